@@ -27,7 +27,7 @@ async function makeRuns(knex: Knex): Promise<void> {
       definition          jsonb NOT NULL,
       message_key         bytea NOT NULL CHECK (length(message_key) >= 16),
       rates               jsonb,
-      suppressions_of     text,
+      suppression_account     text,
       source_run          text REFERENCES runs,
       contacts_read       integer NOT NULL,
       contacts_invalid    integer NOT NULL,
@@ -66,7 +66,7 @@ async function makeRuns(knex: Knex): Promise<void> {
       'Random, for the checks of its MessageIDs: only a holder of the key can make one.';
     COMMENT ON COLUMN runs.rates IS
       'Currency and tariffs of the account for the channel, when the run was planned; null: it has none.';
-    COMMENT ON COLUMN runs.suppressions_of IS
+    COMMENT ON COLUMN runs.suppression_account IS
       'The account whose suppressions hold for the run; null: its own account.';
     COMMENT ON COLUMN runs.source_run IS
       'The run whose recipients this one sends to again. Its contact files are those of this run, too.';
@@ -128,25 +128,25 @@ async function makeParts(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE run_windows (
       run_id   text NOT NULL REFERENCES runs ON DELETE CASCADE,
-      place    smallint NOT NULL,
+      window_index smallint NOT NULL,
       zones    text[] NOT NULL,
       send_at  timestamptz,
       opens_at timestamptz,
-      shuts_at timestamptz,
-      PRIMARY KEY (run_id, place)
+      closes_at timestamptz,
+      PRIMARY KEY (run_id, window_index)
     );
     CREATE INDEX run_windows_opening ON run_windows (opens_at) WHERE opens_at IS NOT NULL;
     COMMENT ON TABLE run_windows IS
       'Sending windows of a run. Recipients whose window follows the same time zones are in requests of their own, '
       'with consecutive numbers, and a slice ends where they end, so a slice has one window. Runs without windows '
       'have no row.';
-    COMMENT ON COLUMN run_windows.place IS 'In the order of the requests.';
+    COMMENT ON COLUMN run_windows.window_index IS 'In the order of the requests.';
     COMMENT ON COLUMN run_windows.zones IS
       'Names of the IANA database. The window is open while it is open in each of them.';
     COMMENT ON COLUMN run_windows.send_at IS
       'When the service is asked to send, where the window is handed over to it; its requests go out before.';
     COMMENT ON COLUMN run_windows.opens_at IS 'Its requests are not taken before; null: they may be taken now.';
-    COMMENT ON COLUMN run_windows.shuts_at IS
+    COMMENT ON COLUMN run_windows.closes_at IS
       'When requests that may be taken now may not be any more. What shuts first is taken first.';
 
     CREATE TABLE run_files (
@@ -189,7 +189,7 @@ async function makeChecks(knex: Knex): Promise<void> {
       reason          jsonb NOT NULL CHECK (reason ->> 'kind' IN
                         ('every_run', 'many_recipients', 'high_cost', 'unknown_cost')),
       planned_by      text NOT NULL,
-      planned_how     text NOT NULL CHECK (planned_how IN ('cli', 'api', 'schedule')),
+      planned_via     text NOT NULL CHECK (planned_via IN ('cli', 'api', 'schedule')),
       folder          text,
       campaign_file   text,
       campaign_sha256 bytea,
@@ -203,7 +203,7 @@ async function makeChecks(knex: Knex): Promise<void> {
       'Why the run has to be approved: an object whose kind, with values, is one of these. every_run: of the campaign '
       'has to be. many_recipients, high_cost: more than the campaign allows. unknown_cost: it cannot be told.';
     COMMENT ON COLUMN approvals.planned_by IS 'This person may not approve it.';
-    COMMENT ON COLUMN approvals.planned_how IS
+    COMMENT ON COLUMN approvals.planned_via IS
       'cli: on the command line, where one system user is one person. api: by a caller with a token. schedule: by a '
       'schedule.';
     COMMENT ON COLUMN approvals.folder IS

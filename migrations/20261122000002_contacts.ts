@@ -53,8 +53,8 @@ async function makeRows(knex: Knex): Promise<void> {
       kind        text CHECK (kind IN
                     ('unusable', 'sent', 'to_be_sent', 'may_have_been_sent', 'sent_again', 'same_contact',
                      'suppressed_address', 'suppressed_hash', 'listed', 'sent_recently')),
-      said        text,
-      of_run      text,
+      message     text,
+      related_run      text,
       sub_account text,
       source      text,
       file        text,
@@ -70,14 +70,14 @@ async function makeRows(knex: Knex): Promise<void> {
       'invalid: a value cannot be used. duplicate: the same as an earlier row, or reached by an earlier run. '
       'suppressed: the address must not be sent to.';
     COMMENT ON COLUMN rejected_contacts.kind IS
-      'Why; the columns after it have the values. unusable: what is wrong with the row is said. sent, to_be_sent, '
+      'Why; the columns after it have the values. unusable: what is wrong with the row is in message. sent, to_be_sent, '
       'may_have_been_sent: by that run. sent_again: by that run, to recipients of the same run as this one. '
       'same_contact: as the earlier row at that file and number. suppressed_address: its address is. suppressed_hash: '
       'the same, by a hash alone. listed: in a list of the campaign, at that file and number. sent_recently: by that '
       'run, within so many milliseconds (number). Null: purged.';
-    COMMENT ON COLUMN rejected_contacts.said IS
+    COMMENT ON COLUMN rejected_contacts.message IS
       'In the words of the import, or of the one who had the address suppressed.';
-    COMMENT ON COLUMN rejected_contacts.of_run IS 'The run that kind, or the suppression, is of.';
+    COMMENT ON COLUMN rejected_contacts.related_run IS 'The run that kind, or the suppression, is of.';
     COMMENT ON COLUMN rejected_contacts.source IS 'As in suppressions.';
     COMMENT ON COLUMN rejected_contacts.differs IS 'Whether it would be sent something else than the earlier row.';
 

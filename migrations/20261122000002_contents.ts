@@ -24,7 +24,7 @@ async function makeEnvelopes(knex: Knex): Promise<void> {
       sub_account  text,
       department   text,
       charge_code  text,
-      window_place smallint,
+      window_index smallint,
       PRIMARY KEY (run_id, envelope)
     );
     COMMENT ON TABLE envelopes IS
@@ -36,8 +36,8 @@ async function makeEnvelopes(knex: Knex): Promise<void> {
     COMMENT ON COLUMN envelopes.audio IS 'Audio of voice messages: the path of a file for each field.';
     COMMENT ON COLUMN envelopes.sub_account IS
       'The payer, with department and charge_code; taken from fields for billing.';
-    COMMENT ON COLUMN envelopes.window_place IS
-      'The place of its window in run_windows; null: the run has no window.';
+    COMMENT ON COLUMN envelopes.window_index IS
+      'Its window, as in run_windows; null: the run has no window.';
   `);
 }
 

@@ -25,7 +25,7 @@ async function makeRequests(knex: Knex): Promise<void> {
       state        text NOT NULL DEFAULT 'planned' CHECK (state IN
                      ('planned', 'sending', 'accepted', 'rejected', 'failed', 'in_doubt', 'cancelled', 'abandoned')),
       reason       jsonb CHECK (reason ->> 'kind' IN
-                     ('job', 'reported', 'looked_up', 'worker_ended', 'resent', 'run_cancelled',
+                     ('job_number', 'reported', 'looked_up', 'worker_ended', 'resent', 'run_cancelled',
                       'run_cancelled_before_resend', 'all_suppressed', 'all_suppressed_before_resend', 'suppressed',
                       'withheld', 'claim_unanswered', 'resolved', 'ledger_restored', 'untried_proof')),
       owner        uuid,
@@ -48,7 +48,7 @@ async function makeRequests(knex: Knex): Promise<void> {
       'because the run was cancelled or all its recipients were suppressed. abandoned: an operator gave it up in doubt.';
     COMMENT ON COLUMN requests.reason IS
       'Why it is in its state: a string in the words of the service, or of what failed on the way to it; or an object '
-      'whose kind, with values, is one of these. job: it is accepted under this number. reported: a delivery report or a '
+      'whose kind, with values, is one of these. job_number: it is accepted under this number. reported: a delivery report or a '
       'reply proves it. looked_up: the status look-up does. worker_ended: its worker ended before the answer was '
       'recorded. resent: it was sent again after a doubt, and ended in this state. run_cancelled: its run was. '
       'run_cancelled_before_resend: the same, while it was to be sent again after a doubt. all_suppressed: all its '
@@ -87,7 +87,7 @@ async function makeAttempts(knex: Knex): Promise<void> {
                     ('accepted', 'rejected', 'unauthorized', 'retry', 'failed', 'in_doubt', 'released')),
       http_status integer,
       detail      jsonb CHECK (detail ->> 'kind' IN
-                    ('job', 'reported', 'looked_up', 'worker_ended', 'resent', 'run_cancelled',
+                    ('job_number', 'reported', 'looked_up', 'worker_ended', 'resent', 'run_cancelled',
                      'run_cancelled_before_resend', 'all_suppressed', 'all_suppressed_before_resend', 'suppressed',
                      'withheld', 'claim_unanswered', 'resolved', 'ledger_restored', 'untried_proof')),
       PRIMARY KEY (run_id, request, attempt)
@@ -105,7 +105,7 @@ async function makeAttempts(knex: Knex): Promise<void> {
 
 async function makeAnswers(knex: Knex): Promise<void> {
   await knex.raw(`
-    CREATE TABLE jobs (
+    CREATE TABLE job_numbers (
       job_number  text NOT NULL,
       account     text NOT NULL,
       run_id      text NOT NULL,
@@ -114,11 +114,11 @@ async function makeAnswers(knex: Knex): Promise<void> {
       -- It is looked for by its number: the run is what is not known.
       PRIMARY KEY (job_number, account, run_id, request)
     );
-    COMMENT ON TABLE jobs IS
+    COMMENT ON TABLE job_numbers IS
       'The number that the service gave a request in its answer: a delivery report may name this number only. The '
       'services of two accounts may give the same number, one service may give it again after years, and a request '
       'that was sent twice may have two.';
-    COMMENT ON COLUMN jobs.job_number IS 'In capitals.';
+    COMMENT ON COLUMN job_numbers.job_number IS 'In capitals.';
 
     CREATE TABLE resolutions (
       run_id      text NOT NULL REFERENCES runs ON DELETE CASCADE,
@@ -175,5 +175,5 @@ async function makeRecipients(knex: Knex): Promise<void> {
 }
 
 export async function down(knex: Knex): Promise<void> {
-  await knex.raw('DROP TABLE recipient_outcomes, resolutions, jobs, attempts, early_proofs, requests');
+  await knex.raw('DROP TABLE recipient_outcomes, resolutions, job_numbers, attempts, early_proofs, requests');
 }

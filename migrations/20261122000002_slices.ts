@@ -27,7 +27,7 @@ async function makeSlices(knex: Knex): Promise<void> {
       settled       integer NOT NULL DEFAULT 0,
       rejected      integer NOT NULL DEFAULT 0,
       not_accepted  integer NOT NULL DEFAULT 0,
-      window_place  smallint,
+      window_index  smallint,
       PRIMARY KEY (run_id, slice),
       CHECK (last_request >= first_request),
       CHECK ((phase = 'sending') = (first_request IS NOT NULL) AND (phase = 'sending') = (last_request IS NOT NULL)),
@@ -62,7 +62,7 @@ async function makeSlices(knex: Knex): Promise<void> {
       'as requests change, for progress and failFast; the truth is in requests and outcomes.';
     COMMENT ON COLUMN slices.rejected IS 'Those of them that the service rejected.';
     COMMENT ON COLUMN slices.not_accepted IS 'Those of them that are rejected, failed, in doubt or abandoned, and not divided.';
-    COMMENT ON COLUMN slices.window_place IS 'The place of its window in run_windows; null: the run has no window.';
+    COMMENT ON COLUMN slices.window_index IS 'Its window, as in run_windows; null: the run has no window.';
 
     CREATE TABLE slice_owners (
       run_id  text NOT NULL REFERENCES runs ON DELETE CASCADE,
@@ -88,7 +88,7 @@ async function makeOutcomes(knex: Knex): Promise<void> {
       ages_ms     integer[] NOT NULL,
       took_ms     integer[] NOT NULL,
       statuses    smallint[],
-      jobs        text[],
+      job_numbers text[],
       PRIMARY KEY (run_id, slice, version)
     );
     COMMENT ON TABLE outcomes IS
@@ -99,7 +99,7 @@ async function makeOutcomes(knex: Knex): Promise<void> {
     COMMENT ON COLUMN outcomes.ages_ms IS 'How long before recorded_at the answer came.';
     COMMENT ON COLUMN outcomes.took_ms IS 'How long the attempt took.';
     COMMENT ON COLUMN outcomes.statuses IS 'HTTP status of the answer; null: all 200.';
-    COMMENT ON COLUMN outcomes.jobs IS 'The number that the service gave the request; null: none has one.';
+    COMMENT ON COLUMN outcomes.job_numbers IS 'The number that the service gave the request; null: none has one.';
 
     CREATE TABLE slice_outcomes (
       run_id      text NOT NULL REFERENCES runs ON DELETE CASCADE,
@@ -108,7 +108,7 @@ async function makeOutcomes(knex: Knex): Promise<void> {
       finished_ms bigint[] NOT NULL,
       took_ms     integer[] NOT NULL,
       statuses    smallint[],
-      jobs        text[],
+      job_numbers text[],
       PRIMARY KEY (run_id, slice)
     );
     COMMENT ON TABLE slice_outcomes IS

@@ -62,13 +62,13 @@ async function makeSuppressions(knex: Knex): Promise<void> {
       'however often it is read.';
 
     CREATE TABLE hash_key (
-      one   boolean PRIMARY KEY DEFAULT true CHECK (one),
+      singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
       proof bytea NOT NULL
     );
     COMMENT ON TABLE hash_key IS
       'One row: a check of the key of hashed_suppressions, so that Volley refuses a wrong key instead of finding no '
       'address suppressed.';
-    COMMENT ON COLUMN hash_key.one IS 'Keeps the table to one row.';
+    COMMENT ON COLUMN hash_key.singleton IS 'Keeps the table to one row.';
     COMMENT ON COLUMN hash_key.proof IS 'The hash of a word that is no address.';
   `);
 }
@@ -77,13 +77,13 @@ async function makeSuppressions(knex: Knex): Promise<void> {
 async function makeEpoch(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE suppression_epoch (
-      one   boolean PRIMARY KEY DEFAULT true CHECK (one),
+      singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
       epoch bigint NOT NULL
     );
     COMMENT ON TABLE suppression_epoch IS
       'One row: how often suppressions were added. A claim is granted only where none is newer than the look at the '
       'addresses.';
-    COMMENT ON COLUMN suppression_epoch.one IS 'Keeps the table to one row.';
+    COMMENT ON COLUMN suppression_epoch.singleton IS 'Keeps the table to one row.';
     INSERT INTO suppression_epoch (epoch) VALUES (1);
 
     CREATE FUNCTION begin_suppression_epoch() RETURNS trigger LANGUAGE plpgsql AS $$

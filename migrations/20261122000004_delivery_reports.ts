@@ -48,8 +48,8 @@ async function makeInbox(knex: Knex): Promise<void> {
       due_at     timestamptz NOT NULL,
       report_ids bigint[] NOT NULL,
       bytes      bigint NOT NULL,
-      tries      integer NOT NULL DEFAULT 0,
-      again      boolean NOT NULL DEFAULT false
+      attempts   integer NOT NULL DEFAULT 0,
+      reread     boolean NOT NULL DEFAULT false
     );
     CREATE INDEX inbox_queue_due ON inbox_queue (due_at, entry);
     COMMENT ON TABLE inbox_queue IS
@@ -57,8 +57,8 @@ async function makeInbox(knex: Knex): Promise<void> {
     COMMENT ON COLUMN inbox_queue.due_at IS 'Not to be read before.';
     COMMENT ON COLUMN inbox_queue.report_ids IS 'Rows of the inbox, in their order.';
     COMMENT ON COLUMN inbox_queue.bytes IS 'Of all bodies, so that a batch is not too large.';
-    COMMENT ON COLUMN inbox_queue.tries IS 'How often they were read and matched no request.';
-    COMMENT ON COLUMN inbox_queue.again IS 'Whether they may have been read before.';
+    COMMENT ON COLUMN inbox_queue.attempts IS 'How often they were read and matched no request.';
+    COMMENT ON COLUMN inbox_queue.reread IS 'Whether they may have been read before.';
   `);
 }
 
@@ -88,9 +88,9 @@ async function makeUnusualReports(knex: Knex): Promise<void> {
     -- The reports of a recipient, in the order of their arrival: the first of them decides.
     CREATE INDEX reports_of_recipient ON unusual_reports (run_id, request, position, report_id)
       WHERE run_id IS NOT NULL;
-    CREATE INDEX reports_to_look_at ON unusual_reports (state, report_id)
+    CREATE INDEX unusual_reports_unresolved ON unusual_reports (state, report_id)
       WHERE state IN ('conflicting', 'unmatched', 'inbound', 'unreadable', 'failed');
-    CREATE INDEX reports_flawed ON unusual_reports (report_id) WHERE detail IS NOT NULL;
+    CREATE INDEX unusual_reports_incomplete ON unusual_reports (report_id) WHERE detail IS NOT NULL;
     COMMENT ON TABLE unusual_reports IS
       'What a call of the inbox says, and what became of it, as far as it is no ordinary report. An ordinary one gets a '
       'row when another report of its recipient comes, or it is read again.';

@@ -22,11 +22,11 @@ async function makeSlices(knex: Knex): Promise<void> {
     COMMENT ON TABLE billing_slices IS 'The slices of runs. A worker books a slice as a whole.';
     COMMENT ON COLUMN billing_slices.open IS 'Requests of the slice are not in the entries as they are now.';
 
-    CREATE TABLE billing_openings (
+    CREATE TABLE billing_reopened_requests (
       run_id  text NOT NULL,
       request integer NOT NULL
     );
-    COMMENT ON TABLE billing_openings IS
+    COMMENT ON TABLE billing_reopened_requests IS
       'Settled requests that have changed since their slices were booked. Rows are only added, by what changes them, and '
       'the booking takes them: with an update of billing_slices in their place, a transaction that changed requests of '
       'several slices, and one that booked them or closed a month, locked each other out.';
@@ -146,6 +146,6 @@ async function makeChanges(knex: Knex): Promise<void> {
 
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
-    DROP TABLE billing_closings, billing_outcomes, billing_changes, billing_entries, billing_openings, billing_slices;
+    DROP TABLE billing_closings, billing_outcomes, billing_changes, billing_entries, billing_reopened_requests, billing_slices;
   `);
 }

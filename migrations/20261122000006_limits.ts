@@ -39,7 +39,7 @@ export async function up(knex: Knex): Promise<void> {
       account     text PRIMARY KEY,
       opened_at   timestamptz NOT NULL,
       retry_at    timestamptz NOT NULL,
-      tries       integer NOT NULL CHECK (tries > 0),
+      refusals    integer NOT NULL CHECK (refusals > 0),
       reason      text NOT NULL,
       probe       uuid,
       probe_until timestamptz,
@@ -49,7 +49,7 @@ export async function up(knex: Knex): Promise<void> {
       'Circuit breakers: accounts whose service refuses everything. The row exists while requests are held back, '
       'and is deleted when they go out again. Times are by the clock of Postgres.';
     COMMENT ON COLUMN account_breakers.retry_at IS 'When one request may try the service again.';
-    COMMENT ON COLUMN account_breakers.tries IS 'How often the service was found to refuse, the opening included.';
+    COMMENT ON COLUMN account_breakers.refusals IS 'How often the service was found to refuse, the opening included.';
     COMMENT ON COLUMN account_breakers.reason IS 'The last refusal of the service.';
     COMMENT ON COLUMN account_breakers.probe IS
       'The right of one request to try the service: its answer changes the row only where this is still its own.';

@@ -9,14 +9,14 @@ export async function up(knex: Knex): Promise<void> {
       times       jsonb NOT NULL,
       notify      jsonb NOT NULL DEFAULT '[]',
       active      boolean NOT NULL,
-      noted_until timestamptz NOT NULL
+      recorded_until timestamptz NOT NULL
     );
     COMMENT ON TABLE schedules IS 'Campaigns that run by themselves.';
     COMMENT ON COLUMN schedules.schedule IS 'The path of the campaign file in the folder of campaigns.';
     COMMENT ON COLUMN schedules.times IS 'The schedule of the campaign, as it was read.';
     COMMENT ON COLUMN schedules.notify IS 'Targets that are notified of times that made no run.';
     COMMENT ON COLUMN schedules.active IS 'False: the campaign file is gone, or has no schedule any more.';
-    COMMENT ON COLUMN schedules.noted_until IS 'Every time of the schedule until then is in ticks.';
+    COMMENT ON COLUMN schedules.recorded_until IS 'Every time of the schedule until then is in ticks.';
 
     CREATE TABLE ticks (
       schedule text NOT NULL REFERENCES schedules ON DELETE CASCADE,

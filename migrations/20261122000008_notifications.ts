@@ -28,7 +28,7 @@ async function makeNotifications(knex: Knex): Promise<void> {
       change        bigint,
       schedule      text REFERENCES schedules ON DELETE CASCADE,
       tick          timestamptz,
-      place         integer NOT NULL,
+      target_index  integer NOT NULL,
       event         text NOT NULL CHECK (event IN
                       ('completed', 'failures', 'paused', 'missed', 'refused')),
       target        jsonb NOT NULL,
@@ -39,10 +39,10 @@ async function makeNotifications(knex: Knex): Promise<void> {
                       ('interrupted', 'waits_for_approval', 'approved', 'all_rejected', 'too_many_rejected',
                        'credential_refused', 'service_refuses', 'doubts_reopened', 'ledger_held', 'ledger_restored',
                        'untried_proof', 'no_worker', 'run_not_over', 'ledger_restored_since')),
-      noted_at      timestamptz NOT NULL,
-      state         text NOT NULL DEFAULT 'due' CHECK (state IN ('due', 'told', 'given up')),
+      created_at      timestamptz NOT NULL,
+      state         text NOT NULL DEFAULT 'due' CHECK (state IN ('due', 'acknowledged', 'given up')),
       due_at        timestamptz NOT NULL DEFAULT '-infinity',
-      takings       integer NOT NULL DEFAULT 0,
+      acquisitions       integer NOT NULL DEFAULT 0,
       attempts      integer NOT NULL DEFAULT 0,
       body          text,
       problem       text,
@@ -52,8 +52,8 @@ async function makeNotifications(knex: Knex): Promise<void> {
       CHECK ((schedule IS NULL) = (tick IS NULL)),
       CHECK (num_nonnulls(run_id, schedule) = 1 OR (refused IS NOT NULL AND run_id IS NULL)),
       CHECK ((state = 'due') = (ended_at IS NULL)),
-      UNIQUE (run_id, change, place),
-      UNIQUE (schedule, tick, place)
+      UNIQUE (run_id, change, target_index),
+      UNIQUE (schedule, tick, target_index)
     );
     CREATE INDEX notifications_due ON notifications (due_at) WHERE state = 'due';
     CREATE INDEX notifications_given_up ON notifications (state) WHERE state = 'given up';
@@ -63,7 +63,7 @@ async function makeNotifications(knex: Knex): Promise<void> {
       'schedule that made no run (schedule and tick), or about a run that was refused (refused).';
     COMMENT ON COLUMN notifications.change IS 'The row of run_states.';
     COMMENT ON COLUMN notifications.tick IS 'The row of ticks; of several that were missed at once, the last one.';
-    COMMENT ON COLUMN notifications.place IS 'In the list of targets.';
+    COMMENT ON COLUMN notifications.target_index IS 'In the list of targets.';
     COMMENT ON COLUMN notifications.event IS
       'completed: all requests of the run were accepted. failures: the run is over, with requests that were '
       'rejected, failed, are in doubt or were abandoned. paused: the run was paused. missed: a time of the schedule '
@@ -75,11 +75,11 @@ async function makeNotifications(knex: Knex): Promise<void> {
     COMMENT ON COLUMN notifications.reason IS
       'As in runs.state_reason or ticks.reason; of a refused run a string in the words of what planned it.';
     COMMENT ON COLUMN notifications.state IS
-      'due: noted with what it is about; a process that notifies takes it. told: the target has '
+      'due: noted with what it is about; a process that notifies takes it. acknowledged: the target has '
       'it. given up: it could not be delivered, and is not tried again.';
     COMMENT ON COLUMN notifications.due_at IS
       'Not to be taken before. The process that takes it moves this on: if it dies, the row is due again then.';
-    COMMENT ON COLUMN notifications.takings IS 'How often it was taken: fences one taking from the next.';
+    COMMENT ON COLUMN notifications.acquisitions IS 'How often it was taken: fences one taking from the next.';
     COMMENT ON COLUMN notifications.attempts IS 'How often it was tried.';
     COMMENT ON COLUMN notifications.body IS 'As it was made for the first attempt: each attempt says the same.';
     COMMENT ON COLUMN notifications.problem IS 'Why it was not delivered yet, or never will be.';

@@ -11,25 +11,25 @@ async function makeAudit(knex: Knex): Promise<void> {
     CREATE TABLE audit (
       entry   bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
       at      timestamptz NOT NULL,
-      who     text NOT NULL,
-      how     text NOT NULL CHECK (how IN ('cli', 'api', 'schedule')),
+      actor   text NOT NULL,
+      via     text NOT NULL CHECK (via IN ('cli', 'api', 'schedule')),
       token   text,
       action  text NOT NULL CHECK (action IN (
         'run planned', 'run started', 'run resumed', 'run paused', 'run cancelled', 'run approved', 'run purged',
-        'purged', 'requests resolved', 'reports replayed', 'billing closed', 'limits set', 'suppressions added',
+        'purged', 'requests resolved', 'delivery reports replayed', 'billing closed', 'limits set', 'suppressions added',
         'suppressions removed', 'token created', 'token revoked', 'ledger restored'
       )),
       run_id  text,
       subject text,
       details json NOT NULL,
       outcome text NOT NULL CHECK (outcome IN ('done', 'refused')),
-      CHECK (token IS NULL OR how = 'api')
+      CHECK (token IS NULL OR via = 'api')
     );
     CREATE INDEX audit_run ON audit (run_id, entry) WHERE run_id IS NOT NULL;
     CREATE INDEX audit_at ON audit (at);
     COMMENT ON TABLE audit IS 'What people and schedules did. Rows are only added, and hold nothing of a recipient.';
-    COMMENT ON COLUMN audit.who IS 'user@host, the owner of a token, or a schedule.';
-    COMMENT ON COLUMN audit.how IS 'cli: on the command line. api: with a token. schedule: by a schedule.';
+    COMMENT ON COLUMN audit.actor IS 'user@host, the owner of a token, or a schedule.';
+    COMMENT ON COLUMN audit.via IS 'cli: on the command line. api: with a token. schedule: by a schedule.';
     COMMENT ON COLUMN audit.token IS 'The name of the token it was done with.';
     COMMENT ON COLUMN audit.run_id IS 'No foreign key: the row stays whatever becomes of the run.';
     COMMENT ON COLUMN audit.subject IS 'The account, month or token that it was done to.';

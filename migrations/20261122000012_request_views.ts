@@ -15,16 +15,16 @@ export async function up(knex: Knex): Promise<void> {
 /** What is noted of a slice: in one row once it is done (`compactOutcomes`), and gathered before that. */
 async function gatherOutcomes(knex: Knex): Promise<void> {
   await knex.raw(`
-    CREATE FUNCTION gathered_outcomes(run text, slice integer, first integer, last integer)
-    RETURNS TABLE (base_at timestamptz, finished_ms bigint[], took_ms integer[], statuses smallint[], jobs text[])
+    CREATE FUNCTION aggregated_outcomes(run text, slice integer, first integer, last integer)
+    RETURNS TABLE (base_at timestamptz, finished_ms bigint[], took_ms integer[], statuses smallint[], job_numbers text[])
     LANGUAGE sql STABLE PARALLEL SAFE
     BEGIN ATOMIC
       WITH noted AS MATERIALIZED (
-        SELECT a.request, b.recorded_at - a.age_ms * interval '1 millisecond' AS finished_at, a.took_ms, a.status, a.job
+        SELECT a.request, b.recorded_at - a.age_ms * interval '1 millisecond' AS finished_at, a.took_ms, a.status, a.job_number
         FROM outcomes b
-        CROSS JOIN LATERAL unnest(b.requests, b.ages_ms, b.took_ms, b.statuses, b.jobs)
-          AS a (request, age_ms, took_ms, status, job)
-        WHERE b.run_id = gathered_outcomes.run AND b.slice = gathered_outcomes.slice
+        CROSS JOIN LATERAL unnest(b.requests, b.ages_ms, b.took_ms, b.statuses, b.job_numbers)
+          AS a (request, age_ms, took_ms, status, job_number)
+        WHERE b.run_id = aggregated_outcomes.run AND b.slice = aggregated_outcomes.slice
       ), base AS MATERIALIZED (
         SELECT min(finished_at) AS base_at FROM noted
       )
@@ -32,26 +32,26 @@ async function gatherOutcomes(knex: Knex): Promise<void> {
              array_agg(CAST(extract(epoch FROM n.finished_at - base.base_at) * 1000 AS bigint) ORDER BY q.request),
              array_agg(n.took_ms ORDER BY q.request),
              CASE WHEN count(n.status) > 0 THEN array_agg(n.status ORDER BY q.request) END,
-             CASE WHEN count(n.job) > 0 THEN array_agg(n.job ORDER BY q.request) END
+             CASE WHEN count(n.job_number) > 0 THEN array_agg(n.job_number ORDER BY q.request) END
       FROM base
-      CROSS JOIN generate_series(gathered_outcomes.first, gathered_outcomes.last) AS q (request)
+      CROSS JOIN generate_series(aggregated_outcomes.first, aggregated_outcomes.last) AS q (request)
       LEFT JOIN noted n ON n.request = q.request;
     END;
-    COMMENT ON FUNCTION gathered_outcomes IS
+    COMMENT ON FUNCTION aggregated_outcomes IS
       'What is noted of a slice that is not done, as slice_outcomes has it: an element for each request of the range.';
 
     CREATE FUNCTION outcomes_of_slice(run text, slice integer, first integer, last integer)
-    RETURNS TABLE (base_at timestamptz, finished_ms bigint[], took_ms integer[], statuses smallint[], jobs text[])
+    RETURNS TABLE (base_at timestamptz, finished_ms bigint[], took_ms integer[], statuses smallint[], job_numbers text[])
     LANGUAGE sql STABLE PARALLEL SAFE
     BEGIN ATOMIC
       -- Joined with nothing, an array is brought in from where Postgres keeps large values: once, not for each request.
       SELECT k.base_at, k.finished_ms || CAST('{}' AS bigint[]), k.took_ms || CAST('{}' AS integer[]),
-             k.statuses || CAST('{}' AS smallint[]), k.jobs || CAST('{}' AS text[])
+             k.statuses || CAST('{}' AS smallint[]), k.job_numbers || CAST('{}' AS text[])
       FROM slice_outcomes k
       WHERE k.run_id = outcomes_of_slice.run AND k.slice = outcomes_of_slice.slice
       UNION ALL
       SELECT g.*
-      FROM gathered_outcomes(outcomes_of_slice.run, outcomes_of_slice.slice, outcomes_of_slice.first, outcomes_of_slice.last) g
+      FROM aggregated_outcomes(outcomes_of_slice.run, outcomes_of_slice.slice, outcomes_of_slice.first, outcomes_of_slice.last) g
       WHERE NOT EXISTS (
         SELECT FROM slice_outcomes k WHERE k.run_id = outcomes_of_slice.run AND k.slice = outcomes_of_slice.slice
       );
@@ -70,7 +70,7 @@ async function makeOrdinaryRequests(knex: Knex): Promise<void> {
     CREATE FUNCTION ordinary_requests_between(run text, first integer, last integer)
     RETURNS TABLE (
       run_id text, request integer, slice integer, envelope integer, recipients integer, state text, reason jsonb,
-      owner uuid, claimed_at timestamptz, finished_at timestamptz, took interval, http_status integer, job text,
+      owner uuid, claimed_at timestamptz, finished_at timestamptz, took interval, http_status integer, job_number text,
       updated_at timestamptz
     )
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -82,18 +82,18 @@ async function makeOrdinaryRequests(knex: Knex): Promise<void> {
                ELSE 'accepted'
              END,
              CASE WHEN n.request > s.claimed_to AND s.run_state = 'cancelled' THEN jsonb_build_object('kind', 'run_cancelled')
-                  WHEN n.job IS NOT NULL THEN jsonb_build_object('kind', 'job', 'job', n.job) END,
+                  WHEN n.job_number IS NOT NULL THEN jsonb_build_object('kind', 'job_number', 'jobNumber', n.job_number) END,
              CASE WHEN n.request <= s.claimed_to AND n.took_ms IS NULL THEN s.owner END,
              CASE WHEN n.request <= s.claimed_to THEN s.claimed_at END,
              s.base_at + n.finished_ms * interval '1 millisecond',
              n.took_ms * interval '1 millisecond',
              CASE WHEN n.took_ms IS NOT NULL THEN coalesce(n.status, 200) END,
-             n.job,
+             n.job_number,
              CASE WHEN n.request > s.claimed_to THEN CASE s.run_state WHEN 'cancelled' THEN s.run_finished_at END
                   ELSE coalesce(s.base_at + n.finished_ms * interval '1 millisecond', s.claimed_at) END
       FROM (
         SELECT r.run_id, r.state AS run_state, r.finished_at AS run_finished_at, s.slice, s.first_request, s.last_request,
-               s.claimed_to, s.claimed_at, s.owner, o.base_at, o.finished_ms, o.took_ms, o.statuses, o.jobs
+               s.claimed_to, s.claimed_at, s.owner, o.base_at, o.finished_ms, o.took_ms, o.statuses, o.job_numbers
         FROM runs r
         JOIN slices s ON s.run_id = r.run_id
         LEFT JOIN LATERAL outcomes_of_slice(s.run_id, s.slice, s.first_request, s.claimed_to) o ON true
@@ -106,7 +106,7 @@ async function makeOrdinaryRequests(knex: Knex): Promise<void> {
       JOIN contents c ON c.run_id = s.run_id AND c.first_request BETWEEN s.first_request AND s.last_request
       CROSS JOIN LATERAL (
         SELECT e.request, e.envelope, e.recipients, s.finished_ms[e.index] AS finished_ms, s.took_ms[e.index] AS took_ms,
-               s.statuses[e.index] AS status, s.jobs[e.index] AS job
+               s.statuses[e.index] AS status, s.job_numbers[e.index] AS job_number
         FROM (
           SELECT c.first_request + CAST(u.place AS integer) - 1 AS request,
                  c.first_request - s.first_request + CAST(u.place AS integer) AS index, u.envelope, u.recipients
@@ -207,6 +207,6 @@ async function makeViews(knex: Knex): Promise<void> {
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
     DROP VIEW recipient_states, request_states, all_attempts;
-    DROP FUNCTION requests_between, attempts_between, ordinary_requests_between, outcomes_of_slice, gathered_outcomes;
+    DROP FUNCTION requests_between, attempts_between, ordinary_requests_between, outcomes_of_slice, aggregated_outcomes;
   `);
 }

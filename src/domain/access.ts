@@ -9,7 +9,7 @@ export const auditActions = [
   'run purged',
   'purged',
   'requests resolved',
-  'reports replayed',
+  'delivery reports replayed',
   'billing closed',
   'limits set',
   'suppressions added',

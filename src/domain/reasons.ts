@@ -41,7 +41,7 @@ export type UnrecordedReason =
 export type RequestReason =
   | string
   /** It is accepted, under this number of the service. */
-  | { readonly kind: 'job'; readonly job: string }
+  | { readonly kind: 'job_number'; readonly jobNumber: string }
   /**
    * A report or a reply proves it; the look-up does; the worker that was sending it ended; its run was cancelled; all its
    * recipients were suppressed, or the one that the reason is of; the ledger's answer to the claim was lost.

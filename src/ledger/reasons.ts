@@ -60,7 +60,7 @@ const unrecorded = {
 };
 
 export const requestReasonKinds: Kinds<RequestReason> = {
-  job: { job: text },
+  job_number: { jobNumber: text },
   reported: {},
   looked_up: {},
   worker_ended: {},

@@ -11,8 +11,8 @@ export const heldAdvice =
 export function reasonWords(reason: Reason): string {
   if (typeof reason === 'string') return reason;
   switch (reason.kind) {
-    case 'job':
-      return `job ${reason.job}`;
+    case 'job_number':
+      return `job ${reason.jobNumber}`;
     case 'reported':
       return 'proved by a delivery report or a reply';
     case 'looked_up':

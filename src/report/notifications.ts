@@ -16,7 +16,7 @@ function outcome({ state, attempts, problem, mailRun, mailState }: ListedNotific
   const because = problem === null ? '' : `: ${printable(problem)}`;
   const tries = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`;
   switch (state) {
-    case 'told':
+    case 'acknowledged':
       return mailRun === null ? 'told' : `told by run ${mailRun}, which is ${mailState ?? 'gone'}`;
     case 'due':
       return attempts === 0 && problem === null

@@ -89,7 +89,7 @@ test('limits, replays, a purge and the closing of a month are told', async () =>
     ['purged', null, 'done'],
     ['billing closed', '2020-01', 'done'],
     ['billing closed', '2999-01', 'refused'],
-    ['reports replayed', 'sandbox', 'done'],
+    ['delivery reports replayed', 'sandbox', 'done'],
     ['limits set', 'sandbox', 'done'],
   ]);
   expect(entries[1]?.['details']).toBe('timeZone: UTC; by: ann@desk');
@@ -135,7 +135,7 @@ test.each([
 });
 
 describe('what is in the trail stays', () => {
-  test.each(['DELETE FROM audit', `UPDATE audit SET who = 'nobody'`, 'TRUNCATE audit'])(
+  test.each(['DELETE FROM audit', `UPDATE audit SET actor = 'nobody'`, 'TRUNCATE audit'])(
     '%s is refused by the database',
     async (sql) => {
       await expect(scene.ledger.pool.query(sql)).rejects.toThrow('the audit trail is only added to');

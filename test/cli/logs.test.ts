@@ -134,7 +134,7 @@ test('no log line at info or warn has a secret, an address or a name, whatever g
   const serve = start(['serve', '--no-api', '--port', String(port)], 'warn');
   // As if they had been noted some minutes ago; who comes next looks at once.
   while ((await pool.query('SELECT FROM schedules')).rowCount !== 4) await sleep(20);
-  await pool.query(`UPDATE schedules SET noted_until = now() - interval '2 minutes'`);
+  await pool.query(`UPDATE schedules SET recorded_until = now() - interval '2 minutes'`);
   const worker = start(['worker'], 'info');
   await callInEveryWay(`http://127.0.0.1:${port}`);
   await worker.says('a scheduled run');

@@ -63,8 +63,8 @@ test('`volley run` tells by itself, without any worker, and `status` says whom',
   );
   expect(JSON.parse((await volley('status', run, '--json')).stdout)).toMatchObject({
     notifications: [
-      { event: 'completed', way: 'webhook', state: 'told', attempts: 1 },
-      { event: 'completed', way: 'email', state: 'told', mailRun },
+      { event: 'completed', way: 'webhook', state: 'acknowledged', attempts: 1 },
+      { event: 'completed', way: 'email', state: 'acknowledged', mailRun },
     ],
   });
   expect((await volley('status', mailRun)).stdout).toContain(`Run ${mailRun}  test (summary)  completed`);
@@ -107,7 +107,7 @@ test('`schedule list` says of which missed times nobody was told', async () => {
   const target = { on: ['missed'], kind: 'webhook', url: '${NOTIFY_URL}', secret: '${NOTIFY_SECRET}' };
   const times = { cron: '0 * * * *', timeZone: 'UTC', catchUp: 0, overlap: 'skip' };
   await scene.opened.ledger.pool.query(
-    `INSERT INTO schedules (schedule, campaign, times, active, noted_until, notify)
+    `INSERT INTO schedules (schedule, campaign, times, active, recorded_until, notify)
      VALUES ('night.yaml', 'night', $1, true, now(), $2)`,
     [times, JSON.stringify([target])],
   );

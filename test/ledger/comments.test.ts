@@ -19,7 +19,7 @@ test('every table of the ledger has a comment', async () => {
   `);
   const without = rows.filter(({ comment }) => comment === null).map(({ table }) => table);
   expect(rows.map(({ table }) => table)).toEqual(
-    expect.arrayContaining(['runs', 'unusual_reports', 'ledger_place']),
+    expect.arrayContaining(['runs', 'unusual_reports', 'ledger_location']),
   );
   expect(without).toEqual([]);
 });

@@ -59,7 +59,7 @@ async function rowsRead(): Promise<number> {
     SELECT (sum(t.seq_tup_read) + sum(i.read))::integer AS read
     FROM pg_stat_user_tables t
     JOIN LATERAL (SELECT sum(idx_tup_read) AS read FROM pg_stat_user_indexes i WHERE i.relid = t.relid) i ON true
-    WHERE relname IN ('requests', 'attempts', 'outcomes', 'contents', 'envelopes', 'recipient_outcomes', 'suppressions', 'slices', 'jobs')
+    WHERE relname IN ('requests', 'attempts', 'outcomes', 'contents', 'envelopes', 'recipient_outcomes', 'suppressions', 'slices', 'job_numbers')
   `);
   return rows[0]?.read ?? Number.NaN;
 }

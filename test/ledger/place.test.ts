@@ -69,7 +69,7 @@ test('nothing is claimed behind such a mark', async () => {
   await backup.restore();
   const other = await takeOver();
   await claimEach(other, 6);
-  const { rows } = await opened.ledger.pool.query<{ ledger: string }>('SELECT ledger FROM ledger_place');
+  const { rows } = await opened.ledger.pool.query<{ ledger: string }>('SELECT ledger FROM ledger_location');
   const fence = { ledger: rows[0]?.ledger ?? '', last };
   const claim = { ...other, limit: 1 };
   const [refused] = await claimRequests(opened.ledger.pool, [claim], new Date(), null, fence);

@@ -14,7 +14,7 @@ test.each([
 test.each([
   ['of an unknown kind', requestReason, { kind: 'eclipse' }],
   ['of a kind of something else', requestReason, { kind: 'interrupted' }],
-  ['that lacks a value', requestReason, { kind: 'job' }],
+  ['that lacks a value', requestReason, { kind: 'job_number' }],
   ['with a value of another type', runReason, { kind: 'all_rejected', requests: '10' }],
   ['with a word that is not in its list', requestReason, { kind: 'withheld', because: 'eclipse' }],
   ['in which one is of an unknown kind', runReason, { kind: 'ledger_held', hold: { kind: 'eclipse' } }],

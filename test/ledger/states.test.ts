@@ -31,7 +31,7 @@ test.each([
   ['requests', 'state', requestStates],
   ['requests', 'reason', ['kind', ...Object.keys(requestReasonKinds)]],
   ['attempts', 'detail', ['kind', ...Object.keys(requestReasonKinds)]],
-  ['ledger_place', 'held_reason', ['kind', ...Object.keys(holdReasonKinds)]],
+  ['ledger_location', 'held_reason', ['kind', ...Object.keys(holdReasonKinds)]],
   ['recipient_outcomes', 'outcome', recipientOutcomes],
   ['rejected_contacts', 'reason', rejectionReasons],
   ['rejected_contacts', 'kind', ['unusable', ...Object.keys(leftOutReasonKinds)]],

@@ -11,7 +11,7 @@ import {
 import { reasonWords } from '../../src/platform/reason-words.ts';
 
 const worded: readonly (readonly [Exclude<Reason, string>, string])[] = [
-  [{ kind: 'job', job: 'A17' }, 'job A17'],
+  [{ kind: 'job_number', jobNumber: 'A17' }, 'job A17'],
   [{ kind: 'reported' }, 'proved by a delivery report or a reply'],
   [{ kind: 'looked_up' }, 'proved by the status look-up'],
   [{ kind: 'worker_ended' }, 'the process that was sending it ended before the answer was recorded'],

@@ -31,7 +31,7 @@ async function doubtfulRun(): Promise<string> {
   const run = await planContacts(opened.ledger, aRun({ account: 'main' }), [aContact(2)]);
   await giveRows(opened.ledger.pool, run);
   await query(`UPDATE requests SET state = 'in_doubt'`);
-  await query(`INSERT INTO jobs VALUES ('12AB34CD', 'main', $1, 1, now())`, [run]);
+  await query(`INSERT INTO job_numbers VALUES ('12AB34CD', 'main', $1, 1, now())`, [run]);
   return run;
 }
 
@@ -48,7 +48,7 @@ async function report(
     const { status } = await fetch(`${receiver.url}/webhook/${account}/${token}`, { method: 'POST', body });
     expect(status).toBe(200);
   }
-  const waiting = () => query('SELECT FROM inbox_queue WHERE tries = 0');
+  const waiting = () => query('SELECT FROM inbox_queue WHERE attempts = 0');
   await expect.poll(waiting, { timeout: 15_000 }).toEqual([]);
   await receiver.close();
 }

@@ -144,7 +144,7 @@ test('the figures of the ledger are those of its small tables', async () => {
     [run],
   );
   await pool.query(`
-    INSERT INTO schedules (schedule, campaign, times, active, noted_until)
+    INSERT INTO schedules (schedule, campaign, times, active, recorded_until)
     SELECT name, name, '{"at":["2999-01-01T00:00"],"timeZone":"UTC","catchUp":0,"overlap":"skip"}', true, now()
     FROM unnest('{a.yaml,b.yaml}'::text[]) name;
     INSERT INTO ticks (schedule, due_at, state)
@@ -152,14 +152,14 @@ test('the figures of the ledger are those of its small tables', async () => {
     FROM generate_series(1, 5) place
   `);
   await pool.query(`
-    INSERT INTO notifications (schedule, tick, place, event, target, noted_at, state, ended_at)
+    INSERT INTO notifications (schedule, tick, target_index, event, target, created_at, state, ended_at)
     SELECT 'a.yaml', now(), place, 'missed', '{}', now() - place * interval '2 minutes',
-           CASE WHEN place < 5 THEN 'due' WHEN place = 5 THEN 'told' ELSE 'given up' END,
+           CASE WHEN place < 5 THEN 'due' WHEN place = 5 THEN 'acknowledged' ELSE 'given up' END,
            CASE WHEN place >= 5 THEN now() END
     FROM generate_series(1, 8) place
   `);
   await pool.query(`
-    INSERT INTO account_breakers (account, opened_at, retry_at, tries, reason)
+    INSERT INTO account_breakers (account, opened_at, retry_at, refusals, reason)
     VALUES ('sandbox', now() - interval '70 seconds', now(), 9, 'HTTP 503')
   `);
   const figures = await scrape(await served(cleanUp));

@@ -70,9 +70,10 @@ const text = { name: 'rest-1.04', channel: 'sms', fields: { Message: 'Hello' } }
 test('a service that answers with a job number and reports under it has its reports applied', async () => {
   await using scene = await reportedRun({ ...call, webhook: { id: 'job' } });
   await expect.poll(scene.outstanding).toBe(0);
-  const { rows } = await opened.ledger.pool.query('SELECT job_number, account FROM jobs WHERE run_id = $1', [
-    scene.run,
-  ]);
+  const { rows } = await opened.ledger.pool.query(
+    'SELECT job_number, account FROM job_numbers WHERE run_id = $1',
+    [scene.run],
+  );
   expect(rows).toEqual([{ job_number: expect.stringMatching(/^[0-9A-F]{8}$/), account: 'sandbox' }]);
   expect(await scene.reports()).toMatchObject(Array(3).fill({ MessageID: rows[0].job_number }));
   await expect.poll(scene.recipients).toMatchObject({ total: 3, accepted: 0, delivered: 3 });

@@ -13,13 +13,13 @@ const tables = [
     'inbox_queue',
     'inbox_batches',
   ],
-  ...['jobs', 'suppressions', 'removed_suppressions', 'rate_limits', 'account_breakers'],
-  ...['billing_changes', 'billing_outcomes', 'billing_openings', 'billing_closings'],
+  ...['job_numbers', 'suppressions', 'removed_suppressions', 'rate_limits', 'account_breakers'],
+  ...['billing_changes', 'billing_outcomes', 'billing_reopened_requests', 'billing_closings'],
 ];
 
 /** It is another one from now on: that claims are gone is no sign of a restored backup. */
 const another =
-  'UPDATE ledger_place SET ledger = gen_random_uuid(), held_at = NULL, held_reason = NULL, incomplete = false';
+  'UPDATE ledger_location SET ledger = gen_random_uuid(), held_at = NULL, held_reason = NULL, incomplete = false';
 
 /** Far quicker than TRUNCATE, which makes new files for every table and index. */
 export async function emptyLedger(pool: pg.Pool): Promise<void> {

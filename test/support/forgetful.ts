@@ -12,7 +12,7 @@ export function forgetful(pool: pg.Pool): Forgetful {
   const forget = (statement: unknown): unknown => {
     if (typeof statement === 'string') {
       const without = statement.replaceAll(
-        /INSERT INTO billing_openings \(run_id, request\)\s+(?=SELECT)/g,
+        /INSERT INTO billing_reopened_requests \(run_id, request\)\s+(?=SELECT)/g,
         '',
       );
       if (without !== statement) forgotten++;

@@ -86,7 +86,7 @@ async function createTemplate(server: string, template: string): Promise<void> {
   try {
     await migrateLedger(knex);
     // The databases that are cloned from it are not restored ones.
-    await knex.raw('UPDATE ledger_place SET place = NULL');
+    await knex.raw('UPDATE ledger_location SET location = NULL');
   } finally {
     await knex.destroy();
   }

@@ -400,7 +400,7 @@ async function contentOf({ ledger }: TestLedger, run: string) {
       'SELECT request, envelope, recipients FROM request_states WHERE run_id = $1 ORDER BY request',
     ),
     rejected: await select(
-      'SELECT line, column_name, reason, kind, said, number FROM rejected_contacts WHERE run_id = $1 ORDER BY line',
+      'SELECT line, column_name, reason, kind, message, number FROM rejected_contacts WHERE run_id = $1 ORDER BY line',
     ),
     contactFiles: await select(
       'SELECT file, name, lines_before, encoding, delimiter, skip_lines, sha256 FROM contact_files WHERE run_id = $1',

@@ -99,7 +99,7 @@ export async function openNotifyScene(): Promise<NotifyScene> {
     letPass: (minutes: number) =>
       opened.ledger.pool.query(
         `UPDATE notifications
-         SET noted_at = noted_at - make_interval(mins => $1), due_at = due_at - make_interval(mins => $1)`,
+         SET created_at = created_at - make_interval(mins => $1), due_at = due_at - make_interval(mins => $1)`,
         [minutes],
       ),
     mailOf: async (run: string) =>

@@ -83,7 +83,7 @@ dispatch: { chunkSize: 1 }
   await addSuppressions(pool, [{ ...removed, ...others }]);
   await removeSuppressions(pool, [removed], long, hashKey);
   await pool.query(`
-    INSERT INTO schedules (schedule, campaign, times, active, noted_until)
+    INSERT INTO schedules (schedule, campaign, times, active, recorded_until)
     VALUES ('a.yaml', 'reminder', '{}', true, '2025-01-02')
     ON CONFLICT DO NOTHING;
     INSERT INTO ticks (schedule, due_at, state, reason)

@@ -207,7 +207,7 @@ async function sample(pool: pg.Pool, base: string, minute: number): Promise<Minu
     'inbox_batches',
     'billing_changes',
     'billing_outcomes',
-    'billing_openings',
+    'billing_reopened_requests',
     'runs',
   ];
   const { rows } = await pool.query<{ changes: number }>(

@@ -79,7 +79,7 @@ test('sixty runs, three workers killed at every point: each tells all of them, n
   await killing;
 
   const { rows: told } = await pool.query<{ run: string; way: string; mailRun: string | null }>(`
-    SELECT run_id AS run, target ->> 'kind' AS way, mail_run AS "mailRun" FROM notifications WHERE state = 'told'
+    SELECT run_id AS run, target ->> 'kind' AS way, mail_run AS "mailRun" FROM notifications WHERE state = 'acknowledged'
   `);
   const expected = planned.flatMap((run) => ['command', 'email', 'webhook'].map((way) => `${run} ${way}`));
   expect(told.map(({ run, way }) => `${run} ${way}`).toSorted()).toEqual(expected.toSorted());

@@ -32,7 +32,7 @@ test('a worker that is asked to stop while it plans a scheduled run of millions 
     expect(started.process.exitCode, started.heard()).toBe(null);
     // The first look notes the schedule; from then on a minute of it is long over.
     await pool.query(
-      `UPDATE schedules SET noted_until = now() - interval '5 minutes' WHERE noted_until > now() - interval '2 minutes'`,
+      `UPDATE schedules SET recorded_until = now() - interval '5 minutes' WHERE recorded_until > now() - interval '2 minutes'`,
     );
     await sleep(500);
   }

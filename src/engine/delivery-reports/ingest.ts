@@ -141,7 +141,11 @@ export async function replay(context: EngineContext, asked: Replay): Promise<num
   return inTransaction(context.ledger.pool, async (client) => {
     const reports = await replayReports(client, asked, context.now());
     const { account, since, all } = asked;
-    const act = { action: 'reports replayed', subject: account, details: { since, all, reports } } as const;
+    const act = {
+      action: 'delivery reports replayed',
+      subject: account,
+      details: { since, all, reports },
+    } as const;
     await noteOf(context, act)(client);
     return reports;
   });

@@ -75,7 +75,7 @@ export function withheld(because: Withholding, number: number, now: Date): Attem
 export function describe(outcome: Outcome): RequestReason | null {
   switch (outcome.kind) {
     case 'accepted':
-      return outcome.job === undefined ? null : { kind: 'job', job: outcome.job };
+      return outcome.job === undefined ? null : { kind: 'job_number', jobNumber: outcome.job };
     case 'rejected':
     case 'unauthorized':
       return outcome.words.join('; ');

@@ -31,7 +31,7 @@ export async function askApproval(
   await client.query(
     `
     WITH asked AS (
-      INSERT INTO approvals (run_id, reason, planned_by, planned_how, folder, campaign_file, campaign_sha256)
+      INSERT INTO approvals (run_id, reason, planned_by, planned_via, folder, campaign_file, campaign_sha256)
       VALUES ($1, $2, $3, $4, $5, $6, $7)
     )
     UPDATE runs SET state_reason = $8 WHERE run_id = $1
@@ -44,7 +44,7 @@ export async function askApproval(
 export async function findApproval(client: Connection, run: string): Promise<Approval | undefined> {
   const { rows } = await client.query<Stored<Approval>>(
     `
-    SELECT run_id AS run, reason, planned_by AS "plannedBy", planned_how AS "plannedHow", folder,
+    SELECT run_id AS run, reason, planned_by AS "plannedBy", planned_via AS "plannedHow", folder,
            campaign_file AS "campaignFile", campaign_sha256 AS "campaignSha256", approved_by AS "approvedBy", approved_at AS "approvedAt"
     FROM approvals
     WHERE run_id = $1

@@ -20,7 +20,7 @@ export async function noteAudit(
 ): Promise<void> {
   await client.query(
     `
-    INSERT INTO audit (at, who, how, token, action, run_id, subject, details, outcome)
+    INSERT INTO audit (at, actor, via, token, action, run_id, subject, details, outcome)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
     `,
     [at, who, how, token, action, run ?? null, subject ?? null, JSON.stringify(details), outcome],
@@ -57,10 +57,10 @@ export async function listAudit(
 ): Promise<AuditEntry[]> {
   const { rows } = await pool.query<AuditEntry>(
     `
-    SELECT entry, at, who, how, token, action, run_id AS run, subject, details, outcome
+    SELECT entry, at, actor AS who, via AS how, token, action, run_id AS run, subject, details, outcome
     FROM audit
     WHERE ($1::text IS NULL OR run_id = $1)
-      AND ($2::text IS NULL OR who = $2)
+      AND ($2::text IS NULL OR actor = $2)
       AND ($3::text IS NULL OR action = $3)
       AND ($4::timestamptz IS NULL OR at >= $4)
       AND ($5::bigint IS NULL OR entry < $5)

@@ -11,7 +11,7 @@ export const entryClauses = `
     FROM (
       SELECT run_id, slice FROM billing_slices WHERE open
       UNION
-      SELECT o.run_id, s.slice FROM billing_openings o CROSS JOIN ${sliceOf('o')} s
+      SELECT o.run_id, s.slice FROM billing_reopened_requests o CROSS JOIN ${sliceOf('o')} s
     ) b
     JOIN runs r USING (run_id)
     WHERE r.state <> 'planned'

@@ -55,7 +55,7 @@ async function book(client: Transaction, most: Most | null): Promise<boolean> {
   await client.query("SET LOCAL work_mem = '64MB'; SET LOCAL jit = off");
   await client.query(`
     WITH noted AS (
-      DELETE FROM billing_openings RETURNING run_id, request
+      DELETE FROM billing_reopened_requests RETURNING run_id, request
     )
     INSERT INTO billing_slices (run_id, slice, open)
     SELECT DISTINCT n.run_id, s.slice, true

@@ -31,7 +31,7 @@ export const sliceOf = (row: string): string => `LATERAL (
  */
 export function openSlices(requests: string): string {
   return `
-    INSERT INTO billing_openings (run_id, request)
+    INSERT INTO billing_reopened_requests (run_id, request)
     SELECT run_id, request
     FROM ${requests} AS changed`;
 }

@@ -40,7 +40,7 @@ export async function applyReports(
     const reports = await takeReports(client, limit, now);
     await keepDecided(
       client,
-      reports.filter(({ again }) => again).map(({ report }) => report),
+      reports.filter(({ reread }) => reread).map(({ report }) => report),
     );
     const { readings, unread } = await readAll(reports, read);
     const apply = (some: readonly QueuedReading[]): Promise<void> =>

@@ -4,9 +4,9 @@ import type { InboxReport } from './reading.ts';
 
 export type QueuedReport = InboxReport & {
   /** How often it was read before and matched nothing. */
-  readonly tries: number;
+  readonly attempts: number;
   /** Whether it may have been read before. */
-  readonly again: boolean;
+  readonly reread: boolean;
 };
 
 /** Bodies that an entry of the queue has (bytes), and the last one of them. */
@@ -50,13 +50,13 @@ export async function takeReports(client: Transaction, enough: number, now: Date
         ) counted
         WHERE coalesce(bytes_before, 0) < $3 AND coalesce(reports_before, 0) < $1
       ))
-      RETURNING report_ids, tries, again
+      RETURNING report_ids, attempts, reread
     )
-    SELECT report_id AS report, account, received_at AS "receivedAt", method, content_type AS "contentType", body, tries,
-           again
+    SELECT report_id AS report, account, received_at AS "receivedAt", method, content_type AS "contentType", body, attempts,
+           reread
     FROM (
       -- One that was replayed while it was waiting is in two entries.
-      SELECT report_id, min(tries) AS tries, bool_or(again) AS again FROM taken, unnest(report_ids) report_id GROUP BY report_id
+      SELECT report_id, min(attempts) AS attempts, bool_or(reread) AS reread FROM taken, unnest(report_ids) report_id GROUP BY report_id
     ) reports
     JOIN inbox USING (report_id)
     ORDER BY report_id
@@ -66,10 +66,10 @@ export async function takeReports(client: Transaction, enough: number, now: Date
   return rows;
 }
 
-const waiting = batchOf<Pick<QueuedReport, 'report' | 'body' | 'tries'>>({
+const waiting = batchOf<Pick<QueuedReport, 'report' | 'body' | 'attempts'>>({
   report_id: ['bigint', ({ report }) => report],
   bytes: ['bigint', ({ body }) => body.byteLength],
-  tries: ['integer', ({ tries }) => tries],
+  attempts: ['integer', ({ attempts }) => attempts],
 });
 
 /**
@@ -78,24 +78,24 @@ const waiting = batchOf<Pick<QueuedReport, 'report' | 'body' | 'tries'>>({
  */
 export async function lookAgain(
   client: Transaction,
-  unmatched: readonly Pick<QueuedReport, 'report' | 'body' | 'tries'>[],
+  unmatched: readonly Pick<QueuedReport, 'report' | 'body' | 'attempts'>[],
   now: Date,
 ): Promise<void> {
-  const again = unmatched.filter(({ tries }) => tries < mostTries);
+  const again = unmatched.filter(({ attempts }) => attempts < maxAttempts);
   if (again.length === 0) return;
   await client.query(
     `
-    INSERT INTO inbox_queue (due_at, report_ids, bytes, tries, again)
-    SELECT $1::timestamptz + interval '1 minute' * power(2, tries), array_agg(report_id ORDER BY report_id),
-           sum(bytes), tries + 1, true
+    INSERT INTO inbox_queue (due_at, report_ids, bytes, attempts, reread)
+    SELECT $1::timestamptz + interval '1 minute' * power(2, attempts), array_agg(report_id ORDER BY report_id),
+           sum(bytes), attempts + 1, true
     FROM (
-      SELECT *, sum(bytes) OVER (PARTITION BY tries ORDER BY report_id) AS bytes_so_far
+      SELECT *, sum(bytes) OVER (PARTITION BY attempts ORDER BY report_id) AS bytes_so_far
       FROM ${waiting.table('unmatched', 2)}
     ) sized
-    GROUP BY tries, div(bytes_so_far, ${entryBytes})
+    GROUP BY attempts, div(bytes_so_far, ${entryBytes})
     `,
     [now, ...waiting.values(again)],
   );
 }
 
-const mostTries = 12;
+const maxAttempts = 12;

@@ -62,7 +62,7 @@ export async function findElsewhere(
       FROM report r
       CROSS JOIN LATERAL (
         SELECT run_id, request, answered_at
-        FROM jobs
+        FROM job_numbers
         WHERE job_number = ANY (ARRAY[upper(r.job_number), upper(r.message_id)]) AND ${mayBeAbout('account', 'r.account', '$1', '$2')}
         ORDER BY job_number, account, run_id, request
         LIMIT ${mostOfOneNumber}

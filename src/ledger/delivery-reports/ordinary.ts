@@ -39,7 +39,7 @@ export async function applyOrdinary(
 }
 
 function isOrdinary(reading: QueuedReading): reading is QueuedReading & ReadReport<'delivery'> {
-  if (reading.kind !== 'delivery' || reading.again) return false;
+  if (reading.kind !== 'delivery' || reading.reread) return false;
   return reading.outcome !== 'pending' && !reading.optedOut && reading.unread === null;
 }
 

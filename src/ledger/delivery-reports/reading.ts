@@ -59,7 +59,7 @@ export type ReadReport<Kind extends Reading['kind'] = Reading['kind']> = InboxRe
 /** A reading of a report that was taken from the queue. */
 export type QueuedReading = ReadReport & {
   /** How often it was read before and matched nothing. */
-  readonly tries: number;
+  readonly attempts: number;
   /** Whether it may have been read before. */
-  readonly again: boolean;
+  readonly reread: boolean;
 };

@@ -25,7 +25,7 @@ export async function replayReports(
           SELECT FROM unusual_reports k WHERE k.report_id = i.report_id AND k.state IN ('unreadable', 'unmatched', 'failed')
         ))
     ), queued AS (
-      INSERT INTO inbox_queue (due_at, report_ids, bytes, again)
+      INSERT INTO inbox_queue (due_at, report_ids, bytes, reread)
       SELECT $3, array_agg(report_id ORDER BY report_id), sum(bytes), true
       FROM (
         SELECT report_id, bytes, sum(bytes) OVER in_order AS bytes_so_far, row_number() OVER in_order AS place

@@ -14,7 +14,7 @@ type DbBreaker = { readonly [Key in keyof Omit<Breaker, 'probe'>]: Breaker[Key] 
 const columns = `
   (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
   (extract(epoch FROM opened_at) * 1000)::float8 AS "openedAt", (extract(epoch FROM retry_at) * 1000)::float8 AS "retryAt",
-  tries, reason, probe, (extract(epoch FROM probe_until) * 1000)::float8 AS "probeUntil"`;
+  refusals AS tries, reason, probe, (extract(epoch FROM probe_until) * 1000)::float8 AS "probeUntil"`;
 
 export async function lookAtBreaker(client: Connection, account: string): Promise<BreakerLook> {
   const { rows } = await client.query<DbBreaker>({
@@ -51,10 +51,10 @@ async function write(client: Transaction, account: string, breaker: Breaker): Pr
   const { openedAt, retryAt, tries, reason, probe } = breaker;
   await client.query(
     `
-    INSERT INTO account_breakers (account, opened_at, retry_at, tries, reason, probe, probe_until)
+    INSERT INTO account_breakers (account, opened_at, retry_at, refusals, reason, probe, probe_until)
     VALUES ($1, to_timestamp($2::float8 / 1000), to_timestamp($3::float8 / 1000), $4, $5, $6, to_timestamp($7::float8 / 1000))
     ON CONFLICT (account) DO UPDATE
-    SET opened_at = excluded.opened_at, retry_at = excluded.retry_at, tries = excluded.tries,
+    SET opened_at = excluded.opened_at, retry_at = excluded.retry_at, refusals = excluded.refusals,
         reason = excluded.reason, probe = excluded.probe, probe_until = excluded.probe_until
     `,
     [account, openedAt, retryAt, tries, reason, probe?.id ?? null, probe?.until ?? null],

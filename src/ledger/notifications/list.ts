@@ -7,7 +7,7 @@ export type ListedNotification = {
   readonly notification: string;
   readonly event: NotifiedEvent;
   readonly way: 'command' | 'webhook' | 'email';
-  readonly state: 'due' | 'told' | 'given up';
+  readonly state: 'due' | 'acknowledged' | 'given up';
   readonly notedAt: Date;
   readonly attempts: number;
   /** Why it was not told yet, or never will be; null of one that was given up because its run was purged. */
@@ -19,14 +19,14 @@ export type ListedNotification = {
 };
 
 const columns = `
-  notification, event, target ->> 'kind' AS way, state, noted_at AS "notedAt", attempts, problem,
+  notification, event, target ->> 'kind' AS way, state, created_at AS "notedAt", attempts, problem,
   ended_at AS "endedAt", mail_run AS "mailRun",
   (SELECT r.state FROM runs r WHERE r.run_id = mail_run) AS "mailState"
 `;
 
 export async function listRunNotifications(client: Connection, run: string): Promise<ListedNotification[]> {
   const { rows } = await client.query<ListedNotification>(
-    `SELECT ${columns} FROM notifications WHERE run_id = $1 ORDER BY change, place`,
+    `SELECT ${columns} FROM notifications WHERE run_id = $1 ORDER BY change, target_index`,
     [run],
   );
   return rows;
@@ -37,7 +37,7 @@ export async function listNotifications(
   ids: readonly string[],
 ): Promise<ListedNotification[]> {
   const { rows } = await pool.query<ListedNotification>(
-    `SELECT ${columns} FROM notifications WHERE notification = ANY ($1::uuid[]) ORDER BY place`,
+    `SELECT ${columns} FROM notifications WHERE notification = ANY ($1::uuid[]) ORDER BY target_index`,
     [ids],
   );
   return rows;
@@ -52,7 +52,7 @@ export async function listUntoldTicks(pool: pg.Pool, limit: number): Promise<Sch
     SELECT schedule, ${columns}
     FROM notifications
     WHERE schedule IS NOT NULL AND state IN ('due', 'given up')
-    ORDER BY noted_at DESC, schedule, place
+    ORDER BY created_at DESC, schedule, target_index
     LIMIT $1
     `,
     [limit],

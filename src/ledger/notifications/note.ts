@@ -15,8 +15,8 @@ export async function noteRunChange(client: Transaction, run: string, change: st
   // Only slices that have counted something else than acceptance are looked into: a run may have millions of requests.
   await client.query(
     `
-    INSERT INTO notifications (run_id, change, place, event, target, campaign_file, reason, noted_at)
-    SELECT c.run_id, c.change, each.place, happened.event, each.target, l.campaign_file, c.reason, c.changed_at
+    INSERT INTO notifications (run_id, change, target_index, event, target, campaign_file, reason, created_at)
+    SELECT c.run_id, c.change, each.target_index, happened.event, each.target, l.campaign_file, c.reason, c.changed_at
     FROM run_states c
     JOIN notify_lists l ON l.run_id = c.run_id
     CROSS JOIN LATERAL (
@@ -31,7 +31,7 @@ export async function noteRunChange(client: Transaction, run: string, change: st
         ELSE 'completed'
       END AS event
     ) happened
-    CROSS JOIN LATERAL jsonb_array_elements(l.targets) WITH ORDINALITY AS each (target, place)
+    CROSS JOIN LATERAL jsonb_array_elements(l.targets) WITH ORDINALITY AS each (target, target_index)
     WHERE c.run_id = $1 AND c.change = $2 AND each.target -> 'on' @> to_jsonb(happened.event)
     `,
     [run, change],
@@ -73,13 +73,13 @@ export async function noteMissedTimes(client: Transaction, missed: readonly Miss
   if (missed.length === 0) return;
   await client.query(
     `
-    INSERT INTO notifications (schedule, tick, place, event, target, missed, refused, reason, noted_at)
-    SELECT s.schedule, m.tick, each.place,
+    INSERT INTO notifications (schedule, tick, target_index, event, target, missed, refused, reason, created_at)
+    SELECT s.schedule, m.tick, each.target_index,
            CASE WHEN m.refused IS NOT NULL AND each.target -> 'on' @> '"refused"' THEN 'refused' ELSE 'missed' END,
            each.target, m.missed || jsonb_build_object('campaign', s.campaign), m.refused, m.reason, now()
     FROM ${noted.table('m')}
     JOIN schedules s ON s.schedule = m.schedule
-    CROSS JOIN LATERAL jsonb_array_elements(s.notify) WITH ORDINALITY AS each (target, place)
+    CROSS JOIN LATERAL jsonb_array_elements(s.notify) WITH ORDINALITY AS each (target, target_index)
     WHERE each.target -> 'on' @> '"missed"' OR (m.refused IS NOT NULL AND each.target -> 'on' @> '"refused"')
     `,
     noted.values(missed),
@@ -105,9 +105,9 @@ export async function insertRefusals(
 ): Promise<string[]> {
   const { rows } = await pool.query<{ notification: string }>(
     `
-    INSERT INTO notifications (place, event, target, campaign_file, refused, reason, noted_at)
-    SELECT place, 'refused', target, $2, $3, $4, $5
-    FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY AS each (target, place)
+    INSERT INTO notifications (target_index, event, target, campaign_file, refused, reason, created_at)
+    SELECT target_index, 'refused', target, $2, $3, $4, $5
+    FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY AS each (target, target_index)
     WHERE target -> 'on' @> '"refused"'
     RETURNING notification
     `,

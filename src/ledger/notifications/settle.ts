@@ -6,7 +6,7 @@ import type { TakenNotification } from './take.ts';
 type Taking = Pick<TakenNotification, 'notification' | 'taking'>;
 
 /** SQL: of a taking that is still the last one. */
-const stillTaken = `notification = $1 AND takings = $2 AND state = 'due'`;
+const stillTaken = `notification = $1 AND acquisitions = $2 AND state = 'due'`;
 
 /** Notes an attempt before it is made, with what is told by it. @returns whether it may be made */
 export async function beginAttempt(
@@ -21,16 +21,16 @@ export async function beginAttempt(
   return rowCount === 1;
 }
 
-/** `due → told` */
+/** `due → acknowledged` */
 export async function noteTold(pool: pg.Pool, { notification, taking }: Taking, now: Date): Promise<void> {
   await pool.query(
-    `UPDATE notifications SET state = 'told', problem = NULL, ended_at = $3 WHERE ${stillTaken}`,
+    `UPDATE notifications SET state = 'acknowledged', problem = NULL, ended_at = $3 WHERE ${stillTaken}`,
     [notification, taking, now],
   );
 }
 
 /**
- * `due → told`, in the transaction that makes the run which is its e-mail: so there is one, however often it is tried.
+ * `due → acknowledged`, in the transaction that makes the run which is its e-mail: so there is one, however often it is tried.
  *
  * @returns whether it was still to be told
  */
@@ -43,7 +43,7 @@ export async function noteMailed(
   const { rowCount } = await client.query(
     `
     UPDATE notifications
-    SET state = 'told', problem = NULL, ended_at = $3, mail_run = $4, attempts = attempts + 1
+    SET state = 'acknowledged', problem = NULL, ended_at = $3, mail_run = $4, attempts = attempts + 1
     WHERE ${stillTaken}
     `,
     [notification, taking, now, mailRun],

@@ -51,18 +51,18 @@ export async function takeNotification(
   const { rows } = await pool.query<DbTakenRow>(
     `
     UPDATE notifications n
-    SET takings = takings + 1, due_at = $3
+    SET acquisitions = acquisitions + 1, due_at = $3
     FROM (
       SELECT notification
       FROM notifications
       WHERE state = 'due' AND due_at <= $2 AND notification <> ALL ($1::uuid[])
-      ORDER BY due_at, noted_at
+      ORDER BY due_at, created_at
       LIMIT 1
       FOR UPDATE SKIP LOCKED
     ) due
     WHERE n.notification = due.notification
-    RETURNING n.notification, takings AS taking, event, target, run_id AS run, campaign_file AS "campaignFile",
-              schedule, missed, refused, reason, noted_at AS "notedAt", attempts, body
+    RETURNING n.notification, acquisitions AS taking, event, target, run_id AS run, campaign_file AS "campaignFile",
+              schedule, missed, refused, reason, created_at AS "notedAt", attempts, body
     `,
     [ignored, now, until],
   );

@@ -82,7 +82,7 @@ async function listOpenBreakers(pool: pg.Pool): Promise<OpenBreaker[]> {
   return rows;
 }
 
-/** SQL: how many reports the ledger refused; by `reports_to_look_at`. */
+/** SQL: how many reports the ledger refused; by `unusual_reports_unresolved`. */
 const failedReports = `SELECT count(*)::integer FROM unusual_reports WHERE state = 'failed'`;
 
 /** How many reports the ledger refused, and nobody has had read again with success since. */
@@ -132,7 +132,7 @@ const usualTelling = 5 * 60_000;
 async function countNotifications(pool: pg.Pool, now: Date): Promise<LedgerFigures['notifications']> {
   const { rows } = await pool.query<LedgerFigures['notifications']>(
     `
-    SELECT (SELECT count(*)::integer FROM notifications WHERE state = 'due' AND noted_at < $1) AS overdue,
+    SELECT (SELECT count(*)::integer FROM notifications WHERE state = 'due' AND created_at < $1) AS overdue,
            (SELECT count(*)::integer FROM notifications WHERE state = 'given up') AS "givenUp"
     `,
     [new Date(now.getTime() - usualTelling)],

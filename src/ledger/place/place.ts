@@ -18,10 +18,10 @@ export type LedgerPlace = {
 
 export async function readPlace(client: Connection): Promise<LedgerPlace> {
   const { rows } = await client.query<Stored<LedgerPlace, 'heldReason'>>(
-    'SELECT ledger, place, held_at AS "heldAt", held_reason AS "heldReason", incomplete FROM ledger_place',
+    'SELECT ledger, location AS place, held_at AS "heldAt", held_reason AS "heldReason", incomplete FROM ledger_location',
   );
   const [place] = rows;
-  if (!place) throw new Error('The ledger does not say which it is: ledger_place is empty.');
+  if (!place) throw new Error('The ledger does not say which it is: ledger_location is empty.');
   return { ...place, heldReason: holdReason(place.heldReason) };
 }
 
@@ -93,9 +93,9 @@ export function mayClaim(first: number): string {
   const [ledger, run, slice, owner, version] = [0, 1, 2, 3, 4].map((index) => `$${first + index}`);
   const isKnown = hasClaim(`${run}::text`, `${slice}::integer`, `${owner}::uuid`, `${version}::integer`);
   return `(EXISTS (
-    SELECT FROM ledger_place
-    WHERE one AND held_at IS NULL AND (${ledger}::uuid IS NULL OR ledger = ${ledger}::uuid)
-      AND (place IS NULL OR coalesce(current_setting('volley.place', true), '') IN ('', place))
+    SELECT FROM ledger_location
+    WHERE singleton AND held_at IS NULL AND (${ledger}::uuid IS NULL OR ledger = ${ledger}::uuid)
+      AND (location IS NULL OR coalesce(current_setting('volley.place', true), '') IN ('', location))
   ) AND (${run}::text IS NULL OR ${isKnown}))`;
 }
 
@@ -132,7 +132,7 @@ export async function findMissingClaim(
 
 /** The ledger was nowhere yet. */
 export async function settlePlace(client: Connection, place: string): Promise<void> {
-  await client.query('UPDATE ledger_place SET place = $1 WHERE place IS NULL', [place]);
+  await client.query('UPDATE ledger_location SET location = $1 WHERE location IS NULL', [place]);
 }
 
 export type Hold = { readonly reason: HoldReason; readonly incomplete: boolean };
@@ -143,7 +143,7 @@ export type Hold = { readonly reason: HoldReason; readonly incomplete: boolean }
  */
 export async function holdLedger(client: Connection, { reason, incomplete }: Hold, now: Date): Promise<void> {
   await client.query(
-    `UPDATE ledger_place
+    `UPDATE ledger_location
      SET held_at = coalesce(held_at, $1), held_reason = $2, incomplete = $3
      WHERE held_at IS NULL OR ($3 AND NOT incomplete)`,
     [now, reasonValue(reason), incomplete],
@@ -153,8 +153,8 @@ export async function holdLedger(client: Connection, { reason, incomplete }: Hol
 /** By the word of an operator, this is the ledger from now on, and here. */
 export async function releaseLedger(client: Connection, ledger: string, place: string | null): Promise<void> {
   await client.query(
-    `UPDATE ledger_place
-     SET ledger = $1, place = $2, held_at = NULL, held_reason = NULL, incomplete = false`,
+    `UPDATE ledger_location
+     SET ledger = $1, location = $2, held_at = NULL, held_reason = NULL, incomplete = false`,
     [ledger, place],
   );
 }

@@ -45,7 +45,7 @@ async function expand(client: Transaction, run: PlannedRun, hashKey: HashKey | n
   await client.query(
     `
     CREATE TEMPORARY TABLE left_out (
-      line integer, column_name text, reason text, kind text, said text, of_run text, sub_account text, source text,
+      line integer, column_name text, reason text, kind text, message text, related_run text, sub_account text, source text,
       file text, number bigint, differs boolean
     ) ON COMMIT DROP
     `,
@@ -128,12 +128,12 @@ async function leaveOutRelatives(
 
 /** How many recipients each envelope has, and how many requests and recipients stand before its first. Those of a window are in a row. */
 async function sizeEnvelopes(client: Transaction, chunkSize: number, windowed: boolean): Promise<void> {
-  const order = windowed ? 'window_place, staged' : 'staged';
+  const order = windowed ? 'window_index, staged' : 'staged';
   await client.query(
     `
     CREATE TEMPORARY TABLE sized_envelopes (
       staged integer, envelope integer, recipients integer, parts bigint, requests integer, requests_before integer,
-      recipients_before integer, window_place smallint
+      recipients_before integer, window_index smallint
     ) ON COMMIT DROP
   `,
   );
@@ -142,7 +142,7 @@ async function sizeEnvelopes(client: Transaction, chunkSize: number, windowed: b
     INSERT INTO sized_envelopes
     SELECT staged, row_number() OVER (ORDER BY ${order}), recipients, parts, requests,
            sum(requests) OVER (ORDER BY ${order}) - requests,
-           sum(recipients) OVER (ORDER BY ${order}) - recipients, ${windowed ? 'window_place' : 'NULL'}
+           sum(recipients) OVER (ORDER BY ${order}) - recipients, ${windowed ? 'window_index' : 'NULL'}
     FROM (
       -- As integers: adding bigints up would take ten times as long.
       SELECT envelope AS staged, CAST(count(*) AS integer) AS recipients, sum(parts) AS parts,
@@ -150,7 +150,7 @@ async function sizeEnvelopes(client: Transaction, chunkSize: number, windowed: b
       FROM staged_contacts
       GROUP BY envelope
     ) counted
-    ${windowed ? 'JOIN (SELECT envelope AS staged, place AS window_place FROM staged_envelopes JOIN staged_windows USING (zones)) w USING (staged)' : ''}
+    ${windowed ? 'JOIN (SELECT envelope AS staged, window_index FROM staged_envelopes JOIN staged_windows USING (zones)) w USING (staged)' : ''}
     `,
     [chunkSize],
   );
@@ -160,10 +160,10 @@ async function sizeEnvelopes(client: Transaction, chunkSize: number, windowed: b
 /** None of a run without recipients. */
 async function sliceableRanges(client: Transaction): Promise<SliceableRange[]> {
   const { rows } = await client.query<SliceableRange>(`
-    SELECT window_place AS "windowPlace", min(requests_before) + 1 AS first,
+    SELECT window_index AS "windowPlace", min(requests_before) + 1 AS first,
            max(requests_before + requests) AS last
     FROM sized_envelopes
-    GROUP BY window_place
+    GROUP BY window_index
     ORDER BY first
   `);
   return rows;

@@ -12,7 +12,7 @@ export async function insertRun(client: Transaction, run: PlannedRun): Promise<v
   await client.query(
     `
     INSERT INTO runs (run_id, campaign, account, channel, definition, message_key, created_at, source_run, rates, priority,
-                      suppressions_of, contacts_read, contacts_invalid, contacts_duplicate, contacts_suppressed)
+                      suppression_account, contacts_read, contacts_invalid, contacts_duplicate, contacts_suppressed)
     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, kept.contacts + rejected.contacts,
            rejected.invalid, rejected.duplicate, rejected.suppressed
     FROM (SELECT coalesce(sum(recipients), 0) AS contacts FROM sized_envelopes) kept,
@@ -84,7 +84,7 @@ export async function insertRejectedContacts(client: Transaction, { run }: Plann
     INSERT INTO rejected_contacts (run_id, line, column_name, reason, ${reasonColumns})
     SELECT $1, line, column_name, reason, ${reasonColumns}
     FROM (
-      SELECT line, column_name, reason, kind, said, of_run, NULL AS sub_account, NULL AS source, NULL AS file,
+      SELECT line, column_name, reason, kind, message, related_run, NULL AS sub_account, NULL AS source, NULL AS file,
              NULL::bigint AS number, NULL::boolean AS differs
       FROM staged_rejections
       UNION ALL
@@ -101,12 +101,12 @@ export async function insertEnvelopes(client: Transaction, { run, window }: Plan
   await client.query(
     `
     INSERT INTO envelopes (run_id, envelope, fields, keypads, files, audio, sub_account, department, charge_code,
-                           window_place)
+                           window_index)
     SELECT $1, z.envelope, CAST(s.fields AS jsonb)${window ? ' || w.fields' : ''},
            coalesce(CAST(s.others AS jsonb) -> 'keypads', '[]'), coalesce(CAST(s.others AS jsonb) -> 'files', '[]'),
-           coalesce(CAST(s.others AS jsonb) -> 'audio', '{}'), s.sub_account, s.department, s.charge_code, z.window_place
+           coalesce(CAST(s.others AS jsonb) -> 'audio', '{}'), s.sub_account, s.department, s.charge_code, z.window_index
     FROM sized_envelopes z
-    ${window ? 'JOIN staged_windows w ON w.place = z.window_place' : ''}
+    ${window ? 'JOIN staged_windows w ON w.window_index = z.window_index' : ''}
     JOIN staged_envelopes s ON s.envelope = z.staged
     ORDER BY z.envelope
     `,

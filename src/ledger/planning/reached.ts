@@ -168,11 +168,11 @@ export async function leaveOutReached(
     ), taken_out AS (
       DELETE FROM staged_contacts WHERE ctid = ANY (ARRAY(SELECT row FROM matched))
     ), noted AS (
-      INSERT INTO left_out (line, column_name, reason, kind, of_run)
+      INSERT INTO left_out (line, column_name, reason, kind, related_run)
       SELECT DISTINCT ON (line) line, $1, 'duplicate', kind, run_id
       FROM matched
       ORDER BY line, by_key DESC, kind, run_id
-      RETURNING kind, of_run AS run_id
+      RETURNING kind, related_run AS run_id
     )
     SELECT count(*)::integer AS rows, ${detail}
     FROM noted

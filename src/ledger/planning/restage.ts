@@ -53,7 +53,7 @@ export async function restageRecipients(
       WHERE source_run = $1
       GROUP BY line
     ), rejected AS (
-      INSERT INTO staged_rejections (line, column_name, reason, kind, of_run)
+      INSERT INTO staged_rejections (line, column_name, reason, kind, related_run)
       SELECT line, $4, 'duplicate', 'sent_again', run
       FROM selected
       JOIN sent_again USING (line)
@@ -76,7 +76,7 @@ export async function restageRecipients(
              CAST(jsonb_build_object('keypads', keypads, 'files', files, 'audio', audio) AS text)
            END
     FROM envelopes e
-    LEFT JOIN run_windows w ON w.run_id = e.run_id AND w.place = e.window_place
+    LEFT JOIN run_windows w ON w.run_id = e.run_id AND w.window_index = e.window_index
     WHERE e.run_id = $1 AND envelope IN (SELECT envelope FROM staged_contacts)
     `,
     [run],

@@ -46,7 +46,7 @@ export async function stageContacts(client: pg.ClientBase, source: ContactSource
       await copyIn(client, `staged_envelopes (${envelopeColumns})`, lines.envelopes.lines.take());
       await copyIn(
         client,
-        'staged_rejections (line, column_name, reason, kind, said)',
+        'staged_rejections (line, column_name, reason, kind, message)',
         lines.rejections.take(),
       );
       await stagePieces(client, await source.takePieces());

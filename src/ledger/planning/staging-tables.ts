@@ -34,8 +34,8 @@ export async function createStagingTables(client: pg.ClientBase): Promise<void> 
     COMMENT ON COLUMN staged_envelopes.again IS
       'Whether an envelope before it may be equal; where false, none is.';
     CREATE TEMPORARY TABLE staged_rejections (
-      line integer NOT NULL, column_name text NOT NULL, reason text NOT NULL, kind text NOT NULL, said text,
-      of_run text
+      line integer NOT NULL, column_name text NOT NULL, reason text NOT NULL, kind text NOT NULL, message text,
+      related_run text
     );
     CREATE TEMPORARY TABLE staged_suppressions (
       place integer GENERATED ALWAYS AS IDENTITY,

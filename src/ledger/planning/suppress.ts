@@ -77,7 +77,7 @@ function leftOutAddresses(
   const parameter = (place: number): string => `$${first + place}`;
   const suppressed = `
     SELECT address, sub_account,
-           'suppressed_address' AS kind, reason AS said, run_id AS of_run, source, NULL AS file, NULL::bigint AS number,
+           'suppressed_address' AS kind, reason AS message, run_id AS related_run, source, NULL AS file, NULL::bigint AS number,
            1 AS priority, 0 AS place
     FROM suppressions
     WHERE channel = ${parameter(0)} AND account IN ('', ${parameter(1)})
@@ -85,7 +85,7 @@ function leftOutAddresses(
   if (!cap) return { sql: suppressed, values: [channel, account] };
   const sent = `
     SELECT ${comparedAddress('address')} AS address, '' AS sub_account,
-           'sent_recently' AS kind, NULL AS said, max(run_id) FILTER (WHERE account = ${parameter(1)}) AS of_run,
+           'sent_recently' AS kind, NULL AS message, max(run_id) FILTER (WHERE account = ${parameter(1)}) AS related_run,
            NULL AS source, NULL AS file, ${parameter(2)}::bigint AS number,
            2 AS priority, 0 AS place
     FROM (
@@ -192,8 +192,8 @@ export async function leaveOutSuppressed(
     ), taken_out AS (
       DELETE FROM staged_contacts WHERE ctid = ANY (ARRAY(SELECT row FROM suppressed))
     )
-    INSERT INTO left_out (line, column_name, reason, kind, said, of_run, sub_account, source, file, number)
-    SELECT line, $1, 'suppressed', kind, said, of_run, sub_account, source, file, number
+    INSERT INTO left_out (line, column_name, reason, kind, message, related_run, sub_account, source, file, number)
+    SELECT line, $1, 'suppressed', kind, message, related_run, sub_account, source, file, number
     FROM suppressed
     `,
     [recipientColumn, key?.inner ?? null, key?.outer ?? null, ...values],

@@ -19,7 +19,7 @@ export type PlannedWindow = {
 const planned = batchOf<PlannedWindow & { readonly zones: string }>({
   zones: ['text', ({ zones }) => zones],
   opens_at: ['timestamptz', ({ opensAt }) => opensAt],
-  shuts_at: ['timestamptz', ({ shutsAt }) => shutsAt],
+  closes_at: ['timestamptz', ({ shutsAt }) => shutsAt],
   send_at: ['timestamptz', ({ handover }) => handover?.at ?? null],
   fields: ['jsonb', ({ handover }) => JSON.stringify(handover?.fields ?? {})],
 });
@@ -52,12 +52,12 @@ export async function numberWindows(client: Transaction, plan: PlanWindow | unde
     );
   await client.query(`
     CREATE TEMPORARY TABLE staged_windows (
-      place smallint, zones text, opens_at timestamptz, shuts_at timestamptz, send_at timestamptz, fields jsonb
+      window_index smallint, zones text, opens_at timestamptz, closes_at timestamptz, send_at timestamptz, fields jsonb
     ) ON COMMIT DROP
   `);
   await client.query(
     `
-    INSERT INTO staged_windows (${planned.columns}, place)
+    INSERT INTO staged_windows (${planned.columns}, window_index)
     SELECT * FROM ${planned.table('planned', 1, 'place')}
     `,
     planned.values(windows),
@@ -71,8 +71,8 @@ function compare(one: number, other: number): number {
 export async function insertWindows(client: Transaction, run: string): Promise<void> {
   await client.query(
     `
-    INSERT INTO run_windows (run_id, place, zones, send_at, opens_at, shuts_at)
-    SELECT $1, place, string_to_array(zones, ','), send_at, opens_at, shuts_at
+    INSERT INTO run_windows (run_id, window_index, zones, send_at, opens_at, closes_at)
+    SELECT $1, window_index, string_to_array(zones, ','), send_at, opens_at, closes_at
     FROM staged_windows
     `,
     [run],

@@ -49,7 +49,7 @@ const whyHeld = `
       WHERE state NOT IN ('completed', 'cancelled') OR finished_at IS NULL OR finished_at >= $1
     ) THEN 'younger_run'
     WHEN NOT $3 AND (EXISTS (SELECT FROM billing_slices b WHERE b.run_id = r.run_id AND b.open)
-      OR EXISTS (SELECT FROM billing_openings o WHERE o.run_id = r.run_id)
+      OR EXISTS (SELECT FROM billing_reopened_requests o WHERE o.run_id = r.run_id)
       OR EXISTS (SELECT FROM billing_changes d WHERE d.run_id = r.run_id)
       OR EXISTS (SELECT FROM billing_outcomes d WHERE d.run_id = r.run_id))
       THEN 'unbooked'

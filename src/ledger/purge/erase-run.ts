@@ -46,7 +46,7 @@ export async function eraseRun(pool: pg.Pool, run: string): Promise<number> {
         SELECT line FROM rejected_contacts WHERE run_id = $1 AND line > $2 ORDER BY line LIMIT $3
       ), erased AS (
         UPDATE rejected_contacts r
-        SET kind = NULL, said = '', of_run = NULL, sub_account = NULL, source = NULL, file = NULL, number = NULL, differs = NULL
+        SET kind = NULL, message = '', related_run = NULL, sub_account = NULL, source = NULL, file = NULL, number = NULL, differs = NULL
         FROM found
         WHERE r.run_id = $1 AND r.line = found.line
       )
@@ -97,7 +97,7 @@ async function eraseRecipients(pool: pg.Pool, run: string): Promise<number> {
 }
 
 const ofRecipients = [
-  // What is said of those who were left out are our own words.
+  // What is message of those who were left out are our own words.
   `
   UPDATE recipient_outcomes
   SET result = NULL, status = NULL

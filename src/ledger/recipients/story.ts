@@ -202,7 +202,7 @@ async function findJob(pool: pg.Pool, jobNumber: string): Promise<OfSome[]> {
     `
     SELECT run_id AS run, request, CASE WHEN bool_and(position IS NOT NULL) THEN array_agg(position) END AS positions
     FROM (
-      SELECT run_id, request, CAST(NULL AS integer) AS position FROM jobs WHERE job_number = upper($1)
+      SELECT run_id, request, CAST(NULL AS integer) AS position FROM job_numbers WHERE job_number = upper($1)
       UNION
       SELECT run_id, request, position
       FROM reports

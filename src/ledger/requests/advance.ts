@@ -71,7 +71,7 @@ export async function advanceSlices(
 function advanceStatement(hasJobs: boolean): string {
   const jobs = `
     ), numbered AS (
-      INSERT INTO jobs (job_number, account, run_id, request, answered_at)
+      INSERT INTO job_numbers (job_number, account, run_id, request, answered_at)
       SELECT upper(a.job), r.account, t.run_id, a.request, $6
       FROM moved
       JOIN step t USING (place)
@@ -82,7 +82,7 @@ function advanceStatement(hasJobs: boolean): string {
   return `
     WITH step AS MATERIALIZED (
       SELECT a.*,
-             a.claim_to IS NOT NULL AND r.state = 'running' AND a.epoch = (SELECT epoch FROM suppression_epoch WHERE one)
+             a.claim_to IS NOT NULL AND r.state = 'running' AND a.epoch = (SELECT epoch FROM suppression_epoch WHERE singleton)
                AND ${mayClaim(1)} AS may_claim
       FROM ${steps.table('a', 7, 'place')}
       JOIN runs r ON r.run_id = a.run_id
@@ -105,7 +105,7 @@ function advanceStatement(hasJobs: boolean): string {
       WHERE s.run_id = t.run_id AND s.slice = t.slice
       RETURNING t.place, held.granted
     ), kept AS (
-      INSERT INTO outcomes (run_id, slice, version, recorded_at, requests, ages_ms, took_ms, statuses, jobs)
+      INSERT INTO outcomes (run_id, slice, version, recorded_at, requests, ages_ms, took_ms, statuses, job_numbers)
       SELECT t.run_id, t.slice, t.version, $6, t.requests::integer[], (t.times::integer[])[1 : t.accepted],
              (t.times::integer[])[t.accepted + 1 :], t.statuses::smallint[], t.jobs::text[]
       FROM moved

@@ -132,27 +132,27 @@ const claimStatement = `
   ), suppressed AS MATERIALIZED (
     SELECT c.request, c.attempts, c.position
     FROM (
-      SELECT channel, coalesce(suppressions_of, account) AS suppressions_of FROM runs WHERE run_id = $1
+      SELECT channel, coalesce(suppression_account, account) AS suppression_account FROM runs WHERE run_id = $1
     ) r
     CROSS JOIN checked c
     CROSS JOIN LATERAL (
       SELECT
       FROM suppressions
-      WHERE channel = r.channel AND address = c.address AND account IN ('', r.suppressions_of)
+      WHERE channel = r.channel AND address = c.address AND account IN ('', r.suppression_account)
         AND (sub_account = '' OR sub_account = c.sub_account)
       LIMIT 1
     ) s
     UNION
     SELECT c.request, c.attempts, c.position
     FROM (
-      SELECT channel, coalesce(suppressions_of, account) AS suppressions_of FROM runs WHERE run_id = $1
+      SELECT channel, coalesce(suppression_account, account) AS suppression_account FROM runs WHERE run_id = $1
     ) r
     CROSS JOIN checked c
     CROSS JOIN LATERAL (
       SELECT
       FROM hashed_suppressions
       WHERE channel = r.channel AND hash = ${hashedAddress('r.channel', 'c.address', '$8', '$9')}
-        AND account IN ('', r.suppressions_of) AND (sub_account = '' OR sub_account = c.sub_account)
+        AND account IN ('', r.suppression_account) AND (sub_account = '' OR sub_account = c.sub_account)
       LIMIT 1
     ) s
     WHERE EXISTS (SELECT FROM hashed_suppressions)

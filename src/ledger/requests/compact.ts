@@ -8,10 +8,10 @@ export async function compactOutcomes(client: Transaction, run: string, slice: n
   await client.query({
     name: 'compact-outcomes',
     text: `
-    INSERT INTO slice_outcomes (run_id, slice, base_at, finished_ms, took_ms, statuses, jobs)
-    SELECT s.run_id, s.slice, g.base_at, g.finished_ms, g.took_ms, g.statuses, g.jobs
+    INSERT INTO slice_outcomes (run_id, slice, base_at, finished_ms, took_ms, statuses, job_numbers)
+    SELECT s.run_id, s.slice, g.base_at, g.finished_ms, g.took_ms, g.statuses, g.job_numbers
     FROM slices s
-    CROSS JOIN LATERAL gathered_outcomes(s.run_id, s.slice, s.first_request, s.claimed_to) g
+    CROSS JOIN LATERAL aggregated_outcomes(s.run_id, s.slice, s.first_request, s.claimed_to) g
     WHERE s.run_id = $1 AND s.slice = $2
       AND EXISTS (SELECT FROM outcomes b WHERE b.run_id = s.run_id AND b.slice = s.slice)
     ON CONFLICT DO NOTHING

@@ -106,7 +106,7 @@ const readStatement = `
                SELECT true
                FROM suppressions
                WHERE channel = r.channel AND address = lower(n.address COLLATE "C")
-                 AND account IN ('', r.suppressions_of)
+                 AND account IN ('', r.suppression_account)
                LIMIT 1
              )
            ) OR (
@@ -116,15 +116,15 @@ const readStatement = `
                FROM hashed_suppressions
                WHERE channel = r.channel
                  AND hash = ${hashedAddress('r.channel', 'lower(n.address COLLATE "C")', '$4', '$5')}
-                 AND account IN ('', r.suppressions_of)
+                 AND account IN ('', r.suppression_account)
                LIMIT 1
              )
            )
          ) ELSE '{}' END) AS suppressed,
-         CAST((SELECT epoch FROM suppression_epoch WHERE one) AS text) AS epoch, ${keyFits('$4', '$5')} AS key_fits
+         CAST((SELECT epoch FROM suppression_epoch WHERE singleton) AS text) AS epoch, ${keyFits('$4', '$5')} AS key_fits
   FROM contents c
   CROSS JOIN (
-    SELECT run_number, message_key, channel, coalesce(suppressions_of, account) AS suppressions_of,
+    SELECT run_number, message_key, channel, coalesce(suppression_account, account) AS suppression_account,
            coalesce((SELECT true FROM suppressions s WHERE s.channel = runs.channel ORDER BY address LIMIT 1), false)
              AS has_suppressed,
            coalesce((SELECT true FROM hashed_suppressions s WHERE s.channel = runs.channel ORDER BY hash LIMIT 1), false)

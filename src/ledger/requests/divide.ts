@@ -29,7 +29,7 @@ export async function divideRequests(
     `
     WITH rejected AS MATERIALIZED (
       SELECT request, envelope,
-             (SELECT window_place FROM envelopes e WHERE e.run_id = $1 AND e.envelope = q.envelope) AS window_place
+             (SELECT window_index FROM envelopes e WHERE e.run_id = $1 AND e.envelope = q.envelope) AS window_index
       FROM requests q
       WHERE run_id = $1 AND request = ANY ($2::integer[]) AND state = 'rejected' AND resends = 0
         AND NOT EXISTS (
@@ -38,7 +38,7 @@ export async function divideRequests(
         )
       FOR UPDATE
     ), member AS MATERIALIZED (
-      SELECT q.request, q.envelope, q.window_place, r.*, o.position IS NULL AS divided
+      SELECT q.request, q.envelope, q.window_index, r.*, o.position IS NULL AS divided
       FROM rejected q
       CROSS JOIN LATERAL chunks_between($1, q.request, q.request) c
       CROSS JOIN LATERAL ROWS FROM (
@@ -53,16 +53,16 @@ export async function divideRequests(
       FROM member
     ), piece AS MATERIALIZED (
       -- Half 0 is what stays with the request.
-      SELECT request, envelope, window_place, half, CAST(count(*) AS smallint) AS recipients, ${recipientArrays}
+      SELECT request, envelope, window_index, half, CAST(count(*) AS smallint) AS recipients, ${recipientArrays}
       FROM placed
       CROSS JOIN LATERAL (
         SELECT CASE WHEN NOT divided THEN 0 WHEN place <= (size + 1) / 2 THEN 1 ELSE 2 END AS half
       ) halved
       WHERE size >= 2
-      GROUP BY request, envelope, window_place, half
+      GROUP BY request, envelope, window_index, half
     ), numbered AS MATERIALIZED (
-      SELECT piece.*, CAST(highest + row_number() OVER (ORDER BY window_place, request, half) AS integer) AS number,
-             highest_slice + dense_rank() OVER (ORDER BY window_place) AS slice
+      SELECT piece.*, CAST(highest + row_number() OVER (ORDER BY window_index, request, half) AS integer) AS number,
+             highest_slice + dense_rank() OVER (ORDER BY window_index) AS slice
       FROM piece,
            (SELECT max(last_request) AS highest, max(slice) AS highest_slice FROM slices WHERE run_id = $1) given
       WHERE half > 0
@@ -131,10 +131,10 @@ export async function divideRequests(
       FROM placed p
       WHERE o.run_id = $1 AND o.request = p.request AND o.position = p.position AND NOT p.divided AND p.size >= 2
     ), new_slice AS (
-      INSERT INTO slices (run_id, slice, first_request, last_request, claimed_to, state, window_place)
-      SELECT $1, slice, min(number), max(number), max(number), 'waiting', window_place
+      INSERT INTO slices (run_id, slice, first_request, last_request, claimed_to, state, window_index)
+      SELECT $1, slice, min(number), max(number), max(number), 'waiting', window_index
       FROM numbered
-      GROUP BY slice, window_place
+      GROUP BY slice, window_index
     )
     SELECT min(number) AS first, max(number) AS last
     FROM numbered

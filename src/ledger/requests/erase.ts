@@ -21,6 +21,11 @@ const statements = [
 
 /** Erases the service's numbers of what it accepted of a run. */
 export async function eraseJobNumbers(pool: pg.Pool, run: string): Promise<void> {
-  await pool.query('UPDATE slice_outcomes SET jobs = NULL WHERE run_id = $1 AND jobs IS NOT NULL', [run]);
-  await pool.query('UPDATE outcomes SET jobs = NULL WHERE run_id = $1 AND jobs IS NOT NULL', [run]);
+  await pool.query(
+    'UPDATE slice_outcomes SET job_numbers = NULL WHERE run_id = $1 AND job_numbers IS NOT NULL',
+    [run],
+  );
+  await pool.query('UPDATE outcomes SET job_numbers = NULL WHERE run_id = $1 AND job_numbers IS NOT NULL', [
+    run,
+  ]);
 }

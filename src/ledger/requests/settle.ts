@@ -67,7 +67,7 @@ function settleStatement(hasJobs: boolean): string {
   const jobs = `
       RETURNING a.run_id, a.request, o.job, o.finished_at
     ), numbered AS (
-      INSERT INTO jobs (job_number, account, run_id, request, answered_at)
+      INSERT INTO job_numbers (job_number, account, run_id, request, answered_at)
       SELECT upper(f.job), r.account, f.run_id, f.request, f.finished_at
       FROM finished f
       JOIN runs r ON r.run_id = f.run_id

@@ -2,7 +2,7 @@
  * Columns of a contact that is left out, which keep why. They are columns and no jsonb, because many contacts may be left out
  * at once: an object took Postgres 2 µs more for each of them.
  */
-export const reasonColumns = 'kind, said, of_run, sub_account, source, file, number, differs';
+export const reasonColumns = 'kind, message, related_run, sub_account, source, file, number, differs';
 
 /**
  * SQL: the reason as jsonb (`LeftOutReason`).
@@ -14,20 +14,20 @@ export function leftOutReasonOf(row: string, channel: string, key: string): stri
   return `
     CASE
       WHEN ${row}.kind IN ('sent', 'to_be_sent', 'may_have_been_sent', 'sent_again')
-        THEN jsonb_build_object('kind', ${row}.kind, 'run', ${row}.of_run)
+        THEN jsonb_build_object('kind', ${row}.kind, 'run', ${row}.related_run)
       WHEN ${row}.kind = 'same_contact'
         THEN jsonb_build_object('kind', ${row}.kind, 'key', ${key}, 'file', ${row}.file, 'line', ${row}.number,
                                 'differs', ${row}.differs)
       WHEN ${row}.kind = 'suppressed_address'
         THEN jsonb_build_object('kind', ${row}.kind, 'channel', ${channel}, 'subAccount', ${row}.sub_account,
-                                'source', ${row}.source, 'reason', ${row}.said, 'run', ${row}.of_run)
+                                'source', ${row}.source, 'reason', ${row}.message, 'run', ${row}.related_run)
       WHEN ${row}.kind = 'suppressed_hash'
         THEN jsonb_build_object('kind', ${row}.kind, 'channel', ${channel}, 'subAccount', ${row}.sub_account)
       WHEN ${row}.kind = 'listed'
         THEN jsonb_build_object('kind', ${row}.kind, 'file', ${row}.file, 'line', ${row}.number)
       WHEN ${row}.kind = 'sent_recently'
-        THEN jsonb_build_object('kind', ${row}.kind, 'milliseconds', ${row}.number, 'run', ${row}.of_run)
-      ELSE to_jsonb(${row}.said)
+        THEN jsonb_build_object('kind', ${row}.kind, 'milliseconds', ${row}.number, 'run', ${row}.related_run)
+      ELSE to_jsonb(${row}.message)
     END`;
 }
 

@@ -73,14 +73,14 @@ export async function syncSchedules(
 ): Promise<void> {
   await client.query(
     `
-    INSERT INTO schedules AS s (${written.columns}, active, noted_until)
+    INSERT INTO schedules AS s (${written.columns}, active, recorded_until)
     SELECT ${written.columns}, true, $1
     FROM ${written.table('written', 2)}
     ORDER BY schedule
     ON CONFLICT (schedule) DO UPDATE
     SET campaign = excluded.campaign, times = excluded.times, notify = excluded.notify,
         active = true,
-        noted_until = CASE WHEN s.active AND s.times = excluded.times THEN s.noted_until ELSE $1 END
+        recorded_until = CASE WHEN s.active AND s.times = excluded.times THEN s.recorded_until ELSE $1 END
     WHERE NOT s.active OR s.times <> excluded.times OR s.campaign <> excluded.campaign
        OR s.notify <> excluded.notify
     `,

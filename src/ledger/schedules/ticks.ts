@@ -17,9 +17,9 @@ export type UnnotedSchedule = {
 export async function takeSchedules(client: Transaction, now: Date): Promise<UnnotedSchedule[]> {
   const { rows } = await client.query<UnnotedSchedule>(
     `
-    SELECT schedule, times, noted_until AS "notedUntil"
+    SELECT schedule, times, recorded_until AS "notedUntil"
     FROM schedules
-    WHERE active AND noted_until < $1
+    WHERE active AND recorded_until < $1
     ORDER BY schedule
     FOR NO KEY UPDATE SKIP LOCKED
     `,
@@ -74,7 +74,7 @@ export async function noteTicks(
       return { schedule, state: 'missed', times: missed.length, first, last, reason, refused: null };
     }),
   );
-  await client.query('UPDATE schedules SET noted_until = $2 WHERE schedule = ANY ($1)', [schedules, now]);
+  await client.query('UPDATE schedules SET recorded_until = $2 WHERE schedule = ANY ($1)', [schedules, now]);
 }
 
 /** `due → missed` for every tick that waits for its run. */

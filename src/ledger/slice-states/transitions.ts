@@ -24,13 +24,13 @@ export async function markQueued(
     FROM (
       SELECT slice
       FROM slices
-      LEFT JOIN (SELECT place AS window_place, opens_at, shuts_at FROM run_windows WHERE run_id = $1) w
-        USING (window_place)
+      LEFT JOIN (SELECT window_index, opens_at, closes_at FROM run_windows WHERE run_id = $1) w
+        USING (window_index)
       WHERE run_id = $1 AND state = 'waiting' AND phase = 'sending'
         AND ($3 IS FALSE OR slice = 1
              OR EXISTS (SELECT FROM slices WHERE run_id = $1 AND slice = 1 AND state = 'done'))
         AND opens_at IS NULL
-      ORDER BY shuts_at, slice
+      ORDER BY closes_at, slice
       LIMIT greatest(0, $2 - (SELECT count(*) FROM slices WHERE run_id = $1 AND state IN ('queued', 'held')))
     ) next
     WHERE s.run_id = $1 AND s.slice = next.slice
@@ -77,7 +77,7 @@ export type DbAcquiredSlice = {
   readonly last_request: number | null;
   readonly claimed_to: number | null;
   readonly version: number;
-  readonly window_place: number | null;
+  readonly window_index: number | null;
   /** The owner from whom it was taken over, whose lease had expired. */
   readonly former_owner: string | null;
 };
@@ -99,7 +99,7 @@ export async function markHeld(
     SET state = 'held', worker = $4, owner = $5, version = version + 1
     FROM (SELECT owner AS former_owner FROM slices WHERE run_id = $1 AND slice = $2 FOR UPDATE) former
     WHERE s.run_id = $1 AND s.slice = $2 AND s.job = $3 AND s.state IN ('queued', 'held')
-    RETURNING s.phase, s.first_request, s.last_request, s.claimed_to, s.version, s.window_place, former.former_owner
+    RETURNING s.phase, s.first_request, s.last_request, s.claimed_to, s.version, s.window_index, former.former_owner
     `,
     [run, slice, job, worker, owner],
   );

@@ -140,7 +140,7 @@ async function findOwn(
   const { rows } = await client.query<DbOwnSlice>(
     `
     SELECT s.run_id AS run, s.slice, s.job, s.phase, s.first_request, s.last_request, s.claimed_to, s.version,
-           s.window_place, r.account, r.channel, r.definition
+           s.window_index, r.account, r.channel, r.definition
     FROM slices s
     JOIN runs r USING (run_id)
     WHERE s.state = 'held' AND s.worker = $1 AND s.owner = $2
@@ -163,7 +163,7 @@ async function heldSlice(
 ): Promise<HeldSlice> {
   const range = rangeOf(row);
   if (!range) return { ...held, phase: 'settling doubts' };
-  const { version, window_place: place } = row;
+  const { version, window_index: place } = row;
   const window = place === null ? null : await findWindow(client, held.run, place);
   return { ...held, ...range, phase: 'sending', version, window };
 }

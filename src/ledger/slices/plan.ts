@@ -32,18 +32,18 @@ export async function planSlices(
   await client.query(
     `
     WITH cut AS (
-      SELECT low, high, window_place,
+      SELECT low, high, window_index,
              -- Up to where its first slice goes.
              least(low - 1 + CASE low WHEN 1 THEN coalesce($2::integer, $3) ELSE $3 END, high) AS first_until
-      FROM unnest($4::integer[], $5::integer[], $6::smallint[]) AS range (low, high, window_place)
+      FROM unnest($4::integer[], $5::integer[], $6::smallint[]) AS range (low, high, window_index)
     ), piece AS (
-      SELECT low AS first, first_until AS last, window_place FROM cut
+      SELECT low AS first, first_until AS last, window_index FROM cut
       UNION ALL
-      SELECT first_until + 1 + place * $3, least(first_until + (place + 1) * $3, high), window_place
+      SELECT first_until + 1 + place * $3, least(first_until + (place + 1) * $3, high), window_index
       FROM cut, generate_series(0, (high - first_until + $3 - 1) / $3 - 1) AS place
     )
-    INSERT INTO slices (run_id, slice, phase, first_request, last_request, claimed_to, state, window_place)
-    SELECT $1, row_number() OVER (ORDER BY first), 'sending', first, last, first - 1, 'waiting', window_place
+    INSERT INTO slices (run_id, slice, phase, first_request, last_request, claimed_to, state, window_index)
+    SELECT $1, row_number() OVER (ORDER BY first), 'sending', first, last, first - 1, 'waiting', window_index
     FROM piece
     UNION ALL
     SELECT $1, (SELECT count(*) + 1 FROM piece), 'settling doubts', NULL, NULL, NULL, 'waiting', NULL

@@ -75,7 +75,7 @@ async function beginGrace(client: Connection): Promise<boolean> {
     INSERT INTO startup_grace (server_started_at, ends_at)
     SELECT pg_postmaster_start_time(),
            CASE WHEN EXISTS (SELECT FROM slices WHERE state = 'held') THEN clock_timestamp() + ${grace} ELSE '-infinity' END
-    ON CONFLICT (one) DO UPDATE SET server_started_at = excluded.server_started_at, ends_at = excluded.ends_at
+    ON CONFLICT (singleton) DO UPDATE SET server_started_at = excluded.server_started_at, ends_at = excluded.ends_at
     RETURNING ends_at <= clock_timestamp() AS over
   `);
   return rows[0]?.over ?? false;

@@ -21,7 +21,7 @@ export type SliceWindow = {
 
 export async function findWindow(client: Connection, run: string, place: number): Promise<SliceWindow> {
   const { rows } = await client.query<SliceWindow>(
-    'SELECT place, zones, send_at AS "sendAt" FROM run_windows WHERE run_id = $1 AND place = $2',
+    'SELECT window_index AS place, zones, send_at AS "sendAt" FROM run_windows WHERE run_id = $1 AND window_index = $2',
     [run, place],
   );
   const [window] = rows;
@@ -33,11 +33,10 @@ export async function shutWindow(
   pool: pg.Pool,
   { run, place, opensAt }: { readonly run: string; readonly place: number; readonly opensAt: Date },
 ): Promise<void> {
-  await pool.query('UPDATE run_windows SET opens_at = $3, shuts_at = NULL WHERE run_id = $1 AND place = $2', [
-    run,
-    place,
-    opensAt,
-  ]);
+  await pool.query(
+    'UPDATE run_windows SET opens_at = $3, closes_at = NULL WHERE run_id = $1 AND window_index = $2',
+    [run, place, opensAt],
+  );
 }
 
 export type DueWindow = Pick<SliceWindow, 'place' | 'zones'> & {
@@ -60,7 +59,7 @@ export async function listDueWindows(
     name: 'list-due-windows',
     text: `
       WITH over AS (
-        SELECT run_id, place
+        SELECT run_id, window_index
         FROM run_windows w
         WHERE opens_at <= $1
           AND EXISTS (SELECT FROM runs r WHERE r.run_id = w.run_id AND r.state IN ('completed', 'cancelled'))
@@ -69,15 +68,15 @@ export async function listDueWindows(
         UPDATE run_windows w
         SET opens_at = NULL
         FROM over
-        WHERE w.run_id = over.run_id AND w.place = over.place
+        WHERE w.run_id = over.run_id AND w.window_index = over.window_index
       )
-      SELECT run_id AS run, w.place, w.zones, r.account, r.definition
+      SELECT run_id AS run, w.window_index AS place, w.zones, r.account, r.definition
       FROM run_windows w
       JOIN runs r USING (run_id)
       WHERE w.opens_at <= $1 AND r.account <> ALL ($2::text[])
         AND (r.state = 'running'
              OR (r.state = 'planned' AND NOT EXISTS (SELECT FROM approvals a WHERE a.run_id = r.run_id)))
-      ORDER BY w.opens_at, run_id, w.place
+      ORDER BY w.opens_at, run_id, w.window_index
     `,
     values: [now, ignoredAccounts],
   });
@@ -113,7 +112,7 @@ export async function openWindow(
       [plan.run],
     );
     const { rowCount } = await client.query(
-      'UPDATE run_windows SET opens_at = $3, shuts_at = $4 WHERE run_id = $1 AND place = $2 AND opens_at <= $5',
+      'UPDATE run_windows SET opens_at = $3, closes_at = $4 WHERE run_id = $1 AND window_index = $2 AND opens_at <= $5',
       [plan.run, place, opensAt, shutsAt, now],
     );
     const state = rows[0]?.state;
@@ -130,11 +129,11 @@ export async function listWaits(client: Connection, run: string): Promise<Window
            sum(q.recipients)::integer AS recipients
     FROM run_windows w
     JOIN runs r USING (run_id)
-    JOIN slices s ON s.run_id = w.run_id AND s.window_place = w.place AND s.state <> 'done'
+    JOIN slices s ON s.run_id = w.run_id AND s.window_index = w.window_index AND s.state <> 'done'
     CROSS JOIN LATERAL requests_between(s.run_id, s.first_request, s.last_request) q
     WHERE w.run_id = $1 AND w.opens_at IS NOT NULL AND r.state IN ('planned', 'running') AND q.state = 'planned'
-    GROUP BY w.place, w.zones, w.opens_at
-    ORDER BY w.opens_at, w.place
+    GROUP BY w.window_index, w.zones, w.opens_at
+    ORDER BY w.opens_at, w.window_index
     `,
     [run],
   );

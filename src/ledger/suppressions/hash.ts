@@ -45,7 +45,7 @@ const proofOf = { channel: 'key', address: 'proof' } as const;
 export function keyFits(inner: string, outer: string): string {
   const { channel, address } = proofOf;
   return `(NOT EXISTS (SELECT FROM hashed_suppressions)
-    OR coalesce(${hashedAddress(`'${channel}'`, `'${address}'`, inner, outer)} = (SELECT proof FROM hash_key WHERE one), false))`;
+    OR coalesce(${hashedAddress(`'${channel}'`, `'${address}'`, inner, outer)} = (SELECT proof FROM hash_key WHERE singleton), false))`;
 }
 
 /**

@@ -114,7 +114,7 @@ export const runStatus = runSummary
           notification: z.string(),
           event: z.enum(notifiedEvents),
           way: z.enum(['command', 'webhook', 'email']),
-          state: z.enum(['due', 'told', 'given up']),
+          state: z.enum(['due', 'acknowledged', 'given up']),
           notedAt: z.date(),
           attempts: count,
           problem: z.string().nullable(),

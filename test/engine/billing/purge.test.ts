@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 beforeEach(async () => {
   await opened.ledger.pool.query(`
-    DELETE FROM runs; DELETE FROM recipient_outcomes; DELETE FROM attempts; DELETE FROM billing_changes; DELETE FROM billing_outcomes; DELETE FROM billing_openings;
+    DELETE FROM runs; DELETE FROM recipient_outcomes; DELETE FROM attempts; DELETE FROM billing_changes; DELETE FROM billing_outcomes; DELETE FROM billing_reopened_requests;
     DELETE FROM suppressions; DELETE FROM removed_suppressions; DELETE FROM hashed_suppressions; DELETE FROM hash_key;
     DELETE FROM ticks; DELETE FROM inbox; DELETE FROM inbox_queue; DELETE FROM unusual_reports;
   `);

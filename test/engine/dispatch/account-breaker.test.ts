@@ -18,13 +18,13 @@ const openOne = (): AccountBreaker => openAccountBreaker(opened.context, anAccou
 
 async function refuseAll(): Promise<void> {
   await opened.ledger.pool.query(
-    `INSERT INTO account_breakers (account, opened_at, retry_at, tries, reason) VALUES ($1, now(), now(), 1, 'HTTP 503')`,
+    `INSERT INTO account_breakers (account, opened_at, retry_at, refusals, reason) VALUES ($1, now(), now(), 1, 'HTTP 503')`,
     [anAccount().name],
   );
 }
 
 async function findBreaker(): Promise<{ tries: number; probe: string | null; until: Date } | undefined> {
-  const sql = 'SELECT tries, probe, probe_until AS until FROM account_breakers';
+  const sql = 'SELECT refusals AS tries, probe, probe_until AS until FROM account_breakers';
   return (await opened.ledger.pool.query(sql)).rows[0];
 }
 

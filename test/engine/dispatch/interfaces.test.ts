@@ -93,14 +93,14 @@ describe('an answer that names a job in place of the MessageID', () => {
       { status: 200, body: 'Job 12AB34CD' },
     ]);
     expect(requests).toMatchObject({ total: 1, accepted: 1 });
-    expect(details).toEqual([{ kind: 'job', job: '12AB34CD' }]);
+    expect(details).toEqual([{ kind: 'job_number', jobNumber: '12AB34CD' }]);
   });
 
   test('is an acceptance in SOAP, which is sent to the address of the account itself', async () => {
     const body = soap('<ttsResponse><ttsReturn>Job 12AB34CD</ttsReturn></ttsResponse>');
     const { requests, details, urls } = await send('soap-tts', 'xml', 'tts', call, [{ status: 200, body }]);
     expect(requests).toMatchObject({ total: 1, accepted: 1 });
-    expect(details).toEqual([{ kind: 'job', job: '12AB34CD' }]);
+    expect(details).toEqual([{ kind: 'job_number', jobNumber: '12AB34CD' }]);
     expect(urls).toEqual(['/base/']);
   });
 });

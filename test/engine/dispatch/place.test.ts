@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 beforeEach(async () => {
   await opened.ledger.pool.query(
-    'UPDATE ledger_place SET place = NULL, held_at = NULL, held_reason = NULL, incomplete = false',
+    'UPDATE ledger_location SET location = NULL, held_at = NULL, held_reason = NULL, incomplete = false',
   );
   await checkPlace(opened.context);
 });
@@ -30,9 +30,9 @@ beforeEach(async () => {
 /** Has the ledger say that it was elsewhere, by one part of system/timeline/database. */
 async function wasElsewhere(part: number): Promise<void> {
   await opened.ledger.pool.query(
-    `UPDATE ledger_place
-     SET place = (SELECT string_agg(CASE n WHEN $1 THEN '7' ELSE part END, '/' ORDER BY n)
-                  FROM regexp_split_to_table(place, '/') WITH ORDINALITY AS p (part, n))`,
+    `UPDATE ledger_location
+     SET location = (SELECT string_agg(CASE n WHEN $1 THEN '7' ELSE part END, '/' ORDER BY n)
+                  FROM regexp_split_to_table(location, '/') WITH ORDINALITY AS p (part, n))`,
     [part],
   );
 }
@@ -66,7 +66,7 @@ test('times of schedules since the backup are missed, because their runs may hav
   const { pool } = opened.ledger;
   const now = Date.now();
   await pool.query(
-    `INSERT INTO schedules (schedule, campaign, times, active, noted_until)
+    `INSERT INTO schedules (schedule, campaign, times, active, recorded_until)
      VALUES ('night.yaml', 'night', $1, true, $2)`,
     [
       JSON.stringify({ cron: '0 * * * *', timeZone: 'UTC', catchUp: 86_400_000, overlap: 'queue' }),
@@ -112,7 +112,7 @@ test('a backup of before an operator said that the ledger is another one is held
   // The next process.
   const next = { ...context, ledger: { ...ledger, marks: openClaimMarks(home, expect.unreachable) } };
   await requirePlace(next);
-  await pool.query('UPDATE ledger_place SET ledger = $1, place = $2', [former, place]);
+  await pool.query('UPDATE ledger_location SET ledger = $1, location = $2', [former, place]);
   await expect(requirePlace(next)).rejects.toThrow('an older backup was brought back in its place');
   const moved = confirmRestored(next, { since: null, reason: 'moved' });
   await expect(moved).rejects.toThrow('Give --since');

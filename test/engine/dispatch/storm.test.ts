@@ -92,7 +92,7 @@ test('a worker that starts while the service is known to refuse everything sends
     return pass;
   });
   const { rows } = await runs.context.ledger.pool.query<{ retry_at: Date }>(
-    `INSERT INTO account_breakers (account, opened_at, retry_at, tries, reason)
+    `INSERT INTO account_breakers (account, opened_at, retry_at, refusals, reason)
      VALUES ('sandbox', now(), clock_timestamp() + interval '700 ms', 1, 'HTTP 503')
      RETURNING retry_at`,
   );

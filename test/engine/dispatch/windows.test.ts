@@ -243,7 +243,7 @@ describe('what the service is to hold', () => {
     const run = await scene.plan(2, { from: 540, to: 1_200, hold: 'service', days: [5, 6] });
     expect(await scene.execute(run)).toMatchObject({ kind: 'finished' });
     const { rows } = await opened.ledger.pool.query<{ zones: string[]; fields: Record<string, string> }>(
-      `SELECT zones, fields FROM envelopes JOIN run_windows USING (run_id) WHERE place = window_place AND run_id = $1 ORDER BY 1`,
+      `SELECT zones, fields FROM envelopes JOIN run_windows USING (run_id, window_index) WHERE run_id = $1 ORDER BY 1`,
       [run],
     );
     expect(rows).toEqual([

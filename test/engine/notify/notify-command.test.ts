@@ -29,7 +29,7 @@ test("a command is told in the campaign's folder: JSON on its input, what it is 
   );
   await scene.tellAll();
   const [notification] = await scene.notifications(run);
-  expect(notification).toMatchObject({ way: 'command', state: 'told', attempts: 1 });
+  expect(notification).toMatchObject({ way: 'command', state: 'acknowledged', attempts: 1 });
   expect(await scene.workspace.read('names')).toBe(
     `${run} completed ${notification?.notification} a b; $(id)\n`,
   );
@@ -56,7 +56,7 @@ test('one that fails is run again, with the same words', async () => {
   await scene.workspace.write('ready', '');
   await scene.letPass(1);
   await scene.tellAll();
-  expect(await scene.notifications(run)).toMatchObject([{ state: 'told', attempts: 2 }]);
+  expect(await scene.notifications(run)).toMatchObject([{ state: 'acknowledged', attempts: 2 }]);
   const [first, second] = (await scene.workspace.read('told')).split('\n');
   expect(second).toBe(first);
 });

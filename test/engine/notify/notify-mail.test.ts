@@ -54,7 +54,7 @@ test('the summary is one e-mail, sent by a run of its own, which has no e-mail i
   await scene.send(mailRun);
   await scene.tellAll();
   expect(await scene.notifications(run)).toMatchObject([
-    { way: 'email', state: 'told', mailRun, mailState: 'completed' },
+    { way: 'email', state: 'acknowledged', mailRun, mailState: 'completed' },
   ]);
   expect(await scene.notifications(mailRun)).toEqual([]);
   const mails = await mailsOf(mailRun);

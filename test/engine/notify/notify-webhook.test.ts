@@ -39,7 +39,9 @@ describe('a webhook', () => {
     const [first, second] = scene.peer.calls;
     expect(second?.id).toBe(first?.id);
     expect(second?.body).toBe(first?.body);
-    expect(await scene.notifications(run)).toMatchObject([{ state: 'told', attempts: 3, problem: null }]);
+    expect(await scene.notifications(run)).toMatchObject([
+      { state: 'acknowledged', attempts: 3, problem: null },
+    ]);
   });
 
   test('that sends elsewhere is not followed', async () => {

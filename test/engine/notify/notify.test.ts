@@ -54,7 +54,7 @@ describe('what is told', () => {
       },
     });
     expect(await scene.notifications(run)).toMatchObject([
-      { event: 'completed', state: 'told', attempts: 1 },
+      { event: 'completed', state: 'acknowledged', attempts: 1 },
     ]);
   });
 
@@ -178,5 +178,5 @@ test('a run that is purged tells nothing any more, and nothing of what it told i
   );
   expect(rows.length).toBeGreaterThan(1);
   expect(JSON.stringify(rows)).not.toMatch(/ann@|NOTIFY_|total/);
-  expect((await scene.notifications(run)).map(({ state }) => state)).toEqual(['told', 'given up']);
+  expect((await scene.notifications(run)).map(({ state }) => state)).toEqual(['acknowledged', 'given up']);
 });

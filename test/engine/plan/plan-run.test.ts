@@ -145,9 +145,9 @@ describe('an address that is suppressed', () => {
     ]);
     // Claims go by it, too.
     const { rows: runs } = await opened.ledger.pool.query(
-      'SELECT suppressions_of FROM runs ORDER BY created_at',
+      'SELECT suppression_account FROM runs ORDER BY created_at',
     );
-    expect(runs.map((run) => run.suppressions_of)).toEqual(['sandbox', 'main']);
+    expect(runs.map((run) => run.suppression_account)).toEqual(['sandbox', 'main']);
   });
 
   test('by a file of the campaign is left out with the line there; lines without an address are told', async () => {

@@ -127,7 +127,7 @@ describe('a window of each row', () => {
   async function zonesOf(run: string): Promise<Record<string, number>> {
     const found = await query<{ zone: string; recipients: number }>(
       `SELECT zones[1] AS zone, sum(recipients)::integer AS recipients FROM request_states JOIN envelopes USING (run_id, envelope)
-       JOIN run_windows w USING (run_id) WHERE w.place = window_place AND run_id = $1 GROUP BY 1 ORDER BY 1`,
+       JOIN run_windows w USING (run_id, window_index) WHERE run_id = $1 GROUP BY 1 ORDER BY 1`,
       run,
     );
     return Object.fromEntries(found.map(({ zone, recipients }) => [zone, recipients]));
@@ -141,8 +141,8 @@ describe('a window of each row', () => {
     const run = await plan();
     const fields = (of: string) =>
       query(
-        `SELECT DISTINCT zones[1] AS zone, fields ->> 'SendTime' AS time FROM envelopes JOIN run_windows w USING (run_id)
-         WHERE w.place = window_place AND run_id = $1 ORDER BY 1`,
+        `SELECT DISTINCT zones[1] AS zone, fields ->> 'SendTime' AS time FROM envelopes JOIN run_windows w USING (run_id, window_index)
+         WHERE run_id = $1 ORDER BY 1`,
         of,
       );
     expect(await fields(run)).toEqual([

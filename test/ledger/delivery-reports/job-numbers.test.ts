@@ -52,7 +52,7 @@ async function acceptedRun(job: string, account?: string, finishedAt?: Date): Pr
   return sent;
 }
 
-const jobs = () => query('SELECT job_number, account, run_id, request FROM jobs ORDER BY run_id');
+const jobs = () => query('SELECT job_number, account, run_id, request FROM job_numbers ORDER BY run_id');
 const applied = () => query('SELECT state, run_id, request, position FROM reports ORDER BY report_id');
 
 /** Puts a report of the contact of line 3 into the inbox, and applies what is due. */

@@ -48,7 +48,7 @@ async function rows<Row extends object>(sql: string, run: string): Promise<Row[]
 const slicesOf = (run: string) =>
   rows<object>(
     `SELECT slice, first_request AS first, last_request AS last, zones[1] AS zone
-     FROM slices s LEFT JOIN run_windows w ON w.run_id = s.run_id AND w.place = window_place
+     FROM slices s LEFT JOIN run_windows w ON w.run_id = s.run_id AND w.window_index = s.window_index
      WHERE s.run_id = $1 AND phase = 'sending' ORDER BY slice`,
     run,
   );
@@ -61,7 +61,7 @@ describe('a run with windows', () => {
         `SELECT request, zones[1] AS zone,
                 ARRAY(SELECT line FROM recipients_between(q.run_id, request, request) ORDER BY position) AS lines
          FROM request_states q
-         JOIN envelopes e USING (run_id, envelope) JOIN run_windows w ON w.run_id = e.run_id AND w.place = e.window_place
+         JOIN envelopes e USING (run_id, envelope) JOIN run_windows w ON w.run_id = e.run_id AND w.window_index = e.window_index
          WHERE q.run_id = $1 ORDER BY request`,
         run,
       ),
@@ -113,7 +113,7 @@ describe('a run with windows', () => {
     const run = await planIn('ACACAC', { chunkSize: 1 });
     // Their order as it was planned says the same; so another one shuts first now.
     await rows(
-      `UPDATE run_windows SET shuts_at = '2026-11-20T08:00Z' WHERE run_id = $1 AND zones = '{A}'`,
+      `UPDATE run_windows SET closes_at = '2026-11-20T08:00Z' WHERE run_id = $1 AND zones = '{A}'`,
       run,
     );
     await beginRun(opened.queue, opened.ledger.pool, { ...planOf(run), atOnce: 1 }, policy, new Date());
@@ -169,7 +169,7 @@ describe('a window that is due', () => {
     await rows(`UPDATE runs SET state = 'paused' WHERE run_id = $1`, paused);
     const unapproved = await planIn('B');
     await rows(
-      `INSERT INTO approvals (run_id, reason, planned_by, planned_how) VALUES ($1, '{"kind": "every_run"}', 'Ann', 'cli')`,
+      `INSERT INTO approvals (run_id, reason, planned_by, planned_via) VALUES ($1, '{"kind": "every_run"}', 'Ann', 'cli')`,
       unapproved,
     );
     await planIn('B', { account: 'elsewhere' });
@@ -200,13 +200,13 @@ test('recipients of a run without windows are in the requests they were ever in'
     aRun(),
     [2, 3, 4].map((line) => aContact(line)),
   );
-  expect(await rows('SELECT place FROM run_windows WHERE run_id = $1', run)).toEqual([]);
+  expect(await rows('SELECT window_index FROM run_windows WHERE run_id = $1', run)).toEqual([]);
   expect(await slicesOf(run)).toEqual([{ slice: 1, first: 1, last: 2, zone: null }]);
   await inSession(opened.ledger.pool, async (client) => {
     const { rows: columns } = await client.query(
-      'SELECT DISTINCT window_place FROM envelopes WHERE run_id = $1',
+      'SELECT DISTINCT window_index FROM envelopes WHERE run_id = $1',
       [run],
     );
-    expect(columns).toEqual([{ window_place: null }]);
+    expect(columns).toEqual([{ window_index: null }]);
   });
 });

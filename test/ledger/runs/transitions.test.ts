@@ -38,7 +38,7 @@ const current = () =>
   rows('SELECT state, state_reason AS reason, finished_at AS over FROM runs WHERE run_id = $1');
 const changes = () => rows('SELECT state, reason FROM run_states WHERE run_id = $1 ORDER BY change');
 const notified = () =>
-  rows(`SELECT n.event, n.reason, c.state, n.noted_at = c.changed_at AS "atOnce"
+  rows(`SELECT n.event, n.reason, c.state, n.created_at = c.changed_at AS "atOnce"
         FROM notifications n JOIN run_states c USING (run_id, change) WHERE run_id = $1 ORDER BY change`);
 
 const over = new Date('2026-11-01T03:00Z');

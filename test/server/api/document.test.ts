@@ -114,7 +114,7 @@ beforeAll(async () => {
   watched = await scene.start('watched.yaml', 'watched');
   const times = '{"at":["2999-01-01T00:00"],"timeZone":"UTC","catchUp":0,"overlap":"skip"}';
   await scene.opened.ledger.pool.query(
-    `INSERT INTO schedules (schedule, campaign, times, active, noted_until) VALUES ('a.yaml', 'a', $1, true, now())`,
+    `INSERT INTO schedules (schedule, campaign, times, active, recorded_until) VALUES ('a.yaml', 'a', $1, true, now())`,
     [times],
   );
   await scene.opened.ledger.pool.query(
@@ -225,7 +225,7 @@ test.each(reading)('$operation is allowed by every scope', async ({ path }) => {
 test('the status of a run is what `volley status --json` prints, with all that is in it', async () => {
   const { pool } = scene.opened.ledger;
   await pool.query(
-    `INSERT INTO notifications (run_id, change, event, place, target, noted_at)
+    `INSERT INTO notifications (run_id, change, event, target_index, target, created_at)
      VALUES ($1, 1, 'paused', 0, '{"kind":"webhook"}', now())`,
     [run],
   );
