@@ -2,8 +2,14 @@ import { destinationFields, type InterfaceName } from '../domain/message.ts';
 import { InputError, type Problem } from '../domain/problems.ts';
 import { nearest, oneOf } from '../platform/nearest.ts';
 import { readYaml, type YamlFile } from '../platform/yaml.ts';
-import { destinationFieldsLackedBy, destinationFieldsOf } from '../wire/destination-fields.ts';
-import { channelsOf, type FieldDefinition, messageFields, takesFiles, takesKeypads } from '../wire/fields.ts';
+import { destinationFieldsOf, unsupportedDestinationFields } from '../wire/destination-fields.ts';
+import {
+  channelsOf,
+  type FieldDefinition,
+  messageFields,
+  supportsFiles,
+  supportsKeypads,
+} from '../wire/fields.ts';
 import { type Definition, definitionSchema } from './definition.ts';
 import { fieldNameOf, keysOf } from './message-keys.ts';
 import { hasPlaceholder } from './placeholders.ts';
@@ -87,7 +93,7 @@ function writtenIn(message: Definition['message']): ReadonlyMap<string, string> 
 
 function columnFaults({ contacts: { columns = {} } }: Definition, target: CampaignTarget): Fault[] {
   const known = destinationFieldsOf(target.interface);
-  const lacked = destinationFieldsLackedBy(target.interface);
+  const lacked = unsupportedDestinationFields(target.interface);
   return destinationFields.flatMap((field): Fault[] => {
     const source = columns[field];
     if (source === undefined) return [];
@@ -144,7 +150,7 @@ function contentFaults(definition: Definition, target: CampaignTarget): Fault[] 
 function keypadFaults(definition: Definition, target: CampaignTarget): Fault[] {
   const { Keypads: keypads } = definition.message;
   if (keypads === undefined) return [];
-  if (!takesKeypads(target.interface, definition.channel)) {
+  if (!supportsKeypads(target.interface, definition.channel)) {
     return faultAt(['message', 'Keypads'], foreignKey('Keypads', definition, target));
   }
   return keypads.flatMap(({ RouteNumber }, index) =>
@@ -153,7 +159,7 @@ function keypadFaults(definition: Definition, target: CampaignTarget): Fault[] {
 }
 
 function fileFaults({ channel, files }: Definition, target: CampaignTarget): Fault[] {
-  if (files.length > 0 && !takesFiles(target.interface, channel)) {
+  if (files.length > 0 && !supportsFiles(target.interface, channel)) {
     return faultAt(['files'], `${channel} in ${target.interface} takes no files.`);
   }
   return files.flatMap(({ file, name }, index) => [
@@ -182,7 +188,7 @@ function faultAt(path: readonly (string | number)[], what: string | undefined): 
 function foreignKey(key: string, { channel }: Definition, target: CampaignTarget): string {
   const names = [
     ...messageFields(target.interface, channel).map(({ name }) => name),
-    ...(takesKeypads(target.interface, channel) ? ['Keypads'] : []),
+    ...(supportsKeypads(target.interface, channel) ? ['Keypads'] : []),
   ];
   const name = fieldNameOf(key);
   const hint = name !== undefined && names.includes(name) ? ` It is "${name}" there.` : nearest(key, names);

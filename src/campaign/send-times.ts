@@ -1,7 +1,7 @@
 import type { MessageFields } from '../domain/message.ts';
 import { momentOf } from '../platform/zoned-times.ts';
 import { regionOf } from '../wire/time-zone.ts';
-import { isTime } from '../wire/values.ts';
+import { isTime } from '../wire/wire-values.ts';
 import { isLocalTime } from './window.ts';
 
 /** Where a day ends last. */

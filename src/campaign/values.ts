@@ -2,10 +2,10 @@ import { posix } from 'node:path';
 import type { Format, InterfaceName } from '../domain/message.ts';
 import { nearest, oneOf } from '../platform/nearest.ts';
 import { isAllowed, isExtendable } from '../wire/allowed-values.ts';
-import { uncarriable } from '../wire/characters.ts';
+import { firstUnsupportedCharacter } from '../wire/characters.ts';
 import type { FieldDefinition } from '../wire/fields.ts';
-import { isLoopbackHttp } from '../wire/required.ts';
-import { wrongWireValue } from '../wire/values.ts';
+import { isLoopbackHttp } from '../wire/required-fields.ts';
+import { wireValueError } from '../wire/wire-values.ts';
 import { hasPlaceholder } from './placeholders.ts';
 import type { CampaignTarget } from './target.ts';
 
@@ -15,7 +15,7 @@ import type { CampaignTarget } from './target.ts';
 export function wrongCharacter(format: Format, text: string): string | undefined {
   // JSON carries it, the ledger does not: PostgreSQL has no way to keep it in a text.
   if (text.includes('\0')) return 'contains a NUL character';
-  const character = uncarriable(format, text);
+  const character = firstUnsupportedCharacter(format, text);
   if (character === undefined) return undefined;
   return /^U\+D[89A-F]/.test(character)
     ? `contains ${character}, half of a surrogate pair`
@@ -31,7 +31,7 @@ export function wrongValue(
   return (
     (field.multiline ? undefined : wrongLine(value)) ??
     wrongLength(field, value) ??
-    wrongWireValue(target.interface, field, value) ??
+    wireValueError(target.interface, field, value) ??
     (field.type === 'url' ? wrongUrl(target, value) : undefined) ??
     wrongUnlessAllowed(target, field, value)
   );

@@ -3,7 +3,7 @@ import { nearest } from '../platform/nearest.ts';
 import { nearestZone } from '../platform/region-names.ts';
 import { text } from '../platform/scalars.ts';
 import { knownText } from '../platform/schema-words.ts';
-import { isTimeZone, regionNamed } from '../wire/time-zone.ts';
+import { isTimeZone, parseTimeZone } from '../wire/time-zone.ts';
 
 /** `timeZone`, `window`, `deadline` and `onDeadline` of a campaign. */
 
@@ -11,7 +11,7 @@ const expectedZone = 'expected a time zone such as Pacific/Auckland or New Zeala
 
 /** As the interfaces of the service take them, by either kind of name; read into that of the IANA database. */
 const zone = knownText(isTimeZone, expectedZone, nearestZone).transform(
-  (written) => regionNamed(written) ?? written,
+  (written) => parseTimeZone(written) ?? written,
 );
 
 export const campaignTimeZone = zone

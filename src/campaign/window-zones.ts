@@ -1,6 +1,6 @@
 import { zonesOfNumber } from '../platform/phone-zones.ts';
 import { nearestZone } from '../platform/region-names.ts';
-import { regionNamed } from '../wire/time-zone.ts';
+import { parseTimeZone } from '../wire/time-zone.ts';
 import type { Definition } from './definition.ts';
 import { type Invalid, invalid, type ValueIn } from './invalid.ts';
 import { everOpens } from './window.ts';
@@ -43,7 +43,7 @@ export function zoneReader(
       return (valueIn) => {
         const written = valueIn(column).trim();
         if (written === '') return byDefault(column, 'no time zone');
-        const zone = regionNamed(written);
+        const zone = parseTimeZone(written);
         return zone === undefined
           ? invalid(
               column,

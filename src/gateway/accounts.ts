@@ -5,13 +5,13 @@ import { nearest, oneOf } from '../platform/nearest.ts';
 import { duration, positiveNumber, text, wholeNumber } from '../platform/scalars.ts';
 import { type Environment, resolveNames, secret } from '../platform/secrets.ts';
 import { readYaml } from '../platform/yaml.ts';
-import { isLoopbackHost } from '../wire/required.ts';
+import { isLoopbackHost } from '../wire/required-fields.ts';
 import { rest2Versions, versionIn } from '../wire/rest-2-paths.ts';
 import type { Account, Credentials } from './account.ts';
 import { allow, allowProblems } from './allowed-values.ts';
-import { rates, ratesTimeZone } from './rates.ts';
+import { rates, ratesTimeZone } from './rate-card.ts';
 import { receiverSettings, webhookTokens } from './receiver-settings.ts';
-import { checkSharing, suppressionsOfWritten } from './written-sharing.ts';
+import { checkSharing, suppressionAccountOf } from './sharing-rules.ts';
 
 const timeouts = z
   .strictObject({
@@ -22,7 +22,7 @@ const timeouts = z
   .prefault({})
   .describe('How long to wait for the service, such as 500ms, 5s or 2m.');
 
-function rateOf(what: string) {
+function maxPerSecond(what: string) {
   return positiveNumber(100_000)
     .optional()
     .describe(
@@ -35,8 +35,8 @@ const limits = z
     concurrency: wholeNumber(1, 256, 16).describe(
       'Most requests in flight at once through this account, over all workers.',
     ),
-    requestsPerSecond: rateOf('requests'),
-    recipientsPerSecond: rateOf('recipients'),
+    requestsPerSecond: maxPerSecond('requests'),
+    recipientsPerSecond: maxPerSecond('recipients'),
   })
   .prefault({})
   .describe('How much the account may be asked for; campaigns may ask for less.');
@@ -106,7 +106,7 @@ export function accountsJsonSchema(): unknown {
 /**
  * One account of an accounts file. Only its own `${NAME}`s need to be set.
  *
- * @param askedAt where the account is asked for, such as the campaign's line that names it
+ * @param requestedAt where the account is asked for, such as the campaign's line that names it
  * @throws InputError for a faulty file, an account it does not have, an unset name, or an incomplete credential.
  */
 export function readAccount(
@@ -114,14 +114,14 @@ export function readAccount(
   file: string,
   name: string,
   environment: Environment,
-  askedAt = file,
+  requestedAt = file,
 ): Account {
   const { value, locate } = readYaml(source, file, accountsSchema);
   const written = Object.hasOwn(value.accounts, name) ? value.accounts[name] : undefined;
   if (!written) {
     const known = Object.keys(value.accounts);
     const what = `${file} has no account "${name}".${nearest(name, known)} Its accounts: ${known.join(', ') || 'none'}.`;
-    throw new InputError([{ where: askedAt, what }]);
+    throw new InputError([{ where: requestedAt, what }]);
   }
 
   const problems: Problem[] = [];
@@ -158,12 +158,12 @@ export function readAccount(
     const what =
       '"baseUrl" must be an http:// or https:// address without user, password, query and fragment.';
     problems.push({ where: where('baseUrl'), what });
-  } else if (written.plainHttp === 'refused' && isPlainHttpElsewhere(baseUrl)) {
+  } else if (written.plainHttp === 'refused' && isRemotePlainHttp(baseUrl)) {
     const what =
       '"baseUrl" is http:// on another machine: credentials and messages would cross the network unencrypted. Use https://, or set `plainHttp: allowed` for this account.';
     problems.push({ where: where('baseUrl'), what });
   }
-  const wrongVersion = written.interface === 'rest-2.02' ? unspokenVersion(baseUrl) : undefined;
+  const wrongVersion = written.interface === 'rest-2.02' ? unsupportedVersion(baseUrl) : undefined;
   if (wrongVersion !== undefined) {
     const what = `"baseUrl" names version ${wrongVersion}; rest-2.02 speaks ${oneOf(rest2Versions)}. Leave the version out for ${rest2Versions[0]}.`;
     problems.push({ where: where('baseUrl'), what });
@@ -197,17 +197,17 @@ export function readAccount(
     ...(written.allow && { allow: written.allow }),
     rates: written.rates,
     ratesTimeZone: written.ratesTimeZone,
-    suppressionsOf: suppressionsOfWritten(value.accounts, name),
+    suppressionsOf: suppressionAccountOf(value.accounts, name),
   };
 }
 
-function isPlainHttpElsewhere(address: string): boolean {
+function isRemotePlainHttp(address: string): boolean {
   const url = URL.parse(address);
   return url?.protocol === 'http:' && !isLoopbackHost(url.hostname);
 }
 
 /** The version that an address names and that rest-2.02 does not speak. */
-function unspokenVersion(address: string): string | undefined {
+function unsupportedVersion(address: string): string | undefined {
   const version = versionIn(address);
   return rest2Versions.some((spoken) => spoken === version) ? undefined : version;
 }

@@ -3,7 +3,7 @@ import type { InterfaceName } from '../domain/message.ts';
 import type { Problem } from '../domain/problems.ts';
 import { nearest } from '../platform/nearest.ts';
 import { text } from '../platform/scalars.ts';
-import { type AllowedValues, extendableFields, wrongAllowedValue } from '../wire/allowed-values.ts';
+import { type AllowedValues, allowedValueError, extendableFields } from '../wire/allowed-values.ts';
 
 export const allow = z
   .record(z.string(), z.array(text).min(1, 'expected at least one value'))
@@ -16,7 +16,7 @@ export const allow = z
 export function allowProblems(
   allowed: AllowedValues | undefined,
   interfaceName: InterfaceName,
-  at: (path: readonly (string | number)[]) => string,
+  locate: (path: readonly (string | number)[]) => string,
 ): Problem[] {
   const known = extendableFields(interfaceName);
   return Object.entries(allowed ?? {}).flatMap(([name, entries]) => {
@@ -24,13 +24,13 @@ export function allowProblems(
     if (field === undefined) {
       const names = known.map((each) => each.name);
       const what = `"allow.${name}": no field of ${interfaceName} whose values can be allowed.${nearest(name, names)} Those are ${names.join(', ')}.`;
-      return [{ where: at(['allow', name]), what }];
+      return [{ where: locate(['allow', name]), what }];
     }
     return entries.flatMap((entry, index) => {
-      const wrong = wrongAllowedValue(field, entry);
+      const wrong = allowedValueError(field, entry);
       return wrong === undefined
         ? []
-        : [{ where: at(['allow', name, index]), what: `"allow.${name}": ${wrong}.` }];
+        : [{ where: locate(['allow', name, index]), what: `"allow.${name}": ${wrong}.` }];
     });
   });
 }

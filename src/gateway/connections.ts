@@ -1,26 +1,26 @@
 import { Client } from 'undici';
-import type { EncodedLookUp, EncodedSendRequest } from '../wire/wire.ts';
+import type { EncodedLookUp, EncodedSendRequest } from '../wire/wire-interface.ts';
 import type { Answer, Evidence } from './evidence.ts';
 import { type ExchangeLimits, exchange } from './exchange.ts';
 
 /**
  * What an answer says of the connection it came on. `keep`: the answer is certainly to our request, so the next request
- * may follow. `close`: something is wrong. `prove`: the answer counts only if no other answer is on its way; `isAnother`
+ * may follow. `close`: something is wrong. `prove`: the answer counts only if no other answer is on its way; `isOtherAnswer`
  * tells whether what came next was one.
  */
 export type Trust =
   | { readonly kind: 'keep' }
   | { readonly kind: 'close' }
-  | { readonly kind: 'prove'; readonly isAnother: (next: Answer) => boolean };
+  | { readonly kind: 'prove'; readonly isOtherAnswer: (next: Answer) => boolean };
 
 /** Asked behind an answer that has to be proved. */
-const questions = 3;
+const maxProbes = 3;
 
 export type Connections = {
   /**
    * One exchange, on a connection that carries no other meanwhile. Never rejects, never sends twice.
    *
-   * @param trustIn is asked of a whole answer; anything but `keep` ends the connection
+   * @param assessTrust is asked of a whole answer; anything but `keep` ends the connection
    * @param cutOff ends the exchange where it stands
    */
   readonly exchange: (
@@ -33,7 +33,7 @@ export type Connections = {
 };
 
 /** `answered`: how many exchanges the connection that stands now has carried. */
-type Line = { client: Client; answered: number };
+type Connection = { client: Client; answered: number };
 
 /**
  * Connections to the service, each used by one exchange at a time and handed to the next only while every answer on it
@@ -41,22 +41,22 @@ type Line = { client: Client; answered: number };
  * each following request would get the answer to the one before it.
  *
  * @param limits with `connect`: how long connecting may take; milliseconds
- * @param most connections at once
- * @param harmless a path that anybody may look at
+ * @param maxConnections connections at once
+ * @param probePath a path that anybody may look at
  */
 export function openConnections(
   url: URL,
   limits: ExchangeLimits & { readonly connect: number },
-  most: number,
-  harmless: string,
+  maxConnections: number,
+  probePath: string,
 ): Connections {
-  const lines: Line[] = [];
-  const idle: Line[] = [];
-  const waiting: ((line: Line) => void)[] = [];
-  const underWay = new Set<Promise<Evidence>>();
+  const connections: Connection[] = [];
+  const idle: Connection[] = [];
+  const waiting: ((line: Connection) => void)[] = [];
+  const inFlight = new Set<Promise<Evidence>>();
   let closed = false;
   /** Whether the service was seen to say `close` when it is asked to: then one question is enough. */
-  let saysClose = false;
+  let honoursClose = false;
 
   const openClient = (): Client =>
     new Client(url.origin, {
@@ -67,25 +67,25 @@ export function openConnections(
       connect: { timeout: limits.connect },
     });
 
-  function openLine(): Line {
+  function openConnection(): Connection {
     const line = { client: openClient(), answered: 0 };
-    lines.push(line);
-    countAnew(line);
+    connections.push(line);
+    resetCountOnConnect(line);
     return line;
   }
 
-  function countAnew(line: Line): void {
+  function resetCountOnConnect(line: Connection): void {
     line.client.on('connect', () => {
       line.answered = 0;
     });
   }
 
-  function take(): Line | Promise<Line> {
-    if (lines.length < most) return openLine();
+  function acquire(): Connection | Promise<Connection> {
+    if (connections.length < maxConnections) return openConnection();
     return new Promise((resolve) => waiting.push(resolve));
   }
 
-  function giveBack(line: Line): void {
+  function release(line: Connection): void {
     const next = waiting.shift();
     if (next) next(line);
     else idle.push(line);
@@ -96,20 +96,20 @@ export function openConnections(
    * the service to close: it answers what is still unanswered first, and says `close` with its last answer only (RFC 9112,
    * 9.6). A service that does not say so has to answer several of them as they would be answered by themselves.
    */
-  async function isInOrder(line: Line, isAnother: (next: Answer) => boolean): Promise<boolean> {
+  async function provesOrder(line: Connection, isOtherAnswer: (next: Answer) => boolean): Promise<boolean> {
     const { answered } = line;
-    const question = { method: 'GET', path: harmless, headers: {} } as const;
-    for (let left = saysClose ? 1 : questions; left > 0; left--) {
+    const question = { method: 'GET', path: probePath, headers: {} } as const;
+    for (let left = honoursClose ? 1 : maxProbes; left > 0; left--) {
       const next = await exchange(line.client, question, limits, undefined, left === 1);
-      if (next.kind !== 'answer' || line.answered !== answered || isAnother(next)) return false;
-      if (left === 1) saysClose = next.closing === true;
+      if (next.kind !== 'answer' || line.answered !== answered || isOtherAnswer(next)) return false;
+      if (left === 1) honoursClose = next.closing === true;
       if (next.closing) break;
     }
     return true;
   }
 
   async function exchangeOn(
-    line: Line,
+    line: Connection,
     ...[request, trustIn, cutOff]: Parameters<Connections['exchange']>
   ): Promise<Evidence> {
     const evidence = await exchange(line.client, request, limits, cutOff);
@@ -120,38 +120,38 @@ export function openConnections(
     if (trust.kind === 'keep') return evidence;
     // A service that says `close` processes nothing after what it says it to, so it has not taken a later request.
     const proven =
-      trust.kind === 'close' || isFirst || evidence.closing || (await isInOrder(line, trust.isAnother));
+      trust.kind === 'close' || isFirst || evidence.closing || (await provesOrder(line, trust.isOtherAnswer));
     void line.client.destroy();
     line.client = openClient();
-    countAnew(line);
+    resetCountOnConnect(line);
     return proven ? evidence : { ...evidence, unproven: true };
   }
 
-  async function takeTurn(...asked: Parameters<Connections['exchange']>): Promise<Evidence> {
-    const line = idle.pop() ?? (await take());
+  async function exchangeInTurn(...asked: Parameters<Connections['exchange']>): Promise<Evidence> {
+    const line = idle.pop() ?? (await acquire());
     try {
       return await exchangeOn(line, ...asked);
     } finally {
       // Not in this turn: what has already arrived behind the answer, or the end of the connection, is read first.
-      setImmediate(giveBack, line);
+      setImmediate(release, line);
     }
   }
 
   return {
     async exchange(...asked) {
       if (closed) return { kind: 'not_sent', error: 'the gateway is closed' };
-      const exchanging = takeTurn(...asked);
-      underWay.add(exchanging);
+      const exchanging = exchangeInTurn(...asked);
+      inFlight.add(exchanging);
       try {
         return await exchanging;
       } finally {
-        underWay.delete(exchanging);
+        inFlight.delete(exchanging);
       }
     },
     async close() {
       closed = true;
-      await Promise.all(underWay);
-      await Promise.all(lines.map(({ client }) => client.close()));
+      await Promise.all(inFlight);
+      await Promise.all(connections.map(({ client }) => client.close()));
     },
   };
 }

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { text } from '../platform/scalars.ts';
 import {
+  type DeliveryReportMapping,
+  deliveryReportFields,
   observedMapping,
-  type ReportMapping,
-  reportFields,
   toWord,
-  type Words,
+  type WordOutcomes,
   wordOutcomes,
 } from '../wire/delivery-report-mapping.ts';
 
@@ -22,9 +22,9 @@ function texts(byDefault: readonly string[], description: string) {
     .describe(`${description} In place of: ${byDefault.join(', ')}; an empty list for none.`);
 }
 
-export const reportMappingShape = {
+export const deliveryReportMappingShape = {
   fields: z
-    .partialRecord(z.enum(reportFields), z.array(text).min(1, 'expected at least one name'))
+    .partialRecord(z.enum(deliveryReportFields), z.array(text).min(1, 'expected at least one name'))
     .default({})
     .describe(
       'What this account calls the fields of delivery reports: under the name Volley knows, the names to look for in its place, in this order and in any case. Fields that are not given keep their names.',
@@ -52,22 +52,24 @@ export const reportMappingShape = {
 };
 
 type WrittenMapping = {
-  readonly [Key in keyof typeof reportMappingShape]: z.output<(typeof reportMappingShape)[Key]>;
+  readonly [Key in keyof typeof deliveryReportMappingShape]: z.output<
+    (typeof deliveryReportMappingShape)[Key]
+  >;
 };
 
-export function reportMapping(written: WrittenMapping): ReportMapping {
+export function toDeliveryReportMapping(written: WrittenMapping): DeliveryReportMapping {
   const fields = { ...observedMapping.fields };
-  for (const field of reportFields) fields[field] = written.fields[field] ?? fields[field];
+  for (const field of deliveryReportFields) fields[field] = written.fields[field] ?? fields[field];
   return {
     fields,
-    statusWords: { ...observedMapping.statusWords, ...toWords(written.statusWords) },
-    resultWords: { ...observedMapping.resultWords, ...toWords(written.resultWords) },
+    statusWords: { ...observedMapping.statusWords, ...toWordOutcomes(written.statusWords) },
+    resultWords: { ...observedMapping.resultWords, ...toWordOutcomes(written.resultWords) },
     optOutResults: written.optOutResults.map(toWord),
     stopWords: written.stopWords,
     credits: written.credits,
   };
 }
 
-function toWords(written: Words): Words {
+function toWordOutcomes(written: WordOutcomes): WordOutcomes {
   return Object.fromEntries(Object.entries(written).map(([text, outcome]) => [toWord(text), outcome]));
 }

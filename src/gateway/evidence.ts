@@ -30,7 +30,7 @@ export type Evidence =
 
 export type Answer = Extract<Evidence, { kind: 'answer' }>;
 
-const plainWords: Readonly<Record<string, string>> = {
+const errorTexts: Readonly<Record<string, string>> = {
   ENOTFOUND: 'host name not found',
   EAI_AGAIN: 'host name could not be looked up',
   ECONNREFUSED: 'connection refused',
@@ -52,7 +52,7 @@ const plainWords: Readonly<Record<string, string>> = {
   UND_ERR_DESTROYED: 'the gateway is closed',
 };
 
-const certificateWords: Readonly<Record<string, string>> = {
+const certificateErrorTexts: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'its certificate has expired',
   CERT_NOT_YET_VALID: 'its certificate is not valid yet',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'it signed its certificate itself',
@@ -68,10 +68,10 @@ const certificateWords: Readonly<Record<string, string>> = {
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error';
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
-  const words = Object.hasOwn(plainWords, code) ? plainWords[code] : undefined;
+  const words = Object.hasOwn(errorTexts, code) ? errorTexts[code] : undefined;
   if (words !== undefined) return words;
   if (code.startsWith('HPE_')) return 'answer is not HTTP';
-  const certificate = Object.hasOwn(certificateWords, code) ? certificateWords[code] : undefined;
+  const certificate = Object.hasOwn(certificateErrorTexts, code) ? certificateErrorTexts[code] : undefined;
   if (certificate !== undefined) return `TLS failed: ${certificate} (${code})`;
   return /TLS|SSL|CERT|SIGNATURE|EPROTO/.test(code) ? `TLS failed (${code})` : `connection failed (${code})`;
 }

@@ -1,12 +1,12 @@
 import type { Dispatcher } from 'undici';
-import type { EncodedLookUp, EncodedSendRequest } from '../wire/wire.ts';
+import type { EncodedLookUp, EncodedSendRequest } from '../wire/wire-interface.ts';
 import { describeError, type Evidence } from './evidence.ts';
 
 /** How long an exchange may take once its header is written (milliseconds), and how large its answer may be (bytes). */
 export type ExchangeLimits = {
   readonly headers: number;
   readonly body: number;
-  readonly answerBytes: number;
+  readonly maxAnswerBytes: number;
 };
 
 type Handler = Required<
@@ -65,16 +65,20 @@ function evidenceHandler(
 
   let onCutOff = (): void => undefined;
   const settle = (evidence: Evidence): void => {
-    deadline?.lift();
+    deadline?.clear();
     cutOff?.removeEventListener('abort', onCutOff);
     resolve(evidence);
   };
 
-  const stopAfter = (controller: Dispatcher.DispatchController, milliseconds: number, what: string): void => {
-    deadline?.lift();
+  const startDeadline = (
+    controller: Dispatcher.DispatchController,
+    milliseconds: number,
+    what: string,
+  ): void => {
+    deadline?.clear();
     // An error is made when it is needed: its stack takes longer than all the rest of this.
     deadline = setDeadline(
-      () => controller.abort(new Stopped(`${what} within ${milliseconds} ms`)),
+      () => controller.abort(new ExchangeStopped(`${what} within ${milliseconds} ms`)),
       milliseconds,
     );
   };
@@ -82,22 +86,23 @@ function evidenceHandler(
   return {
     onRequestStart(controller) {
       if (headerWritten) {
-        controller.abort(new Stopped('stopped as it was about to be written a second time'));
+        controller.abort(new ExchangeStopped('stopped as it was about to be written a second time'));
         return;
       }
       if (cutOff?.aborted) {
-        controller.abort(new Stopped('stopped before it was sent'));
+        controller.abort(new ExchangeStopped('stopped before it was sent'));
         return;
       }
       headerWritten = true;
-      onCutOff = () => controller.abort(new Stopped('no answer until the sending process had to end'));
+      onCutOff = () =>
+        controller.abort(new ExchangeStopped('no answer until the sending process had to end'));
       cutOff?.addEventListener('abort', onCutOff, { once: true });
-      stopAfter(controller, limits.headers, 'no answer');
+      startDeadline(controller, limits.headers, 'no answer');
     },
     onResponseStart(controller, status, headers) {
       if (status < 200) return;
-      stopAfter(controller, limits.body, 'answer not whole');
-      const retryAfter = single(headers['retry-after']);
+      startDeadline(controller, limits.body, 'answer not whole');
+      const retryAfter = firstValue(headers['retry-after']);
       const closing = /\bclose\b/i.test([headers['connection']].flat().join());
       head = {
         kind: 'answer',
@@ -108,8 +113,8 @@ function evidenceHandler(
     },
     onResponseData(controller, chunk) {
       received += chunk.byteLength;
-      if (received > limits.answerBytes) {
-        controller.abort(new Stopped(`answer larger than ${limits.answerBytes} bytes`));
+      if (received > limits.maxAnswerBytes) {
+        controller.abort(new ExchangeStopped(`answer larger than ${limits.maxAnswerBytes} bytes`));
       } else {
         chunks.push(chunk);
       }
@@ -122,35 +127,35 @@ function evidenceHandler(
       );
     },
     onResponseError(_controller, error) {
-      const words = error instanceof Stopped ? error.message : describeError(error);
+      const words = error instanceof ExchangeStopped ? error.message : describeError(error);
       if (!headerWritten) settle({ kind: 'not_sent', error: words });
       else settle({ kind: 'no_answer', error: words, ...(head ? { status: head.status } : {}) });
     },
   };
 }
 
-type Deadline = { readonly lift: () => void };
+type Deadline = { readonly clear: () => void };
 
 /**
  * What has arrived is read before the deadline counts: a process that stood still for longer finds the timer due before
  * it has looked at its connections, and would call an answer that lies there missing.
  */
-function setDeadline(passed: () => void, milliseconds: number): Deadline {
-  let afterReading: NodeJS.Immediate | undefined;
+function setDeadline(onExpired: () => void, milliseconds: number): Deadline {
+  let immediate: NodeJS.Immediate | undefined;
   const timer = setTimeout(() => {
-    afterReading = setImmediate(passed);
+    immediate = setImmediate(onExpired);
   }, milliseconds);
   return {
-    lift() {
+    clear() {
       clearTimeout(timer);
-      clearImmediate(afterReading);
+      clearImmediate(immediate);
     },
   };
 }
 
 /** An exchange that was ended from this side; its message is ours, so it can be shown. */
-class Stopped extends Error {}
+class ExchangeStopped extends Error {}
 
-function single(header: string | string[] | undefined): string | undefined {
+function firstValue(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
 }

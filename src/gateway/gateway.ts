@@ -1,7 +1,7 @@
 import type { OutgoingRequest } from '../domain/message.ts';
 import { wireInterface } from '../wire/interfaces.ts';
-import { pathUnder } from '../wire/rest-2-paths.ts';
-import type { DecodeSendAnswer, SendAnswer, StatusLookUp } from '../wire/wire.ts';
+import { joinPath } from '../wire/rest-2-paths.ts';
+import type { DecodeSendAnswer, SendAnswer, StatusLookUp } from '../wire/wire-interface.ts';
 import type { Account } from './account.ts';
 import { openConnections, type Trust } from './connections.ts';
 import type { Answer, Evidence } from './evidence.ts';
@@ -13,8 +13,8 @@ import {
   type UnclearLookUp,
 } from './look-up.ts';
 import { checkReachable, type Reachability } from './reachable.ts';
-import { redactor, redactVerdict } from './redact.ts';
-import { trustIn } from './trust.ts';
+import { createRedactor, redactVerdict } from './redact.ts';
+import { assessTrust } from './trust.ts';
 import { classify, type Verdict } from './verdict.ts';
 
 export type Gateway = {
@@ -26,7 +26,7 @@ export type Gateway = {
    */
   readonly send: (request: OutgoingRequest, cutOff?: AbortSignal) => Promise<Evidence>;
   /** What an exchange means for the request with this MessageID. No text of it holds the account's credentials. */
-  readonly judge: (evidence: Evidence, messageId: string) => Verdict;
+  readonly classify: (evidence: Evidence, messageId: string) => Verdict;
   /**
    * Asks the service what it knows of a MessageID: one HTTP exchange. Never rejects; `unclear` where the interface
    * cannot be asked. No text of the answer holds the account's credentials.
@@ -50,27 +50,27 @@ export type Gateway = {
 };
 
 /** The largest answer that is read (bytes); a real one has a few hundred. */
-const answerBytes = 1024 * 1024;
+const maxAnswerBytes = 1024 * 1024;
 
 /** @throws InputError when the account's interface and format are not available. */
 export function openGateway(account: Account): Gateway {
   const wire = wireInterface(account.interface, account.format);
   const { timeouts, credentials } = account;
-  const limits = { headers: timeouts.headers, body: timeouts.body, answerBytes };
-  const redact = redactor(credentials);
+  const limits = { headers: timeouts.headers, body: timeouts.body, maxAnswerBytes };
+  const redact = createRedactor(credentials);
   const url = new URL(account.baseUrl);
-  const pathTo = (path: string): string => pathUnder(url.pathname, path);
-  const decode = once(wire.decodeSendAnswer);
+  const pathTo = (path: string): string => joinPath(url.pathname, path);
+  const decode = memoizeDecode(wire.decodeSendAnswer);
   // A SOAP service answers a look at its endpoint with a fault, and this with its description.
-  const harmless = wire.name === 'soap-tts' ? `${url.pathname}?wsdl` : url.pathname;
+  const probePath = wire.name === 'soap-tts' ? `${url.pathname}?wsdl` : url.pathname;
   const connections = openConnections(
     url,
     { ...limits, connect: timeouts.connect },
     account.concurrency,
-    harmless,
+    probePath,
   );
 
-  async function ask<Answer>(
+  async function askStatus<Answer>(
     messageId: string,
     page: number | undefined,
     cutOff: AbortSignal | undefined,
@@ -89,16 +89,16 @@ export function openGateway(account: Account): Gateway {
     send(request, cutOff) {
       const encoded = wire.encodeSendRequest(request, credentials);
       const located = { ...encoded, path: pathTo(encoded.path) };
-      const trust = (answer: Answer): Trust => trustIn(answer, request.messageId, decode);
+      const trust = (answer: Answer): Trust => assessTrust(answer, request.messageId, decode);
       return connections.exchange(located, trust, cutOff);
     },
-    judge: (evidence, messageId) => redactVerdict(classify(evidence, messageId, decode), redact),
+    classify: (evidence, messageId) => redactVerdict(classify(evidence, messageId, decode), redact),
     lookUp: (messageId, cutOff) =>
-      ask(messageId, undefined, cutOff, ({ decode }, evidence) =>
+      askStatus(messageId, undefined, cutOff, ({ decode }, evidence) =>
         readLookUp(evidence, messageId, decode, redact),
       ),
     lookUpRecipients: (messageId, page, cutOff) =>
-      ask(messageId, page, cutOff, (statusLookUp, evidence) =>
+      askStatus(messageId, page, cutOff, (statusLookUp, evidence) =>
         readRecipientLookUp(evidence, messageId, statusLookUp, redact),
       ),
     checkReachable: () => checkReachable(url, timeouts.connect),
@@ -107,7 +107,7 @@ export function openGateway(account: Account): Gateway {
 }
 
 /** Each body is looked at twice: by whoever keeps the connection, and by whoever judges the answer. */
-function once(decode: DecodeSendAnswer): DecodeSendAnswer {
+function memoizeDecode(decode: DecodeSendAnswer): DecodeSendAnswer {
   const known = new WeakMap<Uint8Array, SendAnswer>();
   return (body) => {
     const found = known.get(body) ?? decode(body);

@@ -1,11 +1,11 @@
-import type { StatusLookUp, StatusLookUpPage } from '../wire/wire.ts';
+import type { StatusLookUp, StatusLookUpPage } from '../wire/wire-interface.ts';
 import type { Evidence } from './evidence.ts';
 import type { Redact } from './redact.ts';
 
 /** What a status look-up came to. Only `found` proves anything: that the service accepted the message. */
 export type LookUp =
-  /** `state` is the service's word for the message, `job` its own number of it. */
-  | { readonly kind: 'found'; readonly state?: string; readonly job?: string }
+  /** `state` is the service's word for the message, `jobNumber` its own number of it. */
+  | { readonly kind: 'found'; readonly state?: string; readonly jobNumber?: string }
   /** Never heard of, forgotten, or not processed yet: no proof that the message was not accepted. */
   | { readonly kind: 'not_found' }
   /** The service's own words; one entry or more. */
@@ -20,7 +20,7 @@ export type RecipientLookUp =
   | ({ readonly kind: 'found' } & StatusLookUpPage);
 
 /** Longest MessageID, state and job number that are kept. */
-const longestName = 80;
+const maxNameLength = 80;
 
 /**
  * Reads the outcome of a look-up. An answer is `found` only if it is a whole, well-formed 200 for this MessageID whose
@@ -35,19 +35,23 @@ export function readLookUp(
   if (evidence.kind !== 'answer') return { kind: 'unclear', reason: evidence.error };
   const { status } = evidence;
   const unclear = (why: string): LookUp => ({ kind: 'unclear', reason: `HTTP ${status}: ${why}` });
-  const named = (text: string): string => redact(text).slice(0, longestName);
+  const toName = (text: string): string => redact(text).slice(0, maxNameLength);
   const answer = decode(evidence.body);
   if (status === 401 || status === 403 || (answer.kind === 'unauthorized' && status < 500)) {
     const words = answer.kind === 'unauthorized' ? answer.words : [];
     return { kind: 'unauthorized', words: words.length > 0 ? words.map(redact) : [`HTTP ${status}`] };
   }
   if ('messageId' in answer && answer.messageId !== messageId) {
-    return unclear(`the answer is for another MessageID (${named(answer.messageId)})`);
+    return unclear(`the answer is for another MessageID (${toName(answer.messageId)})`);
   }
   if (answer.kind === 'found' && status === 200) {
-    const { state, job } = answer;
+    const { state, jobNumber } = answer;
     if (state?.toLowerCase() === 'unknown') return unclear('the state of the message is Unknown');
-    return { kind: 'found', ...(state && { state: named(state) }), ...(job && { job: named(job) }) };
+    return {
+      kind: 'found',
+      ...(state && { state: toName(state) }),
+      ...(jobNumber && { jobNumber: toName(jobNumber) }),
+    };
   }
   if (answer.kind === 'not_found' && status === 404) return { kind: 'not_found' };
   return unclear(

@@ -5,17 +5,17 @@ import { digestOf } from '../platform/digest.ts';
 import { type Environment, resolveNames } from '../platform/secrets.ts';
 import { readSignatureKey, wrongSignatureKey } from '../platform/webhook-signature.ts';
 import { readYaml } from '../platform/yaml.ts';
-import { observedMapping, type ReportMapping } from '../wire/delivery-report-mapping.ts';
+import { type DeliveryReportMapping, observedMapping } from '../wire/delivery-report-mapping.ts';
 import { accountsSchema } from './accounts.ts';
-import { reportMapping } from './delivery-report-mapping.ts';
+import { toDeliveryReportMapping } from './delivery-report-mapping.ts';
 import type { ReceiverAccount } from './receiver-settings.ts';
 
-type Written = z.output<typeof accountsSchema>['accounts'][string];
-type Settings = NonNullable<Written['receiver']>;
+type WrittenAccount = z.output<typeof accountsSchema>['accounts'][string];
+type ReceiverSettings = NonNullable<WrittenAccount['receiver']>;
 
 /** The value of a `${NAME}` at a place within the account; '' where it is not set, which is noted as a problem. */
 type Resolve = (text: string, ...place: readonly string[]) => string;
-type Refuse = (what: string, ...place: readonly string[]) => void;
+type AddProblem = (what: string, ...place: readonly string[]) => void;
 
 /**
  * The accounts that reports are received for, by name: those with a token of the path. Only their names need to be set.
@@ -33,7 +33,7 @@ export function readReceiverAccounts(
   for (const [name, written] of Object.entries(value.accounts)) {
     const where = (place: readonly string[]): string => locate(['accounts', name, ...place]);
     const resolve: Resolve = (text, ...place) => resolveNames(text, where(place), environment, problems);
-    const refuse: Refuse = (what, ...place) => void problems.push({ where: where(place), what });
+    const refuse: AddProblem = (what, ...place) => void problems.push({ where: where(place), what });
 
     const tokenDigests = readTokenDigests(written, resolve, refuse);
     if (tokenDigests.length > 0) {
@@ -41,7 +41,7 @@ export function readReceiverAccounts(
         name,
         tokenDigests,
         trustedProxies: written.receiver?.trustedProxies ?? [],
-        mapping: written.receiver ? reportMapping(written.receiver) : observedMapping,
+        mapping: written.receiver ? toDeliveryReportMapping(written.receiver) : observedMapping,
         ...readChecks(written.receiver, written, resolve, refuse),
       });
     } else if (written.receiver) {
@@ -61,19 +61,22 @@ export function readReceiverAccounts(
  *
  * @throws InputError for a faulty file
  */
-export function readReportMappings(source: string, file: string): ReadonlyMap<string, ReportMapping> {
+export function readDeliveryReportMappings(
+  source: string,
+  file: string,
+): ReadonlyMap<string, DeliveryReportMapping> {
   const { value } = readYaml(source, file, accountsSchema);
   return new Map(
     Object.entries(value.accounts).flatMap(([name, { receiver }]) =>
-      receiver ? [[name, reportMapping(receiver)] as const] : [],
+      receiver ? [[name, toDeliveryReportMapping(receiver)] as const] : [],
     ),
   );
 }
 
 function readTokenDigests(
-  { webhookToken, webhookTokenSha256 }: Written,
+  { webhookToken, webhookTokenSha256 }: WrittenAccount,
   resolve: Resolve,
-  refuse: Refuse,
+  refuse: AddProblem,
 ): Buffer[] {
   const digests = webhookTokenSha256 === undefined ? [] : [Buffer.from(webhookTokenSha256, 'hex')];
   if (webhookToken === undefined) return digests;
@@ -90,10 +93,10 @@ function readTokenDigests(
 }
 
 function readChecks(
-  receiver: Settings | undefined,
-  account: Written,
+  receiver: ReceiverSettings | undefined,
+  account: WrittenAccount,
   resolve: Resolve,
-  refuse: Refuse,
+  refuse: AddProblem,
 ): Partial<ReceiverAccount> {
   if (!receiver) return {};
   const { basic, credentials, addresses, signature } = receiver;
@@ -103,15 +106,15 @@ function readChecks(
     }),
     ...(credentials && { credentialDigests: readCredentialDigests(credentials, account, resolve, refuse) }),
     ...(addresses && { addresses: addressList(addresses) }),
-    ...(signature && { signatureKey: signatureKeyOf(signature.secret, resolve, refuse) }),
+    ...(signature && { signatureKey: resolveSignatureKey(signature.secret, resolve, refuse) }),
   };
 }
 
 function readCredentialDigests(
-  credentials: NonNullable<Settings['credentials']>,
-  account: Written,
+  credentials: NonNullable<ReceiverSettings['credentials']>,
+  account: WrittenAccount,
   resolve: Resolve,
-  refuse: Refuse,
+  refuse: AddProblem,
 ): NonNullable<ReceiverAccount['credentialDigests']> {
   const place = ['receiver', 'credentials'];
   const own = credentials === 'required';
@@ -125,7 +128,7 @@ function readCredentialDigests(
   return { sender: digest(sender, 'sender'), apiKey: digest(apiKey, 'apiKey') };
 }
 
-function signatureKeyOf(written: string, resolve: Resolve, refuse: Refuse): Buffer {
+function resolveSignatureKey(written: string, resolve: Resolve, refuse: AddProblem): Buffer {
   const place = ['receiver', 'signature', 'secret'];
   const value = resolve(written, ...place);
   const key = readSignatureKey(value);

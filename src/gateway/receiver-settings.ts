@@ -3,8 +3,8 @@ import { type AddressList, isAddressRange } from '../platform/address-list.ts';
 import { text } from '../platform/scalars.ts';
 import { secret } from '../platform/secrets.ts';
 import { signatureKeyForm } from '../platform/webhook-signature.ts';
-import type { ReportMapping } from '../wire/delivery-report-mapping.ts';
-import { reportMappingShape } from './delivery-report-mapping.ts';
+import type { DeliveryReportMapping } from '../wire/delivery-report-mapping.ts';
+import { deliveryReportMappingShape } from './delivery-report-mapping.ts';
 
 const addressRanges = z.array(
   z.string().refine(isAddressRange, 'expected an IP address, or a range such as 203.0.113.0/24'),
@@ -60,7 +60,7 @@ export const receiverSettings = z
         'Addresses of the proxies before the receiver, whose X-Forwarded-For is believed. The lists of all accounts count together.',
       ),
     signature: signature.optional(),
-    ...reportMappingShape,
+    ...deliveryReportMappingShape,
   })
   .optional()
   .describe(
@@ -95,5 +95,5 @@ export type ReceiverAccount = {
   /** HMAC-SHA256. */
   readonly signatureKey?: Buffer;
   /** What the service calls the fields and states of its reports. */
-  readonly mapping: ReportMapping;
+  readonly mapping: DeliveryReportMapping;
 };

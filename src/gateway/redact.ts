@@ -9,15 +9,15 @@ export type Redact = (text: string) => string;
  * Keeps credentials out of what is kept: error pages like to quote the request, and in the earlier interfaces the key
  * stands in its body. NUL goes too, which Postgres cannot store in a text.
  */
-export function redactor(credentials: Credentials): Redact {
-  const forms = formsOf(secretOf(credentials));
+export function createRedactor(credentials: Credentials): Redact {
+  const forms = encodingsOf(secretOf(credentials));
   return (text) => forms.reduce((kept, form) => kept.replaceAll(form, '***'), text.replaceAll('\0', ''));
 }
 
 export function redactVerdict(verdict: Verdict, redact: Redact): Verdict {
   switch (verdict.kind) {
     case 'accepted':
-      return verdict.job === undefined ? verdict : { ...verdict, job: redact(verdict.job) };
+      return verdict.jobNumber === undefined ? verdict : { ...verdict, jobNumber: redact(verdict.jobNumber) };
     case 'rejected':
     case 'unauthorized':
       return { ...verdict, words: verdict.words.map(redact) };
@@ -28,7 +28,7 @@ export function redactVerdict(verdict: Verdict, redact: Redact): Verdict {
 }
 
 /** As it is, and as it stands in JSON, in XML and in an address; the longest first. */
-function formsOf(secret: string): readonly string[] {
+function encodingsOf(secret: string): readonly string[] {
   const inJson = JSON.stringify(secret).slice(1, -1);
   const inXml = secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   const quoted = inXml.replaceAll('"', '&quot;').replaceAll("'", '&apos;');

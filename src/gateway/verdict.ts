@@ -1,19 +1,19 @@
-import type { DecodeSendAnswer, SendAnswer } from '../wire/wire.ts';
+import type { DecodeSendAnswer, SendAnswer } from '../wire/wire-interface.ts';
 import type { Answer, Evidence } from './evidence.ts';
 
 /** What an exchange means for its request: the table in design.md, "States". */
 export type Verdict =
-  /** `job`: the service's own number, where its answer named that in place of the MessageID. */
-  | { readonly kind: 'accepted'; readonly job?: string }
+  /** `jobNumber`: the service's own number, where its answer named that in place of the MessageID. */
+  | { readonly kind: 'accepted'; readonly jobNumber?: string }
   /** The service's own words; one entry or more. */
   | { readonly kind: 'rejected'; readonly words: readonly string[] }
   | { readonly kind: 'unauthorized'; readonly words: readonly string[] }
-  /** To be sent again with the same MessageID. `wait` is the text of Retry-After, if there was one. */
-  | { readonly kind: 'retry'; readonly reason: string; readonly wait?: string }
+  /** To be sent again with the same MessageID. `retryAfter` is the text of Retry-After, if there was one. */
+  | { readonly kind: 'retry'; readonly reason: string; readonly retryAfter?: string }
   | { readonly kind: 'in_doubt'; readonly reason: string };
 
 /** Most characters kept of an answer that could only be quoted. */
-const longestQuote = 500;
+const maxQuoteLength = 500;
 
 /**
  * Judges an exchange by what it proved. `retry` is given only where the service cannot have accepted the request.
@@ -48,7 +48,7 @@ function classifyAnswer(answer: Answer, messageId: string | undefined, decode: D
   }
   if (decoded.kind === 'contradictory')
     return { kind: 'in_doubt', reason: `HTTP ${answer.status}, but ${decoded.why}` };
-  const verdict = classifyOwn(decoded, answer);
+  const verdict = classifyByStatus(decoded, answer);
   if (!answer.unproven || named !== undefined || verdict.kind === 'accepted' || verdict.kind === 'in_doubt') {
     return verdict;
   }
@@ -59,7 +59,7 @@ function classifyAnswer(answer: Answer, messageId: string | undefined, decode: D
 }
 
 /** Of an answer that names our MessageID, or none. */
-function classifyOwn(decoded: SendAnswer, answer: Answer): Verdict {
+function classifyByStatus(decoded: SendAnswer, answer: Answer): Verdict {
   const { status, retryAfter } = answer;
   switch (status) {
     case 200:
@@ -76,10 +76,10 @@ function classifyOwn(decoded: SendAnswer, answer: Answer): Verdict {
       return {
         kind: 'retry',
         reason: `HTTP ${status}`,
-        ...(retryAfter === undefined ? {} : { wait: retryAfter }),
+        ...(retryAfter === undefined ? {} : { retryAfter: retryAfter }),
       };
     default:
-      return doubtful(decoded, answer);
+      return toInDoubt(decoded, answer);
   }
 }
 
@@ -96,9 +96,12 @@ function classifyOk(decoded: SendAnswer, answer: Answer): Verdict {
       return classifyFault(decoded, answer);
     case 'unauthorized':
       return { kind: 'unauthorized', words: wordsOf(decoded, answer) };
-    case 'job':
+    case 'unnamed_success':
       // The answer came on the very exchange our request went out on, in a form that has no room for a MessageID.
-      return { kind: 'accepted', ...(decoded.job === undefined ? {} : { job: decoded.job }) };
+      return {
+        kind: 'accepted',
+        ...(decoded.jobNumber === undefined ? {} : { jobNumber: decoded.jobNumber }),
+      };
     case 'success':
       if (decoded.messageId !== undefined) return { kind: 'accepted' };
       return { kind: 'in_doubt', reason: 'HTTP 200 for no MessageID' };
@@ -111,9 +114,9 @@ function classifyOk(decoded: SendAnswer, answer: Answer): Verdict {
 function classifyBadRequest(decoded: SendAnswer, answer: Answer): Verdict {
   switch (decoded.kind) {
     case 'success':
-    case 'job':
+    case 'unnamed_success':
     case 'contradictory':
-      return doubtful(decoded, answer);
+      return toInDoubt(decoded, answer);
     case 'fault':
       return classifyFault(decoded, answer);
     case 'unauthorized':
@@ -122,7 +125,7 @@ function classifyBadRequest(decoded: SendAnswer, answer: Answer): Verdict {
       return { kind: 'rejected', words: wordsOf(decoded, answer) };
     case 'unreadable':
       return answer.body.length === 0
-        ? doubtful(decoded, answer)
+        ? toInDoubt(decoded, answer)
         : { kind: 'rejected', words: wordsOf(decoded, answer) };
   }
 }
@@ -130,18 +133,18 @@ function classifyBadRequest(decoded: SendAnswer, answer: Answer): Verdict {
 /** SOAP over HTTP says 500 to every fault; one that is the sender's is what REST says 400 or 401 to. */
 function classifyFault(decoded: SendAnswer, answer: Answer): Verdict {
   const words = wordsOf(decoded, answer);
-  if (decoded.kind === 'fault' && decoded.of === 'sender') return { kind: 'rejected', words };
-  if (decoded.kind === 'fault' && decoded.of === 'credential') return { kind: 'unauthorized', words };
-  return doubtful(decoded, answer);
+  if (decoded.kind === 'fault' && decoded.origin === 'sender') return { kind: 'rejected', words };
+  if (decoded.kind === 'fault' && decoded.origin === 'credential') return { kind: 'unauthorized', words };
+  return toInDoubt(decoded, answer);
 }
 
-function doubtful(decoded: SendAnswer, answer: Answer): Verdict {
+function toInDoubt(decoded: SendAnswer, answer: Answer): Verdict {
   return { kind: 'in_doubt', reason: `HTTP ${answer.status}: ${wordsOf(decoded, answer).join('; ')}` };
 }
 
 /** The service's words; where it gave none that can be read, the answer itself, shortened. Never empty. */
 function wordsOf(decoded: SendAnswer, answer: Answer): readonly string[] {
   if ('words' in decoded && decoded.words.length > 0) return decoded.words;
-  const quote = answer.body.toString('utf8').replaceAll('\0', '').trim().slice(0, longestQuote);
+  const quote = answer.body.toString('utf8').replaceAll('\0', '').trim().slice(0, maxQuoteLength);
   return [quote === '' ? 'no text in the answer' : quote];
 }

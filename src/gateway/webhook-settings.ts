@@ -1,7 +1,7 @@
 import type { Problem } from '../domain/problems.ts';
 import { type Environment, resolveNames } from '../platform/secrets.ts';
 import { readSignatureKey, wrongSignatureKey } from '../platform/webhook-signature.ts';
-import { isLoopbackHost } from '../wire/required.ts';
+import { isLoopbackHost } from '../wire/required-fields.ts';
 
 /** Where somebody wants to be told, as it is written: `${NAME}` stands for what is in the environment. */
 export type WrittenWebhook = {
@@ -14,7 +14,7 @@ export type WrittenWebhook = {
 export type Webhook = { readonly url: URL; readonly key: Uint8Array };
 
 /** What names of the environment begin with that are for this. */
-const ownNames = 'NOTIFY_';
+const allowedPrefix = 'NOTIFY_';
 
 /** @returns undefined where there is a problem, which is noted; it never shows the address, which may hold a secret */
 export function readWebhook(
@@ -23,7 +23,10 @@ export function readWebhook(
   environment: Environment,
   problems: Problem[],
 ): Webhook | undefined {
-  const found: Problem[] = [...foreignNames(written, where('url')), ...foreignNames(secret, where('secret'))];
+  const found: Problem[] = [
+    ...foreignNameProblems(written, where('url')),
+    ...foreignNameProblems(secret, where('secret')),
+  ];
   if (found.length > 0) {
     problems.push(...found);
     return undefined;
@@ -32,7 +35,7 @@ export function readWebhook(
   const value = resolveNames(secret, where('secret'), environment, found);
   const url = URL.parse(address);
   const key = readSignatureKey(value);
-  if (found.length === 0 && (url === null || wrongAddress(url, plainHttp))) {
+  if (found.length === 0 && (url === null || isInvalidAddress(url, plainHttp))) {
     const what =
       '"url" must be an https:// address without user, password and fragment; http:// only to this machine, or with `plainHttp: allowed`.';
     found.push({ where: where('url'), what });
@@ -43,15 +46,20 @@ export function readWebhook(
 }
 
 /** Whoever writes a campaign is not to have the secrets of accounts and of the database sent to an address of his own. */
-function foreignNames(text: string, where: string): Problem[] {
+function foreignNameProblems(text: string, where: string): Problem[] {
   return [...text.matchAll(/\$\{(\w+)/g)].flatMap(([, name = '']) =>
-    name.startsWith(ownNames)
+    name.startsWith(allowedPrefix)
       ? []
-      : [{ where, what: `"\${${name}}": expected a name of the environment that begins with ${ownNames}.` }],
+      : [
+          {
+            where,
+            what: `"\${${name}}": expected a name of the environment that begins with ${allowedPrefix}.`,
+          },
+        ],
   );
 }
 
-function wrongAddress(
+function isInvalidAddress(
   { protocol, hostname, username, password, hash }: URL,
   plainHttp: WrittenWebhook['plainHttp'],
 ): boolean {

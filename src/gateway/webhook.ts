@@ -10,7 +10,7 @@ export type WebhookCall = {
   readonly body: string;
 };
 
-export type WebhookEnd =
+export type WebhookResult =
   | { readonly kind: 'told' }
   /** 410: whoever it is wants no more of it. */
   | { readonly kind: 'gone' }
@@ -19,7 +19,7 @@ export type WebhookEnd =
 const timeouts = { connect: 5_000, headers: 15_000, whole: 30_000 };
 
 /** What is read of an answer that says nothing (bytes); what is more is not waited for. */
-const answerBytes = 64 * 1024;
+const maxAnswerBytes = 64 * 1024;
 
 /**
  * One POST, signed by the Standard Webhooks scheme; redirects are not followed. Never rejects, and what it says holds
@@ -31,7 +31,7 @@ export async function callWebhook(
   { url, key }: Webhook,
   { id, now, body }: WebhookCall,
   cutOff: AbortSignal,
-): Promise<WebhookEnd> {
+): Promise<WebhookResult> {
   const client = new Client(url.origin, { allowH2: false, connect: { timeout: timeouts.connect } });
   const late = AbortSignal.timeout(timeouts.whole);
   try {
@@ -50,7 +50,7 @@ export async function callWebhook(
     });
     const { statusCode } = answer;
     // Whoever sends more has answered all the same.
-    await answer.body.dump({ limit: answerBytes, signal: late }).catch(() => undefined);
+    await answer.body.dump({ limit: maxAnswerBytes, signal: late }).catch(() => undefined);
     if (statusCode >= 200 && statusCode < 300) return { kind: 'told' };
     if (statusCode === 410) return { kind: 'gone' };
     return { kind: 'not told', problem: `answered ${statusCode}` };

@@ -1,13 +1,13 @@
 import type { SendRequest } from '../domain/message.ts';
 import { momentOf } from '../platform/zoned-times.ts';
 import { regionOf } from '../wire/time-zone.ts';
-import { isTime } from '../wire/values.ts';
+import { isTime } from '../wire/wire-values.ts';
 import { contentOf } from './content.ts';
 import type { AcceptedMessage, MessageZone } from './delivery.ts';
 import type { Acceptance } from './receive.ts';
 
 /** What a request was sent by, and what the service does with any. */
-export type AcceptanceTerms = Pick<AcceptedMessage, 'interface' | 'version'> & {
+export type AcceptanceSettings = Pick<AcceptedMessage, 'interface' | 'version'> & {
   readonly acceptedAt: Date;
   /** Milliseconds until a message without a SendTime is sent. */
   readonly delay: number;
@@ -20,7 +20,7 @@ export type AcceptanceTerms = Pick<AcceptedMessage, 'interface' | 'version'> & {
 export function acceptMessage(
   request: SendRequest,
   { messageId, jobNumber }: Acceptance,
-  terms: AcceptanceTerms,
+  terms: AcceptanceSettings,
 ): AcceptedMessage {
   const { Reference, SubAccount, Department, TimeZone, SendTime, SendMode, Mode } = request.fields;
   const zone = zoneOf(TimeZone, terms.timeZone);

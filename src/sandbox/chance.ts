@@ -9,13 +9,13 @@ export function chance(...parts: readonly (string | number)[]): number {
 }
 
 /** A digit and 7 capital letters and digits that depend on the parts alone: the shape of the service's job numbers. */
-export function jobNumber(...parts: readonly (string | number)[]): string {
+export function createJobNumber(...parts: readonly (string | number)[]): string {
   const hex = digest(parts).toString('hex').toUpperCase();
   return `${Number.parseInt(hex.slice(0, 2), 16) % 10}${hex.slice(2, 9)}`;
 }
 
 /** A UUID of version 4 in its form, that depends on the parts alone. */
-export function uuid(...parts: readonly (string | number)[]): string {
+export function createUuid(...parts: readonly (string | number)[]): string {
   const hex = digest(parts).toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

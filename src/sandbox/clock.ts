@@ -4,13 +4,13 @@ export type Clock = {
   /** How many of its milliseconds pass in one of the machine's. */
   readonly speed: number;
   /** Acts after so many milliseconds of this clock, however many they are. @returns a way to call it off */
-  readonly later: (milliseconds: number, act: () => void) => () => void;
+  readonly schedule: (milliseconds: number, act: () => void) => () => void;
   /** Calls everything off. */
   readonly close: () => void;
 };
 
 /** The longest wait of a timer (milliseconds): 24.8 days. */
-const longestWait = 2 ** 31 - 1;
+const maxTimerDelay = 2 ** 31 - 1;
 
 /** @param machineTime what the clock of the machine says, from which this one starts */
 export function openClock(machineTime: () => Date, speed: number): Clock {
@@ -19,28 +19,28 @@ export function openClock(machineTime: () => Date, speed: number): Clock {
   return {
     speed,
     now: () => new Date(start + (machineTime().getTime() - start) * speed),
-    later(milliseconds, act) {
+    schedule(milliseconds, act) {
       let left = Math.max(0, milliseconds / speed);
       let timer: NodeJS.Timeout;
-      const callOff = (): void => {
+      const cancel = (): void => {
         clearTimeout(timer);
-        waiting.delete(callOff);
+        waiting.delete(cancel);
       };
       const wait = (): void => {
-        const part = Math.min(left, longestWait);
+        const part = Math.min(left, maxTimerDelay);
         left -= part;
         timer = setTimeout(() => {
           if (left > 0) return wait();
-          waiting.delete(callOff);
+          waiting.delete(cancel);
           act();
         }, part);
       };
-      waiting.add(callOff);
+      waiting.add(cancel);
       wait();
-      return callOff;
+      return cancel;
     },
     close() {
-      for (const callOff of waiting) callOff();
+      for (const cancel of waiting) cancel();
     },
   };
 }

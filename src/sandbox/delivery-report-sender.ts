@@ -1,27 +1,27 @@
 import pLimit from 'p-limit';
 import { Agent, request } from 'undici';
 import type { Destination } from '../domain/message.ts';
-import { type EncodedReport, encodeDeliveryReport } from '../wire/encode-delivery-report.ts';
+import { type EncodedDeliveryReport, encodeDeliveryReport } from '../wire/encode-delivery-report.ts';
 import type { Clock } from './clock.ts';
 import {
   type AcceptedMessage,
   type Callback,
-  type DeliveryChances,
+  type DeliverySettings,
   deliver,
   deliveryReport,
 } from './delivery.ts';
 import { replyReport } from './replies.ts';
 
-export type Reportable = {
+export type ReportableMessage = {
   readonly message: AcceptedMessage;
   readonly destinations: readonly Destination[];
   readonly callback: Callback;
 };
 
 /** Calls the webhook, once for every recipient, until it answers 2xx. */
-export type ReportSender = {
+export type DeliveryReportSender = {
   /** Reports on each destination after `delay` milliseconds of the clock. @returns a way to call that off */
-  readonly schedule: (reportable: Reportable, delay: number) => () => void;
+  readonly schedule: (reportable: ReportableMessage, delay: number) => () => void;
   /** Reports that were neither taken nor given up. */
   readonly outstanding: () => number;
   readonly close: () => Promise<void>;
@@ -29,7 +29,7 @@ export type ReportSender = {
 
 /** An outstanding report costs this and no more; its body is written when it is sent. */
 type Outstanding = {
-  readonly of: Reportable;
+  readonly reportable: ReportableMessage;
   readonly destination: Destination;
   /** A recipient's answer comes after the report of the delivery. */
   readonly kind: 'delivery' | 'reply';
@@ -39,12 +39,16 @@ type Outstanding = {
 /** Webhook calls under way at once. */
 const concurrency = 16;
 /** Every 5 minutes for 24 hours (observed.md); with a shorter interval, as many calls. */
-const mostCalls = 1 + (24 * 60) / 5;
+const maxCalls = 1 + (24 * 60) / 5;
 /** Milliseconds the receiver has to answer. */
 const answerTimeout = 30_000;
 
 /** @param retry milliseconds of the clock between two calls for the same report */
-export function openReportSender(chances: DeliveryChances, clock: Clock, retry: number): ReportSender {
+export function openDeliveryReportSender(
+  chances: DeliverySettings,
+  clock: Clock,
+  retry: number,
+): DeliveryReportSender {
   const agent = new Agent({
     connections: concurrency,
     headersTimeout: answerTimeout,
@@ -58,8 +62,8 @@ export function openReportSender(chances: DeliveryChances, clock: Clock, retry: 
     report.calls++;
     const taken = await send(agent, report, chances, clock.now());
     if (closed) return;
-    if (!taken && report.calls < mostCalls) {
-      clock.later(retry, () => void limit(call, report));
+    if (!taken && report.calls < maxCalls) {
+      clock.schedule(retry, () => void limit(call, report));
       return;
     }
     outstanding--;
@@ -75,16 +79,16 @@ export function openReportSender(chances: DeliveryChances, clock: Clock, retry: 
       let isWaiting = true;
       const { destinations } = reportable;
       outstanding += destinations.length;
-      const callOff = clock.later(delay, () => {
+      const cancel = clock.schedule(delay, () => {
         isWaiting = false;
         for (const destination of destinations) {
-          void limit(call, { of: reportable, destination, kind: 'delivery', calls: 0 });
+          void limit(call, { reportable: reportable, destination, kind: 'delivery', calls: 0 });
         }
       });
       return () => {
         if (isWaiting) outstanding -= destinations.length;
         isWaiting = false;
-        callOff();
+        cancel();
       };
     },
     outstanding: () => outstanding,
@@ -96,16 +100,19 @@ export function openReportSender(chances: DeliveryChances, clock: Clock, retry: 
   };
 }
 
-function encodedReply({ of, destination }: Outstanding, chances: DeliveryChances): EncodedReport | undefined {
-  const reply = replyReport(of.message, destination, of.callback, chances);
-  return reply && encodeDeliveryReport(reply, of.callback.format);
+function encodedReply(
+  { reportable, destination }: Outstanding,
+  chances: DeliverySettings,
+): EncodedDeliveryReport | undefined {
+  const reply = replyReport(reportable.message, destination, reportable.callback, chances);
+  return reply && encodeDeliveryReport(reply, reportable.callback.format);
 }
 
 /** Undefined where the recipient does not answer. */
-function encodedReport(report: Outstanding, chances: DeliveryChances): EncodedReport | undefined {
-  const { of, destination, kind } = report;
+function encodedReport(report: Outstanding, chances: DeliverySettings): EncodedDeliveryReport | undefined {
+  const { reportable, destination, kind } = report;
   if (kind === 'reply') return encodedReply(report, chances);
-  const { message, callback } = of;
+  const { message, callback } = reportable;
   const delivery = deliver(message, destination, chances);
   return encodeDeliveryReport(deliveryReport(message, delivery, callback), callback.format);
 }
@@ -114,12 +121,12 @@ function encodedReport(report: Outstanding, chances: DeliveryChances): EncodedRe
 async function send(
   agent: Agent,
   report: Outstanding,
-  chances: DeliveryChances,
+  chances: DeliverySettings,
   now: Date,
 ): Promise<boolean> {
   const encoded = encodedReport(report, chances);
   if (encoded === undefined) return true;
-  const { callback } = report.of;
+  const { callback } = report.reportable;
   try {
     const { address, authorization } = addressOf(callback.url, encoded);
     const answer = await request(address, {
@@ -149,7 +156,7 @@ async function send(
  */
 function addressOf(
   url: string,
-  { method, body }: EncodedReport,
+  { method, body }: EncodedDeliveryReport,
 ): { readonly address: URL; readonly authorization: Readonly<Record<string, string>> } {
   const address = new URL(url);
   if (method === 'GET') address.search += `${address.search === '' ? '?' : '&'}${body}`;

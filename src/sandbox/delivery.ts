@@ -1,15 +1,15 @@
 import type { Channel, Destination, InterfaceName } from '../domain/message.ts';
 import { localSeconds } from '../platform/zoned-times.ts';
-import { reportTypes, type Units } from '../wire/delivery-report-values.ts';
+import { deliveryReportTypes, type Units } from '../wire/delivery-report-values.ts';
 import type {
+  DeliveryReportCredentials,
+  DeliveryReportFormat,
   DeliveryReportToWrite,
-  ReportCredentials,
-  ReportFormat,
 } from '../wire/encode-delivery-report.ts';
 import { chance } from './chance.ts';
 import { type Content, unitsFor } from './content.ts';
 import { toE164 } from './e164.ts';
-import type { ReportId } from './options.ts';
+import type { DeliveryReportId } from './options.ts';
 import type { Acceptance } from './receive.ts';
 
 /** A message the service has taken: what its recipients' reports and its status need, and nothing larger. */
@@ -46,14 +46,14 @@ export type MessageZone = {
 /** Where a message's reports go, what they are written in, what they are called by, and who they say they are from. */
 export type Callback = {
   readonly url: string;
-  readonly format: ReportFormat;
-  readonly id: ReportId;
+  readonly format: DeliveryReportFormat;
+  readonly id: DeliveryReportId;
   /** An e-mail address; the header of every call names it. */
   readonly sender: string;
-  readonly credentials?: ReportCredentials;
+  readonly credentials?: DeliveryReportCredentials;
 };
 
-export type DeliveryChances = {
+export type DeliverySettings = {
   readonly seed: number;
   readonly undeliveredRate: number;
   /** Share of recipients that an SMS reached who answer it. */
@@ -115,7 +115,7 @@ const unitPrices: Readonly<Record<Channel, number>> = { sms: 80, fax: 90, email:
 export function deliver(
   message: AcceptedMessage,
   destination: Destination,
-  chances: DeliveryChances,
+  chances: DeliverySettings,
 ): Delivery {
   if (message.aborted) return abortedDelivery(message, destination);
   for (let submission = 0; submission < message.resubmitted; submission++) {
@@ -128,20 +128,20 @@ export function deliver(
 function deliverOnce(
   message: AcceptedMessage,
   destination: Destination,
-  { seed, undeliveredRate }: DeliveryChances,
+  { seed, undeliveredRate }: DeliverySettings,
   submission: number,
 ): Delivery {
   const { channel, messageId, simulated } = message;
   const address = destination.Recipient;
-  const again = submission === 0 ? [] : [submission];
-  const drawn = (what: string): number => chance(what, seed, messageId, address, ...again);
-  const delivered = simulated || drawn('delivery') >= undeliveredRate;
+  const resubmission = submission === 0 ? [] : [submission];
+  const draw = (what: string): number => chance(what, seed, messageId, address, ...resubmission);
+  const delivered = simulated || draw('delivery') >= undeliveredRate;
   const { text, charged } = delivered
-    ? pick(results[channel].delivered, Math.max(0, drawn('result') - 0.9) * 10)
-    : pick(results[channel].undelivered, drawn('result'));
+    ? pick(results[channel].delivered, Math.max(0, draw('result') - 0.9) * 10)
+    : pick(results[channel].undelivered, draw('result'));
   const units =
     message.content.kind === 'call'
-      ? { VoiceSeconds: delivered ? secondsOfCall(drawn('seconds')) : 0 }
+      ? { VoiceSeconds: delivered ? secondsOfCall(draw('seconds')) : 0 }
       : unitsFor(message.content, destination);
   return {
     destination: reportedAddress(message, destination),
@@ -190,7 +190,7 @@ export function deliveryReport(
 ): DeliveryReportToWrite {
   return {
     ...reportOrigin(message, callback),
-    type: reportTypes[message.channel],
+    type: deliveryReportTypes[message.channel],
     destination: delivery.destination,
     status: delivery.status,
     result: delivery.result,

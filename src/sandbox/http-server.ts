@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type ListenAddress, listen, openHttpServer } from '../platform/http-server.ts';
-import type { EncodedAnswer, ReceivedRequest } from '../wire/wire.ts';
+import type { EncodedAnswer, ReceivedRequest } from '../wire/wire-interface.ts';
 import { type Receipt, refusedByServer } from './receive.ts';
 
 /** Largest request (bytes); a larger one is answered 413. interface.md, section 8: not shown. */

@@ -8,7 +8,7 @@ export type KeptMessage = {
   /** Where its reports go; absent where none are sent. */
   readonly callback?: Callback;
   /** Calls off the reports that wait for their time. */
-  readonly callOff: () => void;
+  readonly cancelReports: () => void;
 };
 
 export type KeptMessages = {
@@ -19,18 +19,18 @@ export type KeptMessages = {
 };
 
 /** Recipients of all messages together; beyond it, the oldest messages are forgotten. */
-export const mostRecipients = 500_000;
+export const maxRecipients = 500_000;
 
 /** Characters of texts that cost as much memory as a recipient does. */
 const charactersPerRecipient = 500;
 
-/** @param most recipients that are kept; long texts count as more of them */
-export function openKeptMessages(most: number = mostRecipients): KeptMessages {
+/** @param limit recipients that are kept; long texts count as more of them */
+export function openKeptMessages(limit: number = maxRecipients): KeptMessages {
   // In the order of their coming, for a Map keeps it.
   const messages = new Map<string, KeptMessage>();
   let total = 0;
 
-  const forget = (messageId: string): void => {
+  const remove = (messageId: string): void => {
     const kept = messages.get(messageId);
     if (kept) total -= sizeOf(kept);
     messages.delete(messageId);
@@ -39,12 +39,12 @@ export function openKeptMessages(most: number = mostRecipients): KeptMessages {
   return {
     keep(kept) {
       const { messageId } = kept.message;
-      forget(messageId);
+      remove(messageId);
       messages.set(messageId, kept);
       total += sizeOf(kept);
       for (const oldest of messages.keys()) {
-        if (total <= most) break;
-        forget(oldest);
+        if (total <= limit) break;
+        remove(oldest);
       }
     },
     find: (messageId) => messages.get(messageId),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { InputError, type Problem } from '../domain/problems.ts';
-import type { ReportCredentials, ReportFormat } from '../wire/encode-delivery-report.ts';
+import type { DeliveryReportCredentials, DeliveryReportFormat } from '../wire/encode-delivery-report.ts';
 
 /** How the sandbox is to behave. Times are milliseconds, rates are shares from 0 to 1. */
 export type SandboxOptions = {
@@ -15,14 +15,14 @@ export type SandboxOptions = {
   /** The sender's default webhook (interface.md, 2.1), in JSON by default; without it no delivery is reported. */
   readonly webhook?: {
     readonly url: string;
-    readonly format?: ReportFormat;
+    readonly format?: DeliveryReportFormat;
     /**
      * What reports of SOAP give as their MessageID: ours, or the job number that its answer named in place of it.
      * Default `message`.
      */
-    readonly id?: ReportId;
+    readonly id?: DeliveryReportId;
     /** The credential pair that reports carry, so that the receiver knows who calls; without it they have none. */
-    readonly credentials?: ReportCredentials;
+    readonly credentials?: DeliveryReportCredentials;
   };
   /** Wait before every answer. */
   readonly latency?: number;
@@ -50,8 +50,8 @@ export type SandboxOptions = {
   readonly now?: () => Date;
 };
 
-export const reportIds = ['message', 'job'] as const;
-export type ReportId = (typeof reportIds)[number];
+export const deliveryReportIds = ['message', 'job'] as const;
+export type DeliveryReportId = (typeof deliveryReportIds)[number];
 
 export type SandboxSettings = Required<Omit<SandboxOptions, 'journal' | 'token' | 'webhook'>> &
   Pick<SandboxOptions, 'journal' | 'token' | 'webhook'>;

@@ -1,11 +1,16 @@
 import type { Channel, Format, InterfaceName, SendRequest } from '../domain/message.ts';
 import { secretOf } from '../wire/credentials.ts';
+import { decodeSendRequest } from '../wire/decode-send-request.ts';
 import { encodeSendAnswer, encodeServerRefusal } from '../wire/encode-send-answer.ts';
-import { forbiddenCredentials } from '../wire/forbidden.ts';
-import { credentialRefusals, missingMessageData, refusals } from '../wire/required.ts';
-import { decodeSendRequest } from '../wire/service.ts';
-import type { DecodedSendRequest, EncodedAnswer, ReceivedRequest, SendAnswerToWrite } from '../wire/wire.ts';
-import { isTaken } from './token.ts';
+import { forbiddenCredentials } from '../wire/forbidden-values.ts';
+import { credentialRefusals, missingMessageData, refusals } from '../wire/required-fields.ts';
+import type {
+  DecodedSendRequest,
+  EncodedAnswer,
+  ReceivedRequest,
+  SendAnswerToWrite,
+} from '../wire/wire-interface.ts';
+import { isAcceptedSecret } from './token.ts';
 
 /** What the service knows besides the request itself. */
 export type Service = {
@@ -74,7 +79,10 @@ type SendRequestReceived = Exclude<DecodedSendRequest, { readonly kind: 'other' 
 /** Credentials that are missing from a body are a missing field, 400; those that are wrong are 401 (section 7). */
 function decide(decoded: SendRequestReceived, service: Service): SendAnswerToWrite {
   const missing = credentialRefusals(decoded.credentials);
-  if (missing.length === 0 && !isTaken(decoded.credentials && secretOf(decoded.credentials), service.token)) {
+  if (
+    missing.length === 0 &&
+    !isAcceptedSecret(decoded.credentials && secretOf(decoded.credentials), service.token)
+  ) {
     return { kind: 'unauthorized', words: unauthorizedWords };
   }
   if (decoded.kind === 'unreadable') {

@@ -1,10 +1,10 @@
 import type { Destination } from '../domain/message.ts';
 import type { DeliveryReportToWrite } from '../wire/encode-delivery-report.ts';
-import { chance, uuid } from './chance.ts';
+import { chance, createUuid } from './chance.ts';
 import {
   type AcceptedMessage,
   type Callback,
-  type DeliveryChances,
+  type DeliverySettings,
   deliver,
   reportedAddress,
   reportOrigin,
@@ -20,7 +20,7 @@ const texts: readonly string[] = ['Yes', 'No', 'Thanks, who is this?', 'STOP'];
 export function replyOf(
   message: AcceptedMessage,
   destination: Destination,
-  chances: DeliveryChances,
+  chances: DeliverySettings,
 ): Reply | undefined {
   if (chances.replyRate === 0 || message.channel !== 'sms' || message.simulated) return undefined;
   const { seed, replyRate } = chances;
@@ -29,7 +29,7 @@ export function replyOf(
     return undefined;
   }
   return {
-    receivedId: uuid('received', ...parts),
+    receivedId: createUuid('received', ...parts),
     from: reportedAddress(message, destination),
     text: texts[Math.floor(chance('reply text', ...parts) * texts.length)] ?? '',
   };
@@ -40,7 +40,7 @@ export function replyReport(
   message: AcceptedMessage,
   destination: Destination,
   callback: Callback,
-  chances: DeliveryChances,
+  chances: DeliverySettings,
 ): DeliveryReportToWrite | undefined {
   const reply = replyOf(message, destination, chances);
   return (

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MessageFields } from '../domain/message.ts';
-import { reportFormats } from '../wire/encode-delivery-report.ts';
-import { decodeJobCall } from '../wire/job-calls.ts';
+import { deliveryReportFormats } from '../wire/encode-delivery-report.ts';
+import { decodeFollowUpCall } from '../wire/follow-up-calls.ts';
 import { decodeWsdlRequest, encodeWsdl } from '../wire/soap-wsdl.ts';
-import type { EncodedAnswer, ReceivedRequest } from '../wire/wire.ts';
+import type { EncodedAnswer, ReceivedRequest } from '../wire/wire-interface.ts';
 import { acceptMessage } from './accept.ts';
-import { chance, jobNumber } from './chance.ts';
+import { chance, createJobNumber } from './chance.ts';
 import { openClock } from './clock.ts';
 import type { Callback } from './delivery.ts';
-import { openReportSender } from './delivery-report-sender.ts';
+import { openDeliveryReportSender } from './delivery-report-sender.ts';
+import { answerFollowUpCall, type FollowUpService } from './follow-up-calls.ts';
 import { startHttpServer } from './http-server.ts';
-import { answerJobCall, type JobService } from './job-calls.ts';
 import { journalLine, openJournal } from './journal.ts';
 import { type KeptMessage, openKeptMessages } from './kept-messages.ts';
 import { type SandboxOptions, type SandboxSettings, sandboxSettings } from './options.ts';
@@ -22,7 +22,7 @@ export type Sandbox = {
   readonly url: string;
   readonly port: number;
   /** Delivery reports that the webhook has not taken yet. */
-  readonly outstandingReports: () => number;
+  readonly outstandingDeliveryReports: () => number;
   readonly close: () => Promise<void>;
 };
 
@@ -31,7 +31,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const settings = sandboxSettings(options);
   const journal = await openJournal(settings.journal);
   const clock = openClock(settings.now, settings.clockSpeed);
-  const reports = openReportSender(settings, clock, settings.webhookRetry);
+  const reports = openDeliveryReportSender(settings, clock, settings.webhookRetry);
   const messages = openKeptMessages();
   const closing = new AbortController();
   const timesSeen = new Map<string, number>();
@@ -39,14 +39,14 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     token: settings.token,
     lenient: settings.lenient,
     newMessageId: settings.newMessageId,
-    jobNumberFor: (messageId) => jobNumber('job', settings.seed, messageId),
+    jobNumberFor: (messageId) => createJobNumber('job', settings.seed, messageId),
     // The number of the attempt takes part, or a request that failed once would fail for ever.
     failsNow: (messageId) =>
       chance('fault', settings.seed, messageId, timesSeen.get(messageId) ?? 0) < settings.failRate,
   };
 
   /** Notes that a MessageID has come, and says whether it had come before. */
-  const isRepeated = (messageId: string | undefined): boolean => {
+  const countMessageId = (messageId: string | undefined): boolean => {
     if (messageId === undefined) return false;
     const times = timesSeen.get(messageId) ?? 0;
     timesSeen.set(messageId, times + 1);
@@ -59,14 +59,19 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
 
   /** Writes down, schedules the deliveries and only then answers: what is accepted is delivered to the end. */
-  const settle = async (receipt: Receipt): Promise<EncodedAnswer> => {
-    const repeated = isRepeated(receipt.acceptedAs?.messageId ?? receipt.request?.messageId);
+  const answerSend = async (receipt: Receipt): Promise<EncodedAnswer> => {
+    const repeated = countMessageId(receipt.acceptedAs?.messageId ?? receipt.request?.messageId);
     await journal.write(journalLine(receipt, clock.now(), repeated));
-    keepAndReport(receipt);
+    keepAndScheduleReports(receipt);
     return delayed(receipt.answer);
   };
 
-  const keepAndReport = ({ interface: interfaceName, version, request, acceptedAs }: Receipt): void => {
+  const keepAndScheduleReports = ({
+    interface: interfaceName,
+    version,
+    request,
+    acceptedAs,
+  }: Receipt): void => {
     if (!interfaceName || version === undefined || !request || !acceptedAs) return;
     const message = acceptMessage(request, acceptedAs, {
       interface: interfaceName,
@@ -82,38 +87,38 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
 
   /** @param report those of its recipients that are reported on when it is sent */
-  const keep = (kept: Omit<KeptMessage, 'callOff'>, report: KeptMessage['destinations']): void => {
+  const keep = (kept: Omit<KeptMessage, 'cancelReports'>, report: KeptMessage['destinations']): void => {
     const { message, callback } = kept;
     const delay = message.sentAt.getTime() - clock.now().getTime();
-    const callOff = callback && reports.schedule({ message, destinations: report, callback }, delay);
-    messages.keep({ ...kept, callOff: callOff ?? (() => {}) });
+    const cancelReports = callback && reports.schedule({ message, destinations: report, callback }, delay);
+    messages.keep({ ...kept, cancelReports: cancelReports ?? (() => {}) });
   };
 
-  const jobService: JobService = {
+  const jobService: FollowUpService = {
     ...settings,
     token: settings.token,
     messages,
     now: clock.now,
     replace(kept, message, report) {
-      kept.callOff();
+      kept.cancelReports();
       keep({ ...kept, message }, report);
     },
   };
 
   /** What is about earlier messages sends nothing, so it is answered without being written down. */
-  const answerQuestion = (received: ReceivedRequest): EncodedAnswer | undefined => {
+  const answerFollowUp = (received: ReceivedRequest): EncodedAnswer | undefined => {
     const wsdl = decodeWsdlRequest(received);
     if (wsdl) return encodeWsdl(wsdl.address);
-    const call = decodeJobCall(received);
-    return call && answerJobCall(call, jobService);
+    const call = decodeFollowUpCall(received);
+    return call && answerFollowUpCall(call, jobService);
   };
 
   const answers = {
     answer: (received: ReceivedRequest) => {
-      const answer = answerQuestion(received);
-      return answer ? delayed(answer) : settle(receive(received, service));
+      const answer = answerFollowUp(received);
+      return answer ? delayed(answer) : answerSend(receive(received, service));
     },
-    refuse: settle,
+    refuse: answerSend,
   };
   const server = await startHttpServer(settings, answers).catch(async (error: unknown) => {
     clock.close();
@@ -123,7 +128,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   return {
     url: server.url,
     port: server.port,
-    outstandingReports: reports.outstanding,
+    outstandingDeliveryReports: reports.outstanding,
     async close() {
       closing.abort();
       clock.close();
@@ -143,7 +148,7 @@ function callbackOf(fields: MessageFields, webhook: SandboxSettings['webhook']):
   const asked = fields['WebhookCallbackFormat']?.trim().toLowerCase();
   return {
     url: fields['WebhookCallbackURL']?.trim() || webhook.url,
-    format: reportFormats.find((format) => format === asked) ?? webhook.format ?? 'json',
+    format: deliveryReportFormats.find((format) => format === asked) ?? webhook.format ?? 'json',
     id: webhook.id ?? 'message',
     sender: webhook.credentials?.sender ?? defaultSender,
     ...(webhook.credentials && { credentials: webhook.credentials }),

@@ -4,7 +4,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
  * Whether a secret is taken: any that is there, or only `token` where one is set. Hashes are compared, so that the time
  * it takes says neither how far they agree nor how long the token is.
  */
-export function isTaken(secret: string | undefined, token: string | undefined): boolean {
+export function isAcceptedSecret(secret: string | undefined, token: string | undefined): boolean {
   if (secret === undefined || secret === '') return false;
   return token === undefined || timingSafeEqual(digest(secret), digest(token));
 }

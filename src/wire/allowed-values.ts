@@ -23,7 +23,7 @@ export function extendableFields(interfaceName: InterfaceName): readonly FieldDe
 const rangePattern = /^(\d{1,9})\s*-\s*(\d{1,9})$/;
 
 /** What is wrong with an entry for a field; undefined when nothing is. */
-export function wrongAllowedValue({ type }: FieldDefinition, entry: string): string | undefined {
+export function allowedValueError({ type }: FieldDefinition, entry: string): string | undefined {
   if (type !== 'integer' || /^\d{1,9}$/.test(entry)) return undefined;
   const [, from, to] = rangePattern.exec(entry) ?? [];
   if (from !== undefined && Number(from) <= Number(to)) return undefined;

@@ -11,7 +11,7 @@ const notInXml = /[[\p{Cc}--[\t\n\r\x7f-\x9f]]\ufffe\uffff]/v;
 const loneSurrogate = /\p{Surrogate}/u;
 
 /** The first character of a text that the format cannot carry, such as `U+0007`; undefined when it carries all. */
-export function uncarriable(format: Format, text: string): string | undefined {
+export function firstUnsupportedCharacter(format: Format, text: string): string | undefined {
   const [found] =
     (format === 'xml' ? notInXml.exec(text) : null) ??
     (text.isWellFormed() ? null : loneSurrogate.exec(text)) ??
@@ -21,6 +21,6 @@ export function uncarriable(format: Format, text: string): string | undefined {
 }
 
 /** The text with `?` for each character that XML cannot carry: for answers, which quote what others sent. */
-export function withCarriable(text: string): string {
+export function replaceUnsupportedCharacters(text: string): string {
   return text.toWellFormed().replaceAll(new RegExp(notInXml, 'gv'), '?');
 }

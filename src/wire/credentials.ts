@@ -1,4 +1,4 @@
-import type { WireCredentials } from './wire.ts';
+import type { WireCredentials } from './wire-interface.ts';
 
 /** The part of credentials that nobody else may know: it is compared, and kept out of everything that is written. */
 export function secretOf(credentials: WireCredentials): string {

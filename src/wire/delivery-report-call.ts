@@ -1,9 +1,15 @@
 import { isUtf8 } from 'node:buffer';
-import { mostMembers, occursMoreThan, surveyJson, surveyXml, tooMany } from './delivery-report-survey.ts';
+import {
+  checkJsonLimits,
+  checkXmlLimits,
+  maxMembers,
+  occursMoreThan,
+  tooManyMembers,
+} from './delivery-report-limits.ts';
 import { isObject, parseJson } from './json.ts';
 import { decodeXml, parseXmlText } from './xml.ts';
 
-export type ReportCall = {
+export type DeliveryReportCall = {
   readonly method: 'GET' | 'POST';
   /** As the caller wrote it, which is often wrong; may be empty. */
   readonly contentType: string;
@@ -12,39 +18,39 @@ export type ReportCall = {
 };
 
 /** What stands under each name, in lower case; more than one value where a name comes more than once. */
-export type ReportMembers = ReadonlyMap<string, readonly unknown[]>;
+export type DeliveryReportMembers = ReadonlyMap<string, readonly unknown[]>;
 
-export type ReadCall =
-  | { readonly kind: 'members'; readonly members: ReportMembers }
+export type ParsedCall =
+  | { readonly kind: 'members'; readonly members: DeliveryReportMembers }
   | { readonly kind: 'unreadable'; readonly why: string };
 
 /**
  * The names and values of a call: of a GET from its query string; of a POST from JSON, XML (any root element) or form
  * fields, whichever its bytes begin as. Never throws, in time linear to the size of the body.
  */
-export function readCall({ method, contentType, body }: ReportCall): ReadCall {
-  if (method === 'GET') return readForm(body, 'query string');
-  const content = body.subarray(beginning(body));
+export function parseCall({ method, contentType, body }: DeliveryReportCall): ParsedCall {
+  if (method === 'GET') return parseFormBody(body, 'query string');
+  const content = body.subarray(contentStart(body));
   switch (content[0]) {
     case undefined:
       return unreadable('the body is empty');
     case 0x7b: // {
     case 0x5b: // [
-      return readJson(content);
+      return parseJsonBody(content);
     case 0x3c: // <
-      return readXml(content);
+      return parseXmlBody(content);
   }
   const isMultipart = /^\s*multipart\//i.test(contentType) || (content[0] === 0x2d && content[1] === 0x2d);
   if (isMultipart) return unreadable('the body is multipart, which no report was seen in');
-  return readForm(content, 'body');
+  return parseFormBody(content, 'body');
 }
 
-function unreadable(why: string): ReadCall {
+function unreadable(why: string): ParsedCall {
   return { kind: 'unreadable', why };
 }
 
 /** Where a UTF-8 mark and white space end. */
-function beginning(body: Uint8Array): number {
+function contentStart(body: Uint8Array): number {
   let at = 0;
   for (;;) {
     const byte = body[at];
@@ -54,24 +60,24 @@ function beginning(body: Uint8Array): number {
   }
 }
 
-function readJson(body: Uint8Array): ReadCall {
+function parseJsonBody(body: Uint8Array): ParsedCall {
   if (!isUtf8(body)) return unreadable('the JSON is not in UTF-8');
-  const { trouble, names } = surveyJson(body);
-  if (trouble !== undefined) return unreadable(trouble);
+  const { problem, topLevelNames } = checkJsonLimits(body);
+  if (problem !== undefined) return unreadable(problem);
   const content = parseJson(body);
   if (content === undefined) return unreadable('the JSON is broken');
   if (!isObject(content)) return unreadable('the JSON is not an object');
   const entries = Object.entries(content);
   // The parser keeps the last of them without a word.
-  if (entries.length !== names) return unreadable('a name comes more than once in the JSON object');
+  if (entries.length !== topLevelNames) return unreadable('a name comes more than once in the JSON object');
   return toMembers(entries);
 }
 
-function readXml(body: Uint8Array): ReadCall {
+function parseXmlBody(body: Uint8Array): ParsedCall {
   const text = decodeXml(body);
   if (text === undefined) return unreadable('the XML is not in the encoding it says, or else UTF-8');
-  const { trouble } = surveyXml(text);
-  if (trouble !== undefined) return unreadable(trouble);
+  const { problem } = checkXmlLimits(text);
+  if (problem !== undefined) return unreadable(problem);
   const content = parseXmlText(text);
   if (content === undefined) return unreadable('the XML is broken');
   if (!isObject(content)) return unreadable('the root of the XML has no elements in it');
@@ -82,31 +88,31 @@ function readXml(body: Uint8Array): ReadCall {
   );
 }
 
-function readForm(body: Uint8Array, what: 'body' | 'query string'): ReadCall {
+function parseFormBody(body: Uint8Array, what: 'body' | 'query string'): ParsedCall {
   if (!isUtf8(body)) return unreadable(`the ${what} is not in UTF-8`);
   // What is meant as white space is encoded; what is not comes from a tool that ends its output with a line.
   const text = new TextDecoder().decode(body).trim().replace(/^\?/, '');
   if (!text.includes('=')) return unreadable(`the ${what} is neither JSON nor XML nor form fields`);
-  if (occursMoreThan(text, '&', mostMembers)) return unreadable(tooMany);
+  if (occursMoreThan(text, '&', maxMembers)) return unreadable(tooManyMembers);
   try {
-    return toMembers(text.split('&').map(formField));
+    return toMembers(text.split('&').map(parseFormField));
   } catch {
     return unreadable(`the ${what} has broken percent-encoding, or encodes what is not UTF-8`);
   }
 }
 
 /** @throws URIError for broken percent-encoding */
-function formField(field: string): readonly [name: string, value: string] {
+function parseFormField(field: string): readonly [name: string, value: string] {
   const equals = field.indexOf('=');
   const [name, value] = equals < 0 ? [field, ''] : [field.slice(0, equals), field.slice(equals + 1)];
-  return [formText(name), formText(value)];
+  return [decodeFormText(name), decodeFormText(value)];
 }
 
-function formText(encoded: string): string {
+function decodeFormText(encoded: string): string {
   return decodeURIComponent(encoded.replace(/\+/g, ' '));
 }
 
-function toMembers(entries: Iterable<readonly [name: string, value: unknown]>): ReadCall {
+function toMembers(entries: Iterable<readonly [name: string, value: unknown]>): ParsedCall {
   const members = new Map<string, unknown[]>();
   for (const [name, value] of entries) {
     const key = name.toLowerCase();

@@ -7,7 +7,7 @@ import type { DeliveryOutcome } from '../domain/delivery-reports.ts';
  */
 
 /** The fields of a report that are looked for, under their observed names. */
-export const reportFields = [
+export const deliveryReportFields = [
   'MessageID',
   'Destination',
   'Type',
@@ -24,7 +24,7 @@ export const reportFields = [
   'Sender',
   'APIKey',
 ] as const;
-export type ReportField = (typeof reportFields)[number];
+export type DeliveryReportField = (typeof deliveryReportFields)[number];
 
 /** What a word of the service says has become of a recipient. */
 export const wordOutcomes = ['delivered', 'undelivered', 'pending'] as const satisfies readonly (
@@ -34,15 +34,15 @@ export const wordOutcomes = ['delivered', 'undelivered', 'pending'] as const sat
 export type WordOutcome = (typeof wordOutcomes)[number];
 
 /** Words in lower case, and what they mean. */
-export type Words = Readonly<Record<string, WordOutcome>>;
+export type WordOutcomes = Readonly<Record<string, WordOutcome>>;
 
-export type ReportMapping = {
+export type DeliveryReportMapping = {
   /** The names to look for, in this order, whatever their case; the first that has a value is taken. */
-  readonly fields: Readonly<Record<ReportField, readonly string[]>>;
+  readonly fields: Readonly<Record<DeliveryReportField, readonly string[]>>;
   /** Of `Status`. */
-  readonly statusWords: Words;
+  readonly statusWords: WordOutcomes;
   /** Of `Result`, the whole of it; they win over the word of `Status`. */
-  readonly resultWords: Words;
+  readonly resultWords: WordOutcomes;
   /** Results, in lower case, that say the recipient wants no more messages. */
   readonly optOutResults: readonly string[];
   /** Replies that say so; read by `isStopWord`. */
@@ -52,7 +52,7 @@ export type ReportMapping = {
 };
 
 /** Source: observed.md. */
-export const observedMapping: ReportMapping = {
+export const observedMapping: DeliveryReportMapping = {
   fields: {
     MessageID: ['MessageID'],
     Destination: ['Destination'],
@@ -78,7 +78,7 @@ export const observedMapping: ReportMapping = {
   credits: 'refused',
 };
 
-/** A word as `ReportMapping` has it. */
+/** A word as `DeliveryReportMapping` has it. */
 export function toWord(text: string): string {
   return text.trim().toLowerCase();
 }

@@ -1,5 +1,5 @@
 import { type Channel, channels } from '../domain/message.ts';
-import { type ReportMapping, toWord } from './delivery-report-mapping.ts';
+import { type DeliveryReportMapping, toWord } from './delivery-report-mapping.ts';
 
 /** Values of a delivery report: what can be believed of them. Whatever does not fit its pattern is absent. */
 
@@ -16,7 +16,7 @@ export type UnitName = (typeof unitNames)[number];
 export type Units = Readonly<Partial<Record<UnitName, number>>>;
 
 /** The `Type` of a report of this channel (observed.md): text-to-speech is reported as `Voice`. */
-export const reportTypes: Readonly<Record<Channel, string>> = {
+export const deliveryReportTypes: Readonly<Record<Channel, string>> = {
   email: 'Email',
   sms: 'SMS',
   fax: 'Fax',
@@ -25,10 +25,10 @@ export const reportTypes: Readonly<Record<Channel, string>> = {
 };
 
 /** The largest count a database integer holds; a larger one is nonsense. */
-const largestCount = 2_147_483_647;
+const maxCount = 2_147_483_647;
 
 /** Money: decimal text with at most 12 digits before the point and 8 after, or undefined. Never a binary number. */
-function decimalText(text: string | undefined): string | undefined {
+function parseDecimal(text: string | undefined): string | undefined {
   const trimmed = text?.trim();
   return trimmed !== undefined && /^-?\d{1,12}(\.\d{1,8})?$/.test(trimmed) ? trimmed : undefined;
 }
@@ -37,13 +37,13 @@ function decimalText(text: string | undefined): string | undefined {
  * A price that is there is money: where it is no decimal, or below nothing without being a credit that may be, that is
  * said, in `unread`.
  */
-export function priceIn(
+export function parsePrice(
   text: string | undefined,
-  credits: ReportMapping['credits'],
+  credits: DeliveryReportMapping['credits'],
 ): { readonly price?: string; readonly unread?: string } {
   const written = text?.trim() ?? '';
   if (written === '') return {};
-  const price = decimalText(written);
+  const price = parseDecimal(written);
   if (price === undefined) return { unread: `its Price "${written.slice(0, 40)}" is no decimal number` };
   const isCredit = price.startsWith('-') && /[1-9]/.test(price);
   return isCredit && credits === 'refused'
@@ -52,11 +52,11 @@ export function priceIn(
 }
 
 /** More than all pairs that were seen together; a longer `Detail` is none. */
-const longestDetail = 10_000;
+const maxDetailLength = 10_000;
 
 /** `Name:value` pairs separated by commas, semicolons or line breaks (observed.md, `Detail`). */
-export function detailPairs(text: string): readonly (readonly [string, string])[] {
-  if (text.length > longestDetail) return [];
+export function parseDetailPairs(text: string): readonly (readonly [string, string])[] {
+  if (text.length > maxDetailLength) return [];
   return text.split(/[,;\r\n]+/).flatMap((pair): [string, string][] => {
     const colon = pair.indexOf(':');
     return colon < 0 ? [] : [[pair.slice(0, colon).trim(), pair.slice(colon + 1).trim()]];
@@ -69,7 +69,7 @@ export function unitsOf(pairs: Iterable<readonly [string, string]>): Units {
   for (const [name, value] of pairs) {
     const known = unitNames.find((unit) => unit.toLowerCase() === name.toLowerCase());
     const count = /^\d{1,10}$/.test(value) ? Number(value) : undefined;
-    if (!known || count === undefined || count > largestCount) continue;
+    if (!known || count === undefined || count > maxCount) continue;
     counts.set(known, (counts.get(known) ?? new Set()).add(count));
   }
   const units: Partial<Record<UnitName, number>> = {};
@@ -81,11 +81,11 @@ export function unitsOf(pairs: Iterable<readonly [string, string]>): Units {
 
 /** The channels that a report of this `Type` (any case) can be of; none for a word that was not seen. */
 export function channelsOfType(type: string): readonly Channel[] {
-  return channels.filter((channel) => reportTypes[channel].toLowerCase() === toWord(type));
+  return channels.filter((channel) => deliveryReportTypes[channel].toLowerCase() === toWord(type));
 }
 
 /** The quantity that each channel is invoiced by; an email counts as one. */
-const billedBy: Readonly<Record<Exclude<Channel, 'email'>, UnitName>> = {
+const billedUnitNames: Readonly<Record<Exclude<Channel, 'email'>, UnitName>> = {
   sms: 'SMSParts',
   fax: 'FaxPages',
   voice: 'VoiceSeconds',
@@ -102,12 +102,12 @@ export function billedUnits({
 }): string | null {
   const [channel] = channelsOfType(type);
   if (channel === undefined) return null;
-  const count = channel === 'email' ? 1 : units[billedBy[channel]];
+  const count = channel === 'email' ? 1 : units[billedUnitNames[channel]];
   return count === undefined ? null : String(count);
 }
 
 /** `2025-06-12T20:44:16.000Z`, or `2025-06-12 20:44:16` taken as UTC, to ISO 8601 in UTC with milliseconds. */
-export function utcTime(text: string | undefined): string | undefined {
+export function parseUtcTime(text: string | undefined): string | undefined {
   const match = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)(Z|[+-]\d{2}:\d{2})?$/.exec(
     text?.trim() ?? '',
   );
@@ -123,10 +123,10 @@ export function utcTime(text: string | undefined): string | undefined {
 }
 
 /** A report of another year is a mistake of its writer, such as the least time that a programming language knows. */
-export const reportYears = { first: 1970, last: 2100 } as const;
+export const deliveryReportYears = { first: 1970, last: 2100 } as const;
 
 /** @param time in ISO 8601, in UTC */
-export function isYearOfReports(time: string): boolean {
+export function isDeliveryReportYear(time: string): boolean {
   const year = Number(time.slice(0, time.indexOf('-', 1)));
-  return year >= reportYears.first && year <= reportYears.last;
+  return year >= deliveryReportYears.first && year <= deliveryReportYears.last;
 }

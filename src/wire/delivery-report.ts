@@ -1,24 +1,24 @@
 import type { DeliveryOutcome } from '../domain/delivery-reports.ts';
-import { type ReportCall, readCall } from './delivery-report-call.ts';
+import { type DeliveryReportCall, parseCall } from './delivery-report-call.ts';
 import {
+  type DeliveryReportField,
+  type DeliveryReportMapping,
   observedMapping,
-  type ReportField,
-  type ReportMapping,
   toWord,
-  type Words,
+  type WordOutcomes,
 } from './delivery-report-mapping.ts';
-import { type ReportText, reportText } from './delivery-report-text.ts';
+import { type DeliveryReportText, deliveryReportText } from './delivery-report-text.ts';
 import {
-  detailPairs,
-  isYearOfReports,
-  priceIn,
-  reportYears,
+  deliveryReportYears,
+  isDeliveryReportYear,
+  parseDetailPairs,
+  parsePrice,
+  parseUtcTime,
   type Units,
   unitsOf,
-  utcTime,
 } from './delivery-report-values.ts';
 import { asText, isObject } from './json.ts';
-import { internationalNumber } from './values.ts';
+import { internationalNumber } from './wire-values.ts';
 
 /**
  * A call of the service's webhook, one per recipient. Its shape is not in interface.md (section 6: "not shown"); names
@@ -28,7 +28,7 @@ import { internationalNumber } from './values.ts';
 /** What a report says of its recipient. `unrecognised`: neither its status word nor its result is in the mapping. */
 export type ReportedOutcome = DeliveryOutcome | 'pending' | 'unrecognised';
 
-type Origin = {
+type DeliveryReportOrigin = {
   readonly subAccount?: string;
   readonly department?: string;
   /** The service's own 8-character tracking number. */
@@ -37,8 +37,8 @@ type Origin = {
   readonly sentTimeUtc?: string;
 };
 
-export type DeliveryReport = Origin & {
-  /** Ours, or the one the service generated; a report that has none has a `jobNumber`. */
+export type DeliveryReport = DeliveryReportOrigin & {
+  /** Ours, or the one the service generated; a report that has none has a `createJobNumber`. */
   readonly messageId?: string;
   /** The recipient's address; phone numbers come in E.164. */
   readonly destination: string;
@@ -59,7 +59,7 @@ export type DeliveryReport = Origin & {
 };
 
 /** A message that came in by the same way: a matched reply or an unmatched one. */
-export type InboundMessage = Origin & {
+export type InboundMessage = DeliveryReportOrigin & {
   readonly type: 'SMSReply' | 'SMSInbound';
   /** Of the message that is answered; a reply that could not be matched has none. */
   readonly messageId?: string;
@@ -70,7 +70,7 @@ export type InboundMessage = Origin & {
   readonly receivedId?: string;
 };
 
-export type DecodedReport =
+export type DecodedDeliveryReport =
   | { readonly kind: 'report'; readonly report: DeliveryReport }
   | { readonly kind: 'inbound'; readonly message: InboundMessage }
   | { readonly kind: 'unreadable'; readonly why: string };
@@ -83,125 +83,138 @@ export type DecodedReport =
  * guess would be recorded as what the service said.
  */
 export function decodeDeliveryReport(
-  call: ReportCall,
-  mapping: ReportMapping = observedMapping,
-): DecodedReport {
-  const read = readCall(call);
+  call: DeliveryReportCall,
+  mapping: DeliveryReportMapping = observedMapping,
+): DecodedDeliveryReport {
+  const read = parseCall(call);
   if (read.kind === 'unreadable') return read;
-  const values = reportText(read.members, mapping);
+  const values = deliveryReportText(read.members, mapping);
   if (values.ambiguous !== undefined) return unreadable(`it has several values of ${values.ambiguous}`);
   if (values.tooLong !== undefined) return unreadable(`its ${values.tooLong} is too long`);
-  const sentTime = firstTime(values.texts('SentTimeUTC'));
-  if (sentTime !== undefined && !isYearOfReports(sentTime))
-    return unreadable(`its SentTimeUTC is not of the years ${reportYears.first} to ${reportYears.last}`);
+  const sentTime = firstUtcTime(values.texts('SentTimeUTC'));
+  if (sentTime !== undefined && !isDeliveryReportYear(sentTime))
+    return unreadable(
+      `its SentTimeUTC is not of the years ${deliveryReportYears.first} to ${deliveryReportYears.last}`,
+    );
 
-  const type = values.key('Type');
-  if (type === undefined) return lacks(values, 'Type');
-  const destination = values.key('Destination');
-  if (destination === undefined) return lacks(values, 'Destination');
-  const address = withPlus(destination);
+  const type = values.shortText('Type');
+  if (type === undefined) return missingField(values, 'Type');
+  const destination = values.shortText('Destination');
+  if (destination === undefined) return missingField(values, 'Destination');
+  const address = restorePlusSign(destination);
   const inboundType = inboundTypes.find((candidate) => candidate.toLowerCase() === toWord(type));
   const origin = originOf(values, sentTime);
   if (inboundType)
     return { kind: 'inbound', message: { ...toInbound(values, inboundType, address), ...origin } };
 
-  const messageId = values.key('MessageID');
+  const messageId = values.shortText('MessageID');
   // A message of SOAP has a job number at the service, and may have no MessageID there.
-  const isOfJob = values.text('MessageID') === undefined && values.key('JobNumber') !== undefined;
-  if (messageId === undefined && !isOfJob) return lacks(values, 'MessageID');
-  const status = values.key('Status');
-  if (status === undefined) return lacks(values, 'Status');
-  const essentials = { type, destination: address, status, ...present('messageId', messageId) };
+  const hasOnlyJobNumber =
+    values.text('MessageID') === undefined && values.shortText('JobNumber') !== undefined;
+  if (messageId === undefined && !hasOnlyJobNumber) return missingField(values, 'MessageID');
+  const status = values.shortText('Status');
+  if (status === undefined) return missingField(values, 'Status');
+  const essentials = { type, destination: address, status, ...optionalMember('messageId', messageId) };
   return { kind: 'report', report: { ...toReport(values, essentials, mapping), ...origin } };
 }
 
 const inboundTypes = ['SMSReply', 'SMSInbound'] as const;
 
 /** Who a call says it comes from: the credential pair in it, as far as it is there and stands there once. */
-export function reportCredentials(
-  call: ReportCall,
-  mapping: ReportMapping = observedMapping,
+export function deliveryReportCredentials(
+  call: DeliveryReportCall,
+  mapping: DeliveryReportMapping = observedMapping,
 ): { readonly sender?: string; readonly apiKey?: string } {
-  const read = readCall(call);
+  const read = parseCall(call);
   if (read.kind === 'unreadable') return {};
-  const values = reportText(read.members, mapping);
+  const values = deliveryReportText(read.members, mapping);
   if (values.ambiguous !== undefined) return {};
-  return { ...present('sender', values.key('Sender')), ...present('apiKey', values.key('APIKey')) };
+  return {
+    ...optionalMember('sender', values.shortText('Sender')),
+    ...optionalMember('apiKey', values.shortText('APIKey')),
+  };
 }
 
-function unreadable(why: string): DecodedReport {
+function unreadable(why: string): DecodedDeliveryReport {
   return { kind: 'unreadable', why };
 }
 
-function lacks({ text }: ReportText, field: ReportField): DecodedReport {
+function missingField({ text }: DeliveryReportText, field: DeliveryReportField): DecodedDeliveryReport {
   return unreadable(text(field) === undefined ? `it has no ${field}` : `its ${field} is too long`);
 }
 
 /** In a form, a plus sign that its writer forgot to encode is a blank. */
-function withPlus(destination: string): string {
+function restorePlusSign(destination: string): string {
   const number = destination.trim();
   return destination.startsWith(' ') && internationalNumber.test(number) ? `+${number}` : destination;
 }
 
 type Essentials = Pick<DeliveryReport, 'type' | 'destination' | 'messageId' | 'status'>;
 
-function toReport(values: ReportText, essentials: Essentials, mapping: ReportMapping): DeliveryReport {
+function toReport(
+  values: DeliveryReportText,
+  essentials: Essentials,
+  mapping: DeliveryReportMapping,
+): DeliveryReport {
   const result = values.text('Result') ?? '';
   return {
     ...essentials,
     outcome:
-      meaning(result, mapping.resultWords) ??
-      meaning(essentials.status, mapping.statusWords) ??
+      outcomeOfWord(result, mapping.resultWords) ??
+      outcomeOfWord(essentials.status, mapping.statusWords) ??
       'unrecognised',
     result,
     optedOut: mapping.optOutResults.includes(toWord(result)),
-    ...priceIn(values.text('Price'), mapping.credits),
+    ...parsePrice(values.text('Price'), mapping.credits),
     units: readUnits(values),
   };
 }
 
-function meaning(text: string, words: Words): Words[string] | undefined {
+function outcomeOfWord(text: string, words: WordOutcomes): WordOutcomes[string] | undefined {
   const word = toWord(text);
   return Object.hasOwn(words, word) ? words[word] : undefined;
 }
 
-function toInbound(values: ReportText, type: InboundMessage['type'], from: string): InboundMessage {
+function toInbound(values: DeliveryReportText, type: InboundMessage['type'], from: string): InboundMessage {
   return {
     type,
-    ...present('messageId', values.key('MessageID')),
+    ...optionalMember('messageId', values.shortText('MessageID')),
     from,
     text: values.text('Message') ?? '',
-    ...present('receivedId', values.key('ReceivedID')),
+    ...optionalMember('receivedId', values.shortText('ReceivedID')),
   };
 }
 
-function originOf({ key }: ReportText, sentTime: string | undefined): Origin {
+function originOf({ shortText }: DeliveryReportText, sentTime: string | undefined): DeliveryReportOrigin {
   return {
-    ...present('subAccount', key('SubAccount')),
-    ...present('department', key('Department')),
-    ...present('jobNumber', key('JobNumber')),
-    ...present('sentTimeUtc', sentTime),
+    ...optionalMember('subAccount', shortText('SubAccount')),
+    ...optionalMember('department', shortText('Department')),
+    ...optionalMember('jobNumber', shortText('JobNumber')),
+    ...optionalMember('sentTimeUtc', sentTime),
   };
 }
 
-function firstTime(texts: readonly string[]): string | undefined {
+function firstUtcTime(texts: readonly string[]): string | undefined {
   for (const text of texts) {
-    const time = utcTime(text);
+    const time = parseUtcTime(text);
     if (time !== undefined) return time;
   }
   return undefined;
 }
 
 /** `Detail` was seen as text; an object with the same names is taken too. */
-function readUnits({ value }: ReportText): Units {
+function readUnits({ value }: DeliveryReportText): Units {
   const detail = value('Detail');
   if (isObject(detail)) {
     return unitsOf(Object.entries(detail).map(([name, count]) => [name, asText(count) ?? '']));
   }
-  return unitsOf(detailPairs(asText(detail) ?? ''));
+  return unitsOf(parseDetailPairs(asText(detail) ?? ''));
 }
 
-function present<Name extends string>(name: Name, value: string | undefined): { [Key in Name]?: string } {
+function optionalMember<Name extends string>(
+  name: Name,
+  value: string | undefined,
+): { [Key in Name]?: string } {
   const entry: { [Key in Name]?: string } = {};
   if (value !== undefined) entry[name] = value;
   return entry;

@@ -20,6 +20,6 @@ export function destinationFieldsOf(interfaceName: InterfaceName): readonly Dest
   return interfaceName === 'rest-2.02' ? destinationFields : earlierDestinationFields;
 }
 
-export function destinationFieldsLackedBy(interfaceName: InterfaceName): readonly DestinationField[] {
+export function unsupportedDestinationFields(interfaceName: InterfaceName): readonly DestinationField[] {
   return interfaceName === 'rest-2.02' ? [] : laterDestinationFields;
 }

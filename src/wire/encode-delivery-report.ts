@@ -1,4 +1,4 @@
-import { withCarriable } from './characters.ts';
+import { replaceUnsupportedCharacters } from './characters.ts';
 import type { DeliveryReport } from './delivery-report.ts';
 import { buildXml } from './xml.ts';
 
@@ -12,16 +12,16 @@ export type DeliveryReportToWrite = Omit<DeliveryReport, 'outcome' | 'optedOut'>
   readonly inbound?: { readonly receivedId: string; readonly text: string };
   readonly url: string;
   /** Of the API user; absent where the service is not asked to show them. */
-  readonly credentials?: ReportCredentials;
+  readonly credentials?: DeliveryReportCredentials;
 };
 
-export type ReportCredentials = { readonly sender: string; readonly apiKey: string };
+export type DeliveryReportCredentials = { readonly sender: string; readonly apiKey: string };
 
 /** What a webhook can be called in (observed.md): two bodies, form fields, and a query string. */
-export const reportFormats = ['json', 'xml', 'post', 'get'] as const;
-export type ReportFormat = (typeof reportFormats)[number];
+export const deliveryReportFormats = ['json', 'xml', 'post', 'get'] as const;
+export type DeliveryReportFormat = (typeof deliveryReportFormats)[number];
 
-export type EncodedReport = {
+export type EncodedDeliveryReport = {
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
   /** Text, which HTTP sends as UTF-8; of a GET, the query string. */
@@ -34,27 +34,30 @@ export type EncodedReport = {
  * write some characters that a report may quote, so they are `?`; forms have none for half of a surrogate pair, which is
  * U+FFFD there.
  */
-export function encodeDeliveryReport(report: DeliveryReportToWrite, format: ReportFormat): EncodedReport {
+export function encodeDeliveryReport(
+  report: DeliveryReportToWrite,
+  format: DeliveryReportFormat,
+): EncodedDeliveryReport {
   const members = toMembers(report);
   const texts = Object.entries(members).map(([name, value]): [string, string] => [name, value ?? '']);
   switch (format) {
     case 'json':
-      return posted('application/json', JSON.stringify(members));
+      return postWith('application/json', JSON.stringify(members));
     case 'xml':
-      return posted('application/xml; charset=utf-8', toXml(texts));
+      return postWith('application/xml; charset=utf-8', toXml(texts));
     case 'post':
-      return posted('application/x-www-form-urlencoded', String(new URLSearchParams(texts)));
+      return postWith('application/x-www-form-urlencoded', String(new URLSearchParams(texts)));
     case 'get':
       return { method: 'GET', headers: {}, body: String(new URLSearchParams(texts)) };
   }
 }
 
-function posted(contentType: string, body: string): EncodedReport {
+function postWith(contentType: string, body: string): EncodedDeliveryReport {
   return { method: 'POST', headers: { 'Content-Type': contentType }, body };
 }
 
 function toXml(texts: readonly (readonly [string, string])[]): string {
-  const elements = texts.map(([name, text]) => [name, withCarriable(text)]);
+  const elements = texts.map(([name, text]) => [name, replaceUnsupportedCharacters(text)]);
   return buildXml({ DeliveryReport: Object.fromEntries(elements) });
 }
 

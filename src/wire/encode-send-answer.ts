@@ -1,8 +1,8 @@
 import type { Format } from '../domain/message.ts';
-import { withCarriable } from './characters.ts';
+import { replaceUnsupportedCharacters } from './characters.ts';
 import { formatOf } from './rest-2.02-headers.ts';
 import { encodeSoapAnswer } from './soap-answer.ts';
-import type { AnswerStyle, EncodedAnswer, ReceivedRequest, SendAnswerToWrite } from './wire.ts';
+import type { AnswerStyle, EncodedAnswer, ReceivedRequest, SendAnswerToWrite } from './wire-interface.ts';
 import { buildXml } from './xml.ts';
 
 /**
@@ -29,15 +29,15 @@ export function encodeSendAnswer(answer: SendAnswerToWrite, style: AnswerStyle):
 }
 
 /** What the server itself refuses, such as a path that there is not, in the shape of the service's failures. */
-export function encodeServerRefusal(received: Asked, status: number, words: string): EncodedAnswer {
+export function encodeServerRefusal(received: RequestHead, status: number, words: string): EncodedAnswer {
   const errorField = /^\/api\/(json|xml)\//i.test(received.path) ? 'Message' : 'ErrorMessage';
-  return encodeAnswer(status, failed(undefined, errorField, [words]), formatAskedFor(received));
+  return encodeAnswer(status, failed(undefined, errorField, [words]), requestedFormat(received));
 }
 
-type Asked = Pick<ReceivedRequest, 'path' | 'headers'>;
+type RequestHead = Pick<ReceivedRequest, 'path' | 'headers'>;
 
 /** Of `Accept`, or else of the content type, or else of the path; JSON where none of them says. */
-function formatAskedFor({ path, headers }: Asked): Format {
+function requestedFormat({ path, headers }: RequestHead): Format {
   const named = formatOf(headers['accept']) ?? formatOf(headers['content-type']);
   return named ?? (/^\/api\/xml\//i.test(path) ? 'xml' : 'json');
 }
@@ -64,7 +64,7 @@ export function encodeAnswer(status: number, members: Members, format: Format): 
   }
   const elements = Object.entries(members).map(([name, value]): [string, string] => [
     name,
-    withCarriable(typeof value === 'string' ? value : value.join('; ')),
+    replaceUnsupportedCharacters(typeof value === 'string' ? value : value.join('; ')),
   ]);
   return {
     status,

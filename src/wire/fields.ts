@@ -8,7 +8,7 @@ import { subAccountLimit } from '../domain/suppressions.ts';
 
 /**
  * How a value is written. `time`: ISO 8601 without a zone; `zone`: a region name or a Windows zone; `url`: an address;
- * `audio`: base64 WAV. Values of the domain are always text; `values.ts` turns them into what an interface takes.
+ * `audio`: base64 WAV. Values of the domain are always text; `wire-values.ts` turns them into what an interface takes.
  */
 export type FieldType = 'text' | 'boolean' | 'integer' | 'time' | 'zone' | 'url' | 'audio';
 
@@ -45,8 +45,8 @@ const sms: readonly Channel[] = ['sms'];
 const fax: readonly Channel[] = ['fax'];
 const voice: readonly Channel[] = ['voice'];
 const tts: readonly Channel[] = ['tts'];
-const calls: readonly Channel[] = [...voice, ...tts];
-const written: readonly Channel[] = [...email, ...sms, ...fax];
+const callChannels: readonly Channel[] = [...voice, ...tts];
+const writtenChannels: readonly Channel[] = [...email, ...sms, ...fax];
 
 function field(name: string, of: readonly Channel[], traits: Traits = {}): FieldDefinition {
   return {
@@ -114,26 +114,26 @@ const operators: Traits = { type: 'integer', asText: true, range: [1, 99_999], s
 const callFields: readonly FieldDefinition[] = [
   ...callContent.map(([name, traits]) => field(name, voice, { ...traits, type: 'audio' })),
   ...callContent.map(([name, traits]) => field(name, tts, { ...traits, ...text })),
-  field('NumberOfOperators', calls, operators),
-  field('RetryAttempts', calls, wholeNumber),
-  field('RetryPeriod', calls, wholeNumber),
-  field('CallerID', calls),
+  field('NumberOfOperators', callChannels, operators),
+  field('RetryAttempts', callChannels, wholeNumber),
+  field('RetryPeriod', callChannels, wholeNumber),
+  field('CallerID', callChannels),
   field('Voice', tts),
-  field('Options', calls),
+  field('Options', callChannels),
 ];
 
 /** The order is the order on the wire, so that the same request is always the same bytes. */
 const rest202Fields: readonly FieldDefinition[] = [
-  field('Reference', written, reference),
-  field('WebhookCallbackURL', written, { type: 'url' }),
-  field('WebhookCallbackFormat', written, { values: ['JSON', 'XML'] }),
-  field('SendTime', written, sendTime),
-  field('TimeZone', written, { type: 'zone' }),
-  field('SubAccount', written, account),
-  field('Department', written, account),
-  field('ChargeCode', written),
+  field('Reference', writtenChannels, reference),
+  field('WebhookCallbackURL', writtenChannels, { type: 'url' }),
+  field('WebhookCallbackFormat', writtenChannels, { values: ['JSON', 'XML'] }),
+  field('SendTime', writtenChannels, sendTime),
+  field('TimeZone', writtenChannels, { type: 'zone' }),
+  field('SubAccount', writtenChannels, account),
+  field('Department', writtenChannels, account),
+  field('ChargeCode', writtenChannels),
   // Not of interface.md; the one client that was seen calls it Mode. No value is known to be taken.
-  field('SendMode', written, { wireName: 'Mode', values: [], source: 'observed' }),
+  field('SendMode', writtenChannels, { wireName: 'Mode', values: [], source: 'observed' }),
   ...emailFields,
   ...smsFields,
   field('CharacterConversion', sms, characterConversion),
@@ -143,8 +143,8 @@ const rest202Fields: readonly FieldDefinition[] = [
 /** Of calls in versions 2.03 and 2.04 (rest-3.00.md, 11.3), which only the service's side reads: 2.02 shows none. */
 const laterCallFields: readonly FieldDefinition[] = [
   ...rest202Fields
-    .filter(({ channels: of }) => of === written)
-    .map((common) => ({ ...common, channels: calls })),
+    .filter(({ channels: of }) => of === writtenChannels)
+    .map((common) => ({ ...common, channels: callChannels })),
   ...callFields,
 ];
 
@@ -215,8 +215,11 @@ export function messageFields(interfaceName: InterfaceName, channel: Channel): r
 }
 
 /** Fields that the service's side reads: those of `messageFields`, and those of calls in the later versions. */
-export function servedFields(interfaceName: InterfaceName, channel: Channel): readonly FieldDefinition[] {
-  if (interfaceName === 'rest-2.02' && calls.includes(channel)) {
+export function serviceSideFields(
+  interfaceName: InterfaceName,
+  channel: Channel,
+): readonly FieldDefinition[] {
+  if (interfaceName === 'rest-2.02' && callChannels.includes(channel)) {
     return laterCallFields.filter((definition) => definition.channels.includes(channel));
   }
   return messageFields(interfaceName, channel);
@@ -227,13 +230,13 @@ export function channelsOf(interfaceName: InterfaceName): readonly Channel[] {
 }
 
 /** Whether a message may have `Files` (interface.md, 2.3). */
-export function takesFiles(interfaceName: InterfaceName, channel: Channel): boolean {
-  return written.includes(channel) && messageFields(interfaceName, channel).length > 0;
+export function supportsFiles(interfaceName: InterfaceName, channel: Channel): boolean {
+  return writtenChannels.includes(channel) && messageFields(interfaceName, channel).length > 0;
 }
 
 /** Whether a message may have `Keypads` (interface.md, 2.7 and 2.10). */
-export function takesKeypads(interfaceName: InterfaceName, channel: Channel): boolean {
-  return calls.includes(channel) && messageFields(interfaceName, channel).length > 0;
+export function supportsKeypads(interfaceName: InterfaceName, channel: Channel): boolean {
+  return callChannels.includes(channel) && messageFields(interfaceName, channel).length > 0;
 }
 
 /** The buttons a keypad may have (interface.md, 2.7 and section 8). */

@@ -3,7 +3,7 @@ import { InputError } from '../domain/problems.ts';
 import { rest102Json, rest102Xml, rest104Json, rest104Xml } from './rest-1.ts';
 import { rest202Json, rest202Xml } from './rest-2.02.ts';
 import { soapTts } from './soap-tts.ts';
-import type { WireInterface } from './wire.ts';
+import type { WireInterface } from './wire-interface.ts';
 
 /** The interfaces there are; the one place that knows. */
 export const wireInterfaces: readonly WireInterface[] = [

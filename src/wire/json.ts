@@ -7,7 +7,7 @@
 const utf8 = new TextDecoder();
 
 /** Where a number may begin; within a text it may look the same. */
-const beginOfNumber = /(?:^|[:[,])\s*-?\d/;
+const numberStart = /(?:^|[:[,])\s*-?\d/;
 
 export type JsonObject = { readonly [key: string]: unknown };
 
@@ -22,14 +22,14 @@ export function parseJson(body: Uint8Array): unknown {
     const text = utf8.decode(body);
     const parsed: unknown = JSON.parse(text);
     // A reviver costs three times as much as all the rest, and most answers and reports have no number.
-    return beginOfNumber.test(text) && hasNumber(parsed) ? JSON.parse(text, numberAsText) : parsed;
+    return numberStart.test(text) && hasNumber(parsed) ? JSON.parse(text, numberAsText) : parsed;
   } catch {
     return undefined;
   }
 }
 
 /** A text, and the colon behind it that makes it a key. */
-const texts = /"(?:[^"\\]|\\.)*"(?:\s*:)?/g;
+const stringLiterals = /"(?:[^"\\]|\\.)*"(?:\s*:)?/g;
 
 /**
  * Whether an object, at any depth, has the same key twice; `JSON.parse` keeps the last without a word.
@@ -41,12 +41,12 @@ export function hasDuplicateKey(body: Uint8Array, parsed: unknown): boolean {
   const text = utf8.decode(body);
   let written = 0;
   // Ends at the end of the text, where the expression begins anew.
-  while (texts.test(text)) if (text[texts.lastIndex - 1] === ':') written++;
-  return written > keysOf(parsed);
+  while (stringLiterals.test(text)) if (text[stringLiterals.lastIndex - 1] === ':') written++;
+  return written > countKeys(parsed);
 }
 
 /** At all depths; a stack of its own, for the body may be nested deeper than calls may be. */
-function keysOf(parsed: unknown): number {
+function countKeys(parsed: unknown): number {
   let keys = 0;
   const open: unknown[] = [parsed];
   while (open.length > 0) {

@@ -2,7 +2,7 @@ import { listDestinations, writeDestinations } from '../domain/destinations.ts';
 import type { InterfaceName, OutgoingRequest } from '../domain/message.ts';
 import type { FieldDefinition } from './fields.ts';
 import { type JsonObject, member } from './json.ts';
-import { isBare, type ReceivedMessage, recipientOf, wireFields } from './message.ts';
+import { isRecipientOnly, type ReceivedMessage, wireFields, wireRecipientOf } from './message.ts';
 
 /** `MessageData` as JSON (interface.md, 2.1–2.8). */
 
@@ -25,15 +25,15 @@ export function writeMessageData(
   }
   const after = files.length > 0 ? { Files: files.map(({ Name, Data }) => ({ Name, Data })) } : {};
   const members = [
-    membersOf(before),
-    `"Destinations":${toDestinations(interfaceName, request)}`,
-    membersOf(after),
+    jsonMembers(before),
+    `"Destinations":${writeDestinationList(interfaceName, request)}`,
+    jsonMembers(after),
   ];
   return `{${members.filter((text) => text !== '').join()}}`;
 }
 
 /** An object in JSON, without its braces. */
-export function membersOf(object: object): string {
+export function jsonMembers(object: object): string {
   return JSON.stringify(object).slice(1, -1);
 }
 
@@ -43,11 +43,14 @@ function toJsonValue({ type, asText }: FieldDefinition, value: string): string |
 }
 
 /** Version 2.02 writes a destination just as the ledger has it. */
-function toDestinations(interfaceName: InterfaceName, { channel, destinations }: OutgoingRequest): string {
+function writeDestinationList(
+  interfaceName: InterfaceName,
+  { channel, destinations }: OutgoingRequest,
+): string {
   if (interfaceName === 'rest-2.02') return writeDestinations(destinations);
   const entries = listDestinations(destinations).map((destination) => {
-    const recipient = recipientOf(interfaceName, channel, destination);
-    if (isBare(destination)) return recipient;
+    const recipient = wireRecipientOf(interfaceName, channel, destination);
+    if (isRecipientOnly(destination)) return recipient;
     const { Attention, Company, Custom1, Custom2 } = destination;
     return { Recipient: recipient, Attention, Company, Custom1, Custom2 };
   });
@@ -55,7 +58,7 @@ function toDestinations(interfaceName: InterfaceName, { channel, destinations }:
 }
 
 /** @param messageId where the interface has it */
-export function partsOfMessageData(data: JsonObject, messageId: unknown): ReceivedMessage {
+export function parseMessageData(data: JsonObject, messageId: unknown): ReceivedMessage {
   return {
     members: data,
     messageId,

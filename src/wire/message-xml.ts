@@ -2,8 +2,8 @@ import { listDestinations } from '../domain/destinations.ts';
 import type { Channel, Destination, InterfaceName, OutgoingRequest } from '../domain/message.ts';
 import { destinationFieldDefinitions } from './destination-fields.ts';
 import { isObject, type JsonObject, member } from './json.ts';
-import { isBare, type ReceivedMessage, recipientOf, wireFields } from './message.ts';
-import { cdata, listOf, type XmlContent, type XmlElements } from './xml.ts';
+import { isRecipientOnly, type ReceivedMessage, wireFields, wireRecipientOf } from './message.ts';
+import { cdata, toList, type XmlContent, type XmlElements } from './xml.ts';
 
 /**
  * `MessageData` as XML, without the MessageID. Version 2.02 puts each `Destination` and `File` into `Destinations` and
@@ -21,7 +21,7 @@ export function toMessageElements(interfaceName: InterfaceName, request: Outgoin
   }
   const isNested = interfaceName === 'rest-2.02';
   const destinations = listDestinations(request.destinations).map((destination) =>
-    toDestination(interfaceName, request.channel, destination),
+    toDestinationElement(interfaceName, request.channel, destination),
   );
   const files = request.files.map(({ Name, Data }) => ({ Name, Data }));
   data['Destinations'] = isNested ? { Destination: destinations } : destinations;
@@ -29,32 +29,36 @@ export function toMessageElements(interfaceName: InterfaceName, request: Outgoin
   return data;
 }
 
-function toDestination(interfaceName: InterfaceName, channel: Channel, destination: Destination): XmlContent {
-  const recipient = recipientOf(interfaceName, channel, destination);
+function toDestinationElement(
+  interfaceName: InterfaceName,
+  channel: Channel,
+  destination: Destination,
+): XmlContent {
+  const recipient = wireRecipientOf(interfaceName, channel, destination);
   const elements: Record<string, string> = {};
   for (const { name, xmlName } of destinationFieldDefinitions) {
     const value = destination[name];
     if (value !== undefined) elements[xmlName] = value;
   }
   if (interfaceName === 'rest-2.02') return elements;
-  return isBare(destination) ? recipient : { ...elements, Recipient: recipient };
+  return isRecipientOnly(destination) ? recipient : { ...elements, Recipient: recipient };
 }
 
 /** @param messageId where the interface has it */
-export function partsOfMessageElements(data: JsonObject, messageId: unknown): ReceivedMessage {
+export function parseMessageElements(data: JsonObject, messageId: unknown): ReceivedMessage {
   return {
     members: data,
     messageId,
     destinations: children(data, 'Destinations', 'Destination'),
     files: children(data, 'Files', 'File'),
-    keypads: listOf(member(data, 'Keypads')),
+    keypads: toList(member(data, 'Keypads')),
   };
 }
 
 /** The entries of both ways to write a list, whichever it is. */
 function children(data: JsonObject, list: string, entry: string): readonly unknown[] {
-  return listOf(member(data, list)).flatMap((element) => {
+  return toList(member(data, list)).flatMap((element) => {
     if (!isObject(element)) return typeof element === 'string' && element.trim() === '' ? [] : [element];
-    return Object.hasOwn(element, entry) ? listOf(member(element, entry)) : [element];
+    return Object.hasOwn(element, entry) ? toList(member(element, entry)) : [element];
   });
 }

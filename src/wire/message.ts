@@ -10,17 +10,17 @@ import type {
   SendRequest,
 } from '../domain/message.ts';
 import { canBeMessageId, longestMessageId } from '../domain/message-id.ts';
-import { destinationFieldDefinitions, destinationFieldsLackedBy } from './destination-fields.ts';
+import { destinationFieldDefinitions, unsupportedDestinationFields } from './destination-fields.ts';
 import {
   type FieldDefinition,
   keypadTones,
   messageFields,
-  servedFields,
-  takesFiles,
-  takesKeypads,
+  serviceSideFields,
+  supportsFiles,
+  supportsKeypads,
 } from './fields.ts';
 import { asText, isBlank, isObject, type JsonObject, member } from './json.ts';
-import { fromWireRecipient, fromWireText, toWireRecipient, toWireText } from './values.ts';
+import { fromWireRecipient, fromWireText, toWireRecipient, toWireText } from './wire-values.ts';
 
 /** What is the same in every format: which of a message's parts an interface takes, driven by the field tables. */
 
@@ -39,7 +39,7 @@ export function wireFields(interfaceName: InterfaceName, request: OutgoingReques
   if (messageId !== undefined && !canBeMessageId(messageId)) {
     throw new Error(`MessageID must be 1 to ${longestMessageId} letters and digits, got "${messageId}"`);
   }
-  if (files.length > 0 && !takesFiles(interfaceName, channel)) {
+  if (files.length > 0 && !supportsFiles(interfaceName, channel)) {
     throw new Error(`${interfaceName} has no Files for ${channel}`);
   }
   if (keypads.length > 0) checkKeypads(interfaceName, channel, keypads);
@@ -61,7 +61,7 @@ export function wireFields(interfaceName: InterfaceName, request: OutgoingReques
 }
 
 function checkKeypads(interfaceName: InterfaceName, channel: Channel, keypads: readonly Keypad[]): void {
-  if (!takesKeypads(interfaceName, channel)) {
+  if (!supportsKeypads(interfaceName, channel)) {
     throw new Error(`${interfaceName} has no Keypads for ${channel}`);
   }
   for (const { Tone } of keypads) {
@@ -70,7 +70,7 @@ function checkKeypads(interfaceName: InterfaceName, channel: Channel, keypads: r
 }
 
 function checkDestination(interfaceName: InterfaceName, destination: Destination): void {
-  for (const name of destinationFieldsLackedBy(interfaceName)) {
+  for (const name of unsupportedDestinationFields(interfaceName)) {
     if (destination[name] !== undefined) throw new Error(`${interfaceName} has no destination field ${name}`);
   }
 }
@@ -80,7 +80,7 @@ function checkDestination(interfaceName: InterfaceName, destination: Destination
  *
  * @throws Error for a destination field the interface does not have
  */
-export function recipientOf(
+export function wireRecipientOf(
   interfaceName: InterfaceName,
   channel: Channel,
   destination: Destination,
@@ -91,13 +91,13 @@ export function recipientOf(
 }
 
 /** Whether a destination is a recipient and nothing else; earlier versions write such a one as plain text. */
-export function isBare(destination: Destination): boolean {
+export function isRecipientOnly(destination: Destination): boolean {
   for (const name in destination) if (name !== 'Recipient') return false;
   return true;
 }
 
 /** Members that are not message fields. Sender and APIKey are credentials: samples put them here, nobody reads them. */
-const reserved: readonly string[] = [
+const reservedMembers: readonly string[] = [
   'MessageID',
   'Destinations',
   'Files',
@@ -121,7 +121,7 @@ export type ReceivedMessage = {
  * a text, number or boolean is left out; a destination without a recipient, a file without a name or data and a keypad
  * without a tone are kept with empty text, so that the required-field checks can name them.
  */
-export function toSendRequest(
+export function parseSendRequest(
   interfaceName: InterfaceName,
   channel: Channel,
   { members, messageId, destinations, files, keypads }: ReceivedMessage,
@@ -130,19 +130,19 @@ export function toSendRequest(
   return {
     channel,
     ...(id === undefined || isBlank(id) ? {} : { messageId: id }),
-    fields: fieldsOf(interfaceName, channel, members),
-    destinations: destinations.flatMap((entry) => toDestination(interfaceName, channel, entry)),
-    files: files.filter(isObject).map(toFile),
-    keypads: keypads.filter(isObject).map(toKeypad),
+    fields: parseFields(interfaceName, channel, members),
+    destinations: destinations.flatMap((entry) => parseDestination(interfaceName, channel, entry)),
+    files: files.filter(isObject).map(parseFile),
+    keypads: keypads.filter(isObject).map(parseKeypad),
   };
 }
 
-function fieldsOf(interfaceName: InterfaceName, channel: Channel, members: JsonObject): MessageFields {
-  const definitions = servedFields(interfaceName, channel);
+function parseFields(interfaceName: InterfaceName, channel: Channel, members: JsonObject): MessageFields {
+  const definitions = serviceSideFields(interfaceName, channel);
   const fields: [string, string][] = [];
   for (const [name, value] of Object.entries(members)) {
     const text = asText(value);
-    if (text === undefined || reserved.includes(name)) continue;
+    if (text === undefined || reservedMembers.includes(name)) continue;
     const definition = definitions.find(({ wireName }) => wireName === name);
     fields.push(definition ? [definition.name, fromWireText(interfaceName, definition, text)] : [name, text]);
   }
@@ -158,7 +158,7 @@ const destinationNames: ReadonlyMap<string, DestinationField> = new Map(
 );
 
 /** A plain text is a recipient in every version: 2.8 says so of the earlier ones. */
-function toDestination(interfaceName: InterfaceName, channel: Channel, entry: unknown): Destination[] {
+function parseDestination(interfaceName: InterfaceName, channel: Channel, entry: unknown): Destination[] {
   const toRecipient = (text: string): string =>
     channel === 'email' ? text : fromWireRecipient(interfaceName, text);
   const recipient = asText(entry);
@@ -174,15 +174,15 @@ function toDestination(interfaceName: InterfaceName, channel: Channel, entry: un
   return [{ Recipient: '', ...Object.fromEntries(fields) }];
 }
 
-function toFile(object: JsonObject): AttachedFile {
+function parseFile(object: JsonObject): AttachedFile {
   return { Name: asText(member(object, 'Name')) ?? '', Data: asText(member(object, 'Data')) ?? '' };
 }
 
 /** What a button does in place of connecting the call; `PlayFile` is what published clients send for audio. */
-const playNames: readonly string[] = ['Play', 'PlayFile', 'PlaySection'];
+const playMembers: readonly string[] = ['Play', 'PlayFile', 'PlaySection'];
 
-function toKeypad(object: JsonObject): Keypad {
-  const plays = playNames.some((name) => !isBlank(asText(member(object, name))));
+function parseKeypad(object: JsonObject): Keypad {
+  const plays = playMembers.some((name) => !isBlank(asText(member(object, name))));
   return {
     Tone: asText(member(object, 'Tone')) ?? '',
     RouteNumber: asText(member(object, 'RouteNumber')) ?? '',

@@ -1,6 +1,6 @@
 import type { Format } from '../domain/message.ts';
-import { withCarriable } from './characters.ts';
-import type { EncodedAnswer } from './wire.ts';
+import { replaceUnsupportedCharacters } from './characters.ts';
+import type { EncodedAnswer } from './wire-interface.ts';
 import { buildXml, type XmlElements } from './xml.ts';
 
 /** Answers of the service that hold records: an object in JSON; in XML the children of `root`, a list as in a request. */
@@ -27,7 +27,8 @@ export function encodeRecords(members: RecordMembers, format: Format): EncodedAn
 function toElements(members: RecordMembers): XmlElements {
   return Object.fromEntries(
     Object.entries(members).map(([name, value]) => {
-      if (typeof value !== 'object' || value === null) return [name, withCarriable(String(value ?? ''))];
+      if (typeof value !== 'object' || value === null)
+        return [name, replaceUnsupportedCharacters(String(value ?? ''))];
       return [name, { [entryNames[name] ?? name]: value.map(toElements) }];
     }),
   );
@@ -50,6 +51,9 @@ export function pageMembers(count: number, { recordsPerPage, page }: RecordPage)
 }
 
 /** The records of a page. */
-export function onPage<Entry>(records: readonly Entry[], { recordsPerPage, page }: RecordPage): Entry[] {
+export function recordsOnPage<Entry>(
+  records: readonly Entry[],
+  { recordsPerPage, page }: RecordPage,
+): Entry[] {
   return records.slice((page - 1) * recordsPerPage, page * recordsPerPage);
 }

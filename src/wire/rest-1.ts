@@ -1,18 +1,18 @@
 import type { Channel, Format, InterfaceName, OutgoingRequest } from '../domain/message.ts';
 import { channelsOf } from './fields.ts';
-import { forbiddenValues } from './forbidden.ts';
+import { forbiddenValues } from './forbidden-values.ts';
 import { asText, isObject, type JsonObject, member, parseJson } from './json.ts';
-import { toSendRequest } from './message.ts';
-import { membersOf, partsOfMessageData, writeMessageData } from './message-json.ts';
-import { partsOfMessageElements, toMessageElements } from './message-xml.ts';
-import { decodeEarlierSendAnswer } from './send-answer.ts';
+import { parseSendRequest } from './message.ts';
+import { jsonMembers, parseMessageData, writeMessageData } from './message-json.ts';
+import { parseMessageElements, toMessageElements } from './message-xml.ts';
+import { decodeRest1SendAnswer } from './send-answer.ts';
 import type {
   DecodedSendRequest,
   ReceivedRequest,
-  Understood,
+  RequestContext,
   WireCredentials,
   WireInterface,
-} from './wire.ts';
+} from './wire-interface.ts';
 import { buildXml, parseXml } from './xml.ts';
 
 /**
@@ -49,7 +49,7 @@ function rest1(version: Version, format: Format): WireInterface {
     name,
     format,
     channels: channelsOf(name),
-    decodeSendAnswer: decodeEarlierSendAnswer,
+    decodeSendAnswer: decodeRest1SendAnswer,
     encodeSendRequest: (request, credentials) => ({
       method: 'POST',
       path: paths[format],
@@ -84,7 +84,7 @@ function toEnvelope(version: Version, request: OutgoingRequest, credentials: Wir
 }
 
 function toJson(name: InterfaceName, envelope: Envelope, request: OutgoingRequest): string {
-  return `{${membersOf(envelope)},"MessageData":${writeMessageData(name, request)}}`;
+  return `{${jsonMembers(envelope)},"MessageData":${writeMessageData(name, request)}}`;
 }
 
 function toXml(name: InterfaceName, envelope: Envelope, request: OutgoingRequest): string {
@@ -100,8 +100,8 @@ export function decodeRest1({ method, path, body }: ReceivedRequest): DecodedSen
   const envelope: JsonObject = isObject(read) ? read : {};
   const text = (key: string): string => asText(member(envelope, key))?.trim() ?? '';
   const name: InterfaceName = text('APIVersion') === '1.02' ? 'rest-1.02' : 'rest-1.04';
-  const channel = channelOf(text('MessageType'));
-  const understood: Understood = {
+  const channel = parseMessageType(text('MessageType'));
+  const understood: RequestContext = {
     interface: name,
     version: name === 'rest-1.02' ? 'v1.02' : 'v1.04',
     format,
@@ -111,9 +111,9 @@ export function decodeRest1({ method, path, body }: ReceivedRequest): DecodedSen
 
   const data = member(envelope, 'MessageData');
   if (channel === undefined || !isObject(data)) return { kind: 'unreadable', ...understood };
-  const partsOf = format === 'xml' ? partsOfMessageElements : partsOfMessageData;
+  const partsOf = format === 'xml' ? parseMessageElements : parseMessageData;
   const parts = partsOf(data, member(envelope, 'MessageID'));
-  const request = toSendRequest(name, channel, parts);
+  const request = parseSendRequest(name, channel, parts);
   const version = text('APIVersion');
   const forbidden = [
     ...(['', '1.02', '1.04'].includes(version) ? [] : ['Invalid APIVersion. It must be 1.02 or 1.04']),
@@ -122,7 +122,7 @@ export function decodeRest1({ method, path, body }: ReceivedRequest): DecodedSen
   return { kind: 'request', request, forbidden, ...understood };
 }
 
-function channelOf(messageType: string): Channel | undefined {
+function parseMessageType(messageType: string): Channel | undefined {
   return channelsOf('rest-1.04').find(
     (channel) => messageTypes[channel].toLowerCase() === messageType.toLowerCase(),
   );

@@ -19,7 +19,7 @@ export type Rest2Path = {
 };
 
 /** @returns undefined for the path of another interface */
-export function rest2PathOf(path: string): Rest2Path | undefined {
+export function parseRest2Path(path: string): Rest2Path | undefined {
   const [, written, call] = /^\/api\/(v[\d.]+)\/(.+?)\/?$/i.exec(path) ?? [];
   const version = rest2Versions.find((known) => known === written?.toLowerCase());
   return version === undefined || call === undefined ? undefined : { version, call };
@@ -36,7 +36,7 @@ export function versionIn(address: string): string | undefined {
  * @param address the path of the account's address; with a version at its end, that version is spoken
  * @param path of the call, or empty where the address is the endpoint itself
  */
-export function pathUnder(address: string, path: string): string {
+export function joinPath(address: string, path: string): string {
   if (path === '') return address;
   const base = address.replace(/\/+$/, '');
   const named = versionIn(base) !== undefined && path.startsWith(`${rest2Prefix}/`);

@@ -1,7 +1,7 @@
 import type { Format } from '../domain/message.ts';
 import { asText, isBlank, type JsonObject, member } from './json.ts';
 import type { Rest2Version } from './rest-2-paths.ts';
-import type { WireCredentials } from './wire.ts';
+import type { WireCredentials } from './wire-interface.ts';
 
 /** The headers of version 2.02 (interface.md, 4.1), of its requests and its status look-up, in both directions. */
 

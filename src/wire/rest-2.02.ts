@@ -1,22 +1,22 @@
 import type { Channel, Format, OutgoingRequest } from '../domain/message.ts';
 import { channelsOf } from './fields.ts';
-import { forbiddenValues } from './forbidden.ts';
+import { forbiddenValues } from './forbidden-values.ts';
 import { isObject, member, parseJson } from './json.ts';
-import { toSendRequest } from './message.ts';
-import { partsOfMessageData, writeMessageData } from './message-json.ts';
-import { partsOfMessageElements, toMessageElements } from './message-xml.ts';
+import { parseSendRequest } from './message.ts';
+import { parseMessageData, writeMessageData } from './message-json.ts';
+import { parseMessageElements, toMessageElements } from './message-xml.ts';
 import { authorizationOf, formatOf, mediaTypeOf, rest2CredentialsOf } from './rest-2.02-headers.ts';
-import { rest2PathOf, rest2Prefix } from './rest-2-paths.ts';
+import { parseRest2Path, rest2Prefix } from './rest-2-paths.ts';
 import { decodeSendAnswer } from './send-answer.ts';
-import { statusLookUpIn } from './status-look-up.ts';
+import { createStatusLookUp } from './status-look-up.ts';
 import type {
   DecodedSendRequest,
   EncodedSendRequest,
   ReceivedRequest,
-  Understood,
+  RequestContext,
   WireCredentials,
   WireInterface,
-} from './wire.ts';
+} from './wire-interface.ts';
 import { buildXml, looksLikeXml, parseXmlRoot } from './xml.ts';
 
 /**
@@ -33,7 +33,7 @@ export const rest202Json: WireInterface = {
   format: 'json',
   channels,
   decodeSendAnswer,
-  statusLookUp: statusLookUpIn('json'),
+  statusLookUp: createStatusLookUp('json'),
   encodeSendRequest: (request, credentials) => encode(request, credentials, 'json', toJson),
 };
 
@@ -42,7 +42,7 @@ export const rest202Xml: WireInterface = {
   format: 'xml',
   channels,
   decodeSendAnswer,
-  statusLookUp: statusLookUpIn('xml'),
+  statusLookUp: createStatusLookUp('xml'),
   encodeSendRequest: (request, credentials) => encode(request, credentials, 'xml', toXml),
 };
 
@@ -97,7 +97,7 @@ const laterChannels: readonly Channel[] = [...channels, 'voice', 'tts'];
  */
 export function decodeRest202(received: ReceivedRequest): DecodedSendRequest {
   const { method, path, headers, body } = received;
-  const { version, call } = rest2PathOf(path) ?? {};
+  const { version, call } = parseRest2Path(path) ?? {};
   if (method !== 'POST' || version === undefined || call === undefined) return { kind: 'other' };
   const known = version === 'v2.02' ? channels : laterChannels;
   const channel = known.find((candidate) => call.toLowerCase() === `send/${candidate}`);
@@ -107,7 +107,7 @@ export function decodeRest202(received: ReceivedRequest): DecodedSendRequest {
   const root = format === 'xml' ? parseXmlRoot(body) : { name: undefined, content: parseJson(body) };
   const envelope = isObject(root?.content) ? root.content : {};
   const credentials = rest2CredentialsOf(version, headers['authorization'], envelope);
-  const understood: Understood = {
+  const understood: RequestContext = {
     interface: name,
     version,
     format,
@@ -116,9 +116,9 @@ export function decodeRest202(received: ReceivedRequest): DecodedSendRequest {
   };
   const data = member(envelope, 'MessageData');
   if (!isObject(data)) return { kind: 'unreadable', ...understood };
-  const partsOf = format === 'xml' ? partsOfMessageElements : partsOfMessageData;
+  const partsOf = format === 'xml' ? parseMessageElements : parseMessageData;
   const parts = partsOf(data, member(data, 'MessageID'));
-  const request = toSendRequest(name, channel, parts);
+  const request = parseSendRequest(name, channel, parts);
   const forbidden = [
     ...(format === 'xml' ? xmlFaults(received, channel, root?.name) : []),
     ...forbiddenValues({ interface: name, channel, version, format }, parts, request),

@@ -1,5 +1,5 @@
 import { asText, hasDuplicateKey, isObject, type JsonObject, member, parseJson } from './json.ts';
-import type { SendAnswer } from './wire.ts';
+import type { SendAnswer } from './wire-interface.ts';
 import { looksLikeXml, parseXmlTrimmed } from './xml.ts';
 
 /**
@@ -7,22 +7,22 @@ import { looksLikeXml, parseXmlTrimmed } from './xml.ts';
  * content types are often wrong. A page of a proxy, an empty body or a `Result` of another word is `unreadable`.
  */
 
-const mostWords = 20;
-const longestWords = 500;
+const maxTexts = 20;
+const maxTextLength = 500;
 
 /**
  * Of version 2.02: `ErrorMessage` (or, in earlier versions, `Message`) as text, list or elements, with or without a
  * MessageID.
  */
 export function decodeSendAnswer(body: Uint8Array): SendAnswer {
-  return readResult(parse(body), body);
+  return parseResult(parse(body), body);
 }
 
 /** Of an earlier REST interface: as 2.02, and `Job <number>` as plain text or JSON text (interface.md, 4.2). */
-export function decodeEarlierSendAnswer(body: Uint8Array): SendAnswer {
+export function decodeRest1SendAnswer(body: Uint8Array): SendAnswer {
   const content = parse(body);
   const text = looksLikeXml(body) ? undefined : (asText(content) ?? new TextDecoder().decode(body));
-  return (text === undefined ? undefined : readJob(text)) ?? readResult(content, body);
+  return (text === undefined ? undefined : parseJobNumber(text)) ?? parseResult(content, body);
 }
 
 /**
@@ -33,13 +33,13 @@ export function decodeEarlierSendAnswer(body: Uint8Array): SendAnswer {
 export function decodeSoapAnswer(body: Uint8Array): SendAnswer {
   const envelope = parse(body);
   const soapBody = isObject(envelope) ? member(envelope, 'Body') : undefined;
-  if (!isObject(soapBody)) return readResult(envelope, body);
+  if (!isObject(soapBody)) return parseResult(envelope, body);
   const fault = member(soapBody, 'Fault');
-  if (isObject(fault)) return readFault(fault);
+  if (isObject(fault)) return parseFault(fault);
   const [response] = Object.values(soapBody);
   const text = isObject(response) ? asText(member(response, 'ttsReturn')) : undefined;
   if (text === undefined) return { kind: 'unreadable', why: 'the answer has no ttsReturn' };
-  return readSentence(text);
+  return parseTtsReturn(text);
 }
 
 function parse(body: Uint8Array): unknown {
@@ -47,14 +47,14 @@ function parse(body: Uint8Array): unknown {
 }
 
 /** Members that decide what an answer says; XML gives a repeated one as a list. */
-const decisive = ['MessageID', 'Result'];
+const decisiveMembers = ['MessageID', 'Result'];
 
 function isContradictory(answer: JsonObject, body: Uint8Array): boolean {
-  if (looksLikeXml(body)) return decisive.some((name) => Array.isArray(member(answer, name)));
+  if (looksLikeXml(body)) return decisiveMembers.some((name) => Array.isArray(member(answer, name)));
   return hasDuplicateKey(body, answer);
 }
 
-function readResult(answer: unknown, body: Uint8Array): SendAnswer {
+function parseResult(answer: unknown, body: Uint8Array): SendAnswer {
   if (body.byteLength === 0) return { kind: 'unreadable', why: 'the answer is empty' };
   if (!isObject(answer)) return { kind: 'unreadable', why: 'the answer is neither a JSON object nor XML' };
   if (isContradictory(answer, body)) {
@@ -79,7 +79,7 @@ function readResult(answer: unknown, body: Uint8Array): SendAnswer {
 /** The service's reasons in an answer; bounded in number and length. */
 export function wordsIn(answer: JsonObject): readonly string[] {
   const [current, earlier] = ['ErrorMessage', 'Message'].map((name) =>
-    shortened(textsIn(member(answer, name))),
+    truncateTexts(textsIn(member(answer, name))),
   );
   return (current?.length ? current : earlier) ?? [];
 }
@@ -87,7 +87,7 @@ export function wordsIn(answer: JsonObject): readonly string[] {
 /** A text, a list of them, or elements that hold them (`<ErrorMessage><string>…</string></ErrorMessage>`). */
 function textsIn(value: unknown): readonly (string | undefined)[] {
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
-  return list.slice(0, mostWords).flatMap((entry) => {
+  return list.slice(0, maxTexts).flatMap((entry) => {
     if (!isObject(entry)) return [asText(entry)];
     return Object.values(entry).flatMap((inner) =>
       Array.isArray(inner) ? inner.map(asText) : [asText(inner)],
@@ -95,40 +95,41 @@ function textsIn(value: unknown): readonly (string | undefined)[] {
   });
 }
 
-function shortened(words: readonly (string | undefined)[]): readonly string[] {
+function truncateTexts(words: readonly (string | undefined)[]): readonly string[] {
   return words
     .filter((text): text is string => text !== undefined && text !== '')
-    .slice(0, mostWords)
-    .map((text) => text.slice(0, longestWords));
+    .slice(0, maxTexts)
+    .map((text) => text.slice(0, maxTextLength));
 }
 
 /** `Job <number>`; letters are taken in it, but `Job failed` is no number. */
-function readJob(text: string): SendAnswer | undefined {
-  const job = /^\s*Job\s+#?((?=[A-Z]*\d)[0-9A-Z]{1,40})\s*$/i.exec(text)?.[1];
-  return job === undefined ? undefined : { kind: 'job', job };
+function parseJobNumber(text: string): SendAnswer | undefined {
+  const jobNumber = /^\s*Job\s+#?((?=[A-Z]*\d)[0-9A-Z]{1,40})\s*$/i.exec(text)?.[1];
+  return jobNumber === undefined ? undefined : { kind: 'unnamed_success', jobNumber };
 }
 
-function readSentence(text: string): SendAnswer {
+function parseTtsReturn(text: string): SendAnswer {
   const bytes = Buffer.from(text);
-  const read = readJob(text) ?? readResult(parse(bytes), bytes);
+  const read = parseJobNumber(text) ?? parseResult(parse(bytes), bytes);
   if (read.kind !== 'unreadable') return read;
-  if (/^success[.!]?$/i.test(text)) return { kind: 'job' };
+  if (/^success[.!]?$/i.test(text)) return { kind: 'unnamed_success' };
   if (/^(unauthori[sz]ed|invalid (auth )?token)\b/i.test(text)) {
-    return { kind: 'unauthorized', words: shortened([text]) };
+    return { kind: 'unauthorized', words: truncateTexts([text]) };
   }
-  if (/^(missing|invalid)\b|^failed[.!]?$/i.test(text)) return { kind: 'failure', words: shortened([text]) };
-  return { kind: 'unreadable', why: `ttsReturn says "${text.slice(0, longestWords)}"` };
+  if (/^(missing|invalid)\b|^failed[.!]?$/i.test(text))
+    return { kind: 'failure', words: truncateTexts([text]) };
+  return { kind: 'unreadable', why: `ttsReturn says "${text.slice(0, maxTextLength)}"` };
 }
 
 /** SOAP 1.1: `faultcode` and `faultstring`; SOAP 1.2: `Code` and `Reason`. */
-function readFault(fault: JsonObject): SendAnswer {
+function parseFault(fault: JsonObject): SendAnswer {
   const code = asText(member(fault, 'faultcode')) ?? innerText(fault, 'Code', 'Value') ?? '';
   const reason = asText(member(fault, 'faultstring')) ?? innerText(fault, 'Reason', 'Text');
   const detail = asText(member(fault, 'detail'));
-  const words = shortened([reason ?? (code || 'SOAP fault'), detail]);
+  const words = truncateTexts([reason ?? (code || 'SOAP fault'), detail]);
   if (/(^|:)(Client\.Authentication|FailedAuthentication)\b/.test(code))
-    return { kind: 'fault', of: 'credential', words };
-  return { kind: 'fault', of: /(^|:)(Client|Sender)(\.|$)/.test(code) ? 'sender' : 'service', words };
+    return { kind: 'fault', origin: 'credential', words };
+  return { kind: 'fault', origin: /(^|:)(Client|Sender)(\.|$)/.test(code) ? 'sender' : 'service', words };
 }
 
 function innerText(object: JsonObject, outer: string, inner: string): string | undefined {

@@ -1,5 +1,5 @@
-import { withCarriable } from './characters.ts';
-import type { EncodedAnswer, SendAnswerToWrite } from './wire.ts';
+import { replaceUnsupportedCharacters } from './characters.ts';
+import type { EncodedAnswer, SendAnswerToWrite } from './wire-interface.ts';
 import { buildXmlWithAttributes, type XmlElements } from './xml.ts';
 
 /**
@@ -40,7 +40,7 @@ export function encodeSoapAnswer(answer: SendAnswerToWrite): EncodedAnswer {
 }
 
 function fault(faultcode: string, words: readonly string[]): XmlElements {
-  return { 'soap:Fault': { faultcode, faultstring: withCarriable(words.join('; ')) } };
+  return { 'soap:Fault': { faultcode, faultstring: replaceUnsupportedCharacters(words.join('; ')) } };
 }
 
 function soap(status: number, body: XmlElements): EncodedAnswer {

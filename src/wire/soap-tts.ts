@@ -4,18 +4,24 @@ import { listDestinations } from '../domain/destinations.ts';
 import { destinationFields, type Keypad, type OutgoingRequest } from '../domain/message.ts';
 import { destinationFieldsOf } from './destination-fields.ts';
 import { channelsOf, keypadTones } from './fields.ts';
-import { forbiddenValues } from './forbidden.ts';
+import { forbiddenValues } from './forbidden-values.ts';
 import { asText, isObject, type JsonObject, member } from './json.ts';
-import { isBare, type ReceivedMessage, recipientOf, toSendRequest, wireFields } from './message.ts';
+import {
+  isRecipientOnly,
+  parseSendRequest,
+  type ReceivedMessage,
+  wireFields,
+  wireRecipientOf,
+} from './message.ts';
 import { decodeSoapAnswer } from './send-answer.ts';
 import { soapEnvelope } from './soap-answer.ts';
 import type {
   DecodedSendRequest,
   ReceivedRequest,
-  Understood,
+  RequestContext,
   WireCredentials,
   WireInterface,
-} from './wire.ts';
+} from './wire-interface.ts';
 import { parseXml } from './xml.ts';
 
 /** Text-to-speech by SOAP (interface.md, 2.10 and 4.3): document, literal, one operation, `send_tts`. */
@@ -104,8 +110,8 @@ function toParts(request: OutgoingRequest, credentials: WireCredentials): Readon
  */
 function toPhoneList(request: OutgoingRequest): Readonly<Record<string, string>> {
   const destinations = listDestinations(request.destinations);
-  const recipients = destinations.map((destination) => recipientOf(name, 'tts', destination));
-  if (destinations.every(isBare)) return { phone_numbers: recipients.join(',') };
+  const recipients = destinations.map((destination) => wireRecipientOf(name, 'tts', destination));
+  if (destinations.every(isRecipientOnly)) return { phone_numbers: recipients.join(',') };
   const columns = destinationFieldsOf(name).filter((field) =>
     destinations.some((destination) => destination[field] !== undefined),
   );
@@ -122,7 +128,7 @@ export function decodeSoapTts({ method, path, headers, body }: ReceivedRequest):
   const envelope = parseXml(body);
   const operation = child(child(envelope, 'Body'), 'send_tts');
   const text = (part: string): string => (isObject(operation) ? (asText(member(operation, part)) ?? '') : '');
-  const understood: Understood = {
+  const understood: RequestContext = {
     interface: name,
     // SOAP has no version; its reports come as those of the latest of the interfaces of its age.
     version: 'v1.04',
@@ -135,13 +141,13 @@ export function decodeSoapTts({ method, path, headers, body }: ReceivedRequest):
   const id = asText(child(child(envelope, 'Header'), 'MessageID'))?.trim();
   const messageId = id?.startsWith(messageIdPrefix) ? id.slice(messageIdPrefix.length) : id;
   const parts: ReceivedMessage = {
-    members: messagePartsOf(operation, messageId),
+    members: messageParts(operation, messageId),
     messageId,
-    destinations: [...phoneNumbers(text('phone_numbers')), ...csvDestinations(text('csv_file'))],
+    destinations: [...parsePhoneNumbers(text('phone_numbers')), ...parseCsvDestinations(text('csv_file'))],
     files: [],
-    keypads: keypadsOf(text),
+    keypads: parseKeypads(text),
   };
-  const request = toSendRequest(name, 'tts', parts);
+  const request = parseSendRequest(name, 'tts', parts);
   const forbidden = forbiddenValues({ interface: name, channel: 'tts', format: 'xml' }, parts, request);
   return { kind: 'request', request, forbidden, ...understood };
 }
@@ -151,7 +157,7 @@ function child(value: unknown, childName: string): unknown {
 }
 
 /** Parts that are no message fields; nor is a `reference` that only repeats the MessageID. */
-function messagePartsOf(operation: JsonObject, messageId: string | undefined): JsonObject {
+function messageParts(operation: JsonObject, messageId: string | undefined): JsonObject {
   return Object.fromEntries(
     Object.entries(operation).filter(
       ([part, value]) =>
@@ -161,12 +167,12 @@ function messagePartsOf(operation: JsonObject, messageId: string | undefined): J
   );
 }
 
-function phoneNumbers(list: string): readonly string[] {
+function parsePhoneNumbers(list: string): readonly string[] {
   return list.split(/[\s,;]+/).filter((entry) => entry !== '');
 }
 
 /** With a header line that names `Recipient`, or else with the number in the first column. */
-function csvDestinations(base64: string): readonly unknown[] {
+function parseCsvDestinations(base64: string): readonly unknown[] {
   const text = Buffer.from(base64, 'base64').toString('utf8');
   try {
     const rows: string[][] = parseCsv(text, {
@@ -191,7 +197,7 @@ function csvDestinations(base64: string): readonly unknown[] {
   }
 }
 
-function keypadsOf(text: (part: string) => string): readonly Keypad[] {
+function parseKeypads(text: (part: string) => string): readonly Keypad[] {
   return keypadTones
     .filter((tone) => /^(true|yes|on|1)$/i.test(text(`keypad_${tone}_enabled`).trim()))
     .map((tone) => ({ Tone: tone, RouteNumber: text(`keypad_${tone}_route_number`) }));

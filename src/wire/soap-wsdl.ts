@@ -1,6 +1,6 @@
 import { ttsNamespace } from './soap-answer.ts';
 import { soapAction, soapParts } from './soap-tts.ts';
-import type { EncodedAnswer, ReceivedRequest } from './wire.ts';
+import type { EncodedAnswer, ReceivedRequest } from './wire-interface.ts';
 import { buildXmlWithAttributes, type XmlElements } from './xml.ts';
 
 /**
@@ -18,11 +18,11 @@ const operation = 'send_tts';
 export function decodeWsdlRequest(received: ReceivedRequest): { readonly address: string } | undefined {
   const { method, path, query, headers } = received;
   if (method !== 'GET' || path.startsWith('/api/') || !/^wsdl(?![^=&])/i.test(query)) return undefined;
-  return { address: addressAskedAt(headers['host'], path) };
+  return { address: requestedAddress(headers['host'], path) };
 }
 
 /** The Host header is anybody's text: what is no host name with a port is taken for this machine. */
-function addressAskedAt(host: string | readonly string[] | undefined, path: string): string {
+function requestedAddress(host: string | readonly string[] | undefined, path: string): string {
   const isHost = typeof host === 'string' && /^([\w.-]+|\[[\da-f:.]+\])(:\d{1,5})?$/i.test(host);
   const url = (isHost ? URL.parse(`http://${host}`) : null) ?? new URL('http://localhost');
   url.pathname = path;

@@ -3,18 +3,18 @@ import { asText, isObject, type JsonObject, member } from './json.ts';
 import { authorizationOf, mediaTypeOf } from './rest-2.02-headers.ts';
 import { rest2Prefix } from './rest-2-paths.ts';
 import { wordsIn } from './send-answer.ts';
-import type { StatusLookUp, StatusLookUpAnswer, StatusLookUpPage } from './wire.ts';
+import type { StatusLookUp, StatusLookUpAnswer, StatusLookUpPage } from './wire-interface.ts';
 import { parseMembers } from './xml.ts';
 
 /**
- * The status look-up (observed.md, "Status look-up") as its asker sees it; `status.ts` is the service's side. What is
+ * The status look-up (observed.md, "Status look-up") as its asker sees it; `message-status.ts` is the service's side. What is
  * asked is only whether the service has a message, so the smallest page of its recipients will do.
  */
 
 const pathPrefix = `${rest2Prefix}/get/status/`;
 
 /** Of version 2.02, answered in this format. The headers are those of a send. */
-export function statusLookUpIn(format: Format): StatusLookUp {
+export function createStatusLookUp(format: Format): StatusLookUp {
   return {
     encode: (messageId, credentials, page) => ({
       method: 'GET',
@@ -66,8 +66,8 @@ function decode(body: Uint8Array): StatusLookUpAnswer {
   switch (text('Result')?.toLowerCase()) {
     case 'success': {
       if (messageId === undefined) return { kind: 'unreadable', why: 'the answer has no MessageID' };
-      const [state, job] = [text('Status'), text('JobNum')];
-      return { kind: 'found', messageId, ...(state && { state }), ...(job && { job }) };
+      const [state, jobNumber] = [text('Status'), text('JobNum')];
+      return { kind: 'found', messageId, ...(state && { state }), ...(jobNumber && { jobNumber }) };
     }
     case 'recordnotfound':
       return { kind: 'not_found', ...(messageId !== undefined && { messageId }) };

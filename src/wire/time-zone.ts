@@ -16,13 +16,13 @@ export function isTimeZone(text: string): boolean {
 
 /** The Windows zone, without " Standard Time", of a zone written either way; undefined when there is none. */
 export function windowsZone(text: string): string | undefined {
-  if (windowsRegions(text).length > 0) return short(text);
+  if (windowsRegions(text).length > 0) return withoutSuffix(text);
   const [zone] = canonicalNames(text).flatMap((name) => findWindows(name));
-  return zone === undefined ? undefined : short(zone);
+  return zone === undefined ? undefined : withoutSuffix(zone);
 }
 
 /** Whether a version can say a zone, given by its region name. */
-export function canSayZone(interfaceName: InterfaceName, zone: string): boolean {
+export function supportsTimeZone(interfaceName: InterfaceName, zone: string): boolean {
   return interfaceName === 'rest-2.02' || windowsZone(zone) !== undefined;
 }
 
@@ -36,39 +36,39 @@ export function regionOf(text: string): string | undefined {
  * As `regionOf`, of what a person writes: GMT is then the zone without daylight saving. To the service it is London, so it
  * is given the name that is no Windows zone.
  */
-export function regionNamed(text: string): string | undefined {
+export function parseTimeZone(text: string): string | undefined {
   const [region] = canonicalNames(text);
   if (region === 'GMT') return 'Etc/GMT';
   return region ?? regionOf(text);
 }
 
-const mostKnown = 10_000;
+const maxMemoized = 10_000;
 
 /** A contact file has the same few zones in each row, and each look takes some 50 microseconds. */
-function remembering(read: (text: string) => readonly string[]): (text: string) => readonly string[] {
+function memoize(read: (text: string) => readonly string[]): (text: string) => readonly string[] {
   const known = new Map<string, readonly string[]>();
   return (text) => {
     const before = known.get(text);
     if (before) return before;
-    if (known.size >= mostKnown) known.clear();
+    if (known.size >= maxMemoized) known.clear();
     const found = read(text);
     known.set(text, found);
     return found;
   };
 }
 
-const windowsRegions = remembering((text) => {
+const windowsRegions = memoize((text) => {
   const exact = findIana(text);
   return exact.length > 0 ? exact : findIana(text + suffix);
 });
 
 /** The name itself and the name the runtime's table has for it (of `Europe/Kyiv`, `Europe/Kiev`); none if unknown. */
-const canonicalNames = remembering((text) => {
+const canonicalNames = memoize((text) => {
   const region = regionName(text);
   if (region === undefined) return [];
   return [region, new Intl.DateTimeFormat('en', { timeZone: region }).resolvedOptions().timeZone];
 });
 
-function short(zone: string): string {
+function withoutSuffix(zone: string): string {
   return zone.endsWith(suffix) ? zone.slice(0, -suffix.length) : zone;
 }

@@ -1,6 +1,6 @@
 import { EntityDecoder } from '@nodable/entities';
 import { XMLBuilder, XMLParser, XMLValidator } from 'fast-xml-parser';
-import { uncarriable } from './characters.ts';
+import { firstUnsupportedCharacter } from './characters.ts';
 import { isObject, type JsonObject, parseJson } from './json.ts';
 
 /**
@@ -9,7 +9,7 @@ import { isObject, type JsonObject, parseJson } from './json.ts';
  * because that is where entities come from. Sizes are capped by whoever receives the bytes, depth here.
  */
 
-const deepest = 32;
+const maxDepth = 32;
 
 /** XML's own five names and numeric references; what could only come from a document type, or is no character, throws. */
 class StrictEntities extends EntityDecoder {
@@ -40,7 +40,7 @@ const parser = new XMLParser({
   parseTagValue: false,
   removeNSPrefix: true,
   entityDecoder: new StrictEntities(),
-  maxNestedTags: deepest,
+  maxNestedTags: maxDepth,
   transformTagName: refuseMarkup,
 });
 
@@ -51,11 +51,11 @@ function refuseMarkup(name: string): string {
 }
 
 /** White space, and the bytes of a byte order mark. */
-const blanks: readonly number[] = [...Buffer.from(' \t\r\n\uFEFF')];
+const blankBytes: readonly number[] = [...Buffer.from(' \t\r\n\uFEFF')];
 
 /** Whether a body is to be read as XML: by its first character, for content types are often wrong. */
 export function looksLikeXml(body: Uint8Array): boolean {
-  return body.find((byte) => !blanks.includes(byte)) === '<'.charCodeAt(0);
+  return body.find((byte) => !blankBytes.includes(byte)) === '<'.charCodeAt(0);
 }
 
 /**
@@ -78,7 +78,8 @@ export type XmlRoot = { readonly name: string; readonly content: unknown };
 
 function parseText(text: string): XmlRoot | undefined {
   try {
-    if (uncarriable('xml', text) !== undefined || XMLValidator.validate(text) !== true) return undefined;
+    if (firstUnsupportedCharacter('xml', text) !== undefined || XMLValidator.validate(text) !== true)
+      return undefined;
     const document: unknown = parser.parse(text);
     if (!isObject(document)) return undefined;
     const roots = Object.entries(document).filter(([name]) => name !== '#text');
@@ -103,19 +104,19 @@ export function decodeXml(body: Uint8Array): string | undefined {
 
 /** As `parseXml`, without white space around texts: for answers and reports, in which nobody means it. */
 export function parseXmlTrimmed(body: Uint8Array): unknown {
-  return trimmed(parseXml(body));
+  return trimTexts(parseXml(body));
 }
 
 /** As `parseXmlTrimmed`, of text. */
 export function parseXmlText(text: string): unknown {
-  return trimmed(parseText(text)?.content);
+  return trimTexts(parseText(text)?.content);
 }
 
-function trimmed(value: unknown): unknown {
+function trimTexts(value: unknown): unknown {
   if (typeof value === 'string') return value.trim();
-  if (Array.isArray(value)) return value.map(trimmed);
+  if (Array.isArray(value)) return value.map(trimTexts);
   if (!isObject(value)) return value;
-  const children = Object.entries(value).map(([name, child]) => [name, trimmed(child)] as const);
+  const children = Object.entries(value).map(([name, child]) => [name, trimTexts(child)] as const);
   return Object.fromEntries(children.filter(([name, child]) => name !== '#text' || child !== ''));
 }
 
@@ -131,7 +132,7 @@ export type XmlElements = { readonly [name: string]: XmlContent | readonly XmlCo
 type Cdata = { readonly '#cdata': string };
 
 /** How fast-xml-parser is asked to write. */
-export const xmlWriting = {
+export const xmlBuilderOptions = {
   cdataPropName: '#cdata',
   jPath: false,
   // A reader turns a bare carriage return into a line feed, so it has to be a reference.
@@ -143,8 +144,12 @@ export const xmlWriting = {
   ],
 };
 
-const builder = new XMLBuilder(xmlWriting);
-const attributeBuilder = new XMLBuilder({ ...xmlWriting, ignoreAttributes: false, attributeNamePrefix: '@' });
+const builder = new XMLBuilder(xmlBuilderOptions);
+const attributeBuilder = new XMLBuilder({
+  ...xmlBuilderOptions,
+  ignoreAttributes: false,
+  attributeNamePrefix: '@',
+});
 
 const declaration = '<?xml version="1.0" encoding="UTF-8"?>';
 
@@ -159,7 +164,7 @@ export function buildXmlWithAttributes(root: XmlElements): string {
 }
 
 function toDocument(xml: string): string {
-  const found = uncarriable('xml', xml);
+  const found = firstUnsupportedCharacter('xml', xml);
   if (found !== undefined) throw new Error(`XML cannot carry the character ${found}`);
   return declaration + xml;
 }
@@ -173,7 +178,7 @@ export function cdata(text: string): XmlContent {
 }
 
 /** An element that may be absent, there once or repeated, as a list. */
-export function listOf(value: unknown): readonly unknown[] {
+export function toList(value: unknown): readonly unknown[] {
   if (value === undefined) return [];
   return Array.isArray(value) ? value : [value];
 }

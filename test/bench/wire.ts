@@ -2,7 +2,7 @@ import Table from 'cli-table3';
 import { XMLBuilder, XMLParser } from 'fast-xml-parser';
 import type { Destination, Format, InterfaceName, SendRequest } from '../../src/domain/message.ts';
 import { wireInterface } from '../../src/wire/interfaces.ts';
-import { xmlWriting } from '../../src/wire/xml.ts';
+import { xmlBuilderOptions } from '../../src/wire/xml.ts';
 import { credentialsFor } from '../support/messages.ts';
 import { outgoing } from '../support/outgoing.ts';
 import { measure, type Rates } from './rounds.ts';
@@ -88,8 +88,8 @@ function requestOf(name: InterfaceName, recipients: number): SendRequest {
 }
 
 function tasksFor(bodies: readonly Body[]): Record<string, () => unknown> {
-  const builder = new XMLBuilder({ ...xmlWriting, ignoreAttributes: false, attributeNamePrefix: '@' });
-  const plainBuilder = new XMLBuilder(xmlWriting);
+  const builder = new XMLBuilder({ ...xmlBuilderOptions, ignoreAttributes: false, attributeNamePrefix: '@' });
+  const plainBuilder = new XMLBuilder(xmlBuilderOptions);
   const tasks: Record<string, () => unknown> = {};
   for (const { title, encode, object, tree } of bodies) {
     const build = title === 'soap-tts soap' ? builder : plainBuilder;

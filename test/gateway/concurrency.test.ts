@@ -138,7 +138,7 @@ describe('a connection that is kept', () => {
     await using gateway = open(peer.url);
     await gateway.send(sms('V0'));
     for (const id of ['V1', 'V2']) {
-      const verdict = gateway.judge(await gateway.send(sms(id)), id);
+      const verdict = gateway.classify(await gateway.send(sms(id)), id);
       expect(verdict).toEqual({ kind: 'rejected', words: ['Missing Sender'] });
     }
     expect(received).toEqual(ids(3));
@@ -152,7 +152,7 @@ describe('a connection that is kept', () => {
     });
     await using gateway = open(peer.url);
     for (const id of ids(3)) {
-      expect(gateway.judge(await gateway.send(sms(id)), id)).toMatchObject({ kind: 'in_doubt' });
+      expect(gateway.classify(await gateway.send(sms(id)), id)).toMatchObject({ kind: 'in_doubt' });
     }
     expect(connections.size).toBe(3);
   });
@@ -165,7 +165,7 @@ describe('a connection that is kept', () => {
     });
     await using gateway = open(peer.url);
     await gateway.send(sms('V0'));
-    expect(gateway.judge(await gateway.send(sms('V1')), 'V1')).toEqual({
+    expect(gateway.classify(await gateway.send(sms('V1')), 'V1')).toEqual({
       kind: 'in_doubt',
       reason: expect.stringContaining('may be the answer to an earlier request'),
     });

@@ -1,13 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { reportMapping, reportMappingShape } from '../../src/gateway/delivery-report-mapping.ts';
+import {
+  deliveryReportMappingShape,
+  toDeliveryReportMapping,
+} from '../../src/gateway/delivery-report-mapping.ts';
 import { decodeDeliveryReport } from '../../src/wire/delivery-report.ts';
 import { observedMapping } from '../../src/wire/delivery-report-mapping.ts';
 import { isStopWord } from '../../src/wire/stop-words.ts';
 import { posted } from '../support/delivery-report-calls.ts';
 
-const schema = z.strictObject(reportMappingShape);
-const read = (written: unknown) => reportMapping(schema.parse(written));
+const schema = z.strictObject(deliveryReportMappingShape);
+const read = (written: unknown) => toDeliveryReportMapping(schema.parse(written));
 
 describe('the mapping of an account', () => {
   test('is the observed one where the account says nothing', () => {

@@ -15,7 +15,7 @@ test('a second writing of the same request is stopped before its header, whoever
   const repeating = pool.compose(interceptors.redirect({ maxRedirections: 3 }));
   const request = rest202Json.encodeSendRequest(sms('V1'), { kind: 'authToken', authToken: 't' });
 
-  const evidence = await exchange(repeating, request, { headers: 1000, body: 1000, answerBytes: 1000 });
+  const evidence = await exchange(repeating, request, { headers: 1000, body: 1000, maxAnswerBytes: 1000 });
 
   expect(evidence).toEqual({
     kind: 'no_answer',

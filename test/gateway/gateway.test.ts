@@ -9,7 +9,7 @@ const head = (length: number) =>
 async function sendTo(url: string, options: Parameters<typeof open>[1] = {}) {
   await using gateway = open(url, options);
   const evidence = await gateway.send(sms('V1'));
-  return { evidence, verdict: gateway.judge(evidence, 'V1') };
+  return { evidence, verdict: gateway.classify(evidence, 'V1') };
 }
 
 describe('a request that is answered', () => {
@@ -39,7 +39,7 @@ describe('a request that is answered', () => {
     await using peer = await httpPeer((_id, response) =>
       response.writeHead(429, { 'Retry-After': '3' }).end(),
     );
-    expect((await sendTo(peer.url)).verdict).toEqual({ kind: 'retry', reason: 'HTTP 429', wait: '3' });
+    expect((await sendTo(peer.url)).verdict).toEqual({ kind: 'retry', reason: 'HTTP 429', retryAfter: '3' });
   });
 
   test('with a redirect is in doubt, and the redirect is not followed', async () => {

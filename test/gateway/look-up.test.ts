@@ -16,7 +16,7 @@ describe('the service is asked about a MessageID', () => {
     expect(await gateway.lookUp('V1')).toEqual({
       kind: 'found',
       state: 'Completed',
-      job: expect.stringMatching(/^[0-9A-F]{8}$/),
+      jobNumber: expect.stringMatching(/^[0-9A-F]{8}$/),
     });
   });
 
@@ -151,7 +151,7 @@ test('the token, NUL and endless names are in nothing that a look-up gives back'
   expect(await mirror('Success', 200)).toEqual({
     kind: 'found',
     state: `a${'***'.repeat(9)}`,
-    job: 'x'.repeat(80),
+    jobNumber: 'x'.repeat(80),
   });
   expect(await mirror('Unauthorized', 401, 'token-for-tests?')).toEqual({
     kind: 'unauthorized',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Credentials } from '../../src/gateway/account.ts';
-import { redactor, redactVerdict } from '../../src/gateway/redact.ts';
+import { createRedactor, redactVerdict } from '../../src/gateway/redact.ts';
 import type { Verdict } from '../../src/gateway/verdict.ts';
 import { open, sms, textPeer } from './peer.ts';
 
@@ -12,7 +12,7 @@ const each: readonly Credentials[] = [
 ];
 
 describe.each(each)('a credential of kind $kind', (credentials) => {
-  const redactText = redactor(credentials);
+  const redactText = createRedactor(credentials);
   const redact = (verdict: Verdict): Verdict => redactVerdict(verdict, redactText);
 
   test('is in no word of a verdict, as it is, in JSON, in XML and in an address', () => {
@@ -31,12 +31,12 @@ describe.each(each)('a credential of kind $kind', (credentials) => {
       words: ['***'],
     });
     expect(redact({ kind: 'in_doubt', reason: `x${secret}` })).toEqual({ kind: 'in_doubt', reason: 'x***' });
-    expect(redact({ kind: 'retry', reason: secret, wait: '7' })).toEqual({
+    expect(redact({ kind: 'retry', reason: secret, retryAfter: '7' })).toEqual({
       kind: 'retry',
       reason: '***',
-      wait: '7',
+      retryAfter: '7',
     });
-    expect(redact({ kind: 'accepted', job: secret })).toEqual({ kind: 'accepted', job: '***' });
+    expect(redact({ kind: 'accepted', jobNumber: secret })).toEqual({ kind: 'accepted', jobNumber: '***' });
   });
 });
 
@@ -46,7 +46,7 @@ test('NUL, which the ledger cannot store, is in no word of a verdict', async () 
     response.end('{"Result":"Failed","ErrorMessage":["a\\u0000b"]}');
   });
   await using gateway = open(peer.url);
-  const verdict = gateway.judge(await gateway.send(sms('V1')), 'V1');
+  const verdict = gateway.classify(await gateway.send(sms('V1')), 'V1');
   expect(verdict).toEqual({ kind: 'rejected', words: ['ab'] });
 });
 
@@ -56,7 +56,7 @@ test('a page that quotes the whole request keeps the token out of what is record
     response.end(`<html>You sent Authorization: ${headers.authorization} with ${body.slice(0, 20)}</html>`);
   });
   await using gateway = open(peer.url);
-  const verdict = gateway.judge(await gateway.send(sms('V1')), 'V1');
+  const verdict = gateway.classify(await gateway.send(sms('V1')), 'V1');
   expect(verdict).toMatchObject({
     kind: 'in_doubt',
     reason: expect.stringContaining('Authorization: Basic ***'),

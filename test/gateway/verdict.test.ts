@@ -28,8 +28,8 @@ describe('accepted', () => {
   test('is a 200 with the number of a job, in the interfaces that answer so', () => {
     const envelope =
       '<s:Envelope xmlns:s="urn:s"><s:Body><r><ttsReturn>Job 12</ttsReturn></r></s:Body></s:Envelope>';
-    expect(earlier(answer(200, 'Job 12'))).toEqual({ kind: 'accepted', job: '12' });
-    expect(soap(answer(200, envelope))).toEqual({ kind: 'accepted', job: '12' });
+    expect(earlier(answer(200, 'Job 12'))).toEqual({ kind: 'accepted', jobNumber: '12' });
+    expect(soap(answer(200, envelope))).toEqual({ kind: 'accepted', jobNumber: '12' });
     expect(verdict(answer(200, 'Job 12'))).toMatchObject({ kind: 'in_doubt' });
     expect(earlier(answer(500, 'Job 12'))).toMatchObject({ kind: 'in_doubt' });
   });
@@ -127,7 +127,11 @@ describe('retry', () => {
 
   test.each([429, 503])('is a %i, with the wait it asks for', (status) => {
     expect(verdict(answer(status, ''))).toEqual({ kind: 'retry', reason: `HTTP ${status}` });
-    expect(verdict(answer(status, '', '7'))).toEqual({ kind: 'retry', reason: `HTTP ${status}`, wait: '7' });
+    expect(verdict(answer(status, '', '7'))).toEqual({
+      kind: 'retry',
+      reason: `HTTP ${status}`,
+      retryAfter: '7',
+    });
   });
 });
 

@@ -69,7 +69,7 @@ async function send(sandbox: Sandbox, ...requests: SendRequest[]): Promise<void>
   await gateway.close();
 }
 
-const allTaken = (sandbox: Sandbox) => expect.poll(sandbox.outstandingReports).toBe(0);
+const allTaken = (sandbox: Sandbox) => expect.poll(sandbox.outstandingDeliveryReports).toBe(0);
 
 describe('an accepted request', () => {
   test('is reported once for every recipient, with what was sent along', async () => {
@@ -120,7 +120,7 @@ describe('an accepted request', () => {
     await using hook = await receiver();
     await using sandbox = await start(hook.url, { deliveryDelay: 150 });
     await send(sandbox, request());
-    expect({ outstanding: sandbox.outstandingReports(), reports: hook.reports }).toEqual({
+    expect({ outstanding: sandbox.outstandingDeliveryReports(), reports: hook.reports }).toEqual({
       outstanding: 1,
       reports: [],
     });

@@ -4,12 +4,12 @@ import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import {
   type DeliveryReport,
   decodeDeliveryReport,
-  reportCredentials,
+  deliveryReportCredentials,
 } from '../../src/wire/delivery-report.ts';
 import { rest102Xml, rest104Json } from '../../src/wire/rest-1.ts';
 import { rest202Json, rest202Xml } from '../../src/wire/rest-2.02.ts';
 import { soapTts } from '../../src/wire/soap-tts.ts';
-import type { WireInterface } from '../../src/wire/wire.ts';
+import type { WireInterface } from '../../src/wire/wire-interface.ts';
 import { smallestMessage } from '../support/messages.ts';
 import { type WebhookReceiver, webhookReceiver } from './receiver.ts';
 import { post, send, start } from './start.ts';
@@ -41,7 +41,7 @@ async function reportsOf(
   for (const { wire, request } of messages) {
     expect(await send(sandbox, wire, request)).toMatchObject({ status: 200 });
   }
-  await expect.poll(sandbox.outstandingReports).toBe(0);
+  await expect.poll(sandbox.outstandingDeliveryReports).toBe(0);
   return hook.calls.map((call) => {
     const decoded = decodeDeliveryReport(call);
     if (decoded.kind !== 'report') throw new Error(`expected a report, got ${JSON.stringify(decoded)}`);
@@ -105,7 +105,7 @@ describe('a report is written', () => {
       const credentials = { sender: 'ann@example.com', apiKey: 'a&b c' };
       await reportsOf(hook, { webhook: { url: hook.url, format, credentials } }, [sent(rest202Json, 'sms')]);
       await reportsOf(hook, { webhook: { url: hook.url, format } }, [sent(rest202Json, 'sms')]);
-      expect(hook.calls.map((call) => reportCredentials(call))).toEqual([credentials, {}]);
+      expect(hook.calls.map((call) => deliveryReportCredentials(call))).toEqual([credentials, {}]);
     },
   );
 
@@ -133,7 +133,7 @@ describe('a report is written', () => {
     const fields = { WebhookCallbackURL: hook.url, WebhookCallbackFormat: 'XML' };
     const { wire, request } = sent(rest202Json, 'sms', fields);
     expect(await send(sandbox, wire, request)).toMatchObject({ status: 200 });
-    expect(sandbox.outstandingReports()).toBe(0);
+    expect(sandbox.outstandingDeliveryReports()).toBe(0);
     expect(hook.bodies).toEqual([]);
   });
 

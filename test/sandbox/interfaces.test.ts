@@ -16,7 +16,7 @@ describe('every interface is spoken on the same port', () => {
     expect({ status, type }).toEqual({ status: 200, type: expect.stringContaining(wire.format) });
     expect(wire.decodeSendAnswer(Buffer.from(text))).toEqual(
       wire.name === 'soap-tts'
-        ? { kind: 'job', job: expect.stringMatching(/^\d[0-9A-F]{7}$/) }
+        ? { kind: 'unnamed_success', jobNumber: expect.stringMatching(/^\d[0-9A-F]{7}$/) }
         : { kind: 'success', messageId: 'M1' },
     );
     expect(await sandbox.journal()).toMatchObject([

@@ -87,7 +87,7 @@ describe('a message that waits for its SendTime', () => {
       body: { ...done, Status: 'Completed', Action: 'Abort' },
     });
     await expect.poll(() => hook.bodies.length).toBe(1);
-    expect(sandbox.outstandingReports()).toBe(0);
+    expect(sandbox.outstandingDeliveryReports()).toBe(0);
     expect(JSON.parse(String(hook.bodies[0]))).toMatchObject({
       Status: 'Success',
       Result: 'Control Deleted',
@@ -227,7 +227,7 @@ test.each(['', '/api/v2.02', '/api/v2.03', '/api/v2.04/'])(
     await using sandbox = await start({ webhook: { url: hook.url } });
     const gateway = openGateway(anAccount({ baseUrl: sandbox.url + end, statusLookUp: true }));
     const evidence = await gateway.send(outgoing(smallestMessage('rest-2.02', 'sms')));
-    expect(gateway.judge(evidence, 'M1')).toMatchObject({ kind: 'accepted' });
+    expect(gateway.classify(evidence, 'M1')).toMatchObject({ kind: 'accepted' });
     expect(await gateway.lookUp('M1')).toMatchObject({ kind: 'found' });
     await gateway.close();
     await expect.poll(() => hook.bodies.length).toBe(1);

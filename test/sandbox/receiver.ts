@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import type { ReportCall } from '../../src/wire/delivery-report-call.ts';
+import type { DeliveryReportCall } from '../../src/wire/delivery-report-call.ts';
 
 export type WebhookReceiver = AsyncDisposable & {
   readonly url: string;
   /** So far, each as it came. */
-  readonly calls: readonly ReportCall[];
+  readonly calls: readonly DeliveryReportCall[];
   /** Of the calls so far. */
   readonly bodies: readonly Buffer[];
   readonly contentTypes: readonly (string | undefined)[];
@@ -18,7 +18,7 @@ export type WebhookReceiver = AsyncDisposable & {
 export async function webhookReceiver(
   answer: (response: ServerResponse) => void = (response) => response.end(),
 ): Promise<WebhookReceiver> {
-  const calls: ReportCall[] = [];
+  const calls: DeliveryReportCall[] = [];
   const bodies: Buffer[] = [];
   const contentTypes: (string | undefined)[] = [];
   const authorizations: (string | undefined)[] = [];

@@ -30,7 +30,7 @@ test('a message for 2030 is pending in the look-up and not reported', async () =
     Timezone: 'New Zealand',
     Recipients: [{ Status: 'Pending', SentTimeUTC: null }],
   });
-  expect({ outstanding: sandbox.outstandingReports(), calls: hook.calls }).toEqual({
+  expect({ outstanding: sandbox.outstandingDeliveryReports(), calls: hook.calls }).toEqual({
     outstanding: 1,
     calls: [],
   });
@@ -69,5 +69,5 @@ test("a SendTime without a TimeZone is in the sender's own zone, and one that is
     MessageID: 'M1',
     SentTimeLocal: '2026-11-22 23:00:00',
   });
-  expect(sandbox.outstandingReports()).toBe(1);
+  expect(sandbox.outstandingDeliveryReports()).toBe(1);
 });

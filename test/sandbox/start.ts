@@ -6,7 +6,7 @@ import type { SendRequest } from '../../src/domain/message.ts';
 import type { JournalLine } from '../../src/sandbox/journal.ts';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import type { WireInterface } from '../../src/wire/wire.ts';
+import type { WireInterface } from '../../src/wire/wire-interface.ts';
 import { credentialsFor } from '../support/messages.ts';
 import { outgoing } from '../support/outgoing.ts';
 

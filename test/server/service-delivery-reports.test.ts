@@ -55,7 +55,7 @@ async function reportedRun({ name, channel, fields, receiver = '', webhook = {} 
   return {
     run,
     reports: async () => (await inboxOf(opened)).slice(before).map(({ body }) => JSON.parse(String(body))),
-    outstanding: sandbox.outstandingReports,
+    outstanding: sandbox.outstandingDeliveryReports,
     recipients: async () => (await requireSummary(opened.context, run)).recipients,
     async [Symbol.asyncDispose]() {
       await sandbox.close();

@@ -4,7 +4,7 @@ import { Pool } from 'undici';
 import { expect } from 'vitest';
 import { openLedger } from '../../src/ledger/connection.ts';
 import { chance } from '../../src/sandbox/chance.ts';
-import { encodeDeliveryReport, reportFormats } from '../../src/wire/encode-delivery-report.ts';
+import { deliveryReportFormats, encodeDeliveryReport } from '../../src/wire/encode-delivery-report.ts';
 import { aContact, aRun, planContacts } from './ledger.ts';
 import { type OwnPostgres, startOwnPostgres } from './own-postgres.ts';
 import { giveRows } from './rows.ts';
@@ -102,8 +102,8 @@ function callsOf(expected: readonly Expected[]): Call[] {
         ? { status: 'Success', result: 'delivered' }
         : { status: 'Failed', result: 'Bad Number' }),
     };
-    const format = reportFormats[index % reportFormats.length] ?? 'json';
-    const again = reportFormats[(index + 1) % reportFormats.length] ?? 'json';
+    const format = deliveryReportFormats[index % deliveryReportFormats.length] ?? 'json';
+    const again = deliveryReportFormats[(index + 1) % deliveryReportFormats.length] ?? 'json';
     return [
       encodeDeliveryReport(report, format),
       ...(index % 5 === 0 ? [encodeDeliveryReport(report, again)] : []),

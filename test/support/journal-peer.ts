@@ -4,9 +4,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chance } from '../../src/sandbox/chance.ts';
+import { decodeSendRequest } from '../../src/wire/decode-send-request.ts';
 import { encodeSendAnswer } from '../../src/wire/encode-send-answer.ts';
-import { decodeSendRequest } from '../../src/wire/service.ts';
-import type { DecodedSendRequest, EncodedAnswer } from '../../src/wire/wire.ts';
+import type { DecodedSendRequest, EncodedAnswer } from '../../src/wire/wire-interface.ts';
 import { openSyncedJournal } from './synced-journal.ts';
 
 export type PeerBehaviour = {

@@ -7,17 +7,17 @@ import type {
   MessageFields,
   SendRequest,
 } from '../../src/domain/message.ts';
-import { uncarriable } from '../../src/wire/characters.ts';
+import { firstUnsupportedCharacter } from '../../src/wire/characters.ts';
 import { destinationFieldsOf } from '../../src/wire/destination-fields.ts';
 import {
   type FieldDefinition,
   keypadTones,
   messageFields,
-  takesFiles,
-  takesKeypads,
+  supportsFiles,
+  supportsKeypads,
 } from '../../src/wire/fields.ts';
 import { wireInterfaces } from '../../src/wire/interfaces.ts';
-import type { WireCredentials, WireInterface } from '../../src/wire/wire.ts';
+import type { WireCredentials, WireInterface } from '../../src/wire/wire-interface.ts';
 import { anyCharacter } from './any-character.ts';
 
 /** Messages as the interfaces allow them, and the credentials each interface takes. */
@@ -95,7 +95,7 @@ export function carriableText(format: Format): fc.Arbitrary<string> {
   return fc
     .array(piece, { maxLength: 4 })
     .map((pieces) => pieces.join(''))
-    .filter((text) => uncarriable(format, text) === undefined);
+    .filter((text) => firstUnsupportedCharacter(format, text) === undefined);
 }
 
 /** Values that stand for a field's type; each is given back as it is by every interface that has the field. */
@@ -129,10 +129,10 @@ export function messages(wire: WireInterface, channel: Channel): fc.Arbitrary<Se
       messageId: fc.stringMatching(/^[0-9A-Za-z]{1,40}$/),
       fields: fieldsOf(wire, channel),
       destinations: fc.array(destinations(wire, channel), { minLength: 1, maxLength: 4 }),
-      files: takesFiles(name, channel)
+      files: supportsFiles(name, channel)
         ? fc.array(fc.record({ Name: text, Data: fc.base64String() }), { maxLength: 2 })
         : fc.constant([]),
-      keypads: takesKeypads(name, channel)
+      keypads: supportsKeypads(name, channel)
         ? fc
             .subarray([...keypadTones])
             .chain((tones) =>

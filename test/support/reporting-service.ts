@@ -3,10 +3,10 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { chance } from '../../src/sandbox/chance.ts';
-import { encodeDeliveryReport, reportFormats } from '../../src/wire/encode-delivery-report.ts';
+import { decodeSendRequest } from '../../src/wire/decode-send-request.ts';
+import { deliveryReportFormats, encodeDeliveryReport } from '../../src/wire/encode-delivery-report.ts';
 import { encodeSendAnswer } from '../../src/wire/encode-send-answer.ts';
-import { decodeSendRequest } from '../../src/wire/service.ts';
-import type { EncodedAnswer } from '../../src/wire/wire.ts';
+import type { EncodedAnswer } from '../../src/wire/wire-interface.ts';
 import { listening } from './listening.ts';
 
 /** What the service itself knows of a recipient of a message that it took. */
@@ -61,7 +61,8 @@ export async function startReportingService(receivers: readonly string[]): Promi
         ? { ...said, status: 'Success', result: 'delivered' }
         : { ...said, status: 'Failed', result: 'Bad Number' };
     const what = place === 2 ? { ...said, status: 'Pending', result: '' } : final;
-    const format = reportFormats[Math.floor(chance('format', messageId, address, place) * 4)] ?? 'json';
+    const format =
+      deliveryReportFormats[Math.floor(chance('format', messageId, address, place) * 4)] ?? 'json';
     const { method, headers, body } = encodeDeliveryReport(what, format);
     for (let tries = 0; !over.signal.aborted; tries++) {
       const receiver = receivers[(place + tries + address.length) % receivers.length] ?? '';

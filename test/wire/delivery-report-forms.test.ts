@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decodeDeliveryReport, reportCredentials } from '../../src/wire/delivery-report.ts';
+import { decodeDeliveryReport, deliveryReportCredentials } from '../../src/wire/delivery-report.ts';
 import { asked, posted } from '../support/delivery-report-calls.ts';
 
 const form = 'Type=SMS&Destination=%2B64211234567&MessageID=V1&Status=Success&Result=Sent+OK%21&Price=0.080';
@@ -142,16 +142,16 @@ describe('a name that comes twice', () => {
 describe('the credentials of a call', () => {
   test('are read in every form', () => {
     const expected = { sender: 'a@b.example', apiKey: 'k&1' };
-    expect(reportCredentials(posted('Sender=a%40b.example&APIKey=k%261'))).toEqual(expected);
-    expect(reportCredentials(asked('sender=a@b.example&apikey=k%261'))).toEqual(expected);
-    expect(reportCredentials(posted('{"Sender":"a@b.example","APIKey":"k&1"}'))).toEqual(expected);
-    expect(reportCredentials(posted('<r><Sender>a@b.example</Sender><APIKey>k&amp;1</APIKey></r>'))).toEqual(
-      expected,
-    );
+    expect(deliveryReportCredentials(posted('Sender=a%40b.example&APIKey=k%261'))).toEqual(expected);
+    expect(deliveryReportCredentials(asked('sender=a@b.example&apikey=k%261'))).toEqual(expected);
+    expect(deliveryReportCredentials(posted('{"Sender":"a@b.example","APIKey":"k&1"}'))).toEqual(expected);
+    expect(
+      deliveryReportCredentials(posted('<r><Sender>a@b.example</Sender><APIKey>k&amp;1</APIKey></r>')),
+    ).toEqual(expected);
   });
 
   test('are none where they are ambiguous or the call cannot be read', () => {
-    expect(reportCredentials(posted('Sender=a&APIKey=k&apikey=l'))).toEqual({});
-    expect(reportCredentials(posted('{'))).toEqual({});
+    expect(deliveryReportCredentials(posted('Sender=a&APIKey=k&apikey=l'))).toEqual({});
+    expect(deliveryReportCredentials(posted('{'))).toEqual({});
   });
 });

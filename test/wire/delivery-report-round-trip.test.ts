@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeDeliveryReport } from '../../src/wire/delivery-report.ts';
-import type { ReportCall } from '../../src/wire/delivery-report-call.ts';
-import { mostBytes } from '../../src/wire/delivery-report-text.ts';
+import type { DeliveryReportCall } from '../../src/wire/delivery-report-call.ts';
+import { maxBytes } from '../../src/wire/delivery-report-text.ts';
 import {
   type DeliveryReportToWrite,
-  type EncodedReport,
+  deliveryReportFormats,
+  type EncodedDeliveryReport,
   encodeDeliveryReport,
-  reportFormats,
 } from '../../src/wire/encode-delivery-report.ts';
 import { parseMembers } from '../../src/wire/xml.ts';
 import { anyCharacter } from '../support/any-character.ts';
@@ -15,7 +15,7 @@ import { carriableText } from '../support/messages.ts';
 
 /** What the sandbox writes, Volley reads. */
 
-const callOf = ({ method, headers, body }: EncodedReport): ReportCall => ({
+const callOf = ({ method, headers, body }: EncodedDeliveryReport): DeliveryReportCall => ({
   method,
   contentType: headers['Content-Type'] ?? '',
   body: Buffer.from(body),
@@ -36,11 +36,11 @@ const contentTypes = {
 };
 
 /** No longer than the field may be. */
-function within(text: fc.Arbitrary<string>, field: keyof typeof mostBytes): fc.Arbitrary<string> {
-  return text.filter((value) => Buffer.byteLength(value) <= mostBytes[field]);
+function within(text: fc.Arbitrary<string>, field: keyof typeof maxBytes): fc.Arbitrary<string> {
+  return text.filter((value) => Buffer.byteLength(value) <= maxBytes[field]);
 }
 
-describe.each(reportFormats)('a report written in %s', (format) => {
+describe.each(deliveryReportFormats)('a report written in %s', (format) => {
   const written = (text: fc.Arbitrary<string>) =>
     fc.record({
       version: fc.constantFrom('v2.02', 'v1.04'),

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeDeliveryReport } from '../../src/wire/delivery-report.ts';
-import { observedMapping, type ReportMapping } from '../../src/wire/delivery-report-mapping.ts';
-import { billedUnits, channelsOfType, unitsOf, utcTime } from '../../src/wire/delivery-report-values.ts';
+import { type DeliveryReportMapping, observedMapping } from '../../src/wire/delivery-report-mapping.ts';
+import { billedUnits, channelsOfType, parseUtcTime, unitsOf } from '../../src/wire/delivery-report-values.ts';
 import { posted } from '../support/delivery-report-calls.ts';
 
-const decode = (members: unknown, mapping?: ReportMapping) =>
+const decode = (members: unknown, mapping?: DeliveryReportMapping) =>
   decodeDeliveryReport(posted(typeof members === 'string' ? members : JSON.stringify(members)), mapping);
 
 const seen = {
@@ -334,6 +334,6 @@ test('a type of report is of one channel or of several', () => {
 });
 
 test('a time with another zone is turned into UTC', () => {
-  expect(utcTime('2025-06-12T20:44:16+12:00')).toBe('2025-06-12T08:44:16.000Z');
-  expect(utcTime(undefined)).toBeUndefined();
+  expect(parseUtcTime('2025-06-12T20:44:16+12:00')).toBe('2025-06-12T08:44:16.000Z');
+  expect(parseUtcTime(undefined)).toBeUndefined();
 });

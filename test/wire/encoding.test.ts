@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { SendRequest } from '../../src/domain/message.ts';
 import { wireInterface } from '../../src/wire/interfaces.ts';
-import type { WireInterface } from '../../src/wire/wire.ts';
+import type { WireInterface } from '../../src/wire/wire-interface.ts';
 import { credentialsFor } from '../support/messages.ts';
 import { outgoing } from '../support/outgoing.ts';
 

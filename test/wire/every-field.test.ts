@@ -7,8 +7,13 @@ import type { Destination, DestinationField, SendRequest } from '../../src/domai
 import { openGateway } from '../../src/gateway/gateway.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { destinationFieldsOf } from '../../src/wire/destination-fields.ts';
-import { type FieldDefinition, messageFields, takesFiles, takesKeypads } from '../../src/wire/fields.ts';
-import type { WireInterface } from '../../src/wire/wire.ts';
+import {
+  type FieldDefinition,
+  messageFields,
+  supportsFiles,
+  supportsKeypads,
+} from '../../src/wire/fields.ts';
+import type { WireInterface } from '../../src/wire/wire-interface.ts';
 import { readJournal } from '../support/journal.ts';
 import { credentialsFor, everyChannel, smallestMessage } from '../support/messages.ts';
 import { outgoing } from '../support/outgoing.ts';
@@ -141,8 +146,8 @@ describe('a destination field arrives as it was sent', () => {
 });
 
 describe('what stands beside the fields arrives as it was sent', () => {
-  const withFiles = everyChannel.filter(([, wire, channel]) => takesFiles(wire.name, channel));
-  const withKeypads = everyChannel.filter(([, wire, channel]) => takesKeypads(wire.name, channel));
+  const withFiles = everyChannel.filter(([, wire, channel]) => supportsFiles(wire.name, channel));
+  const withKeypads = everyChannel.filter(([, wire, channel]) => supportsKeypads(wire.name, channel));
 
   test.each(everyChannel)('the longest MessageID: %s', async (_, wire, channel) => {
     const smallest = smallestMessage(wire.name, channel);

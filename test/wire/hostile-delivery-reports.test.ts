@@ -1,14 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type DecodedReport, decodeDeliveryReport } from '../../src/wire/delivery-report.ts';
-import type { ReportCall } from '../../src/wire/delivery-report-call.ts';
-import {
-  longestMarkup,
-  mostMarkup,
-  mostMembers,
-  mostReferences,
-} from '../../src/wire/delivery-report-survey.ts';
-import { encodeDeliveryReport, reportFormats } from '../../src/wire/encode-delivery-report.ts';
+import { type DecodedDeliveryReport, decodeDeliveryReport } from '../../src/wire/delivery-report.ts';
+import type { DeliveryReportCall } from '../../src/wire/delivery-report-call.ts';
+import { maxMarkup, maxMembers, maxReferences, maxTagLength } from '../../src/wire/delivery-report-limits.ts';
+import { deliveryReportFormats, encodeDeliveryReport } from '../../src/wire/encode-delivery-report.ts';
 import { asked, posted } from '../support/delivery-report-calls.ts';
 
 /**
@@ -22,11 +17,11 @@ const elements =
   '<Type>SMS</Type><Destination>+6421</Destination><MessageID>V1</MessageID><Status>Success</Status>';
 const fields = 'Type=SMS&Destination=%2B6421&MessageID=V1&Status=Success';
 
-const why = (body: string | Uint8Array): string | DecodedReport => {
+const why = (body: string | Uint8Array): string | DecodedDeliveryReport => {
   const decoded = decodeDeliveryReport(posted(body));
   return decoded.kind === 'unreadable' ? decoded.why : decoded;
 };
-const read = (call: ReportCall) => {
+const read = (call: DeliveryReportCall) => {
   const decoded = decodeDeliveryReport(call);
   if (decoded.kind !== 'report') throw new Error(`expected a report, got ${JSON.stringify(decoded)}`);
   return decoded.report;
@@ -64,7 +59,7 @@ describe('a body with more structure than any report is refused before it is par
     expect(why(body)).toBe('it is nested deeper than 32 levels');
   });
 
-  const many = mostMembers + 2;
+  const many = maxMembers + 2;
   test.each([
     ['a list of numbers', `{${members},"a":[${'1,'.repeat(many)}1]}`],
     ['members', `{${Array.from({ length: many }, (_, index) => `"k${index}":1`).join(',')}}`],
@@ -74,12 +69,12 @@ describe('a body with more structure than any report is refused before it is par
     ['form fields', `${fields}&${'a=b&'.repeat(many)}`],
     ['a megabyte of form fields', Array.from({ length: 130_000 }, (_, index) => `k${index}=1`).join('&')],
   ])('more than 500 members: %s', (_, body) => {
-    expect(why(body)).toBe(`it has more than ${mostMembers} members`);
+    expect(why(body)).toBe(`it has more than ${maxMembers} members`);
   });
 
   test('5 MB of numeric references', () => {
     expect(why(`<r>${elements}<Message>${'&#65;'.repeat(megabyte)}</Message></r>`)).toBe(
-      `it has more than ${mostReferences} references`,
+      `it has more than ${maxReferences} references`,
     );
   });
 
@@ -93,12 +88,12 @@ describe('a body with more structure than any report is refused before it is par
     ['an instruction', `<r>${elements}<?a >${' '.repeat(megabyte)}?></r>`],
     ['a tag that does not end', `<r>${elements}<a`],
   ])('markup without an end in sight: %s', (_, body) => {
-    expect(why(body)).toBe(`a tag or comment in it does not end within ${longestMarkup} characters`);
+    expect(why(body)).toBe(`a tag or comment in it does not end within ${maxTagLength} characters`);
   });
 
   test('much markup in pieces that are short enough', () => {
     const body = `<r>${elements}${`<a b="${'x'.repeat(1000)}"/>`.repeat(40)}</r>`;
-    expect(why(body)).toBe(`it has more than ${mostMarkup} characters of markup`);
+    expect(why(body)).toBe(`it has more than ${maxMarkup} characters of markup`);
   });
 });
 
@@ -135,7 +130,7 @@ describe('a body that is large and simple is read', () => {
 
 describe('names of the prototype', () => {
   const names = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'];
-  const bodies: readonly (readonly [string, (name: string) => ReportCall])[] = [
+  const bodies: readonly (readonly [string, (name: string) => DeliveryReportCall])[] = [
     ['json', (name) => posted(`{${members},"${name}":{"Department":"evil","optedOut":true}}`)],
     ['xml', (name) => posted(`<r>${elements}<${name}><Department>evil</Department></${name}></r>`)],
     ['post', (name) => posted(`${fields}&${name}=evil&${name}[Department]=evil&${name}.Department=evil`)],
@@ -188,7 +183,7 @@ describe('nothing throws', () => {
 
   test('whatever bytes come', () => {
     const call = fc.record({
-      method: fc.constantFrom<ReportCall['method'][]>('GET', 'POST'),
+      method: fc.constantFrom<DeliveryReportCall['method'][]>('GET', 'POST'),
       contentType: fc.string(),
       body: fc.uint8Array({ maxLength: 300 }),
     });
@@ -199,7 +194,7 @@ describe('nothing throws', () => {
     );
   });
 
-  test.each(reportFormats)('whatever bytes of a true report are damaged, in %s', (format) => {
+  test.each(deliveryReportFormats)('whatever bytes of a true report are damaged, in %s', (format) => {
     const { method, body } = encodeDeliveryReport(
       {
         version: 'v2.02',

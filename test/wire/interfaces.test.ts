@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { InputError } from '../../src/domain/problems.ts';
 import type { Credentials } from '../../src/gateway/account.ts';
 import { wireInterface, wireInterfaces } from '../../src/wire/interfaces.ts';
-import type { WireCredentials } from '../../src/wire/wire.ts';
+import type { WireCredentials } from '../../src/wire/wire-interface.ts';
 
 test('an interface is chosen by its name and format', () => {
   expect(wireInterface('rest-2.02', 'json')).toMatchObject({ name: 'rest-2.02', format: 'json' });

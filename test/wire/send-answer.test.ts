@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { encodeSendAnswer } from '../../src/wire/encode-send-answer.ts';
 import { wireInterface, wireInterfaces } from '../../src/wire/interfaces.ts';
-import type { AnswerStyle, SendAnswerToWrite } from '../../src/wire/wire.ts';
+import type { AnswerStyle, SendAnswerToWrite } from '../../src/wire/wire-interface.ts';
 
 type Decode = (body: string) => unknown;
 
@@ -114,7 +114,10 @@ const returned = (text: string): string =>
 describe('an answer of an earlier version', () => {
   test('may be the number of a job, as plain text', () => {
     for (const body of ['Job 12345678', ' job #12AB\n', '"Job 12345678"', 'Job ABCDEF1']) {
-      expect(decodeEarlier(body)).toMatchObject({ kind: 'job', job: expect.stringMatching(/^(12|ABC)/) });
+      expect(decodeEarlier(body)).toMatchObject({
+        kind: 'unnamed_success',
+        jobNumber: expect.stringMatching(/^(12|ABC)/),
+      });
     }
   });
 
@@ -148,12 +151,12 @@ describe('an answer of an earlier version', () => {
 
 describe('an answer in SOAP', () => {
   test('is the job in ttsReturn', () => {
-    expect(decodeSoap(returned('Job 12345678'))).toEqual({ kind: 'job', job: '12345678' });
+    expect(decodeSoap(returned('Job 12345678'))).toEqual({ kind: 'unnamed_success', jobNumber: '12345678' });
   });
 
   test('may be the bare word of success in ttsReturn, and nothing with more to say', () => {
     for (const word of ['Success', 'success.', 'SUCCESS!']) {
-      expect(decodeSoap(returned(word))).toEqual({ kind: 'job' });
+      expect(decodeSoap(returned(word))).toEqual({ kind: 'unnamed_success' });
     }
     for (const text of [
       'Success: false',
@@ -217,15 +220,15 @@ describe('an answer in SOAP', () => {
       envelope(
         `<S:Fault><faultcode>${code}</faultcode><faultstring>No</faultstring><detail>d</detail></S:Fault>`,
       );
-    expect(decodeSoap(fault11('S:Client'))).toEqual({ kind: 'fault', of: 'sender', words: ['No', 'd'] });
-    expect(decodeSoap(fault11('S:Server'))).toEqual({ kind: 'fault', of: 'service', words: ['No', 'd'] });
-    expect(decodeSoap(fault11(''))).toMatchObject({ kind: 'fault', of: 'service' });
+    expect(decodeSoap(fault11('S:Client'))).toEqual({ kind: 'fault', origin: 'sender', words: ['No', 'd'] });
+    expect(decodeSoap(fault11('S:Server'))).toEqual({ kind: 'fault', origin: 'service', words: ['No', 'd'] });
+    expect(decodeSoap(fault11(''))).toMatchObject({ kind: 'fault', origin: 'service' });
     for (const code of ['S:Client.Authentication', 'wsse:FailedAuthentication']) {
-      expect(decodeSoap(fault11(code))).toMatchObject({ kind: 'fault', of: 'credential' });
+      expect(decodeSoap(fault11(code))).toMatchObject({ kind: 'fault', origin: 'credential' });
     }
     const fault12 =
       '<S:Fault><S:Code><S:Value>S:Sender</S:Value></S:Code><S:Reason><S:Text xml:lang="en">No</S:Text></S:Reason></S:Fault>';
-    expect(decodeSoap(envelope(fault12))).toEqual({ kind: 'fault', of: 'sender', words: ['No'] });
+    expect(decodeSoap(envelope(fault12))).toEqual({ kind: 'fault', origin: 'sender', words: ['No'] });
   });
 
   test('is read as REST where it is not SOAP at all', () => {
@@ -297,11 +300,11 @@ describe('an answer is written', () => {
     expect(written(accepted, soap)[1]).toContain(
       '<tns:ttsResponse><ttsReturn>Job 12AB34CD</ttsReturn></tns:ttsResponse>',
     );
-    expect(read(accepted)).toEqual({ kind: 'job', job: '12AB34CD' });
-    expect(read(refused)).toEqual({ kind: 'fault', of: 'sender', words: refused.words });
+    expect(read(accepted)).toEqual({ kind: 'unnamed_success', jobNumber: '12AB34CD' });
+    expect(read(refused)).toEqual({ kind: 'fault', origin: 'sender', words: refused.words });
     expect(read({ kind: 'fault', words: ['Broken'] })).toEqual({
       kind: 'fault',
-      of: 'service',
+      origin: 'service',
       words: ['Broken'],
     });
     expect([accepted, refused].map((answer) => written(answer, soap)[0])).toEqual([200, 500]);

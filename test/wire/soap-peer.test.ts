@@ -8,7 +8,7 @@ import { openGateway } from '../../src/gateway/gateway.ts';
 import { wireInterface } from '../../src/wire/interfaces.ts';
 import { soapParts } from '../../src/wire/soap-tts.ts';
 import { encodeWsdl } from '../../src/wire/soap-wsdl.ts';
-import type { SendAnswer } from '../../src/wire/wire.ts';
+import type { SendAnswer } from '../../src/wire/wire-interface.ts';
 import { start, type TestSandbox } from '../sandbox/start.ts';
 import { outgoing } from '../support/outgoing.ts';
 
@@ -265,7 +265,7 @@ describe("another's server, made from our WSDL,", () => {
     const phone_numbers = '64211234567,64211234568';
     expect(peer.calls).toEqual([{ ...parts, phone_numbers }]);
     expect(new Set([...Object.keys({ ...parts, phone_numbers }), 'csv_file'])).toEqual(new Set(soapParts));
-    expect(decoded(evidence)).toEqual({ kind: 'job', job: '12345678' });
+    expect(decoded(evidence)).toEqual({ kind: 'unnamed_success', jobNumber: '12345678' });
   });
 
   test('is told recipients with other fields as a CSV file', async () => {
@@ -284,13 +284,13 @@ describe("another's server, made from our WSDL,", () => {
     ['Server', 'service', 500],
     // A fault belongs to status 500, and some servers answer it with 200.
     ['Client', 'sender', 200],
-  ])('throws a fault of the %s, which is one of the %s (%d)', async (faultcode, of, statusCode) => {
+  ])('throws a fault of the %s, which is one of the %s (%d)', async (faultcode, origin, statusCode) => {
     const faultstring = 'It is <not> & never "so"';
     await using peer = await soapServer(() => {
       throw { Fault: { faultcode: `soap:${faultcode}`, faultstring, statusCode } };
     });
     const evidence = await send(peer.url, message);
     expect(evidence).toMatchObject({ kind: 'answer', status: statusCode });
-    expect(decoded(evidence)).toEqual({ kind: 'fault', of, words: [faultstring] });
+    expect(decoded(evidence)).toEqual({ kind: 'fault', origin, words: [faultstring] });
   });
 });

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeJobCall } from '../../src/wire/job-calls.ts';
+import { decodeFollowUpCall } from '../../src/wire/follow-up-calls.ts';
+import { encodeStatusAnswer, type MessageStatus } from '../../src/wire/message-status.ts';
 import { rest104Json } from '../../src/wire/rest-1.ts';
 import { soapTts } from '../../src/wire/soap-tts.ts';
-import { encodeStatusAnswer, type MessageStatus } from '../../src/wire/status.ts';
-import { statusLookUpIn } from '../../src/wire/status-look-up.ts';
+import { createStatusLookUp } from '../../src/wire/status-look-up.ts';
 
 const formats = ['json', 'xml'] as const;
 const token = { kind: 'authToken', authToken: 'tok' } as const;
@@ -37,7 +37,7 @@ const status: MessageStatus = {
 };
 
 describe.each(formats)('a status look-up in %s', (format) => {
-  const lookUp = statusLookUpIn(format);
+  const lookUp = createStatusLookUp(format);
   const decode = (text: string) => lookUp.decode(Buffer.from(text));
 
   test('is understood by the service: the smallest page of that message, by that token', () => {
@@ -45,7 +45,7 @@ describe.each(formats)('a status look-up in %s', (format) => {
     const [before = '', query = ''] = path.split('?');
     const lowerCase = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
     const received = { method, path: before, query, headers: Object.fromEntries(lowerCase) };
-    expect(decodeJobCall({ ...received, body: Buffer.of() })).toEqual({
+    expect(decodeFollowUpCall({ ...received, body: Buffer.of() })).toEqual({
       question: { kind: 'status', messageId: 'M 1/ä', recordsPerPage: 1, page: 1 },
       format,
       credentials: token,
@@ -54,7 +54,12 @@ describe.each(formats)('a status look-up in %s', (format) => {
 
   test('reads a message as the service writes it', () => {
     const { body } = encodeStatusAnswer({ kind: 'found', status }, format);
-    expect(decode(body)).toEqual({ kind: 'found', messageId: '0123', state: 'Pending', job: '12AB34CD' });
+    expect(decode(body)).toEqual({
+      kind: 'found',
+      messageId: '0123',
+      state: 'Pending',
+      jobNumber: '12AB34CD',
+    });
   });
 
   test('reads an unknown message and a refusal as the service writes them', () => {
@@ -69,7 +74,7 @@ describe.each(formats)('a status look-up in %s', (format) => {
   });
 });
 
-const { decode } = statusLookUpIn('json');
+const { decode } = createStatusLookUp('json');
 
 test.each([
   ['an empty body', ''],
@@ -112,7 +117,7 @@ test('whatever the bytes, nothing is thrown', () => {
 });
 
 test('a look-up takes no credentials of another interface, and the other interfaces have none', () => {
-  expect(() => statusLookUpIn('json').encode('M1', { kind: 'apiKey', sender: 's', apiKey: 'k' })).toThrow(
+  expect(() => createStatusLookUp('json').encode('M1', { kind: 'apiKey', sender: 's', apiKey: 'k' })).toThrow(
     'takes an auth token',
   );
   expect([rest104Json.statusLookUp, soapTts.statusLookUp]).toEqual([undefined, undefined]);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { timeZone } from '../../src/platform/scalars.ts';
-import { isTimeZone, regionNamed, regionOf, windowsZone } from '../../src/wire/time-zone.ts';
+import { isTimeZone, parseTimeZone, regionOf, windowsZone } from '../../src/wire/time-zone.ts';
 
 test.each(['BST', 'IST', 'PST', 'ACT', '+09:00', 'Etc/Unknown', 'Middle Earth', '', '2026-12-01T09:00[UTC]'])(
   '"%s" is no time zone, though the runtime may take it for one',
@@ -22,7 +22,7 @@ test.each([
   ['GMT', 'Etc/GMT'],
   ['GMT Standard Time', 'Europe/London'],
 ])('a person who writes "%s" means %s', (written, region) => {
-  expect(regionNamed(written)).toBe(region);
+  expect(parseTimeZone(written)).toBe(region);
 });
 
 test('what the service calls GMT is London', () => {
@@ -30,5 +30,5 @@ test('what the service calls GMT is London', () => {
 });
 
 test('what a person calls GMT is told the service as UTC, whose clocks are never put forward', () => {
-  expect(windowsZone(regionNamed('GMT') ?? '')).toBe('UTC');
+  expect(windowsZone(parseTimeZone('GMT') ?? '')).toBe('UTC');
 });

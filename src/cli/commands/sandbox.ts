@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { type Command, Option } from 'commander';
 import { InputError } from '../../domain/problems.ts';
-import { type ReportId, reportIds, type SandboxOptions } from '../../sandbox/options.ts';
+import { type DeliveryReportId, deliveryReportIds, type SandboxOptions } from '../../sandbox/options.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
-import { type ReportFormat, reportFormats } from '../../wire/encode-delivery-report.ts';
+import { type DeliveryReportFormat, deliveryReportFormats } from '../../wire/encode-delivery-report.ts';
 import { parsePort, parseShare, parseWholeNumber } from '../options.ts';
 import { parseDuration, parseSpeed } from '../scalar-options.ts';
 import type { Shell } from '../shell.ts';
@@ -15,8 +15,8 @@ type SandboxFlags = {
   readonly journal?: string;
   readonly token?: string;
   readonly webhookUrl?: string;
-  readonly webhookFormat: ReportFormat;
-  readonly webhookId: ReportId;
+  readonly webhookFormat: DeliveryReportFormat;
+  readonly webhookId: DeliveryReportId;
   readonly webhookSender?: string;
   readonly webhookApiKey?: string;
   readonly latency: number;
@@ -62,7 +62,7 @@ export function define(command: Command, shell: Shell): void {
         '--webhook-format <format>',
         'what delivery reports are written in: json, xml, form fields (post) or a query string (get)',
       )
-        .choices(reportFormats)
+        .choices(deliveryReportFormats)
         .default('json'),
     )
     .addOption(
@@ -70,7 +70,7 @@ export function define(command: Command, shell: Shell): void {
         '--webhook-id <id>',
         'what delivery reports of SOAP give as their MessageID: that of the message, or the job number of its answer',
       )
-        .choices(reportIds)
+        .choices(deliveryReportIds)
         .default('message'),
     )
     .option('--webhook-sender <sender>', 'Sender in delivery reports; with --webhook-api-key')

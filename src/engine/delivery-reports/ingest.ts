@@ -7,13 +7,13 @@ import { type Replay, replayReports } from '../../ledger/delivery-reports/replay
 import { doubtUnsent, listUntriedProofs } from '../../ledger/runs/stop.ts';
 import { inTransaction } from '../../ledger/session.ts';
 import { type DeliveryReport, decodeDeliveryReport } from '../../wire/delivery-report.ts';
-import { observedMapping, type ReportMapping } from '../../wire/delivery-report-mapping.ts';
+import { type DeliveryReportMapping, observedMapping } from '../../wire/delivery-report-mapping.ts';
 import { billedUnits } from '../../wire/delivery-report-values.ts';
 import { isStopWord } from '../../wire/stop-words.ts';
 import { noteOf } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 
-export type MappingOf = (account: string) => ReportMapping;
+export type MappingOf = (account: string) => DeliveryReportMapping;
 
 const batchSize = 500;
 
@@ -90,7 +90,7 @@ async function doubtUntried({ ledger, now }: Pick<EngineContext, 'ledger' | 'now
  * What the bytes of a report say. Never throws: whoever knows the address can send anything. What we have asked for
  * ourselves is kept under the observed names.
  */
-function readReport({ method, contentType, body }: InboxReport, mapping: ReportMapping): Reading {
+function readReport({ method, contentType, body }: InboxReport, mapping: DeliveryReportMapping): Reading {
   const decoded =
     method === 'LOOK-UP'
       ? decodeDeliveryReport(

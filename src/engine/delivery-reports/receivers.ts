@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import type { AccountSharing } from '../../domain/accounts.ts';
 import { InputError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
-import { readReceiverAccounts, readReportMappings } from '../../gateway/receiver-accounts.ts';
+import { readSharing } from '../../gateway/account-sharing.ts';
+import { readDeliveryReportMappings, readReceiverAccounts } from '../../gateway/receiver-accounts.ts';
 import type { ReceiverAccount } from '../../gateway/receiver-settings.ts';
-import { readSharing } from '../../gateway/sharing.ts';
-import { reportCredentials } from '../../wire/delivery-report.ts';
-import type { ReportCall } from '../../wire/delivery-report-call.ts';
+import { deliveryReportCredentials } from '../../wire/delivery-report.ts';
+import type { DeliveryReportCall } from '../../wire/delivery-report-call.ts';
 import { observedMapping } from '../../wire/delivery-report-mapping.ts';
 import { accountsPath, readText } from '../definition-files.ts';
 import { loadAccount } from '../load-account.ts';
@@ -36,8 +36,8 @@ export const nobody: ReceiverAccount = {
 };
 
 /** `Sender` and `APIKey` of a call, under the names that the account's service has for them. */
-export function credentialsIn({ mapping }: ReceiverAccount, call: ReportCall) {
-  return reportCredentials(call, mapping);
+export function credentialsIn({ mapping }: ReceiverAccount, call: DeliveryReportCall) {
+  return deliveryReportCredentials(call, mapping);
 }
 
 /** What is received for an account that has no receiver any more is read under the observed names. */
@@ -59,7 +59,7 @@ export async function accountSharing(settings: Settings): Promise<AccountSharing
 export async function reportRules(settings: Settings): Promise<Pick<InboxWork, 'mappingOf' | 'sharing'>> {
   const path = accountsPath(settings);
   const source = await readText(path, settings, 'accounts');
-  const mappings = readReportMappings(source, path);
+  const mappings = readDeliveryReportMappings(source, path);
   return {
     mappingOf: (name) => mappings.get(name) ?? observedMapping,
     sharing: readSharing(source, path),

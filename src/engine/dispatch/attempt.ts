@@ -52,7 +52,7 @@ export async function attempt(
   pass('answered', run, claimed.request);
   return {
     number,
-    outcome: gateway.judge(evidence, claimed.messageId),
+    outcome: gateway.classify(evidence, claimed.messageId),
     httpStatus: evidence.kind === 'not_sent' ? null : (evidence.status ?? null),
     startedAt,
     finishedAt: context.now(),
@@ -75,7 +75,7 @@ export function withheld(because: Withholding, number: number, now: Date): Attem
 export function describe(outcome: Outcome): RequestReason | null {
   switch (outcome.kind) {
     case 'accepted':
-      return outcome.job === undefined ? null : { kind: 'job_number', jobNumber: outcome.job };
+      return outcome.jobNumber === undefined ? null : { kind: 'job_number', jobNumber: outcome.jobNumber };
     case 'rejected':
     case 'unauthorized':
       return outcome.words.join('; ');

@@ -37,7 +37,10 @@ export function nextStep(
 ): Step {
   switch (outcome.kind) {
     case 'accepted':
-      return settle({ state: 'accepted', ...(outcome.job === undefined ? {} : { job: outcome.job }) });
+      return settle({
+        state: 'accepted',
+        ...(outcome.jobNumber === undefined ? {} : { job: outcome.jobNumber }),
+      });
     case 'rejected':
       return settle({ state: 'rejected', divide: bisect && recipients > 1 });
     case 'in_doubt':
@@ -51,7 +54,7 @@ export function nextStep(
     case 'retry': {
       if (stopping || refusesAll) return settle(released);
       if (tries > retries) return settle({ state: 'failed' });
-      const asked = retryAfterMilliseconds(outcome.wait, finishedAt);
+      const asked = retryAfterMilliseconds(outcome.retryAfter, finishedAt);
       return { kind: 'send again', after: retryWait(tries, asked, random) };
     }
   }

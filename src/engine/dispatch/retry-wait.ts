@@ -1,11 +1,11 @@
-import { longestRetryAfter } from '../../gateway/retry-after.ts';
+import { maxRetryAfter } from '../../gateway/retry-after.ts';
 
 /** The first wait is drawn from up to this (milliseconds); it doubles with every attempt. */
 const firstCap = 500;
 const highestCap = 10_000;
 
 /** No wait is longer (milliseconds). */
-export const longestRetryWait = longestRetryAfter + highestCap;
+export const longestRetryWait = maxRetryAfter + highestCap;
 
 /**
  * How long to wait before a request is sent again: exponential with full jitter, so that what failed together does not

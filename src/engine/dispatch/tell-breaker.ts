@@ -20,7 +20,7 @@ export function tellBreaker(
       breaker.answered();
       return probe === undefined ? undefined : () => breaker.close(probe);
     case 'retry': {
-      const asked = retryAfterMilliseconds(outcome.wait, finishedAt);
+      const asked = retryAfterMilliseconds(outcome.retryAfter, finishedAt);
       return () => breaker.refused({ reason: outcome.reason, asked, probe });
     }
     case 'in_doubt':

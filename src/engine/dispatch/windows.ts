@@ -7,7 +7,7 @@ import { InputError } from '../../domain/problems.ts';
 import type { PlannedWindow, PlanWindow } from '../../ledger/planning/windows.ts';
 import type { SliceQueue } from '../../ledger/slices/queue.ts';
 import { listDueWindows, openWindow, type SliceWindow } from '../../ledger/slices/windows.ts';
-import { canSayZone } from '../../wire/time-zone.ts';
+import { supportsTimeZone } from '../../wire/time-zone.ts';
 import type { EngineContext } from '../context.ts';
 import type { AccountDesks } from './account-desk.ts';
 import { dispatchSettings, windowOf } from './dispatch-settings.ts';
@@ -33,7 +33,7 @@ function handoverAt(
   zones: readonly string[],
   interfaceName: InterfaceName,
 ): PlannedWindow['handover'] {
-  const zone = zones.find((each) => canSayZone(interfaceName, each)) ?? 'UTC';
+  const zone = zones.find((each) => supportsTimeZone(interfaceName, each)) ?? 'UTC';
   return { at, fields: { SendTime: localTime(at, zone), TimeZone: zone } };
 }
 

@@ -1,6 +1,6 @@
 import { suppressionsOf } from '../../domain/accounts.ts';
 import { InputError } from '../../domain/problems.ts';
-import { readSharing } from '../../gateway/sharing.ts';
+import { readSharing } from '../../gateway/account-sharing.ts';
 import { inTransaction } from '../../ledger/session.ts';
 import { addSuppressions } from '../../ledger/suppressions/add.ts';
 import {

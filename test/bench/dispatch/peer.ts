@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 import pg from 'pg';
 import { PgBoss } from 'pg-boss';
 import { Pool } from 'undici';
-import type { EncodedSendRequest } from '../../../src/wire/wire.ts';
+import type { EncodedSendRequest } from '../../../src/wire/wire-interface.ts';
 import { measureWork } from './processor-time.ts';
 import { concurrency, encodeRequests, messagesOf, writeRequest } from './workload.ts';
 

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Destination } from '../../../src/domain/message.ts';
 import { wireInterface } from '../../../src/wire/interfaces.ts';
-import type { EncodedSendRequest } from '../../../src/wire/wire.ts';
+import type { EncodedSendRequest } from '../../../src/wire/wire-interface.ts';
 import { outgoing } from '../../support/outgoing.ts';
 
 /** What every peer sends. The bytes are the same but for the MessageIDs, which are equally long. */

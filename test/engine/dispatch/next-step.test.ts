@@ -19,7 +19,7 @@ function stepAfter(outcome: Outcome, circumstances: Partial<Circumstances> = {})
 }
 
 const refused: Outcome = { kind: 'retry', reason: 'HTTP 503' };
-const refusedWith = (wait: string): Outcome => ({ ...refused, wait });
+const refusedWith = (retryAfter: string): Outcome => ({ ...refused, retryAfter });
 const accepted: Outcome = { kind: 'accepted' };
 const rejected: Outcome = { kind: 'rejected', words: ['Bad number'] };
 const unauthorized: Outcome = { kind: 'unauthorized', words: ['Who are you?'] };
@@ -40,7 +40,7 @@ const refusesAll = { refusesAll: true };
 describe('an attempt settles its request', () => {
   test.each<[string, Outcome, Partial<Circumstances>, Extract<Step, { kind: 'settle' }>['as']]>([
     ['that was accepted', accepted, {}, { state: 'accepted' }],
-    ['that was accepted as a job', { ...accepted, job: 'J7' }, {}, { state: 'accepted', job: 'J7' }],
+    ['that was accepted as a job', { ...accepted, jobNumber: 'J7' }, {}, { state: 'accepted', job: 'J7' }],
     ['that was rejected', rejected, {}, whole],
     ['that was rejected, where rejected ones are divided', rejected, { bisect: true }, divided],
     ['of one recipient that was rejected', rejected, { bisect: true, recipients: 1 }, whole],

@@ -27,7 +27,7 @@ const claimed = {
 async function send(
   service: SendPeer,
   changes: Partial<Sender>,
-  judge?: (gateway: Gateway) => Gateway['judge'],
+  judge?: (gateway: Gateway) => Gateway['classify'],
 ): ReturnType<typeof sendRequest> {
   const { context } = opened;
   const never = new AbortController().signal;
@@ -35,7 +35,7 @@ async function send(
   const sender: Sender = {
     context,
     patience: openPatience({ onLost: () => {}, onBack: () => {} }, context.ledger, never),
-    gateway: { ...gateway, ...(judge && { judge: judge(gateway) }) },
+    gateway: { ...gateway, ...(judge && { classify: judge(gateway) }) },
     limiter: openRateLimiter(context, anAccount()),
     breaker: undefined,
     run: 'run',

@@ -64,10 +64,10 @@ test('a request whose answer could not be judged is not given back with those th
   await using service = await sendPeer(() => ({ kind: 'accepted' }));
   await using gateway = open(service.url);
   const { source, sender, claimedTo } = await openSlice();
-  const judge = (): never => {
+  const classify = (): never => {
     throw new Error('a bug of ours');
   };
-  const broken = sender({ ...gateway, judge });
+  const broken = sender({ ...gateway, classify });
   await source.available(3, broken.stop);
   const [first, ...others] = await source.claim(3, broken.stop);
   if (!first) throw new Error('nothing was claimed');

@@ -60,11 +60,11 @@ const rate = z
   });
 
 /** So that the place of a tariff fits in two bytes, with room to spare. */
-const mostRates = 20_000;
+const maxRates = 20_000;
 
 export const rates = z
   .array(rate)
-  .max(mostRates, `expected at most ${mostRates} rates`)
+  .max(maxRates, `expected at most ${maxRates} rates`)
   .superRefine((list, context) => {
     const add = (index: number, key: string, message: string): void => {
       context.addIssue({ code: 'custom', path: [index, key], message });
@@ -75,7 +75,7 @@ export const rates = z
     }
     for (const { index, other } of overlaps(list)) {
       const given = (['from', 'destination'] as const).find((key) => list[index]?.[key] !== undefined);
-      const message = `expected a time, or a destination, other than that of rates.${other}, which is for ${wordsOf(list[other])}`;
+      const message = `expected a time, or a destination, other than that of rates.${other}, which is for ${describeRate(list[other])}`;
       add(index, given ?? 'channel', message);
     }
   })
@@ -101,7 +101,9 @@ function overlaps(list: readonly Rate[]): Overlap[] {
   );
   for (const group of groups.values()) {
     let latest: (typeof group)[number] | undefined;
-    for (const entry of group.toSorted(([, one], [, other]) => order(one.from ?? '', other.from ?? ''))) {
+    for (const entry of group.toSorted(([, one], [, other]) =>
+      compareTexts(one.from ?? '', other.from ?? ''),
+    )) {
       const [index, { from = '', until = endOfTime }] = entry;
       if (latest !== undefined && from < (latest[1].until ?? endOfTime)) {
         found.push({ index: Math.max(index, latest[0]), other: Math.min(index, latest[0]) });
@@ -115,12 +117,12 @@ function overlaps(list: readonly Rate[]): Overlap[] {
 /** After every date, in the order of texts. */
 const endOfTime = '~';
 
-function order(one: string, other: string): number {
+function compareTexts(one: string, other: string): number {
   return one < other ? -1 : Number(one > other);
 }
 
 /** For people: `sms to NZ from 2026-11-01`. */
-function wordsOf(written: Rate | undefined): string {
+function describeRate(written: Rate | undefined): string {
   if (written === undefined) return '';
   const { channel, destination: to, from, until } = written;
   const words: readonly (readonly [string, string | undefined])[] = [

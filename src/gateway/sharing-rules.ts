@@ -7,7 +7,7 @@ const sharingKeys = ['webhookOf', 'suppressionsOf'] as const;
 type Sharing = { readonly [Key in (typeof sharingKeys)[number]]?: string | undefined };
 
 /** The account whose suppressions an account goes by. Those of one webhook share them, unless it says otherwise. */
-export function suppressionsOfWritten(accounts: Readonly<Record<string, Sharing>>, name: string): string {
+export function suppressionAccountOf(accounts: Readonly<Record<string, Sharing>>, name: string): string {
   const { webhookOf, suppressionsOf } = accounts[name] ?? {};
   if (suppressionsOf !== undefined) return suppressionsOf;
   return webhookOf === undefined ? name : (accounts[webhookOf]?.suppressionsOf ?? webhookOf);
@@ -20,13 +20,13 @@ export function checkSharing(
 ): void {
   for (const [name, account] of Object.entries(accounts)) {
     for (const key of sharingKeys) {
-      const message = whyNot(accounts, name, key, account[key]);
+      const message = sharingProblem(accounts, name, key, account[key]);
       if (message !== undefined) context.addIssue({ code: 'custom', path: [name, key], message });
     }
   }
 }
 
-function whyNot(
+function sharingProblem(
   accounts: Readonly<Record<string, Sharing>>,
   name: string,
   key: keyof Sharing,

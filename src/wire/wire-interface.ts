@@ -2,7 +2,7 @@ import type { Channel, Format, InterfaceName, OutgoingRequest, SendRequest } fro
 
 /**
  * An interface of the service, in one format, is a module that satisfies `WireInterface`; `interfaces.ts` chooses it.
- * The service's side of all of them is `service.ts`. Everything here is pure: no clock, no randomness, no I/O.
+ * The service's side of all of them is `decode-send-request.ts`. Everything here is pure: no clock, no randomness, no I/O.
  */
 
 /** What an interface needs to present itself (interface.md, section 5); the gateway's credentials are assignable. */
@@ -51,14 +51,14 @@ export type DecodedSendRequest =
   | ({
       readonly kind: 'request';
       readonly request: SendRequest;
-      /** What interface.md forbids of its values, in the service's words (`forbidden.ts`). */
+      /** What interface.md forbids of its values, in the service's words (`forbidden-values.ts`). */
       readonly forbidden: readonly string[];
-    } & Understood)
+    } & RequestContext)
   /** Sent to the right place, but the body holds no message. */
-  | ({ readonly kind: 'unreadable' } & Understood);
+  | ({ readonly kind: 'unreadable' } & RequestContext);
 
 /** Credentials are absent where there were none; a missing part of them is empty text. */
-export type Understood = {
+export type RequestContext = {
   readonly interface: InterfaceName;
   /** As delivery reports write it, such as `v2.02`. */
   readonly version: string;
@@ -84,14 +84,14 @@ export type EncodedAnswer = {
 /** The service's answer, as far as its body could be understood. The HTTP status is judged elsewhere. */
 export type SendAnswer =
   | { readonly kind: 'success'; readonly messageId?: string }
-  /** A success in a form that has no room for a MessageID (interface.md, 4.2 and 4.3); `job` is the service's number. */
-  | { readonly kind: 'job'; readonly job?: string }
+  /** A success in a form that has no room for a MessageID (interface.md, 4.2 and 4.3); `jobNumber` is the service's own. */
+  | { readonly kind: 'unnamed_success'; readonly jobNumber?: string }
   | { readonly kind: 'failure'; readonly words: readonly string[]; readonly messageId?: string }
   | { readonly kind: 'unauthorized'; readonly words: readonly string[]; readonly messageId?: string }
   /** SOAP over HTTP answers 500 for every fault; only the fault itself says whose it is. */
   | {
       readonly kind: 'fault';
-      readonly of: 'sender' | 'credential' | 'service';
+      readonly origin: 'sender' | 'credential' | 'service';
       readonly words: readonly string[];
     }
   /** Says the same thing twice, which proves nothing of either. */
@@ -102,8 +102,13 @@ export type DecodeSendAnswer = (body: Uint8Array) => SendAnswer;
 
 /** What the service says of a MessageID, as far as its body could be understood. */
 export type StatusLookUpAnswer =
-  /** `state` is the service's word for the message, `job` its own number of it. */
-  | { readonly kind: 'found'; readonly messageId: string; readonly state?: string; readonly job?: string }
+  /** `state` is the service's word for the message, `jobNumber` its own number of it. */
+  | {
+      readonly kind: 'found';
+      readonly messageId: string;
+      readonly state?: string;
+      readonly jobNumber?: string;
+    }
   /** Never heard of, forgotten, or not processed yet. */
   | { readonly kind: 'not_found'; readonly messageId?: string }
   | { readonly kind: 'unauthorized'; readonly words: readonly string[] }

@@ -10,7 +10,7 @@ import { isTimeZone, regionOf, windowsZone } from './time-zone.ts';
  */
 
 /** What is wrong with a value for this interface ("expected …, got …."); undefined when nothing is. */
-export function wrongWireValue(
+export function wireValueError(
   interfaceName: InterfaceName,
   { type }: FieldDefinition,
   value: string,
@@ -22,9 +22,9 @@ export function wrongWireValue(
     case 'integer':
       return /^(0|[1-9]\d{0,8})$/.test(value) ? undefined : `expected a whole number, ${got}`;
     case 'time':
-      return wrongTime(interfaceName, value);
+      return timeError(interfaceName, value);
     case 'zone':
-      return wrongZone(interfaceName, value);
+      return zoneError(interfaceName, value);
     case 'text':
     case 'url':
     case 'audio':
@@ -32,7 +32,7 @@ export function wrongWireValue(
   }
 }
 
-function wrongTime(interfaceName: InterfaceName, value: string): string | undefined {
+function timeError(interfaceName: InterfaceName, value: string): string | undefined {
   if (!isTime(value)) return `expected a date and time such as 2026-11-21T18:30, got "${value}".`;
   if (interfaceName !== 'rest-2.02' && !/:00$|T\d\d:\d\d$/.test(value)) {
     return `expected a time without seconds, which ${interfaceName} cannot say, got "${value}".`;
@@ -40,7 +40,7 @@ function wrongTime(interfaceName: InterfaceName, value: string): string | undefi
   return undefined;
 }
 
-function wrongZone(interfaceName: InterfaceName, value: string): string | undefined {
+function zoneError(interfaceName: InterfaceName, value: string): string | undefined {
   const expected = 'expected a time zone such as Pacific/Auckland or AUS Eastern';
   if (!isTimeZone(value)) return `${expected}, got "${value}".${nearestZone(value)}`;
   if (interfaceName !== 'rest-2.02' && windowsZone(value) === undefined) {
@@ -56,11 +56,11 @@ export function isTime(text: string): boolean {
   return !Number.isNaN(milliseconds) && new Date(milliseconds).toISOString().startsWith(text);
 }
 
-/** A value as the interface takes it, still as text. @throws Error for a value that `wrongWireValue` finds fault with */
+/** A value as the interface takes it, still as text. @throws Error for a value that `wireValueError` finds fault with */
 export function toWireText(interfaceName: InterfaceName, field: FieldDefinition, value: string): string {
-  const wrong = wrongWireValue(interfaceName, field, value);
+  const wrong = wireValueError(interfaceName, field, value);
   if (wrong !== undefined) throw new Error(`${field.name}: ${wrong}`);
-  if (interfaceName === 'rest-2.02') return asDocumented(field, value);
+  if (interfaceName === 'rest-2.02') return toDocumentedCase(field, value);
   switch (field.type) {
     case 'time': {
       const [year, month, day, time] = [
@@ -74,12 +74,12 @@ export function toWireText(interfaceName: InterfaceName, field: FieldDefinition,
     case 'zone':
       return windowsZone(value) ?? value;
     default:
-      return asDocumented(field, value);
+      return toDocumentedCase(field, value);
   }
 }
 
 /** A value of a closed list in the capitals that the list has: campaigns may write `json` for `JSON`. */
-function asDocumented({ values }: FieldDefinition, value: string): string {
+function toDocumentedCase({ values }: FieldDefinition, value: string): string {
   return values?.find((known) => known.toLowerCase() === value.toLowerCase()) ?? value;
 }
 

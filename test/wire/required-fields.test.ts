@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { SendRequest } from '../../src/domain/message.ts';
-import { credentialRefusals, refusals } from '../../src/wire/required.ts';
+import { credentialRefusals, refusals } from '../../src/wire/required-fields.ts';
 
 const refused = (changes: Partial<SendRequest>) =>
   refusals('rest-2.02', {

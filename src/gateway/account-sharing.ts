@@ -1,7 +1,7 @@
 import type { AccountSharing, SharedWith } from '../domain/accounts.ts';
 import { readYaml } from '../platform/yaml.ts';
 import { accountsSchema } from './accounts.ts';
-import { suppressionsOfWritten } from './written-sharing.ts';
+import { suppressionAccountOf } from './sharing-rules.ts';
 
 /** What the accounts of a file share. No name needs to be set for it. @throws InputError for a faulty file */
 export function readSharing(
@@ -15,7 +15,7 @@ export function readSharing(
     return of === undefined ? [] : [{ account, of }];
   });
   const suppressions = names.flatMap((account): SharedWith[] => {
-    const of = suppressionsOfWritten(accounts, account);
+    const of = suppressionAccountOf(accounts, account);
     return of === account ? [] : [{ account, of }];
   });
   return { webhooks, suppressions, names };

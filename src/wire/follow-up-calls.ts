@@ -1,11 +1,11 @@
 import type { Format } from '../domain/message.ts';
 import { encodeAnswer } from './encode-send-answer.ts';
 import { asText, isBlank, isObject, type JsonObject, member, parseJson } from './json.ts';
+import { type InboundRecord, type MessageState, toReply } from './message-status.ts';
 import { encodeRecords, pageMembers, type RecordPage } from './records.ts';
 import { formatOf, rest2CredentialsOf } from './rest-2.02-headers.ts';
-import { type Rest2Version, rest2PathOf } from './rest-2-paths.ts';
-import { type InboundRecord, type JobState, toReply } from './status.ts';
-import type { EncodedAnswer, ReceivedRequest, WireCredentials } from './wire.ts';
+import { parseRest2Path, type Rest2Version } from './rest-2-paths.ts';
+import type { EncodedAnswer, ReceivedRequest, WireCredentials } from './wire-interface.ts';
 
 /**
  * Calls about messages that were sent before, the service's side (observed.md, "Status look-up"; rest-3.00.md, section
@@ -13,16 +13,16 @@ import type { EncodedAnswer, ReceivedRequest, WireCredentials } from './wire.ts'
  * call style puts what is asked and the credentials into the body of a `POST`.
  */
 
-export const jobActions = ['abort', 'reschedule', 'resubmit', 'pacing'] as const;
-export type JobAction = (typeof jobActions)[number];
+export const messageActions = ['abort', 'reschedule', 'resubmit', 'pacing'] as const;
+export type MessageAction = (typeof messageActions)[number];
 
-export type JobQuestion =
+export type FollowUpQuestion =
   /** `reply` also asks for the recipients' replies. */
   | ({ readonly kind: 'status' | 'reply'; readonly messageId: string } & RecordPage)
   | ({ readonly kind: 'received'; readonly period: ReceivedPeriod } & RecordPage)
   | {
       readonly kind: 'action';
-      readonly action: JobAction;
+      readonly action: MessageAction;
       readonly messageId: string;
       readonly sendTime: string;
       readonly numberOfOperators: string;
@@ -35,19 +35,25 @@ export type ReceivedPeriod = {
   readonly dateTo: string;
 };
 
-export type JobCall = {
-  readonly question: JobQuestion;
+export type FollowUpCall = {
+  readonly question: FollowUpQuestion;
   /** Of the answer: that of `Accept`, or else JSON. */
   readonly format: Format;
   readonly credentials?: WireCredentials;
 };
 
 const defaultRecordsPerPage = 100;
-const mostRecordsPerPage = 1000;
+const maxRecordsPerPage = 1000;
 
 /** Never throws; undefined for what is no such call. */
-export function decodeJobCall({ method, path, query, headers, body }: ReceivedRequest): JobCall | undefined {
-  const { version, call } = rest2PathOf(path) ?? {};
+export function decodeFollowUpCall({
+  method,
+  path,
+  query,
+  headers,
+  body,
+}: ReceivedRequest): FollowUpCall | undefined {
+  const { version, call } = parseRest2Path(path) ?? {};
   // A body is read only where it is asked for: those of sends are large.
   if (version === undefined || call === undefined || !/^[gs]et\//i.test(call)) return undefined;
   const read = parseJson(body);
@@ -55,7 +61,7 @@ export function decodeJobCall({ method, path, query, headers, body }: ReceivedRe
   const parameters = new URLSearchParams(query);
   const text = (name: string): string =>
     (asText(member(envelope, name)) ?? parameters.get(name) ?? '').trim();
-  const question = questionOf(version, method, call, text);
+  const question = parseQuestion(version, method, call, text);
   if (question === undefined) return undefined;
   const credentials = rest2CredentialsOf(version, headers['authorization'], envelope);
   return { question, format: formatOf(headers['accept']) ?? 'json', ...(credentials && { credentials }) };
@@ -66,28 +72,28 @@ type Call = Pick<ReceivedRequest, 'method'> & {
   readonly id: string;
 };
 
-function questionOf(
+function parseQuestion(
   version: Rest2Version,
   method: string,
   call: string,
   text: (name: string) => string,
-): JobQuestion | undefined {
+): FollowUpQuestion | undefined {
   const isLater = version !== 'v2.02';
   const [, name = '', id = ''] = /^((?:get|set)\/(?:sms\/)?[a-z]+)(?:\/([^/]+))?$/i.exec(call) ?? [];
   const asked = name.toLowerCase();
-  const messageId = id === '' ? text('MessageID') : decoded(id);
-  if (asked === 'get/status' && isAsked({ method, id }, 'GET', isLater)) {
-    return { kind: 'status', messageId, ...pageOf(text) };
+  const messageId = id === '' ? text('MessageID') : decodeSegment(id);
+  if (asked === 'get/status' && usesMethodOfCall({ method, id }, 'GET', isLater)) {
+    return { kind: 'status', messageId, ...parsePage(text) };
   }
   if (!isLater) return undefined;
-  if (asked === 'get/sms/reply' && isAsked({ method, id }, 'GET', true)) {
-    return { kind: 'reply', messageId, ...pageOf(text) };
+  if (asked === 'get/sms/reply' && usesMethodOfCall({ method, id }, 'GET', true)) {
+    return { kind: 'reply', messageId, ...parsePage(text) };
   }
   if (asked === 'get/sms/received' && id === '' && (method === 'GET' || method === 'POST')) {
-    return { kind: 'received', period: periodOf(text), ...pageOf(text) };
+    return { kind: 'received', period: parsePeriod(text), ...parsePage(text) };
   }
-  const action = jobActions.find((known) => asked === `set/${known}`);
-  if (action === undefined || !isAsked({ method, id }, 'PATCH', true)) return undefined;
+  const action = messageActions.find((known) => asked === `set/${known}`);
+  if (action === undefined || !usesMethodOfCall({ method, id }, 'PATCH', true)) return undefined;
   return {
     kind: 'action',
     action,
@@ -98,28 +104,28 @@ function questionOf(
 }
 
 /** With the MessageID in the path by the method of the call; without it by a POST in the older style, if there is one. */
-function isAsked({ method, id }: Call, by: 'GET' | 'PATCH', hasOlderStyle: boolean): boolean {
+function usesMethodOfCall({ method, id }: Call, by: 'GET' | 'PATCH', hasOlderStyle: boolean): boolean {
   return id === '' ? hasOlderStyle && method === 'POST' : method === by;
 }
 
 /** Names are written with a small letter in a query and with a capital in a body. */
-function either(text: (name: string) => string, name: string): string {
+function textInEitherCase(text: (name: string) => string, name: string): string {
   return text(name) || text(name.charAt(0).toUpperCase() + name.slice(1));
 }
 
-function periodOf(text: (name: string) => string): ReceivedPeriod {
+function parsePeriod(text: (name: string) => string): ReceivedPeriod {
   return {
-    timePeriod: either(text, 'timePeriod'),
-    dateFrom: either(text, 'dateFrom'),
-    dateTo: either(text, 'dateTo'),
+    timePeriod: textInEitherCase(text, 'timePeriod'),
+    dateFrom: textInEitherCase(text, 'dateFrom'),
+    dateTo: textInEitherCase(text, 'dateTo'),
   };
 }
 
-function pageOf(text: (name: string) => string): RecordPage {
-  const recordsPerPage = wholeNumber(either(text, 'recordsPerPage')) ?? defaultRecordsPerPage;
+function parsePage(text: (name: string) => string): RecordPage {
+  const recordsPerPage = wholeNumber(textInEitherCase(text, 'recordsPerPage')) ?? defaultRecordsPerPage;
   return {
-    recordsPerPage: Math.min(Math.max(recordsPerPage, 1), mostRecordsPerPage),
-    page: Math.max(wholeNumber(either(text, 'page')) ?? 1, 1),
+    recordsPerPage: Math.min(Math.max(recordsPerPage, 1), maxRecordsPerPage),
+    page: Math.max(wholeNumber(textInEitherCase(text, 'page')) ?? 1, 1),
   };
 }
 
@@ -127,7 +133,7 @@ function wholeNumber(text: string): number | undefined {
   return /^\d{1,9}$/.test(text) ? Number(text) : undefined;
 }
 
-function decoded(segment: string): string {
+function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
@@ -135,14 +141,14 @@ function decoded(segment: string): string {
   }
 }
 
-/** The answer to an action and to a question for received messages; that for a status is in `status.ts`. */
-export type JobAnswer =
+/** The answer to an action and to a question for received messages; that for a status is in `message-status.ts`. */
+export type FollowUpAnswer =
   | {
       readonly kind: 'done';
-      readonly action: JobAction;
+      readonly action: MessageAction;
       readonly messageId: string;
       readonly jobNumber: string;
-      readonly state: JobState;
+      readonly state: MessageState;
     }
   | ({
       readonly kind: 'received';
@@ -159,7 +165,7 @@ export type ReceivedRecord = InboundRecord & {
   readonly department?: string;
 };
 
-export function encodeJobAnswer(answer: JobAnswer, format: Format): EncodedAnswer {
+export function encodeFollowUpAnswer(answer: FollowUpAnswer, format: Format): EncodedAnswer {
   switch (answer.kind) {
     case 'done': {
       const { action, messageId, jobNumber, state } = answer;

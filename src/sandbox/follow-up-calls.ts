@@ -1,25 +1,25 @@
 import { secretOf } from '../wire/credentials.ts';
 import {
-  encodeJobAnswer,
-  type JobAction,
-  type JobAnswer,
-  type JobCall,
-  type JobQuestion,
+  encodeFollowUpAnswer,
+  type FollowUpAnswer,
+  type FollowUpCall,
+  type FollowUpQuestion,
+  type MessageAction,
   type ReceivedRecord,
-} from '../wire/job-calls.ts';
-import { onPage } from '../wire/records.ts';
-import { encodeStatusAnswer, type StatusAnswer } from '../wire/status.ts';
-import type { EncodedAnswer } from '../wire/wire.ts';
+} from '../wire/follow-up-calls.ts';
+import { encodeStatusAnswer, type StatusAnswer } from '../wire/message-status.ts';
+import { recordsOnPage } from '../wire/records.ts';
+import type { EncodedAnswer } from '../wire/wire-interface.ts';
 import { sendTimeOf } from './accept.ts';
-import type { AcceptedMessage, DeliveryChances } from './delivery.ts';
+import type { AcceptedMessage, DeliverySettings } from './delivery.ts';
 import type { KeptMessage, KeptMessages } from './kept-messages.ts';
+import { deliveryAt, repliesOf, stateOf, statusOf } from './message-status.ts';
 import { unauthorizedWords } from './receive.ts';
-import { receivedBetween } from './received.ts';
-import { deliveryAt, repliesOf, stateOf, statusOf } from './status.ts';
-import { isTaken } from './token.ts';
+import { parseReceivedPeriod } from './received-period.ts';
+import { isAcceptedSecret } from './token.ts';
 
 /** What later calls need besides what is asked. */
-export type JobService = DeliveryChances & {
+export type FollowUpService = DeliverySettings & {
   /** The only token that is taken, or undefined for any. */
   readonly token: string | undefined;
   /** The sender's own, a name of the IANA database. */
@@ -34,40 +34,44 @@ export type JobService = DeliveryChances & {
   ) => void;
 };
 
-type Asked<Kind> = Extract<JobQuestion, { kind: Kind }>;
+type Question<Kind> = Extract<FollowUpQuestion, { kind: Kind }>;
 
-export function answerJobCall(
-  { question, credentials, format }: JobCall,
-  service: JobService,
+export function answerFollowUpCall(
+  { question, credentials, format }: FollowUpCall,
+  service: FollowUpService,
 ): EncodedAnswer {
-  if (!isTaken(credentials && secretOf(credentials), service.token)) {
+  if (!isAcceptedSecret(credentials && secretOf(credentials), service.token)) {
     return encodeStatusAnswer({ kind: 'unauthorized', words: unauthorizedWords }, format);
   }
-  if (question.kind === 'received') return encodeJobAnswer(received(question, service), format);
+  if (question.kind === 'received') return encodeFollowUpAnswer(received(question, service), format);
   const { messageId } = question;
   const kept = service.messages.find(messageId);
   if (kept === undefined) return encodeStatusAnswer({ kind: 'unknown', messageId }, format);
   return question.kind === 'action'
-    ? encodeJobAnswer(act(kept, question, service), format)
+    ? encodeFollowUpAnswer(applyAction(kept, question, service), format)
     : encodeStatusAnswer(status(kept, question, service), format);
 }
 
-function status(kept: KeptMessage, asked: Asked<'status' | 'reply'>, service: JobService): StatusAnswer {
+function status(
+  kept: KeptMessage,
+  asked: Question<'status' | 'reply'>,
+  service: FollowUpService,
+): StatusAnswer {
   const { recordsPerPage, page, kind } = asked;
   const records = { recordsPerPage, page };
   return { kind: 'found', status: statusOf(kept, records, service, service.now(), kind === 'reply') };
 }
 
-function received(asked: Asked<'received'>, service: JobService): JobAnswer {
-  const between = receivedBetween(asked.period, service.timeZone, service.now());
+function received(asked: Question<'received'>, service: FollowUpService): FollowUpAnswer {
+  const between = parseReceivedPeriod(asked.period, service.timeZone, service.now());
   if (between.kind === 'refused') return between;
   const { recordsPerPage, page } = asked;
   const messages = service.replyRate === 0 ? [] : [...receivedMessages(service, between.from, between.to)];
-  const shown = onPage(messages, asked);
+  const shown = recordsOnPage(messages, asked);
   return { kind: 'received', count: messages.length, messages: shown, recordsPerPage, page };
 }
 
-function* receivedMessages(service: JobService, from: Date, to: Date): Generator<ReceivedRecord> {
+function* receivedMessages(service: FollowUpService, from: Date, to: Date): Generator<ReceivedRecord> {
   const now = service.now();
   for (const { message, destinations } of service.messages.all()) {
     const { sentAt, messageId, jobNumber, subAccount, department } = message;
@@ -93,7 +97,7 @@ type Change =
       readonly report?: KeptMessage['destinations'];
     };
 
-function act(kept: KeptMessage, asked: Asked<'action'>, service: JobService): JobAnswer {
+function applyAction(kept: KeptMessage, asked: Question<'action'>, service: FollowUpService): FollowUpAnswer {
   const change = changes[asked.action](kept, asked, service);
   const { messageId, jobNumber } = kept.message;
   if (change.kind === 'refused') return { ...change, messageId };
@@ -103,7 +107,7 @@ function act(kept: KeptMessage, asked: Asked<'action'>, service: JobService): Jo
 }
 
 const changes: Readonly<
-  Record<JobAction, (kept: KeptMessage, asked: Asked<'action'>, service: JobService) => Change>
+  Record<MessageAction, (kept: KeptMessage, asked: Question<'action'>, service: FollowUpService) => Change>
 > = {
   abort({ message, destinations }, _asked, { now }) {
     if (stateOf(message, now()) !== 'Pending')

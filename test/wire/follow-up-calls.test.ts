@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { decodeJobCall, encodeJobAnswer } from '../../src/wire/job-calls.ts';
+import { decodeFollowUpCall, encodeFollowUpAnswer } from '../../src/wire/follow-up-calls.ts';
 
 type Changes = { readonly query?: string; readonly headers?: Record<string, string>; readonly body?: object };
 
 function decode(method: string, path: string, { query = '', headers = {}, body }: Changes = {}) {
   const bytes = Buffer.from(body === undefined ? '' : JSON.stringify(body));
-  return decodeJobCall({ method, path, query, headers, body: bytes });
+  return decodeFollowUpCall({ method, path, query, headers, body: bytes });
 }
 
 const question = (...asked: Parameters<typeof decode>) => decode(...asked)?.question;
@@ -111,10 +111,10 @@ test('an action is answered with the job, its state and the name of the action',
     jobNumber: '10AB20CE',
     state: 'Completed',
   } as const;
-  expect(encodeJobAnswer(done, 'json').body).toBe(
+  expect(encodeFollowUpAnswer(done, 'json').body).toBe(
     '{"Result":"Success","MessageID":"M1","Status":"Completed","JobNum":"10AB20CE","Action":"Abort"}',
   );
-  expect(encodeJobAnswer({ kind: 'refused', words: ['No'], messageId: 'M1' }, 'xml')).toMatchObject({
+  expect(encodeFollowUpAnswer({ kind: 'refused', words: ['No'], messageId: 'M1' }, 'xml')).toMatchObject({
     status: 400,
     body: expect.stringContaining('<MessageID>M1</MessageID><ErrorMessage>No</ErrorMessage>'),
   });

@@ -1,16 +1,22 @@
 import type { Destination } from '../domain/message.ts';
 import { localSeconds } from '../platform/zoned-times.ts';
-import { reportTypes } from '../wire/delivery-report-values.ts';
-import { onPage, type RecordPage, type RecordTime } from '../wire/records.ts';
-import type { InboundRecord, JobState, MessageStatus, RecipientStatus } from '../wire/status.ts';
-import { type AcceptedMessage, type Delivery, type DeliveryChances, deliver, priceText } from './delivery.ts';
+import { deliveryReportTypes } from '../wire/delivery-report-values.ts';
+import type { InboundRecord, MessageState, MessageStatus, RecipientStatus } from '../wire/message-status.ts';
+import { type RecordPage, type RecordTime, recordsOnPage } from '../wire/records.ts';
+import {
+  type AcceptedMessage,
+  type Delivery,
+  type DeliverySettings,
+  deliver,
+  priceText,
+} from './delivery.ts';
 import type { KeptMessage } from './kept-messages.ts';
 import { replyOf } from './replies.ts';
 
 /** The service has no accounts; the field is there. */
 const account = 'SANDBOX';
 
-export function stateOf({ sentAt }: AcceptedMessage, now: Date): JobState {
+export function stateOf({ sentAt }: AcceptedMessage, now: Date): MessageState {
   return now.getTime() >= sentAt.getTime() ? 'Completed' : 'Pending';
 }
 
@@ -18,7 +24,7 @@ export function stateOf({ sentAt }: AcceptedMessage, now: Date): JobState {
 export function statusOf(
   kept: KeptMessage,
   page: RecordPage,
-  chances: DeliveryChances,
+  chances: DeliverySettings,
   now: Date,
   withReplies: boolean,
 ): MessageStatus {
@@ -44,14 +50,14 @@ export function statusOf(
     success: totals.success,
     failed: totals.failed,
     price: priceText(totals.price),
-    recipients: onPage(destinations, page).map((destination, index): RecipientStatus => {
+    recipients: recordsOnPage(destinations, page).map((destination, index): RecipientStatus => {
       const { Recipient: _, ...fields } = destination;
       const delivery = deliveryAt(message, destination, chances, now);
       return {
-        type: reportTypes[message.channel],
+        type: deliveryReportTypes[message.channel],
         sequence: first + index + 1,
         fields,
-        ...recipientOf(message, destination, delivery, chances),
+        ...recipientOutcome(message, destination, delivery, chances),
         ...(withReplies ? { replies: delivery ? repliesOf(message, destination, chances) : [] } : {}),
       };
     }),
@@ -62,7 +68,7 @@ export function statusOf(
 export function deliveryAt(
   message: AcceptedMessage,
   destination: Destination,
-  chances: DeliveryChances,
+  chances: DeliverySettings,
   now: Date,
 ): Delivery | undefined {
   if (stateOf(message, now) === 'Completed') return deliver(message, destination, chances);
@@ -82,7 +88,7 @@ export function beforeResubmission(message: AcceptedMessage): AcceptedMessage | 
 export function repliesOf(
   message: AcceptedMessage,
   destination: Destination,
-  chances: DeliveryChances,
+  chances: DeliverySettings,
 ): readonly InboundRecord[] {
   const reply = replyOf(message, destination, chances);
   if (reply === undefined) return [];
@@ -93,11 +99,11 @@ function timeIn({ zone }: AcceptedMessage, at: Date): RecordTime {
   return { utc: localSeconds(at, 'UTC'), local: localSeconds(at, zone.region) };
 }
 
-function recipientOf(
+function recipientOutcome(
   message: AcceptedMessage,
   destination: Destination,
   delivery: Delivery | undefined,
-  chances: DeliveryChances,
+  chances: DeliverySettings,
 ): Pick<RecipientStatus, 'destination' | 'status' | 'result' | 'price' | 'sentTime'> {
   if (delivery === undefined) {
     const address = deliver(message, destination, chances).destination;
@@ -115,17 +121,17 @@ function recipientOf(
 type Totals = { readonly success: number; readonly failed: number; readonly price: number };
 
 /** Of messages that were looked up after their end: every page shows them, and counting parts takes its time. */
-const totalsSeen = new WeakMap<KeptMessage, Totals>();
+const totalsCache = new WeakMap<KeptMessage, Totals>();
 
-function totalsOf(kept: KeptMessage, chances: DeliveryChances): Totals {
-  const seen = totalsSeen.get(kept);
+function totalsOf(kept: KeptMessage, chances: DeliverySettings): Totals {
+  const seen = totalsCache.get(kept);
   if (seen) return seen;
   const totals = countTotals(kept, chances, kept.message.sentAt);
-  totalsSeen.set(kept, totals);
+  totalsCache.set(kept, totals);
   return totals;
 }
 
-function countTotals({ message, destinations }: KeptMessage, chances: DeliveryChances, now: Date): Totals {
+function countTotals({ message, destinations }: KeptMessage, chances: DeliverySettings, now: Date): Totals {
   const totals = { success: 0, failed: 0, price: 0 };
   if (stateOf(message, now) !== 'Completed' && message.resubmitted === 0) return totals;
   for (const destination of destinations) {

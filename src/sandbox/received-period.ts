@@ -1,8 +1,8 @@
 import { momentOf } from '../platform/zoned-times.ts';
-import type { ReceivedPeriod } from '../wire/job-calls.ts';
-import { isTime } from '../wire/values.ts';
+import type { ReceivedPeriod } from '../wire/follow-up-calls.ts';
+import { isTime } from '../wire/wire-values.ts';
 
-export type Between =
+export type PeriodRange =
   | { readonly kind: 'between'; readonly from: Date; readonly to: Date }
   | { readonly kind: 'refused'; readonly words: readonly string[] };
 
@@ -10,11 +10,11 @@ const minute = 60_000;
 const week = 7 * 24 * 60 * minute;
 
 /** Which messages are asked for (rest-3.00.md, sections 5 and 11.2); the last day where neither way is given. */
-export function receivedBetween(
+export function parseReceivedPeriod(
   { timePeriod, dateFrom, dateTo }: ReceivedPeriod,
   zone: string,
   now: Date,
-): Between {
+): PeriodRange {
   if (dateFrom === '' && dateTo === '') {
     const minutes = timePeriod === '' ? 1440 : Number(timePeriod);
     if (!/^\d*$/.test(timePeriod) || minutes < 1 || minutes > 1440) {
@@ -23,7 +23,7 @@ export function receivedBetween(
     return { kind: 'between', from: new Date(now.getTime() - minutes * minute), to: now };
   }
   if (timePeriod !== '') return refused('Expected timePeriod or dateFrom and dateTo, not both');
-  const [from, to] = [dateFrom, dateTo].map((text) => momentIn(text, zone));
+  const [from, to] = [dateFrom, dateTo].map((text) => parseMoment(text, zone));
   if (!from || !to) return refused('dateFrom and dateTo must be times such as 2026-11-21 08:00:00');
   if (from > to || to.getTime() - from.getTime() > week) {
     return refused('dateTo must be at most 7 days after dateFrom');
@@ -31,12 +31,12 @@ export function receivedBetween(
   return { kind: 'between', from, to };
 }
 
-function refused(words: string): Between {
+function refused(words: string): PeriodRange {
   return { kind: 'refused', words: [words] };
 }
 
 /** With a T or a blank; a date alone begins at midnight. */
-function momentIn(text: string, zone: string): Date | undefined {
+function parseMoment(text: string, zone: string): Date | undefined {
   const written = text.replace(' ', 'T');
   const time = written.includes('T') ? written : `${written}T00:00`;
   return isTime(time) ? momentOf(time, zone) : undefined;

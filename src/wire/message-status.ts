@@ -7,7 +7,7 @@ import {
   type RecordPage,
   type RecordTime,
 } from './records.ts';
-import type { EncodedAnswer } from './wire.ts';
+import type { EncodedAnswer } from './wire-interface.ts';
 
 /**
  * What the service says of a message and its recipients, a page at a time (observed.md, "Status look-up"; rest-3.00.md,
@@ -15,13 +15,13 @@ import type { EncodedAnswer } from './wire.ts';
  */
 
 /** Job states seen. */
-export const jobStates = ['Pending', 'Delayed', 'Completed', 'CreditHold', 'Unknown'] as const;
-export type JobState = (typeof jobStates)[number];
+export const messageStates = ['Pending', 'Delayed', 'Completed', 'CreditHold', 'Unknown'] as const;
+export type MessageState = (typeof messageStates)[number];
 
 /** Prices are decimal text in the account's currency. */
 export type MessageStatus = RecordPage & {
   readonly messageId: string;
-  readonly state: JobState;
+  readonly state: MessageState;
   readonly jobNumber: string;
   readonly account: string;
   readonly subAccount?: string;

@@ -1,7 +1,7 @@
 import type { Channel, InterfaceName, SendRequest } from '../domain/message.ts';
-import { servedFields } from './fields.ts';
+import { serviceSideFields } from './fields.ts';
 import { isBlank } from './json.ts';
-import type { WireCredentials } from './wire.ts';
+import type { WireCredentials } from './wire-interface.ts';
 
 /**
  * What the service refuses a request for: "presence of required fields", nothing else (interface.md, sections 3 and 7),
@@ -66,7 +66,9 @@ export function isLoopbackHost(hostname: string): boolean {
 
 function contentRefusals(interfaceName: InterfaceName, request: SendRequest): readonly string[] {
   const words = request.channel === 'fax' ? fileRefusals(request) : [];
-  const bodyFields = servedFields(interfaceName, request.channel).filter(({ required }) => required !== 'no');
+  const bodyFields = serviceSideFields(interfaceName, request.channel).filter(
+    ({ required }) => required !== 'no',
+  );
   const hasBody = bodyFields.some(({ name }) => !isBlank(request.fields[name]));
   const filesAreBody = request.channel === 'fax' && request.files.length > 0;
   return hasBody || filesAreBody ? words : [...words, missingBody[request.channel]];

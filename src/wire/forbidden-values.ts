@@ -1,12 +1,12 @@
 import type { Channel, Format, InterfaceName, SendRequest } from '../domain/message.ts';
 import { canBeMessageId } from '../domain/message-id.ts';
-import { type FieldDefinition, keypadTones, servedFields } from './fields.ts';
+import { type FieldDefinition, keypadTones, serviceSideFields } from './fields.ts';
 import { asText, isBlank, isObject, type JsonObject, member } from './json.ts';
 import type { ReceivedMessage } from './message.ts';
 import type { Rest2Version } from './rest-2-paths.ts';
 import { isTimeZone, windowsZone } from './time-zone.ts';
-import { isTime } from './values.ts';
-import type { WireCredentials } from './wire.ts';
+import type { WireCredentials } from './wire-interface.ts';
+import { isTime } from './wire-values.ts';
 
 /**
  * What interface.md forbids beside leaving something out. The service is said to check presence alone (section 1); this
@@ -15,7 +15,7 @@ import type { WireCredentials } from './wire.ts';
  */
 
 /** Where a message came in, as far as the rules differ. */
-export type Origin = {
+export type MessageOrigin = {
   readonly interface: InterfaceName;
   readonly channel: Channel;
   /** Of the current interface. */
@@ -25,7 +25,7 @@ export type Origin = {
 
 /** Every value of a message that the document forbids, in the service's words. @param parts as they were received */
 export function forbiddenValues(
-  origin: Origin,
+  origin: MessageOrigin,
   parts: ReceivedMessage,
   request: SendRequest,
 ): readonly string[] {
@@ -50,12 +50,12 @@ const invalidSender = 'Invalid sender format';
 
 /** Section 2.1. Samples of the later versions have hyphens in it; in SOAP it is a header block of another standard. */
 function messageIdFaults(
-  { interface: name, version }: Origin,
+  { interface: name, version }: MessageOrigin,
   { messageId }: SendRequest,
 ): readonly string[] {
   if (messageId === undefined || name === 'soap-tts') return [];
-  const letters = isLater(version) ? messageId.replaceAll('-', '0') : messageId;
-  return canBeMessageId(letters)
+  const normalised = isLater(version) ? messageId.replaceAll('-', '0') : messageId;
+  return canBeMessageId(normalised)
     ? []
     : ['Invalid MessageID. It must be alphanumeric and at most 40 characters'];
 }
@@ -68,7 +68,7 @@ function isLater(version: Rest2Version | undefined): boolean {
 const entryNames: Readonly<Record<string, string>> = { Destinations: 'Destination', Files: 'File' };
 
 /** What is no list is passed over, and with it every recipient or file that its sender meant. */
-function listFaults({ interface: name, format }: Origin, members: JsonObject): readonly string[] {
+function listFaults({ interface: name, format }: MessageOrigin, members: JsonObject): readonly string[] {
   if (name === 'soap-tts') return [];
   return ['Destinations', 'Files', 'Keypads'].flatMap((list) => {
     const value = member(members, list);
@@ -83,8 +83,8 @@ function listFaults({ interface: name, format }: Origin, members: JsonObject): r
 }
 
 /** A blank field is one that is not there: published clients send all of them. */
-function fieldFaults(origin: Origin, members: JsonObject): readonly string[] {
-  return servedFields(origin.interface, origin.channel).flatMap((definition) => {
+function fieldFaults(origin: MessageOrigin, members: JsonObject): readonly string[] {
+  return serviceSideFields(origin.interface, origin.channel).flatMap((definition) => {
     const text = asText(member(members, definition.wireName));
     const fault =
       text === undefined || isBlank(text) ? undefined : fieldFault(origin, definition, text.trim());
@@ -96,7 +96,7 @@ function fieldFaults(origin: Origin, members: JsonObject): readonly string[] {
 const senderFields: readonly string[] = ['FromEmail', 'SMTPFrom'];
 
 function fieldFault(
-  { interface: interfaceName, version }: Origin,
+  { interface: interfaceName, version }: MessageOrigin,
   { name, wireName, type, limit, values, source }: FieldDefinition,
   text: string,
 ): string | undefined {
@@ -117,7 +117,7 @@ function fieldFault(
       // Clients of the later versions were seen to write a blank between date and time.
       return timeFault(interfaceName, wireName, isLater(version) ? text.replace(' ', 'T') : text);
     case 'zone':
-      return isZoneOf(interfaceName, text) ? undefined : `Invalid ${wireName}`;
+      return isSupportedZone(interfaceName, text) ? undefined : `Invalid ${wireName}`;
     case 'url':
       return /^https?:\/\//.test(text) && !URL.canParse(text) ? `${wireName} must be a full path` : undefined;
     case 'audio':
@@ -137,17 +137,17 @@ function timeFault(interfaceName: InterfaceName, wireName: string, text: string)
     case 'soap-tts':
       return undefined;
     default:
-      return isEarlierTime(text) ? undefined : `Invalid ${wireName}. Expected dd/mm/yyyy HH:mm`;
+      return isRest1Time(text) ? undefined : `Invalid ${wireName}. Expected dd/mm/yyyy HH:mm`;
   }
 }
 
-function isEarlierTime(text: string): boolean {
+function isRest1Time(text: string): boolean {
   const [, day, month, year, time] = /^(\d\d)\/(\d\d)\/(\d{4}) (\d\d:\d\d)$/.exec(text) ?? [];
   return isTime(`${year}-${month}-${day}T${time}`);
 }
 
 /** Earlier versions take Windows zones alone (2.8); for 2.02 "a region name" is documented and Windows zones were seen. */
-function isZoneOf(interfaceName: InterfaceName, text: string): boolean {
+function isSupportedZone(interfaceName: InterfaceName, text: string): boolean {
   if (interfaceName === 'rest-2.02') return isTimeZone(text);
   return windowsZone(text) !== undefined && !/^[A-Za-z]+\//.test(text);
 }
@@ -168,7 +168,7 @@ function fileFaults({ files }: SendRequest): readonly string[] {
 }
 
 /** Buttons are 1 to 9 (section 8); the later versions have 0 too, and so has the service's own wording. */
-function keypadFaults({ version }: Origin, { keypads }: SendRequest): readonly string[] {
+function keypadFaults({ version }: MessageOrigin, { keypads }: SendRequest): readonly string[] {
   const hasZero = isLater(version);
   return keypads.flatMap(({ Tone, RouteNumber }, index) => {
     const tone = Tone.trim();

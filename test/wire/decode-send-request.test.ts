@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeSendRequest } from '../../src/wire/service.ts';
-import type { ReceivedRequest } from '../../src/wire/wire.ts';
+import { decodeSendRequest } from '../../src/wire/decode-send-request.ts';
+import type { ReceivedRequest } from '../../src/wire/wire-interface.ts';
 
 /** The service's side: which interface and format a request is in, and what it reads from bodies that others wrote. */
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { encodeStatusAnswer, type MessageStatus } from '../../src/wire/status.ts';
+import { encodeStatusAnswer, type MessageStatus } from '../../src/wire/message-status.ts';
 import { parseMembers } from '../../src/wire/xml.ts';
 
 const status: MessageStatus = {

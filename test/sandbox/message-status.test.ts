@@ -106,7 +106,7 @@ describe('the status of a message', () => {
     const webhook = { url: hook.url };
     await using sandbox = await start({ webhook, undeliveredRate: 0.3, now: () => new Date(0) });
     await send(sandbox, rest202Json, sms({ destinations: numbers(200) }));
-    await expect.poll(sandbox.outstandingReports).toBe(0);
+    await expect.poll(sandbox.outstandingDeliveryReports).toBe(0);
     const reported = hook.calls.map((call) => {
       const decoded = decodeDeliveryReport(call);
       if (decoded.kind !== 'report') throw new Error('expected a report');
@@ -263,7 +263,7 @@ describe('messages are kept', () => {
       },
     ),
     destinations: numbers(recipients),
-    callOff: () => {},
+    cancelReports: () => {},
   });
 
   test('until their recipients are too many: then the oldest are forgotten, looked up or not', () => {

@@ -5,23 +5,23 @@
  */
 
 /** Members, items of lists and elements, over all levels. */
-export const mostMembers = 500;
+export const maxMembers = 500;
 /** Levels of nesting. */
-export const deepest = 32;
+export const maxDepth = 32;
 /** Characters of one tag, comment or processing instruction; the parser's time for a tag grows with their square. */
-export const longestMarkup = 1024;
+export const maxTagLength = 1024;
 /** Characters of all tags, comments and processing instructions together. */
-export const mostMarkup = 32 * 1024;
+export const maxMarkup = 32 * 1024;
 /** References (`&amp;`, `&#65;`) in a body. */
-export const mostReferences = 10_000;
+export const maxReferences = 10_000;
 
-export type Survey = {
+export type LimitCheck = {
   /** Why the body is not to be parsed; undefined when it may be. */
-  readonly trouble?: string;
+  readonly problem?: string;
 };
 
-export const tooMany = `it has more than ${mostMembers} members`;
-const tooDeep = `it is nested deeper than ${deepest} levels`;
+export const tooManyMembers = `it has more than ${maxMembers} members`;
+const tooDeep = `it is nested deeper than ${maxDepth} levels`;
 
 const code = (character: string): number => character.charCodeAt(0);
 const quote = code('"');
@@ -31,10 +31,10 @@ const colon = code(':');
 const [openObject, closeObject, openList, closeList] = [code('{'), code('}'), code('['), code(']')];
 
 /** @returns also how many names the outermost object has, those that come twice counted twice */
-export function surveyJson(body: Uint8Array): Survey & { readonly names: number } {
+export function checkJsonLimits(body: Uint8Array): LimitCheck & { readonly topLevelNames: number } {
   let members = 0;
   let depth = 0;
-  let names = 0;
+  let topLevelNames = 0;
   for (let at = 0; at < body.length; at++) {
     const byte = body[at] ?? 0;
     if (byte === quote) {
@@ -42,15 +42,15 @@ export function surveyJson(body: Uint8Array): Survey & { readonly names: number 
     } else if (byte === comma) {
       members++;
     } else if (byte === colon) {
-      if (depth === 1) names++;
+      if (depth === 1) topLevelNames++;
     } else if (byte === openObject || byte === openList) {
-      if (++depth > deepest) return { trouble: tooDeep, names };
+      if (++depth > maxDepth) return { problem: tooDeep, topLevelNames };
     } else if (byte === closeObject || byte === closeList) {
       depth--;
     }
-    if (members > mostMembers) return { trouble: tooMany, names };
+    if (members > maxMembers) return { problem: tooManyMembers, topLevelNames };
   }
-  return { names };
+  return { topLevelNames };
 }
 
 /** @param start the index of the quote that begins it */
@@ -60,35 +60,35 @@ function endOfString(body: Uint8Array, start: number): number {
   return at;
 }
 
-export function surveyXml(text: string): Survey {
+export function checkXmlLimits(text: string): LimitCheck {
   let elements = 0;
   let depth = 0;
   let markup = 0;
   for (let at = text.indexOf('<'); at >= 0; ) {
     const end = endOfMarkup(text, at);
-    if (typeof end === 'string') return { trouble: end };
+    if (typeof end === 'string') return { problem: end };
     if (!text.startsWith('<![CDATA[', at)) markup += end - at;
     if (text[at + 1] === '/') {
       depth--;
     } else if (text[at + 1] !== '?' && text[at + 1] !== '!') {
-      if (text[end - 2] !== '/' && ++depth > deepest) return { trouble: tooDeep };
+      if (text[end - 2] !== '/' && ++depth > maxDepth) return { problem: tooDeep };
     }
-    if (++elements > 2 * mostMembers) return { trouble: tooMany };
-    if (markup > mostMarkup) return { trouble: `it has more than ${mostMarkup} characters of markup` };
+    if (++elements > 2 * maxMembers) return { problem: tooManyMembers };
+    if (markup > maxMarkup) return { problem: `it has more than ${maxMarkup} characters of markup` };
     at = text.indexOf('<', end);
   }
-  return occursMoreThan(text, '&', mostReferences)
-    ? { trouble: `it has more than ${mostReferences} references` }
+  return occursMoreThan(text, '&', maxReferences)
+    ? { problem: `it has more than ${maxReferences} references` }
     : {};
 }
 
 /** Where a tag, comment, CDATA section or processing instruction ends, or what is wrong with it. */
 function endOfMarkup(text: string, start: number): number | string {
-  if (text.startsWith('<![CDATA[', start)) return after(text, ']]>', start + 9, text.length);
-  if (text.startsWith('<!--', start)) return after(text, '-->', start + 4, start + longestMarkup);
+  if (text.startsWith('<![CDATA[', start)) return indexAfter(text, ']]>', start + 9, text.length);
+  if (text.startsWith('<!--', start)) return indexAfter(text, '-->', start + 4, start + maxTagLength);
   if (text.startsWith('<!', start)) return 'it has a document type';
-  if (text.startsWith('<?', start)) return after(text, '?>', start + 2, start + longestMarkup);
-  const last = Math.min(text.length, start + longestMarkup);
+  if (text.startsWith('<?', start)) return indexAfter(text, '?>', start + 2, start + maxTagLength);
+  const last = Math.min(text.length, start + maxTagLength);
   let within = '';
   for (let at = start; at < last; at++) {
     const character = text[at] ?? '';
@@ -100,21 +100,21 @@ function endOfMarkup(text: string, start: number): number | string {
       within = character;
     }
   }
-  return neverEnds;
+  return unterminated;
 }
 
-const neverEnds = `a tag or comment in it does not end within ${longestMarkup} characters`;
+const unterminated = `a tag or comment in it does not end within ${maxTagLength} characters`;
 
 /** @param last the index that the end has to stand before */
-function after(text: string, end: string, from: number, last: number): number | string {
+function indexAfter(text: string, end: string, from: number, last: number): number | string {
   const at = text.slice(from, last).indexOf(end);
-  return at < 0 ? neverEnds : from + at + end.length;
+  return at < 0 ? unterminated : from + at + end.length;
 }
 
-export function occursMoreThan(text: string, character: string, most: number): boolean {
+export function occursMoreThan(text: string, character: string, limit: number): boolean {
   let count = 0;
   for (let at = text.indexOf(character); at >= 0; at = text.indexOf(character, at + 1)) {
-    if (++count > most) return true;
+    if (++count > limit) return true;
   }
   return false;
 }

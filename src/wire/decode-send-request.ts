@@ -1,7 +1,7 @@
 import { decodeRest1 } from './rest-1.ts';
 import { decodeRest202 } from './rest-2.02.ts';
 import { decodeSoapTts } from './soap-tts.ts';
-import type { DecodedSendRequest, ReceivedRequest } from './wire.ts';
+import type { DecodedSendRequest, ReceivedRequest } from './wire-interface.ts';
 
 /** The service's side of every interface: one place that knows which path and format is which. */
 const decoders = [decodeRest202, decodeRest1, decodeSoapTts];
