@@ -1,7 +1,7 @@
 import type { EngineContext } from '../engine/context.ts';
 import type { DrainDeadlines } from '../engine/dispatch/drain.ts';
 import type { Observer } from '../engine/dispatch/observer.ts';
-import { openPatience } from '../engine/dispatch/patience.ts';
+import { createOutageRetry } from '../engine/dispatch/outage-retry.ts';
 import { runWorker } from '../engine/dispatch/worker.ts';
 import { keepNotifying, usualTellingLook } from '../engine/notify/keep-notifying.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -21,7 +21,7 @@ export type Work = {
 export type WorkTools = {
   readonly logger: Logger;
   /** Who counts; what is to be told of a dispatch in words is logged here. */
-  readonly observer: Omit<Observer, 'over' | 'clockSteppedBack'>;
+  readonly observer: Omit<Observer, 'runEnded' | 'clockSteppedBack'>;
   readonly stop: AbortSignal;
   readonly deadlines: DrainDeadlines;
   readonly planner: Planner;
@@ -43,8 +43,8 @@ export async function keepWorking(
   const end = AbortSignal.any([stop, failed.signal]);
   const accountNamed = accountsOf(shell);
   const outage = {
-    onLost: ({ message }: Error) => logger.warn({ reason: message }, 'the database is away; waiting'),
-    onBack: () => logger.info('the database is back; going on'),
+    onDown: ({ message }: Error) => logger.warn({ reason: message }, 'the database is away; waiting'),
+    onUp: () => logger.info('the database is back; going on'),
   };
   const notifying = worker
     ? keepNotifying(context, {
@@ -65,13 +65,13 @@ export async function keepWorking(
         onUnknownAccount: ({ message }) =>
           logger.warn({ reason: message }, 'an account cannot be used here; its requests are left to others'),
         observer: telling(observer, logger),
-        onUnfinished: () => unfinished++,
+        onSliceFailed: () => unfinished++,
         stop: end,
         cutOff: deadlines.cutOff,
         onHeld: sayOnce((reason) =>
           logger.error({ reason }, 'the ledger is held: nothing is sent until `volley db restored` says so'),
         ),
-        patience: openPatience(outage, context.ledger, deadlines.giveUp),
+        outageRetry: createOutageRetry(outage, context.ledger, deadlines.giveUp),
       });
       logger.info('worker stopped');
     }
@@ -112,7 +112,7 @@ function telling(observer: WorkTools['observer'], logger: Logger): Observer {
         'the clock of the database was set back; what is owed by the rate of the account stays what it was',
       );
     },
-    over({ account, run, state }) {
+    runEnded({ account, run, state }) {
       // Each slice of the run says so.
       if (last === `${run} ${state}`) return;
       last = `${run} ${state}`;

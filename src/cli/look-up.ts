@@ -1,6 +1,6 @@
 import type { EngineContext } from '../engine/context.ts';
-import type { LookUpEnd } from '../engine/dispatch/ask-about-doubts.ts';
-import { openRateLimiter } from '../engine/dispatch/rate-limit.ts';
+import type { LookUpEnd } from '../engine/dispatch/look-up-doubts.ts';
+import { createRateLimiter } from '../engine/dispatch/rate-limiter.ts';
 import { loadAccount } from '../engine/load-account.ts';
 import { requireRun } from '../engine/runs/find-run.ts';
 import type { NamedRequests } from '../engine/runs/resolve.ts';
@@ -21,7 +21,7 @@ export async function lookUp(
   const gateway = openGateway(account);
   shell.drainable(() => 'Nothing more is asked; waiting for the answer that is on its way.');
   try {
-    const service = { account, gateway, rate: openRateLimiter(context, account) };
+    const service = { account, gateway, rate: createRateLimiter(context, account) };
     const end = await lookUpDoubts(context, service, requests, shell.stop, (doubt, answer) => {
       if (answer.kind === 'unclear') shell.note(`request ${doubt.request}: ${printable(answer.reason)}`);
     });

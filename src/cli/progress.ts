@@ -118,12 +118,12 @@ export async function startRunProgress(
       else if (waitsFor !== waitedFor) line.turn(text(now));
       waitedFor = waitsFor;
     },
-    onLost: (error) => {
+    onDown: (error) => {
       line.turn(
         `  waiting  the database is away (${printable(error.message)}); nothing is sent until it is back`,
       );
     },
-    onBack: () => line.turn('  sending  the database is back; going on'),
+    onUp: () => line.turn('  sending  the database is back; going on'),
     done: () => {
       if (watch) line.done(text(watch));
     },

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineContext } from '../engine/context.ts';
 import { drainDeadlines } from '../engine/dispatch/drain.ts';
-import { openPatience } from '../engine/dispatch/patience.ts';
+import { createOutageRetry } from '../engine/dispatch/outage-retry.ts';
 import { runWorker } from '../engine/dispatch/worker.ts';
 import { type FindCommand, findCommand } from '../engine/notify/find-command.ts';
 import { keepNotifying } from '../engine/notify/keep-notifying.ts';
@@ -110,14 +110,14 @@ async function sendMail(shell: Shell, context: EngineContext, run: string): Prom
   const over = new AbortController();
   const stop = AbortSignal.any([shell.stop, over.signal, AbortSignal.timeout(mailTime)]);
   const deadlines = drainDeadlines(stop);
-  const silent = { onLost: () => undefined, onBack: () => undefined };
+  const silent = { onDown: () => undefined, onUp: () => undefined };
   try {
     await runWorker(context, {
       accountNamed: accountsOf(shell),
       stop,
       cutOff: deadlines.cutOff,
-      patience: openPatience(silent, context.ledger, deadlines.giveUp),
-      watched: run,
+      outageRetry: createOutageRetry(silent, context.ledger, deadlines.giveUp),
+      watchedRun: run,
       onWatch: ({ state, held }) => {
         if (state !== 'running' && held === 0) over.abort();
       },

@@ -19,7 +19,7 @@ export type ApiObserver = (operation: string, status: number) => void;
 
 export type ProcessMetrics = {
   readonly registry: Registry;
-  readonly dispatch: Omit<Observer, 'over' | 'clockSteppedBack'>;
+  readonly dispatch: Omit<Observer, 'runEnded' | 'clockSteppedBack'>;
   readonly reports: ReportObserver;
   readonly api: ApiObserver;
 };
@@ -132,9 +132,9 @@ export function openMetrics({ ofNode }: { readonly ofNode: boolean }): ProcessMe
   return {
     registry,
     dispatch: {
-      sending: (account) => countsOf(account).sending(),
+      exchangeStarted: (account) => countsOf(account).sending(),
       settled: ({ account, state }) => countsOf(account).settled(state),
-      waited: (account, milliseconds) => countsOf(account).waited(milliseconds),
+      waitedForRate: (account, milliseconds) => countsOf(account).waited(milliseconds),
     },
     reports: {
       taken: (account) => taken.inc({ account }),

@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest';
-import { openPatience } from '../../src/engine/dispatch/patience.ts';
+import { createOutageRetry } from '../../src/engine/dispatch/outage-retry.ts';
 import { runWorker } from '../../src/engine/dispatch/worker.ts';
 import { type DispatchScene, openDispatchScene } from '../support/dispatch-scene.ts';
 import { anAccount } from '../support/execute.ts';
@@ -19,11 +19,11 @@ type Meanwhile = (scene: DispatchScene, run: string) => Promise<unknown>;
 const sentByWorker: Meanwhile = async (scene, run) => {
   const stop = new AbortController();
   const never = new AbortController().signal;
-  const outage = { onLost: () => undefined, onBack: () => undefined };
+  const outage = { onDown: () => undefined, onUp: () => undefined };
   const { context, ledger } = scene.ledger;
   const worker = runWorker(context, {
     accountNamed: async () => anAccount(scene.peer.url),
-    ...{ stop: stop.signal, cutOff: never, patience: openPatience(outage, ledger, never) },
+    ...{ stop: stop.signal, cutOff: never, outageRetry: createOutageRetry(outage, ledger, never) },
   });
   await runIs(scene, run, 'completed');
   stop.abort();

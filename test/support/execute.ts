@@ -4,7 +4,7 @@ import { executeRun, type RunEnd } from '../../src/engine/runs/execute-run.ts';
 import { requireSummary } from '../../src/engine/runs/find-run.ts';
 import type { Account } from '../../src/gateway/account.ts';
 
-const noProgress = { onStart: () => {}, onWatch: () => {}, onLost: () => {}, onBack: () => {} };
+const noProgress = { onStart: () => {}, onWatch: () => {}, onDown: () => {}, onUp: () => {} };
 const never = new AbortController().signal;
 
 /** Works a planned or paused run in this process. */

@@ -47,8 +47,8 @@ export async function executeIn(
     {
       onStart: () => {},
       onWatch: () => {},
-      onLost: () => said.push('away'),
-      onBack: () => said.push('back'),
+      onDown: () => said.push('away'),
+      onUp: () => said.push('back'),
     },
   );
   return { end, said };

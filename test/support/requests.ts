@@ -12,7 +12,7 @@ import type { HashKey } from '../../src/ledger/suppressions/hash.ts';
 
 /*
  * A worker's dealings with the requests of a slice, one step at a time and without a memory: what a worker keeps in its own
- * (`engine/dispatch/ordinary-requests.ts`) is read from the ledger.
+ * (`engine/dispatch/range-source.ts`) is read from the ledger.
  */
 
 export type { ClaimedRequest };

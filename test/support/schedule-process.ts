@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { openPatience } from '../../src/engine/dispatch/patience.ts';
+import { createOutageRetry } from '../../src/engine/dispatch/outage-retry.ts';
 import { runWorker } from '../../src/engine/dispatch/worker.ts';
 import { loadAccount } from '../../src/engine/load-account.ts';
 import { keepSchedules } from '../../src/engine/schedule/keep-schedules.ts';
@@ -28,7 +28,7 @@ process.once('SIGTERM', () => stop.abort());
 const settings = { environment: process.env, workingFolder: process.cwd() };
 const accountNamed = (name: string) => loadAccount(name, settings);
 const never = new AbortController().signal;
-const outage = { onLost: () => undefined, onBack: () => undefined };
+const outage = { onDown: () => undefined, onUp: () => undefined };
 const place = { folder: 'campaigns', settings, accountNamed };
 await Promise.all([
   keepSchedules({ ...context, now: fast }, place, 50, openLogger('error', 'warn'), stop.signal),
@@ -36,7 +36,7 @@ await Promise.all([
     accountNamed,
     stop: stop.signal,
     cutOff: never,
-    patience: openPatience(outage, ledger, never),
+    outageRetry: createOutageRetry(outage, ledger, never),
   }),
 ]);
 await ledger.close();

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { applyInbox } from '../../engine/delivery-reports/ingest.ts';
 import { type PollEnd, pollReports } from '../../engine/delivery-reports/poll.ts';
 import { reportRules } from '../../engine/delivery-reports/receivers.ts';
-import { openRateLimiter } from '../../engine/dispatch/rate-limit.ts';
+import { createRateLimiter } from '../../engine/dispatch/rate-limiter.ts';
 import { loadAccount } from '../../engine/load-account.ts';
 import { requireRun } from '../../engine/runs/find-run.ts';
 import { openGateway } from '../../gateway/gateway.ts';
@@ -26,7 +26,7 @@ export function definePoll(command: Command, shell: Shell): void {
         const gateway = openGateway(account);
         shell.drainable(() => 'Nothing more is asked; waiting for the answer that is on its way.');
         try {
-          const rate = openRateLimiter(context, account);
+          const rate = createRateLimiter(context, account);
           const work = { account, gateway, rate, run, acceptedWithin: context.now().getTime() };
           return await pollReports(context, work, shell.stop, (messageId, { reason }) =>
             shell.note(`${messageId}: ${printable(reason)}`),

@@ -4,7 +4,7 @@ import { openGateway } from '../../gateway/gateway.ts';
 import { reasonOf } from '../../platform/database-failures.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { EngineContext } from '../context.ts';
-import { openRateLimiter } from '../dispatch/rate-limit.ts';
+import { createRateLimiter } from '../dispatch/rate-limiter.ts';
 import { pollingEnds, pollReports } from './poll.ts';
 
 /** Milliseconds. */
@@ -45,7 +45,7 @@ async function pollAccount(
   stop: AbortSignal,
 ): Promise<void> {
   const gateway = openGateway(account);
-  const work = { account, gateway, rate: openRateLimiter(context, account), ...window };
+  const work = { account, gateway, rate: createRateLimiter(context, account), ...window };
   const about = { account: account.name };
   while (!stop.aborted) {
     try {

@@ -6,8 +6,8 @@ import { listPollable, notePoll, type PollableRequest } from '../../ledger/deliv
 import { type ReceivedReport, receiveReports } from '../../ledger/delivery-reports/receive.ts';
 import { decodeDeliveryReport } from '../../wire/delivery-report.ts';
 import type { EngineContext } from '../context.ts';
-import { requireLookUp } from '../dispatch/ask-about-doubts.ts';
-import type { RateLimiter } from '../dispatch/rate-limit.ts';
+import { requireLookUp } from '../dispatch/look-up-doubts.ts';
+import type { RateLimiter } from '../dispatch/rate-limiter.ts';
 
 /** After so long the service is not asked any more (observed.md, "Status look-up"); by hand it may be. Milliseconds. */
 export const pollingEnds = 6 * 3_600_000;

@@ -3,15 +3,15 @@ import type { Account } from '../../gateway/account.ts';
 import { type BreakerLook, changeBreaker, lookAtBreaker } from '../../ledger/limits/breaker.ts';
 import type { EngineContext } from '../context.ts';
 import {
-  closed,
+  closeBreaker,
+  extendProbe,
+  grantProbe,
   isProbeOf,
-  opened,
-  type Refused,
+  millisecondsUntilProbe,
+  openBreaker,
+  type Refusal,
   refusalsToOpen,
-  untilProbe,
-  withLongerProbe,
-  withoutProbe,
-  withProbe,
+  releaseProbe,
 } from './breaker.ts';
 
 /** Whether requests may go out through an account. One for each account and process; the ledger is what they share. */
@@ -19,11 +19,11 @@ export type AccountBreaker = {
   /** As far as this process knows. */
   readonly isOpen: () => boolean;
   /** Aborted as soon as this process knows that it is open; another one is given when it has closed. */
-  readonly opening: () => AbortSignal;
+  readonly openSignal: () => AbortSignal;
   /** Aborted when this process learns anything of it; another one is given from then on. */
-  readonly change: () => AbortSignal;
+  readonly changeSignal: () => AbortSignal;
   /** Looks at the ledger, for what other processes found. */
-  readonly look: () => Promise<void>;
+  readonly refresh: () => Promise<void>;
   /**
    * Asks whether requests may be claimed.
    *
@@ -32,91 +32,94 @@ export type AccountBreaker = {
    */
   readonly enter: (probe: string) => Promise<'all' | 'probe' | number>;
   /** The service refused a request, which is certain not to be taken. */
-  readonly refused: (refusal: Omit<Refused, 'random'>) => Promise<void>;
+  readonly recordRefusal: (refusal: Omit<Refusal, 'random'>) => Promise<void>;
   /** The service has answered a request, whatever it said. */
-  readonly answered: () => void;
+  readonly recordAnswer: () => void;
   /** The service has answered the one that tried it again. */
-  readonly close: (probe: string) => Promise<void>;
+  readonly closeAfterProbe: (probe: string) => Promise<void>;
   /** Right before the one that tries is claimed. @returns whether it still may */
-  readonly mayStillProbe: (probe: string) => Promise<boolean>;
+  readonly extendProbe: (probe: string) => Promise<boolean>;
   /** What was to try the service was not sent. */
-  readonly notTried: (probe: string) => Promise<void>;
+  readonly releaseProbe: (probe: string) => Promise<void>;
 };
 
 /** What is added to the account's own times for an answer, for the ledger's part in it (milliseconds). */
 const leaseMargin = 15_000;
 
 /** Some other process may find that the service answers again. Milliseconds. */
-const longestWait = 500;
+const maxWait = 500;
 
 /** What was known so long ago is not gone by: other processes may have found something else since (milliseconds). */
-const knownFor = 1_000;
+const maxAge = 1_000;
 
-export function openAccountBreaker(
+export function createAccountBreaker(
   { ledger: { pool }, monotonic, random }: Pick<EngineContext, 'ledger' | 'monotonic' | 'random'>,
   { name, timeouts }: Pick<Account, 'name' | 'timeouts'>,
 ): AccountBreaker {
   const lease = timeouts.connect + timeouts.headers + timeouts.body + leaseMargin;
   let known: Breaker | undefined;
-  let opening = new AbortController();
-  let change = new AbortController();
+  let opened = new AbortController();
+  let changed = new AbortController();
   let refusalsInARow = 0;
   /** By `monotonic`. */
   let probeFrom = 0;
-  let learnedAt = Number.NEGATIVE_INFINITY;
+  let updatedAt = Number.NEGATIVE_INFINITY;
 
-  const learn = ({ breaker, now }: BreakerLook): void => {
-    learnedAt = monotonic();
+  const update = ({ breaker, now }: BreakerLook): void => {
+    updatedAt = monotonic();
     if (breaker) {
-      probeFrom = monotonic() + untilProbe(breaker, now, lease);
-      opening.abort();
+      probeFrom = monotonic() + millisecondsUntilProbe(breaker, now, lease);
+      opened.abort();
     } else if (known) {
       refusalsInARow = 0;
-      opening = new AbortController();
+      opened = new AbortController();
     }
     known = breaker;
-    change.abort();
-    change = new AbortController();
+    changed.abort();
+    changed = new AbortController();
   };
 
-  async function decide(next: Parameters<typeof changeBreaker>[2]): Promise<BreakerLook> {
+  async function changeInLedger(next: Parameters<typeof changeBreaker>[2]): Promise<BreakerLook> {
     const look = await changeBreaker(pool, name, next);
-    learn(look);
+    update(look);
     return look;
   }
 
   return {
     isOpen: () => known !== undefined,
-    opening: () => opening.signal,
-    change: () => change.signal,
-    look: async () => learn(await lookAtBreaker(pool, name)),
+    openSignal: () => opened.signal,
+    changeSignal: () => changed.signal,
+    refresh: async () => update(await lookAtBreaker(pool, name)),
     async enter(probe) {
-      if (monotonic() - learnedAt > knownFor) learn(await lookAtBreaker(pool, name));
+      if (monotonic() - updatedAt > maxAge) update(await lookAtBreaker(pool, name));
       if (!known) return 'all';
-      const left = probeFrom - monotonic();
-      if (left > 0 && !isProbeOf(known, probe)) return Math.min(left, longestWait);
-      const { breaker } = await decide((breaker, now) => breaker && withProbe(breaker, probe, now, lease));
+      const wait = probeFrom - monotonic();
+      if (wait > 0 && !isProbeOf(known, probe)) return Math.min(wait, maxWait);
+      const { breaker } = await changeInLedger(
+        (breaker, now) => breaker && grantProbe(breaker, probe, now, lease),
+      );
       if (isProbeOf(breaker, probe)) return 'probe';
-      return breaker ? longestWait : 'all';
+      return breaker ? maxWait : 'all';
     },
-    async refused(refusal) {
-      if (refusal.probe === undefined) {
+    async recordRefusal(refusal) {
+      if (refusal.probeId === undefined) {
         refusalsInARow++;
         if (known || refusalsInARow < refusalsToOpen) return;
       }
       const refused = { ...refusal, random: random() };
-      await decide((breaker, now) => opened(breaker, refused, now));
+      await changeInLedger((breaker, now) => openBreaker(breaker, refused, now));
     },
-    answered() {
+    recordAnswer() {
       refusalsInARow = 0;
     },
-    close: async (probe) => void (await decide((breaker) => closed(breaker, probe))),
-    async mayStillProbe(probe) {
-      const { breaker } = await decide(
-        (breaker, now) => breaker && withLongerProbe(breaker, probe, now, lease),
+    closeAfterProbe: async (probe) => void (await changeInLedger((breaker) => closeBreaker(breaker, probe))),
+    async extendProbe(probe) {
+      const { breaker } = await changeInLedger(
+        (breaker, now) => breaker && extendProbe(breaker, probe, now, lease),
       );
       return breaker === undefined || isProbeOf(breaker, probe);
     },
-    notTried: async (probe) => void (await decide((breaker) => breaker && withoutProbe(breaker, probe))),
+    releaseProbe: async (probe) =>
+      void (await changeInLedger((breaker) => breaker && releaseProbe(breaker, probe))),
   };
 }

@@ -1,7 +1,7 @@
 /** @returns how many may go on, from 1 to `wanted`; 0 when it was stopped */
 export type Admit = (wanted: number, stop: AbortSignal) => Promise<number>;
 
-type Ask = {
+type Waiter = {
   readonly wanted: number;
   readonly grant: (granted: number) => void;
   readonly fail: (error: unknown) => void;
@@ -12,18 +12,18 @@ type Ask = {
  * first served.
  *
  * @param obtain as `Admit`, for all together; it is stopped when nobody waits any more
- * @param giveBack takes what is left because some stopped meanwhile
+ * @param returnClaim takes what is left because some stopped meanwhile
  */
-export function openAdmissions(obtain: Admit, giveBack: (left: number) => Promise<void>): Admit {
-  const asks = new Set<Ask>();
-  let deserted = new AbortController();
+export function shareAdmissions(obtain: Admit, giveBack: (left: number) => Promise<void>): Admit {
+  const waiters = new Set<Waiter>();
+  let abandoned = new AbortController();
   let round: Promise<void> | undefined;
 
   async function serveOnce(): Promise<void> {
-    deserted = new AbortController();
-    const wanted = [...asks].reduce((sum, ask) => sum + ask.wanted, 0);
-    let left = await obtain(wanted, deserted.signal);
-    for (const ask of asks) {
+    abandoned = new AbortController();
+    const wanted = [...waiters].reduce((sum, ask) => sum + ask.wanted, 0);
+    let left = await obtain(wanted, abandoned.signal);
+    for (const ask of waiters) {
       if (left === 0) break;
       const granted = Math.min(ask.wanted, left);
       left -= granted;
@@ -33,10 +33,10 @@ export function openAdmissions(obtain: Admit, giveBack: (left: number) => Promis
   }
 
   async function serve(): Promise<void> {
-    while (asks.size > 0) {
+    while (waiters.size > 0) {
       round = serveOnce();
       await round.catch((error: unknown) => {
-        for (const ask of asks) ask.fail(error);
+        for (const ask of waiters) ask.fail(error);
       });
     }
     round = undefined;
@@ -45,20 +45,20 @@ export function openAdmissions(obtain: Admit, giveBack: (left: number) => Promis
   return (wanted, stop) => {
     if (stop.aborted) return Promise.resolve(0);
     const { promise, resolve, reject } = Promise.withResolvers<number>();
-    const leave = (): void => {
-      asks.delete(ask);
-      if (asks.size === 0) deserted.abort();
+    const cancel = (): void => {
+      waiters.delete(ask);
+      if (waiters.size === 0) abandoned.abort();
       // The last one sees that what was obtained is given back. Where that fails it is used up, and no more.
-      const givenBack = asks.size === 0 ? round : undefined;
+      const givenBack = waiters.size === 0 ? round : undefined;
       Promise.resolve(givenBack)
         .catch(() => undefined)
         .then(() => resolve(0));
     };
     const done = (): void => {
-      asks.delete(ask);
-      stop.removeEventListener('abort', leave);
+      waiters.delete(ask);
+      stop.removeEventListener('abort', cancel);
     };
-    const ask: Ask = {
+    const ask: Waiter = {
       wanted,
       grant: (granted) => {
         done();
@@ -69,8 +69,8 @@ export function openAdmissions(obtain: Admit, giveBack: (left: number) => Promis
         reject(error);
       },
     };
-    asks.add(ask);
-    stop.addEventListener('abort', leave, { once: true });
+    waiters.add(ask);
+    stop.addEventListener('abort', cancel, { once: true });
     if (!round) void serve();
     return promise;
   };

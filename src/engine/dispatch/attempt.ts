@@ -6,7 +6,7 @@ import type { Verdict } from '../../gateway/verdict.ts';
 import type { ClaimedRequest } from '../../ledger/requests/claimed.ts';
 import type { EngineContext } from '../context.ts';
 import { pass } from '../points.ts';
-import { type FileContents, toSendRequest } from './run-files.ts';
+import { type FileContents, toOutgoingRequest } from './run-files.ts';
 
 export type Outcome =
   | Verdict
@@ -23,7 +23,7 @@ export type Attempt = {
   readonly finishedAt: Date;
 };
 
-export type Attempting = {
+export type AttemptContext = {
   readonly context: EngineContext;
   readonly gateway: Gateway;
   readonly run: string;
@@ -32,8 +32,8 @@ export type Attempting = {
   readonly cutOff: AbortSignal;
 };
 
-export async function attempt(
-  { gateway, context, run, channel, cutOff }: Attempting,
+export async function makeAttempt(
+  { gateway, context, run, channel, cutOff }: AttemptContext,
   claimed: ClaimedRequest,
   contents: FileContents,
   number: number,
@@ -43,10 +43,10 @@ export async function attempt(
   let exchange: Promise<Evidence>;
   // Both throw before any byte leaves: for a file that is missing, and a request that the interface cannot express.
   try {
-    exchange = gateway.send(toSendRequest(channel, claimed, contents), cutOff);
+    exchange = gateway.send(toOutgoingRequest(channel, claimed, contents), cutOff);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return unmade({ kind: 'unsendable', reason }, number, context.now());
+    return unsentAttempt({ kind: 'unsendable', reason }, number, context.now());
   }
   const evidence = await exchange;
   pass('answered', run, claimed.request);
@@ -59,7 +59,7 @@ export async function attempt(
   };
 }
 
-export function unmade(
+export function unsentAttempt(
   outcome: Extract<Outcome, { kind: 'unsendable' | 'withheld' }>,
   number: number,
   finishedAt: Date,
@@ -67,12 +67,12 @@ export function unmade(
   return { number, outcome, httpStatus: null, startedAt: finishedAt, finishedAt };
 }
 
-export function withheld(because: Withholding, number: number, now: Date): Attempt {
-  return unmade({ kind: 'withheld', because }, number, now);
+export function withheldAttempt(because: Withholding, number: number, now: Date): Attempt {
+  return unsentAttempt({ kind: 'withheld', because }, number, now);
 }
 
 /** What is kept of an outcome: the service's own words, or what went wrong. */
-export function describe(outcome: Outcome): RequestReason | null {
+export function describeOutcome(outcome: Outcome): RequestReason | null {
   switch (outcome.kind) {
     case 'accepted':
       return outcome.jobNumber === undefined ? null : { kind: 'job_number', jobNumber: outcome.jobNumber };

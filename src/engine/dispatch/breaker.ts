@@ -1,5 +1,5 @@
 import type { Breaker } from '../../domain/breaker.ts';
-import { longestRetryWait, retryWait } from './retry-wait.ts';
+import { maxRetryWait, retryWait } from './retry-wait.ts';
 
 /**
  * The circuit breaker of an account, as pure decisions. Undefined stands for a closed one: requests go out. An open one
@@ -9,12 +9,12 @@ import { longestRetryWait, retryWait } from './retry-wait.ts';
 /** So many refusals in a row, with no other answer in between, are one trouble of the service and not of the requests. */
 export const refusalsToOpen = 5;
 
-export type Refused = {
+export type Refusal = {
   readonly reason: string;
   /** Milliseconds that the service asks to be left alone for. */
-  readonly asked: number | undefined;
+  readonly requestedWait: number | undefined;
   /** Of the request that tried again. */
-  readonly probe: string | undefined;
+  readonly probeId: string | undefined;
   readonly random: number;
 };
 
@@ -22,14 +22,18 @@ export type Refused = {
  * After refusals enough, or the refusal of the request that tried again. It stays as it is where another worker opened it first,
  * and where another request tries by now, or the service was found to answer.
  */
-export function opened(breaker: Breaker | undefined, refused: Refused, now: number): Breaker | undefined {
-  if (refused.probe === undefined ? breaker : !isProbeOf(breaker, refused.probe)) return breaker;
+export function openBreaker(
+  breaker: Breaker | undefined,
+  refusal: Refusal,
+  now: number,
+): Breaker | undefined {
+  if (refusal.probeId === undefined ? breaker : !isProbeOf(breaker, refusal.probeId)) return breaker;
   const tries = (breaker?.tries ?? 0) + 1;
   return {
     openedAt: Math.min(breaker?.openedAt ?? now, now),
-    retryAt: now + retryWait(tries, refused.asked, refused.random),
+    retryAt: now + retryWait(tries, refusal.requestedWait, refusal.random),
     tries,
-    reason: refused.reason,
+    reason: refusal.reason,
     probe: null,
   };
 }
@@ -38,14 +42,14 @@ export function opened(breaker: Breaker | undefined, refused: Refused, now: numb
  * Milliseconds until one request may try again; 0: now. A time that is further ahead than any wait is of a clock that was
  * set back since, which nobody waits for to catch up.
  */
-export function untilProbe({ retryAt, probe }: Breaker, now: number, lease: number): number {
-  const waits = leftOf(retryAt, now, longestRetryWait);
-  const probed = probe === null ? 0 : leftOf(probe.until, now, lease);
-  return Math.max(0, waits, probed);
+export function millisecondsUntilProbe({ retryAt, probe }: Breaker, now: number, lease: number): number {
+  const untilRetry = remaining(retryAt, now, maxRetryWait);
+  const untilLeaseEnds = probe === null ? 0 : remaining(probe.until, now, lease);
+  return Math.max(0, untilRetry, untilLeaseEnds);
 }
 
-function leftOf(until: number, now: number, longest: number): number {
-  return until - now > longest ? 0 : until - now;
+function remaining(until: number, now: number, max: number): number {
+  return until - now > max ? 0 : until - now;
 }
 
 /**
@@ -55,25 +59,27 @@ function leftOf(until: number, now: number, longest: number): number {
  * @param lease how long its answer is waited for (milliseconds)
  * @returns the breaker unchanged where it is not time, or another one tries
  */
-export function withProbe(breaker: Breaker, id: string, now: number, lease: number): Breaker {
-  return untilProbe(breaker, now, lease) > 0 ? breaker : { ...breaker, probe: { id, until: now + lease } };
+export function grantProbe(breaker: Breaker, id: string, now: number, lease: number): Breaker {
+  return millisecondsUntilProbe(breaker, now, lease) > 0
+    ? breaker
+    : { ...breaker, probe: { id, until: now + lease } };
 }
 
 /**
  * Gives the request that tries again the whole time for its answer, now that it is about to be claimed: it may have waited long
  * for the account's rate. Another one that tries by now is left to it.
  */
-export function withLongerProbe(breaker: Breaker, id: string, now: number, lease: number): Breaker {
+export function extendProbe(breaker: Breaker, id: string, now: number, lease: number): Breaker {
   return isProbeOf(breaker, id) ? { ...breaker, probe: { id, until: now + lease } } : breaker;
 }
 
 /** The worker that was to try again has nothing to send; another one that tries by now is left to it. */
-export function withoutProbe(breaker: Breaker, id: string): Breaker {
+export function releaseProbe(breaker: Breaker, id: string): Breaker {
   return isProbeOf(breaker, id) ? { ...breaker, probe: null } : breaker;
 }
 
 /** The service has answered the request that tried again. */
-export function closed(breaker: Breaker | undefined, id: string): Breaker | undefined {
+export function closeBreaker(breaker: Breaker | undefined, id: string): Breaker | undefined {
   return isProbeOf(breaker, id) ? undefined : breaker;
 }
 

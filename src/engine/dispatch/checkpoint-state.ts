@@ -1,8 +1,8 @@
 import type { Advance, Advanced, RangeClaim } from '../../ledger/requests/advance.ts';
 import type { SendingSlice } from '../../ledger/slices/acquire.ts';
 import { pass } from '../points.ts';
-import { openBell } from './bell.ts';
 import type { AcceptedAttempt, CheckpointOptions } from './checkpoint.ts';
+import { createWakeup } from './wakeup.ts';
 
 type PendingClaim = RangeClaim & PromiseWithResolvers<boolean>;
 
@@ -21,31 +21,31 @@ export type CheckpointState = {
   /** Accepted, and not committed. */
   unrecorded: number;
   /** Rings when that is none. */
-  readonly recorded: ReturnType<typeof openBell>;
+  readonly allRecorded: ReturnType<typeof createWakeup>;
   /** Why nothing more of the slice is committed: what became of the last commit is not known. */
   failure: { readonly error: unknown } | undefined;
   claim: PendingClaim | undefined;
   /** Whether a claim is to be committed at once. */
-  hurried: boolean;
+  flushRequested: boolean;
 };
 
-export function openCheckpointState(slice: SendingSlice, options: CheckpointOptions): CheckpointState {
+export function createCheckpointState(slice: SendingSlice, options: CheckpointOptions): CheckpointState {
   return {
     ...{ slice, options, version: slice.version, accepted: [], unrecorded: 0, failure: undefined },
-    recorded: openBell(),
+    allRecorded: createWakeup(),
     claim: undefined,
-    hurried: false,
+    flushRequested: false,
   };
 }
 
-export function takeAdvance(state: CheckpointState): SliceAdvance {
+export function extractAdvance(state: CheckpointState): SliceAdvance {
   const { slice, accepted, claim } = state;
   state.accepted = [];
   const { run, slice: number, owner } = slice;
   return { run, slice: number, owner, version: state.version + 1, claim, accepted };
 }
 
-export function conclude(
+export function completeAdvance(
   state: CheckpointState,
   { version, claim, accepted }: SliceAdvance,
   result: Advanced,
@@ -53,31 +53,31 @@ export function conclude(
   if (result === 'lost') for (const each of accepted) void settleLate(state, each);
   else {
     state.version = version;
-    for (const each of accepted) noteRecorded(state, each);
+    for (const each of accepted) markRecorded(state, each);
   }
   if (!claim || state.claim !== claim) return;
   state.claim = undefined;
-  state.hurried = false;
+  state.flushRequested = false;
   claim.resolve(result === 'granted');
 }
 
 /** The ledger failed, or a claim could not be marked. */
-export function fail(state: CheckpointState, error: unknown): void {
+export function failCheckpoint(state: CheckpointState, error: unknown): void {
   state.failure ??= { error };
   state.claim?.reject(error);
   state.claim = undefined;
-  state.recorded.ring();
+  state.allRecorded.signal();
   state.options.onFailed(error);
 }
 
 export function addAccepted(state: CheckpointState, accepted: AcceptedAttempt): void {
   state.accepted.push(accepted);
-  count(state, 1);
+  changeUnrecorded(state, 1);
 }
 
-function noteRecorded(state: CheckpointState, accepted: AcceptedAttempt): void {
+function markRecorded(state: CheckpointState, accepted: AcceptedAttempt): void {
   pass('recorded', state.slice.run, accepted.request);
-  count(state, -1);
+  changeUnrecorded(state, -1);
   state.options.onAccepted(accepted);
 }
 
@@ -91,10 +91,10 @@ async function settleLate(state: CheckpointState, accepted: AcceptedAttempt): Pr
   await state.options.recorder
     .record({ run, slice, owner, request, ...as, ...attempt })
     .catch(state.options.onFailed);
-  count(state, -1);
+  changeUnrecorded(state, -1);
 }
 
-function count(state: CheckpointState, change: number): void {
+function changeUnrecorded(state: CheckpointState, change: number): void {
   state.unrecorded += change;
-  if (state.unrecorded === 0) state.recorded.ring();
+  if (state.unrecorded === 0) state.allRecorded.signal();
 }

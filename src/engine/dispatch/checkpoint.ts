@@ -14,9 +14,9 @@ export type SliceCheckpoint = {
    */
   readonly claim: (claim: RangeClaim) => Promise<boolean>;
   /** Commits a claim that waits for others at once; the next claim, where none waits. */
-  readonly hurry: () => void;
+  readonly flush: () => void;
   /** Says that no byte has left of requests after `to`, which were claimed. */
-  readonly giveBack: (back: Omit<RangeClaim, 'epoch'>) => Promise<void>;
+  readonly returnClaim: (back: Omit<RangeClaim, 'epoch'>) => Promise<void>;
   /** @param known requests that were claimed, and whose outcome is not recorded yet */
   readonly claimRows: (
     claim: Pick<RowsClaim, 'from' | 'limit'>,
@@ -26,7 +26,7 @@ export type SliceCheckpoint = {
   readonly accept: (accepted: AcceptedAttempt) => void;
   /** How many were accepted, and are not committed. */
   readonly unrecorded: () => number;
-  readonly recorded: () => Promise<void>;
+  readonly whenRecorded: () => Promise<void>;
 };
 
 export type CheckpointOptions = {

@@ -7,17 +7,17 @@ import type { Checkpointer } from './checkpoint.ts';
 import {
   addAccepted,
   type CheckpointState,
-  conclude,
-  fail,
-  openCheckpointState,
-  takeAdvance,
+  completeAdvance,
+  createCheckpointState,
+  extractAdvance,
+  failCheckpoint,
 } from './checkpoint-state.ts';
-import { openClaimFence } from './claim-fence.ts';
-import type { Patience } from './patience.ts';
+import { createClaimFence } from './claim-fence.ts';
+import type { OutageRetry } from './outage-retry.ts';
 
 /** Claims and accepted requests wait for others so long (milliseconds), or until so many were accepted. */
-const longestWait = 4;
-const enough = 64;
+const maxWait = 4;
+const acceptedPerCommit = 64;
 
 /**
  * Lets all slices of a process share commits, one after the other. A commit costs half a millisecond of processor time
@@ -29,24 +29,28 @@ const enough = 64;
  *
  * @param ledger as it was found when the worker started
  */
-export function openCheckpointer(context: EngineContext, patience: Patience, ledger: string): Checkpointer {
+export function createCheckpointer(
+  context: EngineContext,
+  outageRetry: OutageRetry,
+  ledger: string,
+): Checkpointer {
   const { hot, pool, hashKey } = context.ledger;
-  const fence = openClaimFence(context, patience, ledger);
-  const { persist } = patience;
+  const fence = createClaimFence(context, outageRetry, ledger);
+  const { retry } = outageRetry;
 
-  const schedule = openSchedule(async (states) => {
+  const schedule = createCommitSchedule(async (states) => {
     const now = context.now();
-    const advances = states.map(takeAdvance);
+    const advances = states.map(extractAdvance);
     for (const { run, accepted } of advances)
       for (const { request } of accepted) pass('recording', run, request);
-    const results = await persist(() => advanceSlices(hot, advances, now, fence.current()));
-    const asked = advances.filter(({ claim }) => claim);
+    const results = await retry(() => advanceSlices(hot, advances, now, fence.current()));
+    const claiming = advances.filter(({ claim }) => claim);
     const granted = advances.filter(({ claim }, index) => claim && results[index] === 'granted');
-    if (granted.length > 0) fence.note(granted, now);
-    else if (asked.length > 0) await fence.lookAgain();
+    if (granted.length > 0) fence.markClaims(granted, now);
+    else if (claiming.length > 0) await fence.refresh();
     for (const [index, state] of states.entries()) {
       const [advance, result] = [advances[index], results[index]];
-      if (advance && result) conclude(state, advance, result);
+      if (advance && result) completeAdvance(state, advance, result);
     }
   });
 
@@ -59,7 +63,7 @@ export function openCheckpointer(context: EngineContext, patience: Patience, led
   }
 
   /** A claim that was committed though its answer was lost is taken back before it is tried again. */
-  async function claimRowsOf(
+  async function claimRowsOfSlice(
     state: CheckpointState,
     claim: Pick<RowsClaim, 'from' | 'limit'>,
     known: readonly number[],
@@ -67,83 +71,85 @@ export function openCheckpointer(context: EngineContext, patience: Patience, led
     const { slice } = state;
     const now = context.now();
     let isRepeated = false;
-    const claimed = await persist(async () => {
+    const claimed = await retry(async () => {
       if (isRepeated) {
         state.version = (await takeBackUnanswered(pool, slice, known, context.now())) ?? state.version;
       }
       isRepeated = true;
-      const wanted = { ...slice, ...claim, version: state.version + 1 };
-      return claimRows(hot, wanted, now, hashKey, fence.current());
+      const rowsClaim = { ...slice, ...claim, version: state.version + 1 };
+      return claimRows(hot, rowsClaim, now, hashKey, fence.current());
     });
-    if (claimed.kind === 'refused') await fence.lookAgain();
-    else fence.note([{ ...slice, version: ++state.version }], now);
+    if (claimed.kind === 'refused') await fence.refresh();
+    else fence.markClaims([{ ...slice, version: ++state.version }], now);
     return claimed;
   }
 
   return {
     open(slice, options) {
-      const state = openCheckpointState(slice, options);
-      const hurry = (): void => schedule.hurry(state);
+      const state = createCheckpointState(slice, options);
+      const flush = (): void => schedule.flush(state);
       return {
         claim: (claim) => claimRange(state, claim),
-        hurry,
-        async giveBack(back) {
-          hurry();
+        flush,
+        async returnClaim(back) {
+          flush();
           await claimRange(state, { ...back, epoch: '0' });
         },
         claimRows: (claim, known) =>
           new Promise((resolve, reject) => {
-            schedule.takeTurn(() => claimRowsOf(state, claim, known).then(resolve, reject));
+            schedule.runBetweenCommits(() => claimRowsOfSlice(state, claim, known).then(resolve, reject));
           }),
         accept(accepted) {
           addAccepted(state, accepted);
           if (!state.failure) schedule.add(state, 1);
         },
         unrecorded: () => state.unrecorded,
-        async recorded() {
-          while (state.unrecorded > 0 && !state.failure) await state.recorded.wait(1_000);
+        async whenRecorded() {
+          while (state.unrecorded > 0 && !state.failure) await state.allRecorded.wait(1_000);
         },
       };
     },
   };
 }
 
-type Schedule = {
+type CommitSchedule = {
   /** @param accepted how many requests more there are to be written of it */
   readonly add: (state: CheckpointState, accepted: number) => void;
-  readonly hurry: (state: CheckpointState) => void;
+  readonly flush: (state: CheckpointState) => void;
   /** Does something else between two commits. */
-  readonly takeTurn: (turn: () => Promise<void>) => void;
+  readonly runBetweenCommits: (task: () => Promise<void>) => void;
 };
 
 /** When what is committed, one commit after the other. */
-function openSchedule(commit: (states: readonly CheckpointState[]) => Promise<void>): Schedule {
+function createCommitSchedule(commit: (states: readonly CheckpointState[]) => Promise<void>): CommitSchedule {
   const changed = new Set<CheckpointState>();
-  const turns: (() => Promise<void>)[] = [];
+  const tasks: (() => Promise<void>)[] = [];
   let accepted = 0;
-  let isLate = false;
+  let isOverdue = false;
   let running = false;
   let timer: NodeJS.Timeout | undefined;
 
   const isDue = (): boolean =>
-    isLate || accepted >= enough || [...changed].some(({ claim, hurried }) => claim && hurried);
+    isOverdue ||
+    accepted >= acceptedPerCommit ||
+    [...changed].some(({ claim, flushRequested }) => claim && flushRequested);
 
   async function run(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
     running = true;
     for (;;) {
-      const turn = turns.shift();
+      const turn = tasks.shift();
       if (turn) await turn();
       if (changed.size > 0 && (turn || isDue())) {
         const states = [...changed];
         changed.clear();
         accepted = 0;
-        isLate = false;
+        isOverdue = false;
         await commit(states).catch((error: unknown) => {
-          for (const state of states) fail(state, error);
+          for (const state of states) failCheckpoint(state, error);
         });
-      } else if (turns.length === 0) break;
+      } else if (tasks.length === 0) break;
     }
     running = false;
     if (changed.size > 0) startTimer();
@@ -151,9 +157,9 @@ function openSchedule(commit: (states: readonly CheckpointState[]) => Promise<vo
 
   function startTimer(): void {
     timer ??= setTimeout(() => {
-      isLate = true;
+      isOverdue = true;
       void run();
-    }, longestWait);
+    }, maxWait);
   }
 
   function runIfDue(): void {
@@ -168,13 +174,13 @@ function openSchedule(commit: (states: readonly CheckpointState[]) => Promise<vo
       accepted += count;
       runIfDue();
     },
-    hurry(state) {
-      if (state.hurried) return;
-      state.hurried = true;
+    flush(state) {
+      if (state.flushRequested) return;
+      state.flushRequested = true;
       if (changed.has(state)) runIfDue();
     },
-    takeTurn(turn) {
-      turns.push(turn);
+    runBetweenCommits(task) {
+      tasks.push(task);
       if (!running) void run();
     },
   };

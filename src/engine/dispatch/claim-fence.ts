@@ -1,34 +1,38 @@
 import type { ClaimMark } from '../../domain/claim-marks.ts';
 import type { ClaimFence } from '../../ledger/place/place.ts';
 import type { EngineContext } from '../context.ts';
-import type { Patience } from './patience.ts';
-import { checkPlace } from './place.ts';
+import { checkLedgerLocation } from './ledger-location.ts';
+import type { OutageRetry } from './outage-retry.ts';
 
 /** Which ledger this process claims from, and the last claim that it made there. */
-export type ClaimFencing = {
+export type CurrentClaimFence = {
   readonly current: () => ClaimFence;
   /** Marks claims outside of the ledger; before anything of them is sent. */
-  readonly note: (claims: readonly Omit<ClaimMark, 'at'>[], now: Date) => void;
+  readonly markClaims: (claims: readonly Omit<ClaimMark, 'at'>[], now: Date) => void;
   /** Nothing was claimed: perhaps the ledger is an older one, or an operator has said that it is another. */
-  readonly lookAgain: () => Promise<void>;
+  readonly refresh: () => Promise<void>;
 };
 
-export function openClaimFence(context: EngineContext, { persist }: Patience, ledger: string): ClaimFencing {
+export function createClaimFence(
+  context: EngineContext,
+  { retry }: OutageRetry,
+  ledger: string,
+): CurrentClaimFence {
   const { marks } = context.ledger;
   let fence: ClaimFence = { ledger, last: null };
   return {
     current: () => fence,
-    note(claims, now) {
+    markClaims(claims, now) {
       const made = claims.map(({ run, slice, owner, version }) => {
         return { run, slice, owner, version, at: now.toISOString() };
       });
       marks.write(fence.ledger, made);
       fence = { ...fence, last: made[0] ?? fence.last };
     },
-    async lookAgain() {
-      const found = await persist(() => checkPlace(context));
+    async refresh() {
+      const found = await retry(() => checkLedgerLocation(context));
       if (found.held !== null || found.ledger === fence.ledger) return;
-      marks.succeed(fence.ledger, found.place);
+      marks.succeed(fence.ledger, found.location);
       fence = { ledger: found.ledger, last: null };
     },
   };

@@ -43,7 +43,7 @@ export function failFastOf(definition: unknown): FailFast | undefined {
   return frozenDefinition.parse(definition).dispatch.failFast;
 }
 
-type Limits = Pick<Account, 'name' | 'concurrency' | 'statusLookUp'>;
+type AccountSettings = Pick<Account, 'name' | 'concurrency' | 'statusLookUp'>;
 
 /**
  * An account's concurrency is shared out over the slices that it may have at once, so that all workers together never
@@ -51,9 +51,13 @@ type Limits = Pick<Account, 'name' | 'concurrency' | 'statusLookUp'>;
  *
  * @param definition as it was frozen
  */
-export function dispatchSettings(run: string, account: Limits, definition: unknown): DispatchSettings {
+export function dispatchSettings(
+  run: string,
+  account: AccountSettings,
+  definition: unknown,
+): DispatchSettings {
   const { dispatch } = frozenDefinition.parse(definition);
-  const slots = slotsOf(account.concurrency);
+  const slots = slotsFor(account.concurrency);
   const share = account.concurrency / slots;
   return {
     plan: {
@@ -77,7 +81,7 @@ export function dispatchSettings(run: string, account: Limits, definition: unkno
 }
 
 /** As many as there can be that get equal shares. */
-function slotsOf(concurrency: number): number {
+function slotsFor(concurrency: number): number {
   for (let slots = mostSlots; slots > 1; slots--) if (concurrency % slots === 0) return slots;
   return 1;
 }

@@ -1,5 +1,5 @@
 import pLimit from 'p-limit';
-import { openBell } from './bell.ts';
+import { createWakeup } from './wakeup.ts';
 
 /** Works items in their order, some at once. */
 export type Lanes<Item> = {
@@ -7,7 +7,7 @@ export type Lanes<Item> = {
   /** How many items no lane has begun. */
   readonly waiting: () => number;
   /** Resolves when no lane works. */
-  readonly idle: () => Promise<void>;
+  readonly whenIdle: () => Promise<void>;
 };
 
 /**
@@ -16,16 +16,16 @@ export type Lanes<Item> = {
  *
  * @param work never rejects
  */
-export function openLanes<Item>(concurrency: number, work: (item: Item) => Promise<void>): Lanes<Item> {
+export function createLanes<Item>(concurrency: number, work: (item: Item) => Promise<void>): Lanes<Item> {
   const limit = pLimit(concurrency);
-  const ended = openBell();
+  const ended = createWakeup();
   const waiting: Item[] = [];
   let open = 0;
 
   async function workWaiting(): Promise<void> {
     for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item);
     open--;
-    if (open === 0) ended.ring();
+    if (open === 0) ended.signal();
   }
 
   return {
@@ -37,7 +37,7 @@ export function openLanes<Item>(concurrency: number, work: (item: Item) => Promi
       }
     },
     waiting: () => waiting.length,
-    async idle() {
+    async whenIdle() {
       while (open > 0) await ended.wait(1_000);
     },
   };

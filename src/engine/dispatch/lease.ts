@@ -11,11 +11,11 @@ export type Lease = {
    * Whether it is valid, or can be renewed. Costs nothing while it is valid; after a pause of the process
    * (a stopped process, a sleeping machine) the ledger is asked before anything is sent.
    */
-  readonly ensure: () => Promise<boolean>;
+  readonly ensureValid: () => Promise<boolean>;
   readonly renew: () => Promise<void>;
 };
 
-const milliseconds = leaseSeconds * 1_000;
+const leaseDuration = leaseSeconds * 1_000;
 
 /**
  * The time since the last renewal is the longer one of two: while a machine sleeps, `monotonic` stands still, and `now` may be set
@@ -23,17 +23,17 @@ const milliseconds = leaseSeconds * 1_000;
  *
  * @param renewInQueue false when the job is no longer this worker's
  */
-export function openLease(
+export function createLease(
   { monotonic, now }: Pick<EngineContext, 'monotonic' | 'now'>,
   renewInQueue: () => Promise<boolean>,
 ): Lease {
-  const read = () => ({ monotonic: monotonic(), clock: now().getTime() });
+  const readClocks = () => ({ monotonic: monotonic(), clock: now().getTime() });
   const lost = new AbortController();
-  let renewedAt = read();
+  let renewedAt = readClocks();
   let renewing: Promise<void> | undefined;
 
   async function renew(): Promise<void> {
-    const startedAt = read();
+    const startedAt = readClocks();
     if (await renewInQueue()) renewedAt = startedAt;
     else lost.abort();
   }
@@ -45,19 +45,19 @@ export function openLease(
     return renewing;
   };
 
-  const isYoung = (): boolean => {
-    const is = read();
-    return is.monotonic - renewedAt.monotonic < milliseconds && is.clock - renewedAt.clock < milliseconds;
+  const isRecent = (): boolean => {
+    const is = readClocks();
+    return is.monotonic - renewedAt.monotonic < leaseDuration && is.clock - renewedAt.clock < leaseDuration;
   };
-  const isValid = (): boolean => !lost.signal.aborted && isYoung();
+  const isValid = (): boolean => !lost.signal.aborted && isRecent();
 
   return {
     lost: lost.signal,
     isValid,
     renew: renewOnce,
-    async ensure() {
+    async ensureValid() {
       // A renewal that is under way may have begun before the pause.
-      for (let tries = 0; !isYoung() && tries < 2 && !lost.signal.aborted; tries++) {
+      for (let renewals = 0; !isRecent() && renewals < 2 && !lost.signal.aborted; renewals++) {
         await renewOnce();
       }
       return isValid();

@@ -11,13 +11,13 @@ export type Step =
 /** Given back, to be claimed again by any worker. */
 export const released: Settled = { state: 'planned', verdict: 'released' };
 
-export type Circumstances = {
+export type StepContext = {
   /** Attempts since the request was claimed; 1 after the first. */
-  readonly tries: number;
+  readonly attempts: number;
   readonly retries: number;
   /** Whether the slice is to be given up: the run is paused, a more urgent one waits, or the worker ends. */
   readonly stopping: boolean;
-  readonly refusesAll: boolean;
+  readonly breakerOpen: boolean;
   readonly recipients: number;
   readonly bisect: boolean;
   /** From 0 up to, but not including, 1. */
@@ -33,7 +33,7 @@ export type Circumstances = {
  */
 export function nextStep(
   { outcome, finishedAt }: Pick<Attempt, 'outcome' | 'finishedAt'>,
-  { tries, retries, stopping, refusesAll, recipients, bisect, random }: Circumstances,
+  { attempts, retries, stopping, breakerOpen, recipients, bisect, random }: StepContext,
 ): Step {
   switch (outcome.kind) {
     case 'accepted':
@@ -52,10 +52,10 @@ export function nextStep(
     case 'unsendable':
       return settle({ state: 'failed' });
     case 'retry': {
-      if (stopping || refusesAll) return settle(released);
-      if (tries > retries) return settle({ state: 'failed' });
-      const asked = retryAfterMilliseconds(outcome.retryAfter, finishedAt);
-      return { kind: 'send again', after: retryWait(tries, asked, random) };
+      if (stopping || breakerOpen) return settle(released);
+      if (attempts > retries) return settle({ state: 'failed' });
+      const requestedWait = retryAfterMilliseconds(outcome.retryAfter, finishedAt);
+      return { kind: 'send again', after: retryWait(attempts, requestedWait, random) };
     }
   }
 }
@@ -65,21 +65,21 @@ function settle(as: Settled): Step {
 }
 
 /** @returns why not; undefined where it may */
-export function whyNotToSend({
+export function withholdingReason({
   stopping,
   held,
   windowOpen,
-  refusesAll,
+  breakerOpen,
 }: {
   readonly stopping: boolean;
   readonly held: boolean;
   readonly windowOpen: boolean;
   /** Whether the circuit breaker is open, and this is not the request that tries the service again. */
-  readonly refusesAll: boolean;
+  readonly breakerOpen: boolean;
 }): Withholding | undefined {
   if (stopping) return 'stopping';
   if (!held) return 'not_held';
   if (!windowOpen) return 'window_shut';
-  if (refusesAll) return 'service_refuses';
+  if (breakerOpen) return 'service_refuses';
   return undefined;
 }

@@ -1,20 +1,20 @@
 import type { RunState } from '../../domain/runs.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { Settlement } from '../../ledger/requests/settlement.ts';
-import type { RateLimiter } from './rate-limit.ts';
+import type { RateLimiter } from './rate-limiter.ts';
 
 /** Who is told of a dispatch while it goes on, to count or to log. What is told is never a secret, nor an address. */
 export type Observer = {
   /** An exchange with the service begins. @returns to be called when it is over */
-  readonly sending: (account: string) => () => void;
+  readonly exchangeStarted: (account: string) => () => void;
   /** An outcome is committed. `planned`: provably not taken, and given back. */
   readonly settled: (request: SettledRequest) => void;
   /** Requests had to wait so long (milliseconds) for the account's rate, and for who is before them. */
-  readonly waited: (account: string, milliseconds: number) => void;
+  readonly waitedForRate: (account: string, milliseconds: number) => void;
   /** The database's clock was set back by so many milliseconds. What is owed by the account's rate stays what it was. */
   readonly clockSteppedBack: (account: string, milliseconds: number) => void;
   /** A run that was sent here is so no more. May be told several times. */
-  readonly over: (run: OverRun) => void;
+  readonly runEnded: (run: EndedRun) => void;
 };
 
 export type SettledRequest = {
@@ -24,7 +24,7 @@ export type SettledRequest = {
   readonly state: Settlement['state'];
 };
 
-export type OverRun = {
+export type EndedRun = {
   readonly account: string;
   readonly run: string;
   /** Undefined for a run that there is no more. */
@@ -32,32 +32,32 @@ export type OverRun = {
 };
 
 export const noObserver: Observer = {
-  sending: () => () => undefined,
+  exchangeStarted: () => () => undefined,
   settled: () => undefined,
-  waited: () => undefined,
+  waitedForRate: () => undefined,
   clockSteppedBack: () => undefined,
-  over: () => undefined,
+  runEnded: () => undefined,
 };
 
-export function observedGateway(gateway: Gateway, account: string, { sending }: Observer): Gateway {
+export function observeGateway(gateway: Gateway, account: string, { exchangeStarted }: Observer): Gateway {
   return {
     ...gateway,
     send(request, cutOff) {
       // First, for it throws what cannot be sent.
       const evidence = gateway.send(request, cutOff);
-      const over = sending(account);
+      const exchangeEnded = exchangeStarted(account);
       // Evidence is never a rejection.
-      void evidence.then(over, over);
+      void evidence.then(exchangeEnded, exchangeEnded);
       return evidence;
     },
   };
 }
 
 /** Tells how long is waited, the ledger's own answer included: some milliseconds. */
-export function observedLimiter(
+export function observeLimiter(
   limiter: RateLimiter,
   account: string,
-  { waited }: Observer,
+  { waitedForRate }: Observer,
   monotonic: () => number,
 ): RateLimiter {
   return {
@@ -65,7 +65,7 @@ export function observedLimiter(
     async admit(wanted, stop) {
       const begun = monotonic();
       const admitted = await limiter.admit(wanted, stop);
-      waited(account, monotonic() - begun);
+      waitedForRate(account, monotonic() - begun);
       return admitted;
     },
   };

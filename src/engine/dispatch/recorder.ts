@@ -3,24 +3,24 @@ import { settleRequests } from '../../ledger/requests/settle.ts';
 import type { Settlement } from '../../ledger/requests/settlement.ts';
 import { gather } from '../gather.ts';
 import { pass } from '../points.ts';
-import type { Patience } from './patience.ts';
+import type { OutageRetry } from './outage-retry.ts';
 
 export type Recorder = {
   /** Resolves when the settlement is committed; false when the request was no longer its owner's. */
   record(settlement: Settlement): Promise<boolean>;
 };
 
-export function openRecorder(pool: Ledger['hot'], { persist }: Patience): Recorder {
+export function createRecorder(pool: Ledger['hot'], { retry }: OutageRetry): Recorder {
   async function commit(settlements: readonly Settlement[]): Promise<boolean[]> {
-    let tries = 0;
+    let attempts = 0;
     for (const { run, request } of settlements) pass('recording', run, request);
-    const settled = await persist(() => {
-      tries++;
+    const settled = await retry(() => {
+      attempts++;
       return settleRequests(pool, settlements);
     });
     for (const { run, request } of settlements) pass('recorded', run, request);
     // What was committed by a try whose answer was lost is not settled a second time.
-    return settlements.map((_, place) => settled.has(place) || tries > 1);
+    return settlements.map((_, index) => settled.has(index) || attempts > 1);
   }
 
   return { record: gather(commit, { most: 64, busy: 16 }) };

@@ -3,21 +3,21 @@ import type { ClaimedRequest } from '../../ledger/requests/claimed.ts';
 import type { Settled, Settlement } from '../../ledger/requests/settlement.ts';
 import type { SendingSlice } from '../../ledger/slices/acquire.ts';
 import type { EngineContext } from '../context.ts';
-import type { Patience } from './patience.ts';
+import type { PreparedRequest, Sender } from './attempt-once.ts';
+import type { OutageRetry } from './outage-retry.ts';
 import type { Recorder } from './recorder.ts';
-import type { Sender, Sending } from './try-once.ts';
 
 /** Where the requests of a slice come from, and where it is noted what becomes of them. */
 export type RequestSource = {
   /**
-   * @param most no more than so many are wanted
+   * @param max no more than so many are wanted
    * @returns how many there are to claim; 0 at the end
    */
-  readonly available: (most: number, stop: AbortSignal) => Promise<number>;
+  readonly available: (max: number, stop: AbortSignal) => Promise<number>;
   /** @returns those that were claimed; none where none may be claimed now */
   readonly claim: (limit: number, stop: AbortSignal) => Promise<readonly ClaimedRequest[]>;
   /** @returns undefined when another owner has settled it meanwhile */
-  readonly send: (sender: Sender, sending: Sending) => Promise<Settlement | undefined>;
+  readonly send: (sender: Sender, prepared: PreparedRequest) => Promise<Settlement | undefined>;
   /** Gives back claimed requests of which no byte will leave. */
   readonly release: (
     sender: Sender,
@@ -28,13 +28,13 @@ export type RequestSource = {
   readonly end: (sender: Sender) => Promise<void>;
 };
 
-export type SourceTools = {
+export type SourceContext = {
   readonly context: EngineContext;
-  readonly patience: Patience;
+  readonly outageRetry: OutageRetry;
   readonly recorder: Recorder;
   readonly slice: SendingSlice;
   readonly onSettled: (messageId: string, state: Settled['state']) => void;
 };
 
 /** A claim that was refused is asked for again after so long (milliseconds): its run may be paused, or a lock held. */
-export const refusedWait = 250;
+export const refusedClaimWait = 250;

@@ -13,11 +13,11 @@ export type RunFiles = {
 };
 
 /** Characters of base64 that are kept; files of single contacts pass through. */
-const keptCharacters = 64 * 1024 * 1024;
+const maxCharacters = 64 * 1024 * 1024;
 
-export function openRunFiles(pool: Ledger['pool'], run: string): RunFiles {
+export function createRunFiles(pool: Ledger['pool'], run: string): RunFiles {
   const kept = new LRUCache<string, string>({
-    maxSize: keptCharacters,
+    maxSize: maxCharacters,
     sizeCalculation: (base64) => Math.max(1, base64.length),
   });
   return {
@@ -45,7 +45,7 @@ function pathsOf({ files, audio }: Envelope): readonly string[] {
 }
 
 /** @throws Error for a file that the run does not have */
-export function toSendRequest(
+export function toOutgoingRequest(
   channel: Channel,
   { messageId, envelope, destinations }: ClaimedRequest,
   contents: FileContents,

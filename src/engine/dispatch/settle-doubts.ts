@@ -5,13 +5,13 @@ import { resendDoubts } from '../../ledger/requests/resend.ts';
 import type { DoubtsSlice } from '../../ledger/slices/acquire.ts';
 import type { DoubtPolicy } from '../../ledger/slices/finish.ts';
 import type { EngineContext } from '../context.ts';
-import { askAboutDoubts, requireLookUp } from './ask-about-doubts.ts';
-import type { Patience } from './patience.ts';
-import type { RateLimiter } from './rate-limit.ts';
+import { lookUpRequests, requireLookUp } from './look-up-doubts.ts';
+import type { OutageRetry } from './outage-retry.ts';
+import type { RateLimiter } from './rate-limiter.ts';
 
 export type DoubtWork = {
   readonly context: EngineContext;
-  readonly patience: Patience;
+  readonly outageRetry: OutageRetry;
   readonly slice: DoubtsSlice;
   readonly account: Account;
   readonly gateway: Gateway;
@@ -26,19 +26,19 @@ export type DoubtWork = {
  * delivery report or an operator.
  */
 export async function settleDoubts(work: DoubtWork): Promise<void> {
-  const { context, patience, slice, policy, stop } = work;
+  const { context, outageRetry, slice, policy, stop } = work;
   const { run, owner } = slice;
   if (policy.lookUp) await lookUp(work);
   if (stop.aborted || policy.resends === 0) return;
-  await patience.persist(() => resendDoubts(context.ledger.pool, run, owner, policy.resends, context.now()));
+  await outageRetry.retry(() => resendDoubts(context.ledger.pool, run, owner, policy.resends, context.now()));
 }
 
 /** At one request a second a run is not to hang on for longer; `volley resolve --look-up` asks for the rest. Milliseconds. */
-const longestLookUp = 10 * 60_000;
+const maxLookUpTime = 10 * 60_000;
 
 async function lookUp({
   context,
-  patience,
+  outageRetry,
   slice,
   account,
   gateway,
@@ -47,14 +47,14 @@ async function lookUp({
 }: DoubtWork): Promise<void> {
   requireLookUp(account);
   const long = new AbortController();
-  const timer = setTimeout(() => long.abort(), longestLookUp);
+  const timer = setTimeout(() => long.abort(), maxLookUpTime);
   const until = AbortSignal.any([stop, long.signal]);
   const service = { gateway, rate: limiter };
   const { run } = slice;
   try {
-    await patience.persist(() => {
+    await outageRetry.retry(() => {
       const doubts = { run, pages: listDoubts(context.ledger.pool, run, 'all') };
-      return askAboutDoubts(context, service, doubts, until, () => undefined);
+      return lookUpRequests(context, service, doubts, until, () => undefined);
     });
   } finally {
     clearTimeout(timer);

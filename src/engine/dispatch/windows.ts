@@ -9,7 +9,7 @@ import type { SliceQueue } from '../../ledger/slices/queue.ts';
 import { listDueWindows, openWindow, type SliceWindow } from '../../ledger/slices/windows.ts';
 import { supportsTimeZone } from '../../wire/time-zone.ts';
 import type { EngineContext } from '../context.ts';
-import type { AccountDesks } from './account-desk.ts';
+import type { AccountRuntimes } from './account-runtime.ts';
 import { dispatchSettings, windowOf } from './dispatch-settings.ts';
 
 /** @returns undefined for a campaign without a window */
@@ -38,7 +38,7 @@ function handoverAt(
 }
 
 /** @returns undefined for a slice that may be sent at any time */
-export function gateOf(definition: unknown, window: SliceWindow | null): WindowGate | undefined {
+export function windowGateOf(definition: unknown, window: SliceWindow | null): WindowGate | undefined {
   const rule = window && windowOf(definition);
   return rule ? openWindowGate(rule, window) : undefined;
 }
@@ -47,20 +47,20 @@ export function gateOf(definition: unknown, window: SliceWindow | null): WindowG
 export async function openDueWindows(
   { ledger: { pool }, now }: EngineContext,
   queue: SliceQueue,
-  accounts: AccountDesks,
+  accounts: AccountRuntimes,
   onUnknownAccount: (error: InputError) => void = () => {},
 ): Promise<void> {
   for (const due of await listDueWindows(pool, now(), accounts.unknown())) {
     const { run, definition, place, zones } = due;
-    const desk = await accounts.open(due.account).catch((error: unknown) => {
+    const runtime = await accounts.open(due.account).catch((error: unknown) => {
       if (!(error instanceof InputError)) throw error;
       onUnknownAccount(error);
     });
-    if (!desk) continue;
+    if (!runtime) continue;
     const at = now();
     const rule = windowOf(definition);
     const { open, until } = rule ? stateAt(rule, zones, at) : { open: true, until: null };
-    const { plan } = dispatchSettings(run, desk.account, definition);
+    const { plan } = dispatchSettings(run, runtime.account, definition);
     const times = open ? { opensAt: null, shutsAt: until } : { opensAt: until, shutsAt: null };
     await openWindow(queue, pool, plan, { place, ...times, now: at });
   }

@@ -4,21 +4,21 @@ import type { Settled } from '../../ledger/requests/settlement.ts';
 import type { SendingSlice } from '../../ledger/slices/acquire.ts';
 import { reasonWordsOrNull } from '../../platform/reason-words.ts';
 import { pass } from '../points.ts';
-import { openBell } from './bell.ts';
+import type { PreparedRequest, Sender } from './attempt-once.ts';
 import type { Checkpointer, SliceCheckpoint } from './checkpoint.ts';
-import { openLanes } from './lanes.ts';
-import { openOrdinaryRequests } from './ordinary-requests.ts';
-import type { Patience } from './patience.ts';
+import { createLanes } from './lanes.ts';
+import type { OutageRetry } from './outage-retry.ts';
+import { createRangeSource } from './range-source.ts';
 import type { Recorder } from './recorder.ts';
 import type { RequestSource } from './request-source.ts';
-import { openRowRequests } from './row-requests.ts';
+import { createRowSource } from './row-source.ts';
 import type { FileContents, RunFiles } from './run-files.ts';
-import type { Sender, Sending } from './try-once.ts';
+import { createWakeup } from './wakeup.ts';
 
 export type SliceWork = {
   readonly slice: SendingSlice;
   readonly sender: Sender;
-  readonly patience: Patience;
+  readonly outageRetry: OutageRetry;
   readonly checkpointer: Checkpointer;
   readonly recorder: Recorder;
   readonly files: RunFiles;
@@ -29,7 +29,7 @@ export type SliceWork = {
   /** The service refused the credential, in its own words. */
   readonly onRefused: (words: string) => void;
   /** Whether the run is to wait no longer for a service that refuses everything. */
-  readonly givesUp: () => Promise<boolean>;
+  readonly giveUpIfRefused: () => Promise<boolean>;
 };
 
 /**
@@ -55,7 +55,7 @@ export async function workSlice(work: SliceWork): Promise<void> {
 
 async function sendAll(work: SliceWork, halt: () => void): Promise<void> {
   const { recorder, slice, sender } = work;
-  const room = openBell();
+  const room = createWakeup();
   let failure: { readonly error: unknown } | undefined;
   let isRefused = false;
   const fail = (error: unknown): void => {
@@ -70,26 +70,26 @@ async function sendAll(work: SliceWork, halt: () => void): Promise<void> {
   const checkpoint = work.checkpointer.open(slice, {
     onAccepted({ messageId }) {
       work.onSettled(messageId, 'accepted');
-      room.ring();
+      room.signal();
     },
     onFailed: fail,
     recorder,
   });
   const tools = { ...work, context: sender.context };
-  for (const open of [openOrdinaryRequests, openRowRequests]) {
+  for (const open of [createRangeSource, createRowSource]) {
     const source = open(tools, checkpoint);
-    const isDone = await sendFrom({ ...work, source, checkpoint, room, onRefused, fail });
+    const isDone = await sendAllOf({ ...work, source, checkpoint, room, onRefused, fail });
     await source.end(sender).catch(fail);
     if (failure) throw failure.error;
     if (!isDone) break;
   }
 }
 
-type Sent = SliceWork & {
+type SourceWork = SliceWork & {
   readonly source: RequestSource;
   readonly checkpoint: SliceCheckpoint;
   /** Rings when there may be room for a claim. */
-  readonly room: ReturnType<typeof openBell>;
+  readonly room: ReturnType<typeof createWakeup>;
   readonly fail: (error: unknown) => void;
 };
 
@@ -101,39 +101,40 @@ type Sent = SliceWork & {
  *
  * @returns when all is sent that was claimed; false where the slice is to stop before its end
  */
-async function sendFrom(work: Sent): Promise<boolean> {
+async function sendAllOf(work: SourceWork): Promise<boolean> {
   const { source, sender, checkpoint, concurrency, room, fail } = work;
   const { stop } = sender;
   let answered = 0;
   let answeredInClaim = 0;
-  const lanes = openLanes(concurrency, async (sending: Sending) => {
-    wakeIfShort();
-    await sendOne(work, sending);
+  const lanes = createLanes(concurrency, async (prepared: PreparedRequest) => {
+    signalIfRoom();
+    await sendOne(work, prepared);
     answered++;
   });
-  const early = (): number => Math.min(concurrency, answeredInClaim);
-  const hasRoom = (): boolean => lanes.waiting() <= early() && checkpoint.unrecorded() <= 2 * concurrency;
+  const claimAhead = (): number => Math.min(concurrency, answeredInClaim);
+  const hasRoom = (): boolean =>
+    lanes.waiting() <= claimAhead() && checkpoint.unrecorded() <= 2 * concurrency;
 
-  function wakeIfShort(): void {
-    if (hasRoom()) room.ring();
-    if (lanes.waiting() === 0) checkpoint.hurry();
+  function signalIfRoom(): void {
+    if (hasRoom()) room.signal();
+    if (lanes.waiting() === 0) checkpoint.flush();
   }
 
   async function claimAll(): Promise<boolean> {
     for (;;) {
       while (!stop.aborted && !hasRoom()) await room.wait(1_000, stop);
-      if (stop.aborted || !sender.mayLeave()) return false;
+      if (stop.aborted || !sender.isWindowOpen()) return false;
       // What is not there is not waited for: at a low rate, a slice would end late.
-      const wanted = await source.available(concurrency + early(), stop);
-      if (wanted === 0) return true;
-      const entry = await mayEnter(work, stop);
+      const available = await source.available(concurrency + claimAhead(), stop);
+      if (available === 0) return true;
+      const entry = await waitForBreaker(work, stop);
       if (entry === 'no') return false;
       const { probe } = entry;
-      const admitted = await admit(work, probe === undefined ? wanted : 1, stop, probe);
+      const admitted = await waitForRate(work, probe === undefined ? available : 1, stop, probe);
       if (admitted === 0) return false;
       const before = answered;
       const claiming = claim(work, admitted, probe);
-      wakeIfShort();
+      signalIfRoom();
       lanes.add(await claiming);
       answeredInClaim = answered - before;
     }
@@ -145,29 +146,32 @@ async function sendFrom(work: Sent): Promise<boolean> {
     fail(error);
     return false;
   } finally {
-    await lanes.idle();
+    await lanes.whenIdle();
   }
 }
 
 async function claim(
-  { source, sender, slice, files, patience }: Sent,
+  { source, sender, slice, files, outageRetry }: SourceWork,
   admitted: number,
   probe: string | undefined,
-): Promise<readonly Sending[]> {
+): Promise<readonly PreparedRequest[]> {
   pass('claiming', slice.run);
   const claimed = await source.claim(admitted, sender.stop);
   pass('claimed', slice.run);
   const recipients = claimed.reduce((sum, { destinations }) => sum + destinations.count, 0);
-  await patience.persist(() => sender.limiter.spend({ admitted, claimed: claimed.length, recipients }));
+  await outageRetry.retry(() => sender.limiter.spend({ admitted, claimed: claimed.length, recipients }));
   if (probe !== undefined && claimed.length === 0)
-    await patience.persist(async () => sender.breaker?.notTried(probe));
-  const contents = await loadOrRelease({ source, sender, files, patience }, claimed);
-  return claimed.map((each): Sending => ({ claimed: each, contents, probe }));
+    await outageRetry.retry(async () => sender.breaker?.releaseProbe(probe));
+  const contents = await loadOrRelease({ source, sender, files, outageRetry }, claimed);
+  return claimed.map((each): PreparedRequest => ({ claimed: each, contents, probe }));
 }
 
-async function sendOne({ source, sender, onRefused, fail }: Sent, sending: Sending): Promise<void> {
+async function sendOne(
+  { source, sender, onRefused, fail }: SourceWork,
+  prepared: PreparedRequest,
+): Promise<void> {
   try {
-    const settlement = await source.send(sender, sending);
+    const settlement = await source.send(sender, prepared);
     const isRefused = settlement?.state === 'planned' && settlement.verdict === 'unauthorized';
     if (isRefused) onRefused(reasonWordsOrNull(settlement.detail) ?? '');
   } catch (error) {
@@ -176,47 +180,47 @@ async function sendOne({ source, sender, onRefused, fail }: Sent, sending: Sendi
 }
 
 /** Waits while the service refuses everything. @returns `probe`: the right of one request to try it again */
-async function mayEnter(
-  { sender, patience, givesUp }: SliceWork,
+async function waitForBreaker(
+  { sender, outageRetry, giveUpIfRefused }: SliceWork,
   stop: AbortSignal,
 ): Promise<'no' | { readonly probe: string | undefined }> {
   while (!stop.aborted) {
     const { breaker } = sender;
     if (!breaker) return { probe: undefined };
     const probe = sender.context.randomUuid();
-    const entry = await patience.persist(() => breaker.enter(probe));
+    const entry = await outageRetry.retry(() => breaker.enter(probe));
     if (typeof entry === 'string') return { probe: entry === 'probe' ? probe : undefined };
-    const signal = AbortSignal.any([stop, breaker.change()]);
-    if (!sender.mayLeave() || (await patience.persist(givesUp))) return 'no';
+    const signal = AbortSignal.any([stop, breaker.changeSignal()]);
+    if (!sender.isWindowOpen() || (await outageRetry.retry(giveUpIfRefused))) return 'no';
     await sleep(entry, undefined, { signal }).catch(() => undefined);
   }
   return 'no';
 }
 
 /** Waits for the account's rate. @returns 0 when the slice is to stop, or its window has shut */
-async function admit(
-  { sender, patience }: SliceWork,
+async function waitForRate(
+  { sender, outageRetry }: SliceWork,
   wanted: number,
   stop: AbortSignal,
   probe: string | undefined,
 ): Promise<number> {
   const { limiter, breaker } = sender;
-  const admitted = await patience.persist(() => limiter.admit(wanted, stop), stop);
+  const admitted = await outageRetry.retry(() => limiter.admit(wanted, stop), stop);
   const mayProbe = async () =>
-    probe === undefined || !breaker || (await patience.persist(() => breaker.mayStillProbe(probe)));
-  if (admitted > 0 && sender.mayLeave() && (await mayProbe())) return admitted;
-  await patience.persist(() => limiter.spend({ admitted, claimed: 0, recipients: 0 }));
-  if (probe !== undefined) await patience.persist(async () => breaker?.notTried(probe));
+    probe === undefined || !breaker || (await outageRetry.retry(() => breaker.extendProbe(probe)));
+  if (admitted > 0 && sender.isWindowOpen() && (await mayProbe())) return admitted;
+  await outageRetry.retry(() => limiter.spend({ admitted, claimed: 0, recipients: 0 }));
+  if (probe !== undefined) await outageRetry.retry(async () => breaker?.releaseProbe(probe));
   return 0;
 }
 
 /** Requests whose files cannot be loaded are given back: left as `sending`, they would be in doubt, with no byte sent. */
 async function loadOrRelease(
-  { source, sender, files, patience }: Pick<Sent, 'source' | 'sender' | 'files' | 'patience'>,
+  { source, sender, files, outageRetry }: Pick<SourceWork, 'source' | 'sender' | 'files' | 'outageRetry'>,
   claimed: readonly ClaimedRequest[],
 ): Promise<FileContents> {
   try {
-    return await patience.persist(() => files.load(claimed));
+    return await outageRetry.retry(() => files.load(claimed));
   } catch (error) {
     await source.release(sender, claimed, 'files_unread');
     throw error;

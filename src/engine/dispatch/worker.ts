@@ -12,18 +12,18 @@ import type { RunWatch } from '../../ledger/slices/watch.ts';
 import { requireHashKey } from '../../ledger/suppressions/hash.ts';
 import type { EngineContext } from '../context.ts';
 import { pass } from '../points.ts';
-import { type AccountDesks, openAccountDesks } from './account-desk.ts';
-import { type Bell, openBell } from './bell.ts';
-import { openCheckpointer } from './checkpointer.ts';
-import { keepDuties } from './duties.ts';
+import { type AccountRuntimes, createAccountRuntimes } from './account-runtime.ts';
+import { createCheckpointer } from './checkpointer.ts';
+import { createHeldSlices, type HeldSlices } from './held-slices.ts';
+import { checkLedgerLocation } from './ledger-location.ts';
 import { noObserver, type Observer } from './observer.ts';
-import type { Patience } from './patience.ts';
-import { checkPlace } from './place.ts';
-import { openRecorder } from './recorder.ts';
-import { keepSession } from './session.ts';
-import { openSliceDesk } from './slice-desk.ts';
-import { openSlicesInHand, type SlicesInHand } from './slices-in-hand.ts';
+import type { OutageRetry } from './outage-retry.ts';
+import { runPeriodicTasks } from './periodic-tasks.ts';
+import { createRecorder } from './recorder.ts';
+import { createSliceDispatcher } from './slice-dispatcher.ts';
+import { createWakeup, type Wakeup } from './wakeup.ts';
 import { openDueWindows } from './windows.ts';
+import { keepWorkerSession } from './worker-session.ts';
 
 export type WorkerOptions = {
   /** @throws InputError for an account that this process does not have; its slices are left to others. */
@@ -34,24 +34,24 @@ export type WorkerOptions = {
   /** Gives up on answers that have not come. */
   readonly cutOff: AbortSignal;
   /** With a ledger that is away; when it ends, the worker does. */
-  readonly patience: Patience;
+  readonly outageRetry: OutageRetry;
   /** Called for a slice that a failure has ended: what was on its way in it may be in doubt. */
-  readonly onUnfinished?: (run: string) => void;
+  readonly onSliceFailed?: (run: string) => void;
   readonly observer?: Observer;
   /** Told each time that the ledger is found to be held, with why: nothing is sent. */
   readonly onHeld?: (reason: string) => void;
-  readonly watched?: string;
+  readonly watchedRun?: string;
   readonly onWatch?: (watch: RunWatch) => void;
 };
 
 /** Most slices in one process; an account allows four at most, over the fleet. */
-const mostHeld = 8;
+const maxHeld = 8;
 
 /** Besides them, so many of urgent runs: those do not wait until a place is free. */
-const mostUrgent = 2;
+const maxUrgent = 2;
 
 /** With nothing to do, the queue is looked at so often (milliseconds), besides when a notification says that there may be something. */
-const idleLook = 1_000;
+const idlePollInterval = 1_000;
 
 /**
  * Takes slices from the queue and works them, until it is stopped. Everything it needs to know of other workers is in the
@@ -67,92 +67,100 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
   const failed = new AbortController();
   const fail = (error: unknown): void => failed.abort(error);
   const stop = AbortSignal.any([options.stop, failed.signal]);
-  const { patience, observer = noObserver, cutOff } = options;
-  const { persist } = patience;
-  await persist(() => requireHashKey(pool, ledger.hashKey));
-  const place = await persist(() => checkPlace(context));
-  const queue = await persist(() => ledger.queue());
-  const bell = openBell();
-  const accounts = openAccountDesks(context, options.accountNamed, observer);
-  const checkpointer = openCheckpointer(context, patience, place.ledger);
-  const recorder = openRecorder(ledger.hot, patience);
-  const desk = openSliceDesk({ context, queue, patience, checkpointer, recorder, observer, cutOff });
-  const { watched } = options;
-  const inHand = openSlicesInHand({
-    ...{ context, queue, patience, desk, observer, watched, stop },
-    onUnfinished: (run) => options.onUnfinished?.(run),
+  const { outageRetry, observer = noObserver, cutOff } = options;
+  const { retry } = outageRetry;
+  await retry(() => requireHashKey(pool, ledger.hashKey));
+  const location = await retry(() => checkLedgerLocation(context));
+  const queue = await retry(() => ledger.queue());
+  const wakeup = createWakeup();
+  const accounts = createAccountRuntimes(context, options.accountNamed, observer);
+  const checkpointer = createCheckpointer(context, outageRetry, location.ledger);
+  const recorder = createRecorder(ledger.hot, outageRetry);
+  const dispatcher = createSliceDispatcher({
+    context,
+    queue,
+    outageRetry,
+    checkpointer,
+    recorder,
+    observer,
+    cutOff,
+  });
+  const { watchedRun } = options;
+  const held = createHeldSlices({
+    ...{ context, queue, outageRetry, dispatcher, observer, watchedRun, stop },
+    onSliceFailed: (run) => options.onSliceFailed?.(run),
     onFailed: fail,
     async onWatch(watches) {
-      await accounts.lookAtBreakers();
-      const watch = watched === undefined ? undefined : watches.get(watched);
+      await accounts.refreshBreakers();
+      const watch = watchedRun === undefined ? undefined : watches.get(watchedRun);
       if (watch) options.onWatch?.(watch);
     },
-    onFree: bell.ring,
+    onFree: wakeup.signal,
   });
 
   /** Our own leases first: after an outage ours look expired, too. */
   async function renewAndReclaim(): Promise<void> {
-    await inHand.renewLeases();
+    await held.renewLeases();
     await reclaimExpiredSlices(queue, pool, worker);
   }
 
   /** Also when there is nothing to claim: others are to hear of it. */
-  async function lookAtPlace(): Promise<void> {
-    const { held } = await checkPlace(context);
+  async function reportIfHeld(): Promise<void> {
+    const { held } = await checkLedgerLocation(context);
     if (held !== null) options.onHeld?.(held);
   }
 
   const ended = new AbortController();
-  const closeSession = await keepSession(pool, worker, bell.ring, patience);
-  const duties = keepDuties(
+  const closeSession = await keepWorkerSession(pool, worker, wakeup.signal, outageRetry);
+  const periodicTasks = runPeriodicTasks(
     [
-      { every: 250, task: inHand.watch, quick: true },
-      { every: 500, task: () => openDueWindows(context, queue, accounts, options.onUnknownAccount) },
-      { every: 1_000, task: () => reclaimSlicesOfDeadWorkers(queue, pool, worker, now) },
-      { every: 5_000, task: lookAtPlace },
-      { every: 2_000, task: renewAndReclaim },
+      { interval: 250, task: held.watch, isQuery: true },
+      { interval: 500, task: () => openDueWindows(context, queue, accounts, options.onUnknownAccount) },
+      { interval: 1_000, task: () => reclaimSlicesOfDeadWorkers(queue, pool, worker, now) },
+      { interval: 5_000, task: reportIfHeld },
+      { interval: 2_000, task: renewAndReclaim },
     ],
-    patience,
+    outageRetry,
     ended.signal,
   ).catch(fail);
-  await takeSlices({ ...options, context, queue, worker, accounts, inHand, bell, stop }).catch(fail);
-  await inHand.done();
+  await acquireSlices({ ...options, context, queue, worker, accounts, held, wakeup, stop }).catch(fail);
+  await held.whenDone();
   ended.abort();
-  await duties;
+  await periodicTasks;
   await closeSession();
   await accounts.close();
   if (failed.signal.aborted) throw failed.signal.reason;
 }
 
-type Taking = Pick<WorkerOptions, 'onUnknownAccount' | 'patience' | 'stop'> & {
+type AcquireContext = Pick<WorkerOptions, 'onUnknownAccount' | 'outageRetry' | 'stop'> & {
   readonly context: EngineContext;
   readonly queue: SliceQueue;
   readonly worker: string;
-  readonly accounts: AccountDesks;
-  readonly inHand: SlicesInHand;
-  readonly bell: Bell;
+  readonly accounts: AccountRuntimes;
+  readonly held: HeldSlices;
+  readonly wakeup: Wakeup;
 };
 
-async function takeSlices(taking: Taking): Promise<void> {
-  const { inHand, bell, stop } = taking;
+async function acquireSlices(context: AcquireContext): Promise<void> {
+  const { held, wakeup, stop } = context;
   while (!stop.aborted) {
-    const taken = inHand.busy() < mostHeld + mostUrgent && (await takeOne(taking));
-    if (!taken) await bell.wait(idleLook, stop);
+    const acquired = held.busyCount() < maxHeld + maxUrgent && (await acquireOne(context));
+    if (!acquired) await wakeup.wait(idlePollInterval, stop);
     // A worker that has slices lets others go first.
-    else if (inHand.count() > 1) await sleep(5 * inHand.count());
+    else if (held.count() > 1) await sleep(5 * held.count());
   }
 }
 
 /** @returns false when there is none for this worker */
-async function takeOne(taking: Taking): Promise<boolean> {
-  const { context, queue, patience, worker, accounts, inHand } = taking;
+async function acquireOne(taking: AcquireContext): Promise<boolean> {
+  const { context, queue, outageRetry, worker, accounts, held } = taking;
   const { ledger, now } = context;
   const owner = context.randomUuid();
   let isRepeated = false;
-  const acquisition = await patience.persist(() => {
+  const acquisition = await outageRetry.retry(() => {
     const taking = acquireSlice(queue, ledger.pool, {
       ...{ worker, owner, isRepeated, ignoredAccounts: accounts.unknown(), now },
-      leastPriority: inHand.busy() < mostHeld ? 'bulk' : 'urgent',
+      leastPriority: held.busyCount() < maxHeld ? 'bulk' : 'urgent',
     });
     isRepeated = true;
     return taking;
@@ -164,7 +172,7 @@ async function takeOne(taking: Taking): Promise<boolean> {
     if (!(error instanceof InputError)) throw error;
     taking.onUnknownAccount?.(error);
   });
-  if (account) inHand.begin(slice, account);
-  else await patience.persist(() => returnSlice(queue, ledger.pool, slice, now()));
+  if (account) held.begin(slice, account);
+  else await outageRetry.retry(() => returnSlice(queue, ledger.pool, slice, now()));
   return true;
 }

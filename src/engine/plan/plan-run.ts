@@ -19,7 +19,7 @@ import { enqueueSlices } from '../../ledger/slices/enqueue.ts';
 import { noteOf } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { dispatchSettings } from '../dispatch/dispatch-settings.ts';
-import { requirePlace } from '../dispatch/place.ts';
+import { requireSendableLedger } from '../dispatch/ledger-location.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
 import { startingWith } from '../runs/begin-run.ts';
 import { newRunId } from '../runs/run-id.ts';
@@ -71,7 +71,7 @@ export async function planRun(
   progress: PlanProgress,
   { onRefused, ...options }: PlanOptions = {},
 ): Promise<string> {
-  await requirePlace(context);
+  await requireSendableLedger(context);
   try {
     return await planContacts(context, prepared, kept, progress, options);
   } catch (error) {

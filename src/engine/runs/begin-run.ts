@@ -11,7 +11,7 @@ import { requireHashKey } from '../../ledger/suppressions/hash.ts';
 import { audited, noteOf } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { dispatchSettings } from '../dispatch/dispatch-settings.ts';
-import { requirePlace } from '../dispatch/place.ts';
+import { requireSendableLedger } from '../dispatch/ledger-location.ts';
 import { noSuchRun, requireRun } from './find-run.ts';
 
 /** A run that is put into the queue by its plan is started by that: from then on any worker takes it. */
@@ -133,7 +133,7 @@ async function begin(
 ): ReturnType<typeof beginRun> {
   const { ledger, now } = context;
   await requireHashKey(ledger.pool, ledger.hashKey);
-  await requirePlace(context);
+  await requireSendableLedger(context);
   const { plan, policy } = dispatchSettings(run.run, await accountNamed(run.account), run.definition);
   const queue = await ledger.queue();
   // What a dead process left in the middle of sending is in doubt before anything else of it is sent.

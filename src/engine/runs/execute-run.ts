@@ -13,8 +13,8 @@ import { noteOf, noteRefused } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { dispatchSettings } from '../dispatch/dispatch-settings.ts';
 import { drainDeadlines } from '../dispatch/drain.ts';
-import { type Outage, openPatience } from '../dispatch/patience.ts';
-import { checkPlace, requirePlace } from '../dispatch/place.ts';
+import { checkLedgerLocation, requireSendableLedger } from '../dispatch/ledger-location.ts';
+import { createOutageRetry, type OutageEvents } from '../dispatch/outage-retry.ts';
 import { runWorker, type WorkerOptions } from '../dispatch/worker.ts';
 import { pass } from '../points.ts';
 import { noteBegun, nothingLeft, requireApproved, toldIfRefused } from './begin-run.ts';
@@ -37,7 +37,7 @@ export type RunEnd =
   /** All of it had been recorded; these are the last counts that were read. */
   | { readonly kind: 'recorded'; readonly watch: RunWatch };
 
-export type RunProgress = Outage & {
+export type RunProgress = OutageEvents & {
   readonly onStart: (summary: RunSummary) => void;
   /** A few times a second: what all workers have done of it. */
   readonly onWatch: (watch: RunWatch) => void;
@@ -65,51 +65,51 @@ export async function executeRun(
   const { ledger, now } = context;
   const { pool } = ledger;
   const drained = drainDeadlines(stop);
-  const patience = openPatience(progress, ledger, drained.giveUp);
-  const { persist } = patience;
+  const outageRetry = createOutageRetry(progress, ledger, drained.giveUp);
+  const { retry } = outageRetry;
   let unfinished = false;
   let last: RunWatch | undefined;
   try {
-    const run = await persist(() => requireRun(context, runId));
-    await persist(() => requireHashKey(pool, ledger.hashKey));
-    await persist(() => requirePlace(context));
+    const run = await retry(() => requireRun(context, runId));
+    await retry(() => requireHashKey(pool, ledger.hashKey));
+    await retry(() => requireSendableLedger(context));
     const { plan, policy } = dispatchSettings(runId, await accountNamed(run.account), run.definition);
-    const queue = await persist(() => ledger.queue());
-    await persist(() => reclaimSlicesOfDeadWorkers(queue, pool, null, now));
+    const queue = await retry(() => ledger.queue());
+    await retry(() => reclaimSlicesOfDeadWorkers(queue, pool, null, now));
     pass('beginning', runId);
     const options = { evenPaused, alongside: noteBegun(context, runId) };
-    const before = await persist(() => beginRun(queue, pool, plan, policy, now(), options));
+    const before = await retry(() => beginRun(queue, pool, plan, policy, now(), options));
     await toldIfRefused(context, run, async () => requireApproved(runId, before));
-    progress.onStart(await persist(() => requireSummary(context, runId)));
+    progress.onStart(await retry(() => requireSummary(context, runId)));
 
     const reason = { kind: 'interrupted' } as const;
     const details = { reason: reasonWords(reason) };
     const note = noteOf(context, { action: 'run paused', run: runId, details });
-    const pausing = drained.begun.then(() => persist(() => pauseRun(queue, pool, runId, reason, note)));
+    const pausing = drained.begun.then(() => retry(() => pauseRun(queue, pool, runId, reason, note)));
     // Where it fails, the worker fails too.
     pausing.catch(() => undefined);
     const onWatch = (watch: RunWatch): void => {
       last = watch;
       progress.onWatch(watch);
     };
-    const onUnfinished = (): void => {
+    const onSliceFailed = (): void => {
       unfinished = true;
     };
-    const working = { accountNamed, stop, cutOff: drained.cutOff, patience, onWatch, onUnfinished };
+    const working = { accountNamed, stop, cutOff: drained.cutOff, outageRetry, onWatch, onSliceFailed };
     for (;;) {
-      last = (await persist(() => watchRuns(pool, [runId]))).get(runId);
+      last = (await retry(() => watchRuns(pool, [runId]))).get(runId);
       if (!last || !isAtRest(last)) await workUntilAtRest(context, runId, working);
       pass('at rest', runId);
       if (stop.aborted) await pausing;
-      const end = await persist(() => findEnd(context, runId, stop));
+      const end = await retry(() => findEnd(context, runId, stop));
       // Without one, an operator has resumed the run meanwhile; or an older ledger, in which it is not begun, is in its place.
       if (!end) {
-        const { held } = await persist(() => checkPlace(context));
+        const { held } = await retry(() => checkLedgerLocation(context));
         if (held === null) {
           await sleep(pause, undefined, { signal: stop }).catch(() => undefined);
           continue;
         }
-        const summary = await persist(() => requireSummary(context, runId));
+        const summary = await retry(() => requireSummary(context, runId));
         return { kind: 'paused', reason: `${held} ${heldAdvice}`, summary };
       }
       pass('run finished', runId);
@@ -137,14 +137,14 @@ async function workUntilAtRest(
   {
     onWatch,
     ...options
-  }: Pick<WorkerOptions, 'accountNamed' | 'stop' | 'cutOff' | 'patience' | 'onUnfinished'> &
+  }: Pick<WorkerOptions, 'accountNamed' | 'stop' | 'cutOff' | 'outageRetry' | 'onSliceFailed'> &
     Pick<RunProgress, 'onWatch'>,
 ): Promise<void> {
   const atRest = new AbortController();
   await runWorker(context, {
     ...options,
     stop: AbortSignal.any([options.stop, atRest.signal]),
-    watched: run,
+    watchedRun: run,
     onWatch: (watch) => {
       onWatch(watch);
       if (isAtRest(watch)) atRest.abort();

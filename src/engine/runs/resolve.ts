@@ -10,11 +10,11 @@ import { reasonWords } from '../../platform/reason-words.ts';
 import { audited, noteOf } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import {
-  askAboutDoubts,
   type LookUpEnd,
   type LookUpService,
+  lookUpRequests,
   requireLookUp,
-} from '../dispatch/ask-about-doubts.ts';
+} from '../dispatch/look-up-doubts.ts';
 import { requireRun, requireUnpurgedRun } from './find-run.ts';
 
 /** Which requests of a run: by number or MessageID; undefined: all that are in doubt. */
@@ -123,5 +123,5 @@ export async function lookUpDoubts(
 ): Promise<LookUpEnd> {
   requireLookUp(account);
   const doubts = { run: requests.run, pages: await openDoubts(context, requests) };
-  return askAboutDoubts(context, service, doubts, stop, onAnswer);
+  return lookUpRequests(context, service, doubts, stop, onAnswer);
 }

@@ -4,7 +4,7 @@ import { reasonOf } from '../../platform/database-failures.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { reasonWords } from '../../platform/reason-words.ts';
 import type { EngineContext } from '../context.ts';
-import { checkPlace } from '../dispatch/place.ts';
+import { checkLedgerLocation } from '../dispatch/ledger-location.ts';
 import { noteSchedules } from './note-ticks.ts';
 import { readScheduleFolder } from './schedule-folder.ts';
 import { beginScheduledRuns, type SchedulePlace, startDueTicks, type TickEnd } from './start-ticks.ts';
@@ -27,7 +27,7 @@ export async function keepSchedules(
   while (!stop.aborted) {
     try {
       // What the ledger says is due may have been sent by the one that is gone.
-      const { held } = await checkPlace(context);
+      const { held } = await checkLedgerLocation(context);
       if (held !== null) throw new Error(`the ledger is held: ${held}`);
       const read = await readScheduleFolder(folder);
       await noteSchedules(context, read);

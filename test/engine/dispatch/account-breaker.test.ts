@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type AccountBreaker, openAccountBreaker } from '../../../src/engine/dispatch/account-breaker.ts';
+import { type AccountBreaker, createAccountBreaker } from '../../../src/engine/dispatch/account-breaker.ts';
 import { anAccount } from '../../support/account.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 
-const refusal = { reason: 'HTTP 503', asked: undefined, probe: undefined };
+const refusal = { reason: 'HTTP 503', requestedWait: undefined, probeId: undefined };
 let opened: TestLedger;
 beforeAll(async () => {
   opened = await openTestLedger();
@@ -14,7 +14,7 @@ beforeEach(async () => {
   await opened.ledger.pool.query('DELETE FROM account_breakers');
 });
 
-const openOne = (): AccountBreaker => openAccountBreaker(opened.context, anAccount());
+const openOne = (): AccountBreaker => createAccountBreaker(opened.context, anAccount());
 
 async function refuseAll(): Promise<void> {
   await opened.ledger.pool.query(
@@ -39,8 +39,8 @@ test('a worker that waited for the rate so long that another one tries sends not
   expect(await second.enter(randomUUID())).toBeTypeOf('number');
   await endLease();
   expect(await openOne().enter(late)).toBe('probe');
-  expect(await first.mayStillProbe(early)).toBe(false);
-  await first.notTried(early);
+  expect(await first.extendProbe(early)).toBe(false);
+  await first.releaseProbe(early);
   expect(await findBreaker()).toMatchObject({ probe: late });
 });
 
@@ -50,21 +50,21 @@ test('a worker that claims in time may try for as long as an answer may take, fr
   await refuseAll();
   expect(await breaker.enter(probe)).toBe('probe');
   const before = (await findBreaker())?.until ?? 0;
-  expect(await breaker.mayStillProbe(probe)).toBe(true);
+  expect(await breaker.extendProbe(probe)).toBe(true);
   expect(Number((await findBreaker())?.until)).toBeGreaterThan(Number(before));
-  await breaker.notTried(probe);
+  await breaker.releaseProbe(probe);
   expect(await breaker.enter(randomUUID())).toBe('probe');
 });
 
 test('what is asked again because its answer was lost has the same answer', async () => {
   const breaker = openOne();
-  const probe = randomUUID();
+  const probeId = randomUUID();
   await refuseAll();
-  expect(await breaker.enter(probe)).toBe('probe');
-  await breaker.look();
-  expect(await breaker.enter(probe)).toBe('probe');
-  for (const _ of [1, 2]) expect(await breaker.mayStillProbe(probe)).toBe(true);
-  for (const _ of [1, 2]) await breaker.refused({ ...refusal, probe });
+  expect(await breaker.enter(probeId)).toBe('probe');
+  await breaker.refresh();
+  expect(await breaker.enter(probeId)).toBe('probe');
+  for (const _ of [1, 2]) expect(await breaker.extendProbe(probeId)).toBe(true);
+  for (const _ of [1, 2]) await breaker.recordRefusal({ ...refusal, probeId });
   expect(await findBreaker()).toMatchObject({ tries: 2, probe: null });
 });
 
@@ -74,11 +74,11 @@ test('another slice of the process may not try because the right to do so was gi
   await refuseAll();
   expect(await breaker.enter(first)).toBe('probe');
   await endLease();
-  await breaker.look();
+  await breaker.refresh();
   expect(await breaker.enter(second)).toBe('probe');
-  expect(await breaker.mayStillProbe(first)).toBe(false);
-  await breaker.close(first);
-  await breaker.notTried(first);
+  expect(await breaker.extendProbe(first)).toBe(false);
+  await breaker.closeAfterProbe(first);
+  await breaker.releaseProbe(first);
   expect(await findBreaker()).toMatchObject({ probe: second });
 });
 
@@ -89,8 +89,8 @@ test('a late refusal of what tried opens nothing alone where another worker foun
   expect(await first.enter(early)).toBe('probe');
   await endLease();
   expect(await second.enter(late)).toBe('probe');
-  await second.close(late);
-  await first.refused({ ...refusal, probe: early });
+  await second.closeAfterProbe(late);
+  await first.recordRefusal({ ...refusal, probeId: early });
   expect(await findBreaker()).toBeUndefined();
   expect(await first.enter(randomUUID())).toBe('all');
 });

@@ -42,7 +42,7 @@ function accountFor(name: InterfaceName, format: Format, baseUrl: string): Accou
 }
 
 async function dispatch(run: string, account: Account): Promise<void> {
-  const progress = { onStart: () => {}, onWatch: () => {}, onLost: () => {}, onBack: () => {} };
+  const progress = { onStart: () => {}, onWatch: () => {}, onDown: () => {}, onUp: () => {} };
   await executeRun(opened.context, run, async () => account, new AbortController().signal, progress);
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { describe, expect, test } from 'vitest';
-import { openLanes } from '../../../src/engine/dispatch/lanes.ts';
+import { createLanes } from '../../../src/engine/dispatch/lanes.ts';
 
 type Work = (item: number) => Promise<void>;
 
@@ -25,9 +25,9 @@ describe('lanes', () => {
     'begin items in the same order as p-limit, and as many at once, %i at most',
     async (concurrency) => {
       const inLanes = await worked(async (work, items) => {
-        const lanes = openLanes(concurrency, work);
+        const lanes = createLanes(concurrency, work);
         lanes.add(items);
-        await lanes.idle();
+        await lanes.whenIdle();
       });
       const limited = await worked(async (work, items) => {
         const limit = pLimit(concurrency);
@@ -40,16 +40,16 @@ describe('lanes', () => {
 
   test('work items that are added while others are worked, and after all were', async () => {
     const done: number[] = [];
-    const lanes = openLanes<number>(2, async (item) => {
+    const lanes = createLanes<number>(2, async (item) => {
       if (item === 1) lanes.add([3, 4]);
       await sleep(1);
       done.push(item);
     });
     lanes.add([1, 2]);
-    await lanes.idle();
+    await lanes.whenIdle();
     expect(done.toSorted()).toEqual([1, 2, 3, 4]);
     lanes.add([5, 6, 7]);
-    await lanes.idle();
+    await lanes.whenIdle();
     expect(done.toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7]);
     expect(lanes.waiting()).toBe(0);
   });

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { openLease } from '../../../src/engine/dispatch/lease.ts';
+import { createLease } from '../../../src/engine/dispatch/lease.ts';
 
 /** A lease that begins at 0, with clocks and a queue of the test's own. */
 function begin() {
   const world = { now: 0, clockAhead: 0, renewals: 0, renew: async () => true };
-  const lease = openLease(
+  const lease = createLease(
     { monotonic: () => world.now, now: () => new Date(world.now + world.clockAhead) },
     () => {
       world.renewals++;
@@ -18,7 +18,7 @@ test('a lease is valid for ten seconds without a question to the ledger', async 
   const { world, lease } = begin();
   world.now = 9_999;
   expect(lease.isValid()).toBe(true);
-  expect(await lease.ensure()).toBe(true);
+  expect(await lease.ensureValid()).toBe(true);
   expect(world.renewals).toBe(0);
 });
 
@@ -26,11 +26,11 @@ test('after ten seconds without a renewal the ledger is asked before anything is
   const { world, lease } = begin();
   world.now = 10_000;
   expect(lease.isValid()).toBe(false);
-  expect(await lease.ensure()).toBe(true);
+  expect(await lease.ensureValid()).toBe(true);
   expect(lease.isValid()).toBe(true);
   expect(world.renewals).toBe(1);
   world.now = 19_999;
-  expect(await lease.ensure()).toBe(true);
+  expect(await lease.ensureValid()).toBe(true);
   expect(world.renewals).toBe(1);
 });
 
@@ -42,7 +42,7 @@ test('a renewal that arrives makes the lease valid for ten seconds more, from wh
   };
   await lease.renew();
   world.now = 9_999;
-  expect(await lease.ensure()).toBe(true);
+  expect(await lease.ensureValid()).toBe(true);
   expect(world.renewals).toBe(1);
 });
 
@@ -54,14 +54,14 @@ test('a lease of a slice that is another worker’s is lost, for good, and its s
   expect(lease.lost.aborted).toBe(true);
   expect(lease.isValid()).toBe(false);
   world.renew = async () => true;
-  expect(await lease.ensure()).toBe(false);
+  expect(await lease.ensureValid()).toBe(false);
 });
 
 test('a slice that was taken while the process stood still is noticed before anything is sent', async () => {
   const { world, lease } = begin();
   world.now = 60_000;
   world.renew = async () => false;
-  expect(await lease.ensure()).toBe(false);
+  expect(await lease.ensureValid()).toBe(false);
   expect(lease.lost.aborted).toBe(true);
 });
 
@@ -70,7 +70,7 @@ test('a machine that slept while only its clock went on asks the ledger before i
   world.clockAhead = 3_600_000;
   expect(lease.isValid()).toBe(false);
   world.renew = async () => false;
-  expect(await lease.ensure()).toBe(false);
+  expect(await lease.ensureValid()).toBe(false);
 });
 
 test('a clock that is set back makes no lease valid for longer', async () => {
@@ -88,7 +88,7 @@ test('a renewal that began before the process stood still proves nothing; anothe
   world.renew = () => promise;
   const renewing = lease.renew();
   world.now = 60_000;
-  const held = lease.ensure();
+  const held = lease.ensureValid();
   world.renew = async () => false;
   resolve(true);
   await renewing;
@@ -103,7 +103,7 @@ test('renewals that take too long to arrive do not make a lease valid', async ()
     world.now += 11_000;
     return true;
   };
-  expect(await lease.ensure()).toBe(false);
+  expect(await lease.ensureValid()).toBe(false);
   expect(lease.lost.aborted).toBe(false);
 });
 
@@ -113,15 +113,15 @@ test('the failure of a ledger that is away reaches the caller', async () => {
   world.renew = async () => {
     throw new Error('Connection terminated');
   };
-  await expect(lease.ensure()).rejects.toThrow('Connection terminated');
+  await expect(lease.ensureValid()).rejects.toThrow('Connection terminated');
   world.renew = async () => true;
-  expect(await lease.ensure()).toBe(true);
+  expect(await lease.ensureValid()).toBe(true);
 });
 
 test('however many callers ask at once, the lease is renewed once', async () => {
   const { world, lease } = begin();
   world.now = 10_000;
-  expect(await Promise.all([lease.ensure(), lease.renew(), lease.ensure()])).toEqual([
+  expect(await Promise.all([lease.ensureValid(), lease.renew(), lease.ensureValid()])).toEqual([
     ...[true, undefined, true],
   ]);
   expect(world.renewals).toBe(1);

@@ -1,20 +1,28 @@
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../../../src/engine/dispatch/attempt.ts';
 import {
-  type Circumstances,
   nextStep,
   type Step,
-  whyNotToSend,
+  type StepContext,
+  withholdingReason,
 } from '../../../src/engine/dispatch/next-step.ts';
 
 const finishedAt = new Date('2026-10-21T07:28:00Z');
 
 /** The first attempt of a request of several recipients, with one retry left; the jitter is half of its cap. */
-const ordinary: Circumstances = {
-  ...{ tries: 1, retries: 1, stopping: false, refusesAll: false, recipients: 3, bisect: false, random: 0.5 },
+const ordinary: StepContext = {
+  ...{
+    attempts: 1,
+    retries: 1,
+    stopping: false,
+    breakerOpen: false,
+    recipients: 3,
+    bisect: false,
+    random: 0.5,
+  },
 };
 
-function stepAfter(outcome: Outcome, circumstances: Partial<Circumstances> = {}): Step {
+function stepAfter(outcome: Outcome, circumstances: Partial<StepContext> = {}): Step {
   return nextStep({ outcome, finishedAt }, { ...ordinary, ...circumstances });
 }
 
@@ -32,13 +40,13 @@ const pausesTheRun = { state: 'planned', verdict: 'unauthorized' } as const;
 const whole = { state: 'rejected', divide: false } as const;
 const divided = { state: 'rejected', divide: true } as const;
 
-const last = { tries: 2 };
+const last = { attempts: 2 };
 const noRetries = { retries: 0 };
 const stopping = { stopping: true };
-const refusesAll = { refusesAll: true };
+const breakerOpen = { breakerOpen: true };
 
 describe('an attempt settles its request', () => {
-  test.each<[string, Outcome, Partial<Circumstances>, Extract<Step, { kind: 'settle' }>['as']]>([
+  test.each<[string, Outcome, Partial<StepContext>, Extract<Step, { kind: 'settle' }>['as']]>([
     ['that was accepted', accepted, {}, { state: 'accepted' }],
     ['that was accepted as a job', { ...accepted, jobNumber: 'J7' }, {}, { state: 'accepted', job: 'J7' }],
     ['that was rejected', rejected, {}, whole],
@@ -51,12 +59,12 @@ describe('an attempt settles its request', () => {
     ['that was not sent', withheld, {}, givenBack],
     ['that was refused by its last retry', refused, last, { state: 'failed' }],
     ['that was refused, with no retries', refused, noRetries, { state: 'failed' }],
-    ['that was refused, with more tries than retries', refused, { tries: 9 }, { state: 'failed' }],
+    ['that was refused, with more tries than retries', refused, { attempts: 9 }, { state: 'failed' }],
     ['that was refused for a while, by its last retry', refusedWith('5'), last, { state: 'failed' }],
     ['that was refused as the run stops', refused, stopping, givenBack],
     ['that was refused by its last retry as the run stops', refused, { ...last, ...stopping }, givenBack],
-    ['that was refused by a service that refuses everything', refused, refusesAll, givenBack],
-    ['that was refused by it with its last retry', refused, { ...last, ...refusesAll }, givenBack],
+    ['that was refused by a service that refuses everything', refused, breakerOpen, givenBack],
+    ['that was refused by it with its last retry', refused, { ...last, ...breakerOpen }, givenBack],
   ])('%s', (_, outcome, circumstances, as) => {
     expect(stepAfter(outcome, circumstances)).toEqual({ kind: 'settle', as });
   });
@@ -66,7 +74,7 @@ describe('an attempt settles its request', () => {
     (outcome) => {
       const plain = stepAfter(outcome);
       expect(plain.kind).toBe('settle');
-      for (const circumstances of [last, noRetries, stopping, refusesAll, { ...stopping, ...refusesAll }]) {
+      for (const circumstances of [last, noRetries, stopping, breakerOpen, { ...stopping, ...breakerOpen }]) {
         expect(stepAfter(outcome, circumstances)).toEqual(plain);
       }
     },
@@ -74,11 +82,11 @@ describe('an attempt settles its request', () => {
 });
 
 describe('a request that the service provably did not take is sent again', () => {
-  test.each<[string, Outcome, Partial<Circumstances>, number]>([
+  test.each<[string, Outcome, Partial<StepContext>, number]>([
     ['after the jitter alone', refused, {}, 250],
     ['at once, where the draw is 0', refused, { random: 0 }, 0],
-    ['after a longer jitter the more tries it had', refused, { tries: 4, retries: 4 }, 2_000],
-    ['after a jitter of ten seconds at most', refused, { tries: 40, retries: 40 }, 5_000],
+    ['after a longer jitter the more tries it had', refused, { attempts: 4, retries: 4 }, 2_000],
+    ['after a jitter of ten seconds at most', refused, { attempts: 40, retries: 40 }, 5_000],
     ['after what Retry-After asks for and the jitter', refusedWith('5'), {}, 5_250],
     ['after the jitter where Retry-After asks for nothing', refusedWith('0'), {}, 250],
     ['at the time that Retry-After names', refusedWith('Wed, 21 Oct 2026 07:28:05 GMT'), {}, 5_250],
@@ -95,19 +103,19 @@ describe('a request that the service provably did not take is sent again', () =>
 });
 
 describe('a request leaves', () => {
-  const allowed = { stopping: false, held: true, windowOpen: true, refusesAll: false };
+  const allowed = { stopping: false, held: true, windowOpen: true, breakerOpen: false };
 
   test('where nothing speaks against it', () => {
-    expect(whyNotToSend(allowed)).toBeUndefined();
+    expect(withholdingReason(allowed)).toBeUndefined();
   });
 
   test.each([
     [{ stopping: true }, 'stopping'],
     [{ held: false }, 'not_held'],
     [{ windowOpen: false }, 'window_shut'],
-    [{ refusesAll: true }, 'service_refuses'],
-    [{ stopping: true, held: false, windowOpen: false, refusesAll: true }, 'stopping'],
+    [{ breakerOpen: true }, 'service_refuses'],
+    [{ stopping: true, held: false, windowOpen: false, breakerOpen: true }, 'stopping'],
   ])('not with %o', (circumstances, reason) => {
-    expect(whyNotToSend({ ...allowed, ...circumstances })).toBe(reason);
+    expect(withholdingReason({ ...allowed, ...circumstances })).toBe(reason);
   });
 });

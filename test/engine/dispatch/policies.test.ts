@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { InputError } from '../../../src/domain/problems.ts';
 import type { RunSummary } from '../../../src/domain/runs.ts';
-import { openPatience } from '../../../src/engine/dispatch/patience.ts';
+import { createOutageRetry } from '../../../src/engine/dispatch/outage-retry.ts';
 import { runWorker } from '../../../src/engine/dispatch/worker.ts';
 import { executeRun, type RunEnd } from '../../../src/engine/runs/execute-run.ts';
 import { requireSummary } from '../../../src/engine/runs/find-run.ts';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 const never = new AbortController().signal;
-const quiet = { onStart: () => {}, onWatch: () => {}, onLost: () => {}, onBack: () => {} };
+const quiet = { onStart: () => {}, onWatch: () => {}, onDown: () => {}, onUp: () => {} };
 
 /** A run of so many contacts; the last two digits of an address are its line, from 02. */
 function planRun(contacts: number, chunkSize: number, dispatch: object = {}, canary: number | null = null) {
@@ -232,7 +232,7 @@ describe('from another process', () => {
         accountNamed,
         stop: stop.signal,
         cutOff: never,
-        patience: openPatience(quiet, opened.ledger, never),
+        outageRetry: createOutageRetry(quiet, opened.ledger, never),
       });
     const stranger = helper(async (name) => {
       helping.add(`stranger asked for ${name}`);

@@ -24,7 +24,7 @@ function planRun(priority: Priority, account: string, slices: number, requests: 
 }
 
 function execute(run: string, account: Partial<Account>, onWatch: (watch: RunWatch) => void = () => {}) {
-  const progress = { onStart: () => {}, onWatch, onLost: () => {}, onBack: () => {} };
+  const progress = { onStart: () => {}, onWatch, onDown: () => {}, onUp: () => {} };
   return executeRun(opened.context, run, async (name) => anAccount({ ...account, name }), never, progress);
 }
 

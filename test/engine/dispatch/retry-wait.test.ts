@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { longestRetryWait, retryWait } from '../../../src/engine/dispatch/retry-wait.ts';
+import { maxRetryWait, retryWait } from '../../../src/engine/dispatch/retry-wait.ts';
 import { maxRetryAfter } from '../../../src/gateway/retry-after.ts';
 
 const nearlyOne = 1 - Number.EPSILON;
@@ -24,5 +24,5 @@ test('what the service asks for is waited out, and the jitter comes on top', () 
 });
 
 test('no wait is longer than the longest that the service is granted and the highest cap', () => {
-  expect(retryWait(5000, maxRetryAfter, nearlyOne)).toBe(longestRetryWait - 1);
+  expect(retryWait(5000, maxRetryAfter, nearlyOne)).toBe(maxRetryWait - 1);
 });

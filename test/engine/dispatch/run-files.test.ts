@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openRunFiles, toSendRequest } from '../../../src/engine/dispatch/run-files.ts';
+import { createRunFiles, toOutgoingRequest } from '../../../src/engine/dispatch/run-files.ts';
 import {
   aContact,
   anEnvelope,
@@ -41,14 +41,14 @@ function claimed(path: string): ClaimedRequest {
 
 describe('the files of a run', () => {
   test('are in base64 what they were when the run was planned', async () => {
-    const contents = await openRunFiles(opened.ledger.pool, run).load([claimed('a.pdf'), claimed('b.pdf')]);
+    const contents = await createRunFiles(opened.ledger.pool, run).load([claimed('a.pdf'), claimed('b.pdf')]);
     expect([...contents].toSorted()).toEqual(
       ['a.pdf', 'b.pdf', 'v.wav'].map((path) => [path, Buffer.from(`content of ${path}`).toString('base64')]),
     );
   });
 
   test('are read and encoded once, however many requests carry them', async () => {
-    const files = openRunFiles(opened.ledger.pool, run);
+    const files = createRunFiles(opened.ledger.pool, run);
     const before = await files.load([claimed('a.pdf')]);
     // What is not read again is not missed.
     await opened.ledger.knex('run_files').where({ run_id: run, path: 'v.wav' }).update({ path: 'moved.wav' });
@@ -58,7 +58,7 @@ describe('the files of a run', () => {
   });
 
   test('are asked for at most once a batch, and not at all when they are known', async () => {
-    const files = openRunFiles(opened.ledger.pool, run);
+    const files = createRunFiles(opened.ledger.pool, run);
     let queries = 0;
     const count = () => {
       queries++;
@@ -79,7 +79,7 @@ describe('what is sent for a request', () => {
   ]);
 
   test('is its envelope with the contents of its files, by the names the recipient is to see', () => {
-    expect(toSendRequest('voice', claimed('a.pdf'), contents)).toEqual({
+    expect(toOutgoingRequest('voice', claimed('a.pdf'), contents)).toEqual({
       channel: 'voice',
       messageId: 'M1',
       fields: { Reference: 'r', Voice: 'UklGRg==' },
@@ -90,6 +90,6 @@ describe('what is sent for a request', () => {
   });
 
   test('is nothing when a file is missing', () => {
-    expect(() => toSendRequest('voice', claimed('b.pdf'), contents)).toThrow('the run has no file b.pdf');
+    expect(() => toOutgoingRequest('voice', claimed('b.pdf'), contents)).toThrow('the run has no file b.pdf');
   });
 });

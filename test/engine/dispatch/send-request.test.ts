@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openPatience } from '../../../src/engine/dispatch/patience.ts';
-import { openRateLimiter } from '../../../src/engine/dispatch/rate-limit.ts';
+import type { Sender } from '../../../src/engine/dispatch/attempt-once.ts';
+import { createOutageRetry } from '../../../src/engine/dispatch/outage-retry.ts';
+import { createRateLimiter } from '../../../src/engine/dispatch/rate-limiter.ts';
 import { sendRequest } from '../../../src/engine/dispatch/send-request.ts';
-import type { Sender } from '../../../src/engine/dispatch/try-once.ts';
 import type { Gateway } from '../../../src/gateway/gateway.ts';
 import { open } from '../../gateway/peer.ts';
 import { anAccount } from '../../support/account.ts';
@@ -34,9 +34,9 @@ async function send(
   await using gateway = open(service.url);
   const sender: Sender = {
     context,
-    patience: openPatience({ onLost: () => {}, onBack: () => {} }, context.ledger, never),
+    outageRetry: createOutageRetry({ onDown: () => {}, onUp: () => {} }, context.ledger, never),
     gateway: { ...gateway, ...(judge && { classify: judge(gateway) }) },
-    limiter: openRateLimiter(context, anAccount()),
+    limiter: createRateLimiter(context, anAccount()),
     breaker: undefined,
     run: 'run',
     slice: 1,
@@ -44,9 +44,9 @@ async function send(
     channel: 'sms',
     retries: 0,
     bisect: false,
-    surelyHeld: () => false,
-    stillHeld: async () => true,
-    mayLeave: () => true,
+    isLeaseValid: () => false,
+    ensureLease: async () => true,
+    isWindowOpen: () => true,
     stop: never,
     cutOff: never,
     ...changes,
@@ -57,11 +57,11 @@ async function send(
 test('a ledger that is away when it is asked whether the slice is still held is waited for', async () => {
   await using service = await sendPeer(() => ({ kind: 'accepted' }));
   let asked = 0;
-  const stillHeld = async () => {
+  const ensureLease = async () => {
     if (++asked === 1) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
     return true;
   };
-  expect(await send(service, { stillHeld })).toMatchObject({ state: 'accepted' });
+  expect(await send(service, { ensureLease })).toMatchObject({ state: 'accepted' });
 });
 
 test('what goes wrong after it was sent is not taken for a request that was not, because the run is being stopped', async () => {
@@ -77,7 +77,7 @@ test('what goes wrong after it was sent is not taken for a request that was not,
 
 test('what may be another worker’s by now is not sent, and given back', async () => {
   await using service = await sendPeer(() => ({ kind: 'accepted' }));
-  expect(await send(service, { stillHeld: async () => false })).toMatchObject({
+  expect(await send(service, { ensureLease: async () => false })).toMatchObject({
     ...{ state: 'planned', verdict: 'released', attempt: 1 },
   });
   expect(service.calls).toEqual([]);

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openCheckpointer } from '../../../src/engine/dispatch/checkpointer.ts';
-import { openOrdinaryRequests } from '../../../src/engine/dispatch/ordinary-requests.ts';
-import { openPatience } from '../../../src/engine/dispatch/patience.ts';
-import { checkPlace } from '../../../src/engine/dispatch/place.ts';
-import { openRateLimiter } from '../../../src/engine/dispatch/rate-limit.ts';
-import { openRecorder } from '../../../src/engine/dispatch/recorder.ts';
-import type { Sender } from '../../../src/engine/dispatch/try-once.ts';
+import type { Sender } from '../../../src/engine/dispatch/attempt-once.ts';
+import { createCheckpointer } from '../../../src/engine/dispatch/checkpointer.ts';
+import { checkLedgerLocation } from '../../../src/engine/dispatch/ledger-location.ts';
+import { createOutageRetry } from '../../../src/engine/dispatch/outage-retry.ts';
+import { createRangeSource } from '../../../src/engine/dispatch/range-source.ts';
+import { createRateLimiter } from '../../../src/engine/dispatch/rate-limiter.ts';
+import { createRecorder } from '../../../src/engine/dispatch/recorder.ts';
 import { open } from '../../gateway/peer.ts';
 import { anAccount } from '../../support/account.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
@@ -26,26 +26,32 @@ async function openSlice() {
   const never = new AbortController().signal;
   const run = await planContacts(ledger, aRun({ chunkSize: 1 }), [aContact(2), aContact(3), aContact(4)]);
   const slice = await holdNextSlice(ledger, run);
-  const patience = openPatience({ onLost: () => {}, onBack: () => {} }, ledger, never);
-  const recorder = openRecorder(ledger.hot, patience);
-  const place = await checkPlace(context);
+  const outageRetry = createOutageRetry({ onDown: () => {}, onUp: () => {} }, ledger, never);
+  const recorder = createRecorder(ledger.hot, outageRetry);
+  const place = await checkLedgerLocation(context);
   const recorded: number[] = [];
-  const checkpoint = openCheckpointer(context, patience, place.ledger).open(slice, {
+  const checkpoint = createCheckpointer(context, outageRetry, place.ledger).open(slice, {
     onAccepted: ({ request }) => recorded.push(request),
     onFailed: () => {},
     recorder,
   });
-  const source = openOrdinaryRequests(
-    { context, patience, recorder, slice, onSettled: () => {} },
+  const source = createRangeSource(
+    { context, outageRetry, recorder, slice, onSettled: () => {} },
     checkpoint,
   );
   const sender = (gateway: Sender['gateway']): Sender => ({
-    ...{ context, patience, gateway, limiter: openRateLimiter(context, anAccount()), breaker: undefined },
+    ...{
+      context,
+      outageRetry,
+      gateway,
+      limiter: createRateLimiter(context, anAccount()),
+      breaker: undefined,
+    },
     ...{ run, slice: slice.slice, owner: slice.owner, channel: 'sms', retries: 0, bisect: false },
     ...{
-      surelyHeld: () => true,
-      stillHeld: async () => true,
-      mayLeave: () => true,
+      isLeaseValid: () => true,
+      ensureLease: async () => true,
+      isWindowOpen: () => true,
       stop: never,
       cutOff: never,
     },
@@ -101,14 +107,14 @@ test('after a commit whose claim could not be marked, what is accepted is not ta
   const { rows } = await opened.ledger.pool.query<{ epoch: string }>(
     'SELECT CAST(epoch AS text) AS epoch FROM suppression_epoch',
   );
-  checkpoint.hurry();
+  checkpoint.flush();
   await expect(
     checkpoint.claim({ after: slice.claimedTo, to: slice.last, epoch: rows[0]?.epoch ?? '' }),
   ).rejects.toThrow('no space');
   Object.assign(marks, { write });
   checkpoint.accept(accepted(1));
-  await checkpoint.recorded();
+  await checkpoint.whenRecorded();
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(recorded).toEqual([]);
-  await expect(checkpoint.giveBack({ after: slice.last, to: 0 })).rejects.toThrow('no space');
+  await expect(checkpoint.returnClaim({ after: slice.last, to: 0 })).rejects.toThrow('no space');
 });

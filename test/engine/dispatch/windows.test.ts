@@ -94,7 +94,7 @@ async function openScene(
   };
   const execute: Scene['execute'] = (run, { stop = never, url = peer.url, onWait = clock.jumpTo } = {}) =>
     executeRun(context, run, async () => anAccount({ baseUrl: url }), stop, {
-      ...{ onStart: () => {}, onLost: () => {}, onBack: () => {} },
+      ...{ onStart: () => {}, onDown: () => {}, onUp: () => {} },
       onWatch: ({ opensAt, state }) => {
         if (opensAt !== null && state === 'running') onWait(opensAt);
       },

@@ -47,7 +47,7 @@ afterAll(async () => {
   await opened.close();
 });
 
-const noProgress = { onStart: () => {}, onWatch: () => {}, onLost: () => {}, onBack: () => {} };
+const noProgress = { onStart: () => {}, onWatch: () => {}, onDown: () => {}, onUp: () => {} };
 const never = new AbortController().signal;
 
 async function writeRates(...rates: readonly string[]): Promise<void> {

@@ -25,7 +25,7 @@ afterEach(async () => {
   await opened.ledger.pool.query('DELETE FROM suppressions; DELETE FROM hashed_suppressions');
 });
 
-const noProgress = { onStart: () => {}, onWatch: () => {}, onLost: () => {}, onBack: () => {} };
+const noProgress = { onStart: () => {}, onWatch: () => {}, onDown: () => {}, onUp: () => {} };
 const never = new AbortController().signal;
 
 function planRun(requests: number, changes: Partial<PlannedRun> = {}): Promise<string> {

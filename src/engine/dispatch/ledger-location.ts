@@ -14,10 +14,10 @@ import { pauseRun } from '../../ledger/runs/stop.ts';
 import { heldAdvice, reasonWordsOrNull } from '../../platform/reason-words.ts';
 import type { EngineContext } from '../context.ts';
 
-export type CheckedPlace = {
+export type CheckedLocation = {
   readonly ledger: string;
   /** As `serverPlace`. */
-  readonly place: string | null;
+  readonly location: string | null;
   /** Why nothing is sent from it; null where it can be. */
   readonly held: string | null;
 };
@@ -27,7 +27,7 @@ export type CheckedPlace = {
  * from a backup, and what it would send may have been sent. So may what is in one that is on another server, in another
  * database or on another timeline than it was. Nothing is claimed from a ledger that is held, and its runs are paused.
  */
-export async function checkPlace(context: EngineContext): Promise<CheckedPlace> {
+export async function checkLedgerLocation(context: EngineContext): Promise<CheckedLocation> {
   const { ledger, now } = context;
   const { pool, marks } = ledger;
   const found = await readPlace(pool);
@@ -35,47 +35,47 @@ export async function checkPlace(context: EngineContext): Promise<CheckedPlace> 
   if (!found.incomplete) {
     const here = await serverPlace(pool);
     const older =
-      whySucceeded(marks.succeededAt(found.ledger), here) ??
-      whyOlder(await findMissingClaim(pool, marks.read(found.ledger)));
-    const reason = older ?? found.heldReason ?? whyElsewhere(found, here);
+      reasonIfSucceeded(marks.succeededAt(found.ledger), here) ??
+      reasonIfOlder(await findMissingClaim(pool, marks.read(found.ledger)));
+    const reason = older ?? found.heldReason ?? reasonIfMoved(found, here);
     if (reason === null) {
       if (found.place === null && here !== null) await settlePlace(pool, here);
       marks.forget(found.ledger);
-      return { ledger: found.ledger, place: here, held: null };
+      return { ledger: found.ledger, location: here, held: null };
     }
     await holdLedger(pool, { reason, incomplete: older !== null }, now());
   }
-  const { ledger: id, place, heldReason } = await readPlace(pool);
-  if (heldReason !== null) await pauseRunning(context, heldReason);
-  return { ledger: id, place, held: reasonWordsOrNull(heldReason) };
+  const { ledger: id, place: location, heldReason } = await readPlace(pool);
+  if (heldReason !== null) await pauseRunningRuns(context, heldReason);
+  return { ledger: id, location, held: reasonWordsOrNull(heldReason) };
 }
 
-async function pauseRunning({ ledger }: EngineContext, hold: HoldReason): Promise<void> {
+async function pauseRunningRuns({ ledger }: EngineContext, hold: HoldReason): Promise<void> {
   for (const run of await listRunsIn(ledger.pool, ['running']))
     await pauseRun(await ledger.queue(), ledger.pool, run, { kind: 'ledger_held', hold });
 }
 
 /** @throws InputError when nothing is to be sent from the ledger */
-export async function requirePlace(context: EngineContext): Promise<void> {
-  const { held } = await checkPlace(context);
+export async function requireSendableLedger(context: EngineContext): Promise<void> {
+  const { held } = await checkLedgerLocation(context);
   if (held === null) return;
   throw new InputError([{ where: 'ledger', what: `${held} Nothing is sent until then: ${heldAdvice}` }]);
 }
 
 /** A copy in another place, which an operator has made a ledger of its own, says nothing of the one that was copied. */
-function whySucceeded(
+function reasonIfSucceeded(
   succeeded: { readonly place: string | null } | undefined,
   here: string | null,
 ): HoldReason | null {
   return succeeded && succeeded.place === here ? { kind: 'former_backup' } : null;
 }
 
-function whyOlder(missing: ClaimMark | undefined): HoldReason | null {
+function reasonIfOlder(missing: ClaimMark | undefined): HoldReason | null {
   return missing ? { kind: 'lacks_claim', at: missing.at } : null;
 }
 
 /** A server that does not tell where it is cannot be told from another. */
-function whyElsewhere({ place }: LedgerPlace, here: string | null): HoldReason | null {
+function reasonIfMoved({ place }: LedgerPlace, here: string | null): HoldReason | null {
   if (place === null || here === null || place === here) return null;
   const was = place.split('/');
   const is = here.split('/');

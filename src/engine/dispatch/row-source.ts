@@ -1,42 +1,42 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lowestPlanned } from '../../ledger/requests/rows.ts';
-import { withheld } from './attempt.ts';
+import { withheldAttempt } from './attempt.ts';
+import { settlementOf } from './attempt-once.ts';
 import type { SliceCheckpoint } from './checkpoint.ts';
 import { released } from './next-step.ts';
-import { type RequestSource, refusedWait, type SourceTools } from './request-source.ts';
+import { type RequestSource, refusedClaimWait, type SourceContext } from './request-source.ts';
 import { sendRequest } from './send-request.ts';
-import { settlementOf } from './try-once.ts';
 
-export function openRowRequests(tools: SourceTools, checkpoint: SliceCheckpoint): RequestSource {
-  const { slice, patience, context, recorder, onSettled } = tools;
+export function createRowSource(tools: SourceContext, checkpoint: SliceCheckpoint): RequestSource {
+  const { slice, outageRetry, context, recorder, onSettled } = tools;
   const { pool } = context.ledger;
   /** Claimed, and not recorded yet: none of them may be taken for one that was not sent. */
-  const known = new Set<number>();
+  const unrecorded = new Set<number>();
   let from: number | undefined;
 
   return {
     async available(most, stop) {
       const isFirst = from === undefined;
       if (from !== undefined && from <= slice.last) return Math.min(most, slice.last - from + 1);
-      from = await patience.persist(() => lowestPlanned(pool, slice));
+      from = await outageRetry.retry(() => lowestPlanned(pool, slice));
       if (from === undefined) return 0;
       // A claim has passed it by: another transaction is changing it.
-      if (!isFirst) await sleep(refusedWait, undefined, { signal: stop }).catch(() => undefined);
+      if (!isFirst) await sleep(refusedClaimWait, undefined, { signal: stop }).catch(() => undefined);
       return Math.min(most, slice.last - from + 1);
     },
     async claim(limit) {
-      const rows = await checkpoint.claimRows({ from: from ?? slice.first, limit }, [...known]);
+      const rows = await checkpoint.claimRows({ from: from ?? slice.first, limit }, [...unrecorded]);
       const highest = Math.max(0, ...[...rows.claimed, ...rows.cancelled].map(({ request }) => request));
       from = highest === 0 ? slice.last + 1 : highest + 1;
-      for (const { request } of rows.claimed) known.add(request);
+      for (const { request } of rows.claimed) unrecorded.add(request);
       return rows.claimed;
     },
-    async send(sender, sending) {
-      const settlement = await sendRequest(sender, sending);
+    async send(sender, prepared) {
+      const settlement = await sendRequest(sender, prepared);
       if (settlement && (await recorder.record(settlement))) {
-        onSettled(sending.claimed.messageId, settlement.state);
+        onSettled(prepared.claimed.messageId, settlement.state);
       }
-      known.delete(sending.claimed.request);
+      unrecorded.delete(prepared.claimed.request);
       return settlement;
     },
     async release(sender, claimed, because) {
@@ -44,7 +44,7 @@ export function openRowRequests(tools: SourceTools, checkpoint: SliceCheckpoint)
       // Where this fails too, why it began is reported, and they are in doubt after all.
       await Promise.allSettled(
         claimed.map((each) =>
-          recorder.record(settlementOf(sender, each, withheld(because, each.attempt, now), released)),
+          recorder.record(settlementOf(sender, each, withheldAttempt(because, each.attempt, now), released)),
         ),
       );
     },

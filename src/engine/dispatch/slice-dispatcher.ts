@@ -9,31 +9,36 @@ import type { SliceQueue } from '../../ledger/slices/queue.ts';
 import { type RunWatch, watchRuns } from '../../ledger/slices/watch.ts';
 import { shutWindow } from '../../ledger/slices/windows.ts';
 import type { EngineContext } from '../context.ts';
-import type { AccountDesk } from './account-desk.ts';
+import type { AccountRuntime } from './account-runtime.ts';
 import type { Checkpointer } from './checkpoint.ts';
 import { type DispatchSettings, dispatchSettings, type FailFast, failFastOf } from './dispatch-settings.ts';
 import type { Lease } from './lease.ts';
 import type { Observer } from './observer.ts';
-import type { Patience } from './patience.ts';
+import type { OutageRetry } from './outage-retry.ts';
 import type { Recorder } from './recorder.ts';
-import { openRunFiles } from './run-files.ts';
+import { createRunFiles } from './run-files.ts';
 import { settleDoubts } from './settle-doubts.ts';
-import { gateOf } from './windows.ts';
+import { windowGateOf } from './windows.ts';
 import { workSlice } from './work-slice.ts';
 
-export type SliceDeskTools = {
+export type SliceDispatcherOptions = {
   readonly context: EngineContext;
   readonly queue: SliceQueue;
-  readonly patience: Patience;
+  readonly outageRetry: OutageRetry;
   readonly checkpointer: Checkpointer;
   readonly recorder: Recorder;
   readonly observer: Observer;
   readonly cutOff: AbortSignal;
 };
 
-export type SliceDesk = {
+export type SliceDispatcher = {
   /** Works a slice until nothing of it is left, or it is to stop; pauses its run where the service says no to all of it. */
-  readonly work: (slice: HeldSlice, lease: Lease, account: AccountDesk, stop: AbortSignal) => Promise<void>;
+  readonly dispatch: (
+    slice: HeldSlice,
+    lease: Lease,
+    account: AccountRuntime,
+    stop: AbortSignal,
+  ) => Promise<void>;
   readonly stopIfRejected: (slice: HeldSlice, watch: RunWatch) => Promise<void>;
   readonly planOf: (
     slice: HeldSlice,
@@ -41,12 +46,12 @@ export type SliceDesk = {
   ) => readonly [DispatchSettings['plan'], DispatchSettings['policy']];
 };
 
-export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
-  const { context, queue, patience, checkpointer, recorder, observer, cutOff } = tools;
+export function createSliceDispatcher(tools: SliceDispatcherOptions): SliceDispatcher {
+  const { context, queue, outageRetry, checkpointer, recorder, observer, cutOff } = tools;
   const { pool } = context.ledger;
 
   const pause = (run: string, reason: RunReason): Promise<unknown> =>
-    patience.persist(() => pauseRun(queue, pool, run, reason));
+    outageRetry.retry(() => pauseRun(queue, pool, run, reason));
 
   async function stopIfRejected({ run, definition }: HeldSlice, watch: RunWatch): Promise<void> {
     const failFast = failFastOf(definition);
@@ -58,49 +63,49 @@ export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
   }
 
   /** What is left of the slice waits until its window opens; it is not put into the queue before. */
-  async function shutIfOver({ run, window }: SendingSlice, gate: WindowGate): Promise<void> {
+  async function shutWindowIfOver({ run, window }: SendingSlice, gate: WindowGate): Promise<void> {
     const now = context.now();
     if (window === null || gate.isOpen(now)) return;
     const opensAt = gate.opensAt(now);
-    await patience.persist(() => shutWindow(pool, { run, place: window.place, opensAt }));
+    await outageRetry.retry(() => shutWindow(pool, { run, place: window.place, opensAt }));
   }
 
   async function send(
     slice: SendingSlice,
     lease: Lease,
-    desk: AccountDesk,
+    runtime: AccountRuntime,
     stop: AbortSignal,
   ): Promise<void> {
-    const { account, gateway, limiter, breaker } = desk;
+    const { account, gateway, limiter, breaker } = runtime;
     const { run } = slice;
     const settings = dispatchSettings(run, account, slice.definition);
-    const gate = gateOf(slice.definition, slice.window);
-    let pausing: Promise<unknown> | undefined;
+    const gate = windowGateOf(slice.definition, slice.window);
+    let pendingPause: Promise<unknown> | undefined;
     await workSlice({
-      ...{ slice, patience, checkpointer, recorder },
-      files: openRunFiles(pool, run),
+      ...{ slice, outageRetry, checkpointer, recorder },
+      files: createRunFiles(pool, run),
       concurrency: settings.concurrency,
       sender: {
-        ...{ context, patience, gateway, limiter, stop, cutOff, run },
+        ...{ context, outageRetry, gateway, limiter, stop, cutOff, run },
         ...{ slice: slice.slice, owner: slice.owner, channel: slice.channel },
         ...{ retries: settings.retries, bisect: settings.bisect },
         breaker: settings.giveUpAfter === 0 ? undefined : breaker,
-        surelyHeld: lease.isValid,
-        stillHeld: lease.ensure,
-        mayLeave: () => gate?.isOpen(context.now()) ?? true,
+        isLeaseValid: lease.isValid,
+        ensureLease: lease.ensureValid,
+        isWindowOpen: () => gate?.isOpen(context.now()) ?? true,
       },
       onSettled: (messageId, state) => observer.settled({ account: account.name, run, messageId, state }),
       onRefused: (words) => {
-        pausing = pause(run, { kind: 'credential_refused', account: account.name, words });
+        pendingPause = pause(run, { kind: 'credential_refused', account: account.name, words });
         // Its failure is met below, unless the slice fails first.
-        pausing.catch(() => undefined);
+        pendingPause.catch(() => undefined);
       },
-      givesUp: () => giveUpIfRefused(slice, account, settings),
+      giveUpIfRefused: () => giveUpIfRefused(slice, account, settings),
     });
     // The slice is given up only after that, or it would be taken again.
-    await pausing;
-    if (gate) await shutIfOver(slice, gate);
-    const watch = (await patience.persist(() => watchRuns(pool, [run]))).get(run);
+    await pendingPause;
+    if (gate) await shutWindowIfOver(slice, gate);
+    const watch = (await outageRetry.retry(() => watchRuns(pool, [run]))).get(run);
     if (watch) await stopIfRejected(slice, watch);
   }
 
@@ -130,10 +135,10 @@ export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
       const { plan, policy } = dispatchSettings(run, account, definition);
       return [plan, policy];
     },
-    async work(slice, lease, desk, stop) {
+    async dispatch(slice, lease, desk, stop) {
       if (slice.phase === 'sending') return send(slice, lease, desk, stop);
       const { policy } = dispatchSettings(slice.run, desk.account, slice.definition);
-      return settleDoubts({ ...desk, context, patience, slice, policy, stop });
+      return settleDoubts({ ...desk, context, outageRetry, slice, policy, stop });
     },
   };
 }

@@ -10,7 +10,7 @@ import {
 } from '../../ledger/limits/reserve.ts';
 import type { EngineContext } from '../context.ts';
 import { limitsInForce, noLimits } from './account-limits.ts';
-import { type Admit, openAdmissions } from './admissions.ts';
+import { type Admit, shareAdmissions } from './admissions.ts';
 
 /** How fast an account may be used. One for each account and process; the ledger is what they have in common. */
 export type RateLimiter = {
@@ -23,12 +23,12 @@ export type RateLimiter = {
    * Says what became of what was admitted: what was not claimed is given back, what was sent beyond it is paid for, and so
    * are the recipients. Can be tried again where it fails.
    */
-  readonly spend: (spent: Spent) => Promise<void>;
+  readonly spend: (spent: Usage) => Promise<void>;
   /** @returns false when it was stopped */
   readonly admitLookUp: (stop: AbortSignal) => Promise<boolean>;
 };
 
-export type Spent = {
+export type Usage = {
   /** As `admit` returned it; 0 for a further attempt, which nothing waits for. */
   readonly admitted: number;
   readonly claimed: number;
@@ -45,17 +45,17 @@ type Reserved = Reservation & {
 };
 
 /** Of a smaller step of the clock nobody is told (milliseconds). */
-const noticeableStep = 100;
+const minClockStep = 100;
 
 /** An operator's change is seen within so many milliseconds. */
-const lookEvery = 500;
+const refreshInterval = 500;
 
 export type LimiterOptions = {
   readonly timer?: Timer;
   readonly onClockSteppedBack?: (milliseconds: number) => void;
 };
 
-export function openRateLimiter(
+export function createRateLimiter(
   { ledger: { pool }, monotonic }: Pick<EngineContext, 'ledger' | 'monotonic'>,
   account: Pick<Account, 'name' | 'requestsPerSecond' | 'recipientsPerSecond'>,
   { timer = processTimer, onClockSteppedBack = () => undefined }: LimiterOptions = {},
@@ -63,47 +63,52 @@ export function openRateLimiter(
   const { name, requestsPerSecond, recipientsPerSecond } = account;
   const file: RateLimits = { requestsPerSecond, recipientsPerSecond };
   let known: { readonly limits: RateLimits; readonly until: number } | undefined;
-  let looking: Promise<void> | undefined;
+  let refreshing: Promise<void> | undefined;
   /** How many recipients the requests of the last batch had each. */
   let recipientsEach: number | undefined;
   /** What was reserved, and is not yet spent. */
   const reserved = { requests: 0, recipients: 0 };
 
-  const learn = (limits: RateLimits): void => {
-    known = { limits, until: monotonic() + lookEvery };
+  const update = (limits: RateLimits): void => {
+    known = { limits, until: monotonic() + refreshInterval };
   };
   /** Looks at the ledger, once for all that ask meanwhile. */
-  const look = (): Promise<void> => {
-    looking ??= lookAtRateLimits(pool, name)
-      .then((set) => learn(limitsInForce(set, file)))
+  const refresh = (): Promise<void> => {
+    refreshing ??= lookAtRateLimits(pool, name)
+      .then((set) => update(limitsInForce(set, file)))
       .finally(() => {
-        looking = undefined;
+        refreshing = undefined;
       });
-    return looking;
+    return refreshing;
   };
   /** Where there is a limit it is not asked again: the next reservation says whether there still is. */
   const isUnlimited = async (): Promise<boolean> => {
-    if (!known || (areEqual(known.limits, noLimits) && known.until <= monotonic())) await look();
+    if (!known || (areEqual(known.limits, noLimits) && known.until <= monotonic())) await refresh();
     return known !== undefined && areEqual(known.limits, noLimits);
   };
 
   const reserve = async (wanted: number): Promise<Reserved> => {
     // Before the first batch nobody knows how many recipients a request has; then it is one request.
-    const isBlind = recipientsEach === undefined && known?.limits.recipientsPerSecond !== null;
+    const isFirstBatch = recipientsEach === undefined && known?.limits.recipientsPerSecond !== null;
     const each = recipientsEach ?? 1;
-    const asked = { account: name, wanted: isBlind ? 1 : wanted, recipientsEach: each, file };
-    const reservation = await reserveRequests(pool, asked);
+    const reservationRequest = {
+      account: name,
+      wanted: isFirstBatch ? 1 : wanted,
+      recipientsEach: each,
+      file,
+    };
+    const reservation = await reserveRequests(pool, reservationRequest);
     const { limits, requests, steppedBack } = reservation;
-    if (steppedBack > noticeableStep) onClockSteppedBack(steppedBack);
-    learn(limits);
+    if (steppedBack > minClockStep) onClockSteppedBack(steppedBack);
+    update(limits);
     return { ...reservation, recipients: limits.recipientsPerSecond === null ? 0 : requests * each };
   };
 
   const wait = async ({ now: start, admittedAt, limits }: Reserved, stop: AbortSignal) => {
-    for (let left = admittedAt - start; left > 0; left -= lookEvery) {
-      if (!(await waited(timer, Math.min(left, lookEvery), stop))) return 'stopped';
-      if (left <= lookEvery) break;
-      await look();
+    for (let left = admittedAt - start; left > 0; left -= refreshInterval) {
+      if (!(await waitUnlessStopped(timer, Math.min(left, refreshInterval), stop))) return 'stopped';
+      if (left <= refreshInterval) break;
+      await refresh();
       // At other rates it would have another place. The change has settled what was reserved before.
       if (known && !areEqual(known.limits, limits)) return 'changed';
     }
@@ -126,15 +131,15 @@ export function openRateLimiter(
     return 0;
   };
 
-  const spend = async ({ admitted, claimed, recipients }: Spent): Promise<void> => {
+  const spend = async ({ admitted, claimed, recipients }: Usage): Promise<void> => {
     if (claimed > 0) recipientsEach = Math.max(1, Math.round(recipients / claimed));
     // Nothing was reserved for what was admitted while there was no limit.
     const paid = Math.min(admitted, reserved.requests);
     const share = paid === 0 ? 0 : (reserved.recipients * paid) / reserved.requests;
     reserved.requests -= paid;
     reserved.recipients -= share;
-    const beyond = known?.limits.requestsPerSecond === null ? 0 : Math.max(0, claimed - admitted);
-    const unused = Math.max(0, paid - claimed) - beyond;
+    const excess = known?.limits.requestsPerSecond === null ? 0 : Math.max(0, claimed - admitted);
+    const unused = Math.max(0, paid - claimed) - excess;
     const owed = known?.limits.recipientsPerSecond === null ? 0 : recipients - share;
     if (unused === 0 && owed === 0) return;
     await spendReservation(pool, name, unused, owed).catch((error: unknown) => {
@@ -145,18 +150,18 @@ export function openRateLimiter(
   };
 
   return {
-    admit: openAdmissions(obtain, (left) => spend({ admitted: left, claimed: 0, recipients: 0 })),
+    admit: shareAdmissions(obtain, (left) => spend({ admitted: left, claimed: 0, recipients: 0 })),
     spend,
     admitLookUp: async (stop) => {
       if (stop.aborted) return false;
       const { now: start, admittedAt } = await reserveLookUp(pool, name);
-      return waited(timer, admittedAt - start, stop);
+      return waitUnlessStopped(timer, admittedAt - start, stop);
     },
   };
 }
 
 /** @returns false when it was stopped */
-async function waited(timer: Timer, milliseconds: number, stop: AbortSignal): Promise<boolean> {
+async function waitUnlessStopped(timer: Timer, milliseconds: number, stop: AbortSignal): Promise<boolean> {
   if (milliseconds > 0) await timer(Math.ceil(milliseconds), stop).catch(() => undefined);
   return !stop.aborted;
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { marksInMemory } from '../../../src/domain/claim-marks.ts';
-import { checkPlace, requirePlace } from '../../../src/engine/dispatch/place.ts';
+import { checkLedgerLocation, requireSendableLedger } from '../../../src/engine/dispatch/ledger-location.ts';
 import { confirmRestored } from '../../../src/engine/schedule/restored.ts';
 import { readPlace } from '../../../src/ledger/place/place.ts';
 import { openClaimMarks } from '../../../src/platform/claim-marks.ts';
@@ -24,7 +24,7 @@ beforeEach(async () => {
   await opened.ledger.pool.query(
     'UPDATE ledger_location SET location = NULL, held_at = NULL, held_reason = NULL, incomplete = false',
   );
-  await checkPlace(opened.context);
+  await checkLedgerLocation(opened.context);
 });
 
 /** Has the ledger say that it was elsewhere, by one part of system/timeline/database. */
@@ -43,9 +43,9 @@ test.each([
   [3, 'The ledger was another database of this server (number 7, now '],
 ])('a ledger that differs in part %i of its place is held, and says why', async (part, words) => {
   await wasElsewhere(part);
-  await expect(requirePlace(opened.context)).rejects.toThrow(words);
+  await expect(requireSendableLedger(opened.context)).rejects.toThrow(words);
   // Also for those who look only later, and nobody else could know.
-  await expect(requirePlace(opened.context)).rejects.toThrow(words);
+  await expect(requireSendableLedger(opened.context)).rejects.toThrow(words);
 });
 
 test('nothing is claimed through a session that is elsewhere than the ledger says', async () => {
@@ -94,13 +94,15 @@ test('nobody can say that nothing is missing in a ledger of which another machin
   marks.write(id, [gone]);
   // Held already, as one that was moved.
   await wasElsewhere(3);
-  await checkPlace(context);
-  await checkPlace({ ...context, ledger: { ...ledger, marks } });
+  await checkLedgerLocation(context);
+  await checkLedgerLocation({ ...context, ledger: { ...ledger, marks } });
   const moved = confirmRestored(context, { since: null, reason: 'moved' });
   await expect(moved).rejects.toThrow(/claimed a request at .* Give --since/);
-  await expect(requirePlace(context)).rejects.toThrow('claimed a request at 2026-11-22T10:00:00.000Z');
+  await expect(requireSendableLedger(context)).rejects.toThrow(
+    'claimed a request at 2026-11-22T10:00:00.000Z',
+  );
   await confirmRestored(context, { since: new Date(), reason: 'disk lost' });
-  await requirePlace(context);
+  await requireSendableLedger(context);
 });
 
 test('a backup of before an operator said that the ledger is another one is held by the machines that know', async () => {
@@ -111,13 +113,13 @@ test('a backup of before an operator said that the ledger is another one is held
   await confirmRestored({ ...context, ledger: said }, { since: null, reason: 'moved' });
   // The next process.
   const next = { ...context, ledger: { ...ledger, marks: openClaimMarks(home, expect.unreachable) } };
-  await requirePlace(next);
+  await requireSendableLedger(next);
   await pool.query('UPDATE ledger_location SET ledger = $1, location = $2', [former, place]);
-  await expect(requirePlace(next)).rejects.toThrow('an older backup was brought back in its place');
+  await expect(requireSendableLedger(next)).rejects.toThrow('an older backup was brought back in its place');
   const moved = confirmRestored(next, { since: null, reason: 'moved' });
   await expect(moved).rejects.toThrow('Give --since');
   await confirmRestored(next, { since: new Date(), reason: 'disk lost' });
-  await requirePlace(next);
+  await requireSendableLedger(next);
 });
 
 test('a time in the future is no time of a backup', async () => {

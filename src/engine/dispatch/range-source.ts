@@ -6,54 +6,54 @@ import type { ClaimedRequest } from '../../ledger/requests/claimed.ts';
 import { type OrdinaryRequest, readContents, readEnvelopes } from '../../ledger/requests/contents.ts';
 import { addPlannedRows, addSendingRows, type BegunRequest } from '../../ledger/requests/rows.ts';
 import { gather } from '../gather.ts';
-import { withheld } from './attempt.ts';
+import { withheldAttempt } from './attempt.ts';
+import { attemptOnce, type Sender, settlementOf } from './attempt-once.ts';
 import type { AcceptedAttempt, SliceCheckpoint } from './checkpoint.ts';
 import { released } from './next-step.ts';
-import { type RequestSource, refusedWait, type SourceTools } from './request-source.ts';
-import { sendAgain } from './send-request.ts';
-import { type Sender, settlementOf, tryOnce } from './try-once.ts';
+import { type RequestSource, refusedClaimWait, type SourceContext } from './request-source.ts';
+import { retryRequest } from './send-request.ts';
 
 /** Envelopes that are kept; one that all requests share is read once. */
-const keptEnvelopes = 256;
+const maxEnvelopes = 256;
 
 /**
  * The requests of a slice that have no rows of their own: read ahead, claimed by ranges, and noted as accepted together. One
  * of which anything else is to be noted gets a row first.
  */
-export function openOrdinaryRequests(tools: SourceTools, checkpoint: SliceCheckpoint): RequestSource {
-  const { slice, patience, context, recorder, onSettled } = tools;
+export function createRangeSource(tools: SourceContext, checkpoint: SliceCheckpoint): RequestSource {
+  const { slice, outageRetry, context, recorder, onSettled } = tools;
   const { pool, hot, hashKey } = context.ledger;
-  const { persist } = patience;
-  const envelopes = new LRUCache<number, Envelope>({ max: keptEnvelopes });
-  let ahead: OrdinaryRequest[] = [];
+  const { retry } = outageRetry;
+  const envelopes = new LRUCache<number, Envelope>({ max: maxEnvelopes });
+  let readAhead: OrdinaryRequest[] = [];
   let epoch: string | undefined;
   let readTo = slice.claimedTo;
   let claimedTo = slice.claimedTo;
   /** The highest request of which a byte may have left. */
-  let begunTo = slice.claimedTo;
+  let sentTo = slice.claimedTo;
   const unsent: { readonly claimed: ClaimedRequest; readonly because: Withholding }[] = [];
   const addRow = gather(
     async (begun: readonly BegunRequest[]) => {
-      await persist(() => addSendingRows(pool, { ...slice, begun }));
+      await retry(() => addSendingRows(pool, { ...slice, begun }));
       return begun.map(() => undefined);
     },
     { most: 64, busy: 16 },
   );
 
-  function readAgain(): void {
-    ahead = [];
+  function discardReadAhead(): void {
+    readAhead = [];
     epoch = undefined;
     readTo = claimedTo;
   }
 
   async function readMore(): Promise<void> {
-    const contents = await persist(() => readContents(hot, slice, readTo, hashKey));
-    if (epoch !== undefined && contents.epoch !== epoch) return readAgain();
+    const contents = await retry(() => readContents(hot, slice, readTo, hashKey));
+    if (epoch !== undefined && contents.epoch !== epoch) return discardReadAhead();
     if (contents.suppressed.length > 0) {
-      await persist(() => addPlannedRows(pool, slice, contents.suppressed));
+      await retry(() => addPlannedRows(pool, slice, contents.suppressed));
     }
     epoch = contents.epoch;
-    ahead.push(...contents.requests);
+    readAhead.push(...contents.requests);
     readTo = contents.readTo ?? slice.last;
   }
 
@@ -66,54 +66,54 @@ export function openOrdinaryRequests(tools: SourceTools, checkpoint: SliceCheckp
       else missing.add(envelope);
     }
     if (missing.size === 0) return loaded;
-    for (const { envelope, ...fields } of await persist(() => readEnvelopes(hot, slice.run, [...missing]))) {
+    for (const { envelope, ...fields } of await retry(() => readEnvelopes(hot, slice.run, [...missing]))) {
       loaded.set(envelope, fields);
       envelopes.set(envelope, fields);
     }
     return loaded;
   }
 
-  async function noteReleased(sender: Sender): Promise<void> {
-    const behind = unsent.filter(({ claimed }) => claimed.request < begunTo);
+  async function recordReleased(sender: Sender): Promise<void> {
+    const belowSent = unsent.filter(({ claimed }) => claimed.request < sentTo);
     await Promise.all(
-      behind.map(async ({ claimed, because }) => {
+      belowSent.map(async ({ claimed, because }) => {
         const now = context.now();
         await addRow({ request: claimed.request, startedAt: now });
-        await recorder.record(settlementOf(sender, claimed, withheld(because, 1, now), released));
+        await recorder.record(settlementOf(sender, claimed, withheldAttempt(because, 1, now), released));
       }),
     );
-    if (behind.length < unsent.length) await checkpoint.giveBack({ after: claimedTo, to: begunTo });
+    if (belowSent.length < unsent.length) await checkpoint.returnClaim({ after: claimedTo, to: sentTo });
   }
 
   return {
     async available(most) {
-      while (ahead.length < most && readTo < slice.last) await readMore();
-      return Math.min(most, ahead.length);
+      while (readAhead.length < most && readTo < slice.last) await readMore();
+      return Math.min(most, readAhead.length);
     },
     async claim(limit, stop) {
-      const batch = ahead.slice(0, limit);
+      const batch = readAhead.slice(0, limit);
       const loaded = await loadEnvelopes(batch);
-      const isLast = batch.length === ahead.length && readTo === slice.last;
+      const isLast = batch.length === readAhead.length && readTo === slice.last;
       // What comes after the last ordinary request has rows of its own.
       const to = isLast ? slice.last : (batch.at(-1)?.request ?? claimedTo);
       if (!(await checkpoint.claim({ after: claimedTo, to, epoch: epoch ?? '' }))) {
-        readAgain();
-        await sleep(refusedWait, undefined, { signal: stop }).catch(() => undefined);
+        discardReadAhead();
+        await sleep(refusedClaimWait, undefined, { signal: stop }).catch(() => undefined);
         return [];
       }
       claimedTo = to;
-      ahead = ahead.slice(batch.length);
+      readAhead = readAhead.slice(batch.length);
       return batch.map(({ request, messageId, envelope, destinations }): ClaimedRequest => {
         const content = loaded.get(envelope);
         if (!content) throw new Error(`run ${slice.run} has no envelope ${envelope}`);
         return { request, messageId, attempt: 1, envelope: content, destinations };
       });
     },
-    async send(sender, sending) {
-      const { claimed } = sending;
-      const { attempt, step } = await tryOnce(sender, sending, 1).catch((error: unknown) => {
+    async send(sender, prepared) {
+      const { claimed } = prepared;
+      const { attempt, step } = await attemptOnce(sender, prepared, 1).catch((error: unknown) => {
         // Nobody knows how far it came.
-        begunTo = Math.max(begunTo, claimed.request);
+        sentTo = Math.max(sentTo, claimed.request);
         throw error;
       });
       const { outcome, startedAt } = attempt;
@@ -121,7 +121,7 @@ export function openOrdinaryRequests(tools: SourceTools, checkpoint: SliceCheckp
         unsent.push({ claimed, because: outcome.because });
         return settlementOf(sender, claimed, attempt, released);
       }
-      begunTo = Math.max(begunTo, claimed.request);
+      sentTo = Math.max(sentTo, claimed.request);
       if (step.kind === 'settle' && step.as.state === 'accepted') {
         checkpoint.accept(acceptedAttempt(claimed, attempt, step.as.job));
         return settlementOf(sender, claimed, attempt, step.as);
@@ -130,7 +130,7 @@ export function openOrdinaryRequests(tools: SourceTools, checkpoint: SliceCheckp
       const settlement =
         step.kind === 'settle'
           ? settlementOf(sender, claimed, attempt, step.as)
-          : await sendAgain(sender, sending, { attempt, step });
+          : await retryRequest(sender, prepared, { attempt, step });
       if (settlement && (await recorder.record(settlement))) onSettled(claimed.messageId, settlement.state);
       return settlement;
     },
@@ -138,11 +138,11 @@ export function openOrdinaryRequests(tools: SourceTools, checkpoint: SliceCheckp
       unsent.push(...claimed.map((each) => ({ claimed: each, because })));
     },
     async end(sender) {
-      await checkpoint.recorded();
-      await noteReleased(sender);
+      await checkpoint.whenRecorded();
+      await recordReleased(sender);
       // All that is left has rows of its own.
-      if (unsent.length === 0 && ahead.length === 0 && readTo === slice.last && claimedTo < slice.last) {
-        checkpoint.hurry();
+      if (unsent.length === 0 && readAhead.length === 0 && readTo === slice.last && claimedTo < slice.last) {
+        checkpoint.flush();
         await checkpoint.claim({ after: claimedTo, to: slice.last, epoch: epoch ?? '' });
       }
     },

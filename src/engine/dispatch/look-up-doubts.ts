@@ -5,7 +5,7 @@ import type { LookUp } from '../../gateway/look-up.ts';
 import type { Doubt } from '../../ledger/requests/doubts.ts';
 import { acceptFound } from '../../ledger/requests/resolve.ts';
 import type { EngineContext } from '../context.ts';
-import type { RateLimiter } from './rate-limit.ts';
+import type { RateLimiter } from './rate-limiter.ts';
 
 export type LookUpCounts = {
   /** Accepted now. */
@@ -31,7 +31,7 @@ export type LookUpService = {
 export type Doubts = { readonly run: string; readonly pages: AsyncIterable<readonly Doubt[]> };
 
 /** The account has a status look-up (`requireLookUp`). */
-export async function askAboutDoubts(
+export async function lookUpRequests(
   context: EngineContext,
   { gateway, rate }: LookUpService,
   { run, pages }: Doubts,

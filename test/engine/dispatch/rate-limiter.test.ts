@@ -1,7 +1,11 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { RateLimits } from '../../../src/domain/rates.ts';
-import { openRateLimiter, type RateLimiter, type Timer } from '../../../src/engine/dispatch/rate-limit.ts';
+import {
+  createRateLimiter,
+  type RateLimiter,
+  type Timer,
+} from '../../../src/engine/dispatch/rate-limiter.ts';
 import { setRateLimits } from '../../../src/ledger/limits/rates.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 
@@ -27,7 +31,7 @@ function open(
 ): RateLimiter & { readonly pass: (milliseconds: number) => void } {
   let milliseconds = 1_000_000;
   const context = { ...opened.context, monotonic: () => milliseconds };
-  const limiter = openRateLimiter(
+  const limiter = createRateLimiter(
     context,
     { name, requestsPerSecond, recipientsPerSecond },
     timer ? { timer } : {},

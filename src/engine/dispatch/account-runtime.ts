@@ -1,67 +1,67 @@
 import type { Account } from '../../gateway/account.ts';
 import { type Gateway, openGateway } from '../../gateway/gateway.ts';
 import type { EngineContext } from '../context.ts';
-import { type AccountBreaker, openAccountBreaker } from './account-breaker.ts';
-import { type Observer, observedGateway, observedLimiter } from './observer.ts';
-import { openRateLimiter, type RateLimiter } from './rate-limit.ts';
+import { type AccountBreaker, createAccountBreaker } from './account-breaker.ts';
+import { type Observer, observeGateway, observeLimiter } from './observer.ts';
+import { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
 
-export type AccountDesk = {
+export type AccountRuntime = {
   readonly account: Account;
   readonly gateway: Gateway;
   readonly limiter: RateLimiter;
   readonly breaker: AccountBreaker;
 };
 
-export type AccountDesks = {
+export type AccountRuntimes = {
   /** @throws InputError for an account that this process does not have; it is `unknown` from then on */
-  readonly open: (name: string) => Promise<AccountDesk>;
+  readonly open: (name: string) => Promise<AccountRuntime>;
   readonly unknown: () => readonly string[];
   /** Learns which services other workers found to refuse everything, or to answer again. */
-  readonly lookAtBreakers: () => Promise<void>;
+  readonly refreshBreakers: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
-export function openAccountDesks(
+export function createAccountRuntimes(
   context: EngineContext,
   accountNamed: (name: string) => Promise<Account>,
   observer: Observer,
-): AccountDesks {
-  const desks = new Map<string, Promise<AccountDesk>>();
+): AccountRuntimes {
+  const runtimes = new Map<string, Promise<AccountRuntime>>();
   const unknown = new Set<string>();
 
-  async function open(name: string): Promise<AccountDesk> {
+  async function open(name: string): Promise<AccountRuntime> {
     const account = await accountNamed(name);
     return {
       account,
-      gateway: observedGateway(openGateway(account), account.name, observer),
-      limiter: observedLimiter(
-        openRateLimiter(context, account, {
+      gateway: observeGateway(openGateway(account), account.name, observer),
+      limiter: observeLimiter(
+        createRateLimiter(context, account, {
           onClockSteppedBack: (by) => observer.clockSteppedBack(name, by),
         }),
         account.name,
         observer,
         context.monotonic,
       ),
-      breaker: openAccountBreaker(context, account),
+      breaker: createAccountBreaker(context, account),
     };
   }
 
   return {
     open(name) {
-      const desk = desks.get(name) ?? open(name);
-      desks.set(name, desk);
+      const desk = runtimes.get(name) ?? open(name);
+      runtimes.set(name, desk);
       desk.catch(() => {
-        desks.delete(name);
+        runtimes.delete(name);
         unknown.add(name);
       });
       return desk;
     },
     unknown: () => [...unknown],
-    async lookAtBreakers() {
-      for (const desk of desks.values()) await (await desk.catch(() => undefined))?.breaker.look();
+    async refreshBreakers() {
+      for (const desk of runtimes.values()) await (await desk.catch(() => undefined))?.breaker.refresh();
     },
     async close() {
-      const opened = await Promise.allSettled(desks.values());
+      const opened = await Promise.allSettled(runtimes.values());
       await Promise.all(
         opened.map((desk) => (desk.status === 'fulfilled' ? desk.value.gateway.close() : undefined)),
       );

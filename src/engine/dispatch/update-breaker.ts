@@ -5,31 +5,31 @@ import type { Attempt } from './attempt.ts';
 /**
  * Tells the account's circuit breaker what an attempt says of the service, for all requests of the account.
  *
- * @param probe of the attempt that tries a service that refused everything
+ * @param probeId of the attempt that tries a service that refused everything
  * @returns what is to be done in the ledger, where all workers learn it; undefined where there is nothing
  */
-export function tellBreaker(
+export function updateBreaker(
   breaker: AccountBreaker,
   { outcome, finishedAt }: Attempt,
-  probe: string | undefined,
+  probeId: string | undefined,
 ): (() => Promise<void>) | undefined {
   switch (outcome.kind) {
     case 'accepted':
     case 'rejected':
     case 'unauthorized':
-      breaker.answered();
-      return probe === undefined ? undefined : () => breaker.close(probe);
+      breaker.recordAnswer();
+      return probeId === undefined ? undefined : () => breaker.closeAfterProbe(probeId);
     case 'retry': {
-      const asked = retryAfterMilliseconds(outcome.retryAfter, finishedAt);
-      return () => breaker.refused({ reason: outcome.reason, asked, probe });
+      const requestedWait = retryAfterMilliseconds(outcome.retryAfter, finishedAt);
+      return () => breaker.recordRefusal({ reason: outcome.reason, requestedWait, probeId });
     }
     case 'in_doubt':
       // A service that does not answer is as good a reason to wait as one that refuses; by itself it opens nothing.
-      return probe === undefined
+      return probeId === undefined
         ? undefined
-        : () => breaker.refused({ reason: outcome.reason, asked: undefined, probe });
+        : () => breaker.recordRefusal({ reason: outcome.reason, requestedWait: undefined, probeId });
     case 'unsendable':
     case 'withheld':
-      return probe === undefined ? undefined : () => breaker.notTried(probe);
+      return probeId === undefined ? undefined : () => breaker.releaseProbe(probeId);
   }
 }

@@ -2,7 +2,7 @@ import pRetry from 'p-retry';
 import type { Ledger } from '../../ledger/connection.ts';
 import { isConnectionFailure } from '../../platform/database-failures.ts';
 
-export type Patience = {
+export type OutageRetry = {
   /**
    * Does a piece of work in the ledger, again and again for as long as the database is away; so it must be safe to do
    * twice, also when the first time was committed and nobody heard of it. Rejects with the failure of the database when
@@ -10,67 +10,67 @@ export type Patience = {
    *
    * @param stop ends the work early; that it then succeeds says nothing of the database
    */
-  readonly persist: <Result>(work: () => Promise<Result>, stop?: AbortSignal) => Promise<Result>;
+  readonly retry: <Result>(work: () => Promise<Result>, stop?: AbortSignal) => Promise<Result>;
   /** As `persist`, for a question that is answered at once: while there is no answer, the database is away. */
-  readonly ask: <Result>(question: () => Promise<Result>) => Promise<Result>;
-  readonly isAway: () => boolean;
+  readonly query: <Result>(question: () => Promise<Result>) => Promise<Result>;
+  readonly isDown: () => boolean;
   /** Resolves at once while the database is there, else when it is back, or when stopped. */
-  readonly back: (stop: AbortSignal) => Promise<void>;
+  readonly waitUntilUp: (stop: AbortSignal) => Promise<void>;
 };
 
-export type Outage = {
+export type OutageEvents = {
   /** The database is away; told once, until it is back. Again where it cannot be brought back, with why. */
-  readonly onLost: (error: Error) => void;
-  readonly onBack: () => void;
+  readonly onDown: (error: Error) => void;
+  readonly onUp: () => void;
 };
 
-const shortestWait = 100;
-const longestWait = 2_000;
+const minWait = 100;
+const maxWait = 2_000;
 
 /**
  * After so long without an answer the database is said to be away; and after so long, connections are given up, since the
  * other end may be gone without a word. The system itself would wait for a quarter of an hour. Milliseconds.
  */
-const longestSilence = 5_000;
-const giveUpConnections = 30_000;
+const answerTimeout = 5_000;
+const dropConnectionsAfter = 30_000;
 
-export function openPatience(
-  { onLost, onBack }: Outage,
+export function createOutageRetry(
+  { onDown, onUp }: OutageEvents,
   { revive, dropConnections }: Pick<Ledger, 'revive' | 'dropConnections'>,
   end: AbortSignal,
-): Patience {
-  let away: PromiseWithResolvers<void> | undefined;
+): OutageRetry {
+  let outage: PromiseWithResolvers<void> | undefined;
   // What was begun before the database went away, or before it came back, says nothing of how it is now.
-  let era = 0;
+  let generation = 0;
   let lastFailure: Error | undefined;
   let reviving: Promise<void> | undefined;
-  let whyNotRevived: string | undefined;
+  let reviveFailure: string | undefined;
 
-  const lose = (error: Error): void => {
-    if (away) return;
-    away = Promise.withResolvers();
-    era++;
+  const markDown = (error: Error): void => {
+    if (outage) return;
+    outage = Promise.withResolvers();
+    generation++;
     lastFailure = error;
-    onLost(error);
+    onDown(error);
   };
 
-  const regain = (): void => {
-    if (!away) return;
-    away.resolve();
-    away = undefined;
-    era++;
+  const markUp = (): void => {
+    if (!outage) return;
+    outage.resolve();
+    outage = undefined;
+    generation++;
     lastFailure = undefined;
-    whyNotRevived = undefined;
-    onBack();
+    reviveFailure = undefined;
+    onUp();
   };
 
-  const reviveOnce = (lost: Error): Promise<void> => {
-    reviving ??= revive(() => lose(lost))
+  const reviveOnce = (failure: Error): Promise<void> => {
+    reviving ??= revive(() => markDown(failure))
       .catch((error: unknown) => {
-        if (!(error instanceof Error) || error.message === whyNotRevived) return;
-        whyNotRevived = error.message;
-        if (away) onLost(error);
-        else lose(error);
+        if (!(error instanceof Error) || error.message === reviveFailure) return;
+        reviveFailure = error.message;
+        if (outage) onDown(error);
+        else markDown(error);
       })
       .finally(() => {
         reviving = undefined;
@@ -78,67 +78,67 @@ export function openPatience(
     return reviving;
   };
 
-  const persist: Patience['persist'] = async (work, stop) => {
-    let began = era;
+  const retry: OutageRetry['retry'] = async (work, stop) => {
+    let startGeneration = generation;
     let failed = false;
-    const trying = pRetry(
+    const attempts = pRetry(
       () => {
-        began = era;
+        startGeneration = generation;
         return work();
       },
       {
         retries: Number.POSITIVE_INFINITY,
-        minTimeout: shortestWait,
-        maxTimeout: longestWait,
+        minTimeout: minWait,
+        maxTimeout: maxWait,
         randomize: true,
         signal: end,
         shouldRetry: ({ error }) => isTransient(error),
         onFailedAttempt: async ({ error, attemptNumber }) => {
-          if (!isAway(error)) return;
+          if (!isOutage(error)) return;
           failed = true;
           lastFailure = error;
-          if (began !== era) return;
+          if (startGeneration !== generation) return;
           // One broken connection says nothing yet: the next try has another.
-          if (attemptNumber > 1) lose(error);
+          if (attemptNumber > 1) markDown(error);
           await reviveOnce(error);
         },
       },
     );
-    const result = await unlessEnded(trying, end).catch((error: unknown) => {
+    const result = await rejectOnAbort(attempts, end).catch((error: unknown) => {
       throw end.aborted ? (lastFailure ?? error) : error;
     });
     // What succeeds at once may not have needed the database.
-    if (failed && began === era && !stop?.aborted) regain();
+    if (failed && startGeneration === generation && !stop?.aborted) markUp();
     return result;
   };
 
   return {
-    persist,
-    isAway: () => away !== undefined,
-    async ask(question) {
-      let silent = false;
-      const notice = setTimeout(() => {
-        silent = true;
-        lose(new Error(`no answer for ${longestSilence / 1000} s`));
-      }, longestSilence);
-      const dropping = setInterval(dropConnections, giveUpConnections);
+    retry,
+    isDown: () => outage !== undefined,
+    async query(question) {
+      let timedOut = false;
+      const timer = setTimeout(() => {
+        timedOut = true;
+        markDown(new Error(`no answer for ${answerTimeout / 1000} s`));
+      }, answerTimeout);
+      const dropTimer = setInterval(dropConnections, dropConnectionsAfter);
       try {
-        const result = await persist(question);
-        if (silent) regain();
+        const result = await retry(question);
+        if (timedOut) markUp();
         return result;
       } finally {
-        clearTimeout(notice);
-        clearInterval(dropping);
+        clearTimeout(timer);
+        clearInterval(dropTimer);
       }
     },
-    async back(stop) {
-      if (away && !stop.aborted) await orStopped(away.promise, stop);
+    async waitUntilUp(stop) {
+      if (outage && !stop.aborted) await resolveOnAbort(outage.promise, stop);
     },
   };
 }
 
 /** @throws the signal's reason, as soon as it is aborted */
-function unlessEnded<Result>(work: Promise<Result>, end: AbortSignal): Promise<Result> {
+function rejectOnAbort<Result>(work: Promise<Result>, end: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
     const onEnd = (): void => reject(end.reason);
     end.addEventListener('abort', onEnd, { once: true });
@@ -146,20 +146,20 @@ function unlessEnded<Result>(work: Promise<Result>, end: AbortSignal): Promise<R
   });
 }
 
-function orStopped(work: Promise<void>, stop: AbortSignal): Promise<void> {
-  return unlessEnded(work, stop).catch(() => undefined);
+function resolveOnAbort(work: Promise<void>, stop: AbortSignal): Promise<void> {
+  return rejectOnAbort(work, stop).catch(() => undefined);
 }
 
 /** What passes by itself: the database is away, or a transaction was undone because of another one. */
 function isTransient(error: unknown): error is Error {
-  return isAway(error) || /^(40P01|40001)$/.test(codeOf(error));
+  return isOutage(error) || /^(40P01|40001)$/.test(codeOf(error));
 }
 
 /**
  * A lost connection, also one that Postgres ended because we were silent for too long in a transaction; or a server that
  * cannot work as it is: without room, memory or connections (class 53), or a stand-by that only reads.
  */
-function isAway(error: unknown): error is Error {
+function isOutage(error: unknown): error is Error {
   return isConnectionFailure(error) || /^(53...|25006|25P03)$/.test(codeOf(error));
 }
 

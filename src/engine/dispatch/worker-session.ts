@@ -1,22 +1,22 @@
 import type { Ledger } from '../../ledger/connection.ts';
 import { openWorkerSession } from '../../ledger/slices/session.ts';
-import type { Patience } from './patience.ts';
+import type { OutageRetry } from './outage-retry.ts';
 
 /** A new one is opened for one that is lost. @returns closes it */
-export async function keepSession(
+export async function keepWorkerSession(
   pool: Ledger['pool'],
   worker: string,
   onWake: () => void,
-  { persist }: Patience,
+  { retry }: OutageRetry,
 ): Promise<() => Promise<void>> {
-  const open = (isAgain: boolean) => persist(() => openWorkerSession(pool, worker, onWake, isAgain));
+  const open = (isAgain: boolean) => retry(() => openWorkerSession(pool, worker, onWake, isAgain));
   const closing = Promise.withResolvers<'closing'>();
   let session = await open(false);
 
   async function keep(): Promise<void> {
     for (;;) {
       const end = await Promise.race([session.lost, closing.promise]);
-      await persist(() => session.close());
+      await retry(() => session.close());
       if (end === 'closing') return;
       session = await open(true);
       // What was told meanwhile was not heard.

@@ -1,20 +1,20 @@
 /** Wakes whoever waits for something that may happen at any time. */
-export type Bell = {
-  readonly ring: () => void;
+export type Wakeup = {
+  readonly signal: () => void;
   /** Resolves when it rings, rang since the last wait, or the time is over. */
   readonly wait: (milliseconds: number, stop?: AbortSignal) => Promise<void>;
 };
 
-export function openBell(): Bell {
-  let rung = false;
+export function createWakeup(): Wakeup {
+  let isSignalled = false;
   let wake = (): void => undefined;
   return {
-    ring() {
-      rung = true;
+    signal() {
+      isSignalled = true;
       wake();
     },
     async wait(milliseconds, stop) {
-      if (!rung && !stop?.aborted) {
+      if (!isSignalled && !stop?.aborted) {
         const { promise, resolve } = Promise.withResolvers<void>();
         wake = resolve;
         const timer = setTimeout(resolve, milliseconds);
@@ -23,7 +23,7 @@ export function openBell(): Bell {
         stop?.removeEventListener('abort', wake);
         clearTimeout(timer);
       }
-      rung = false;
+      isSignalled = false;
     },
   };
 }

@@ -1,0 +1,103 @@
+import type { ClaimedRequest } from '../../ledger/requests/claimed.ts';
+import type { Settled, Settlement } from '../../ledger/requests/settlement.ts';
+import type { AccountBreaker } from './account-breaker.ts';
+import {
+  type Attempt,
+  type AttemptContext,
+  describeOutcome,
+  makeAttempt,
+  withheldAttempt,
+} from './attempt.ts';
+import { nextStep, type Step, withholdingReason } from './next-step.ts';
+import type { OutageRetry } from './outage-retry.ts';
+import type { RateLimiter } from './rate-limiter.ts';
+import type { FileContents } from './run-files.ts';
+import { updateBreaker } from './update-breaker.ts';
+
+export type Sender = AttemptContext & {
+  readonly slice: number;
+  readonly owner: string;
+  readonly outageRetry: OutageRetry;
+  readonly limiter: RateLimiter;
+  /** Undefined for a run that does not wait while the service refuses everything. */
+  readonly breaker: AccountBreaker | undefined;
+  readonly retries: number;
+  readonly bisect: boolean;
+  /** Whether the slice is held for certain; else `ensureLease` is asked right before a request leaves. */
+  readonly isLeaseValid: () => boolean;
+  readonly ensureLease: () => Promise<boolean>;
+  /** Whether the window of the slice is open; asked right before a request leaves. */
+  readonly isWindowOpen: () => boolean;
+  /** Ends waits between attempts; a request that is on its way is not cut off by it. */
+  readonly stop: AbortSignal;
+};
+
+export type PreparedRequest = {
+  readonly claimed: ClaimedRequest;
+  readonly contents: FileContents;
+  /** Its right to try a service that refused everything, where it is to; for its first attempt. */
+  readonly probe: string | undefined;
+};
+
+export type AttemptResult = { readonly attempt: Attempt; readonly step: Step };
+
+/**
+ * Makes one attempt, where it may be made now. The ledger already says that it may be in flight.
+ *
+ * @param attempts which it is since the request was claimed, from 1
+ */
+export async function attemptOnce(
+  sender: Sender,
+  prepared: PreparedRequest,
+  attempts: number,
+): Promise<AttemptResult> {
+  const { context, outageRetry, breaker, stop } = sender;
+  const { claimed, contents } = prepared;
+  const probe = attempts === 1 ? prepared.probe : undefined;
+  const number = claimed.attempt + attempts - 1;
+  // What is answered while the ledger is away would be in doubt if this process had to end.
+  if (outageRetry.isDown()) await outageRetry.waitUntilUp(stop);
+  const held = stop.aborted || sender.isLeaseValid() || (await outageRetry.retry(sender.ensureLease));
+  const because = withholdingReason({
+    stopping: stop.aborted,
+    held,
+    windowOpen: sender.isWindowOpen(),
+    breakerOpen: probe === undefined && isBreakerOpen(breaker),
+  });
+  const made =
+    because === undefined
+      ? await makeAttempt(sender, claimed, contents, number)
+      : withheldAttempt(because, number, context.now());
+  const changeInLedger = breaker && updateBreaker(breaker, made, probe);
+  if (changeInLedger) await outageRetry.retry(changeInLedger);
+  return { attempt: made, step: stepAfter(sender, claimed, made, attempts) };
+}
+
+export function stepAfter(
+  { context, retries, bisect, stop, breaker }: Sender,
+  { destinations }: ClaimedRequest,
+  made: Attempt,
+  attempts: number,
+): Step {
+  return nextStep(made, {
+    ...{ attempts, retries, bisect },
+    recipients: destinations.count,
+    stopping: stop.aborted,
+    breakerOpen: isBreakerOpen(breaker),
+    random: context.random(),
+  });
+}
+
+function isBreakerOpen(breaker: AccountBreaker | undefined): boolean {
+  return breaker?.isOpen() === true;
+}
+
+export function settlementOf(
+  { run, slice, owner }: Pick<Sender, 'run' | 'slice' | 'owner'>,
+  { request }: ClaimedRequest,
+  { number, outcome, httpStatus, finishedAt }: Attempt,
+  as: Settled,
+): Settlement {
+  const held = { run, slice, owner, request };
+  return { ...held, ...as, attempt: number, finishedAt, httpStatus, detail: describeOutcome(outcome) };
+}
