@@ -3,7 +3,7 @@ import type { DrainDeadlines } from '../engine/dispatch/drain.ts';
 import type { Observer } from '../engine/dispatch/observer.ts';
 import { createOutageRetry } from '../engine/dispatch/outage-retry.ts';
 import { runWorker } from '../engine/dispatch/worker.ts';
-import { keepNotifying, usualTellingLook } from '../engine/notify/keep-notifying.ts';
+import { notifyPollInterval, runNotifier } from '../engine/notify/notifier.ts';
 import type { Logger } from '../platform/logger.ts';
 import { accountsOf } from './accounts-of.ts';
 import type { Planner } from './planner/planner.ts';
@@ -47,9 +47,9 @@ export async function keepWorking(
     onUp: () => logger.info('the database is back; going on'),
   };
   const notifying = worker
-    ? keepNotifying(context, {
+    ? runNotifier(context, {
         tools: tellingTools(shell, campaigns, planner.findCommand),
-        every: usualTellingLook,
+        every: notifyPollInterval,
         logger,
         stop: end,
         cutOff: deadlines.cutOff,

@@ -4,8 +4,8 @@ import { drainDeadlines } from '../engine/dispatch/drain.ts';
 import { createOutageRetry } from '../engine/dispatch/outage-retry.ts';
 import { runWorker } from '../engine/dispatch/worker.ts';
 import { type FindCommand, findCommand } from '../engine/notify/find-command.ts';
-import { keepNotifying } from '../engine/notify/keep-notifying.ts';
-import type { TellingTools } from '../engine/notify/tell.ts';
+import { runNotifier } from '../engine/notify/notifier.ts';
+import type { NotifyOptions } from '../engine/notify/send-notification.ts';
 import {
   type ListedNotification,
   listNotifications,
@@ -28,7 +28,7 @@ export function tellingTools(
   campaigns: string,
   findCommand: FindCommand,
   ownCampaign?: string,
-): TellingTools {
+): NotifyOptions {
   return {
     findCommand,
     settings: shell.settings,
@@ -93,7 +93,7 @@ async function tellOf(
   try {
     const end = monotonic() + patientFor;
     for (;;) {
-      await keepNotifying(context, telling);
+      await runNotifier(context, telling);
       if (shell.stop.aborted || monotonic() > end || !(await isUntold())) break;
       await sleep(500, undefined, { signal: shell.stop }).catch(() => undefined);
     }

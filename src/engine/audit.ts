@@ -10,10 +10,13 @@ import type { Alongside } from '../ledger/session.ts';
 import { withoutAddresses } from '../platform/without-addresses.ts';
 import type { EngineContext } from './context.ts';
 
-export type Note = Alongside;
+export type WriteAuditEntry = Alongside;
 
-export function noteOf({ actor, now }: Pick<EngineContext, 'actor' | 'now'>, act: AuditAct): Note {
-  return (client) => noteAudit(client, actor, cleaned(act), 'done', now());
+export function auditEntry(
+  { actor, now }: Pick<EngineContext, 'actor' | 'now'>,
+  act: AuditAct,
+): WriteAuditEntry {
+  return (client) => noteAudit(client, actor, withoutAddressesIn(act), 'done', now());
 }
 
 /**
@@ -24,17 +27,17 @@ export function noteOf({ actor, now }: Pick<EngineContext, 'actor' | 'now'>, act
 export async function audited<Result>(
   context: EngineContext,
   act: AuditAct,
-  work: (note: Note) => Promise<Result>,
+  work: (writeEntry: WriteAuditEntry) => Promise<Result>,
 ): Promise<Result> {
   try {
-    return await work(noteOf(context, act));
+    return await work(auditEntry(context, act));
   } catch (error) {
-    if (error instanceof InputError) await noteRefused(context, act, error.problems);
+    if (error instanceof InputError) await recordRefusal(context, act, error.problems);
     throw error;
   }
 }
 
-export async function noteRefused(
+export async function recordRefusal(
   { ledger, actor, now }: EngineContext,
   act: AuditAct,
   problems: readonly Problem[],
@@ -42,8 +45,8 @@ export async function noteRefused(
   const texts = problems.map(({ where, what, persons = [] }) =>
     withoutAddresses(`${where}: ${what}`, [actor.who, ...persons]),
   );
-  const { details, ...refused } = cleaned(act);
-  const why = texts.join('\n').slice(0, mostWords);
+  const { details, ...refused } = withoutAddressesIn(act);
+  const why = texts.join('\n').slice(0, maxTextLength);
   await noteAudit(ledger.pool, actor, { ...refused, details: { ...details, why } }, 'refused', now());
 }
 
@@ -51,19 +54,19 @@ export async function noteRefused(
 const personDetails = new Set(['by', 'owner']);
 
 /** Words of people may quote anything. */
-function cleaned({ details = {}, ...act }: AuditAct): AuditAct {
+function withoutAddressesIn({ details = {}, ...act }: AuditAct): AuditAct {
   const clean = Object.entries(details).map(([name, value]) => [
     name,
     typeof value === 'string' && !personDetails.has(name)
-      ? withoutAddresses(value).slice(0, mostWords)
+      ? withoutAddresses(value).slice(0, maxTextLength)
       : value,
   ]);
   return { ...act, details: Object.fromEntries(clean) };
 }
 
-const mostWords = 2_000;
+const maxTextLength = 2_000;
 
-const page = 1_000;
+const pageSize = 1_000;
 
 /** The audit trail, newest first, in pages. */
 export async function* readAudit(
@@ -72,9 +75,9 @@ export async function* readAudit(
 ): AsyncGenerator<readonly AuditEntry[], void, undefined> {
   let before = filter.before;
   for (;;) {
-    const entries = await listAudit(ledger.pool, { ...filter, before }, page);
+    const entries = await listAudit(ledger.pool, { ...filter, before }, pageSize);
     if (entries.length > 0) yield entries;
     before = entries.at(-1)?.entry;
-    if (entries.length < page) return;
+    if (entries.length < pageSize) return;
   }
 }

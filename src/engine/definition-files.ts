@@ -28,7 +28,7 @@ export function besideCampaign(campaign: string, written: string): string {
 }
 
 /** A campaign is some kilobytes; an accounts file may hold rate cards. */
-export const mostBytes = { campaign: 512 * 1024, accounts: 8 * 1024 * 1024 } as const;
+export const maxBytes = { campaign: 512 * 1024, accounts: 8 * 1024 * 1024 } as const;
 
 /** @throws InputError when the file cannot be read, is too large, or is not UTF-8 */
 export async function readText(
@@ -37,29 +37,29 @@ export async function readText(
   kind: 'campaign' | 'accounts',
 ): Promise<string> {
   const bytes = await readFile(resolve(settings.workingFolder, path)).catch((error: unknown) => {
-    const hint = kind === 'accounts' ? whereAccountsAre(settings) : '';
+    const hint = kind === 'accounts' ? missingAccountsHint(settings) : '';
     throw new InputError(
       [{ where: path, what: `The ${kind} file cannot be read (${whyUnreadable(error, path)}).${hint}` }],
       { cause: error },
     );
   });
-  const most = mostBytes[kind];
-  if (bytes.byteLength > most) {
-    const [has, expected] = [bytes.byteLength, most].map(
+  const max = maxBytes[kind];
+  if (bytes.byteLength > max) {
+    const [actual, expected] = [bytes.byteLength, max].map(
       (size) => `${Math.ceil(size / 1024).toLocaleString('en')} KiB`,
     );
     throw new InputError([
-      { where: path, what: `The ${kind} file has ${has}; expected at most ${expected}.` },
+      { where: path, what: `The ${kind} file has ${actual}; expected at most ${expected}.` },
     ]);
   }
-  const line = faultyLine(bytes);
+  const line = findInvalidLine(bytes);
   if (line === undefined) return bytes.toString('utf8');
   const what = 'Expected UTF-8, and this line holds bytes that are not. Save the file as UTF-8.';
   throw new InputError([{ where: `${path}:${line}`, what }]);
 }
 
 /** What to do about an accounts file that is not there: outside of a project it is looked for in the working folder. */
-function whereAccountsAre({ environment, workingFolder }: Settings): string {
+function missingAccountsHint({ environment, workingFolder }: Settings): string {
   if (environment['VOLLEY_ACCOUNTS'] || findProject(workingFolder) !== undefined)
     return ' VOLLEY_ACCOUNTS names it.';
   return ` ${workingFolder} is in no Volley project: go to the folder of your project (\`volley init\` makes one), or name the file by VOLLEY_ACCOUNTS.`;
@@ -73,7 +73,7 @@ const carriageReturn = 13;
  *
  * @returns the line, counted from 1; undefined when all of it is UTF-8
  */
-export function faultyLine(bytes: Uint8Array): number | undefined {
+export function findInvalidLine(bytes: Uint8Array): number | undefined {
   if (isUtf8(bytes)) return undefined;
   let line = 1;
   let start = 0;

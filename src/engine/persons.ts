@@ -9,12 +9,12 @@ export type Person = Pick<Actor, 'who' | 'how'>;
  * whatever machines they work at, because a container has another name each time.
  */
 export function isSamePerson(one: Person, other: Person): boolean {
-  const [first, second] = [written(one.who), written(other.who)];
+  const [first, second] = [normalizeName(one.who), normalizeName(other.who)];
   if (first === second || userOf(first) === second || first === userOf(second)) return true;
   return one.how === 'cli' && other.how === 'cli' && userOf(first) === userOf(second);
 }
 
-function written(name: string): string {
+function normalizeName(name: string): string {
   return name
     .normalize('NFKC')
     .replace(/\p{Default_Ignorable_Code_Point}/gu, '')

@@ -1,7 +1,7 @@
 import { loadAccount } from '../../src/engine/load-account.ts';
 import { findCommand } from '../../src/engine/notify/find-command.ts';
-import { keepNotifying } from '../../src/engine/notify/keep-notifying.ts';
-import type { TellingTools } from '../../src/engine/notify/tell.ts';
+import { runNotifier } from '../../src/engine/notify/notifier.ts';
+import type { NotifyOptions } from '../../src/engine/notify/send-notification.ts';
 import { keepContactFiles } from '../../src/engine/plan/kept-files.ts';
 import { planRun } from '../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../src/engine/plan/prepare.ts';
@@ -23,14 +23,14 @@ export type NotifyScene = AsyncDisposable & {
   readonly peer: WebhookPeer;
   readonly sandbox: Sandbox;
   readonly settings: Settings;
-  readonly tools: TellingTools;
+  readonly tools: NotifyOptions;
   /** Lines of the log so far. */
   readonly log: string[];
   /** Plans the campaign, with this under `notify`. */
   readonly plan: (notify: string, campaign?: string) => Promise<string>;
   readonly send: (run: string) => Promise<RunEnd>;
   /** Tells all that is due. */
-  readonly tellAll: (tools?: Partial<TellingTools>) => Promise<void>;
+  readonly tellAll: (tools?: Partial<NotifyOptions>) => Promise<void>;
   /** Of a run: the run that is its e-mail. */
   readonly mailOf: (run: string) => Promise<string>;
   /** As if what there is to tell were so many minutes older. */
@@ -61,7 +61,7 @@ export async function openNotifyScene(): Promise<NotifyScene> {
     },
   };
   const accountNamed = (name: string) => loadAccount(name, settings);
-  const tools: TellingTools = {
+  const tools: NotifyOptions = {
     settings,
     campaigns: '.',
     ownCampaign: undefined,
@@ -88,8 +88,8 @@ export async function openNotifyScene(): Promise<NotifyScene> {
       return planRun(context, prepared, kept, unwatched);
     },
     send: async (run: string) => (await execute(context, run, await accountNamed('sandbox'))).end,
-    tellAll: (others: Partial<TellingTools> = {}) =>
-      keepNotifying(context, {
+    tellAll: (others: Partial<NotifyOptions> = {}) =>
+      runNotifier(context, {
         tools: { ...tools, ...others },
         every: undefined,
         logger,

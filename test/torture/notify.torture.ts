@@ -11,7 +11,7 @@ import { webhookSecret } from '../support/webhook-peer.ts';
 const runs = 60;
 const points = [
   'slice finished',
-  'notification taken',
+  'notification acquired',
   'notification begun',
   'notification sent',
   'notification mailed',

@@ -1,7 +1,7 @@
 import type { Actor } from '../../domain/access.ts';
 import { InputError, type Problem, type RefusedRun, RefusedRunError } from '../../domain/problems.ts';
 import type { StartEnd, StartRequest } from '../../engine/access/start-by-key.ts';
-import type { Allowed, FoundCommand } from '../../engine/notify/find-command.ts';
+import type { CommandScope, FoundCommand } from '../../engine/notify/find-command.ts';
 import { NothingNewError, type StuckFile } from '../../engine/plan/contact-patterns.ts';
 import type { DatabaseConnection } from '../../platform/database.ts';
 
@@ -21,7 +21,7 @@ export type Question =
       readonly kind: 'find command';
       readonly file: string | undefined;
       readonly command: readonly string[];
-      readonly allowed: Pick<Allowed, 'campaigns' | 'ownCampaign'>;
+      readonly allowed: Pick<CommandScope, 'campaigns' | 'ownCampaign'>;
     }
   /** Is answered when schedules are to be kept no longer. */
   | { readonly kind: 'keep schedules' };

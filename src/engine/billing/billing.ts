@@ -10,7 +10,7 @@ import {
   streamBilling,
 } from '../../ledger/billing/report.ts';
 import { inSnapshot } from '../../ledger/session.ts';
-import { audited, type Note } from '../audit.ts';
+import { audited, type WriteAuditEntry } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 
 export type StreamedBilling = {
@@ -68,7 +68,7 @@ type AskedClosing = { readonly month: string; readonly timeZone: string; readonl
 async function close(
   { ledger, now }: EngineContext,
   { month, timeZone, closedBy }: AskedClosing,
-  note: Note,
+  note: WriteAuditEntry,
 ): Promise<Closing> {
   const end = await closePeriod(ledger.pool, { period: month, timeZone, closedBy }, now(), note);
   const refuse = (what: string, ...persons: string[]): never => {

@@ -14,7 +14,7 @@ import { eraseOldTicks } from '../../ledger/purge/old-ticks.ts';
 import { lockRunForRerun } from '../../ledger/runs/lock.ts';
 import { inTransaction } from '../../ledger/session.ts';
 import { requireHashKey } from '../../ledger/suppressions/hash.ts';
-import { noteOf } from '../audit.ts';
+import { auditEntry } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { bookBilling } from './billing.ts';
 
@@ -71,7 +71,7 @@ export async function purge(
     const lock = await lockRunForRerun(pool, candidate.run);
     try {
       const now = context.now();
-      const note = noteOf(context, {
+      const note = auditEntry(context, {
         action: 'run purged',
         run: candidate.run,
         details: { before: limit.before },

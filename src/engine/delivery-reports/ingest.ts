@@ -10,7 +10,7 @@ import { type DeliveryReport, decodeDeliveryReport } from '../../wire/delivery-r
 import { type DeliveryReportMapping, observedMapping } from '../../wire/delivery-report-mapping.ts';
 import { billedUnits } from '../../wire/delivery-report-values.ts';
 import { isStopWord } from '../../wire/stop-words.ts';
-import { noteOf } from '../audit.ts';
+import { auditEntry } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 
 export type MappingOf = (account: string) => DeliveryReportMapping;
@@ -146,7 +146,7 @@ export async function replay(context: EngineContext, asked: Replay): Promise<num
       subject: account,
       details: { since, all, reports },
     } as const;
-    await noteOf(context, act)(client);
+    await auditEntry(context, act)(client);
     return reports;
   });
 }

@@ -1,8 +1,8 @@
 import pRetry from 'p-retry';
 import { type ReceivedReport, receiveReports } from '../../ledger/delivery-reports/receive.ts';
 import { isConnectionFailure } from '../../platform/database-failures.ts';
+import { coalesce } from '../coalesce.ts';
 import type { EngineContext } from '../context.ts';
-import { gather } from '../gather.ts';
 
 export type ReportStore = {
   /**
@@ -33,5 +33,5 @@ export function openReportStore({ ledger, randomUuid }: EngineContext): ReportSt
     return calls.map(() => undefined);
   };
   // Who was just answered calls again in a moment; a commit costs as much for a few calls as for many.
-  return { keep: gather(commit, { most: 256, busy: 16 }) };
+  return { keep: coalesce(commit, { maxBatch: 256, busyThreshold: 16 }) };
 }

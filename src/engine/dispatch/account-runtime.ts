@@ -48,13 +48,13 @@ export function createAccountRuntimes(
 
   return {
     open(name) {
-      const desk = runtimes.get(name) ?? open(name);
-      runtimes.set(name, desk);
-      desk.catch(() => {
+      const runtime = runtimes.get(name) ?? open(name);
+      runtimes.set(name, runtime);
+      runtime.catch(() => {
         runtimes.delete(name);
         unknown.add(name);
       });
-      return desk;
+      return runtime;
     },
     unknown: () => [...unknown],
     async refreshBreakers() {

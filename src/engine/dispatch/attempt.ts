@@ -5,7 +5,7 @@ import type { Gateway } from '../../gateway/gateway.ts';
 import type { Verdict } from '../../gateway/verdict.ts';
 import type { ClaimedRequest } from '../../ledger/requests/claimed.ts';
 import type { EngineContext } from '../context.ts';
-import { pass } from '../points.ts';
+import { trace } from '../trace-points.ts';
 import { type FileContents, toOutgoingRequest } from './run-files.ts';
 
 export type Outcome =
@@ -38,7 +38,7 @@ export async function makeAttempt(
   contents: FileContents,
   number: number,
 ): Promise<Attempt> {
-  pass('sending', run, claimed.request);
+  trace('sending', run, claimed.request);
   const startedAt = context.now();
   let exchange: Promise<Evidence>;
   // Both throw before any byte leaves: for a file that is missing, and a request that the interface cannot express.
@@ -49,7 +49,7 @@ export async function makeAttempt(
     return unsentAttempt({ kind: 'unsendable', reason }, number, context.now());
   }
   const evidence = await exchange;
-  pass('answered', run, claimed.request);
+  trace('answered', run, claimed.request);
   return {
     number,
     outcome: gateway.classify(evidence, claimed.messageId),

@@ -1,6 +1,6 @@
 import type { Advance, Advanced, RangeClaim } from '../../ledger/requests/advance.ts';
 import type { SendingSlice } from '../../ledger/slices/acquire.ts';
-import { pass } from '../points.ts';
+import { trace } from '../trace-points.ts';
 import type { AcceptedAttempt, CheckpointOptions } from './checkpoint.ts';
 import { createWakeup } from './wakeup.ts';
 
@@ -76,7 +76,7 @@ export function addAccepted(state: CheckpointState, accepted: AcceptedAttempt): 
 }
 
 function markRecorded(state: CheckpointState, accepted: AcceptedAttempt): void {
-  pass('recorded', state.slice.run, accepted.request);
+  trace('recorded', state.slice.run, accepted.request);
   changeUnrecorded(state, -1);
   state.options.onAccepted(accepted);
 }

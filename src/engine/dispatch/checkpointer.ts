@@ -2,7 +2,7 @@ import { advanceSlices, type RangeClaim } from '../../ledger/requests/advance.ts
 import { type ClaimedRows, claimRows, type RowsClaim } from '../../ledger/requests/claim-rows.ts';
 import { takeBackUnanswered } from '../../ledger/requests/take-back.ts';
 import type { EngineContext } from '../context.ts';
-import { pass } from '../points.ts';
+import { trace } from '../trace-points.ts';
 import type { Checkpointer } from './checkpoint.ts';
 import {
   addAccepted,
@@ -42,7 +42,7 @@ export function createCheckpointer(
     const now = context.now();
     const advances = states.map(extractAdvance);
     for (const { run, accepted } of advances)
-      for (const { request } of accepted) pass('recording', run, request);
+      for (const { request } of accepted) trace('recording', run, request);
     const results = await retry(() => advanceSlices(hot, advances, now, fence.current()));
     const claiming = advances.filter(({ claim }) => claim);
     const granted = advances.filter(({ claim }, index) => claim && results[index] === 'granted');

@@ -3,7 +3,7 @@ import { finishSlice } from '../../ledger/slices/finish.ts';
 import { longestHolding, type SliceQueue } from '../../ledger/slices/queue.ts';
 import { type RunWatch, watchRuns } from '../../ledger/slices/watch.ts';
 import type { EngineContext } from '../context.ts';
-import { pass } from '../points.ts';
+import { trace } from '../trace-points.ts';
 import type { AccountRuntime } from './account-runtime.ts';
 import { createLease, type Lease } from './lease.ts';
 import type { Observer } from './observer.ts';
@@ -66,7 +66,7 @@ export function createHeldSlices(options: HeldSlicesOptions): HeldSlices {
     }
     const plan = dispatcher.planOf(slice, account.account);
     await retry(() => finishSlice(queue, ledger.pool, slice, ...plan, stopSlice.aborted, now()));
-    pass('slice finished', slice.run);
+    trace('slice finished', slice.run);
     await retry(watch);
   }
 

@@ -5,7 +5,7 @@ import type { Withholding } from '../../domain/reasons.ts';
 import type { ClaimedRequest } from '../../ledger/requests/claimed.ts';
 import { type OrdinaryRequest, readContents, readEnvelopes } from '../../ledger/requests/contents.ts';
 import { addPlannedRows, addSendingRows, type BegunRequest } from '../../ledger/requests/rows.ts';
-import { gather } from '../gather.ts';
+import { coalesce } from '../coalesce.ts';
 import { withheldAttempt } from './attempt.ts';
 import { attemptOnce, type Sender, settlementOf } from './attempt-once.ts';
 import type { AcceptedAttempt, SliceCheckpoint } from './checkpoint.ts';
@@ -32,12 +32,12 @@ export function createRangeSource(tools: SourceContext, checkpoint: SliceCheckpo
   /** The highest request of which a byte may have left. */
   let sentTo = slice.claimedTo;
   const unsent: { readonly claimed: ClaimedRequest; readonly because: Withholding }[] = [];
-  const addRow = gather(
+  const addRow = coalesce(
     async (begun: readonly BegunRequest[]) => {
       await retry(() => addSendingRows(pool, { ...slice, begun }));
       return begun.map(() => undefined);
     },
-    { most: 64, busy: 16 },
+    { maxBatch: 64, busyThreshold: 16 },
   );
 
   function discardReadAhead(): void {

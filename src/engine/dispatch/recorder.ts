@@ -1,8 +1,8 @@
 import type { Ledger } from '../../ledger/connection.ts';
 import { settleRequests } from '../../ledger/requests/settle.ts';
 import type { Settlement } from '../../ledger/requests/settlement.ts';
-import { gather } from '../gather.ts';
-import { pass } from '../points.ts';
+import { coalesce } from '../coalesce.ts';
+import { trace } from '../trace-points.ts';
 import type { OutageRetry } from './outage-retry.ts';
 
 export type Recorder = {
@@ -13,15 +13,15 @@ export type Recorder = {
 export function createRecorder(pool: Ledger['hot'], { retry }: OutageRetry): Recorder {
   async function commit(settlements: readonly Settlement[]): Promise<boolean[]> {
     let attempts = 0;
-    for (const { run, request } of settlements) pass('recording', run, request);
+    for (const { run, request } of settlements) trace('recording', run, request);
     const settled = await retry(() => {
       attempts++;
       return settleRequests(pool, settlements);
     });
-    for (const { run, request } of settlements) pass('recorded', run, request);
+    for (const { run, request } of settlements) trace('recorded', run, request);
     // What was committed by a try whose answer was lost is not settled a second time.
     return settlements.map((_, index) => settled.has(index) || attempts > 1);
   }
 
-  return { record: gather(commit, { most: 64, busy: 16 }) };
+  return { record: coalesce(commit, { maxBatch: 64, busyThreshold: 16 }) };
 }

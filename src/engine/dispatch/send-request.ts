@@ -3,7 +3,7 @@ import pRetry from 'p-retry';
 import type { ClaimedRequest } from '../../ledger/requests/claimed.ts';
 import { startNextAttempt } from '../../ledger/requests/retry.ts';
 import type { Settlement } from '../../ledger/requests/settlement.ts';
-import { pass } from '../points.ts';
+import { trace } from '../trace-points.ts';
 import { type Attempt, describeOutcome } from './attempt.ts';
 import {
   type AttemptResult,
@@ -90,7 +90,7 @@ async function recordNextAttempt(
     }),
   );
   if (!owned) return false;
-  pass('next attempt', run, request);
+  trace('next attempt', run, request);
   // No request waits for the rate while it is `sending`; those to come wait the longer.
   await outageRetry.retry(() => limiter.spend({ admitted: 0, claimed: 1, recipients: destinations.count }));
   return true;

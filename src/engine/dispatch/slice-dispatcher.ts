@@ -135,10 +135,10 @@ export function createSliceDispatcher(tools: SliceDispatcherOptions): SliceDispa
       const { plan, policy } = dispatchSettings(run, account, definition);
       return [plan, policy];
     },
-    async dispatch(slice, lease, desk, stop) {
-      if (slice.phase === 'sending') return send(slice, lease, desk, stop);
-      const { policy } = dispatchSettings(slice.run, desk.account, slice.definition);
-      return settleDoubts({ ...desk, context, outageRetry, slice, policy, stop });
+    async dispatch(slice, lease, runtime, stop) {
+      if (slice.phase === 'sending') return send(slice, lease, runtime, stop);
+      const { policy } = dispatchSettings(slice.run, runtime.account, slice.definition);
+      return settleDoubts({ ...runtime, context, outageRetry, slice, policy, stop });
     },
   };
 }

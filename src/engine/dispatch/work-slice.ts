@@ -3,7 +3,7 @@ import type { ClaimedRequest } from '../../ledger/requests/claimed.ts';
 import type { Settled } from '../../ledger/requests/settlement.ts';
 import type { SendingSlice } from '../../ledger/slices/acquire.ts';
 import { reasonWordsOrNull } from '../../platform/reason-words.ts';
-import { pass } from '../points.ts';
+import { trace } from '../trace-points.ts';
 import type { PreparedRequest, Sender } from './attempt-once.ts';
 import type { Checkpointer, SliceCheckpoint } from './checkpoint.ts';
 import { createLanes } from './lanes.ts';
@@ -155,9 +155,9 @@ async function claim(
   admitted: number,
   probe: string | undefined,
 ): Promise<readonly PreparedRequest[]> {
-  pass('claiming', slice.run);
+  trace('claiming', slice.run);
   const claimed = await source.claim(admitted, sender.stop);
-  pass('claimed', slice.run);
+  trace('claimed', slice.run);
   const recipients = claimed.reduce((sum, { destinations }) => sum + destinations.count, 0);
   await outageRetry.retry(() => sender.limiter.spend({ admitted, claimed: claimed.length, recipients }));
   if (probe !== undefined && claimed.length === 0)

@@ -11,7 +11,7 @@ import {
 import type { RunWatch } from '../../ledger/slices/watch.ts';
 import { requireHashKey } from '../../ledger/suppressions/hash.ts';
 import type { EngineContext } from '../context.ts';
-import { pass } from '../points.ts';
+import { trace } from '../trace-points.ts';
 import { type AccountRuntimes, createAccountRuntimes } from './account-runtime.ts';
 import { createCheckpointer } from './checkpointer.ts';
 import { createHeldSlices, type HeldSlices } from './held-slices.ts';
@@ -132,7 +132,7 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
   if (failed.signal.aborted) throw failed.signal.reason;
 }
 
-type AcquireContext = Pick<WorkerOptions, 'onUnknownAccount' | 'outageRetry' | 'stop'> & {
+type AcquireOptions = Pick<WorkerOptions, 'onUnknownAccount' | 'outageRetry' | 'stop'> & {
   readonly context: EngineContext;
   readonly queue: SliceQueue;
   readonly worker: string;
@@ -141,10 +141,10 @@ type AcquireContext = Pick<WorkerOptions, 'onUnknownAccount' | 'outageRetry' | '
   readonly wakeup: Wakeup;
 };
 
-async function acquireSlices(context: AcquireContext): Promise<void> {
-  const { held, wakeup, stop } = context;
+async function acquireSlices(options: AcquireOptions): Promise<void> {
+  const { held, wakeup, stop } = options;
   while (!stop.aborted) {
-    const acquired = held.busyCount() < maxHeld + maxUrgent && (await acquireOne(context));
+    const acquired = held.busyCount() < maxHeld + maxUrgent && (await acquireOne(options));
     if (!acquired) await wakeup.wait(idlePollInterval, stop);
     // A worker that has slices lets others go first.
     else if (held.count() > 1) await sleep(5 * held.count());
@@ -152,25 +152,25 @@ async function acquireSlices(context: AcquireContext): Promise<void> {
 }
 
 /** @returns false when there is none for this worker */
-async function acquireOne(taking: AcquireContext): Promise<boolean> {
-  const { context, queue, outageRetry, worker, accounts, held } = taking;
+async function acquireOne(options: AcquireOptions): Promise<boolean> {
+  const { context, queue, outageRetry, worker, accounts, held } = options;
   const { ledger, now } = context;
   const owner = context.randomUuid();
   let isRepeated = false;
   const acquisition = await outageRetry.retry(() => {
-    const taking = acquireSlice(queue, ledger.pool, {
+    const acquiring = acquireSlice(queue, ledger.pool, {
       ...{ worker, owner, isRepeated, ignoredAccounts: accounts.unknown(), now },
       leastPriority: held.busyCount() < maxHeld ? 'bulk' : 'urgent',
     });
     isRepeated = true;
-    return taking;
+    return acquiring;
   });
   if (acquisition.kind !== 'held') return acquisition.kind !== 'none';
   const { slice } = acquisition;
-  pass('slice acquired', slice.run);
+  trace('slice acquired', slice.run);
   const account = await accounts.open(slice.account).catch((error: unknown) => {
     if (!(error instanceof InputError)) throw error;
-    taking.onUnknownAccount?.(error);
+    options.onUnknownAccount?.(error);
   });
   if (account) held.begin(slice, account);
   else await outageRetry.retry(() => returnSlice(queue, ledger.pool, slice, now()));

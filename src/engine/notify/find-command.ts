@@ -7,9 +7,9 @@ import type { Settings } from '../settings.ts';
 /** A command that may be run, in this folder; or why it is not run by this process. */
 export type FoundCommand =
   | { readonly kind: 'found'; readonly folder: string }
-  | { readonly kind: 'not here'; readonly problem: string };
+  | { readonly kind: 'unavailable'; readonly problem: string };
 
-export type Allowed = {
+export type CommandScope = {
   readonly settings: Settings;
   readonly campaigns: string;
   readonly ownCampaign: string | undefined;
@@ -27,35 +27,38 @@ export type FindCommand = typeof findCommand;
 export async function findCommand(
   file: string | undefined,
   command: readonly string[],
-  allowed: Allowed,
+  allowed: CommandScope,
 ): Promise<FoundCommand> {
-  const real = file && (await realPath(file));
-  if (!real) return notHere("the campaign's file is not on this machine");
-  if (!(await isAllowed(real, allowed))) {
-    return notHere(
+  const realFile = file && (await realPath(file));
+  if (!realFile) return unavailable("the campaign's file is not on this machine");
+  if (!(await isAllowed(realFile, allowed))) {
+    return unavailable(
       "the campaign's file is not in this process's folder of campaigns, and commands are run from no other; put it there, or name its folder with --campaigns",
     );
   }
-  const says = await readFile(real, 'utf8').then(
-    (source) => hasCommand(source, real, command),
+  const isInFile = await readFile(realFile, 'utf8').then(
+    (source) => hasCommand(source, realFile, command),
     () => false,
   );
-  return says
-    ? { kind: 'found', folder: dirname(real) }
-    : notHere("the campaign's file on this machine has no such command");
+  return isInFile
+    ? { kind: 'found', folder: dirname(realFile) }
+    : unavailable("the campaign's file on this machine has no such command");
 }
 
-function notHere(problem: string): FoundCommand {
-  return { kind: 'not here', problem };
+function unavailable(problem: string): FoundCommand {
+  return { kind: 'unavailable', problem };
 }
 
-async function isAllowed(real: string, { settings, campaigns, ownCampaign }: Allowed): Promise<boolean> {
-  const here = (path: string) => realPath(resolve(settings.workingFolder, path));
-  if (ownCampaign !== undefined && (await here(ownCampaign)) === real) return true;
-  const folder = await here(campaigns);
+async function isAllowed(
+  realFile: string,
+  { settings, campaigns, ownCampaign }: CommandScope,
+): Promise<boolean> {
+  const fromWorkingFolder = (path: string) => realPath(resolve(settings.workingFolder, path));
+  if (ownCampaign !== undefined && (await fromWorkingFolder(ownCampaign)) === realFile) return true;
+  const folder = await fromWorkingFolder(campaigns);
   if (folder === undefined) return false;
-  const way = relative(folder, real).split(sep);
-  return way[0] !== '..' && way[0] !== '';
+  const pathInFolder = relative(folder, realFile).split(sep);
+  return pathInFolder[0] !== '..' && pathInFolder[0] !== '';
 }
 
 function hasCommand(source: string, file: string, command: readonly string[]): boolean {

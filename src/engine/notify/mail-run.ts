@@ -18,8 +18,8 @@ export type Mail = { readonly subject: string; readonly text: string };
 type EmailTarget = Extract<FrozenTarget, { kind: 'email' }>;
 
 /** Characters that services are known to take (observed.md); what is cut off is in the report of the run. */
-const longestText = 9_000;
-const longestSubject = 200;
+const maxTextLength = 9_000;
+const maxSubjectLength = 200;
 
 export const mailCampaign = (campaign: string): string => `${campaign} (summary)`;
 
@@ -102,12 +102,12 @@ export async function planMail(
 /** One each, as if they stood in a file one below the other. */
 function contactsOf(to: readonly string[], envelope: Envelope): Contact[] {
   const read = addressReader('email', undefined);
-  return to.map((written, place): Contact => {
+  return to.map((written, index): Contact => {
     const address = read?.(written);
-    const at = { file: 0, line: place + 1 };
+    const source = { file: 0, line: index + 1 };
     if (address?.kind === 'valid')
       return {
-        ...at,
+        ...source,
         kind: 'contact',
         address: address.address,
         originalAddress: written,
@@ -115,7 +115,7 @@ function contactsOf(to: readonly string[], envelope: Envelope): Contact[] {
         destination: {},
       };
     const detail = address?.detail ?? '';
-    return { ...at, kind: 'rejected', column: 'to', reason: 'invalid', detail };
+    return { ...source, kind: 'rejected', column: 'to', reason: 'invalid', detail };
   });
 }
 
@@ -124,15 +124,15 @@ async function* inOneBatch(contacts: readonly Contact[]): AsyncGenerator<readonl
 }
 
 function subjectOf({ subject }: Mail): string {
-  return cut(withoutPlaceholders(subject.replaceAll(/\s+/g, ' ')), longestSubject);
+  return truncate(withoutPlaceholders(subject.replaceAll(/\s+/g, ' ')), maxSubjectLength);
 }
 
 function textOf({ text }: Mail): string {
-  return text.length <= longestText ? text : `${cut(text, longestText)}\n…`;
+  return text.length <= maxTextLength ? text : `${truncate(text, maxTextLength)}\n…`;
 }
 
 /** Half of a sign of two code units cannot be stored. */
-function cut(text: string, length: number): string {
+function truncate(text: string, length: number): string {
   return text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '');
 }
 

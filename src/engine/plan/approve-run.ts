@@ -9,7 +9,7 @@ import {
   listReadFiles,
 } from '../../ledger/approvals/approvals.ts';
 import { inTransaction } from '../../ledger/session.ts';
-import { audited, type Note } from '../audit.ts';
+import { audited, type WriteAuditEntry } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { isSamePerson } from '../persons.ts';
 import { requireRun } from '../runs/find-run.ts';
@@ -24,7 +24,7 @@ export async function approveRun(context: EngineContext, run: string): Promise<A
   return audited(context, { action: 'run approved', run }, (note) => approve(context, run, note));
 }
 
-async function approve(context: EngineContext, run: string, note: Note): Promise<Approval> {
+async function approve(context: EngineContext, run: string, note: WriteAuditEntry): Promise<Approval> {
   const { pool } = context.ledger;
   await requireRun(context, run);
   const refuse = (what: string, ...persons: string[]): never => {

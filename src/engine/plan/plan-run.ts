@@ -16,7 +16,7 @@ import { stageSuppressions } from '../../ledger/planning/suppress.ts';
 import { keepFingerprint } from '../../ledger/runs/repeats.ts';
 import { inSession } from '../../ledger/session.ts';
 import { enqueueSlices } from '../../ledger/slices/enqueue.ts';
-import { noteOf } from '../audit.ts';
+import { auditEntry } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { dispatchSettings } from '../dispatch/dispatch-settings.ts';
 import { requireSendableLedger } from '../dispatch/ledger-location.ts';
@@ -165,7 +165,7 @@ async function planContacts(
           await alongside?.(session, run);
           const of = origins.runs.length > 0 ? { of: origins.runs } : {};
           const details = { campaign: definition.campaign, file: prepared.path, ...of };
-          await noteOf(context, { action: 'run planned', run, details })(session);
+          await auditEntry(context, { action: 'run planned', run, details })(session);
           await insertNotifyList(session, run, frozenTargets(definition), prepared.absolutePath);
           await gate.enqueue(session);
         },

@@ -13,7 +13,7 @@ import { restageRecipients } from '../../ledger/planning/restage.ts';
 import { listContactFiles } from '../../ledger/runs/contact-files.ts';
 import { lockRunForRerun } from '../../ledger/runs/lock.ts';
 import { inSession } from '../../ledger/session.ts';
-import { noteOf } from '../audit.ts';
+import { auditEntry } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { windowOf } from '../dispatch/dispatch-settings.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
@@ -85,7 +85,7 @@ export async function planRerun(
     const files = { folder: null, campaignFile: null, campaignSha256: null };
     const asked = { run, plannedBy, plannedHow, ...files };
     const told = { campaign: source.campaign, of: sourceRun, only: states };
-    const note = noteOf(context, { action: 'run planned', run, details: told });
+    const note = auditEntry(context, { action: 'run planned', run, details: told });
     const gate = openApprovalGate(approval, asked, startingWith(context, run, first.enqueue));
     await inSession(ledger.pool, async (client) => {
       const tariffs = openTariffs(source.channel, account);

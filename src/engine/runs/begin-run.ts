@@ -8,7 +8,7 @@ import type { Run } from '../../ledger/runs/find.ts';
 import type { Transaction } from '../../ledger/session.ts';
 import { reclaimSlicesOfDeadWorkers } from '../../ledger/slices/reclaim.ts';
 import { requireHashKey } from '../../ledger/suppressions/hash.ts';
-import { audited, noteOf } from '../audit.ts';
+import { auditEntry, audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { dispatchSettings } from '../dispatch/dispatch-settings.ts';
 import { requireSendableLedger } from '../dispatch/ledger-location.ts';
@@ -22,7 +22,7 @@ export function startingWith(
 ): PlannedRun['enqueue'] {
   return async (client) => {
     await enqueue(client);
-    await noteOf(context, { action: 'run started', run })(client);
+    await auditEntry(context, { action: 'run started', run })(client);
   };
 }
 
@@ -58,7 +58,7 @@ export function noteBegun(
     if (before === 'running') return;
     if (before === 'planned' && !(await findApproval(client, run))) return;
     const action = before === 'paused' ? 'run resumed' : 'run started';
-    await noteOf(context, { action, run })(client);
+    await auditEntry(context, { action, run })(client);
   };
 }
 

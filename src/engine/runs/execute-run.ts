@@ -9,14 +9,14 @@ import { reclaimSlicesOfDeadWorkers } from '../../ledger/slices/reclaim.ts';
 import { type RunWatch, watchRuns } from '../../ledger/slices/watch.ts';
 import { requireHashKey } from '../../ledger/suppressions/hash.ts';
 import { heldAdvice, reasonWords } from '../../platform/reason-words.ts';
-import { noteOf, noteRefused } from '../audit.ts';
+import { auditEntry, recordRefusal } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { dispatchSettings } from '../dispatch/dispatch-settings.ts';
 import { drainDeadlines } from '../dispatch/drain.ts';
 import { checkLedgerLocation, requireSendableLedger } from '../dispatch/ledger-location.ts';
 import { createOutageRetry, type OutageEvents } from '../dispatch/outage-retry.ts';
 import { runWorker, type WorkerOptions } from '../dispatch/worker.ts';
-import { pass } from '../points.ts';
+import { trace } from '../trace-points.ts';
 import { noteBegun, nothingLeft, requireApproved, toldIfRefused } from './begin-run.ts';
 import { requireRun, requireSummary } from './find-run.ts';
 
@@ -76,7 +76,7 @@ export async function executeRun(
     const { plan, policy } = dispatchSettings(runId, await accountNamed(run.account), run.definition);
     const queue = await retry(() => ledger.queue());
     await retry(() => reclaimSlicesOfDeadWorkers(queue, pool, null, now));
-    pass('beginning', runId);
+    trace('beginning', runId);
     const options = { evenPaused, alongside: noteBegun(context, runId) };
     const before = await retry(() => beginRun(queue, pool, plan, policy, now(), options));
     await toldIfRefused(context, run, async () => requireApproved(runId, before));
@@ -84,7 +84,7 @@ export async function executeRun(
 
     const reason = { kind: 'interrupted' } as const;
     const details = { reason: reasonWords(reason) };
-    const note = noteOf(context, { action: 'run paused', run: runId, details });
+    const note = auditEntry(context, { action: 'run paused', run: runId, details });
     const pausing = drained.begun.then(() => retry(() => pauseRun(queue, pool, runId, reason, note)));
     // Where it fails, the worker fails too.
     pausing.catch(() => undefined);
@@ -99,7 +99,7 @@ export async function executeRun(
     for (;;) {
       last = (await retry(() => watchRuns(pool, [runId]))).get(runId);
       if (!last || !isAtRest(last)) await workUntilAtRest(context, runId, working);
-      pass('at rest', runId);
+      trace('at rest', runId);
       if (stop.aborted) await pausing;
       const end = await retry(() => findEnd(context, runId, stop));
       // Without one, an operator has resumed the run meanwhile; or an older ledger, in which it is not begun, is in its place.
@@ -112,7 +112,7 @@ export async function executeRun(
         const summary = await retry(() => requireSummary(context, runId));
         return { kind: 'paused', reason: `${held} ${heldAdvice}`, summary };
       }
-      pass('run finished', runId);
+      trace('run finished', runId);
       return end;
     }
   } catch (error) {
@@ -177,7 +177,7 @@ async function findEnd(
 export async function refuseOver(context: EngineContext, { run, state }: Run): Promise<KnownEnd | undefined> {
   if (!isOver(state)) return undefined;
   const problems = [{ where: `run ${run}`, what: nothingLeft(state) }];
-  await noteRefused(context, { action: 'run resumed', run }, problems);
+  await recordRefusal(context, { action: 'run resumed', run }, problems);
   return findEnd(context, run, never);
 }
 

@@ -7,7 +7,7 @@ import { findNamedRequests } from '../../ledger/requests/named.ts';
 import { type Resolved, resolveRequests } from '../../ledger/requests/resolve.ts';
 import { inTransaction } from '../../ledger/session.ts';
 import { reasonWords } from '../../platform/reason-words.ts';
-import { audited, noteOf } from '../audit.ts';
+import { auditEntry, audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import {
   type LookUpEnd,
@@ -59,7 +59,7 @@ export async function resolveDoubts(
       // Settled meanwhile by somebody else: said in the words of what it is now, and nothing is written.
       if (named && resolved.length < requests.length) await requireDoubts(client, runId, named);
       const details = { ...act.details, requests: resolved.length };
-      await noteOf(context, { ...act, details })(client);
+      await auditEntry(context, { ...act, details })(client);
       return resolved;
     });
   });

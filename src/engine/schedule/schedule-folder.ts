@@ -6,7 +6,7 @@ import type { Schedule } from '../../campaign/schedule.ts';
 import { InputError } from '../../domain/problems.ts';
 import type { SyncedSchedule } from '../../ledger/schedules/schedules.ts';
 import { whyUnreadable } from '../../platform/file-error.ts';
-import { accountsPath, mostBytes } from '../definition-files.ts';
+import { accountsPath, maxBytes } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
 
 type ReadSchedule = SyncedSchedule & { readonly times: Schedule };
@@ -36,7 +36,7 @@ export async function readScheduleFolder(folder: string): Promise<ScheduleFolder
     try {
       const source = await readFile(join(folder, schedule), 'utf8');
       if (!hasSchedule.test(source)) continue;
-      if (source.length > mostBytes.campaign) {
+      if (source.length > maxBytes.campaign) {
         unreadable.push({ schedule, what: 'The file is larger than a campaign may be.' });
         continue;
       }

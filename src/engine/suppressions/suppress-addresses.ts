@@ -9,7 +9,7 @@ import {
   type SuppressionKey,
 } from '../../ledger/suppressions/remove.ts';
 import { nearest } from '../../platform/nearest.ts';
-import { noteOf } from '../audit.ts';
+import { auditEntry } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { accountsPath, readText } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
@@ -28,7 +28,7 @@ export async function suppressAddresses(
       keys.map((key) => ({ ...key, ...others })),
     );
     const details = { ...scopeOf(keys), reason, added };
-    await noteOf(context, { action: 'suppressions added', details })(client);
+    await auditEntry(context, { action: 'suppressions added', details })(client);
     return added;
   });
 }
@@ -65,7 +65,7 @@ export async function unsuppressAddresses(
   return inTransaction(ledger.pool, async (client) => {
     const removed = await removeSuppressions(client, keys, now(), ledger.hashKey);
     const details = { ...scopeOf(keys), removed: removed.length };
-    await noteOf(context, { action: 'suppressions removed', details })(client);
+    await auditEntry(context, { action: 'suppressions removed', details })(client);
     const found = new Set(removed.map(textOf));
     const missing = keys.filter((key) => !found.has(textOf(key)));
     return { removed, missing, others: await listSuppressionsOf(client, missing) };

@@ -6,7 +6,7 @@ import { comparedAddress } from '../../domain/compared-address.ts';
 import type { Channel } from '../../domain/message.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
 import { importSuppressions, type ListedAddress } from '../../ledger/suppressions/import.ts';
-import { noteOf } from '../audit.ts';
+import { auditEntry } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 
 export type SuppressionImport = {
@@ -48,7 +48,7 @@ export async function importSuppressionFile(
   const list = { channels, reason, source: 'import', createdAt: now() } as const;
   const added = await importSuppressions(ledger.pool, readable(rows, name, tally), list, (client, count) => {
     const details = { channels, account, subAccount, reason, file: name, added: count };
-    return noteOf(context, { action: 'suppressions added', details })(client);
+    return auditEntry(context, { action: 'suppressions added', details })(client);
   });
   const addresses = (tally.read - tally.unreadable) * channels.length;
   return { ...tally, added, already: addresses - added };

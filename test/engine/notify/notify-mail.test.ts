@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { InputError } from '../../../src/domain/problems.ts';
-import { tell } from '../../../src/engine/notify/tell.ts';
+import { sendNotification } from '../../../src/engine/notify/send-notification.ts';
 import { requireSummary } from '../../../src/engine/runs/find-run.ts';
 import { takeNotification } from '../../../src/ledger/notifications/take.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
@@ -80,9 +80,9 @@ test('that it is told and the run that tells it are one: who had it before makes
   const second = await takeNotification(ledger.pool, [], new Date(), soon);
   if (!first || !second) return expect.fail('nothing was due');
   const never = new AbortController().signal;
-  expect(await tell(context, first, scene.tools, never)).toEqual({ kind: 'taken' });
-  expect((await tell(context, second, scene.tools, never)).kind).toBe('mailed');
-  expect(await tell(context, second, scene.tools, never)).toEqual({ kind: 'taken' });
+  expect(await sendNotification(context, first, scene.tools, never)).toEqual({ kind: 'superseded' });
+  expect((await sendNotification(context, second, scene.tools, never)).kind).toBe('mailed');
+  expect(await sendNotification(context, second, scene.tools, never)).toEqual({ kind: 'superseded' });
   expect(await countRuns()).toBe(1);
 });
 

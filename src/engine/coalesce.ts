@@ -4,14 +4,14 @@ type Waiting<Item, Result> = {
   readonly reject: (error: unknown) => void;
 };
 
-export type Gathering = {
-  readonly most: number;
+export type CoalesceOptions = {
+  readonly maxBatch: number;
   /** After a commit of so many, others are on their way, and are waited for. */
-  readonly busy: number;
+  readonly busyThreshold: number;
 };
 
 /** How long they are waited for (milliseconds). */
-const pause = 4;
+const maxBusyWait = 4;
 
 /**
  * Lets many share a commit: what is handed in while one is under way goes into the next. A commit costs half a
@@ -20,19 +20,19 @@ const pause = 4;
  *
  * @param commit returns a result for each item, in their order; where it fails, it fails for all of them
  */
-export function gather<Item, Result>(
+export function coalesce<Item, Result>(
   commit: (items: readonly Item[]) => Promise<readonly Result[]>,
-  { most, busy }: Gathering,
+  { maxBatch, busyThreshold }: CoalesceOptions,
 ): (item: Item) => Promise<Result> {
   const waiting: Waiting<Item, Result>[] = [];
   let committing = false;
-  let wanted = 0;
+  let lastBatch = 0;
   let wake: (() => void) | undefined;
 
   /** Until as many are waiting as the last commit had. */
   async function waitForMore(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, pause);
+    const timer = setTimeout(resolve, maxBusyWait);
     wake = resolve;
     await promise;
     wake = undefined;
@@ -42,16 +42,16 @@ export function gather<Item, Result>(
   async function commitAll(): Promise<void> {
     committing = true;
     while (waiting.length > 0) {
-      const batch = waiting.splice(0, most);
+      const batch = waiting.splice(0, maxBatch);
       try {
         const results = await commit(batch.map(({ item }) => item));
         if (results.length !== batch.length) throw new Error('a commit has a result for each item');
-        for (const [place, result] of results.entries()) batch[place]?.resolve(result);
+        for (const [index, result] of results.entries()) batch[index]?.resolve(result);
       } catch (error) {
         for (const { reject } of batch) reject(error);
       }
-      wanted = batch.length;
-      if (wanted >= busy && waiting.length < wanted) await waitForMore();
+      lastBatch = batch.length;
+      if (lastBatch >= busyThreshold && waiting.length < lastBatch) await waitForMore();
     }
     committing = false;
   }
@@ -60,6 +60,6 @@ export function gather<Item, Result>(
     new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject });
       if (!committing) void commitAll();
-      else if (waiting.length >= wanted) wake?.();
+      else if (waiting.length >= lastBatch) wake?.();
     });
 }

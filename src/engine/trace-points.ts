@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 
 /** Where in begin, claim, send and record a dispatch is, and the telling of what became of it. What happens when it ends there is what the tests are about. */
-export type Point =
+export type TracePoint =
   | 'beginning'
   | 'slice acquired'
   | 'claiming'
@@ -14,14 +14,14 @@ export type Point =
   | 'slice finished'
   | 'at rest'
   | 'run finished'
-  | 'notification taken'
+  | 'notification acquired'
   | 'notification begun'
   | 'notification sent'
   | 'notification mailed';
 
-const points = channel('volley:dispatch');
+const traceChannel = channel('volley:dispatch');
 
 /** Tells whoever listens in this process (tracing, tests); costs nothing when nobody does. */
-export function pass(point: Point, run: string, request?: number): void {
-  if (points.hasSubscribers) points.publish({ point, run, request });
+export function trace(point: TracePoint, run: string, request?: number): void {
+  if (traceChannel.hasSubscribers) traceChannel.publish({ point, run, request });
 }

@@ -9,13 +9,13 @@ import { beginAttempt, noteMailed } from '../../ledger/notifications/settle.ts';
 import type { TakenNotification } from '../../ledger/notifications/take.ts';
 import { runCommand } from '../../platform/run-command.ts';
 import type { EngineContext } from '../context.ts';
-import { pass } from '../points.ts';
 import type { Settings } from '../settings.ts';
+import { trace } from '../trace-points.ts';
+import { describeEvent } from './describe-event.ts';
 import type { FindCommand } from './find-command.ts';
 import { type Mail, planMail } from './mail-run.ts';
-import { describeEvent } from './told.ts';
 
-export type TellingTools = {
+export type NotifyOptions = {
   readonly settings: Settings;
   /** The folder of campaigns, relative to the working folder. Commands are run from files in it, and from no other but: */
   readonly campaigns: string;
@@ -27,84 +27,91 @@ export type TellingTools = {
   readonly writeMail: (told: Told) => Mail;
 };
 
-export type Telling =
-  | { readonly kind: 'told'; readonly output?: string }
-  /** As `told`, by a run that is to be sent. */
+export type NotifyResult =
+  | { readonly kind: 'acknowledged'; readonly output?: string }
+  /** As `acknowledged`, by a run that is to be sent. */
   | { readonly kind: 'mailed'; readonly run: string }
-  | { readonly kind: 'not told'; readonly problem: string; readonly output?: string }
+  | { readonly kind: 'failed'; readonly problem: string; readonly output?: string }
   /** Whoever it is wants no more. */
-  | { readonly kind: 'gone'; readonly problem: string }
+  | { readonly kind: 'unsubscribed'; readonly problem: string }
   /** Another process may have what it takes. */
-  | { readonly kind: 'not here'; readonly problem: string }
+  | { readonly kind: 'unavailable'; readonly problem: string }
   /** Another process has it by now. */
-  | { readonly kind: 'taken' };
+  | { readonly kind: 'superseded' };
 
 /** Milliseconds that a command has. */
-export const commandTime = 60_000;
+export const commandTimeout = 60_000;
 
 /** Tells somebody, in one attempt, which is noted before anything leaves. @param cutOff ends the attempt where it stands */
-export async function tell(
+export async function sendNotification(
   context: EngineContext,
-  taken: TakenNotification,
-  tools: TellingTools,
+  acquired: TakenNotification,
+  tools: NotifyOptions,
   cutOff: AbortSignal,
-): Promise<Telling> {
-  const target = frozenTarget.parse(taken.target);
+): Promise<NotifyResult> {
+  const target = frozenTarget.parse(acquired.target);
   switch (target.kind) {
     case 'command':
-      return runTarget(context, taken, target, tools, cutOff);
+      return runCommandTarget(context, acquired, target, tools, cutOff);
     case 'webhook':
-      return callTarget(context, taken, target, tools, cutOff);
+      return callWebhookTarget(context, acquired, target, tools, cutOff);
     case 'email':
-      return mailTarget(context, taken, target, tools);
+      return planMailTarget(context, acquired, target, tools);
   }
 }
 
 type Target<Kind> = Extract<FrozenTarget, { kind: Kind }>;
 
-async function callTarget(
+async function callWebhookTarget(
   context: EngineContext,
-  taken: TakenNotification,
+  acquired: TakenNotification,
   target: Target<'webhook'>,
-  { settings }: TellingTools,
+  { settings }: NotifyOptions,
   cutOff: AbortSignal,
-): Promise<Telling> {
+): Promise<NotifyResult> {
   const problems: Problem[] = [];
   const webhook = readWebhook(target, () => 'notify', settings.environment, problems);
-  if (!webhook) return { kind: 'not here', problem: problems.map(({ what }) => what).join(' ') };
-  const body = await begin(context, taken);
-  if (body === undefined) return { kind: 'taken' };
-  pass('notification begun', taken.notification);
-  const end = await callWebhook(webhook, { id: taken.notification, now: context.now(), body }, cutOff);
-  pass('notification sent', taken.notification);
-  return end.kind === 'gone' ? { kind: 'gone', problem: 'answered 410: it wants no more of this' } : end;
+  if (!webhook) return { kind: 'unavailable', problem: problems.map(({ what }) => what).join(' ') };
+  const body = await beginNotification(context, acquired);
+  if (body === undefined) return { kind: 'superseded' };
+  trace('notification begun', acquired.notification);
+  const end = await callWebhook(webhook, { id: acquired.notification, now: context.now(), body }, cutOff);
+  trace('notification sent', acquired.notification);
+  switch (end.kind) {
+    case 'told':
+      return { kind: 'acknowledged' };
+    case 'gone':
+      return { kind: 'unsubscribed', problem: 'answered 410: it wants no more of this' };
+    case 'not told':
+      return { kind: 'failed', problem: end.problem };
+  }
 }
 
-async function runTarget(
+async function runCommandTarget(
   context: EngineContext,
-  taken: TakenNotification,
+  acquired: TakenNotification,
   { command }: Target<'command'>,
-  tools: TellingTools,
+  tools: NotifyOptions,
   cutOff: AbortSignal,
-): Promise<Telling> {
-  const found = await tools.findCommand(campaignFileOf(taken, tools), command, tools);
-  if (found.kind === 'not here') return found;
-  const body = await begin(context, taken);
-  if (body === undefined) return { kind: 'taken' };
-  pass('notification begun', taken.notification);
-  const environment = environmentOf(taken, tools.settings.environment);
-  const call = { words: command, folder: found.folder, environment, input: body, within: commandTime };
+): Promise<NotifyResult> {
+  const found = await tools.findCommand(campaignFileOf(acquired, tools), command, tools);
+  if (found.kind === 'unavailable') return found;
+  const body = await beginNotification(context, acquired);
+  if (body === undefined) return { kind: 'superseded' };
+  trace('notification begun', acquired.notification);
+  const environment = environmentOf(acquired, tools.settings.environment);
+  const call = { words: command, folder: found.folder, environment, input: body, within: commandTimeout };
   const end = await runCommand(call, cutOff);
-  pass('notification sent', taken.notification);
+  trace('notification sent', acquired.notification);
   return end.problem === undefined
-    ? { kind: 'told', output: end.output }
-    : { kind: 'not told', problem: end.problem, output: end.output };
+    ? { kind: 'acknowledged', output: end.output }
+    : { kind: 'failed', problem: end.problem, output: end.output };
 }
 
 /** A schedule is known by its file in the folder of campaigns, wherever that is. */
 function campaignFileOf(
   { about }: TakenNotification,
-  { settings, campaigns }: TellingTools,
+  { settings, campaigns }: NotifyOptions,
 ): string | undefined {
   const schedule = scheduleOf(about);
   if (about.kind !== 'schedule' && schedule === null) return about.campaignFile ?? undefined;
@@ -123,13 +130,13 @@ function scheduleOf(about: TakenNotification['about']): string | null {
 }
 
 /** What a program needs to find others and to write in its language; nothing that could be a secret. */
-const passedOn = ['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'];
+const inheritedVariables = ['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'];
 
 function environmentOf(
   { notification, event, about }: TakenNotification,
   environment: Settings['environment'],
 ): Record<string, string> {
-  const kept = passedOn.flatMap((name): [string, string][] => {
+  const kept = inheritedVariables.flatMap((name): [string, string][] => {
     const value = environment[name];
     return value === undefined ? [] : [[name, value]];
   });
@@ -144,42 +151,45 @@ function environmentOf(
 }
 
 /** Told by nobody else: that it is told, and the run that tells it, are committed together. */
-async function mailTarget(
+async function planMailTarget(
   context: EngineContext,
-  taken: TakenNotification,
+  acquired: TakenNotification,
   target: Target<'email'>,
-  { accountNamed, writeMail }: TellingTools,
-): Promise<Telling> {
+  { accountNamed, writeMail }: NotifyOptions,
+): Promise<NotifyResult> {
   const account = await accountNamed(target.account).catch((error: unknown) => {
     if (!(error instanceof InputError)) throw error;
     return error;
   });
-  if (account instanceof InputError) return { kind: 'not here', problem: account.message };
-  const told = await describeEvent(context, taken);
-  const lost = new AbortController();
+  if (account instanceof InputError) return { kind: 'unavailable', problem: account.message };
+  const event = await describeEvent(context, acquired);
+  const superseded = new AbortController();
   try {
     const run = await planMail(
       context,
       account,
-      told.data.campaign,
+      event.data.campaign,
       target,
-      writeMail(told),
+      writeMail(event),
       async (client, planned) => {
-        if (await noteMailed(client, taken, planned, context.now())) return;
-        lost.abort();
+        if (await noteMailed(client, acquired, planned, context.now())) return;
+        superseded.abort();
         throw new Error('another process has it');
       },
     );
-    pass('notification mailed', taken.notification);
+    trace('notification mailed', acquired.notification);
     return { kind: 'mailed', run };
   } catch (error) {
-    if (lost.signal.aborted) return { kind: 'taken' };
+    if (superseded.signal.aborted) return { kind: 'superseded' };
     throw error;
   }
 }
 
 /** @returns what is told; undefined when another process has it by now */
-async function begin(context: EngineContext, taken: TakenNotification): Promise<string | undefined> {
-  const body = taken.body ?? JSON.stringify(await describeEvent(context, taken));
-  return (await beginAttempt(context.ledger.pool, taken, body)) ? body : undefined;
+async function beginNotification(
+  context: EngineContext,
+  acquired: TakenNotification,
+): Promise<string | undefined> {
+  const body = acquired.body ?? JSON.stringify(await describeEvent(context, acquired));
+  return (await beginAttempt(context.ledger.pool, acquired, body)) ? body : undefined;
 }

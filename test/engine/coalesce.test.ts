@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { gather } from '../../src/engine/gather.ts';
+import { coalesce } from '../../src/engine/coalesce.ts';
 
 /** Commits that wait until they are let go; each item's result is its text twice. */
 function commits() {
@@ -21,7 +21,7 @@ const each = (words: string): string[] => words.split(' ');
 
 test('the first is committed at once, and what is handed in meanwhile goes into the next', async () => {
   const { commit, nth } = commits();
-  const hand = gather(commit, { most: 10, busy: 2 });
+  const hand = coalesce(commit, { maxBatch: 10, busyThreshold: 2 });
   const results = Promise.all(each('a b c').map(hand));
   expect((await nth(0)).items).toEqual(['a']);
   (await nth(0)).end();
@@ -32,7 +32,7 @@ test('the first is committed at once, and what is handed in meanwhile goes into 
 
 test('a commit that fails fails for all that are in it, and the next goes on', async () => {
   const { commit, nth } = commits();
-  const hand = gather(commit, { most: 10, busy: 2 });
+  const hand = coalesce(commit, { maxBatch: 10, busyThreshold: 2 });
   const results = Promise.allSettled(each('a b c').map(hand));
   (await nth(0)).end(new Error('lost'));
   (await nth(1)).end(new Error('lost again'));
@@ -44,7 +44,7 @@ test('a commit that fails fails for all that are in it, and the next goes on', a
 
 test('no more go into a commit than it may have', async () => {
   const { commit, nth } = commits();
-  const hand = gather(commit, { most: 2, busy: 2 });
+  const hand = coalesce(commit, { maxBatch: 2, busyThreshold: 2 });
   const results = Promise.all(each('a b c d').map(hand));
   for (const [place, items] of [['a'], ['b', 'c'], ['d']].entries()) {
     expect((await nth(place)).items).toEqual(items);
@@ -55,7 +55,7 @@ test('no more go into a commit than it may have', async () => {
 
 test('after a commit for many, the next waits for more', async () => {
   const { commit, nth } = commits();
-  const hand = gather(commit, { most: 10, busy: 2 });
+  const hand = coalesce(commit, { maxBatch: 10, busyThreshold: 2 });
   const results = [hand('a'), hand('b'), hand('c')];
   (await nth(0)).end();
   (await nth(1)).end();

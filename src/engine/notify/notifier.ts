@@ -1,0 +1,171 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { listUnbegunMails } from '../../ledger/notifications/list.ts';
+import { giveUp, noteTold, postpone } from '../../ledger/notifications/settle.ts';
+import { type TakenNotification, takeNotification } from '../../ledger/notifications/take.ts';
+import { reasonOf } from '../../platform/database-failures.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { EngineContext } from '../context.ts';
+import { beginPlanned } from '../runs/begin-run.ts';
+import { trace } from '../trace-points.ts';
+import { createDeferredNotifications, type DeferredNotifications } from './deferred-notifications.ts';
+import { notifyBackoff, notifyWithin } from './notify-backoff.ts';
+import { type NotifyOptions, type NotifyResult, sendNotification } from './send-notification.ts';
+
+/** Milliseconds between two looks while nothing is to be told. */
+export const notifyPollInterval = 1_000;
+
+const maxConcurrent = 4;
+
+/** Longer than any attempt takes (milliseconds): what a dead process was about to tell is due again then. */
+const acquisitionTime = 2 * 60_000;
+
+/** After so long it is said that nobody has told something (milliseconds). */
+const warnAfter = 10 * 60_000;
+
+export type NotifierOptions = {
+  readonly tools: NotifyOptions;
+  /** Milliseconds between two looks; undefined: until nothing is due. */
+  readonly every: number | undefined;
+  readonly logger: Logger;
+  readonly stop: AbortSignal;
+  readonly cutOff: AbortSignal;
+};
+
+/**
+ * Tells whoever is to be told what became of runs and schedules. What goes wrong is noted and tried again for a day, by
+ * whatever process is there then; any number of them may do it.
+ */
+export async function runNotifier(
+  context: EngineContext,
+  { tools, every, logger, stop, cutOff }: NotifierOptions,
+): Promise<void> {
+  const inFlight = new Set<Promise<void>>();
+  const deferred = createDeferredNotifications(context.monotonic);
+  let lastFailure = '';
+  while (!stop.aborted) {
+    let acquired: TakenNotification | undefined;
+    try {
+      acquired = inFlight.size < maxConcurrent ? await acquireDue(context, deferred.ids()) : undefined;
+      if (acquired) {
+        const one = notifyAndRecord(context, acquired, { tools, logger, cutOff }, deferred).finally(() =>
+          inFlight.delete(one),
+        );
+        inFlight.add(one);
+        continue;
+      }
+      if (inFlight.size === 0) await beginMails(context, tools.accountNamed);
+      lastFailure = '';
+    } catch (error) {
+      const reason = reasonOf(error);
+      if (reason !== lastFailure) logger.error({ reason }, 'nobody could be told anything; trying again');
+      lastFailure = reason;
+    }
+    if (every === undefined && inFlight.size === 0) break;
+    const waited = new AbortController();
+    const pause = sleep(every ?? notifyPollInterval, undefined, {
+      signal: AbortSignal.any([stop, waited.signal]),
+    });
+    await Promise.race([pause.catch(() => undefined), ...inFlight]);
+    waited.abort();
+  }
+  await Promise.all(inFlight);
+}
+
+async function acquireDue(
+  context: EngineContext,
+  ignored: readonly string[],
+): Promise<TakenNotification | undefined> {
+  const now = context.now();
+  const until = new Date(now.getTime() + acquisitionTime);
+  const acquired = await takeNotification(context.ledger.pool, ignored, now, until);
+  if (acquired) trace('notification acquired', acquired.notification);
+  return acquired;
+}
+
+/** Never rejects: what could not be noted is due again by itself. */
+async function notifyAndRecord(
+  context: EngineContext,
+  acquired: TakenNotification,
+  { tools, logger, cutOff }: Pick<NotifierOptions, 'tools' | 'logger' | 'cutOff'>,
+  deferred: DeferredNotifications,
+): Promise<void> {
+  const { notification, event } = acquired;
+  const logFields = { notification, event, ...subjectOf(acquired) };
+  try {
+    const result = await sendNotification(context, acquired, tools, cutOff).catch(
+      (error: unknown): NotifyResult => {
+        return { kind: 'failed', problem: reasonOf(error) };
+      },
+    );
+    if ('output' in result && result.output)
+      logger.info({ ...logFields, output: result.output }, 'a command of notify wrote');
+    if (result.kind === 'unavailable') deferred.defer(notification);
+    await recordResult(context, acquired, result, { logger, left: deferred }, logFields);
+  } catch (error) {
+    logger.error(
+      { ...logFields, reason: reasonOf(error) },
+      'what became of a notification could not be noted; it is told again',
+    );
+  }
+}
+
+function subjectOf({ about }: TakenNotification): Readonly<Record<string, string>> {
+  switch (about.kind) {
+    case 'run':
+      return { run: about.run };
+    case 'schedule':
+      return { schedule: about.missed.schedule };
+    case 'refusal':
+      return { campaign: about.refused.campaign };
+  }
+}
+
+async function recordResult(
+  { ledger: { pool }, now, random }: EngineContext,
+  acquired: TakenNotification,
+  result: NotifyResult,
+  { logger, left: deferred }: { readonly logger: Logger; readonly left: DeferredNotifications },
+  logFields: Readonly<Record<string, string>>,
+): Promise<void> {
+  const time = now();
+  const age = time.getTime() - acquired.notedAt.getTime();
+  switch (result.kind) {
+    case 'superseded':
+      return;
+    case 'mailed':
+      return logger.info({ ...logFields, mail: result.run }, 'told by an e-mail, which is a run of its own');
+    case 'acknowledged':
+      await noteTold(pool, acquired, time);
+      return logger.info(logFields, 'told');
+    case 'unsubscribed':
+      await giveUp(pool, acquired, result.problem, time);
+      return logger.warn({ ...logFields, problem: result.problem }, 'not told, and not tried again');
+    case 'unavailable': {
+      const { problem } = result;
+      if (age >= notifyWithin) break;
+      await postpone(pool, acquired, { problem, dueAt: time, attempts: acquired.attempts });
+      if (age >= warnAfter && deferred.shouldWarn(acquired.notification))
+        logger.warn({ ...logFields, problem }, 'nobody has told it; this process cannot');
+      return;
+    }
+    case 'failed': {
+      const attempts = acquired.attempts + 1;
+      const wait = notifyBackoff(attempts, random());
+      if (age + wait >= notifyWithin) break;
+      const dueAt = new Date(time.getTime() + wait);
+      await postpone(pool, acquired, { problem: result.problem, dueAt, attempts });
+      return logger.warn({ ...logFields, problem: result.problem }, 'not told; trying again');
+    }
+  }
+  await giveUp(pool, acquired, result.problem, time);
+  logger.error({ ...logFields, problem: result.problem }, 'not told within a day, and not tried again');
+}
+
+/** Workers take e-mails that are planned by themselves, but not those that nobody is left to be sent to. */
+async function beginMails(
+  context: EngineContext,
+  accountNamed: NotifyOptions['accountNamed'],
+): Promise<void> {
+  for (const run of await listUnbegunMails(context.ledger.pool))
+    await beginPlanned(context, run, accountNamed);
+}

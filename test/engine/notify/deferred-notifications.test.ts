@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { createDeferredNotifications } from '../../../src/engine/notify/deferred-notifications.ts';
+
+test('what is left to others is taken again after half a minute, and is news once however often it is left', () => {
+  let now = 0;
+  const left = createDeferredNotifications(() => now);
+  left.defer('a');
+  expect([left.ids(), left.shouldWarn('a')]).toEqual([['a'], true]);
+  now = 30_000;
+  expect(left.ids()).toEqual([]);
+  left.defer('a');
+  expect([left.ids(), left.shouldWarn('a')]).toEqual([['a'], false]);
+});
