@@ -8,7 +8,7 @@ import { readYaml } from '../platform/yaml.ts';
 import { isLoopbackHost } from '../wire/required-fields.ts';
 import { rest2Versions, versionIn } from '../wire/rest-2-paths.ts';
 import type { Account, Credentials } from './account.ts';
-import { allow, allowProblems } from './allowed-values.ts';
+import { allowProblems, allowSchema } from './allowed-values.ts';
 import { rates, ratesTimeZone } from './rate-card.ts';
 import { receiverSettings, webhookTokens } from './receiver-settings.ts';
 import { checkSharing, suppressionAccountOf } from './sharing-rules.ts';
@@ -85,7 +85,7 @@ const account = z.strictObject({
     .describe(
       'rest-2.02: whether the service can be asked what became of a MessageID (its status look-up, not in every version). It settles requests in doubt.',
     ),
-  allow,
+  allow: allowSchema,
   rates,
   ratesTimeZone,
 });
@@ -117,86 +117,86 @@ export function readAccount(
   requestedAt = file,
 ): Account {
   const { value, locate } = readYaml(source, file, accountsSchema);
-  const written = Object.hasOwn(value.accounts, name) ? value.accounts[name] : undefined;
-  if (!written) {
+  const definition = Object.hasOwn(value.accounts, name) ? value.accounts[name] : undefined;
+  if (!definition) {
     const known = Object.keys(value.accounts);
     const what = `${file} has no account "${name}".${nearest(name, known)} Its accounts: ${known.join(', ') || 'none'}.`;
     throw new InputError([{ where: requestedAt, what }]);
   }
 
   const problems: Problem[] = [];
-  const where = (key: string): string => locate(['accounts', name, key]);
-  const required = (key: 'authToken' | 'sender' | 'apiKey' | 'token'): string => {
-    const text = written[key];
+  const locateKey = (key: string): string => locate(['accounts', name, key]);
+  const requireKey = (key: 'authToken' | 'sender' | 'apiKey' | 'token'): string => {
+    const text = definition[key];
     if (text === undefined) {
       problems.push({
-        where: where(key),
-        what: `Account "${name}" needs "${key}" for ${written.interface}.`,
+        where: locateKey(key),
+        what: `Account "${name}" needs "${key}" for ${definition.interface}.`,
       });
       return '';
     }
-    const value = resolveNames(text, where(key), environment, problems);
+    const value = resolveNames(text, locateKey(key), environment, problems);
     if (/[^\x21-\x7e]/.test(value)) {
       const what = `The value of "${key}" holds a space, a line break or a character outside ASCII; expected none.`;
-      problems.push({ where: where(key), what });
+      problems.push({ where: locateKey(key), what });
     }
     return value;
   };
 
-  const isSoap = written.interface === 'soap-tts';
-  if (isSoap && written.format === 'json') {
+  const isSoap = definition.interface === 'soap-tts';
+  if (isSoap && definition.format === 'json') {
     problems.push({
-      where: where('format'),
+      where: locateKey('format'),
       what: '"format": soap-tts is spoken in xml; leave the line out.',
     });
   }
-  const address = resolveNames(written.baseUrl, where('baseUrl'), environment, problems);
+  const address = resolveNames(definition.baseUrl, locateKey('baseUrl'), environment, problems);
   // The address of SOAP is the endpoint itself, and there a slash at its end counts.
   const baseUrl = isSoap ? address : address.replace(/\/+$/, '');
   if (problems.length === 0 && !isHttpUrl(baseUrl)) {
     // Not shown: a faulty address may hold a password.
     const what =
       '"baseUrl" must be an http:// or https:// address without user, password, query and fragment.';
-    problems.push({ where: where('baseUrl'), what });
-  } else if (written.plainHttp === 'refused' && isRemotePlainHttp(baseUrl)) {
+    problems.push({ where: locateKey('baseUrl'), what });
+  } else if (definition.plainHttp === 'refused' && isRemotePlainHttp(baseUrl)) {
     const what =
       '"baseUrl" is http:// on another machine: credentials and messages would cross the network unencrypted. Use https://, or set `plainHttp: allowed` for this account.';
-    problems.push({ where: where('baseUrl'), what });
+    problems.push({ where: locateKey('baseUrl'), what });
   }
-  const wrongVersion = written.interface === 'rest-2.02' ? unsupportedVersion(baseUrl) : undefined;
+  const wrongVersion = definition.interface === 'rest-2.02' ? unsupportedVersion(baseUrl) : undefined;
   if (wrongVersion !== undefined) {
     const what = `"baseUrl" names version ${wrongVersion}; rest-2.02 speaks ${oneOf(rest2Versions)}. Leave the version out for ${rest2Versions[0]}.`;
-    problems.push({ where: where('baseUrl'), what });
+    problems.push({ where: locateKey('baseUrl'), what });
   }
-  if (written.statusLookUp === 'on' && written.interface !== 'rest-2.02') {
-    const what = `"statusLookUp": ${written.interface} has no status look-up; leave the line out.`;
-    problems.push({ where: where('statusLookUp'), what });
+  if (definition.statusLookUp === 'on' && definition.interface !== 'rest-2.02') {
+    const what = `"statusLookUp": ${definition.interface} has no status look-up; leave the line out.`;
+    problems.push({ where: locateKey('statusLookUp'), what });
   }
   problems.push(
-    ...allowProblems(written.allow, written.interface, (path) => locate(['accounts', name, ...path])),
+    ...allowProblems(definition.allow, definition.interface, (path) => locate(['accounts', name, ...path])),
   );
   const credentials: Credentials =
-    written.interface === 'rest-2.02'
-      ? { kind: 'authToken', authToken: required('authToken') }
-      : written.interface === 'soap-tts'
-        ? { kind: 'senderToken', sender: required('sender'), token: required('token') }
-        : { kind: 'apiKey', sender: required('sender'), apiKey: required('apiKey') };
+    definition.interface === 'rest-2.02'
+      ? { kind: 'authToken', authToken: requireKey('authToken') }
+      : definition.interface === 'soap-tts'
+        ? { kind: 'senderToken', sender: requireKey('sender'), token: requireKey('token') }
+        : { kind: 'apiKey', sender: requireKey('sender'), apiKey: requireKey('apiKey') };
   if (problems.length > 0) throw new InputError(problems);
 
   return {
     name,
-    interface: written.interface,
-    format: written.format ?? (isSoap ? 'xml' : 'json'),
+    interface: definition.interface,
+    format: definition.format ?? (isSoap ? 'xml' : 'json'),
     baseUrl,
     credentials,
-    timeouts: written.timeouts,
-    concurrency: written.limits.concurrency,
-    requestsPerSecond: written.limits.requestsPerSecond ?? null,
-    recipientsPerSecond: written.limits.recipientsPerSecond ?? null,
-    statusLookUp: written.statusLookUp === 'on',
-    ...(written.allow && { allow: written.allow }),
-    rates: written.rates,
-    ratesTimeZone: written.ratesTimeZone,
+    timeouts: definition.timeouts,
+    concurrency: definition.limits.concurrency,
+    requestsPerSecond: definition.limits.requestsPerSecond ?? null,
+    recipientsPerSecond: definition.limits.recipientsPerSecond ?? null,
+    statusLookUp: definition.statusLookUp === 'on',
+    ...(definition.allow && { allow: definition.allow }),
+    rates: definition.rates,
+    ratesTimeZone: definition.ratesTimeZone,
     suppressionsOf: suppressionAccountOf(value.accounts, name),
   };
 }

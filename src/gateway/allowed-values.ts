@@ -5,7 +5,7 @@ import { nearest } from '../platform/nearest.ts';
 import { text } from '../platform/scalars.ts';
 import { type AllowedValues, allowedValueError, extendableFields } from '../wire/allowed-values.ts';
 
-export const allow = z
+export const allowSchema = z
   .record(z.string(), z.array(text).min(1, 'expected at least one value'))
   .optional()
   .describe(
@@ -27,10 +27,10 @@ export function allowProblems(
       return [{ where: locate(['allow', name]), what }];
     }
     return entries.flatMap((entry, index) => {
-      const wrong = allowedValueError(field, entry);
-      return wrong === undefined
+      const error = allowedValueError(field, entry);
+      return error === undefined
         ? []
-        : [{ where: locate(['allow', name, index]), what: `"allow.${name}": ${wrong}.` }];
+        : [{ where: locate(['allow', name, index]), what: `"allow.${name}": ${error}.` }];
     });
   });
 }

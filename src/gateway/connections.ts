@@ -32,8 +32,8 @@ export type Connections = {
   readonly close: () => Promise<void>;
 };
 
-/** `answered`: how many exchanges the connection that stands now has carried. */
-type Connection = { client: Client; answered: number };
+/** `exchanges`: how many exchanges the connection that stands now has carried. */
+type Connection = { client: Client; exchanges: number };
 
 /**
  * Connections to the service, each used by one exchange at a time and handed to the next only while every answer on it
@@ -68,15 +68,15 @@ export function openConnections(
     });
 
   function openConnection(): Connection {
-    const line = { client: openClient(), answered: 0 };
-    connections.push(line);
-    resetCountOnConnect(line);
-    return line;
+    const connection = { client: openClient(), exchanges: 0 };
+    connections.push(connection);
+    resetCountOnConnect(connection);
+    return connection;
   }
 
-  function resetCountOnConnect(line: Connection): void {
-    line.client.on('connect', () => {
-      line.answered = 0;
+  function resetCountOnConnect(connection: Connection): void {
+    connection.client.on('connect', () => {
+      connection.exchanges = 0;
     });
   }
 
@@ -85,10 +85,10 @@ export function openConnections(
     return new Promise((resolve) => waiting.push(resolve));
   }
 
-  function release(line: Connection): void {
+  function release(connection: Connection): void {
     const next = waiting.shift();
-    if (next) next(line);
-    else idle.push(line);
+    if (next) next(connection);
+    else idle.push(connection);
   }
 
   /**
@@ -96,44 +96,50 @@ export function openConnections(
    * the service to close: it answers what is still unanswered first, and says `close` with its last answer only (RFC 9112,
    * 9.6). A service that does not say so has to answer several of them as they would be answered by themselves.
    */
-  async function provesOrder(line: Connection, isOtherAnswer: (next: Answer) => boolean): Promise<boolean> {
-    const { answered } = line;
-    const question = { method: 'GET', path: probePath, headers: {} } as const;
-    for (let left = honoursClose ? 1 : maxProbes; left > 0; left--) {
-      const next = await exchange(line.client, question, limits, undefined, left === 1);
-      if (next.kind !== 'answer' || line.answered !== answered || isOtherAnswer(next)) return false;
-      if (left === 1) honoursClose = next.closing === true;
+  async function provesOrder(
+    connection: Connection,
+    isOtherAnswer: (next: Answer) => boolean,
+  ): Promise<boolean> {
+    const { exchanges } = connection;
+    const probe = { method: 'GET', path: probePath, headers: {} } as const;
+    for (let probesLeft = honoursClose ? 1 : maxProbes; probesLeft > 0; probesLeft--) {
+      const next = await exchange(connection.client, probe, limits, undefined, probesLeft === 1);
+      if (next.kind !== 'answer' || connection.exchanges !== exchanges || isOtherAnswer(next)) return false;
+      if (probesLeft === 1) honoursClose = next.closing === true;
       if (next.closing) break;
     }
     return true;
   }
 
   async function exchangeOn(
-    line: Connection,
+    connection: Connection,
     ...[request, trustIn, cutOff]: Parameters<Connections['exchange']>
   ): Promise<Evidence> {
-    const evidence = await exchange(line.client, request, limits, cutOff);
+    const evidence = await exchange(connection.client, request, limits, cutOff);
     if (evidence.kind !== 'answer') return evidence;
-    const isFirst = line.answered === 0;
-    line.answered++;
+    const isFirst = connection.exchanges === 0;
+    connection.exchanges++;
     const trust = trustIn(evidence);
     if (trust.kind === 'keep') return evidence;
     // A service that says `close` processes nothing after what it says it to, so it has not taken a later request.
-    const proven =
-      trust.kind === 'close' || isFirst || evidence.closing || (await provesOrder(line, trust.isOtherAnswer));
-    void line.client.destroy();
-    line.client = openClient();
-    resetCountOnConnect(line);
-    return proven ? evidence : { ...evidence, unproven: true };
+    const isProven =
+      trust.kind === 'close' ||
+      isFirst ||
+      evidence.closing ||
+      (await provesOrder(connection, trust.isOtherAnswer));
+    void connection.client.destroy();
+    connection.client = openClient();
+    resetCountOnConnect(connection);
+    return isProven ? evidence : { ...evidence, unproven: true };
   }
 
-  async function exchangeInTurn(...asked: Parameters<Connections['exchange']>): Promise<Evidence> {
-    const line = idle.pop() ?? (await acquire());
+  async function exchangeInTurn(...parameters: Parameters<Connections['exchange']>): Promise<Evidence> {
+    const connection = idle.pop() ?? (await acquire());
     try {
-      return await exchangeOn(line, ...asked);
+      return await exchangeOn(connection, ...parameters);
     } finally {
       // Not in this turn: what has already arrived behind the answer, or the end of the connection, is read first.
-      setImmediate(release, line);
+      setImmediate(release, connection);
     }
   }
 

@@ -3,19 +3,19 @@ import { text } from '../platform/scalars.ts';
 import {
   type DeliveryReportMapping,
   deliveryReportFields,
+  type MeaningsByWord,
   observedMapping,
   toWord,
-  type WordOutcomes,
-  wordOutcomes,
+  wordMeanings,
 } from '../wire/delivery-report-mapping.ts';
 
 /** The part of an account that says how its delivery reports are to be read; what it leaves out is as observed. */
 
-function words(description: string) {
-  return z.record(z.string().min(1), z.enum(wordOutcomes)).default({}).describe(description);
+function meaningsSchema(description: string) {
+  return z.record(z.string().min(1), z.enum(wordMeanings)).default({}).describe(description);
 }
 
-function texts(byDefault: readonly string[], description: string) {
+function textListSchema(byDefault: readonly string[], description: string) {
   return z
     .array(text)
     .default([...byDefault])
@@ -29,17 +29,17 @@ export const deliveryReportMappingShape = {
     .describe(
       'What this account calls the fields of delivery reports: under the name Volley knows, the names to look for in its place, in this order and in any case. Fields that are not given keep their names.',
     ),
-  statusWords: words(
+  statusWords: meaningsSchema(
     'What the words of Status mean, in any case: delivered, undelivered or pending. Added to Success, Failed and Pending; the same word replaces theirs.',
   ),
-  resultWords: words(
+  resultWords: meaningsSchema(
     'What a whole Result means, in any case, whatever the Status says. Added to "Control Deleted", which is undelivered; the same text replaces it.',
   ),
-  optOutResults: texts(
+  optOutResults: textListSchema(
     ['Destination is blacklisted'],
     'Results, whole and in any case, that say the recipient has opted out.',
   ),
-  stopWords: texts(
+  stopWords: textListSchema(
     observedMapping.stopWords,
     'Replies that opt their sender out: the whole message, in any case, punctuation at its end apart.',
   ),
@@ -51,25 +51,25 @@ export const deliveryReportMappingShape = {
     ),
 };
 
-type WrittenMapping = {
+type MappingDefinition = {
   readonly [Key in keyof typeof deliveryReportMappingShape]: z.output<
     (typeof deliveryReportMappingShape)[Key]
   >;
 };
 
-export function toDeliveryReportMapping(written: WrittenMapping): DeliveryReportMapping {
+export function toDeliveryReportMapping(written: MappingDefinition): DeliveryReportMapping {
   const fields = { ...observedMapping.fields };
   for (const field of deliveryReportFields) fields[field] = written.fields[field] ?? fields[field];
   return {
     fields,
-    statusWords: { ...observedMapping.statusWords, ...toWordOutcomes(written.statusWords) },
-    resultWords: { ...observedMapping.resultWords, ...toWordOutcomes(written.resultWords) },
+    statusWords: { ...observedMapping.statusWords, ...toMeaningsByWord(written.statusWords) },
+    resultWords: { ...observedMapping.resultWords, ...toMeaningsByWord(written.resultWords) },
     optOutResults: written.optOutResults.map(toWord),
     stopWords: written.stopWords,
     credits: written.credits,
   };
 }
 
-function toWordOutcomes(written: WordOutcomes): WordOutcomes {
+function toMeaningsByWord(written: MeaningsByWord): MeaningsByWord {
   return Object.fromEntries(Object.entries(written).map(([text, outcome]) => [toWord(text), outcome]));
 }

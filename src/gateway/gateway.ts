@@ -6,11 +6,11 @@ import type { Account } from './account.ts';
 import { openConnections, type Trust } from './connections.ts';
 import type { Answer, Evidence } from './evidence.ts';
 import {
+  type InconclusiveLookUp,
   type LookUp,
   type RecipientLookUp,
   readLookUp,
   readRecipientLookUp,
-  type UnclearLookUp,
 } from './look-up.ts';
 import { checkReachable, type Reachability } from './reachable.ts';
 import { createRedactor, redactVerdict } from './redact.ts';
@@ -75,7 +75,7 @@ export function openGateway(account: Account): Gateway {
     page: number | undefined,
     cutOff: AbortSignal | undefined,
     read: (statusLookUp: StatusLookUp, evidence: Evidence) => Answer,
-  ): Promise<Answer | UnclearLookUp> {
+  ): Promise<Answer | InconclusiveLookUp> {
     const { statusLookUp } = wire;
     if (!statusLookUp) return { kind: 'unclear', reason: `${wire.name} has no status look-up` };
     const encoded = statusLookUp.encode(messageId, credentials, page);
@@ -108,11 +108,11 @@ export function openGateway(account: Account): Gateway {
 
 /** Each body is looked at twice: by whoever keeps the connection, and by whoever judges the answer. */
 function memoizeDecode(decode: DecodeSendAnswer): DecodeSendAnswer {
-  const known = new WeakMap<Uint8Array, SendAnswer>();
+  const results = new WeakMap<Uint8Array, SendAnswer>();
   return (body) => {
-    const found = known.get(body) ?? decode(body);
-    known.set(body, found);
-    return found;
+    const result = results.get(body) ?? decode(body);
+    results.set(body, result);
+    return result;
   };
 }
 

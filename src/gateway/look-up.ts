@@ -10,9 +10,9 @@ export type LookUp =
   | { readonly kind: 'not_found' }
   /** The service's own words; one entry or more. */
   | { readonly kind: 'unauthorized'; readonly words: readonly string[] }
-  | UnclearLookUp;
+  | InconclusiveLookUp;
 
-export type UnclearLookUp = { readonly kind: 'unclear'; readonly reason: string };
+export type InconclusiveLookUp = { readonly kind: 'unclear'; readonly reason: string };
 
 /** As `LookUp`; one that is found has a page of recipients. */
 export type RecipientLookUp =

@@ -10,8 +10,8 @@ import { accountsSchema } from './accounts.ts';
 import { toDeliveryReportMapping } from './delivery-report-mapping.ts';
 import type { ReceiverAccount } from './receiver-settings.ts';
 
-type WrittenAccount = z.output<typeof accountsSchema>['accounts'][string];
-type ReceiverSettings = NonNullable<WrittenAccount['receiver']>;
+type AccountDefinition = z.output<typeof accountsSchema>['accounts'][string];
+type ReceiverSettings = NonNullable<AccountDefinition['receiver']>;
 
 /** The value of a `${NAME}` at a place within the account; '' where it is not set, which is noted as a problem. */
 type Resolve = (text: string, ...place: readonly string[]) => string;
@@ -30,22 +30,22 @@ export function readReceiverAccounts(
   const { value, locate } = readYaml(source, file, accountsSchema);
   const problems: Problem[] = [];
   const accounts = new Map<string, ReceiverAccount>();
-  for (const [name, written] of Object.entries(value.accounts)) {
-    const where = (place: readonly string[]): string => locate(['accounts', name, ...place]);
-    const resolve: Resolve = (text, ...place) => resolveNames(text, where(place), environment, problems);
-    const refuse: AddProblem = (what, ...place) => void problems.push({ where: where(place), what });
+  for (const [name, definition] of Object.entries(value.accounts)) {
+    const locatePath = (place: readonly string[]): string => locate(['accounts', name, ...place]);
+    const resolve: Resolve = (text, ...place) => resolveNames(text, locatePath(place), environment, problems);
+    const addProblem: AddProblem = (what, ...place) => void problems.push({ where: locatePath(place), what });
 
-    const tokenDigests = readTokenDigests(written, resolve, refuse);
+    const tokenDigests = readTokenDigests(definition, resolve, addProblem);
     if (tokenDigests.length > 0) {
       accounts.set(name, {
         name,
         tokenDigests,
-        trustedProxies: written.receiver?.trustedProxies ?? [],
-        mapping: written.receiver ? toDeliveryReportMapping(written.receiver) : observedMapping,
-        ...readChecks(written.receiver, written, resolve, refuse),
+        trustedProxies: definition.receiver?.trustedProxies ?? [],
+        mapping: definition.receiver ? toDeliveryReportMapping(definition.receiver) : observedMapping,
+        ...readChecks(definition.receiver, definition, resolve, addProblem),
       });
-    } else if (written.receiver) {
-      refuse(
+    } else if (definition.receiver) {
+      addProblem(
         `Account "${name}" has a "receiver", but neither "webhookToken" nor "webhookTokenSha256".`,
         'receiver',
       );
@@ -74,29 +74,32 @@ export function readDeliveryReportMappings(
 }
 
 function readTokenDigests(
-  { webhookToken, webhookTokenSha256 }: WrittenAccount,
+  { webhookToken, webhookTokenSha256 }: AccountDefinition,
   resolve: Resolve,
-  refuse: AddProblem,
+  addProblem: AddProblem,
 ): Buffer[] {
   const digests = webhookTokenSha256 === undefined ? [] : [Buffer.from(webhookTokenSha256, 'hex')];
   if (webhookToken === undefined) return digests;
   const token = resolve(webhookToken, 'webhookToken');
   if (token !== '' && !/^[\w-]{22,256}$/.test(token)) {
-    refuse(
+    addProblem(
       'The webhook token must be 22 to 256 letters, digits, "-" or "_": 128 random bits or more.',
       'webhookToken',
     );
   } else if (/^[\da-f]{22,31}$/i.test(token)) {
-    refuse('A webhook token in hexadecimal must have 32 digits or more: 128 random bits.', 'webhookToken');
+    addProblem(
+      'A webhook token in hexadecimal must have 32 digits or more: 128 random bits.',
+      'webhookToken',
+    );
   }
   return [...digests, digestOf(token)];
 }
 
 function readChecks(
   receiver: ReceiverSettings | undefined,
-  account: WrittenAccount,
+  account: AccountDefinition,
   resolve: Resolve,
-  refuse: AddProblem,
+  addProblem: AddProblem,
 ): Partial<ReceiverAccount> {
   if (!receiver) return {};
   const { basic, credentials, addresses, signature } = receiver;
@@ -104,34 +107,36 @@ function readChecks(
     ...(basic && {
       basicDigest: digestOf(`${basic.user}:${resolve(basic.password, 'receiver', 'basic', 'password')}`),
     }),
-    ...(credentials && { credentialDigests: readCredentialDigests(credentials, account, resolve, refuse) }),
+    ...(credentials && {
+      credentialDigests: readCredentialDigests(credentials, account, resolve, addProblem),
+    }),
     ...(addresses && { addresses: addressList(addresses) }),
-    ...(signature && { signatureKey: resolveSignatureKey(signature.secret, resolve, refuse) }),
+    ...(signature && { signatureKey: resolveSignatureKey(signature.secret, resolve, addProblem) }),
   };
 }
 
 function readCredentialDigests(
   credentials: NonNullable<ReceiverSettings['credentials']>,
-  account: WrittenAccount,
+  account: AccountDefinition,
   resolve: Resolve,
-  refuse: AddProblem,
+  addProblem: AddProblem,
 ): NonNullable<ReceiverAccount['credentialDigests']> {
-  const place = ['receiver', 'credentials'];
-  const own = credentials === 'required';
-  const { sender, apiKey } = own ? account : credentials;
+  const path = ['receiver', 'credentials'];
+  const isOwn = credentials === 'required';
+  const { sender, apiKey } = isOwn ? account : credentials;
   if (sender === undefined || apiKey === undefined) {
     const what = `"credentials": the account has no "sender" and "apiKey" of its own (${account.interface}); give them here: credentials: { sender: …, apiKey: \${NAME} }.`;
-    refuse(what, ...place);
+    addProblem(what, ...path);
   }
   const digest = (text: string | undefined, key: string): Buffer =>
-    digestOf(resolve(text ?? '', ...(own ? [key] : [...place, key])));
+    digestOf(resolve(text ?? '', ...(isOwn ? [key] : [...path, key])));
   return { sender: digest(sender, 'sender'), apiKey: digest(apiKey, 'apiKey') };
 }
 
-function resolveSignatureKey(written: string, resolve: Resolve, refuse: AddProblem): Buffer {
-  const place = ['receiver', 'signature', 'secret'];
-  const value = resolve(written, ...place);
+function resolveSignatureKey(written: string, resolve: Resolve, addProblem: AddProblem): Buffer {
+  const path = ['receiver', 'signature', 'secret'];
+  const value = resolve(written, ...path);
   const key = readSignatureKey(value);
-  if (value !== '' && key === undefined) refuse(wrongSignatureKey, ...place);
+  if (value !== '' && key === undefined) addProblem(wrongSignatureKey, ...path);
   return key ?? Buffer.alloc(0);
 }

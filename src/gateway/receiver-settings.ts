@@ -6,7 +6,7 @@ import { signatureKeyForm } from '../platform/webhook-signature.ts';
 import type { DeliveryReportMapping } from '../wire/delivery-report-mapping.ts';
 import { deliveryReportMappingShape } from './delivery-report-mapping.ts';
 
-const addressRanges = z.array(
+const addressRangeList = z.array(
   z.string().refine(isAddressRange, 'expected an IP address, or a range such as 203.0.113.0/24'),
 );
 
@@ -50,11 +50,11 @@ export const receiverSettings = z
   .strictObject({
     basic: basic.optional(),
     credentials: credentials.optional(),
-    addresses: addressRanges
+    addresses: addressRangeList
       .min(1, 'expected one address or more')
       .optional()
       .describe('Addresses that reports come from, such as [203.0.113.7, 2001:db8::/32].'),
-    trustedProxies: addressRanges
+    trustedProxies: addressRangeList
       .optional()
       .describe(
         'Addresses of the proxies before the receiver, whose X-Forwarded-For is believed. The lists of all accounts count together.',

@@ -10,8 +10,8 @@ export type Redact = (text: string) => string;
  * stands in its body. NUL goes too, which Postgres cannot store in a text.
  */
 export function createRedactor(credentials: Credentials): Redact {
-  const forms = encodingsOf(secretOf(credentials));
-  return (text) => forms.reduce((kept, form) => kept.replaceAll(form, '***'), text.replaceAll('\0', ''));
+  const encodings = encodingsOf(secretOf(credentials));
+  return (text) => encodings.reduce((text, form) => text.replaceAll(form, '***'), text.replaceAll('\0', ''));
 }
 
 export function redactVerdict(verdict: Verdict, redact: Redact): Verdict {

@@ -30,12 +30,12 @@ function sharingProblem(
   accounts: Readonly<Record<string, Sharing>>,
   name: string,
   key: keyof Sharing,
-  of: string | undefined,
+  otherAccount: string | undefined,
 ): string | undefined {
-  if (of === undefined) return undefined;
-  if (of === name) return 'expected another account; leave the line out';
-  const named = Object.hasOwn(accounts, of) ? accounts[of] : undefined;
-  if (!named) return `expected an account of this file.${nearest(of, Object.keys(accounts))}`;
-  const further = named[key];
-  return further === undefined ? undefined : `"${of}" goes by ${further} itself; expected ${further}`;
+  if (otherAccount === undefined) return undefined;
+  if (otherAccount === name) return 'expected another account; leave the line out';
+  const other = Object.hasOwn(accounts, otherAccount) ? accounts[otherAccount] : undefined;
+  if (!other) return `expected an account of this file.${nearest(otherAccount, Object.keys(accounts))}`;
+  const third = other[key];
+  return third === undefined ? undefined : `"${otherAccount}" goes by ${third} itself; expected ${third}`;
 }

@@ -15,7 +15,7 @@ export function assessTrust(answer: Answer, messageId: string | undefined, decod
     case 'rejected':
     case 'unauthorized':
     case 'retry':
-      return { kind: 'prove', isOtherAnswer: (next) => couldAnswerSend(next, messageId, decode) };
+      return { kind: 'prove', isOtherAnswer: (next) => mayAnswerSend(next, messageId, decode) };
     case 'accepted':
     case 'in_doubt':
       return { kind: 'close' };
@@ -26,7 +26,7 @@ export function assessTrust(answer: Answer, messageId: string | undefined, decod
 const unclearStatuses = [500, 502, 504];
 
 /** Whether this may be the answer to the request itself, saying that it was taken, though another one came before it. */
-function couldAnswerSend(answer: Answer, messageId: string | undefined, decode: DecodeSendAnswer): boolean {
+function mayAnswerSend(answer: Answer, messageId: string | undefined, decode: DecodeSendAnswer): boolean {
   const decoded = decode(answer.body);
   // SOAP over HTTP says 500 to a fault of the sender, too.
   if (decoded.kind === 'fault' && decoded.origin !== 'service') return false;

@@ -4,7 +4,7 @@ import { readSignatureKey, wrongSignatureKey } from '../platform/webhook-signatu
 import { isLoopbackHost } from '../wire/required-fields.ts';
 
 /** Where somebody wants to be told, as it is written: `${NAME}` stands for what is in the environment. */
-export type WrittenWebhook = {
+export type WebhookDefinition = {
   readonly url: string;
   readonly secret: string;
   readonly plainHttp: 'refused' | 'allowed';
@@ -18,7 +18,7 @@ const allowedPrefix = 'NOTIFY_';
 
 /** @returns undefined where there is a problem, which is noted; it never shows the address, which may hold a secret */
 export function readWebhook(
-  { url: written, secret, plainHttp }: WrittenWebhook,
+  { url: written, secret, plainHttp }: WebhookDefinition,
   where: (key: 'url' | 'secret') => string,
   environment: Environment,
   problems: Problem[],
@@ -61,7 +61,7 @@ function foreignNameProblems(text: string, where: string): Problem[] {
 
 function isInvalidAddress(
   { protocol, hostname, username, password, hash }: URL,
-  plainHttp: WrittenWebhook['plainHttp'],
+  plainHttp: WebhookDefinition['plainHttp'],
 ): boolean {
   if (username !== '' || password !== '' || hash !== '') return true;
   if (protocol === 'http:') return plainHttp !== 'allowed' && !isLoopbackHost(hostname);

@@ -11,10 +11,10 @@ export type WebhookCall = {
 };
 
 export type WebhookResult =
-  | { readonly kind: 'told' }
+  | { readonly kind: 'acknowledged' }
   /** 410: whoever it is wants no more of it. */
   | { readonly kind: 'gone' }
-  | { readonly kind: 'not told'; readonly problem: string };
+  | { readonly kind: 'failed'; readonly problem: string };
 
 const timeouts = { connect: 5_000, headers: 15_000, whole: 30_000 };
 
@@ -51,13 +51,13 @@ export async function callWebhook(
     const { statusCode } = answer;
     // Whoever sends more has answered all the same.
     await answer.body.dump({ limit: maxAnswerBytes, signal: late }).catch(() => undefined);
-    if (statusCode >= 200 && statusCode < 300) return { kind: 'told' };
+    if (statusCode >= 200 && statusCode < 300) return { kind: 'acknowledged' };
     if (statusCode === 410) return { kind: 'gone' };
-    return { kind: 'not told', problem: `answered ${statusCode}` };
+    return { kind: 'failed', problem: `answered ${statusCode}` };
   } catch (error) {
-    if (cutOff.aborted) return { kind: 'not told', problem: 'no answer until the process had to end' };
+    if (cutOff.aborted) return { kind: 'failed', problem: 'no answer until the process had to end' };
     const problem = late.aborted ? `no answer within ${timeouts.whole} ms` : describeError(error);
-    return { kind: 'not told', problem };
+    return { kind: 'failed', problem };
   } finally {
     await client.destroy().catch(() => undefined);
   }

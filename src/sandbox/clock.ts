@@ -15,32 +15,32 @@ const maxTimerDelay = 2 ** 31 - 1;
 /** @param machineTime what the clock of the machine says, from which this one starts */
 export function openClock(machineTime: () => Date, speed: number): Clock {
   const start = machineTime().getTime();
-  const waiting = new Set<() => void>();
+  const timers = new Set<() => void>();
   return {
     speed,
     now: () => new Date(start + (machineTime().getTime() - start) * speed),
-    schedule(milliseconds, act) {
-      let left = Math.max(0, milliseconds / speed);
+    schedule(milliseconds, action) {
+      let remaining = Math.max(0, milliseconds / speed);
       let timer: NodeJS.Timeout;
       const cancel = (): void => {
         clearTimeout(timer);
-        waiting.delete(cancel);
+        timers.delete(cancel);
       };
       const wait = (): void => {
-        const part = Math.min(left, maxTimerDelay);
-        left -= part;
+        const delay = Math.min(remaining, maxTimerDelay);
+        remaining -= delay;
         timer = setTimeout(() => {
-          if (left > 0) return wait();
-          waiting.delete(cancel);
-          act();
-        }, part);
+          if (remaining > 0) return wait();
+          timers.delete(cancel);
+          action();
+        }, delay);
       };
-      waiting.add(cancel);
+      timers.add(cancel);
       wait();
       return cancel;
     },
     close() {
-      for (const cancel of waiting) cancel();
+      for (const cancel of timers) cancel();
     },
   };
 }

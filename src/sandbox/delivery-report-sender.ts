@@ -45,7 +45,7 @@ const answerTimeout = 30_000;
 
 /** @param retry milliseconds of the clock between two calls for the same report */
 export function openDeliveryReportSender(
-  chances: DeliverySettings,
+  settings: DeliverySettings,
   clock: Clock,
   retry: number,
 ): DeliveryReportSender {
@@ -60,14 +60,14 @@ export function openDeliveryReportSender(
 
   const call = async (report: Outstanding): Promise<void> => {
     report.calls++;
-    const taken = await send(agent, report, chances, clock.now());
+    const acknowledged = await send(agent, report, settings, clock.now());
     if (closed) return;
-    if (!taken && report.calls < maxCalls) {
+    if (!acknowledged && report.calls < maxCalls) {
       clock.schedule(retry, () => void limit(call, report));
       return;
     }
     outstanding--;
-    if (taken && report.kind === 'delivery' && encodedReply(report, chances)) {
+    if (acknowledged && report.kind === 'delivery' && encodeReply(report, settings)) {
       outstanding++;
       void limit(call, { ...report, kind: 'reply', calls: 0 });
     }
@@ -100,7 +100,7 @@ export function openDeliveryReportSender(
   };
 }
 
-function encodedReply(
+function encodeReply(
   { reportable, destination }: Outstanding,
   chances: DeliverySettings,
 ): EncodedDeliveryReport | undefined {
@@ -109,9 +109,9 @@ function encodedReply(
 }
 
 /** Undefined where the recipient does not answer. */
-function encodedReport(report: Outstanding, chances: DeliverySettings): EncodedDeliveryReport | undefined {
+function encodeReport(report: Outstanding, chances: DeliverySettings): EncodedDeliveryReport | undefined {
   const { reportable, destination, kind } = report;
-  if (kind === 'reply') return encodedReply(report, chances);
+  if (kind === 'reply') return encodeReply(report, chances);
   const { message, callback } = reportable;
   const delivery = deliver(message, destination, chances);
   return encodeDeliveryReport(deliveryReport(message, delivery, callback), callback.format);
@@ -124,11 +124,11 @@ async function send(
   chances: DeliverySettings,
   now: Date,
 ): Promise<boolean> {
-  const encoded = encodedReport(report, chances);
+  const encoded = encodeReport(report, chances);
   if (encoded === undefined) return true;
   const { callback } = report.reportable;
   try {
-    const { address, authorization } = addressOf(callback.url, encoded);
+    const { address, authorization } = requestTarget(callback.url, encoded);
     const answer = await request(address, {
       method: encoded.method,
       headers: {
@@ -154,7 +154,7 @@ async function send(
  *
  * @throws TypeError, URIError for what is no address
  */
-function addressOf(
+function requestTarget(
   url: string,
   { method, body }: EncodedDeliveryReport,
 ): { readonly address: URL; readonly authorization: Readonly<Record<string, string>> } {

@@ -4,13 +4,13 @@ import { deliveryReportTypes, type Units } from '../wire/delivery-report-values.
 import type {
   DeliveryReportCredentials,
   DeliveryReportFormat,
-  DeliveryReportToWrite,
+  OutgoingDeliveryReport,
 } from '../wire/encode-delivery-report.ts';
-import { chance } from './chance.ts';
 import { type Content, unitsFor } from './content.ts';
 import { toE164 } from './e164.ts';
 import type { DeliveryReportId } from './options.ts';
-import type { Acceptance } from './receive.ts';
+import type { Acceptance } from './receive-request.ts';
+import { seededRandom } from './seeded-values.ts';
 
 /** A message the service has taken: what its recipients' reports and its status need, and nothing larger. */
 export type AcceptedMessage = Acceptance & {
@@ -134,7 +134,7 @@ function deliverOnce(
   const { channel, messageId, simulated } = message;
   const address = destination.Recipient;
   const resubmission = submission === 0 ? [] : [submission];
-  const draw = (what: string): number => chance(what, seed, messageId, address, ...resubmission);
+  const draw = (what: string): number => seededRandom(what, seed, messageId, address, ...resubmission);
   const delivered = simulated || draw('delivery') >= undeliveredRate;
   const { text, charged } = delivered
     ? pick(results[channel].delivered, Math.max(0, draw('result') - 0.9) * 10)
@@ -187,7 +187,7 @@ export function deliveryReport(
   message: AcceptedMessage,
   delivery: Delivery,
   callback: Callback,
-): DeliveryReportToWrite {
+): OutgoingDeliveryReport {
   return {
     ...reportOrigin(message, callback),
     type: deliveryReportTypes[message.channel],

@@ -10,15 +10,15 @@ import {
 import { encodeStatusAnswer, type StatusAnswer } from '../wire/message-status.ts';
 import { recordsOnPage } from '../wire/records.ts';
 import type { EncodedAnswer } from '../wire/wire-interface.ts';
-import { sendTimeOf } from './accept.ts';
+import { sendTimeOf } from './accept-message.ts';
+import { isAcceptedSecret } from './check-secret.ts';
 import type { AcceptedMessage, DeliverySettings } from './delivery.ts';
 import type { KeptMessage, KeptMessages } from './kept-messages.ts';
 import { deliveryAt, repliesOf, stateOf, statusOf } from './message-status.ts';
-import { unauthorizedWords } from './receive.ts';
+import { unauthorizedWords } from './receive-request.ts';
 import { parseReceivedPeriod } from './received-period.ts';
-import { isAcceptedSecret } from './token.ts';
 
-/** What later calls need besides what is asked. */
+/** What the sandbox needs to answer a follow-up call. */
 export type FollowUpService = DeliverySettings & {
   /** The only token that is taken, or undefined for any. */
   readonly token: string | undefined;
@@ -43,31 +43,31 @@ export function answerFollowUpCall(
   if (!isAcceptedSecret(credentials && secretOf(credentials), service.token)) {
     return encodeStatusAnswer({ kind: 'unauthorized', words: unauthorizedWords }, format);
   }
-  if (question.kind === 'received') return encodeFollowUpAnswer(received(question, service), format);
+  if (question.kind === 'received') return encodeFollowUpAnswer(answerReceived(question, service), format);
   const { messageId } = question;
   const kept = service.messages.find(messageId);
   if (kept === undefined) return encodeStatusAnswer({ kind: 'unknown', messageId }, format);
   return question.kind === 'action'
     ? encodeFollowUpAnswer(applyAction(kept, question, service), format)
-    : encodeStatusAnswer(status(kept, question, service), format);
+    : encodeStatusAnswer(answerStatus(kept, question, service), format);
 }
 
-function status(
+function answerStatus(
   kept: KeptMessage,
-  asked: Question<'status' | 'reply'>,
+  question: Question<'status' | 'reply'>,
   service: FollowUpService,
 ): StatusAnswer {
-  const { recordsPerPage, page, kind } = asked;
+  const { recordsPerPage, page, kind } = question;
   const records = { recordsPerPage, page };
   return { kind: 'found', status: statusOf(kept, records, service, service.now(), kind === 'reply') };
 }
 
-function received(asked: Question<'received'>, service: FollowUpService): FollowUpAnswer {
-  const between = parseReceivedPeriod(asked.period, service.timeZone, service.now());
+function answerReceived(question: Question<'received'>, service: FollowUpService): FollowUpAnswer {
+  const between = parseReceivedPeriod(question.period, service.timeZone, service.now());
   if (between.kind === 'refused') return between;
-  const { recordsPerPage, page } = asked;
+  const { recordsPerPage, page } = question;
   const messages = service.replyRate === 0 ? [] : [...receivedMessages(service, between.from, between.to)];
-  const shown = recordsOnPage(messages, asked);
+  const shown = recordsOnPage(messages, question);
   return { kind: 'received', count: messages.length, messages: shown, recordsPerPage, page };
 }
 
@@ -97,19 +97,23 @@ type Change =
       readonly report?: KeptMessage['destinations'];
     };
 
-function applyAction(kept: KeptMessage, asked: Question<'action'>, service: FollowUpService): FollowUpAnswer {
-  const change = changes[asked.action](kept, asked, service);
+function applyAction(
+  kept: KeptMessage,
+  question: Question<'action'>,
+  service: FollowUpService,
+): FollowUpAnswer {
+  const change = actions[question.action](kept, question, service);
   const { messageId, jobNumber } = kept.message;
   if (change.kind === 'refused') return { ...change, messageId };
   if (change.report) service.replace(kept, change.message, change.report);
   const state = stateOf(change.message, service.now());
-  return { kind: 'done', action: asked.action, messageId, jobNumber, state };
+  return { kind: 'done', action: question.action, messageId, jobNumber, state };
 }
 
-const changes: Readonly<
-  Record<MessageAction, (kept: KeptMessage, asked: Question<'action'>, service: FollowUpService) => Change>
+const actions: Readonly<
+  Record<MessageAction, (kept: KeptMessage, question: Question<'action'>, service: FollowUpService) => Change>
 > = {
-  abort({ message, destinations }, _asked, { now }) {
+  abort({ message, destinations }, _question, { now }) {
     if (stateOf(message, now()) !== 'Pending')
       return refused('Only a message that is pending can be aborted');
     return {

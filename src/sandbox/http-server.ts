@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type ListenAddress, listen, openHttpServer } from '../platform/http-server.ts';
 import type { EncodedAnswer, ReceivedRequest } from '../wire/wire-interface.ts';
-import { type Receipt, refusedByServer } from './receive.ts';
+import { type Receipt, refusedByServer } from './receive-request.ts';
 
 /** Largest request (bytes); a larger one is answered 413. interface.md, section 8: not shown. */
 const bodyLimit = 64 * 1024 * 1024;

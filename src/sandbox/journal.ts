@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import type { Keypad, SendRequest } from '../domain/message.ts';
 import { InputError } from '../domain/problems.ts';
-import type { Receipt } from './receive.ts';
+import type { Receipt } from './receive-request.ts';
 
 /**
  * Where every request received is written down, one JSON object a line. What is about earlier messages (look-ups,

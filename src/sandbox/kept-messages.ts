@@ -12,7 +12,7 @@ export type KeptMessage = {
 };
 
 export type KeptMessages = {
-  readonly keep: (kept: KeptMessage) => void;
+  readonly add: (kept: KeptMessage) => void;
   /** If several carried one MessageID, the newest. */
   readonly find: (messageId: string) => KeptMessage | undefined;
   readonly all: () => Iterable<KeptMessage>;
@@ -37,7 +37,7 @@ export function openKeptMessages(limit: number = maxRecipients): KeptMessages {
   };
 
   return {
-    keep(kept) {
+    add(kept) {
       const { messageId } = kept.message;
       remove(messageId);
       messages.set(messageId, kept);

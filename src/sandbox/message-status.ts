@@ -124,8 +124,8 @@ type Totals = { readonly success: number; readonly failed: number; readonly pric
 const totalsCache = new WeakMap<KeptMessage, Totals>();
 
 function totalsOf(kept: KeptMessage, chances: DeliverySettings): Totals {
-  const seen = totalsCache.get(kept);
-  if (seen) return seen;
+  const cached = totalsCache.get(kept);
+  if (cached) return cached;
   const totals = countTotals(kept, chances, kept.message.sentAt);
   totalsCache.set(kept, totals);
   return totals;

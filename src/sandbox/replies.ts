@@ -1,6 +1,5 @@
 import type { Destination } from '../domain/message.ts';
-import type { DeliveryReportToWrite } from '../wire/encode-delivery-report.ts';
-import { chance, createUuid } from './chance.ts';
+import type { OutgoingDeliveryReport } from '../wire/encode-delivery-report.ts';
 import {
   type AcceptedMessage,
   type Callback,
@@ -9,6 +8,7 @@ import {
   reportedAddress,
   reportOrigin,
 } from './delivery.ts';
+import { createUuid, seededRandom } from './seeded-values.ts';
 
 /** What a recipient answers to an SMS, at the moment it is delivered. */
 export type Reply = { readonly receivedId: string; readonly from: string; readonly text: string };
@@ -25,13 +25,13 @@ export function replyOf(
   if (chances.replyRate === 0 || message.channel !== 'sms' || message.simulated) return undefined;
   const { seed, replyRate } = chances;
   const parts = [seed, message.messageId, destination.Recipient] as const;
-  if (chance('reply', ...parts) >= replyRate || !deliver(message, destination, chances).delivered) {
+  if (seededRandom('reply', ...parts) >= replyRate || !deliver(message, destination, chances).delivered) {
     return undefined;
   }
   return {
     receivedId: createUuid('received', ...parts),
     from: reportedAddress(message, destination),
-    text: texts[Math.floor(chance('reply text', ...parts) * texts.length)] ?? '',
+    text: texts[Math.floor(seededRandom('reply text', ...parts) * texts.length)] ?? '',
   };
 }
 
@@ -41,7 +41,7 @@ export function replyReport(
   destination: Destination,
   callback: Callback,
   chances: DeliverySettings,
-): DeliveryReportToWrite | undefined {
+): OutgoingDeliveryReport | undefined {
   const reply = replyOf(message, destination, chances);
   return (
     reply && {

@@ -4,8 +4,7 @@ import { deliveryReportFormats } from '../wire/encode-delivery-report.ts';
 import { decodeFollowUpCall } from '../wire/follow-up-calls.ts';
 import { decodeWsdlRequest, encodeWsdl } from '../wire/soap-wsdl.ts';
 import type { EncodedAnswer, ReceivedRequest } from '../wire/wire-interface.ts';
-import { acceptMessage } from './accept.ts';
-import { chance, createJobNumber } from './chance.ts';
+import { acceptMessage } from './accept-message.ts';
 import { openClock } from './clock.ts';
 import type { Callback } from './delivery.ts';
 import { openDeliveryReportSender } from './delivery-report-sender.ts';
@@ -14,7 +13,8 @@ import { startHttpServer } from './http-server.ts';
 import { journalLine, openJournal } from './journal.ts';
 import { type KeptMessage, openKeptMessages } from './kept-messages.ts';
 import { type SandboxOptions, type SandboxSettings, sandboxSettings } from './options.ts';
-import { type Receipt, receive, type Service } from './receive.ts';
+import { type Receipt, receive, type SandboxService } from './receive-request.ts';
+import { createJobNumber, seededRandom } from './seeded-values.ts';
 
 /** The service itself, as interface.md describes it, on this machine. */
 export type Sandbox = {
@@ -35,14 +35,14 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const messages = openKeptMessages();
   const closing = new AbortController();
   const timesSeen = new Map<string, number>();
-  const service: Service = {
+  const service: SandboxService = {
     token: settings.token,
     lenient: settings.lenient,
     newMessageId: settings.newMessageId,
     jobNumberFor: (messageId) => createJobNumber('job', settings.seed, messageId),
     // The number of the attempt takes part, or a request that failed once would fail for ever.
     failsNow: (messageId) =>
-      chance('fault', settings.seed, messageId, timesSeen.get(messageId) ?? 0) < settings.failRate,
+      seededRandom('fault', settings.seed, messageId, timesSeen.get(messageId) ?? 0) < settings.failRate,
   };
 
   /** Notes that a MessageID has come, and says whether it had come before. */
@@ -53,7 +53,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     return times > 0;
   };
 
-  const delayed = async (answer: EncodedAnswer): Promise<EncodedAnswer> => {
+  const delayAnswer = async (answer: EncodedAnswer): Promise<EncodedAnswer> => {
     await sleep(settings.latency, undefined, { signal: closing.signal }).catch(() => {});
     return answer;
   };
@@ -63,7 +63,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     const repeated = countMessageId(receipt.acceptedAs?.messageId ?? receipt.request?.messageId);
     await journal.write(journalLine(receipt, clock.now(), repeated));
     keepAndScheduleReports(receipt);
-    return delayed(receipt.answer);
+    return delayAnswer(receipt.answer);
   };
 
   const keepAndScheduleReports = ({
@@ -91,7 +91,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     const { message, callback } = kept;
     const delay = message.sentAt.getTime() - clock.now().getTime();
     const cancelReports = callback && reports.schedule({ message, destinations: report, callback }, delay);
-    messages.keep({ ...kept, cancelReports: cancelReports ?? (() => {}) });
+    messages.add({ ...kept, cancelReports: cancelReports ?? (() => {}) });
   };
 
   const jobService: FollowUpService = {
@@ -116,7 +116,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const answers = {
     answer: (received: ReceivedRequest) => {
       const answer = answerFollowUp(received);
-      return answer ? delayed(answer) : answerSend(receive(received, service));
+      return answer ? delayAnswer(answer) : answerSend(receive(received, service));
     },
     refuse: answerSend,
   };

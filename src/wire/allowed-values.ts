@@ -31,11 +31,12 @@ export function allowedValueError({ type }: FieldDefinition, entry: string): str
 }
 
 export function isAllowed(
-  allowed: AllowedValues | undefined,
+  allowedValues: AllowedValues | undefined,
   { name, type }: FieldDefinition,
   value: string,
 ): boolean {
-  const entries = allowed !== undefined && Object.hasOwn(allowed, name) ? (allowed[name] ?? []) : [];
+  const entries =
+    allowedValues !== undefined && Object.hasOwn(allowedValues, name) ? (allowedValues[name] ?? []) : [];
   // As it is written: it leaves so, and the service may mind its capitals.
   if (type !== 'integer') return entries.includes(value);
   return entries.some((entry) => {

@@ -51,12 +51,12 @@ function unreadable(why: string): ParsedCall {
 
 /** Where a UTF-8 mark and white space end. */
 function contentStart(body: Uint8Array): number {
-  let at = 0;
+  let index = 0;
   for (;;) {
-    const byte = body[at];
-    if (byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d) at++;
-    else if (byte === 0xef && body[at + 1] === 0xbb && body[at + 2] === 0xbf) at += 3;
-    else return at;
+    const byte = body[index];
+    if (byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d) index++;
+    else if (byte === 0xef && body[index + 1] === 0xbb && body[index + 2] === 0xbf) index += 3;
+    else return index;
   }
 }
 

@@ -35,10 +35,10 @@ export function checkJsonLimits(body: Uint8Array): LimitCheck & { readonly topLe
   let members = 0;
   let depth = 0;
   let topLevelNames = 0;
-  for (let at = 0; at < body.length; at++) {
-    const byte = body[at] ?? 0;
+  for (let index = 0; index < body.length; index++) {
+    const byte = body[index] ?? 0;
     if (byte === quote) {
-      at = endOfString(body, at);
+      index = endOfString(body, index);
     } else if (byte === comma) {
       members++;
     } else if (byte === colon) {
@@ -55,27 +55,27 @@ export function checkJsonLimits(body: Uint8Array): LimitCheck & { readonly topLe
 
 /** @param start the index of the quote that begins it */
 function endOfString(body: Uint8Array, start: number): number {
-  let at = start + 1;
-  while (at < body.length && body[at] !== quote) at += body[at] === backslash ? 2 : 1;
-  return at;
+  let index = start + 1;
+  while (index < body.length && body[index] !== quote) index += body[index] === backslash ? 2 : 1;
+  return index;
 }
 
 export function checkXmlLimits(text: string): LimitCheck {
   let elements = 0;
   let depth = 0;
   let markup = 0;
-  for (let at = text.indexOf('<'); at >= 0; ) {
-    const end = endOfMarkup(text, at);
+  for (let index = text.indexOf('<'); index >= 0; ) {
+    const end = endOfMarkup(text, index);
     if (typeof end === 'string') return { problem: end };
-    if (!text.startsWith('<![CDATA[', at)) markup += end - at;
-    if (text[at + 1] === '/') {
+    if (!text.startsWith('<![CDATA[', index)) markup += end - index;
+    if (text[index + 1] === '/') {
       depth--;
-    } else if (text[at + 1] !== '?' && text[at + 1] !== '!') {
+    } else if (text[index + 1] !== '?' && text[index + 1] !== '!') {
       if (text[end - 2] !== '/' && ++depth > maxDepth) return { problem: tooDeep };
     }
     if (++elements > 2 * maxMembers) return { problem: tooManyMembers };
     if (markup > maxMarkup) return { problem: `it has more than ${maxMarkup} characters of markup` };
-    at = text.indexOf('<', end);
+    index = text.indexOf('<', end);
   }
   return occursMoreThan(text, '&', maxReferences)
     ? { problem: `it has more than ${maxReferences} references` }

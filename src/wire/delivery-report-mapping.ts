@@ -27,22 +27,22 @@ export const deliveryReportFields = [
 export type DeliveryReportField = (typeof deliveryReportFields)[number];
 
 /** What a word of the service says has become of a recipient. */
-export const wordOutcomes = ['delivered', 'undelivered', 'pending'] as const satisfies readonly (
+export const wordMeanings = ['delivered', 'undelivered', 'pending'] as const satisfies readonly (
   | DeliveryOutcome
   | 'pending'
 )[];
-export type WordOutcome = (typeof wordOutcomes)[number];
+export type WordMeaning = (typeof wordMeanings)[number];
 
 /** Words in lower case, and what they mean. */
-export type WordOutcomes = Readonly<Record<string, WordOutcome>>;
+export type MeaningsByWord = Readonly<Record<string, WordMeaning>>;
 
 export type DeliveryReportMapping = {
   /** The names to look for, in this order, whatever their case; the first that has a value is taken. */
   readonly fields: Readonly<Record<DeliveryReportField, readonly string[]>>;
   /** Of `Status`. */
-  readonly statusWords: WordOutcomes;
+  readonly statusWords: MeaningsByWord;
   /** Of `Result`, the whole of it; they win over the word of `Status`. */
-  readonly resultWords: WordOutcomes;
+  readonly resultWords: MeaningsByWord;
   /** Results, in lower case, that say the recipient wants no more messages. */
   readonly optOutResults: readonly string[];
   /** Replies that say so; read by `isStopWord`. */

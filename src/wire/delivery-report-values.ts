@@ -41,10 +41,10 @@ export function parsePrice(
   text: string | undefined,
   credits: DeliveryReportMapping['credits'],
 ): { readonly price?: string; readonly unread?: string } {
-  const written = text?.trim() ?? '';
-  if (written === '') return {};
-  const price = parseDecimal(written);
-  if (price === undefined) return { unread: `its Price "${written.slice(0, 40)}" is no decimal number` };
+  const trimmed = text?.trim() ?? '';
+  if (trimmed === '') return {};
+  const price = parseDecimal(trimmed);
+  if (price === undefined) return { unread: `its Price "${trimmed.slice(0, 40)}" is no decimal number` };
   const isCredit = price.startsWith('-') && /[1-9]/.test(price);
   return isCredit && credits === 'refused'
     ? { unread: `its Price ${price} is a credit, which the account does not allow (receiver.credits)` }
@@ -114,10 +114,10 @@ export function parseUtcTime(text: string | undefined): string | undefined {
   if (!match) return undefined;
   const [, date = '', time = '', zone = 'Z'] = match;
   const milliseconds = Date.parse(`${date}T${time}${zone}`);
-  const there = zone === 'Z' ? milliseconds : Date.parse(`${date}T${time}Z`);
-  if (Number.isNaN(milliseconds) || Number.isNaN(there)) return undefined;
+  const asUtc = zone === 'Z' ? milliseconds : Date.parse(`${date}T${time}Z`);
+  if (Number.isNaN(milliseconds) || Number.isNaN(asUtc)) return undefined;
   const utc = new Date(milliseconds).toISOString();
-  const asWritten = there === milliseconds ? utc : new Date(there).toISOString();
+  const asWritten = asUtc === milliseconds ? utc : new Date(asUtc).toISOString();
   // A day or an hour that does not exist is taken for the next one.
   return asWritten.startsWith(`${date}T${time.slice(0, 8)}`) ? utc : undefined;
 }

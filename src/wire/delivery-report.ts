@@ -3,9 +3,9 @@ import { type DeliveryReportCall, parseCall } from './delivery-report-call.ts';
 import {
   type DeliveryReportField,
   type DeliveryReportMapping,
+  type MeaningsByWord,
   observedMapping,
   toWord,
-  type WordOutcomes,
 } from './delivery-report-mapping.ts';
 import { type DeliveryReportText, deliveryReportText } from './delivery-report-text.ts';
 import {
@@ -160,8 +160,8 @@ function toReport(
   return {
     ...essentials,
     outcome:
-      outcomeOfWord(result, mapping.resultWords) ??
-      outcomeOfWord(essentials.status, mapping.statusWords) ??
+      lookUpMeaning(result, mapping.resultWords) ??
+      lookUpMeaning(essentials.status, mapping.statusWords) ??
       'unrecognised',
     result,
     optedOut: mapping.optOutResults.includes(toWord(result)),
@@ -170,9 +170,9 @@ function toReport(
   };
 }
 
-function outcomeOfWord(text: string, words: WordOutcomes): WordOutcomes[string] | undefined {
+function lookUpMeaning(text: string, meanings: MeaningsByWord): MeaningsByWord[string] | undefined {
   const word = toWord(text);
-  return Object.hasOwn(words, word) ? words[word] : undefined;
+  return Object.hasOwn(meanings, word) ? meanings[word] : undefined;
 }
 
 function toInbound(values: DeliveryReportText, type: InboundMessage['type'], from: string): InboundMessage {

@@ -3,7 +3,7 @@ import type { DeliveryReport } from './delivery-report.ts';
 import { buildXml } from './xml.ts';
 
 /** A report as the service writes it: what `DeliveryReport` is read from. */
-export type DeliveryReportToWrite = Omit<DeliveryReport, 'outcome' | 'optedOut'> & {
+export type OutgoingDeliveryReport = Omit<DeliveryReport, 'outcome' | 'optedOut'> & {
   /** The interface's, such as `v2.02`. */
   readonly version: string;
   /** `YYYY-MM-DD HH:mm:ss` in the zone of the message. */
@@ -35,7 +35,7 @@ export type EncodedDeliveryReport = {
  * U+FFFD there.
  */
 export function encodeDeliveryReport(
-  report: DeliveryReportToWrite,
+  report: OutgoingDeliveryReport,
   format: DeliveryReportFormat,
 ): EncodedDeliveryReport {
   const members = toMembers(report);
@@ -61,7 +61,7 @@ function toXml(texts: readonly (readonly [string, string])[]): string {
   return buildXml({ DeliveryReport: Object.fromEntries(elements) });
 }
 
-function toMembers(report: DeliveryReportToWrite): Readonly<Record<string, string | null>> {
+function toMembers(report: OutgoingDeliveryReport): Readonly<Record<string, string | null>> {
   const sent = report.sentTimeUtc;
   const seconds = sent?.slice(0, 19).replace('T', ' ') ?? null;
   const detail = Object.entries(report.units).map(([name, count]) => `${name}:${count}`);

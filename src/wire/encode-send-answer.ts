@@ -2,14 +2,14 @@ import type { Format } from '../domain/message.ts';
 import { replaceUnsupportedCharacters } from './characters.ts';
 import { formatOf } from './rest-2.02-headers.ts';
 import { encodeSoapAnswer } from './soap-answer.ts';
-import type { AnswerStyle, EncodedAnswer, ReceivedRequest, SendAnswerToWrite } from './wire-interface.ts';
+import type { AnswerStyle, EncodedAnswer, OutgoingAnswer, ReceivedRequest } from './wire-interface.ts';
 import { buildXml } from './xml.ts';
 
 /**
  * The answer to a send request as the service writes it (interface.md, 2.9 and 7). A failure names the message in JSON and
  * in XML; that of an email in JSON is a list, all others are one text.
  */
-export function encodeSendAnswer(answer: SendAnswerToWrite, style: AnswerStyle): EncodedAnswer {
+export function encodeSendAnswer(answer: OutgoingAnswer, style: AnswerStyle): EncodedAnswer {
   if (style.interface === 'soap-tts') return encodeSoapAnswer(answer);
   const { format, channel } = style;
   const errorField = style.interface === 'rest-2.02' ? 'ErrorMessage' : 'Message';

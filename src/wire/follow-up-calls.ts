@@ -80,19 +80,19 @@ function parseQuestion(
 ): FollowUpQuestion | undefined {
   const isLater = version !== 'v2.02';
   const [, name = '', id = ''] = /^((?:get|set)\/(?:sms\/)?[a-z]+)(?:\/([^/]+))?$/i.exec(call) ?? [];
-  const asked = name.toLowerCase();
+  const callName = name.toLowerCase();
   const messageId = id === '' ? text('MessageID') : decodeSegment(id);
-  if (asked === 'get/status' && usesMethodOfCall({ method, id }, 'GET', isLater)) {
+  if (callName === 'get/status' && usesMethodOfCall({ method, id }, 'GET', isLater)) {
     return { kind: 'status', messageId, ...parsePage(text) };
   }
   if (!isLater) return undefined;
-  if (asked === 'get/sms/reply' && usesMethodOfCall({ method, id }, 'GET', true)) {
+  if (callName === 'get/sms/reply' && usesMethodOfCall({ method, id }, 'GET', true)) {
     return { kind: 'reply', messageId, ...parsePage(text) };
   }
-  if (asked === 'get/sms/received' && id === '' && (method === 'GET' || method === 'POST')) {
+  if (callName === 'get/sms/received' && id === '' && (method === 'GET' || method === 'POST')) {
     return { kind: 'received', period: parsePeriod(text), ...parsePage(text) };
   }
-  const action = messageActions.find((known) => asked === `set/${known}`);
+  const action = messageActions.find((known) => callName === `set/${known}`);
   if (action === undefined || !usesMethodOfCall({ method, id }, 'PATCH', true)) return undefined;
   return {
     kind: 'action',

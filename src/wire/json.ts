@@ -39,22 +39,22 @@ const stringLiterals = /"(?:[^"\\]|\\.)*"(?:\s*:)?/g;
  */
 export function hasDuplicateKey(body: Uint8Array, parsed: unknown): boolean {
   const text = utf8.decode(body);
-  let written = 0;
+  let keysWritten = 0;
   // Ends at the end of the text, where the expression begins anew.
-  while (stringLiterals.test(text)) if (text[stringLiterals.lastIndex - 1] === ':') written++;
-  return written > countKeys(parsed);
+  while (stringLiterals.test(text)) if (text[stringLiterals.lastIndex - 1] === ':') keysWritten++;
+  return keysWritten > countKeys(parsed);
 }
 
 /** At all depths; a stack of its own, for the body may be nested deeper than calls may be. */
 function countKeys(parsed: unknown): number {
   let keys = 0;
-  const open: unknown[] = [parsed];
-  while (open.length > 0) {
-    const value = open.pop();
+  const stack: unknown[] = [parsed];
+  while (stack.length > 0) {
+    const value = stack.pop();
     if (typeof value !== 'object' || value === null) continue;
     const values: unknown[] = Object.values(value);
     if (!Array.isArray(value)) keys += values.length;
-    for (const each of values) open.push(each);
+    for (const each of values) stack.push(each);
   }
   return keys;
 }

@@ -16,18 +16,18 @@ export function writeMessageData(
   messageId?: string,
 ): string {
   const { keypads, files } = request;
-  const before: Record<string, unknown> = { MessageID: messageId };
+  const leading: Record<string, unknown> = { MessageID: messageId };
   for (const { definition, value } of wireFields(interfaceName, request)) {
-    before[definition.wireName] = toJsonValue(definition, value);
+    leading[definition.wireName] = toJsonValue(definition, value);
   }
   if (keypads.length > 0) {
-    before['Keypads'] = keypads.map(({ Tone, RouteNumber }) => ({ Tone: Number(Tone), RouteNumber }));
+    leading['Keypads'] = keypads.map(({ Tone, RouteNumber }) => ({ Tone: Number(Tone), RouteNumber }));
   }
-  const after = files.length > 0 ? { Files: files.map(({ Name, Data }) => ({ Name, Data })) } : {};
+  const trailing = files.length > 0 ? { Files: files.map(({ Name, Data }) => ({ Name, Data })) } : {};
   const members = [
-    jsonMembers(before),
+    jsonMembers(leading),
     `"Destinations":${writeDestinationList(interfaceName, request)}`,
-    jsonMembers(after),
+    jsonMembers(trailing),
   ];
   return `{${members.filter((text) => text !== '').join()}}`;
 }

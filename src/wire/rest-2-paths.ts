@@ -33,12 +33,12 @@ export function versionIn(address: string): string | undefined {
 /**
  * Where a call goes.
  *
- * @param address the path of the account's address; with a version at its end, that version is spoken
+ * @param basePath the path of the account's address; with a version at its end, that version is spoken
  * @param path of the call, or empty where the address is the endpoint itself
  */
-export function joinPath(address: string, path: string): string {
-  if (path === '') return address;
-  const base = address.replace(/\/+$/, '');
-  const named = versionIn(base) !== undefined && path.startsWith(`${rest2Prefix}/`);
-  return base + (named ? path.slice(rest2Prefix.length) : path);
+export function joinPath(basePath: string, path: string): string {
+  if (path === '') return basePath;
+  const base = basePath.replace(/\/+$/, '');
+  const namesVersion = versionIn(base) !== undefined && path.startsWith(`${rest2Prefix}/`);
+  return base + (namesVersion ? path.slice(rest2Prefix.length) : path);
 }

@@ -1,5 +1,5 @@
 import { replaceUnsupportedCharacters } from './characters.ts';
-import type { EncodedAnswer, SendAnswerToWrite } from './wire-interface.ts';
+import type { EncodedAnswer, OutgoingAnswer } from './wire-interface.ts';
 import { buildXmlWithAttributes, type XmlElements } from './xml.ts';
 
 /**
@@ -26,7 +26,7 @@ export function soapEnvelope(header: XmlElements | undefined, body: XmlElements)
  * The format of `ttsReturn` is not shown: it names the job, as the plain form of the earlier interfaces does (4.2). What
  * REST answers with 400 is a fault of the sender, which SOAP over HTTP sends with status 500.
  */
-export function encodeSoapAnswer(answer: SendAnswerToWrite): EncodedAnswer {
+export function encodeSoapAnswer(answer: OutgoingAnswer): EncodedAnswer {
   switch (answer.kind) {
     case 'accepted':
       return soap(200, { 'tns:ttsResponse': { ttsReturn: `Job ${answer.jobNumber}` } });

@@ -6,8 +6,8 @@ const maxCharacters = 200;
  * around it and the punctuation at its end; white space within counts as one blank.
  */
 export function isStopWord(text: string, words: readonly string[]): boolean {
-  const said = normalise(text);
-  return said !== '' && words.some((word) => normalise(word) === said);
+  const message = normalise(text);
+  return message !== '' && words.some((word) => normalise(word) === message);
 }
 
 function normalise(text: string): string {

@@ -45,15 +45,15 @@ export function parseTimeZone(text: string): string | undefined {
 const maxMemoized = 10_000;
 
 /** A contact file has the same few zones in each row, and each look takes some 50 microseconds. */
-function memoize(read: (text: string) => readonly string[]): (text: string) => readonly string[] {
-  const known = new Map<string, readonly string[]>();
+function memoize(compute: (text: string) => readonly string[]): (text: string) => readonly string[] {
+  const results = new Map<string, readonly string[]>();
   return (text) => {
-    const before = known.get(text);
-    if (before) return before;
-    if (known.size >= maxMemoized) known.clear();
-    const found = read(text);
-    known.set(text, found);
-    return found;
+    const memoized = results.get(text);
+    if (memoized) return memoized;
+    if (results.size >= maxMemoized) results.clear();
+    const result = compute(text);
+    results.set(text, result);
+    return result;
   };
 }
 

@@ -68,7 +68,7 @@ export type RequestContext = {
 };
 
 /** The service's answer to a send request, before it is written (interface.md, 2.9 and 7). */
-export type SendAnswerToWrite =
+export type OutgoingAnswer =
   | { readonly kind: 'accepted'; readonly messageId: string; readonly jobNumber: string }
   | { readonly kind: 'refused'; readonly words: readonly string[]; readonly messageId?: string }
   | { readonly kind: 'unauthorized'; readonly words: readonly string[] }

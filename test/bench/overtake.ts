@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Table from 'cli-table3';
 import pg from 'pg';
 import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
-import { textPeer } from '../gateway/peer.ts';
+import { textPeer } from '../gateway/test-peers.ts';
 import { deleteHome, makeHome } from '../support/embedded-home.ts';
 import { grantTestRights, urlOfServer } from '../support/server-rights.ts';
 import { startVolley, volley } from '../support/volley.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { tcpPeer } from '../gateway/peer.ts';
+import { tcpPeer } from '../gateway/test-peers.ts';
 import { openTestLedger } from '../support/ledger.ts';
 import { startVolley } from '../support/volley.ts';
 import { accountsYaml, contactsCsv, makeWorkspace, smsCampaignYaml } from '../support/workspace.ts';

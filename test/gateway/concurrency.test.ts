@@ -3,10 +3,10 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Evidence } from '../../src/gateway/evidence.ts';
-import { start } from '../sandbox/start.ts';
+import { startTestSandbox } from '../sandbox/start-test-sandbox.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { answerTwice } from '../support/faults.ts';
-import { httpPeer, open, sms, succeed } from './peer.ts';
+import { answerSuccess, httpPeer, openTestGateway, smsRequest } from './test-peers.ts';
 
 const ids = (count: number) => Array.from({ length: count }, (_, index) => `V${index}`);
 
@@ -36,13 +36,13 @@ describe('many requests at once', () => {
       received.push(messageId);
       const number = Number(messageId.slice(1));
       if (number % 3 === 0) response.destroy();
-      else setTimeout(() => succeed(messageId, response), number % 7);
+      else setTimeout(() => answerSuccess(messageId, response), number % 7);
     });
-    await using gateway = open(peer.url, { concurrency: 8 });
+    await using gateway = openTestGateway(peer.url, { concurrency: 8 });
     using headers = countHeaders();
 
     const sent = ids(300);
-    const evidence = await Promise.all(sent.map((id) => gateway.send(sms(id))));
+    const evidence = await Promise.all(sent.map((id) => gateway.send(smsRequest(id))));
 
     for (const [number, one] of evidence.entries()) {
       expect(one).toMatchObject(
@@ -59,13 +59,13 @@ describe('many requests at once', () => {
     const received: string[] = [];
     await using peer = await httpPeer((messageId, response) => {
       received.push(messageId);
-      if (received.length <= 20) succeed(messageId, response);
+      if (received.length <= 20) answerSuccess(messageId, response);
       else if (received.length === 24) peer.stop();
     });
-    await using gateway = open(peer.url, { concurrency: 4 });
+    await using gateway = openTestGateway(peer.url, { concurrency: 4 });
     using headers = countHeaders();
 
-    const evidence = await Promise.all(ids(100).map((id) => gateway.send(sms(id))));
+    const evidence = await Promise.all(ids(100).map((id) => gateway.send(smsRequest(id))));
 
     const { not_sent: unsent, answer, no_answer: unanswered } = countByKind(evidence);
     expect(answer).toBe(20);
@@ -83,10 +83,10 @@ describe('a connection that is kept', () => {
     const connections = new Set<Socket>();
     await using peer = await httpPeer((messageId, response, { socket }) => {
       connections.add(socket);
-      succeed(messageId, response);
+      answerSuccess(messageId, response);
     });
-    await using gateway = open(peer.url);
-    for (const id of ids(5)) expect(await gateway.send(sms(id))).toMatchObject({ kind: 'answer' });
+    await using gateway = openTestGateway(peer.url);
+    for (const id of ids(5)) expect(await gateway.send(smsRequest(id))).toMatchObject({ kind: 'answer' });
     expect(connections.size).toBe(1);
   });
 
@@ -94,12 +94,12 @@ describe('a connection that is kept', () => {
     const received: string[] = [];
     await using peer = await httpPeer((messageId, response, { socket }) => {
       received.push(messageId);
-      succeed(messageId, response);
+      answerSuccess(messageId, response);
       response.once('finish', () => setTimeout(() => socket.end(), 20));
     });
-    await using gateway = open(peer.url);
+    await using gateway = openTestGateway(peer.url);
     for (const id of ids(5)) {
-      expect(await gateway.send(sms(id))).toMatchObject({ kind: 'answer', status: 200 });
+      expect(await gateway.send(smsRequest(id))).toMatchObject({ kind: 'answer', status: 200 });
       await sleep(60);
     }
     expect(received).toEqual(ids(5));
@@ -109,21 +109,21 @@ describe('a connection that is kept', () => {
     const received: string[] = [];
     await using peer = await httpPeer((messageId, response, { socket }) => {
       received.push(messageId);
-      if (received.length === 1) succeed(messageId, response);
+      if (received.length === 1) answerSuccess(messageId, response);
       else socket.resetAndDestroy();
     });
-    await using gateway = open(peer.url);
-    expect(await gateway.send(sms('V0'))).toMatchObject({ kind: 'answer' });
-    expect(await gateway.send(sms('V1'))).toEqual({ kind: 'no_answer', error: 'connection reset' });
+    await using gateway = openTestGateway(peer.url);
+    expect(await gateway.send(smsRequest('V0'))).toMatchObject({ kind: 'answer' });
+    expect(await gateway.send(smsRequest('V1'))).toEqual({ kind: 'no_answer', error: 'connection reset' });
     await sleep(50);
     expect(received).toEqual(['V0', 'V1']);
   });
 
   test('is given up when a second answer stands behind the first, which no other request gets', async () => {
-    await using service = await start();
+    await using service = await startTestSandbox();
     await using proxy = await startFaultProxy(service.port, () => answerTwice('503 Service Unavailable'));
-    await using gateway = open(proxy.url, { concurrency: 4 });
-    for (const evidence of await Promise.all(ids(40).map((id) => gateway.send(sms(id)))))
+    await using gateway = openTestGateway(proxy.url, { concurrency: 4 });
+    for (const evidence of await Promise.all(ids(40).map((id) => gateway.send(smsRequest(id)))))
       expect(evidence).toMatchObject({ kind: 'answer', status: 200 });
     expect(proxy.connections()).toBe(40);
   });
@@ -132,13 +132,13 @@ describe('a connection that is kept', () => {
     const received: string[] = [];
     await using peer = await httpPeer((messageId, response) => {
       received.push(messageId);
-      if (messageId === 'V0') succeed(messageId, response);
+      if (messageId === 'V0') answerSuccess(messageId, response);
       else response.writeHead(400).end('{"Result":"Failed","ErrorMessage":["Missing Sender"]}');
     });
-    await using gateway = open(peer.url);
-    await gateway.send(sms('V0'));
+    await using gateway = openTestGateway(peer.url);
+    await gateway.send(smsRequest('V0'));
     for (const id of ['V1', 'V2']) {
-      const verdict = gateway.classify(await gateway.send(sms(id)), id);
+      const verdict = gateway.classify(await gateway.send(smsRequest(id)), id);
       expect(verdict).toEqual({ kind: 'rejected', words: ['Missing Sender'] });
     }
     expect(received).toEqual(ids(3));
@@ -148,11 +148,11 @@ describe('a connection that is kept', () => {
     const connections = new Set<Socket>();
     await using peer = await httpPeer((_messageId, response, { socket }) => {
       connections.add(socket);
-      succeed('another', response);
+      answerSuccess('another', response);
     });
-    await using gateway = open(peer.url);
+    await using gateway = openTestGateway(peer.url);
     for (const id of ids(3)) {
-      expect(gateway.classify(await gateway.send(sms(id)), id)).toMatchObject({ kind: 'in_doubt' });
+      expect(gateway.classify(await gateway.send(smsRequest(id)), id)).toMatchObject({ kind: 'in_doubt' });
     }
     expect(connections.size).toBe(3);
   });
@@ -160,12 +160,12 @@ describe('a connection that is kept', () => {
   test('leaves a request in doubt that is answered by what was said to an earlier one', async () => {
     const refusal = 'HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n';
     await using peer = await httpPeer((messageId, response, { socket }) => {
-      if (messageId === 'V0') succeed(messageId, response);
-      else socket.write(refusal, () => setTimeout(() => succeed(messageId, response), 30));
+      if (messageId === 'V0') answerSuccess(messageId, response);
+      else socket.write(refusal, () => setTimeout(() => answerSuccess(messageId, response), 30));
     });
-    await using gateway = open(peer.url);
-    await gateway.send(sms('V0'));
-    expect(gateway.classify(await gateway.send(sms('V1')), 'V1')).toEqual({
+    await using gateway = openTestGateway(peer.url);
+    await gateway.send(smsRequest('V0'));
+    expect(gateway.classify(await gateway.send(smsRequest('V1')), 'V1')).toEqual({
       kind: 'in_doubt',
       reason: expect.stringContaining('may be the answer to an earlier request'),
     });
@@ -176,10 +176,10 @@ describe('a connection that is kept', () => {
     await using peer = await httpPeer((messageId, response, { socket }) => {
       connections.add(socket);
       response.setHeader('Connection', 'close');
-      succeed(messageId, response);
+      answerSuccess(messageId, response);
     });
-    await using gateway = open(peer.url);
-    for (const id of ids(3)) expect(await gateway.send(sms(id))).toMatchObject({ kind: 'answer' });
+    await using gateway = openTestGateway(peer.url);
+    for (const id of ids(3)) expect(await gateway.send(smsRequest(id))).toMatchObject({ kind: 'answer' });
     expect(connections.size).toBe(3);
   });
 });
@@ -188,10 +188,10 @@ test('closing waits for the exchange that is under way', async () => {
   const arrived = Promise.withResolvers<void>();
   await using peer = await httpPeer((messageId, response) => {
     arrived.resolve();
-    setTimeout(() => succeed(messageId, response), 50);
+    setTimeout(() => answerSuccess(messageId, response), 50);
   });
-  const gateway = open(peer.url);
-  const exchange = gateway.send(sms('V1'));
+  const gateway = openTestGateway(peer.url);
+  const exchange = gateway.send(smsRequest('V1'));
   await arrived.promise;
   await gateway.close();
   expect(await exchange).toMatchObject({ kind: 'answer', status: 200 });
@@ -201,9 +201,12 @@ test('a large request goes through whole', async () => {
   let bytes = 0;
   await using peer = await httpPeer((messageId, response, request) => {
     bytes = Number(request.headers['content-length']);
-    succeed(messageId, response);
+    answerSuccess(messageId, response);
   });
-  await using gateway = open(peer.url);
-  expect(await gateway.send(sms('V1', 'é'.repeat(2_000_000)))).toMatchObject({ kind: 'answer', status: 200 });
+  await using gateway = openTestGateway(peer.url);
+  expect(await gateway.send(smsRequest('V1', 'é'.repeat(2_000_000)))).toMatchObject({
+    kind: 'answer',
+    status: 200,
+  });
   expect(bytes).toBeGreaterThan(4_000_000);
 });

@@ -3,7 +3,7 @@ import { interceptors, Pool } from 'undici';
 import { expect, test } from 'vitest';
 import { exchange } from '../../src/gateway/exchange.ts';
 import { rest202Json } from '../../src/wire/rest-2.02.ts';
-import { httpPeer, sms } from './peer.ts';
+import { httpPeer, smsRequest } from './test-peers.ts';
 
 test('a second writing of the same request is stopped before its header, whoever below asks for it', async () => {
   const received: string[] = [];
@@ -13,7 +13,7 @@ test('a second writing of the same request is stopped before its header, whoever
   });
   const pool = new Pool(peer.url, { allowH2: false });
   const repeating = pool.compose(interceptors.redirect({ maxRedirections: 3 }));
-  const request = rest202Json.encodeSendRequest(sms('V1'), { kind: 'authToken', authToken: 't' });
+  const request = rest202Json.encodeSendRequest(smsRequest('V1'), { kind: 'authToken', authToken: 't' });
 
   const evidence = await exchange(repeating, request, { headers: 1000, body: 1000, maxAnswerBytes: 1000 });
 

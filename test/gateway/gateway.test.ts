@@ -1,14 +1,22 @@
 import { describe, expect, test } from 'vitest';
-import { answeringPeer, freePort, httpPeer, open, sms, succeed, tcpPeer } from './peer.ts';
+import {
+  answeringPeer,
+  answerSuccess,
+  freePort,
+  httpPeer,
+  openTestGateway,
+  smsRequest,
+  tcpPeer,
+} from './test-peers.ts';
 
 const ok = '{"Result":"Success","MessageID":"V1"}';
 const head = (length: number) =>
   `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
 
 /** Sends one request and gives the evidence with its verdict. */
-async function sendTo(url: string, options: Parameters<typeof open>[1] = {}) {
-  await using gateway = open(url, options);
-  const evidence = await gateway.send(sms('V1'));
+async function sendTo(url: string, options: Parameters<typeof openTestGateway>[1] = {}) {
+  await using gateway = openTestGateway(url, options);
+  const evidence = await gateway.send(smsRequest('V1'));
   return { evidence, verdict: gateway.classify(evidence, 'V1') };
 }
 
@@ -17,7 +25,7 @@ describe('a request that is answered', () => {
     const seen: unknown[] = [];
     await using peer = await httpPeer((messageId, response, { method, url, headers }) => {
       seen.push({ method, url, headers });
-      succeed(messageId, response);
+      answerSuccess(messageId, response);
     });
     const { evidence, verdict } = await sendTo(`${peer.url}/behind/proxy`);
     expect(verdict).toEqual({ kind: 'accepted' });
@@ -104,9 +112,12 @@ describe('a request that never left is to be sent again', () => {
   });
 
   test('when the gateway is closed', async () => {
-    const gateway = open(`http://127.0.0.1:${await freePort()}`);
+    const gateway = openTestGateway(`http://127.0.0.1:${await freePort()}`);
     await gateway.close();
-    expect(await gateway.send(sms('V1'))).toEqual({ kind: 'not_sent', error: 'the gateway is closed' });
+    expect(await gateway.send(smsRequest('V1'))).toEqual({
+      kind: 'not_sent',
+      error: 'the gateway is closed',
+    });
   });
 });
 
@@ -198,8 +209,8 @@ describe('a request that left and was not wholly answered is in doubt', () => {
 });
 
 test('a request the interface cannot express is thrown back before anything is sent', async () => {
-  await using gateway = open('http://127.0.0.1:1');
-  expect(() => gateway.send({ ...sms('V1'), channel: 'voice' })).toThrow('has no channel voice');
+  await using gateway = openTestGateway('http://127.0.0.1:1');
+  expect(() => gateway.send({ ...smsRequest('V1'), channel: 'voice' })).toThrow('has no channel voice');
 });
 
 describe('whether the service can be reached is found out without HTTP', () => {
@@ -212,19 +223,21 @@ describe('whether the service can be reached is found out without HTTP', () => {
         bytes += chunk.length;
       });
     });
-    await using gateway = open(peer.url);
+    await using gateway = openTestGateway(peer.url);
     expect(await gateway.checkReachable()).toEqual({ kind: 'reachable' });
     expect({ bytes, connections }).toEqual({ bytes: 0, connections: 1 });
   });
 
   test('when it does not, with the reason', async () => {
-    await using gateway = open(`http://127.0.0.1:${await freePort()}`);
+    await using gateway = openTestGateway(`http://127.0.0.1:${await freePort()}`);
     expect(await gateway.checkReachable()).toEqual({ kind: 'unreachable', why: 'connection refused' });
   });
 
   test('when TLS does not come in time', async () => {
     await using peer = await tcpPeer(() => {});
-    await using gateway = open(peer.url.replace('http:', 'https:'), { timeouts: { connect: 100 } });
+    await using gateway = openTestGateway(peer.url.replace('http:', 'https:'), {
+      timeouts: { connect: 100 },
+    });
     expect(await gateway.checkReachable()).toEqual({
       kind: 'unreachable',
       why: 'no connection within 100 ms',

@@ -1,8 +1,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { chance } from '../../src/sandbox/chance.ts';
-import { start, type TestSandbox } from '../sandbox/start.ts';
+import { seededRandom } from '../../src/sandbox/seeded-values.ts';
+import { startTestSandbox, type TestSandbox } from '../sandbox/start-test-sandbox.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import {
   answerEarly,
@@ -17,7 +17,7 @@ import {
   stallBeforeAnswer,
   stallOnConnecting,
 } from '../support/faults.ts';
-import { open, sms } from './peer.ts';
+import { openTestGateway, smsRequest } from './test-peers.ts';
 
 /**
  * Evidence says by `onRequestStart` whether a request's header was written; here it is held against what undici says of
@@ -26,7 +26,7 @@ import { open, sms } from './peer.ts';
 
 let service: TestSandbox;
 beforeAll(async () => {
-  service = await start();
+  service = await startTestSandbox();
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
@@ -48,7 +48,7 @@ async function mixed(faults: readonly Fault[], seed: number): Promise<FaultProxy
   let requests = 0;
   const proxy = await startFaultProxy(service.port, () => {
     requests++;
-    return faults[Math.floor(chance('mix', seed, requests) * faults.length)] ?? pass;
+    return faults[Math.floor(seededRandom('mix', seed, requests) * faults.length)] ?? pass;
   });
   return proxy;
 }
@@ -72,11 +72,11 @@ test.each([1, 2, 3])(
       ],
       seed,
     );
-    await using gateway = open(proxy.url, { concurrency: 8, timeouts });
+    await using gateway = openTestGateway(proxy.url, { concurrency: 8, timeouts });
     using headers = watchHeaders();
 
     const evidence = await Promise.all(
-      ids(300).map(async (id) => ({ id, ...(await gateway.send(sms(id))) })),
+      ids(300).map(async (id) => ({ id, ...(await gateway.send(smsRequest(id))) })),
     );
 
     const sentOut = evidence.filter(({ kind }) => kind !== 'not_sent').map(({ id }) => id);
@@ -89,10 +89,10 @@ test.each([1, 2, 3])(
 
 test('says that no header was written where there never was TLS', async () => {
   await using proxy = await mixed([resetOnConnecting, stallOnConnecting, closeAfterBody], 1);
-  await using gateway = open(proxy.url.replace('http:', 'https:'), { concurrency: 8, timeouts });
+  await using gateway = openTestGateway(proxy.url.replace('http:', 'https:'), { concurrency: 8, timeouts });
   using headers = watchHeaders();
 
-  const evidence = await Promise.all(ids(60).map((id) => gateway.send(sms(id))));
+  const evidence = await Promise.all(ids(60).map((id) => gateway.send(smsRequest(id))));
 
   expect(new Set(evidence.map(({ kind }) => kind))).toEqual(new Set(['not_sent']));
   expect(headers.written).toEqual([]);

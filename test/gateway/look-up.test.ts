@@ -2,17 +2,17 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import type { Account } from '../../src/gateway/account.ts';
 import { rest202Json } from '../../src/wire/rest-2.02.ts';
-import { send, start } from '../sandbox/start.ts';
+import { send, startTestSandbox } from '../sandbox/start-test-sandbox.ts';
 import { secret, smallestMessage } from '../support/messages.ts';
-import { answeringPeer, freePort, open, textPeer } from './peer.ts';
+import { answeringPeer, freePort, openTestGateway, textPeer } from './test-peers.ts';
 
 describe('the service is asked about a MessageID', () => {
   const credentials = { kind: 'authToken', authToken: secret } as const;
 
   test.each(['json', 'xml'] as const)('that it accepted: found, in %s', async (format) => {
-    await using sandbox = await start();
+    await using sandbox = await startTestSandbox();
     await send(sandbox, rest202Json, { ...smallestMessage('rest-2.02', 'sms'), messageId: 'V1' });
-    await using gateway = open(sandbox.url, { format, credentials });
+    await using gateway = openTestGateway(sandbox.url, { format, credentials });
     expect(await gateway.lookUp('V1')).toEqual({
       kind: 'found',
       state: 'Completed',
@@ -21,16 +21,16 @@ describe('the service is asked about a MessageID', () => {
   });
 
   test('that never came, or that it refused: not found', async () => {
-    await using sandbox = await start();
+    await using sandbox = await startTestSandbox();
     await send(sandbox, rest202Json, { ...smallestMessage('rest-2.02', 'sms'), messageId: 'V1', fields: {} });
-    await using gateway = open(sandbox.url, { credentials });
+    await using gateway = openTestGateway(sandbox.url, { credentials });
     expect(await gateway.lookUp('V1')).toEqual({ kind: 'not_found' });
     expect(await gateway.lookUp('V2')).toEqual({ kind: 'not_found' });
   });
 
   test('with a token it does not take: unauthorized, in its words', async () => {
-    await using sandbox = await start({ token: 'another' });
-    await using gateway = open(sandbox.url, { credentials });
+    await using sandbox = await startTestSandbox({ token: 'another' });
+    await using gateway = openTestGateway(sandbox.url, { credentials });
     expect(await gateway.lookUp('V1')).toEqual({ kind: 'unauthorized', words: [expect.any(String)] });
   });
 
@@ -39,7 +39,7 @@ describe('the service is asked about a MessageID', () => {
       interface: 'rest-1.04',
       credentials: { kind: 'apiKey', sender: 'a@b.example', apiKey: 'k' },
     };
-    await using gateway = open(`http://127.0.0.1:${await freePort()}`, changes);
+    await using gateway = openTestGateway(`http://127.0.0.1:${await freePort()}`, changes);
     expect(await gateway.lookUp('V1')).toEqual({
       kind: 'unclear',
       reason: 'rest-1.04 has no status look-up',
@@ -50,7 +50,7 @@ describe('the service is asked about a MessageID', () => {
 /** What a look-up of V1 comes to when a peer answers so. */
 async function lookUpWith(answer: (response: ServerResponse) => void) {
   await using peer = await textPeer((_body, response) => answer(response));
-  await using gateway = open(peer.url);
+  await using gateway = openTestGateway(peer.url);
   return gateway.lookUp('V1');
 }
 
@@ -67,7 +67,7 @@ test('a look-up is one GET below the path of the account, without a body', async
     seen.push({ method, url, body, authorization: headers.authorization });
     response.end(JSON.stringify(found));
   });
-  await using gateway = open(`${peer.url}/behind/proxy`);
+  await using gateway = openTestGateway(`${peer.url}/behind/proxy`);
   expect(await gateway.lookUp('V1')).toEqual({ kind: 'found', state: 'Pending' });
   expect(seen).toEqual([
     {
@@ -118,7 +118,7 @@ describe('an answer that proves nothing for certain is unclear', () => {
       'HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"Result"',
       (socket) => socket.end(),
     );
-    await using gateway = open(peer.url);
+    await using gateway = openTestGateway(peer.url);
     expect(await gateway.lookUp('V1')).toMatchObject({ kind: 'unclear' });
   });
 
@@ -129,12 +129,12 @@ describe('an answer that proves nothing for certain is unclear', () => {
 
   test('none in time', async () => {
     await using peer = await answeringPeer('');
-    await using gateway = open(peer.url, { timeouts: { headers: 100 } });
+    await using gateway = openTestGateway(peer.url, { timeouts: { headers: 100 } });
     expect(await gateway.lookUp('V1')).toEqual({ kind: 'unclear', reason: 'no answer within 100 ms' });
   });
 
   test('none, because nobody listens', async () => {
-    await using gateway = open(`http://127.0.0.1:${await freePort()}`);
+    await using gateway = openTestGateway(`http://127.0.0.1:${await freePort()}`);
     expect(await gateway.lookUp('V1')).toEqual({ kind: 'unclear', reason: 'connection refused' });
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Credentials } from '../../src/gateway/account.ts';
 import { createRedactor, redactVerdict } from '../../src/gateway/redact.ts';
 import type { Verdict } from '../../src/gateway/verdict.ts';
-import { open, sms, textPeer } from './peer.ts';
+import { openTestGateway, smsRequest, textPeer } from './test-peers.ts';
 
 const secret = 'k<e"y&/1';
 const each: readonly Credentials[] = [
@@ -45,8 +45,8 @@ test('NUL, which the ledger cannot store, is in no word of a verdict', async () 
     response.statusCode = 400;
     response.end('{"Result":"Failed","ErrorMessage":["a\\u0000b"]}');
   });
-  await using gateway = open(peer.url);
-  const verdict = gateway.classify(await gateway.send(sms('V1')), 'V1');
+  await using gateway = openTestGateway(peer.url);
+  const verdict = gateway.classify(await gateway.send(smsRequest('V1')), 'V1');
   expect(verdict).toEqual({ kind: 'rejected', words: ['ab'] });
 });
 
@@ -55,8 +55,8 @@ test('a page that quotes the whole request keeps the token out of what is record
     response.statusCode = 502;
     response.end(`<html>You sent Authorization: ${headers.authorization} with ${body.slice(0, 20)}</html>`);
   });
-  await using gateway = open(peer.url);
-  const verdict = gateway.classify(await gateway.send(sms('V1')), 'V1');
+  await using gateway = openTestGateway(peer.url);
+  const verdict = gateway.classify(await gateway.send(smsRequest('V1')), 'V1');
   expect(verdict).toMatchObject({
     kind: 'in_doubt',
     reason: expect.stringContaining('Authorization: Basic ***'),

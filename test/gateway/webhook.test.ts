@@ -19,7 +19,7 @@ test('what is told is sent by POST to the whole address', async () => {
     seen.push([method, url, headers['content-type'], headers['webhook-id']]);
     response.end();
   });
-  expect([end, ...seen]).toEqual([{ kind: 'told' }, ['POST', '/x?y=1', 'application/json', 'an-id']]);
+  expect([end, ...seen]).toEqual([{ kind: 'acknowledged' }, ['POST', '/x?y=1', 'application/json', 'an-id']]);
 });
 
 test('an answer without end is an answer: no more than 64 KiB of it is read', async () => {
@@ -32,7 +32,7 @@ test('an answer without end is an answer: no more than 64 KiB of it is read', as
     };
     write();
   });
-  expect(end).toEqual({ kind: 'told' });
+  expect(end).toEqual({ kind: 'acknowledged' });
   expect(written).toBeLessThan(64 * 1024 * 1024);
 });
 
@@ -45,7 +45,7 @@ test.each([
   ],
 ] satisfies [string, RequestListener][])('one %s was not told, in words of our own', async (_, listener) => {
   const end = await answeredBy(listener);
-  expect(end).toMatchObject({ kind: 'not told' });
+  expect(end).toMatchObject({ kind: 'failed' });
   expect(JSON.stringify(end)).not.toMatch(/hello|yyy|127\.0\.0\.1/);
 });
 
@@ -54,5 +54,5 @@ test('a process that has to end waits for no answer', async () => {
   const end = answeredBy(() => undefined, stop.signal);
   await sleep(50);
   stop.abort();
-  expect(await end).toEqual({ kind: 'not told', problem: 'no answer until the process had to end' });
+  expect(await end).toEqual({ kind: 'failed', problem: 'no answer until the process had to end' });
 });

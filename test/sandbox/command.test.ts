@@ -4,8 +4,8 @@ import { credentialsFor, smallestMessage } from '../support/messages.ts';
 import { outgoing } from '../support/outgoing.ts';
 import { type Ended, type Started, startVolley, volleyHere } from '../support/volley.ts';
 import { makeWorkspace } from '../support/workspace.ts';
-import { webhookReceiver } from './receiver.ts';
-import { get, post } from './start.ts';
+import { get, post } from './start-test-sandbox.ts';
+import { webhookReceiver } from './webhook-receiver.ts';
 
 function ended({ process, ended }: Started): Promise<Ended> {
   process.kill('SIGINT');

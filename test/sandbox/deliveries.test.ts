@@ -8,7 +8,7 @@ import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type DeliveryReport, decodeDeliveryReport } from '../../src/wire/delivery-report.ts';
 import { outgoing } from '../support/outgoing.ts';
-import { webhookReceiver } from './receiver.ts';
+import { webhookReceiver } from './webhook-receiver.ts';
 
 type Receiver = AsyncDisposable & { readonly url: string; readonly reports: readonly DeliveryReport[] };
 

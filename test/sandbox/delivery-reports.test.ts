@@ -11,8 +11,8 @@ import { rest202Json, rest202Xml } from '../../src/wire/rest-2.02.ts';
 import { soapTts } from '../../src/wire/soap-tts.ts';
 import type { WireInterface } from '../../src/wire/wire-interface.ts';
 import { smallestMessage } from '../support/messages.ts';
-import { type WebhookReceiver, webhookReceiver } from './receiver.ts';
-import { post, send, start } from './start.ts';
+import { post, send, startTestSandbox } from './start-test-sandbox.ts';
+import { type WebhookReceiver, webhookReceiver } from './webhook-receiver.ts';
 
 /** What the reports of an accepted message say, and where they go. */
 
@@ -37,7 +37,11 @@ async function reportsOf(
   options: SandboxOptions,
   messages: readonly Sent[],
 ): Promise<readonly DeliveryReport[]> {
-  await using sandbox = await start({ webhook: { url: hook.url }, now: () => new Date(0), ...options });
+  await using sandbox = await startTestSandbox({
+    webhook: { url: hook.url },
+    now: () => new Date(0),
+    ...options,
+  });
   for (const { wire, request } of messages) {
     expect(await send(sandbox, wire, request)).toMatchObject({ status: 200 });
   }
@@ -129,7 +133,7 @@ describe('a report is written', () => {
 
   test('to nobody where no default webhook is configured, whatever the request asks for', async () => {
     await using hook = await webhookReceiver();
-    await using sandbox = await start();
+    await using sandbox = await startTestSandbox();
     const fields = { WebhookCallbackURL: hook.url, WebhookCallbackFormat: 'XML' };
     const { wire, request } = sent(rest202Json, 'sms', fields);
     expect(await send(sandbox, wire, request)).toMatchObject({ status: 200 });
@@ -139,7 +143,10 @@ describe('a report is written', () => {
 
   test('of any text that was sent, also where XML has no way to say it', async () => {
     await using hook = await webhookReceiver();
-    await using sandbox = await start({ webhook: { url: hook.url, format: 'xml' }, lenient: true });
+    await using sandbox = await startTestSandbox({
+      webhook: { url: hook.url, format: 'xml' },
+      lenient: true,
+    });
     const data = {
       Message: 'x\ud800',
       SubAccount: '\u0007]]>&<\r\nx',
@@ -229,7 +236,7 @@ test.each([
   ['Mode', 'TEST'],
 ])('a message with %s %s is reported as simulated: a success of price 0', async (name, value) => {
   await using hook = await webhookReceiver();
-  await using sandbox = await start({ webhook: { url: hook.url }, undeliveredRate: 1 });
+  await using sandbox = await startTestSandbox({ webhook: { url: hook.url }, undeliveredRate: 1 });
   const body = {
     Sender: 'user@example.com',
     APIKey: 'any',

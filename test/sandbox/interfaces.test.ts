@@ -6,11 +6,11 @@ import { rest202Json, rest202Xml } from '../../src/wire/rest-2.02.ts';
 import { soapTts } from '../../src/wire/soap-tts.ts';
 import { credentialsFor, everyChannel, secret, smallestMessage } from '../support/messages.ts';
 import { outgoing } from '../support/outgoing.ts';
-import { get, post, send, start } from './start.ts';
+import { get, post, send, startTestSandbox } from './start-test-sandbox.ts';
 
 describe('every interface is spoken on the same port', () => {
   test.each(everyChannel)('%s', async (_, wire, channel) => {
-    await using sandbox = await start({ token: secret });
+    await using sandbox = await startTestSandbox({ token: secret });
     const message = smallestMessage(wire.name, channel);
     const { status, type, text } = await send(sandbox, wire, message);
     expect({ status, type }).toEqual({ status: 200, type: expect.stringContaining(wire.format) });
@@ -36,7 +36,7 @@ describe('every interface is spoken on the same port', () => {
   });
 
   test('version 2.02 answers in the format of Accept', async () => {
-    await using sandbox = await start();
+    await using sandbox = await startTestSandbox();
     const { path, headers, body } = rest202Json.encodeSendRequest(
       outgoing(smallestMessage('rest-2.02', 'sms')),
       credentialsFor('rest-2.02'),
@@ -50,7 +50,7 @@ describe('every interface is spoken on the same port', () => {
   });
 
   test.each(['/', '/soap', '/any/where.asmx', '/soap?x=1'])('SOAP is taken at %s', async (path) => {
-    await using sandbox = await start();
+    await using sandbox = await startTestSandbox();
     const { headers, body } = soapTts.encodeSendRequest(
       outgoing(smallestMessage('soap-tts', 'tts')),
       credentialsFor('soap-tts'),
@@ -76,7 +76,7 @@ describe('credentials in the body', () => {
     `<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body><send_tts>${credentials}<phone_numbers>1</phone_numbers><msg_to_people>x</msg_to_people></send_tts></e:Body></e:Envelope>`;
 
   test('that are missing are a missing field: 400 with its name', async () => {
-    await using sandbox = await start({ token: secret, newMessageId: () => 'G1' });
+    await using sandbox = await startTestSandbox({ token: secret, newMessageId: () => 'G1' });
     const answers = [
       await post(`${sandbox.url}/api/json/send/`, envelope({ Sender: undefined }), json),
       await post(`${sandbox.url}/api/json/send/`, envelope({ Sender: ' ', APIKey: '' }), json),
@@ -93,7 +93,7 @@ describe('credentials in the body', () => {
   });
 
   test('that are missing in SOAP are a fault of the sender, 500', async () => {
-    await using sandbox = await start({ token: secret });
+    await using sandbox = await startTestSandbox({ token: secret });
     expect(await post(sandbox.url, inSoap('<sender/><token>x</token>'), { SOAPAction: 'x' })).toMatchObject({
       status: 500,
       text: expect.stringContaining(
@@ -103,8 +103,8 @@ describe('credentials in the body', () => {
   });
 
   test('that are wrong are 401 where a token is named, and taken where none is', async () => {
-    await using strict = await start({ token: secret });
-    await using open = await start();
+    await using strict = await startTestSandbox({ token: secret });
+    await using open = await startTestSandbox();
     const wrong = envelope({ APIKey: `${secret}2` });
     const wrongInXml = inXml('<Sender>a@b.example</Sender><APIKey>wrong</APIKey>');
     const wrongInSoap = inSoap('<sender>a@b.example</sender><token>wrong</token>');
@@ -121,7 +121,7 @@ describe('credentials in the body', () => {
   });
 
   test('never stand in the journal, wherever they were put', async () => {
-    await using sandbox = await start({ token: 'another' });
+    await using sandbox = await startTestSandbox({ token: 'another' });
     const credentials = { APIKey: secret, apikey: secret, Token: secret, AuthToken: secret, Sender: secret };
     const data = { ...credentials, Message: 'x', Destinations: [{ Recipient: '1', ...credentials }] };
     await post(`${sandbox.url}/api/json/send/?APIKey=${secret}`, envelope({ MessageData: data }), json);
@@ -148,7 +148,7 @@ describe('the description of the SOAP interface', () => {
   test.each(['/?wsdl', '/soap?WSDL', '/soap/tts?Wsdl&x=1'])(
     'is answered at %s, and names that address',
     async (path) => {
-      await using sandbox = await start({ token: 'another' });
+      await using sandbox = await startTestSandbox({ token: 'another' });
       const answer = await get(sandbox.url + path);
       expect(answer).toMatchObject({ status: 200, type: 'text/xml; charset=utf-8' });
       const [withoutQuery] = path.split('?');
@@ -157,12 +157,12 @@ describe('the description of the SOAP interface', () => {
   );
 
   test.each(['/', '/?x=wsdl', '/?wsdlx', '/api/json/send/?wsdl'])('is not at %s', async (path) => {
-    await using sandbox = await start();
+    await using sandbox = await startTestSandbox();
     expect(await get(sandbox.url + path)).toMatchObject({ status: 404 });
   });
 
   test('takes the address from the Host header only where it is one', async () => {
-    await using sandbox = await start();
+    await using sandbox = await startTestSandbox();
     const described = async (host: string, path = '/soap') => {
       const socket = connect(sandbox.port, '127.0.0.1');
       socket.write(`GET ${path}?wsdl HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
@@ -179,7 +179,7 @@ describe('the description of the SOAP interface', () => {
   });
 
   test('is not in the journal, for it sends nothing', async () => {
-    await using sandbox = await start();
+    await using sandbox = await startTestSandbox();
     await get(`${sandbox.url}/?wsdl`);
     expect(await sandbox.journal()).toEqual([]);
   });
@@ -207,7 +207,7 @@ describe('what is no message', () => {
   ];
 
   test.each(bodies)('%s is 400 in version 2.02, and the sandbox goes on', async (_, body) => {
-    await using sandbox = await start();
+    await using sandbox = await startTestSandbox();
     const headers = { Authorization: 'Basic any', 'Content-Type': 'application/xml' };
     const answer = await post(`${sandbox.url}/api/v2.02/send/sms`, body, headers);
     expect(answer).toMatchObject({
@@ -220,7 +220,7 @@ describe('what is no message', () => {
   });
 
   test.each(bodies)('%s is 400 in the earlier versions, and a fault in SOAP', async (_, body) => {
-    await using sandbox = await start({ token: secret, newMessageId: () => 'G1' });
+    await using sandbox = await startTestSandbox({ token: secret, newMessageId: () => 'G1' });
     expect(await post(`${sandbox.url}/api/xml/send/`, body)).toMatchObject({
       status: 400,
       text: expect.stringContaining('<Message>Missing message data</Message>'),
@@ -249,7 +249,7 @@ describe('what is no message', () => {
     '/api/v2.05/get/status/x',
     `/${'a'.repeat(8000)}`,
   ])('GET %s is 404', async (path) => {
-    await using sandbox = await start();
+    await using sandbox = await startTestSandbox();
     expect(await get(sandbox.url + path)).toMatchObject({
       status: 404,
       text: expect.stringMatching(/^({"Result":"Failed",|<\?xml.*<root><Result>Failed<).*There is no GET /),
@@ -257,14 +257,14 @@ describe('what is no message', () => {
   });
 
   test('a path that HTTP itself does not take is 400', async () => {
-    await using sandbox = await start();
+    await using sandbox = await startTestSandbox();
     expect(await get(`${sandbox.url}/%ff`)).toMatchObject({ status: 400 });
   });
 
   test.each(['/api/json/send', '/api/v2.02/send/sms/x', '/api/', '/nowhere'])(
     'POST %s is 404',
     async (path) => {
-      await using sandbox = await start();
+      await using sandbox = await startTestSandbox();
       expect(await post(sandbox.url + path, '{}')).toMatchObject({ status: 404 });
       expect(await sandbox.journal()).toMatchObject([{ interface: null, status: 404, message: null }]);
     },

@@ -4,8 +4,8 @@ import { openGateway } from '../../src/gateway/gateway.ts';
 import { anAccount } from '../support/account.ts';
 import { smallestMessage } from '../support/messages.ts';
 import { outgoing } from '../support/outgoing.ts';
-import { webhookReceiver } from './receiver.ts';
-import { start, type TestSandbox } from './start.ts';
+import { startTestSandbox, type TestSandbox } from './start-test-sandbox.ts';
+import { webhookReceiver } from './webhook-receiver.ts';
 
 /** Versions 2.03 and 2.04, asked as published clients of theirs do (rest-3.00.md, section 11). */
 
@@ -43,7 +43,7 @@ const calls = {
 describe.each(['v2.03', 'v2.04'])('version %s', (version) => {
   test('takes an SMS, an email, a fax and calls, and reports them as its own', async () => {
     await using hook = await webhookReceiver();
-    await using sandbox = await start({ webhook: { url: hook.url } });
+    await using sandbox = await startTestSandbox({ webhook: { url: hook.url } });
     const email = { EmailSubject: 'Hi', MessagePlain: 'Hi', Destinations: [{ Recipient: 'a@b.example' }] };
     const audio = { MessageToPeople: 'UklGRg==', Keypads: [{ Tone: 2, PlayFile: 'UklGRg==' }] };
     const messages: readonly (readonly [string, object])[] = [
@@ -71,7 +71,7 @@ describe('a message that waits for its SendTime', () => {
 
   test('can be rescheduled, and aborted: then it is over at once, for nothing', async () => {
     await using hook = await webhookReceiver();
-    await using sandbox = await start({ webhook: { url: hook.url } });
+    await using sandbox = await startTestSandbox({ webhook: { url: hook.url } });
     await call(sandbox, 'POST', 'v2.04/send/sms', waiting);
     const done = { Result: 'Success', MessageID: 'M1', JobNum: expect.any(String) };
     const later = { SendTime: '2031-01-01T09:00:00' };
@@ -99,7 +99,7 @@ describe('a message that waits for its SendTime', () => {
   });
 
   test('cannot be moved into the past, and nothing can be done to one that is over or unknown', async () => {
-    await using sandbox = await start();
+    await using sandbox = await startTestSandbox();
     await call(sandbox, 'POST', 'v2.04/send/sms', waiting);
     const refused = {
       status: 400,
@@ -121,7 +121,7 @@ describe('a message that waits for its SendTime', () => {
   });
 
   test('can be paced where it is a call', async () => {
-    await using sandbox = await start();
+    await using sandbox = await startTestSandbox();
     await call(sandbox, 'POST', 'v2.04/send/tts', {
       MessageData: { ...calls, SendTime: '2030-01-01T09:00' },
     });
@@ -135,7 +135,7 @@ describe('a message that waits for its SendTime', () => {
 
 test('a message that is over is sent again to the recipients it did not reach, and only to them', async () => {
   await using hook = await webhookReceiver();
-  await using sandbox = await start({ webhook: { url: hook.url }, undeliveredRate: 0.5 });
+  await using sandbox = await startTestSandbox({ webhook: { url: hook.url }, undeliveredRate: 0.5 });
   const Destinations = Array.from({ length: 20 }, (_, index) => ({ Recipient: `+64212345${10 + index}` }));
   await call(sandbox, 'POST', 'v2.04/send/sms', sms({ Destinations }));
   await expect.poll(() => hook.bodies.length).toBe(20);
@@ -153,7 +153,7 @@ test('a message that is over is sent again to the recipients it did not reach, a
 
 test('recipients who answer are in their message, in the list of received messages and reported', async () => {
   await using hook = await webhookReceiver();
-  await using sandbox = await start({ webhook: { url: hook.url }, replyRate: 1 });
+  await using sandbox = await startTestSandbox({ webhook: { url: hook.url }, replyRate: 1 });
   await call(sandbox, 'POST', 'v2.04/send/sms', sms({ SubAccount: 'North' }));
   await expect.poll(() => hook.bodies.length).toBe(2);
   const [, report] = hook.bodies.map((body) => JSON.parse(String(body)));
@@ -183,7 +183,7 @@ test('recipients who answer are in their message, in the list of received messag
 });
 
 test('an older call style has its credentials in the body and asks everything by POST', async () => {
-  await using sandbox = await start({ token: 'key' });
+  await using sandbox = await startTestSandbox({ token: 'key' });
   const pair = { Sender: 'user@example.com', APIKey: 'key' };
   const post = (path: string, body: object) =>
     request(`${sandbox.url}/api/v2.04/${path}`, {
@@ -203,7 +203,7 @@ test('an older call style has its credentials in the body and asks everything by
 });
 
 test('what published clients send otherwise than the document writes it is taken', async () => {
-  await using sandbox = await start();
+  await using sandbox = await startTestSandbox();
   const blank = {
     Reference: '',
     SubAccount: '',
@@ -224,7 +224,7 @@ test.each(['', '/api/v2.02', '/api/v2.03', '/api/v2.04/'])(
   'an account of rest-2.02 whose address ends with "%s" speaks that version',
   async (end) => {
     await using hook = await webhookReceiver();
-    await using sandbox = await start({ webhook: { url: hook.url } });
+    await using sandbox = await startTestSandbox({ webhook: { url: hook.url } });
     const gateway = openGateway(anAccount({ baseUrl: sandbox.url + end, statusLookUp: true }));
     const evidence = await gateway.send(outgoing(smallestMessage('rest-2.02', 'sms')));
     expect(gateway.classify(evidence, 'M1')).toMatchObject({ kind: 'accepted' });

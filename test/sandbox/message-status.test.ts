@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Destination, SendRequest } from '../../src/domain/message.ts';
-import { acceptMessage } from '../../src/sandbox/accept.ts';
+import { acceptMessage } from '../../src/sandbox/accept-message.ts';
 import { openKeptMessages } from '../../src/sandbox/kept-messages.ts';
 import { decodeDeliveryReport } from '../../src/wire/delivery-report.ts';
 import { rest104Json } from '../../src/wire/rest-1.ts';
@@ -8,8 +8,8 @@ import { rest202Json } from '../../src/wire/rest-2.02.ts';
 import { soapTts } from '../../src/wire/soap-tts.ts';
 import { parseMembers } from '../../src/wire/xml.ts';
 import { secret, smallestMessage } from '../support/messages.ts';
-import { webhookReceiver } from './receiver.ts';
-import { get, send, start } from './start.ts';
+import { get, send, startTestSandbox } from './start-test-sandbox.ts';
+import { webhookReceiver } from './webhook-receiver.ts';
 
 const authorized = { Authorization: `Basic ${secret}` };
 
@@ -29,7 +29,7 @@ async function status(url: string, path: string, headers: Record<string, string>
 describe('the status of a message', () => {
   test('is pending until the delivery delay is over, and completed then', async () => {
     let now = new Date('2026-01-02T03:04:05Z');
-    await using sandbox = await start({ deliveryDelay: 60_000, now: () => now });
+    await using sandbox = await startTestSandbox({ deliveryDelay: 60_000, now: () => now });
     await send(sandbox, rest202Json, sms());
     const common = {
       Result: 'Success',
@@ -104,7 +104,7 @@ describe('the status of a message', () => {
   test('says of each recipient what its delivery report says, and adds it up', async () => {
     await using hook = await webhookReceiver();
     const webhook = { url: hook.url };
-    await using sandbox = await start({ webhook, undeliveredRate: 0.3, now: () => new Date(0) });
+    await using sandbox = await startTestSandbox({ webhook, undeliveredRate: 0.3, now: () => new Date(0) });
     await send(sandbox, rest202Json, sms({ destinations: numbers(200) }));
     await expect.poll(sandbox.outstandingDeliveryReports).toBe(0);
     const reported = hook.calls.map((call) => {
@@ -135,7 +135,7 @@ describe('the status of a message', () => {
   });
 
   test('is answered in XML where Accept asks for it', async () => {
-    await using sandbox = await start({ now: () => new Date(0) });
+    await using sandbox = await startTestSandbox({ now: () => new Date(0) });
     await send(sandbox, rest202Json, sms({ destinations: numbers(2) }));
     const headers = { ...authorized, Accept: 'application/xml' };
     const answer = await get(`${sandbox.url}/api/v2.02/get/status/M1`, headers);
@@ -156,7 +156,7 @@ describe('the status of a message', () => {
   });
 
   test('comes a page at a time', async () => {
-    await using sandbox = await start();
+    await using sandbox = await startTestSandbox();
     await send(sandbox, rest202Json, sms({ destinations: numbers(250) }));
     const page = async (query: string) => {
       const { body } = await status(sandbox.url, `M1${query}`);
@@ -192,7 +192,7 @@ describe('the status of a message', () => {
     ['rest-1.04', rest104Json, 'voice'],
     ['soap-tts', soapTts, 'tts'],
   ] as const)('is there for what came by %s too', async (name, wire, channel) => {
-    await using sandbox = await start();
+    await using sandbox = await startTestSandbox();
     await send(sandbox, wire, smallestMessage(name, channel));
     expect(await status(sandbox.url, 'M1')).toMatchObject({
       status: 200,
@@ -201,14 +201,14 @@ describe('the status of a message', () => {
   });
 
   test('is that of the newest request where several carried one MessageID', async () => {
-    await using sandbox = await start();
+    await using sandbox = await startTestSandbox();
     await send(sandbox, rest202Json, sms());
     await send(sandbox, rest202Json, sms({ destinations: numbers(2) }));
     expect(await status(sandbox.url, 'M1')).toMatchObject({ body: { Count: 2 } });
   });
 
   test('is not there for a request that was not accepted, nor for an id that never came: 404', async () => {
-    await using sandbox = await start({ failRate: 1 });
+    await using sandbox = await startTestSandbox({ failRate: 1 });
     expect((await send(sandbox, rest202Json, sms())).status).toBe(500);
     for (const id of ['M1', 'never', '%00', '%E2%82%AC%22']) {
       expect(await status(sandbox.url, id)).toEqual({
@@ -231,7 +231,7 @@ describe('the status of a message', () => {
   });
 
   test('is 401 without a token, and with another than the one that is taken', async () => {
-    await using sandbox = await start({ token: secret });
+    await using sandbox = await startTestSandbox({ token: secret });
     await send(sandbox, rest202Json, sms());
     const unauthorized = {
       status: 401,
@@ -244,7 +244,7 @@ describe('the status of a message', () => {
   });
 
   test('is asked for without a line in the journal, for it sends nothing', async () => {
-    await using sandbox = await start();
+    await using sandbox = await startTestSandbox();
     await send(sandbox, rest202Json, sms());
     await status(sandbox.url, 'M1');
     await status(sandbox.url, 'never');
@@ -268,10 +268,10 @@ describe('messages are kept', () => {
 
   test('until their recipients are too many: then the oldest are forgotten, looked up or not', () => {
     const messages = openKeptMessages(100);
-    for (const id of ['A', 'B', 'C']) messages.keep(kept(id, 40));
+    for (const id of ['A', 'B', 'C']) messages.add(kept(id, 40));
     expect(messages.find('A')).toBeUndefined();
     expect(messages.find('B')).toBeDefined();
-    messages.keep(kept('D', 40));
+    messages.add(kept('D', 40));
     expect([messages.find('B'), messages.find('C'), messages.find('D')]).toEqual([
       undefined,
       expect.anything(),
@@ -281,17 +281,17 @@ describe('messages are kept', () => {
 
   test('in less number where texts are long', () => {
     const messages = openKeptMessages(100);
-    messages.keep(kept('A', 1));
-    messages.keep(kept('B', 1, 'x'.repeat(49_000)));
+    messages.add(kept('A', 1));
+    messages.add(kept('B', 1, 'x'.repeat(49_000)));
     expect(messages.find('A')).toBeUndefined();
   });
 
   test('not at all where one alone is too large, and none of those before it', () => {
     const messages = openKeptMessages(100);
-    messages.keep(kept('A', 1));
-    messages.keep(kept('A', 1000));
+    messages.add(kept('A', 1));
+    messages.add(kept('A', 1000));
     expect(messages.find('A')).toBeUndefined();
-    messages.keep(kept('B', 1));
+    messages.add(kept('B', 1));
     expect(messages.find('B')).toBeDefined();
   });
 });

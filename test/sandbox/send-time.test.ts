@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { rest104Xml } from '../../src/wire/rest-1.ts';
 import { rest202Json } from '../../src/wire/rest-2.02.ts';
 import { secret, smallestMessage } from '../support/messages.ts';
-import { webhookReceiver } from './receiver.ts';
-import { get, send, start } from './start.ts';
+import { get, send, startTestSandbox } from './start-test-sandbox.ts';
+import { webhookReceiver } from './webhook-receiver.ts';
 
 /** Messages that are to be sent later. */
 
@@ -21,7 +21,7 @@ async function status(url: string) {
 
 test('a message for 2030 is pending in the look-up and not reported', async () => {
   await using hook = await webhookReceiver();
-  await using sandbox = await start({ webhook: { url: hook.url } });
+  await using sandbox = await startTestSandbox({ webhook: { url: hook.url } });
   await send(sandbox, rest202Json, sms({ SendTime: '2030-01-01T09:00', TimeZone: 'New Zealand' }));
   expect(await status(sandbox.url)).toMatchObject({
     Status: 'Pending',
@@ -41,7 +41,11 @@ test('it is reported when its time comes by a clock that runs faster, with its t
   // Four years take a tenth of a second; the machine's own clock is looked at only when something comes in.
   let machineTime = new Date('2026-11-22T10:00:00Z');
   const clockSpeed = (40 * year) / 1000;
-  await using sandbox = await start({ webhook: { url: hook.url }, clockSpeed, now: () => machineTime });
+  await using sandbox = await startTestSandbox({
+    webhook: { url: hook.url },
+    clockSpeed,
+    now: () => machineTime,
+  });
   const auckland = { SendTime: '2030-01-01T09:00', TimeZone: 'Pacific/Auckland' };
   expect(await send(sandbox, rest202Json, sms(auckland))).toMatchObject({ status: 200 });
   expect(await send(sandbox, rest104Xml, sms(auckland))).toMatchObject({ status: 200 });
@@ -60,7 +64,11 @@ test('it is reported when its time comes by a clock that runs faster, with its t
 test("a SendTime without a TimeZone is in the sender's own zone, and one that is over is now", async () => {
   const now = () => new Date('2026-11-22T10:00:00Z');
   await using hook = await webhookReceiver();
-  await using sandbox = await start({ webhook: { url: hook.url }, timeZone: 'Pacific/Auckland', now });
+  await using sandbox = await startTestSandbox({
+    webhook: { url: hook.url },
+    timeZone: 'Pacific/Auckland',
+    now,
+  });
   // In Auckland it is 23:00.
   await send(sandbox, rest202Json, { ...sms({ SendTime: '2026-11-22T23:30' }), messageId: 'M2' });
   await send(sandbox, rest202Json, sms({ SendTime: '2026-11-22T22:30' }));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { get, post, start, type TestSandbox } from './start.ts';
+import { get, post, startTestSandbox, type TestSandbox } from './start-test-sandbox.ts';
 
 /** What the document forbids is refused, so that a faulty client is found; `lenient` takes it. */
 
@@ -64,8 +64,8 @@ const forbidden104: readonly (readonly [string, object, object, string])[] = [
 
 describe('a value that the document forbids', () => {
   test('is 400 with its name and the MessageID, in version 2.02, and 200 with lenient', async () => {
-    await using sandbox = await start();
-    await using lenient = await start({ lenient: true });
+    await using sandbox = await startTestSandbox();
+    await using lenient = await startTestSandbox({ lenient: true });
     for (const [channel, changes, words] of forbidden202) {
       const { status, text } = await send202(sandbox, channel, changes);
       expect({ status, text }).toEqual({ status: 400, text: expect.stringContaining(words) });
@@ -76,8 +76,8 @@ describe('a value that the document forbids', () => {
   });
 
   test('and in the earlier versions', async () => {
-    await using sandbox = await start();
-    await using lenient = await start({ lenient: true });
+    await using sandbox = await startTestSandbox();
+    await using lenient = await startTestSandbox({ lenient: true });
     for (const [type, changes, envelope, words] of forbidden104) {
       const { status, text } = await send104(sandbox, type, changes, envelope);
       expect({ status, text }).toEqual({ status: 400, text: expect.stringContaining(words) });
@@ -86,7 +86,7 @@ describe('a value that the document forbids', () => {
   });
 
   test('is none where it is right, blank, or only not observed', async () => {
-    await using sandbox = await start();
+    await using sandbox = await startTestSandbox();
     const right: readonly (readonly [Channel, object])[] = [
       ['sms', { MessageID: 'a'.repeat(40), Reference: 'r'.repeat(80), WebhookCallbackFormat: 'XML' }],
       ['sms', { SendTime: '2026-12-01T09:00:30', TimeZone: 'Pacific/Auckland', CharacterConversion: false }],
@@ -111,7 +111,7 @@ describe('XML in version 2.02', () => {
     `<${root}><MessageData><MessageID>V1</MessageID><Message>x</Message><Destinations><Destination><Recipient>+64211234567</Recipient></Destination></Destinations></MessageData></${root}>`;
 
   test('needs both of its headers and its root element, and is answered in XML', async () => {
-    await using sandbox = await start();
+    await using sandbox = await startTestSandbox();
     const path = `${sandbox.url}/api/v2.02/send/sms`;
     const { Accept: _, ...withoutAccept } = xml;
     const { 'Content-Type': __, ...withoutType } = xml;
@@ -135,7 +135,7 @@ describe('XML in version 2.02', () => {
   });
 
   test('has its recipients in one element, not in elements of an earlier version', async () => {
-    await using sandbox = await start();
+    await using sandbox = await startTestSandbox();
     const earlier = message('SMSRequest').replace(/<Destination>(.*)<\/Destination>/, '$1');
     expect(await post(`${sandbox.url}/api/v2.02/send/sms`, earlier, xml)).toMatchObject({
       status: 400,
@@ -145,7 +145,7 @@ describe('XML in version 2.02', () => {
 });
 
 test('a path that there is not is answered in the format asked for, in the shape of a failure', async () => {
-  await using sandbox = await start();
+  await using sandbox = await startTestSandbox();
   const words = 'There is no GET /api/v2.02/send/voice';
   const path = `${sandbox.url}/api/v2.02/send/voice`;
   expect(await get(path)).toEqual({

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { bookPending } from '../../src/ledger/billing/fold.ts';
 import type { Ledger } from '../../src/ledger/connection.ts';
 import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
-import { chance } from '../../src/sandbox/chance.ts';
+import { seededRandom } from '../../src/sandbox/seeded-values.ts';
 import { aContact, aRun, planContacts } from './ledger.ts';
 import { giveRows } from './rows.ts';
 
@@ -53,18 +53,20 @@ export async function acceptedRecipients(ledger: Ledger, recipients: number) {
  */
 export function shuffledReports(named: Awaited<ReturnType<typeof acceptedRecipients>>, seed: number): Said[] {
   const reports = named.flatMap((name, place): Said[] => {
-    const failed = chance('outcome', seed, place) < 0.1;
+    const failed = seededRandom('outcome', seed, place) < 0.1;
     const words = failed ? (['Failed', 'Success'] as const) : (['Success', 'Failed'] as const);
     const price = (of: string) =>
-      chance(of, seed, place) < 0.5 ? { Price: `0.${String(place % 97).padStart(2, '0')}1` } : {};
+      seededRandom(of, seed, place) < 0.5 ? { Price: `0.${String(place % 97).padStart(2, '0')}1` } : {};
     return [
       { ...name, Status: words[0], ...price('first') },
       { ...name, Status: words[0], ...price('second') },
-      ...(chance('conflict', seed, place) < 0.05 ? [{ ...name, Status: words[1], ...price('third') }] : []),
+      ...(seededRandom('conflict', seed, place) < 0.05
+        ? [{ ...name, Status: words[1], ...price('third') }]
+        : []),
     ];
   });
   return reports
-    .map((report, place) => ({ report, at: chance('shuffled', seed, place) }))
+    .map((report, place) => ({ report, at: seededRandom('shuffled', seed, place) }))
     .sort((one, other) => one.at - other.at)
     .map(({ report }) => report);
 }
@@ -72,7 +74,7 @@ export function shuffledReports(named: Awaited<ReturnType<typeof acceptedRecipie
 /** Puts reports into the inbox, in batches of different sizes, as receivers do. */
 export async function receiveAll(ledger: Ledger, reports: readonly Said[], seed: number): Promise<void> {
   for (let next = 0, batch = 0; next < reports.length; batch++) {
-    const size = 1 + Math.floor(60 * chance('size', seed, batch));
+    const size = 1 + Math.floor(60 * seededRandom('size', seed, batch));
     const call = { account, method: 'POST', contentType: '', headers: {}, receivedAt: new Date() } as const;
     const bodies = reports
       .slice(next, next + size)

@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 import { Pool } from 'undici';
 import { expect } from 'vitest';
 import { openLedger } from '../../src/ledger/connection.ts';
-import { chance } from '../../src/sandbox/chance.ts';
+import { seededRandom } from '../../src/sandbox/seeded-values.ts';
 import { deliveryReportFormats, encodeDeliveryReport } from '../../src/wire/encode-delivery-report.ts';
 import { aContact, aRun, planContacts } from './ledger.ts';
 import { type OwnPostgres, startOwnPostgres } from './own-postgres.ts';
@@ -52,7 +52,7 @@ export async function expectStormApplied(recipients: number): Promise<Readonly<R
     `SELECT message_id AS "messageId", address FROM recipient_states ORDER BY request, position`,
   );
   const expected = rows.map(({ messageId, address }, index): Expected => {
-    const outcome = chance('outcome', 1, index) < 0.1 ? 'undelivered' : 'delivered';
+    const outcome = seededRandom('outcome', 1, index) < 0.1 ? 'undelivered' : 'delivered';
     return { messageId, address, outcome, price: `0.${String(index % 97).padStart(2, '0')}5` };
   });
   await ledger.close();
@@ -113,7 +113,7 @@ function callsOf(expected: readonly Expected[]): Call[] {
     ];
   });
   return calls
-    .map((call, index) => ({ call, place: chance('shuffled', 1, index) }))
+    .map((call, index) => ({ call, place: seededRandom('shuffled', 1, index) }))
     .sort((one, other) => one.place - other.place)
     .map(({ call }) => call);
 }

@@ -1,7 +1,7 @@
 import type { RequestState } from '../../src/domain/runs.ts';
 import type { EngineContext } from '../../src/engine/context.ts';
 import type { Account } from '../../src/gateway/account.ts';
-import { start, type TestSandbox } from '../sandbox/start.ts';
+import { startTestSandbox, type TestSandbox } from '../sandbox/start-test-sandbox.ts';
 import { execute, type RecordedRequest, recordedRequests } from './execute.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 import { pass } from './faults.ts';
@@ -31,7 +31,7 @@ export type FaultyRuns = {
 
 export async function openFaultyRuns(): Promise<FaultyRuns> {
   const opened = await openTestLedger();
-  const service = await start();
+  const service = await startTestSandbox();
   const context = { ...opened.context, random: () => 0 };
 
   const plan: FaultyRuns['plan'] = (requests, { text = 'Hello', dispatch } = {}) => {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chance } from '../../src/sandbox/chance.ts';
+import { seededRandom } from '../../src/sandbox/seeded-values.ts';
 import { decodeSendRequest } from '../../src/wire/decode-send-request.ts';
 import { encodeSendAnswer } from '../../src/wire/encode-send-answer.ts';
 import type { DecodedSendRequest, EncodedAnswer } from '../../src/wire/wire-interface.ts';
@@ -66,7 +66,7 @@ export async function startJournalPeer(
     changed = new AbortController();
   };
 
-  const refuses = (messageId: string): boolean => chance('rejects', messageId) < behaves.rejects;
+  const refuses = (messageId: string): boolean => seededRandom('rejects', messageId) < behaves.rejects;
 
   async function answer(decoded: DecodedSendRequest): Promise<EncodedAnswer> {
     if (decoded.kind !== 'request' || decoded.request.messageId === undefined) return plain(404);
@@ -75,7 +75,7 @@ export async function startJournalPeer(
     arrivals.push(Date.now());
     heard.resolve(performance.now());
     heard = Promise.withResolvers();
-    if (chance('busy', received) < behaves.busy) return plain(received % 2 === 0 ? 429 : 503);
+    if (seededRandom('busy', received) < behaves.busy) return plain(received % 2 === 0 ? 429 : 503);
     if (refuses(messageId)) {
       return encodeSendAnswer({ kind: 'refused', words: ['not this one'], messageId }, decoded.answer);
     }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { createToken } from '../../src/engine/access/tokens.ts';
-import { chance } from '../../src/sandbox/chance.ts';
+import { seededRandom } from '../../src/sandbox/seeded-values.ts';
 import { freePort } from './free-port.ts';
 import { openTestLedger } from './ledger.ts';
 import { type Started, startVolley } from './volley.ts';
@@ -67,7 +67,7 @@ export async function killStarts(keys: number, seed: string): Promise<KilledStar
         lost++;
       },
     );
-    await sleep(chance('kill', seed, key) * 500);
+    await sleep(seededRandom('kill', seed, key) * 500);
     server.process.kill('SIGKILL');
     await killed;
     await server.ended;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chance } from '../../src/sandbox/chance.ts';
+import { seededRandom } from '../../src/sandbox/seeded-values.ts';
 import { type Started, startVolley } from './volley.ts';
 
 export type FleetMember = {
@@ -44,8 +44,8 @@ export function startFleet(
     for (let life = 0; ; life++) {
       const started = startVolley(words, surroundings);
       last.set(name, started);
-      const lives = chance(seed, name, 'life', life) * longestLife;
-      if (chance(seed, name, 'start', life) >= killedWhileStarting) await started.says(says);
+      const lives = seededRandom(seed, name, 'life', life) * longestLife;
+      if (seededRandom(seed, name, 'start', life) >= killedWhileStarting) await started.says(says);
       const left = end - performance.now();
       if (left <= lives) {
         await started.says(says);
@@ -59,7 +59,7 @@ export function startFleet(
       started.process.kill('SIGKILL');
       kills++;
       await started.ended;
-      await sleep(chance(seed, name, 'gap', life) * longestGap);
+      await sleep(seededRandom(seed, name, 'gap', life) * longestGap);
     }
   }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { succeed, textPeer } from '../gateway/peer.ts';
+import { answerSuccess, textPeer } from '../gateway/test-peers.ts';
 import type { TestLedger } from './ledger.ts';
 import { type Surroundings, startVolley, volleyHere } from './volley.ts';
 import { contactsCsv, makeWorkspace, smsCampaignYaml } from './workspace.ts';
@@ -39,7 +39,7 @@ export async function sendAtRate(
   const arrivals: number[] = [];
   await using peer = await textPeer((text, response) => {
     arrivals.push(performance.now());
-    succeed(/"MessageID":"([^"]+)"/.exec(text)?.[1] ?? '', response);
+    answerSuccess(/"MessageID":"([^"]+)"/.exec(text)?.[1] ?? '', response);
   });
   await using workspace = await makeWorkspace({
     'accounts.yaml': accountsYaml(perSecond),

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
-import { chance } from '../../src/sandbox/chance.ts';
+import { seededRandom } from '../../src/sandbox/seeded-values.ts';
 import { decodeSendRequest } from '../../src/wire/decode-send-request.ts';
 import { deliveryReportFormats, encodeDeliveryReport } from '../../src/wire/encode-delivery-report.ts';
 import { encodeSendAnswer } from '../../src/wire/encode-send-answer.ts';
@@ -51,7 +51,7 @@ export async function startReportingService(receivers: readonly string[]): Promi
     taken: TakenRecipient,
     place: number,
   ): Promise<void> {
-    await sleep(chance('wait', messageId, address, place) * 5_000, undefined, { signal: over.signal });
+    await sleep(seededRandom('wait', messageId, address, place) * 5_000, undefined, { signal: over.signal });
     const said = {
       ...{ version: 'v2.02', url: 'https://volley.example', type: 'SMS', messageId, destination: address },
       ...{ price: taken.price, units: { SMSParts: 1 }, sentTimeUtc: new Date().toISOString() },
@@ -62,7 +62,7 @@ export async function startReportingService(receivers: readonly string[]): Promi
         : { ...said, status: 'Failed', result: 'Bad Number' };
     const what = place === 2 ? { ...said, status: 'Pending', result: '' } : final;
     const format =
-      deliveryReportFormats[Math.floor(chance('format', messageId, address, place) * 4)] ?? 'json';
+      deliveryReportFormats[Math.floor(seededRandom('format', messageId, address, place) * 4)] ?? 'json';
     const { method, headers, body } = encodeDeliveryReport(what, format);
     for (let tries = 0; !over.signal.aborted; tries++) {
       const receiver = receivers[(place + tries + address.length) % receivers.length] ?? '';
@@ -90,7 +90,7 @@ export async function startReportingService(receivers: readonly string[]): Promi
   function take(messageId: string, chargeCode: string, addresses: readonly string[]): void {
     accepted.set(messageId, (accepted.get(messageId) ?? 0) + 1);
     for (const address of addresses) {
-      const draw = chance('outcome', messageId, address);
+      const draw = seededRandom('outcome', messageId, address);
       const outcome = draw < 0.1 ? 'undelivered' : 'delivered';
       const taken = { chargeCode, outcome, price: `0.0${Math.floor(draw * 90) + 10}` } as const;
       recipients.set(recipientKey(messageId, address), taken);
@@ -113,12 +113,12 @@ export async function startReportingService(receivers: readonly string[]): Promi
     }
     const { messageId, destinations, fields } = request.request;
     figures.requests++;
-    await sleep(chance('latency', figures.requests) * 40);
-    if (chance('busy', figures.requests) < 0.03) {
+    await sleep(seededRandom('latency', figures.requests) * 40);
+    if (seededRandom('busy', figures.requests) < 0.03) {
       figures.refused++;
       return { status: 503, headers: { 'Retry-After': '0' }, body: 'not now' };
     }
-    if (chance('rejects', messageId) < 0.02) {
+    if (seededRandom('rejects', messageId) < 0.02) {
       return encodeSendAnswer({ kind: 'refused', words: ['not this one'], messageId }, request.answer);
     }
     take(
@@ -126,8 +126,8 @@ export async function startReportingService(receivers: readonly string[]): Promi
       fields['ChargeCode'] ?? '',
       destinations.map(({ Recipient }) => Recipient),
     );
-    await sleep(chance('answer', figures.requests) * 40);
-    if (chance('cut', figures.requests) < 0.01) {
+    await sleep(seededRandom('answer', figures.requests) * 40);
+    if (seededRandom('cut', figures.requests) < 0.01) {
       figures.cut++;
       return undefined;
     }

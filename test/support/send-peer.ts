@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
-import { type Peer, succeed, textPeer } from '../gateway/peer.ts';
+import { answerSuccess, type Peer, textPeer } from '../gateway/test-peers.ts';
 
 /** A send request as the service got it. */
 export type SendCall = {
@@ -47,7 +47,7 @@ export async function sendPeer(reply: (call: SendCall) => SendReply | Promise<Se
     if (what.kind === 'accepted' || what.kind === 'lost') accepted.push(call);
     switch (what.kind) {
       case 'accepted':
-        return succeed(messageId, response);
+        return answerSuccess(messageId, response);
       case 'rejected':
         response.writeHead(400, { 'Content-Type': 'application/json' });
         response.end(JSON.stringify({ Result: 'Failed', MessageID: messageId, ErrorMessage: [what.words] }));

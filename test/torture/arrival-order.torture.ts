@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { chance } from '../../src/sandbox/chance.ts';
+import { seededRandom } from '../../src/sandbox/seeded-values.ts';
 import {
   acceptedRecipients,
   expectArrivalDecides,
@@ -34,7 +34,7 @@ test(`the first report of each of ${recipients} recipients decides, with three a
   cleanUp.defer(() => children.forEach((child) => void child.kill('SIGKILL')));
   let kills = 0;
   while ((await ledger.pool.query('SELECT FROM inbox_queue LIMIT 1')).rowCount !== 0) {
-    await sleep(50 + 400 * chance('kill', seed, kills));
+    await sleep(50 + 400 * seededRandom('kill', seed, kills));
     const victim = kills % 2;
     children[victim]?.kill('SIGKILL');
     children[victim] = await start(victim === 0 ? 2 : 1);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { chance } from '../../src/sandbox/chance.ts';
+import { seededRandom } from '../../src/sandbox/seeded-values.ts';
 import { type FailoverFigures, failOver, type SenderEnd } from '../support/failover.ts';
 import { findPostgresPrograms } from '../support/postgres-programs.ts';
 import {
@@ -24,7 +24,7 @@ async function torture(replication: Replication): Promise<readonly FailoverFigur
   const all: FailoverFigures[] = [];
   for (let index = 0; index < failovers; index++) {
     const random = (what: string, below: number) =>
-      Math.floor(chance(seed, replication, what, index) * below);
+      Math.floor(seededRandom(seed, replication, what, index) * below);
     const sender = senders[index % senders.length] ?? 'killed';
     const stalled = random('is stalled', 4) === 0 ? 0 : random('stalled', 150);
     await using postgres = await origin.startPair(replication);

@@ -3,7 +3,7 @@ import pRetry from 'p-retry';
 import { expect, test } from 'vitest';
 import { requireSummary } from '../../src/engine/runs/find-run.ts';
 import { openLedger } from '../../src/ledger/connection.ts';
-import { chance } from '../../src/sandbox/chance.ts';
+import { seededRandom } from '../../src/sandbox/seeded-values.ts';
 import { contextOf } from '../support/ledger.ts';
 import { attemptsWithoutEnd, executeIn, planRequests } from '../support/outage-runs.ts';
 import { startOwnPostgres } from '../support/own-postgres.ts';
@@ -15,7 +15,8 @@ const outages = Number(process.env['TORTURE_OUTAGES'] ?? 120);
 const requests = 3_000;
 
 /** A number from 0 up to `below`, the same for the same seed. */
-const random = (what: string, index: number, below: number) => Math.floor(chance(what, seed, index) * below);
+const random = (what: string, index: number, below: number) =>
+  Math.floor(seededRandom(what, seed, index) * below);
 
 test(`Postgres is lost ${outages} times, in every way, while two engines share run after run`, async () => {
   await using postgres = await startOwnPostgres();
@@ -26,7 +27,7 @@ test(`Postgres is lost ${outages} times, in every way, while two engines share r
   const openEngine = () => pRetry(() => openLedger({ connectionString: proxy.url }, 'own Postgres'));
   await using service = await sendPeer(async ({ number }) => {
     await sleep(random('latency', number, 30));
-    return { kind: chance('busy', seed, number) < 0.03 ? 'busy' : 'accepted' };
+    return { kind: seededRandom('busy', seed, number) < 0.03 ? 'busy' : 'accepted' };
   });
 
   const ways: Readonly<Record<string, (index: number) => Promise<unknown>>> = {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { chance } from '../../src/sandbox/chance.ts';
+import { seededRandom } from '../../src/sandbox/seeded-values.ts';
 import { type DispatchScene, openDispatchScene } from '../support/dispatch-scene.ts';
 import { freePort } from '../support/free-port.ts';
 import { plannedRun } from '../support/planned-run.ts';
@@ -52,7 +52,7 @@ async function runOne(
     return expectEnd(await running.ended);
   }
   const run = await plannedRun(running);
-  await sleep(300 * chance('kill', seed, number));
+  await sleep(300 * seededRandom('kill', seed, number));
   running.process.kill('SIGKILL');
   await running.ended;
   counts.killed++;

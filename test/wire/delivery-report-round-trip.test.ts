@@ -4,10 +4,10 @@ import { decodeDeliveryReport } from '../../src/wire/delivery-report.ts';
 import type { DeliveryReportCall } from '../../src/wire/delivery-report-call.ts';
 import { maxBytes } from '../../src/wire/delivery-report-text.ts';
 import {
-  type DeliveryReportToWrite,
   deliveryReportFormats,
   type EncodedDeliveryReport,
   encodeDeliveryReport,
+  type OutgoingDeliveryReport,
 } from '../../src/wire/encode-delivery-report.ts';
 import { parseMembers } from '../../src/wire/xml.ts';
 import { anyCharacter } from '../support/any-character.ts';
@@ -62,7 +62,7 @@ describe.each(deliveryReportFormats)('a report written in %s', (format) => {
       url: text,
     });
   const carrier = format === 'xml' ? 'xml' : 'json';
-  const sample: DeliveryReportToWrite = {
+  const sample: OutgoingDeliveryReport = {
     version: 'v1.04',
     messageId: 'V1',
     destination: '+64211234567',

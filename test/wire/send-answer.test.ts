@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { encodeSendAnswer } from '../../src/wire/encode-send-answer.ts';
 import { wireInterface, wireInterfaces } from '../../src/wire/interfaces.ts';
-import type { AnswerStyle, SendAnswerToWrite } from '../../src/wire/wire-interface.ts';
+import type { AnswerStyle, OutgoingAnswer } from '../../src/wire/wire-interface.ts';
 
 type Decode = (body: string) => unknown;
 
@@ -244,7 +244,7 @@ describe('an answer is written', () => {
   const soap: AnswerStyle = { interface: 'soap-tts', format: 'xml', channel: 'tts' };
   const accepted = { kind: 'accepted', messageId: 'V1', jobNumber: '12AB34CD' } as const;
   const refused = { kind: 'refused', words: ['Missing or empty destinations'], messageId: 'V1' } as const;
-  const written = (answer: SendAnswerToWrite, style: AnswerStyle): readonly [number, string] => {
+  const written = (answer: OutgoingAnswer, style: AnswerStyle): readonly [number, string] => {
     const { status, body } = encodeSendAnswer(answer, style);
     return [status, body.toString()];
   };
@@ -296,7 +296,7 @@ describe('an answer is written', () => {
   });
 
   test('in SOAP as ttsReturn or as a fault, and is read as that', () => {
-    const read = (answer: SendAnswerToWrite) => decodeSoap(written(answer, soap)[1]);
+    const read = (answer: OutgoingAnswer) => decodeSoap(written(answer, soap)[1]);
     expect(written(accepted, soap)[1]).toContain(
       '<tns:ttsResponse><ttsReturn>Job 12AB34CD</ttsReturn></tns:ttsResponse>',
     );

@@ -9,7 +9,7 @@ import { wireInterface } from '../../src/wire/interfaces.ts';
 import { soapParts } from '../../src/wire/soap-tts.ts';
 import { encodeWsdl } from '../../src/wire/soap-wsdl.ts';
 import type { SendAnswer } from '../../src/wire/wire-interface.ts';
-import { start, type TestSandbox } from '../sandbox/start.ts';
+import { startTestSandbox, type TestSandbox } from '../sandbox/start-test-sandbox.ts';
 import { outgoing } from '../support/outgoing.ts';
 
 /**
@@ -32,7 +32,7 @@ async function call({ url }: TestSandbox, parts: Readonly<Record<string, string>
 
 describe("another's client, made from our WSDL,", () => {
   test('sends to a list of numbers, and reads the job from the answer', async () => {
-    await using sandbox = await start();
+    await using sandbox = await startTestSandbox();
     const parts = { phone_numbers: '64211234567,64211234568', msg_to_people: 'Hello' };
     expect(await call(sandbox, parts)).toEqual({
       ttsReturn: expect.stringMatching(/^Job [0-9A-F]{8}$/),
@@ -50,7 +50,7 @@ describe("another's client, made from our WSDL,", () => {
   });
 
   test('sends to the recipients of a CSV file, with their fields', async () => {
-    await using sandbox = await start();
+    await using sandbox = await startTestSandbox();
     const csv = 'Recipient,Company,Custom1\r\n64211234567,"Smith, ""Ltd""",💸\r\n64211234568,,\r\n';
     await call(sandbox, { csv_file: Buffer.from(csv).toString('base64'), msg_to_people: 'Hello' });
     expect(await sandbox.journal()).toMatchObject([
@@ -62,7 +62,7 @@ describe("another's client, made from our WSDL,", () => {
   });
 
   test('sends the keypads that are enabled', async () => {
-    await using sandbox = await start();
+    await using sandbox = await startTestSandbox();
     await call(sandbox, {
       phone_numbers: '64211234567',
       msg_to_people: 'Press 1',
@@ -80,7 +80,7 @@ describe("another's client, made from our WSDL,", () => {
   });
 
   test('sends any text, and every field arrives under its name', async () => {
-    await using sandbox = await start();
+    await using sandbox = await startTestSandbox();
     await call(sandbox, {
       phone_numbers: '64211234567',
       caller_id: '6491234567',
@@ -123,7 +123,7 @@ describe("another's client, made from our WSDL,", () => {
     ['missing numbers', { msg_to_people: 'x' }, 'Missing or empty destinations'],
     ['a missing sender', { sender: '', phone_numbers: '1', msg_to_people: 'x' }, 'Missing Sender'],
   ])('understands the fault that answers %s', async (_, parts, words) => {
-    await using sandbox = await start();
+    await using sandbox = await startTestSandbox();
     await expect(call(sandbox, parts)).rejects.toMatchObject({
       response: { status: 500 },
       root: { Envelope: { Body: { Fault: { faultcode: 'soap:Client', faultstring: words } } } },
@@ -131,7 +131,7 @@ describe("another's client, made from our WSDL,", () => {
   });
 
   test('understands the fault that answers a wrong token', async () => {
-    await using sandbox = await start({ token: 'another' });
+    await using sandbox = await startTestSandbox({ token: 'another' });
     const parts = { phone_numbers: '64211234567', msg_to_people: 'x' };
     await expect(call(sandbox, parts)).rejects.toMatchObject({ response: { status: 401 } });
     expect(await sandbox.journalText()).not.toContain('secret-token');

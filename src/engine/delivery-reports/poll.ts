@@ -1,7 +1,7 @@
 import { comparedWithService } from '../../domain/compared-address.ts';
 import type { Account } from '../../gateway/account.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
-import type { UnclearLookUp } from '../../gateway/look-up.ts';
+import type { InconclusiveLookUp } from '../../gateway/look-up.ts';
 import { listPollable, notePoll, type PollableRequest } from '../../ledger/delivery-reports/polls.ts';
 import { type ReceivedReport, receiveReports } from '../../ledger/delivery-reports/receive.ts';
 import { decodeDeliveryReport } from '../../wire/delivery-report.ts';
@@ -52,7 +52,7 @@ export async function pollReports(
   context: EngineContext,
   { account, gateway, rate, run, acceptedWithin, acceptedFor = 0 }: PollWork,
   stop: AbortSignal,
-  onUnclear: (messageId: string, answer: UnclearLookUp) => void,
+  onUnclear: (messageId: string, answer: InconclusiveLookUp) => void,
 ): Promise<PollEnd> {
   requireLookUp(account);
   const { pool } = context.ledger;
@@ -96,7 +96,7 @@ type Asked =
   | { readonly kind: 'found'; readonly recipients: Recipients }
   | { readonly kind: 'not_found' | 'stopped' }
   | { readonly kind: 'unauthorized'; readonly words: readonly string[] }
-  | UnclearLookUp;
+  | InconclusiveLookUp;
 
 /** All pages of one request. An answer that has not come is not waited for: asking changes nothing. */
 async function askAbout(

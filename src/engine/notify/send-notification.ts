@@ -78,11 +78,11 @@ async function callWebhookTarget(
   const end = await callWebhook(webhook, { id: acquired.notification, now: context.now(), body }, cutOff);
   trace('notification sent', acquired.notification);
   switch (end.kind) {
-    case 'told':
+    case 'acknowledged':
       return { kind: 'acknowledged' };
     case 'gone':
       return { kind: 'unsubscribed', problem: 'answered 410: it wants no more of this' };
-    case 'not told':
+    case 'failed':
       return { kind: 'failed', problem: end.problem };
   }
 }

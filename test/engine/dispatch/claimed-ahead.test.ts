@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { httpPeer, succeed } from '../../gateway/peer.ts';
+import { answerSuccess, httpPeer } from '../../gateway/test-peers.ts';
 import { anAccount, execute } from '../../support/execute.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
 
@@ -36,8 +36,8 @@ test('while the service answers nothing, no more is claimed than is in flight, a
   const held: (() => void)[] = [];
   let holds = true;
   await using service = await httpPeer((messageId, response) => {
-    if (holds) held.push(() => succeed(messageId, response));
-    else succeed(messageId, response);
+    if (holds) held.push(() => answerSuccess(messageId, response));
+    else answerSuccess(messageId, response);
   });
   const run = await planned(100);
   const executing = execute(opened.context, run, anAccount(service.url, limits));
@@ -61,7 +61,7 @@ test('however quick the service is, at most four times as many as may be in flig
       // What arrives meanwhile makes it less, never more.
       ahead.push((await claimed(run)) - arrived);
     }
-    succeed(messageId, response);
+    answerSuccess(messageId, response);
   }
   await using service = await httpPeer((messageId, response) => void answer(messageId, response));
   const { summary } = await execute(opened.context, run, anAccount(service.url, limits));

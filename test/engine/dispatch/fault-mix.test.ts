@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { InputError } from '../../../src/domain/problems.ts';
 import { requestStates } from '../../../src/domain/runs.ts';
-import { chance } from '../../../src/sandbox/chance.ts';
+import { seededRandom } from '../../../src/sandbox/seeded-values.ts';
 import { anAccount, execute, recordedRequests } from '../../support/execute.ts';
 import { type Fault, startFaultProxy } from '../../support/fault-proxy.ts';
 import * as faults from '../../support/faults.ts';
@@ -53,10 +53,10 @@ const frequent: readonly Fault[] = [
 
 function pick(seed: number, request: number): Fault {
   if (request % storm.every < storm.length) return busy;
-  const draw = chance('mix', seed, request);
+  const draw = seededRandom('mix', seed, request);
   if (draw < 0.4) return faults.pass;
   const among = draw < 0.5 ? rare : frequent;
-  return among[Math.floor(chance('fault', seed, request) * among.length)] ?? faults.pass;
+  return among[Math.floor(seededRandom('fault', seed, request) * among.length)] ?? faults.pass;
 }
 
 test.each([1, 2])('whatever goes wrong, nothing is lost and nothing is sent twice, mix %i', async (seed) => {

@@ -5,7 +5,7 @@ import { executeRun } from '../../../src/engine/runs/execute-run.ts';
 import { requireSummary } from '../../../src/engine/runs/find-run.ts';
 import type { Account } from '../../../src/gateway/account.ts';
 import type { PlannedRun } from '../../../src/ledger/planning/planned-run.ts';
-import { textPeer } from '../../gateway/peer.ts';
+import { textPeer } from '../../gateway/test-peers.ts';
 import {
   aContact,
   anEnvelope,

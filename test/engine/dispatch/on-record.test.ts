@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { httpPeer, succeed } from '../../gateway/peer.ts';
+import { answerSuccess, httpPeer } from '../../gateway/test-peers.ts';
 import { anAccount, execute } from '../../support/execute.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
 
@@ -36,7 +36,7 @@ test('whenever a request arrives at the service, the ledger says by then who is 
     const refuse = call === 1 && calls.size % 2 === 0;
     records.push([messageId, call, await recordOf(messageId)]);
     if (refuse) response.writeHead(503, { 'Retry-After': '0' }).end();
-    else succeed(messageId, response);
+    else answerSuccess(messageId, response);
   }
 
   await using service = await httpPeer((messageId, response) => void answer(messageId, response));

@@ -4,7 +4,7 @@ import { createOutageRetry } from '../../../src/engine/dispatch/outage-retry.ts'
 import { createRateLimiter } from '../../../src/engine/dispatch/rate-limiter.ts';
 import { sendRequest } from '../../../src/engine/dispatch/send-request.ts';
 import type { Gateway } from '../../../src/gateway/gateway.ts';
-import { open } from '../../gateway/peer.ts';
+import { openTestGateway } from '../../gateway/test-peers.ts';
 import { anAccount } from '../../support/account.ts';
 import { anEnvelope, openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { asStored } from '../../support/outgoing.ts';
@@ -31,7 +31,7 @@ async function send(
 ): ReturnType<typeof sendRequest> {
   const { context } = opened;
   const never = new AbortController().signal;
-  await using gateway = open(service.url);
+  await using gateway = openTestGateway(service.url);
   const sender: Sender = {
     context,
     outageRetry: createOutageRetry({ onDown: () => {}, onUp: () => {} }, context.ledger, never),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { chance } from '../../../src/sandbox/chance.ts';
+import { seededRandom } from '../../../src/sandbox/seeded-values.ts';
 import { anAccount, execute } from '../../support/execute.ts';
 import { startFaultProxy } from '../../support/fault-proxy.ts';
 import { answerTooMany } from '../../support/faults.ts';
@@ -23,7 +23,7 @@ test.each([
     let begun = 0;
     await using proxy = await startFaultProxy(runs.service.port, () => {
       begun++;
-      const [own, stray] = [chance('own', status, begun), chance('stray', status, begun)];
+      const [own, stray] = [seededRandom('own', status, begun), seededRandom('stray', status, begun)];
       return answerTooMany(status, body, own * 6, stray * 8);
     });
     const run = await runs.plan(120, { dispatch: { concurrency: 4 } });

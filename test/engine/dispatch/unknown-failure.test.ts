@@ -6,7 +6,7 @@ import { createOutageRetry } from '../../../src/engine/dispatch/outage-retry.ts'
 import { createRangeSource } from '../../../src/engine/dispatch/range-source.ts';
 import { createRateLimiter } from '../../../src/engine/dispatch/rate-limiter.ts';
 import { createRecorder } from '../../../src/engine/dispatch/recorder.ts';
-import { open } from '../../gateway/peer.ts';
+import { openTestGateway } from '../../gateway/test-peers.ts';
 import { anAccount } from '../../support/account.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
 import { sendPeer } from '../../support/send-peer.ts';
@@ -68,7 +68,7 @@ async function openSlice() {
 
 test('a request whose answer could not be judged is not given back with those that were not sent', async () => {
   await using service = await sendPeer(() => ({ kind: 'accepted' }));
-  await using gateway = open(service.url);
+  await using gateway = openTestGateway(service.url);
   const { source, sender, claimedTo } = await openSlice();
   const classify = (): never => {
     throw new Error('a bug of ours');

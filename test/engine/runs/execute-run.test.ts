@@ -8,7 +8,7 @@ import { hashSuppressions } from '../../../src/ledger/purge/hash-suppressions.ts
 import { watchRuns } from '../../../src/ledger/slices/watch.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import { startSandbox } from '../../../src/sandbox/sandbox.ts';
-import { freePort, httpPeer, type Peer, succeed } from '../../gateway/peer.ts';
+import { answerSuccess, freePort, httpPeer, type Peer } from '../../gateway/test-peers.ts';
 import { anAccount } from '../../support/account.ts';
 import { readJournal } from '../../support/journal.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
@@ -61,7 +61,7 @@ async function attemptsOf(run: string) {
 
 /** A peer that answers every request by this many-th call for it. */
 function counting(
-  answer: (call: number, messageId: string, response: Parameters<typeof succeed>[1]) => void,
+  answer: (call: number, messageId: string, response: Parameters<typeof answerSuccess>[1]) => void,
 ) {
   const calls = new Map<string, number>();
   const peer = httpPeer((messageId, response) => {
@@ -73,7 +73,7 @@ function counting(
 }
 
 test('every planned request is sent once and accepted, and the run is completed', async () => {
-  const { calls, peer } = counting((_, messageId, response) => succeed(messageId, response));
+  const { calls, peer } = counting((_, messageId, response) => answerSuccess(messageId, response));
   await using service = await peer;
   const { end, summary } = await execute(await planRun(50), service.url);
   expect(end.kind).toBe('finished');
@@ -91,7 +91,7 @@ test('when the first byte of a request arrives, its state and its attempt are al
       [run, messageId],
     );
     seen.push(...rows);
-    succeed(messageId, response);
+    answerSuccess(messageId, response);
   });
   run = await planRun(10);
   await execute(run, service.url);
@@ -108,7 +108,7 @@ test('no more requests are in flight than the campaign allows', async () => {
     most = Math.max(most, inFlight);
     await sleep(20);
     inFlight--;
-    succeed(messageId, response);
+    answerSuccess(messageId, response);
   });
   await execute(await planRun(40, { definition: { dispatch: { concurrency: 3, retries: 0 } } }), service.url);
   expect(most).toBe(3);
@@ -117,7 +117,7 @@ test('no more requests are in flight than the campaign allows', async () => {
 test('a 503 is waited out and sent again with the same MessageID and the same bytes', async () => {
   const bodies: string[] = [];
   const { calls, peer } = counting((call, messageId, response) => {
-    if (call > 1) return succeed(messageId, response);
+    if (call > 1) return answerSuccess(messageId, response);
     response.writeHead(503, { 'Retry-After': '0' }).end();
   });
   await using service = await peer;
@@ -187,7 +187,7 @@ test('a refused credential pauses the run, and all of it can be sent later', asy
       words: 'bad token',
     });
   }
-  const { calls, peer } = counting((_, messageId, response) => succeed(messageId, response));
+  const { calls, peer } = counting((_, messageId, response) => answerSuccess(messageId, response));
   await using service = await peer;
   const { summary } = await execute(run, service.url);
   expect(summary).toMatchObject({ state: 'completed', requests: { accepted: 20 } });
@@ -201,7 +201,7 @@ test('a run that is asked to stop records what is on its way, and a later run se
   const { calls, peer } = counting(async (_, messageId, response) => {
     if (calls.size === 10) stop.abort();
     await sleep(30);
-    succeed(messageId, response);
+    answerSuccess(messageId, response);
   });
   await using service = await peer;
   const run = await planRun(40);
@@ -235,7 +235,7 @@ test('a stop during a long Retry-After puts the request back instead of waiting'
 test('two processes that send one run share it, and no request is sent by both', async () => {
   const { calls, peer } = counting(async (_, messageId, response) => {
     await sleep(5);
-    succeed(messageId, response);
+    answerSuccess(messageId, response);
   });
   await using service = await peer;
   const run = await planRun(1_200);
@@ -256,7 +256,7 @@ test('when every session is lost in the middle of a run, it goes on, and nothing
       await opened.breakConnections();
     }
     await sleep(20);
-    succeed(messageId, response);
+    answerSuccess(messageId, response);
   });
   await using service = await peer;
   const run = await planRun(40);
@@ -271,7 +271,7 @@ test('a run that is asked to stop when its last request is on its way is complet
   await using service = await httpPeer(async (messageId, response) => {
     stop.abort();
     await sleep(20);
-    succeed(messageId, response);
+    answerSuccess(messageId, response);
   });
   const { end, summary } = await execute(await planRun(1), service.url, stop.signal);
   expect(summary.requests).toMatchObject({ accepted: 1 });
@@ -318,7 +318,7 @@ test('who is suppressed after the run was planned is not sent to, and the others
 });
 
 test('a batch of which nobody is left is cancelled, and what comes after it is sent', async () => {
-  const { calls, peer } = counting((_, messageId, response) => succeed(messageId, response));
+  const { calls, peer } = counting((_, messageId, response) => answerSuccess(messageId, response));
   await using service = await peer;
   const run = await planRun(12);
   await suppress([2, 3, 4, 5, 6, 7, 8, 9, 13]);
@@ -335,7 +335,7 @@ test('a batch of which nobody is left is cancelled, and what comes after it is s
 });
 
 test('of a completed run nothing is sent again', async () => {
-  const { calls, peer } = counting((_, messageId, response) => succeed(messageId, response));
+  const { calls, peer } = counting((_, messageId, response) => answerSuccess(messageId, response));
   await using service = await peer;
   const run = await planRun(1);
   await execute(run, service.url);
@@ -360,7 +360,7 @@ async function recording(service: Peer, bodies: string[]): Promise<Peer> {
 }
 
 test('no run is begun without the key of suppressions that are hashed; with it, nobody of them is sent to', async () => {
-  const { calls, peer } = counting((_, messageId, response) => succeed(messageId, response));
+  const { calls, peer } = counting((_, messageId, response) => answerSuccess(messageId, response));
   await using service = await peer;
   const run = await planRun(2);
   const common = { subAccount: '', reason: '', source: 'reply', createdAt: long } as const;

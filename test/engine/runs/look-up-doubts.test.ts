@@ -3,7 +3,7 @@ import { InputError } from '../../../src/domain/problems.ts';
 import { lookUpDoubts } from '../../../src/engine/runs/resolve.ts';
 import type { LookUp } from '../../../src/gateway/look-up.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
-import { anAccount, open, textPeer } from '../../gateway/peer.ts';
+import { openTestGateway, testAccount, textPeer } from '../../gateway/test-peers.ts';
 import { doubtfulRun } from '../../support/doubts.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 
@@ -17,7 +17,7 @@ const rate = { admitLookUp: async (stop: AbortSignal) => !stop.aborted };
 
 /** Asks a service that says of the nth MessageID what is given, and of those after it that it has them. */
 async function lookUp(run: string, answers: readonly [number, object][], stop = new AbortController()) {
-  const account = { ...anAccount('http://127.0.0.1:1'), statusLookUp: true };
+  const account = { ...testAccount('http://127.0.0.1:1'), statusLookUp: true };
   const asked: string[] = [];
   await using peer = await textPeer((_body, response, { url = '' }) => {
     const messageId = /status\/(\w+)/.exec(url)?.[1] ?? '';
@@ -25,7 +25,7 @@ async function lookUp(run: string, answers: readonly [number, object][], stop = 
     asked.push(messageId);
     response.writeHead(status).end(JSON.stringify({ MessageID: messageId, ...body }));
   });
-  await using gateway = open(peer.url);
+  await using gateway = openTestGateway(peer.url);
   const heard: LookUp['kind'][] = [];
   const service = { account, gateway, rate };
   const end = await lookUpDoubts(
@@ -83,8 +83,8 @@ test('stopped, it does not wait for an answer that has not come', async () => {
   const run = await doubtfulRun(opened.ledger, { requests: 2 });
   const stop = new AbortController();
   await using peer = await textPeer(() => stop.abort());
-  await using gateway = open(peer.url, { timeouts: { headers: 60_000 } });
-  const service = { account: { ...anAccount(peer.url), statusLookUp: true }, gateway, rate };
+  await using gateway = openTestGateway(peer.url, { timeouts: { headers: 60_000 } });
+  const service = { account: { ...testAccount(peer.url), statusLookUp: true }, gateway, rate };
   const end = await lookUpDoubts(
     opened.context,
     service,
@@ -100,8 +100,8 @@ test.each([
   ['soap-tts', /soap-tts has no status look-up/],
 ] as const)('an account of %s without a look-up is told so before anything is asked', async (name, words) => {
   const run = await doubtfulRun(opened.ledger);
-  const account = { ...anAccount('http://127.0.0.1:1'), interface: name };
-  await using gateway = open('http://127.0.0.1:1');
+  const account = { ...testAccount('http://127.0.0.1:1'), interface: name };
+  await using gateway = openTestGateway('http://127.0.0.1:1');
   const asking = lookUpDoubts(
     opened.context,
     { account, gateway, rate },

@@ -70,7 +70,7 @@ export async function freePort(): Promise<number> {
   return peer.port;
 }
 
-export function succeed(messageId: string, response: ServerResponse): void {
+export function answerSuccess(messageId: string, response: ServerResponse): void {
   response.setHeader('Content-Type', 'application/json');
   response.end(JSON.stringify({ Result: 'Success', MessageID: messageId }));
 }
@@ -79,12 +79,12 @@ type AccountChanges = Partial<Omit<Account, 'timeouts'>> & {
   readonly timeouts?: Partial<Account['timeouts']>;
 };
 
-export function open(baseUrl: string, changes: AccountChanges = {}): Gateway & AsyncDisposable {
-  const gateway = openGateway(anAccount(baseUrl, changes));
+export function openTestGateway(baseUrl: string, changes: AccountChanges = {}): Gateway & AsyncDisposable {
+  const gateway = openGateway(testAccount(baseUrl, changes));
   return { ...gateway, [Symbol.asyncDispose]: gateway.close };
 }
 
-export function anAccount(baseUrl: string, { timeouts, ...changes }: AccountChanges = {}): Account {
+export function testAccount(baseUrl: string, { timeouts, ...changes }: AccountChanges = {}): Account {
   return {
     name: 'test',
     interface: 'rest-2.02',
@@ -102,7 +102,7 @@ export function anAccount(baseUrl: string, { timeouts, ...changes }: AccountChan
   };
 }
 
-export function sms(messageId: string, text = 'Hi'): OutgoingRequest {
+export function smsRequest(messageId: string, text = 'Hi'): OutgoingRequest {
   return {
     channel: 'sms',
     messageId,

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
  * A number from 0 up to, but not including, 1 that depends on its parts alone: neither on the order of calls nor on the
  * number of them, so that a simulated delivery is the same in every repetition.
  */
-export function chance(...parts: readonly (string | number)[]): number {
+export function seededRandom(...parts: readonly (string | number)[]): number {
   return digest(parts).readUIntBE(0, 6) / 2 ** 48;
 }
 

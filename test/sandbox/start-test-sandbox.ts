@@ -18,7 +18,7 @@ export type TestSandbox = Sandbox &
   };
 
 /** A sandbox with a journal, on a free port; both are gone at the end of the test. */
-export async function start(options: SandboxOptions = {}): Promise<TestSandbox> {
+export async function startTestSandbox(options: SandboxOptions = {}): Promise<TestSandbox> {
   const path = join(tmpdir(), `sandbox-${randomUUID()}.jsonl`);
   const sandbox = await startSandbox({ journal: path, ...options });
   const journalText = () => readFile(path, 'utf8');

@@ -4,7 +4,7 @@ import { regionOf } from '../wire/time-zone.ts';
 import { isTime } from '../wire/wire-values.ts';
 import { contentOf } from './content.ts';
 import type { AcceptedMessage, MessageZone } from './delivery.ts';
-import type { Acceptance } from './receive.ts';
+import type { Acceptance } from './receive-request.ts';
 
 /** What a request was sent by, and what the service does with any. */
 export type AcceptanceSettings = Pick<AcceptedMessage, 'interface' | 'version'> & {
@@ -20,16 +20,16 @@ export type AcceptanceSettings = Pick<AcceptedMessage, 'interface' | 'version'> 
 export function acceptMessage(
   request: SendRequest,
   { messageId, jobNumber }: Acceptance,
-  terms: AcceptanceSettings,
+  settings: AcceptanceSettings,
 ): AcceptedMessage {
   const { Reference, SubAccount, Department, TimeZone, SendTime, SendMode, Mode } = request.fields;
-  const zone = zoneOf(TimeZone, terms.timeZone);
-  const soonest = terms.acceptedAt.getTime() + terms.delay;
-  const asked = terms.holdsSendTime ? sendTimeOf(SendTime, zone.region)?.getTime() : undefined;
-  const delayed = asked !== undefined && asked > soonest;
+  const zone = zoneOf(TimeZone, settings.timeZone);
+  const earliest = settings.acceptedAt.getTime() + settings.delay;
+  const requestedTime = settings.holdsSendTime ? sendTimeOf(SendTime, zone.region)?.getTime() : undefined;
+  const delayed = requestedTime !== undefined && requestedTime > earliest;
   return {
-    interface: terms.interface,
-    version: terms.version,
+    interface: settings.interface,
+    version: settings.version,
     channel: request.channel,
     messageId,
     jobNumber,
@@ -40,8 +40,8 @@ export function acceptMessage(
     zone,
     content: contentOf(request),
     simulated: [SendMode, Mode].some((mode) => mode?.trim().toLowerCase() === 'test'),
-    acceptedAt: terms.acceptedAt,
-    sentAt: new Date(delayed ? asked : soonest),
+    acceptedAt: settings.acceptedAt,
+    sentAt: new Date(delayed ? requestedTime : earliest),
     delayed,
     aborted: false,
     resubmitted: 0,

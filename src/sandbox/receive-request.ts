@@ -7,13 +7,13 @@ import { credentialRefusals, missingMessageData, refusals } from '../wire/requir
 import type {
   DecodedSendRequest,
   EncodedAnswer,
+  OutgoingAnswer,
   ReceivedRequest,
-  SendAnswerToWrite,
 } from '../wire/wire-interface.ts';
-import { isAcceptedSecret } from './token.ts';
+import { isAcceptedSecret } from './check-secret.ts';
 
 /** What the service knows besides the request itself. */
-export type Service = {
+export type SandboxService = {
   /** The only token that is taken, or undefined for any. */
   readonly token: string | undefined;
   readonly lenient: boolean;
@@ -47,12 +47,12 @@ export type Receipt = {
 export const unauthorizedWords: readonly string[] = ['Invalid or missing auth token'];
 
 /** Decides about one request: who is asking, is everything there, does it work (interface.md, sections 3, 5 and 7). */
-export function receive(received: ReceivedRequest, service: Service): Receipt {
+export function receive(received: ReceivedRequest, service: SandboxService): Receipt {
   const decoded = decodeSendRequest(received);
   if (decoded.kind === 'other') {
     return refusedByServer(received, 404, `There is no ${received.method} ${received.path.slice(0, 200)}`);
   }
-  const answer = decide(decoded, service);
+  const answer = decideAnswer(decoded, service);
   const { channel } = decoded.answer;
   return {
     interface: decoded.interface,
@@ -77,7 +77,7 @@ export function refusedByServer(
 type SendRequestReceived = Exclude<DecodedSendRequest, { readonly kind: 'other' }>;
 
 /** Credentials that are missing from a body are a missing field, 400; those that are wrong are 401 (section 7). */
-function decide(decoded: SendRequestReceived, service: Service): SendAnswerToWrite {
+function decideAnswer(decoded: SendRequestReceived, service: SandboxService): OutgoingAnswer {
   const missing = credentialRefusals(decoded.credentials);
   if (
     missing.length === 0 &&
@@ -100,7 +100,7 @@ function decide(decoded: SendRequestReceived, service: Service): SendAnswerToWri
 /** What is missing, which the service is known to find; where nothing is, what the document forbids. */
 function refusalsOf(
   decoded: Extract<SendRequestReceived, { kind: 'request' }>,
-  { lenient }: Service,
+  { lenient }: SandboxService,
 ): readonly string[] {
   const missing = refusals(decoded.interface, decoded.request);
   if (lenient || missing.length > 0) return missing;
