@@ -63,7 +63,7 @@ async function gatherOutcomes(knex: Knex): Promise<void> {
 
 /**
  * Requests without a row: what they are follows from their slice, from its outcomes and from the state of the run. Billing
- * says the same of whole blocks (`ledger/billing/counted.ts`), and a test holds both equal.
+ * says the same of whole blocks (`ledger/billing/slice-sums.ts`), and a test holds both equal.
  */
 async function makeOrdinaryRequests(knex: Knex): Promise<void> {
   await knex.raw(`

@@ -152,9 +152,9 @@ function closingLine(closing: Closing | undefined, timeZone: string): string[] {
     : [];
 }
 
-function subtitleOf({ by, from, until, timeZone, only }: BillingQuery): string[] {
+function subtitleOf({ by, from, until, timeZone, filter }: BillingQuery): string[] {
   const period = `sent ${from === null ? 'at any time' : `from ${from}`}${until === null ? '' : ` until before ${until}`}, ${timeZone}`;
-  const filters = Object.entries(only).map(
+  const filters = Object.entries(filter).map(
     ([dimension, values]) => `${dimension}: ${values.map(payerName).join(', ')}`,
   );
   return [period, `by ${by.join(', ') || 'nothing, all together'}`, ...filters];

@@ -3,7 +3,7 @@ import type { ReconciliationLine, ReconciliationTotal } from '../ledger/billing/
 import type { Sheet, SheetColumn } from './formats/sheet.ts';
 import { differenceWords } from './reconcile-words.ts';
 
-type SheetLine = Omit<ReconciliationLine, 'kind' | 'messageId' | 'recipient' | 'known'> & {
+type SheetLine = Omit<ReconciliationLine, 'kind' | 'messageId' | 'recipient' | 'details'> & {
   readonly detail: string | null;
   readonly kind: string;
   readonly messageId: string | null;

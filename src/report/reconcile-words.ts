@@ -3,23 +3,23 @@ import { reasonWords } from '../platform/reason-words.ts';
 
 /** What the ledger knows of a line that differs, in words; null where the figures say it all. */
 export function differenceWords(line: ReconciliationLine): string | null {
-  const { kind, known } = line;
+  const { kind, details } = line;
   switch (kind) {
     case 'twice in the invoice':
-      return `line ${known.firstLine} has it already`;
+      return `line ${details.firstLine} has it already`;
     case 'missing there':
-      return `${known.outcome ?? 'accepted'}, sent ${known.sent}`;
+      return `${details.outcome ?? 'accepted'}, sent ${details.sent}`;
     case 'other period':
-      return `sent ${known.sent}, price ${known.price ?? 'not reported'}`;
+      return `sent ${details.sent}, price ${details.price ?? 'not reported'}`;
     case 'other price': {
       const words = [
-        ...(known.price === null ? ['no price was reported'] : []),
-        ...(known.sameUnits || line.invoicedUnits === null ? [] : ['other units too']),
+        ...(details.price === null ? ['no price was reported'] : []),
+        ...(details.sameUnits || line.invoicedUnits === null ? [] : ['other units too']),
       ];
       return words.join(', ') || null;
     }
     case 'other units':
-      return known.hasUnits ? null : 'no units were reported';
+      return details.hasUnits ? null : 'no units were reported';
     case 'unknown':
       return unknownWords(line);
     case 'missing here':
@@ -27,22 +27,22 @@ export function differenceWords(line: ReconciliationLine): string | null {
   }
 }
 
-function unknownWords({ run, request, known }: ReconciliationLine): string {
-  if (known.purged) return 'the run was purged, so its recipients are not known';
-  if (known.state === 'in_doubt')
+function unknownWords({ run, request, details }: ReconciliationLine): string {
+  if (details.purged) return 'the run was purged, so its recipients are not known';
+  if (details.state === 'in_doubt')
     return `in doubt here, and the invoice says the service has it: volley resolve ${run} --request ${request} --accepted --reason "in the invoice"`;
-  if (known.state === 'sending') return 'being sent';
-  return `given up here, and the invoice says the service has it${because(known)}`;
+  if (details.state === 'sending') return 'being sent';
+  return `given up here, and the invoice says the service has it${because(details)}`;
 }
 
-function missingWords({ run, known }: ReconciliationLine): string {
+function missingWords({ run, details }: ReconciliationLine): string {
   if (run === null) return 'no request has this MessageID';
-  if (known.outcome === 'cancelled') return 'left out of the request: suppressed since the run was planned';
-  if (known.hasRecipient) return `the request is ${known.state}${because(known)}`;
-  if (known.divided) return 'the request was rejected and divided: its recipients have other MessageIDs';
+  if (details.outcome === 'cancelled') return 'left out of the request: suppressed since the run was planned';
+  if (details.hasRecipient) return `the request is ${details.state}${because(details)}`;
+  if (details.divided) return 'the request was rejected and divided: its recipients have other MessageIDs';
   return 'the request has no such recipient';
 }
 
-function because({ reason }: ReconciliationLine['known']): string {
+function because({ reason }: ReconciliationLine['details']): string {
   return reason === null ? '' : `: ${reasonWords(reason)}`;
 }

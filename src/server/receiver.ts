@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type AccountSharing, nothingShared } from '../domain/accounts.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { mappingsOf, type ReceiverAccount } from '../engine/delivery-reports/receivers.ts';
-import type { FailedReport } from '../ledger/delivery-reports/failed.ts';
+import type { FailedReport } from '../ledger/delivery-reports/store-failed.ts';
 import { reasonOf } from '../platform/database-failures.ts';
 import { type ListenAddress, listen } from '../platform/http-server.ts';
 import type { Logger } from '../platform/logger.ts';

@@ -4,7 +4,7 @@ import Table from 'cli-table3';
 import pg from 'pg';
 import { bookBilling } from '../../src/engine/billing/billing.ts';
 import type { EngineContext } from '../../src/engine/context.ts';
-import { noteFirstOutcomes, openBilling } from '../../src/ledger/billing/notes.ts';
+import { insertBillingSlices, recordFirstOutcomes } from '../../src/ledger/billing/changes.ts';
 import { type BillingQuery, reportBilling } from '../../src/ledger/billing/report.ts';
 import { openLedger } from '../../src/ledger/connection.ts';
 import { inTransaction } from '../../src/ledger/session.ts';
@@ -107,7 +107,7 @@ export async function fillMonth(
 }
 
 const by = ['SubAccount', 'Department', 'ChargeCode'] as const;
-const everything: BillingQuery = { by, from: '2026-11-01T00:00', until: null, timeZone: 'UTC', only: {} };
+const everything: BillingQuery = { by, from: '2026-11-01T00:00', until: null, timeZone: 'UTC', filter: {} };
 /** The month that `fillMonth` made. */
 export const untilEnd: BillingQuery = { ...everything, until: '2026-12-01T00:00' };
 
@@ -154,7 +154,7 @@ async function sendRun(pool: pg.Pool, night: number, perCode: number): Promise<v
     GROUP BY (request - 1) / 1000;
     COMMIT;
   `);
-  await inTransaction(pool, (client) => openBilling(client, run));
+  await inTransaction(pool, (client) => insertBillingSlices(client, run));
 }
 
 /** All recipients of a run as reports say them, in batches as reports are applied. Those of 50 requests come mixed. */
@@ -221,7 +221,7 @@ async function reportSome(pool: pg.Pool, round: number): Promise<void> {
       WHERE position = $2::integer + 1
       RETURNING run_id, request, outcome, units, price
     )
-    ${noteFirstOutcomes(`
+    ${recordFirstOutcomes(`
       SELECT w.*, c.slice, c.envelopes[1] AS envelope, 0 AS tariff
       FROM written w
       JOIN contents c ON c.run_id = w.run_id AND c.first_request = w.request`)}

@@ -52,7 +52,7 @@ test('whose the changes of a slice are is written by the home of its state', () 
 
 test('what is booked anew is noted by billing alone, in statements of others that it gives them', () => {
   expect(writersOf('billing_reopened_requests').toSorted()).toEqual([
-    'billing/fold.ts',
+    'billing/book.ts',
     ...['divide', 'prove', 'resend', 'resolve', 'settle'].map((file) => `requests/${file}.ts`),
   ]);
 });

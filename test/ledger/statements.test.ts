@@ -1,6 +1,6 @@
 import { loadModule } from 'libpg-query';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { knownNames, unknownNames } from '../../src/ledger/billing/payers.ts';
+import { findUnknownNames, listKnownNames } from '../../src/ledger/billing/dimension-names.ts';
 import { countPurgedRuns, findRun, listRuns } from '../../src/ledger/runs/find.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { readObstacles, readRunTables } from '../support/statements/catalogue.ts';
@@ -31,9 +31,9 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
   'billing/campaign-runs.ts streamCampaignRuns': ['billing_entries, billing_slices, runs', overAll],
   'billing/campaign-runs.ts sumCampaignRuns': ['billing_entries, billing_slices, runs', overAll],
   'billing/compare-invoice.ts compareInvoice': ['attempts_between, requests_between, runs', overAll],
-  'billing/fold.ts book': ['billing_slices, runs, slices', 'books what is new, of whatever runs'],
+  'billing/book.ts book': ['billing_slices, runs, slices', 'books what is new, of whatever runs'],
   'billing/report.ts streamBilling': ['billing_entries, billing_slices, runs', overAll],
-  'delivery-reports/decided.ts keepDecided': [
+  'delivery-reports/ordinary-report-rows.ts addRowsOfReports': [
     'recipient_outcomes, reports',
     'a report that is read again, by its number: of what run it was is not known before',
   ],
@@ -86,7 +86,7 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
 /** Statements that rely on what several Postgres have not, or not in the same way. What becomes of them: docs/scale-out.md. */
 const relyingOn: Readonly<Record<Feature, readonly string[]>> = {
   'advisory lock': [
-    ...['billing/fold.ts bookEverything', 'billing/fold.ts bookPending'],
+    ...['billing/book.ts bookEverything', 'billing/book.ts bookPending'],
     ...['engine/schedule/start-ticks.ts startDueTicks', 'schedules/ticks.ts tryScheduleLock'],
     'limits/breaker.ts changeBreaker',
     'planning/reached.ts lockLineage',
@@ -101,8 +101,8 @@ const relyingOn: Readonly<Record<Feature, readonly string[]>> = {
     ],
   ],
   'SKIP LOCKED': [
-    'delivery-reports/inbox.ts takeReports',
-    'notifications/take.ts takeNotification',
+    'delivery-reports/queue.ts dequeueReports',
+    'notifications/acquire.ts acquireNotification',
     'requests/claim-rows.ts claimRows',
     'schedules/ticks.ts takeSchedules',
     ...['slices/reclaim.ts reclaimSlicesOfDeadWorkers', 'slices/windows.ts listDueWindows'],
@@ -115,7 +115,7 @@ const relyingOn: Readonly<Record<Feature, readonly string[]>> = {
     'suppressions/import.ts importSuppressions',
   ],
   'physical row address': [
-    'billing/fold.ts book',
+    'billing/book.ts book',
     ...['planning/duplicates.ts leaveOutDuplicates', 'planning/reached.ts leaveOutReached'],
     'planning/suppress.ts leaveOutSuppressed',
     'purge/erase-run.ts deleteAll',
@@ -192,10 +192,10 @@ test('what knex builds names its run, or lists runs', async () => {
   await findRun(knex, 'run');
   await listRuns(knex, 1, { campaign: 'a', account: 'a', accounts: ['a'], before });
   await countPurgedRuns(knex);
-  await unknownNames(knex, 'SubAccount', ['one'], ['a']);
-  await knownNames(knex, 'campaign', ['a']);
+  await findUnknownNames(knex, 'SubAccount', ['one'], ['a']);
+  await listKnownNames(knex, 'campaign', ['a']);
   expect(functionsThatBuild()).toEqual([
-    'billing/payers.ts namesIn',
+    'billing/dimension-names.ts namesIn',
     'runs/find.ts findRun',
     'runs/find.ts listRuns',
     'runs/find.ts countPurgedRuns',

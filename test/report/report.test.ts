@@ -179,7 +179,7 @@ describe('the billing report', () => {
     from: '2026-11-01T00:00',
     until: null,
     timeZone: 'UTC',
-    only: { channel: ['sms'], Department: [null] },
+    filter: { channel: ['sms'], Department: [null] },
   } as const;
   async function* lines() {
     yield [

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { bookPending } from '../../src/ledger/billing/fold.ts';
+import { bookPending } from '../../src/ledger/billing/book.ts';
 import type { Ledger } from '../../src/ledger/connection.ts';
 import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { seededRandom } from '../../src/sandbox/seeded-values.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { applyReports } from '../../src/ledger/delivery-reports/apply.ts';
-import type { InboxReport, Reading } from '../../src/ledger/delivery-reports/reading.ts';
+import { applyReports } from '../../src/ledger/delivery-reports/apply-batch.ts';
 import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
+import type { RawReport, ReportContent } from '../../src/ledger/delivery-reports/report-content.ts';
 
 /** What the body of a report says, in these tests. */
 export type ReportedDelivery = {
@@ -71,7 +71,7 @@ async function deliver(pool: pg.Pool, said: readonly ReportedDelivery[], now: Da
   await applyReports(pool, 100, readReport, now);
 }
 
-export function readReport({ body }: InboxReport): Reading {
+export function readReport({ body }: RawReport): ReportContent {
   const said: ReportedDelivery = JSON.parse(body.toString());
   return {
     kind: 'delivery',
@@ -80,7 +80,7 @@ export function readReport({ body }: InboxReport): Reading {
     result: null,
     sentAt: null,
     jobNumber: null,
-    unread: null,
+    parseProblem: null,
     optedOut: false,
   };
 }

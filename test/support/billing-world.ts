@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { Ledger } from '../../src/ledger/connection.ts';
-import { applyReports } from '../../src/ledger/delivery-reports/apply.ts';
+import { applyReports } from '../../src/ledger/delivery-reports/apply-batch.ts';
 import { replayReports } from '../../src/ledger/delivery-reports/replay.ts';
 import { advanceSlices } from '../../src/ledger/requests/advance.ts';
 import { cancelPlanned } from '../../src/ledger/requests/cancel.ts';

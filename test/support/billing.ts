@@ -9,7 +9,7 @@ import {
 import { inTransaction } from '../../src/ledger/session.ts';
 
 /** Everything, whenever it was sent. */
-export const allBilling: BillingQuery = { by: [], from: null, until: null, timeZone: 'UTC', only: {} };
+export const allBilling: BillingQuery = { by: [], from: null, until: null, timeZone: 'UTC', filter: {} };
 
 /** What runs came to, and their total; undefined where they came to nothing. */
 export async function billingOf(
@@ -17,7 +17,7 @@ export async function billingOf(
   runs: readonly string[],
   by: readonly BillingDimension[] = [],
 ): Promise<{ readonly lines: readonly BillingLine[]; readonly total: BillingTotal | undefined }> {
-  const query = { ...allBilling, by, only: { run: runs } };
+  const query = { ...allBilling, by, filter: { run: runs } };
   const { lines, totals } = await inTransaction(pool, (client) => reportBilling(client, query));
   return { lines, total: totals[0] };
 }

@@ -4,8 +4,8 @@ import type pg from 'pg';
 export type Forgetful = { readonly pool: pg.Pool; readonly forgotten: () => number };
 
 /**
- * @param pool of which only what `ledger/requests` notes is left out: that settled requests have changed (`openSlices`), and
- *   that what was reported moves with a further attempt (`moveBilledOutcomes`)
+ * @param pool of which only what `ledger/requests` notes is left out: that settled requests have changed (`recordReopenedRequests`), and
+ *   that what was reported moves with a further attempt (`moveOutcomesToLastAttempt`)
  */
 export function forgetful(pool: pg.Pool): Forgetful {
   let forgotten = 0;

@@ -3,8 +3,8 @@ import {
   type Reconciliation,
   reconcileInvoice,
 } from '../../src/engine/billing/reconcile.ts';
+import { recordOutcomeChanges } from '../../src/ledger/billing/changes.ts';
 import type { ReconciliationPeriod, ReconciliationScope } from '../../src/ledger/billing/compare-invoice.ts';
-import { noteOutcomes } from '../../src/ledger/billing/notes.ts';
 import type { ReconciliationLine } from '../../src/ledger/billing/reconcile.ts';
 import { differenceWords } from '../../src/report/reconcile-words.ts';
 import { claimRequests, settleRequests } from './claims.ts';
@@ -70,7 +70,7 @@ export async function invoicedRun(
          VALUES ($1, $2, $3, 'delivered', $4, $5, $6)
          RETURNING *
        )
-       ${noteOutcomes('SELECT 1 AS sign, * FROM outcome')}`,
+       ${recordOutcomeChanges('SELECT 1 AS sign, * FROM outcome')}`,
       [run, request, position, units, price, at],
     );
   }

@@ -114,7 +114,7 @@ async function runDemo(
       from: null,
       until: null,
       timeZone: 'UTC',
-      only: { run: runs },
+      filter: { run: runs },
     };
     await writeBilling(context, query, sheetWriter(shell, {}, 'table'), shell.now());
     shell.print(`\nEvery request the sandbox received is in ${journal}.`);

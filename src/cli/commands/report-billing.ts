@@ -29,7 +29,7 @@ const filters = {
   campaign: 'campaign',
   channel: 'channel',
   run: 'run',
-} as const satisfies Readonly<Record<string, keyof BillingQuery['only']>>;
+} as const satisfies Readonly<Record<string, keyof BillingQuery['filter']>>;
 type FilterOption = keyof typeof filters;
 
 const filterFlags: Readonly<Record<FilterOption, string>> = {
@@ -72,7 +72,7 @@ export function define(command: Command, shell: Shell): void {
     const query = queryOf(options);
     await withLedgerToRead(shell, async (context) => {
       for (const run of options.run ?? []) await requireRun(context, run);
-      await requireKnownNames(context, query.only);
+      await requireKnownNames(context, query.filter);
       await writeBilling(context, query, write, shell.now());
     });
   });
@@ -96,7 +96,7 @@ function queryOf({ from, to, timeZone, by, ...options }: BillingOptions): Billin
     const values = options[option];
     return values ? [[dimension, values.map(payerNamed)] as const] : [];
   });
-  return { by, from: from ?? null, until: to ?? null, timeZone, only: Object.fromEntries(only) };
+  return { by, from: from ?? null, until: to ?? null, timeZone, filter: Object.fromEntries(only) };
 }
 
 function entriesOf<Key extends string, Value>(record: Readonly<Record<Key, Value>>): [Key, Value][] {

@@ -5,7 +5,7 @@ import { InputError } from '../../domain/problems.ts';
 import { noteSchedules } from '../../engine/schedule/note-ticks.ts';
 import { readScheduleFolder, type ScheduleFolder } from '../../engine/schedule/schedule-folder.ts';
 import { describeSchedules } from '../../engine/schedule/schedules.ts';
-import { listUntoldTicks } from '../../ledger/notifications/list.ts';
+import { listUnacknowledgedTicks } from '../../ledger/notifications/list.ts';
 import { untoldTickLines } from '../../report/notifications.ts';
 import { scheduleTable, tickTable, upcomingTable } from '../../report/schedules.ts';
 import { campaignsFolder, parseWholeNumber } from '../options.ts';
@@ -35,7 +35,7 @@ export function define(command: Command, shell: Shell): void {
     .action(async ({ limit, json }: { limit: number; json?: true }) => {
       const { schedules, ticks, untold } = await withLedgerToRead(shell, async (context) => ({
         ...(await describeSchedules(context, limit)),
-        untold: await listUntoldTicks(context.ledger.pool, limit),
+        untold: await listUnacknowledgedTicks(context.ledger.pool, limit),
       }));
       if (json) for (const each of [...schedules, ...ticks]) shell.print(JSON.stringify(each));
       else if (schedules.length === 0) shell.print('No schedules yet. A campaign has one under `schedule`.');

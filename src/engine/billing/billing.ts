@@ -1,6 +1,6 @@
 import { InputError } from '../../domain/problems.ts';
-import { type Closing, closePeriod, closingOf } from '../../ledger/billing/close.ts';
-import { bookPending } from '../../ledger/billing/fold.ts';
+import { bookPending } from '../../ledger/billing/book.ts';
+import { type Closing, closePeriod, findClosingOf } from '../../ledger/billing/close.ts';
 import {
   type BillingLine,
   type BillingQuery,
@@ -46,7 +46,7 @@ export async function reportBillingLines<Result>(
     const regroup = (by: BillingQuery['by']): Promise<BillingReport> =>
       reportBilling(client, { ...query, by });
     const { until, timeZone } = query;
-    const closing = until === null ? undefined : await closingOf(client, until, timeZone);
+    const closing = until === null ? undefined : await findClosingOf(client, until, timeZone);
     return use({ lines: lines(), closing, totals: () => totals, regroup });
   });
 }

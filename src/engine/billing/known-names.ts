@@ -1,11 +1,11 @@
 import { InputError, type Problem } from '../../domain/problems.ts';
 import {
-  knownNames,
+  type AccountScope,
+  findUnknownNames,
+  listKnownNames,
   type NamedDimension,
   namedDimensions,
-  type OfAccounts,
-  unknownNames,
-} from '../../ledger/billing/payers.ts';
+} from '../../ledger/billing/dimension-names.ts';
 import { nearest } from '../../platform/nearest.ts';
 import type { EngineContext } from '../context.ts';
 
@@ -20,14 +20,14 @@ export type AskedNames = Readonly<Partial<Record<NamedDimension, readonly (strin
 export async function requireKnownNames(
   { ledger }: EngineContext,
   asked: AskedNames,
-  accounts: OfAccounts = null,
+  accounts: AccountScope = null,
 ): Promise<void> {
   const problems: Problem[] = [];
   for (const dimension of namedDimensions) {
     const names = (asked[dimension] ?? []).filter((name) => name !== null);
-    const missing = await unknownNames(ledger.knex, dimension, names, accounts);
+    const missing = await findUnknownNames(ledger.knex, dimension, names, accounts);
     if (missing.length === 0) continue;
-    const known = await knownNames(ledger.knex, dimension, accounts);
+    const known = await listKnownNames(ledger.knex, dimension, accounts);
     for (const name of missing) {
       const what = `There is no run of this ${dimension}.${nearest(name, known)} ${listed(dimension, known)}`;
       problems.push({ where: `${dimension} ${name}`, what });

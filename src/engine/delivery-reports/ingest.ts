@@ -1,9 +1,9 @@
 import { type AccountSharing, nothingShared } from '../../domain/accounts.ts';
-import { applyReports } from '../../ledger/delivery-reports/apply.ts';
-import type { FailedReport } from '../../ledger/delivery-reports/failed.ts';
-import type { InboxReport, Reading } from '../../ledger/delivery-reports/reading.ts';
-import { forgetBatches, forgetSignedCalls } from '../../ledger/delivery-reports/receive.ts';
+import { applyReports } from '../../ledger/delivery-reports/apply-batch.ts';
+import { deleteBatches, deleteSignedCalls } from '../../ledger/delivery-reports/receive.ts';
 import { type Replay, replayReports } from '../../ledger/delivery-reports/replay.ts';
+import type { RawReport, ReportContent } from '../../ledger/delivery-reports/report-content.ts';
+import type { FailedReport } from '../../ledger/delivery-reports/store-failed.ts';
 import { doubtUnsent, listUntriedProofs } from '../../ledger/runs/stop.ts';
 import { inTransaction } from '../../ledger/session.ts';
 import { type DeliveryReport, decodeDeliveryReport } from '../../wire/delivery-report.ts';
@@ -45,7 +45,7 @@ export async function applyInbox(
     onFailed = () => undefined,
   }: Partial<InboxWork> = {},
 ): Promise<number> {
-  const read = (report: InboxReport): Reading => readReport(report, mappingOf(report.account));
+  const read = (report: RawReport): ReportContent => readReport(report, mappingOf(report.account));
   async function work(): Promise<number> {
     for (let total = 0; ; ) {
       const begun = monotonic();
@@ -74,8 +74,8 @@ const signedCallsKept = 1_200_000;
 /** Forgets what is kept to store each call once, and is of no use any more. */
 export async function tidyInbox({ ledger, now }: EngineContext): Promise<void> {
   const ago = (milliseconds: number): Date => new Date(now().getTime() - milliseconds);
-  await forgetBatches(ledger.pool, ago(batchesKept));
-  await forgetSignedCalls(ledger.pool, ago(signedCallsKept));
+  await deleteBatches(ledger.pool, ago(batchesKept));
+  await deleteSignedCalls(ledger.pool, ago(signedCallsKept));
 }
 
 /** Pauses runs that another ledger has sent, and has in doubt what that may have sent of them. */
@@ -90,7 +90,7 @@ async function doubtUntried({ ledger, now }: Pick<EngineContext, 'ledger' | 'now
  * What the bytes of a report say. Never throws: whoever knows the address can send anything. What we have asked for
  * ourselves is kept under the observed names.
  */
-function readReport({ method, contentType, body }: InboxReport, mapping: DeliveryReportMapping): Reading {
+function readReport({ method, contentType, body }: RawReport, mapping: DeliveryReportMapping): ReportContent {
   const decoded =
     method === 'LOOK-UP'
       ? decodeDeliveryReport(
@@ -118,7 +118,7 @@ function readReport({ method, contentType, body }: InboxReport, mapping: Deliver
   }
 }
 
-function readDelivery(delivery: DeliveryReport): Reading {
+function readDelivery(delivery: DeliveryReport): ReportContent {
   const { outcome, status, optedOut } = delivery;
   if (outcome === 'unrecognised') return { kind: 'unreadable', why: `unknown Status "${status}"` };
   return {
@@ -132,7 +132,7 @@ function readDelivery(delivery: DeliveryReport): Reading {
     sentAt: delivery.sentTimeUtc ?? null,
     units: billedUnits(delivery),
     price: delivery.price ?? null,
-    unread: delivery.unread ?? null,
+    parseProblem: delivery.unread ?? null,
     optedOut,
   };
 }

@@ -2,7 +2,7 @@ import { comparedWithService } from '../../domain/compared-address.ts';
 import type { Account } from '../../gateway/account.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { InconclusiveLookUp } from '../../gateway/look-up.ts';
-import { listPollable, notePoll, type PollableRequest } from '../../ledger/delivery-reports/polls.ts';
+import { listPollable, recordPoll, type PollableRequest } from '../../ledger/delivery-reports/polls.ts';
 import { type ReceivedReport, receiveReports } from '../../ledger/delivery-reports/receive.ts';
 import { decodeDeliveryReport } from '../../wire/delivery-report.ts';
 import type { EngineContext } from '../context.ts';
@@ -74,7 +74,7 @@ export async function pollReports(
     for (const request of pollable) {
       const asked = await askAbout(gateway, rate, request, stop);
       if (asked.kind === 'stopped') return { kind: 'stopped', ...counts };
-      await notePoll(pool, request, context.now());
+      await recordPoll(pool, request, context.now());
       counts.asked++;
       if (asked.kind === 'unauthorized') return { kind: 'refused', words: asked.words, ...counts };
       if (asked.kind === 'unclear') {

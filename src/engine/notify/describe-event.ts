@@ -1,5 +1,5 @@
 import type { MissedTimes, Told } from '../../domain/notify.ts';
-import type { TakenNotification } from '../../ledger/notifications/take.ts';
+import type { AcquiredNotification } from '../../ledger/notifications/acquire.ts';
 import { reasonWordsOrNull } from '../../platform/reason-words.ts';
 import type { EngineContext } from '../context.ts';
 import { requireSummary } from '../runs/find-run.ts';
@@ -7,10 +7,10 @@ import { requireSummary } from '../runs/find-run.ts';
 /** Of a run, its counts as they are now. @throws InputError when there is no such run any more */
 export async function describeEvent(
   context: EngineContext,
-  { about, event, reason: noted, notedAt }: TakenNotification,
+  { about, event, reason: noted, createdAt }: AcquiredNotification,
 ): Promise<Told> {
   const reason = reasonWordsOrNull(noted);
-  const timestamp = notedAt.toISOString();
+  const timestamp = createdAt.toISOString();
   if (about.kind === 'schedule') {
     return {
       type: 'schedule.missed',

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { listUnbegunMails } from '../../ledger/notifications/list.ts';
-import { giveUp, noteTold, postpone } from '../../ledger/notifications/settle.ts';
-import { type TakenNotification, takeNotification } from '../../ledger/notifications/take.ts';
+import { type AcquiredNotification, acquireNotification } from '../../ledger/notifications/acquire.ts';
+import { listUnstartedMailRuns } from '../../ledger/notifications/list.ts';
+import { markAcknowledged, markGivenUp, postpone } from '../../ledger/notifications/settle.ts';
 import { reasonOf } from '../../platform/database-failures.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { EngineContext } from '../context.ts';
@@ -43,7 +43,7 @@ export async function runNotifier(
   const deferred = createDeferredNotifications(context.monotonic);
   let lastFailure = '';
   while (!stop.aborted) {
-    let acquired: TakenNotification | undefined;
+    let acquired: AcquiredNotification | undefined;
     try {
       acquired = inFlight.size < maxConcurrent ? await acquireDue(context, deferred.ids()) : undefined;
       if (acquired) {
@@ -74,10 +74,10 @@ export async function runNotifier(
 async function acquireDue(
   context: EngineContext,
   ignored: readonly string[],
-): Promise<TakenNotification | undefined> {
+): Promise<AcquiredNotification | undefined> {
   const now = context.now();
   const until = new Date(now.getTime() + acquisitionTime);
-  const acquired = await takeNotification(context.ledger.pool, ignored, now, until);
+  const acquired = await acquireNotification(context.ledger.pool, ignored, now, until);
   if (acquired) trace('notification acquired', acquired.notification);
   return acquired;
 }
@@ -85,7 +85,7 @@ async function acquireDue(
 /** Never rejects: what could not be noted is due again by itself. */
 async function notifyAndRecord(
   context: EngineContext,
-  acquired: TakenNotification,
+  acquired: AcquiredNotification,
   { tools, logger, cutOff }: Pick<NotifierOptions, 'tools' | 'logger' | 'cutOff'>,
   deferred: DeferredNotifications,
 ): Promise<void> {
@@ -109,7 +109,7 @@ async function notifyAndRecord(
   }
 }
 
-function subjectOf({ about }: TakenNotification): Readonly<Record<string, string>> {
+function subjectOf({ about }: AcquiredNotification): Readonly<Record<string, string>> {
   switch (about.kind) {
     case 'run':
       return { run: about.run };
@@ -122,23 +122,23 @@ function subjectOf({ about }: TakenNotification): Readonly<Record<string, string
 
 async function recordResult(
   { ledger: { pool }, now, random }: EngineContext,
-  acquired: TakenNotification,
+  acquired: AcquiredNotification,
   result: NotifyResult,
   { logger, left: deferred }: { readonly logger: Logger; readonly left: DeferredNotifications },
   logFields: Readonly<Record<string, string>>,
 ): Promise<void> {
   const time = now();
-  const age = time.getTime() - acquired.notedAt.getTime();
+  const age = time.getTime() - acquired.createdAt.getTime();
   switch (result.kind) {
     case 'superseded':
       return;
     case 'mailed':
       return logger.info({ ...logFields, mail: result.run }, 'told by an e-mail, which is a run of its own');
     case 'acknowledged':
-      await noteTold(pool, acquired, time);
+      await markAcknowledged(pool, acquired, time);
       return logger.info(logFields, 'told');
     case 'unsubscribed':
-      await giveUp(pool, acquired, result.problem, time);
+      await markGivenUp(pool, acquired, result.problem, time);
       return logger.warn({ ...logFields, problem: result.problem }, 'not told, and not tried again');
     case 'unavailable': {
       const { problem } = result;
@@ -157,7 +157,7 @@ async function recordResult(
       return logger.warn({ ...logFields, problem: result.problem }, 'not told; trying again');
     }
   }
-  await giveUp(pool, acquired, result.problem, time);
+  await markGivenUp(pool, acquired, result.problem, time);
   logger.error({ ...logFields, problem: result.problem }, 'not told within a day, and not tried again');
 }
 
@@ -166,6 +166,6 @@ async function beginMails(
   context: EngineContext,
   accountNamed: NotifyOptions['accountNamed'],
 ): Promise<void> {
-  for (const run of await listUnbegunMails(context.ledger.pool))
+  for (const run of await listUnstartedMailRuns(context.ledger.pool))
     await beginPlanned(context, run, accountNamed);
 }

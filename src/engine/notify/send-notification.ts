@@ -5,8 +5,8 @@ import { InputError, type Problem } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
 import { callWebhook } from '../../gateway/webhook.ts';
 import { readWebhook } from '../../gateway/webhook-settings.ts';
-import { beginAttempt, noteMailed } from '../../ledger/notifications/settle.ts';
-import type { TakenNotification } from '../../ledger/notifications/take.ts';
+import type { AcquiredNotification } from '../../ledger/notifications/acquire.ts';
+import { beginAttempt, markMailed } from '../../ledger/notifications/settle.ts';
 import { runCommand } from '../../platform/run-command.ts';
 import type { EngineContext } from '../context.ts';
 import type { Settings } from '../settings.ts';
@@ -45,7 +45,7 @@ export const commandTimeout = 60_000;
 /** Tells somebody, in one attempt, which is noted before anything leaves. @param cutOff ends the attempt where it stands */
 export async function sendNotification(
   context: EngineContext,
-  acquired: TakenNotification,
+  acquired: AcquiredNotification,
   tools: NotifyOptions,
   cutOff: AbortSignal,
 ): Promise<NotifyResult> {
@@ -64,7 +64,7 @@ type Target<Kind> = Extract<FrozenTarget, { kind: Kind }>;
 
 async function callWebhookTarget(
   context: EngineContext,
-  acquired: TakenNotification,
+  acquired: AcquiredNotification,
   target: Target<'webhook'>,
   { settings }: NotifyOptions,
   cutOff: AbortSignal,
@@ -89,7 +89,7 @@ async function callWebhookTarget(
 
 async function runCommandTarget(
   context: EngineContext,
-  acquired: TakenNotification,
+  acquired: AcquiredNotification,
   { command }: Target<'command'>,
   tools: NotifyOptions,
   cutOff: AbortSignal,
@@ -110,7 +110,7 @@ async function runCommandTarget(
 
 /** A schedule is known by its file in the folder of campaigns, wherever that is. */
 function campaignFileOf(
-  { about }: TakenNotification,
+  { about }: AcquiredNotification,
   { settings, campaigns }: NotifyOptions,
 ): string | undefined {
   const schedule = scheduleOf(about);
@@ -118,7 +118,7 @@ function campaignFileOf(
   return schedule === null ? undefined : resolve(settings.workingFolder, join(campaigns, schedule));
 }
 
-function scheduleOf(about: TakenNotification['about']): string | null {
+function scheduleOf(about: AcquiredNotification['about']): string | null {
   switch (about.kind) {
     case 'run':
       return null;
@@ -133,7 +133,7 @@ function scheduleOf(about: TakenNotification['about']): string | null {
 const inheritedVariables = ['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'];
 
 function environmentOf(
-  { notification, event, about }: TakenNotification,
+  { notification, event, about }: AcquiredNotification,
   environment: Settings['environment'],
 ): Record<string, string> {
   const kept = inheritedVariables.flatMap((name): [string, string][] => {
@@ -153,7 +153,7 @@ function environmentOf(
 /** Told by nobody else: that it is told, and the run that tells it, are committed together. */
 async function planMailTarget(
   context: EngineContext,
-  acquired: TakenNotification,
+  acquired: AcquiredNotification,
   target: Target<'email'>,
   { accountNamed, writeMail }: NotifyOptions,
 ): Promise<NotifyResult> {
@@ -172,7 +172,7 @@ async function planMailTarget(
       target,
       writeMail(event),
       async (client, planned) => {
-        if (await noteMailed(client, acquired, planned, context.now())) return;
+        if (await markMailed(client, acquired, planned, context.now())) return;
         superseded.abort();
         throw new Error('another process has it');
       },
@@ -188,7 +188,7 @@ async function planMailTarget(
 /** @returns what is told; undefined when another process has it by now */
 async function beginNotification(
   context: EngineContext,
-  acquired: TakenNotification,
+  acquired: AcquiredNotification,
 ): Promise<string | undefined> {
   const body = acquired.body ?? JSON.stringify(await describeEvent(context, acquired));
   return (await beginAttempt(context.ledger.pool, acquired, body)) ? body : undefined;

@@ -7,7 +7,7 @@ import { type Contact, isKeyed } from '../../domain/contacts.ts';
 import type { ReachedContacts, RepeatedContacts } from '../../domain/left-out.ts';
 import { type RefusedRun, RefusedRunError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
-import { insertRefusals } from '../../ledger/notifications/note.ts';
+import { insertRefusedRunNotifications } from '../../ledger/notifications/insert.ts';
 import { insertNotifyList } from '../../ledger/notifications/notify-lists.ts';
 import { expandRun } from '../../ledger/planning/expand.ts';
 import type { PlannedRun } from '../../ledger/planning/planned-run.ts';
@@ -87,7 +87,12 @@ export function noteRefusal(
   { campaign, absolutePath: campaignFile }: PreparedCampaign,
   refused: RefusedRun,
 ): Promise<readonly string[]> {
-  return insertRefusals(ledger.pool, frozenTargets(campaign.value), { refused, campaignFile }, now());
+  return insertRefusedRunNotifications(
+    ledger.pool,
+    frozenTargets(campaign.value),
+    { refused, campaignFile },
+    now(),
+  );
 }
 
 async function planContacts(

@@ -1,6 +1,6 @@
 import { canBeMessageId } from '../../domain/message-id.ts';
 import { InputError } from '../../domain/problems.ts';
-import { countReportsOfNoRun } from '../../ledger/delivery-reports/list.ts';
+import { countUnmatchedReports } from '../../ledger/delivery-reports/list.ts';
 import { type RecipientStory, tellRecipients, type WantedRecipients } from '../../ledger/recipients/story.ts';
 import { countPurgedRuns } from '../../ledger/runs/find.ts';
 import type { EngineContext } from '../context.ts';
@@ -43,7 +43,7 @@ export async function tellRecipient(
   const readAddress = suppressedAddressReader([text.includes('@') ? 'email' : 'sms'], country);
   const [address = ''] = readAddresses([text], readAddress);
   const byAddress = await tell('address', address);
-  const reports = await countReportsOfNoRun(ledger.pool, address);
+  const reports = await countUnmatchedReports(ledger.pool, address);
   const others = reports > 0 ? { address, reports } : undefined;
   if (byAddress.stories.length > 0) return { ...byAddress, others };
   const hint = others

@@ -66,7 +66,7 @@ export async function reportRun<Result>(
   return inSnapshot(context.ledger.pool, async (client) => {
     const summary = (await summariseRun(client, run)) ?? noSuchRun(run);
     const head = (await findRunHead(client, run)) ?? noSuchRun(run);
-    const query = { from: null, until: null, timeZone, only: { run: [run] } };
+    const query = { from: null, until: null, timeZone, filter: { run: [run] } };
     return use({
       ...head,
       summary,

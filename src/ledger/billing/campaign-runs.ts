@@ -50,16 +50,16 @@ export function streamCampaignRuns(
   client: Transaction,
   query: CampaignQuery,
 ): AsyncGenerator<readonly CampaignRun[], void, undefined> {
-  const lasted = 'extract(epoch FROM finished_at - begun_at)';
+  const duration = 'extract(epoch FROM finished_at - begun_at)';
   const sql = `
     ${runClauses}
     SELECT run_id AS run, campaign, account, channel, state, created_at AS "plannedAt", begun_at AS "begunAt",
            finished_at AS "finishedAt", ${figures}, currency,
-           round(${lasted}, 1)::text AS seconds, round(requests / nullif(${lasted}, 0), 1)::text AS "requestsPerSecond"
+           round(${duration}, 1)::text AS seconds, round(requests / nullif(${duration}, 0), 1)::text AS "requestsPerSecond"
     FROM whole
     ORDER BY created_at DESC, run_id DESC
   `;
-  return streamRows<CampaignRun>(client, 'campaign_runs', { sql, values: valuesOf(query) }, 1_000);
+  return streamRows<CampaignRun>(client, 'campaign_runs', { sql, values: queryValues(query) }, 1_000);
 }
 
 /** One a currency. */
@@ -72,12 +72,12 @@ export async function sumCampaignRuns(client: Transaction, query: CampaignQuery)
     FROM (SELECT currency, ${sums} FROM whole GROUP BY currency) whole
     ORDER BY currency NULLS LAST
     `,
-    valuesOf(query),
+    queryValues(query),
   );
   return rows;
 }
 
-const billed = [
+const billedColumns = [
   'requests',
   'recipients',
   'accepted',
@@ -88,11 +88,11 @@ const billed = [
   'price',
   'estimated',
 ] as const;
-const figureColumns = ['contacts_read', 'contacts_left_out', ...billed];
+const figureColumns = ['contacts_read', 'contacts_left_out', ...billedColumns];
 
 const figures = `
   contacts_read::float8 AS "contactsRead", contacts_left_out::float8 AS "contactsLeftOut",
-  ${billed.map((column) => `${column}::${column === 'price' || column === 'estimated' ? 'text' : 'float8'} AS ${column}`).join(', ')},
+  ${billedColumns.map((column) => `${column}::${column === 'price' || column === 'estimated' ? 'text' : 'float8'} AS ${column}`).join(', ')},
   round(100.0 * delivered / nullif(accepted, 0), 1)::text AS "deliveredShare"`;
 
 const runClauses = `
@@ -104,7 +104,7 @@ const runClauses = `
       AND ($2::text IS NULL OR created_at >= $2::timestamp AT TIME ZONE $4)
       AND ($3::text IS NULL OR created_at < $3::timestamp AT TIME ZONE $4)
   ), come_to AS (
-    SELECT run_id, ${billed.map((column) => `sum(${column}) AS ${column}`).join(', ')}
+    SELECT run_id, ${billedColumns.map((column) => `sum(${column}) AS ${column}`).join(', ')}
     FROM entry
     WHERE run_id IN (SELECT run_id FROM wanted)
     GROUP BY run_id
@@ -114,12 +114,12 @@ const runClauses = `
     WHERE state = 'running' AND run_id IN (SELECT run_id FROM wanted)
     GROUP BY run_id
   ), whole AS (
-    SELECT wanted.*, begun_at, ${billed.map((column) => `coalesce(${column}, 0) AS ${column}`).join(', ')}
+    SELECT wanted.*, begun_at, ${billedColumns.map((column) => `coalesce(${column}, 0) AS ${column}`).join(', ')}
     FROM wanted
     LEFT JOIN come_to USING (run_id)
     LEFT JOIN begun USING (run_id)
   )`;
 
-function valuesOf({ campaigns, from, until, timeZone }: CampaignQuery): unknown[] {
+function queryValues({ campaigns, from, until, timeZone }: CampaignQuery): unknown[] {
   return [campaigns, from, until, timeZone];
 }

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { type Alongside, type Connection, inTransaction, type Transaction } from '../session.ts';
-import { bookEverything } from './fold.ts';
+import { bookEverything } from './book.ts';
 
 export type Closing = {
   /** `2026-11` */
@@ -12,14 +12,14 @@ export type Closing = {
   readonly closedBy: string;
 };
 
-export type CloseEnd =
+export type CloseResult =
   | { readonly kind: 'closed'; readonly closing: Closing }
   | { readonly kind: 'closed before'; readonly closing: Closing }
   /** Periods are closed in their order, without gaps. */
   | { readonly kind: 'not next'; readonly last: Closing }
   | { readonly kind: 'not over'; readonly endsAt: Date };
 
-type Closed = Pick<Closing, 'period' | 'timeZone' | 'closedBy'>;
+type PeriodToClose = Pick<Closing, 'period' | 'timeZone' | 'closedBy'>;
 
 const columns = `
   period, time_zone AS "timeZone", begins_at AS "beginsAt", ends_at AS "endsAt", closed_at AS "closedAt",
@@ -32,10 +32,10 @@ const columns = `
  */
 export async function closePeriod(
   pool: pg.Pool,
-  { period, timeZone, closedBy }: Closed,
+  { period, timeZone, closedBy }: PeriodToClose,
   now: Date,
   alongside?: Alongside,
-): Promise<CloseEnd> {
+): Promise<CloseResult> {
   return inTransaction(pool, async (client) => {
     // Nothing is booked meanwhile, and no other period closed.
     await bookEverything(client);
@@ -73,7 +73,7 @@ export async function listClosings(client: Connection): Promise<Closing[]> {
 }
 
 /** The closing that froze all of a time before a local date or time; undefined where some of it is open. */
-export async function closingOf(
+export async function findClosingOf(
   client: Transaction,
   until: string,
   timeZone: string,

@@ -50,7 +50,7 @@ export async function compareInvoice(
     CREATE TEMPORARY TABLE reconciled (
       kind text, message_id text, recipient text COLLATE "C", run_id text, request integer, sub_account text,
       department text, charge_code text, line integer, date text, invoiced_units numeric, units numeric,
-      invoiced_price numeric, price numeric, known jsonb
+      invoiced_price numeric, price numeric, details jsonb
     ) ON COMMIT DROP
   `);
   await client.query(comparison, [timeZone]);

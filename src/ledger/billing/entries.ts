@@ -1,6 +1,6 @@
-import { closedBefore } from './fold.ts';
-import { changesOf, sliceOf } from './notes.ts';
-import { figureColumns, keyColumns, pendingClauses } from './pending.ts';
+import { closedUntil } from './book.ts';
+import { pendingChanges, sliceOf } from './changes.ts';
+import { figureColumns, keyColumns, pendingClauses } from './pending-sums.ts';
 
 const columns = [...keyColumns, 'booked', ...figureColumns].join(', ');
 
@@ -16,9 +16,9 @@ export const entryClauses = `
     JOIN runs r USING (run_id)
     WHERE r.state <> 'planned'
   ), change AS (
-    ${changesOf('billing_changes', 'billing_outcomes')}
+    ${pendingChanges('billing_changes', 'billing_outcomes')}
   ), ${pendingClauses}, entry AS (
     SELECT ${columns} FROM billing_entries
     UNION ALL
-    SELECT ${columns} FROM (SELECT *, greatest(sent, ${closedBefore}) AS booked FROM pending) pending
+    SELECT ${columns} FROM (SELECT *, greatest(sent, ${closedUntil}) AS booked FROM pending) pending
   )`;

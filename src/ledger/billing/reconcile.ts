@@ -18,7 +18,7 @@ export const reconciliationKinds = [
 export type ReconciliationKind = (typeof reconciliationKinds)[number];
 
 /** What the ledger knows of a line, or of a recipient that is not in the invoice. */
-export type KnownOfLine = {
+export type LineDetails = {
   readonly firstLine: number | null;
   readonly outcome: DeliveryOutcome | 'cancelled' | null;
   /** When its request was sent, in the zone of the report: `2026-11-21 10:00`. */
@@ -56,10 +56,10 @@ export type ReconciliationLine = {
   readonly price: string | null;
   /** invoicedPrice - price, either nothing where it is null. */
   readonly difference: string;
-  readonly known: KnownOfLine;
+  readonly details: LineDetails;
 };
 
-type DbLine = Omit<ReconciliationLine, 'known'> & { readonly known: Stored<KnownOfLine> };
+type DbLine = Omit<ReconciliationLine, 'details'> & { readonly details: Stored<LineDetails> };
 
 export type ReconciliationTotal = {
   readonly kind: ReconciliationKind | 'agrees' | 'all';
@@ -78,14 +78,17 @@ export async function* streamDifferences(
     SELECT kind, message_id AS "messageId", recipient, run_id AS run, request, sub_account AS "subAccount", department,
            charge_code AS "chargeCode", line, date, invoiced_units::text AS "invoicedUnits", units::text AS units,
            invoiced_price::text AS "invoicedPrice", price::text AS price,
-           (coalesce(invoiced_price, 0) - coalesce(price, 0))::text AS difference, known
+           (coalesce(invoiced_price, 0) - coalesce(price, 0))::text AS difference, details
     FROM reconciled
     WHERE kind <> 'agrees'
     ORDER BY array_position($1::text[], kind), run_id NULLS FIRST, request, message_id, recipient, line
   `;
   const differences = { sql, values: [reconciliationKinds] };
   for await (const rows of streamRows<DbLine>(client, 'differences', differences, 2_000))
-    yield rows.map((row) => ({ ...row, known: { ...row.known, reason: requestReason(row.known.reason) } }));
+    yield rows.map((row) => ({
+      ...row,
+      details: { ...row.details, reason: requestReason(row.details.reason) },
+    }));
 }
 
 export async function totalReconciliation(client: Transaction): Promise<ReconciliationTotal[]> {

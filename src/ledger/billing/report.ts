@@ -2,7 +2,7 @@ import type { Channel } from '../../domain/message.ts';
 import { streamRows } from '../cursor.ts';
 import type { Transaction } from '../session.ts';
 import { entryClauses } from './entries.ts';
-import { figureColumns } from './pending.ts';
+import { figureColumns } from './pending-sums.ts';
 
 export const filterDimensions = [
   'SubAccount',
@@ -25,7 +25,7 @@ export type BillingQuery = {
   readonly until: string | null;
   readonly timeZone: string;
   /** Values of dimensions that are reported alone; null: without one. */
-  readonly only: BillingFilter;
+  readonly filter: BillingFilter;
 };
 
 export type BillingFilter = {
@@ -95,7 +95,7 @@ const dimensionColumns: Readonly<Record<BillingDimension, string>> = {
   month: `to_char(line.booked AT TIME ZONE $1, 'YYYY-MM')`,
 };
 
-const unitsOf = (column: string, ...channels: readonly Channel[]): string =>
+const sumOfUnits = (column: string, ...channels: readonly Channel[]): string =>
   `coalesce(sum(line.${column}) FILTER (WHERE line.channel IN (${channels.map((channel) => `'${channel}'`).join(', ')})), 0)::text`;
 const count = (column: string): string => `sum(line.${column})::float8`;
 const amount = (sum: string): string => `coalesce(${sum}, 0)::text`;
@@ -109,11 +109,11 @@ const figureSql: Readonly<Record<keyof BillingFigures, string>> = {
   delivered: count('delivered'),
   undelivered: count('undelivered'),
   notYetReported: '(sum(line.accepted) - sum(line.delivered) - sum(line.undelivered))::float8',
-  smsParts: unitsOf('units', 'sms'),
-  faxPages: unitsOf('units', 'fax'),
-  voiceSeconds: unitsOf('units', 'voice', 'tts'),
-  emails: unitsOf('accepted', 'email'),
-  expectedSmsParts: unitsOf('expected_units', 'sms'),
+  smsParts: sumOfUnits('units', 'sms'),
+  faxPages: sumOfUnits('units', 'fax'),
+  voiceSeconds: sumOfUnits('units', 'voice', 'tts'),
+  emails: sumOfUnits('accepted', 'email'),
+  expectedSmsParts: sumOfUnits('expected_units', 'sms'),
   price: amount('sum(line.price)'),
   estimated: amount('sum(line.estimated)'),
   estimatedTax: amount('sum(line.estimated_tax)'),
@@ -137,7 +137,7 @@ export async function* streamBilling(
   const totals: BillingTotal[] = [];
   // Entries of a month are added up in memory, and not sorted on the disk.
   await client.query("SET LOCAL work_mem = '64MB'");
-  for await (const rows of streamRows<DbLine>(client, 'billing', statementOf(query), 1_000)) {
+  for await (const rows of streamRows<DbLine>(client, 'billing', buildStatement(query), 1_000)) {
     const lines: BillingLine[] = [];
     for (const { isTotal, corrections, ...line } of rows) {
       if (!isTotal) lines.push(line);
@@ -162,10 +162,10 @@ export async function reportBilling(client: Transaction, query: BillingQuery): P
   }
 }
 
-function statementOf({ by, from, until, timeZone, only }: BillingQuery) {
+function buildStatement({ by, from, until, timeZone, filter }: BillingQuery) {
   const values: unknown[] = [timeZone, from, until];
   const wanted = filterDimensions.flatMap((dimension) => {
-    const allowed = only[dimension];
+    const allowed = filter[dimension];
     if (allowed === undefined) return [];
     values.push(
       allowed.filter((value) => value !== null),

@@ -44,13 +44,13 @@ export async function stageInvoice(
 }
 
 function copyLine({ line, messageId, destination, address, date, units, price }: StagedInvoiceLine): string {
-  const says = parseMessageId(messageId);
+  const parsed = parseMessageId(messageId);
   const columns = [
     ...[
       line,
       copyValue(messageId),
-      says?.runNumber,
-      says?.request,
+      parsed?.runNumber,
+      parsed?.request,
       copyValue(destination),
       copyValue(address),
     ],

@@ -1,11 +1,16 @@
 import { batchOf } from '../batch.ts';
-import { noteOutcomes } from '../billing/notes.ts';
+import { recordOutcomeChanges } from '../billing/changes.ts';
 import type { Transaction } from '../session.ts';
-import { keepDeciders } from './decided.ts';
-import { keys, type MatchedRecipient, type RecipientKey, recipientKey } from './matched.ts';
-import type { ReadReport } from './reading.ts';
+import {
+  type MatchedRecipient,
+  type RecipientKey,
+  recipientKey,
+  recipientKeys,
+} from './matched-recipient.ts';
+import { addRowsOfDecidingReports } from './ordinary-report-rows.ts';
+import type { ParsedReport } from './report-content.ts';
 
-type Deciding = { readonly reading: ReadReport<'delivery'>; readonly recipient: MatchedRecipient };
+type FinalReport = { readonly reading: ParsedReport<'delivery'>; readonly recipient: MatchedRecipient };
 
 /**
  * Decides what became of the recipients of these reports: what the first final report says that arrived, whatever the order
@@ -20,22 +25,22 @@ type Deciding = { readonly reading: ReadReport<'delivery'>; readonly recipient: 
  */
 export async function decideOutcomes(
   client: Transaction,
-  deliveries: readonly ReadReport<'delivery'>[],
+  deliveries: readonly ParsedReport<'delivery'>[],
   recipients: ReadonlyMap<string, MatchedRecipient>,
   before: readonly RecipientKey[],
 ): Promise<void> {
-  const final = deliveries.flatMap((reading): Deciding[] => {
+  const final = deliveries.flatMap((reading): FinalReport[] => {
     const recipient = recipients.get(reading.report);
     return recipient && reading.outcome !== 'pending' ? [{ reading, recipient }] : [];
   });
   const groups = Map.groupBy(final, ({ recipient }) => recipientKey(recipient));
   const earliest = [...groups.values()].flatMap((group) => group.slice(0, 1));
-  const decided = await decideFirst(client, earliest);
+  const decided = await insertFirstOutcomes(client, earliest);
   const contested = earliest.filter(({ recipient }) => {
     const key = recipientKey(recipient);
     return !decided.has(key) || (groups.get(key)?.length ?? 0) > 1;
   });
-  await decideAgain(
+  await redecideOutcomes(
     client,
     [...contested.map(({ recipient }) => recipient), ...before],
     final.map(({ reading }) => reading.report),
@@ -43,7 +48,7 @@ export async function decideOutcomes(
 }
 
 /** The recipients that these reports were about when they were read before; of a run that was purged none is known. */
-export async function listReportedBefore(
+export async function listEarlierRecipients(
   client: Transaction,
   reports: readonly string[],
 ): Promise<RecipientKey[]> {
@@ -60,7 +65,7 @@ export async function listReportedBefore(
   return rows;
 }
 
-const first = batchOf<Deciding>({
+const firstOutcomes = batchOf<FinalReport>({
   run_id: ['text', ({ recipient }) => recipient.run],
   request: ['integer', ({ recipient }) => recipient.request],
   position: ['integer', ({ recipient }) => recipient.position],
@@ -78,25 +83,28 @@ const first = batchOf<Deciding>({
  *
  * @returns keys of the recipients that had none
  */
-async function decideFirst(client: Transaction, deciding: readonly Deciding[]): Promise<ReadonlySet<string>> {
+async function insertFirstOutcomes(
+  client: Transaction,
+  deciding: readonly FinalReport[],
+): Promise<ReadonlySet<string>> {
   if (deciding.length === 0) return new Set();
   const { rows } = await client.query<RecipientKey>({
     name: 'decide-outcomes',
     text: `
     WITH decided AS (
       INSERT INTO recipient_outcomes AS o
-        (${first.columns})
+        (${firstOutcomes.columns})
       SELECT *
-      FROM ${first.table('d')}
+      FROM ${firstOutcomes.table('d')}
       ORDER BY run_id, request, position
       -- Locks the row, and writes nothing.
       ON CONFLICT (run_id, request, position) DO UPDATE SET report_id = o.report_id WHERE false
       RETURNING *
-    ), noted AS (${noteOutcomes('SELECT 1 AS sign, * FROM decided')}
+    ), noted AS (${recordOutcomeChanges('SELECT 1 AS sign, * FROM decided')}
     )
     SELECT run_id AS run, request, position FROM decided
     `,
-    values: first.values(deciding),
+    values: firstOutcomes.values(deciding),
   });
   return new Set(rows.map(recipientKey));
 }
@@ -112,30 +120,30 @@ export async function lockOutcomes(client: Transaction, recipients: readonly Rec
     `
     SELECT
     FROM recipient_outcomes
-    WHERE (run_id, request, position) IN (SELECT * FROM ${keys.table('k')})
+    WHERE (run_id, request, position) IN (SELECT * FROM ${recipientKeys.table('k')})
     ORDER BY run_id, request, position
     FOR UPDATE
     `,
-    keys.values(recipients),
+    recipientKeys.values(recipients),
   );
 }
 
 /** Final reports of a recipient that are looked at, from the first; a caller may send any number. */
-const mostReports = 100;
+const maxReports = 100;
 
 /** Decides anew by all reports of these recipients, and marks what that makes of each. */
-async function decideAgain(
+async function redecideOutcomes(
   client: Transaction,
   recipients: readonly RecipientKey[],
   reports: readonly string[],
 ): Promise<void> {
   if (recipients.length === 0) return;
-  await keepDeciders(client, recipients);
+  await addRowsOfDecidingReports(client, recipients);
   await client.query(
     `
     WITH recipient AS MATERIALIZED (
       SELECT DISTINCT run_id, request, position
-      FROM ${keys.table('r', 2)}
+      FROM ${recipientKeys.table('r', 2)}
       WHERE NOT EXISTS (
         SELECT FROM recipient_outcomes o
         WHERE o.run_id = r.run_id AND o.request = r.request AND o.position = r.position AND o.outcome = 'cancelled'
@@ -150,7 +158,7 @@ async function decideAgain(
         WHERE run_id = r.run_id AND request = r.request AND position = r.position
           AND outcome IN ('delivered', 'undelivered')
         ORDER BY report_id
-        LIMIT ${mostReports}
+        LIMIT ${maxReports}
       ) k
       WINDOW arrival AS (PARTITION BY r.run_id, r.request, r.position ORDER BY k.report_id)
     ), decision AS MATERIALIZED (
@@ -202,13 +210,13 @@ async function decideAgain(
             IS DISTINCT FROM (excluded.outcome, excluded.result, excluded.units, excluded.price, excluded.report_id)
       RETURNING o.*
     )
-    ${noteOutcomes(`
+    ${recordOutcomeChanges(`
       SELECT 1 AS sign, * FROM written
       UNION ALL
       SELECT -1, * FROM forgotten
       UNION ALL
       SELECT -1, b.* FROM before b JOIN written w USING (run_id, request, position)`)}
     `,
-    [reports, ...keys.values(recipients)],
+    [reports, ...recipientKeys.values(recipients)],
   );
 }

@@ -64,7 +64,7 @@ export async function listReports(
     states,
     run ?? null,
     account ?? null,
-    address === undefined ? null : writingsOf(address),
+    address === undefined ? null : addressVariants(address),
     limit ?? null,
     partlyRead,
   ];
@@ -76,16 +76,16 @@ export async function listReports(
 }
 
 /** Reports and replies of an address that are of no message that is known. */
-export async function countReportsOfNoRun(pool: pg.Pool, address: string): Promise<number> {
+export async function countUnmatchedReports(pool: pg.Pool, address: string): Promise<number> {
   const { rows } = await pool.query<{ reports: number }>(
     'SELECT count(*)::integer AS reports FROM unusual_reports WHERE address = ANY ($1::text[]) AND run_id IS NULL',
-    [writingsOf(address)],
+    [addressVariants(address)],
   );
   return rows[0]?.reports ?? 0;
 }
 
 /** Services leave the plus sign out. */
-function writingsOf(address: string): string[] {
+function addressVariants(address: string): string[] {
   const number = address.replace(/^\+/, '');
   return [address, number, `+${number}`];
 }

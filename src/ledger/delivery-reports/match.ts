@@ -3,15 +3,15 @@ import { batchOf } from '../batch.ts';
 import { acceptanceOf } from '../requests/accepted.ts';
 import type { RequestKey } from '../requests/named.ts';
 import type { Transaction } from '../session.ts';
-import { findElsewhere } from './match-elsewhere.ts';
+import { findByJobNumberOrPart } from './match-by-job-number.ts';
 import {
+  findNamedRequest,
   type MatchedRecipient,
-  mayBeAbout,
+  mayConcern,
   type NamedRequests,
-  namedBy,
-  type ReportName,
+  type ReportSubject,
   sharedColumns,
-} from './matched.ts';
+} from './matched-recipient.ts';
 
 /**
  * Finds the recipients of reports by the request that their MessageID names and address, among messages of the account that the report came for (and of
@@ -22,27 +22,27 @@ import {
  */
 export async function findRecipients(
   client: Transaction,
-  reports: readonly ReportName[],
+  reports: readonly ReportSubject[],
   requests: NamedRequests,
   webhooks: readonly SharedWith[],
 ): Promise<ReadonlyMap<number, MatchedRecipient>> {
   const found = await findByRequest(client, reports, requests, webhooks);
-  const others = reports.flatMap((report, place) => (found.has(place) ? [] : [{ report, place }]));
-  if (others.length === 0) return found;
-  const elsewhere = await findElsewhere(
+  const unmatched = reports.flatMap((report, place) => (found.has(place) ? [] : [{ report, place }]));
+  if (unmatched.length === 0) return found;
+  const elsewhere = await findByJobNumberOrPart(
     client,
-    others.map(({ report }) => report),
+    unmatched.map(({ report }) => report),
     requests,
     webhooks,
   );
   for (const [index, recipient] of elsewhere) {
-    const place = others[index]?.place;
+    const place = unmatched[index]?.place;
     if (place !== undefined) found.set(place, recipient);
   }
   return found;
 }
 
-const names = batchOf<ReportName & RequestKey & { readonly place: number }>({
+const subjects = batchOf<ReportSubject & RequestKey & { readonly place: number }>({
   place: ['integer', ({ place }) => place],
   run_id: ['text', ({ run }) => run],
   request: ['integer', ({ request }) => request],
@@ -52,12 +52,12 @@ const names = batchOf<ReportName & RequestKey & { readonly place: number }>({
 
 async function findByRequest(
   client: Transaction,
-  reports: readonly ReportName[],
+  reports: readonly ReportSubject[],
   requests: NamedRequests,
   webhooks: readonly SharedWith[],
 ): Promise<Map<number, MatchedRecipient>> {
   const named = reports.flatMap((report, place) => {
-    const request = namedBy(report, requests);
+    const request = findNamedRequest(report, requests);
     return request ? [{ ...report, ...request, place }] : [];
   });
   if (named.length === 0) return new Map();
@@ -70,8 +70,8 @@ async function findByRequest(
              CASE WHEN a.accepted THEN 'accepted'
                   ELSE (SELECT state FROM requests_between(r.run_id, r.request, r.request) LIMIT 1)
              END AS state
-      FROM ${names.table('r', 3)}
-      JOIN runs u ON u.run_id = r.run_id AND ${mayBeAbout('u.account', 'r.account', '$1', '$2')}
+      FROM ${subjects.table('r', 3)}
+      JOIN runs u ON u.run_id = r.run_id AND ${mayConcern('u.account', 'r.account', '$1', '$2')}
       CROSS JOIN LATERAL position_of(r.run_id, r.request, r.address) p
       CROSS JOIN ${acceptanceOf('r.run_id', 'r.request')} a
       OFFSET 0 -- so that the position is looked for once, not wherever it is used
@@ -84,7 +84,7 @@ async function findByRequest(
     ) o ON true
     WHERE f.position IS NOT NULL AND o.outcome IS DISTINCT FROM 'cancelled'
     `,
-    [...sharedColumns(webhooks), ...names.values(named)],
+    [...sharedColumns(webhooks), ...subjects.values(named)],
   );
   return new Map(rows.map(({ place, ...recipient }) => [place, { ...recipient, isProof: true }]));
 }

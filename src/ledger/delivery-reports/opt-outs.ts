@@ -3,7 +3,7 @@ import { batchOf } from '../batch.ts';
 import { comparedAddress } from '../compared-address.ts';
 import { recipientOf, requestOf } from '../request-rows.ts';
 import type { Transaction } from '../session.ts';
-import { sharedColumns } from './matched.ts';
+import { sharedColumns } from './matched-recipient.ts';
 
 export type OptOut = {
   readonly report: string;
@@ -14,7 +14,7 @@ export type OptOut = {
   readonly subAccount: string;
 };
 
-const said = batchOf<OptOut>({
+const optOutColumns = batchOf<OptOut>({
   report_id: ['bigint', ({ report }) => report],
   source: ['text', ({ source }) => source],
   reason: ['text', ({ reason }) => reason],
@@ -46,7 +46,7 @@ export async function suppressOptOuts(
              coalesce(w.of, r.account, k.account) AS account,
              CASE WHEN q.request IS NULL THEN o.sub_account ELSE coalesce(e.sub_account, '') END AS sub_account,
              o.reason, k.run_id, o.source
-      FROM ${said.table('o', 4)}
+      FROM ${optOutColumns.table('o', 4)}
       JOIN unusual_reports k USING (report_id)
       LEFT JOIN runs r USING (run_id)
       LEFT JOIN unnest($2::text[], $3::text[]) AS w (account, of) ON w.account = coalesce(r.account, k.account)
@@ -66,6 +66,6 @@ export async function suppressOptOuts(
     ORDER BY channel, address, account, sub_account, report_id
     ON CONFLICT DO NOTHING
     `,
-    [now, ...sharedColumns(shared), ...said.values(optOuts)],
+    [now, ...sharedColumns(shared), ...optOutColumns.values(optOuts)],
   );
 }

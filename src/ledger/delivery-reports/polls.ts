@@ -54,7 +54,7 @@ export async function listPollable(
   return rows;
 }
 
-export async function notePoll(
+export async function recordPoll(
   pool: pg.Pool,
   { run, request }: Pick<PollableRequest, 'run' | 'request'>,
   now: Date,

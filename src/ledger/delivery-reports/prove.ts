@@ -2,9 +2,9 @@ import type { RequestState } from '../../domain/runs.ts';
 import { holdLedger } from '../place/place.ts';
 import { proveRequests } from '../requests/prove.ts';
 import type { Transaction } from '../session.ts';
-import type { MatchedRecipient } from './matched.ts';
+import type { MatchedRecipient } from './matched-recipient.ts';
 
-const unproven: readonly RequestState[] = ['planned', 'sending', 'in_doubt'];
+const unprovenStates: readonly RequestState[] = ['planned', 'sending', 'in_doubt'];
 
 /**
  * A report or a reply proves that the service accepted the request: one that is in doubt, or waits to be sent again after a doubt, is
@@ -18,14 +18,14 @@ export async function proveAccepted(
   recipients: readonly MatchedRecipient[],
   now: Date,
 ): Promise<void> {
-  const requests = recipients.filter(({ isProof, state }) => isProof && unproven.includes(state));
+  const requests = recipients.filter(({ isProof, state }) => isProof && unprovenStates.includes(state));
   if (requests.length === 0) return;
   const proven = await proveRequests(client, requests);
   const untried = proven.filter(({ isUntried }) => isUntried);
-  if (untried.length > 0) await noteUntried(client, untried, now);
+  if (untried.length > 0) await recordUntriedProofs(client, untried, now);
 }
 
-async function noteUntried(
+async function recordUntriedProofs(
   client: Transaction,
   untried: readonly { readonly run: string; readonly messageId: string }[],
   now: Date,

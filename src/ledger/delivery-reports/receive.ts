@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { ReportMethod } from '../../domain/delivery-reports.ts';
 import { batchOf } from '../batch.ts';
-import { entryBytes, entryReports } from './inbox.ts';
+import { maxEntryBytes, maxEntryReports } from './queue.ts';
 
 /** One call of the receiver, as it came. */
 export type ReceivedReport = {
@@ -30,7 +30,7 @@ export async function receiveReports(
   reports: readonly ReceivedReport[],
 ): Promise<void> {
   let end = 1;
-  const placed = reports.map((report): PlacedReport => {
+  const withOffsets = reports.map((report): ReportWithOffset => {
     const start = end;
     end += report.body.byteLength;
     return { ...report, start };
@@ -39,17 +39,17 @@ export async function receiveReports(
   const bodies = Buffer.concat(reports.map(({ body }) => body));
   await pool.query({
     name: 'receive-reports',
-    text: receive,
-    values: [batch, bodies, ...calls.values(placed)],
+    text: receiveStatement,
+    values: [batch, bodies, ...calls.values(withOffsets)],
   });
 }
 
-type PlacedReport = ReceivedReport & {
+type ReportWithOffset = ReceivedReport & {
   /** Where its body begins among all, from 1. */
   readonly start: number;
 };
 
-const calls = batchOf<PlacedReport>({
+const calls = batchOf<ReportWithOffset>({
   account: ['text', ({ account }) => account],
   received_at: ['timestamptz', ({ receivedAt }) => receivedAt],
   method: ['text', ({ method }) => method],
@@ -60,7 +60,7 @@ const calls = batchOf<PlacedReport>({
   bytes: ['integer', ({ body }) => body.byteLength],
 });
 
-const receive = `
+const receiveStatement = `
   WITH fresh AS (
     INSERT INTO inbox_batches (batch, received_at) VALUES ($1, ($4::timestamptz[])[1])
     ON CONFLICT DO NOTHING
@@ -99,13 +99,13 @@ const receive = `
     FROM stored
     WINDOW in_order AS (ORDER BY report_id ROWS UNBOUNDED PRECEDING)
   ) sized
-  GROUP BY div(bytes_so_far, ${entryBytes}), div(place, ${entryReports})
+  GROUP BY div(bytes_so_far, ${maxEntryBytes}), div(place, ${maxEntryReports})
 `;
 
-export async function forgetBatches(pool: pg.Pool, receivedBefore: Date): Promise<void> {
+export async function deleteBatches(pool: pg.Pool, receivedBefore: Date): Promise<void> {
   await pool.query('DELETE FROM inbox_batches WHERE received_at < $1', [receivedBefore]);
 }
 
-export async function forgetSignedCalls(pool: pg.Pool, receivedBefore: Date): Promise<void> {
+export async function deleteSignedCalls(pool: pg.Pool, receivedBefore: Date): Promise<void> {
   await pool.query('DELETE FROM signed_calls WHERE received_at < $1', [receivedBefore]);
 }

@@ -1,5 +1,5 @@
 import type { Connection } from '../session.ts';
-import { entryBytes, entryReports } from './inbox.ts';
+import { maxEntryBytes, maxEntryReports } from './queue.ts';
 
 export type Replay = {
   readonly account?: string | undefined;
@@ -32,7 +32,7 @@ export async function replayReports(
         FROM replayed
         WINDOW in_order AS (ORDER BY report_id ROWS UNBOUNDED PRECEDING)
       ) sized
-      GROUP BY div(bytes_so_far, ${entryBytes}), div(place, ${entryReports})
+      GROUP BY div(bytes_so_far, ${maxEntryBytes}), div(place, ${maxEntryReports})
       ORDER BY min(report_id)
     )
     SELECT count(*)::integer AS reports FROM replayed

@@ -8,7 +8,7 @@ export type ListedNotification = {
   readonly event: NotifiedEvent;
   readonly way: 'command' | 'webhook' | 'email';
   readonly state: 'due' | 'acknowledged' | 'given up';
-  readonly notedAt: Date;
+  readonly createdAt: Date;
   readonly attempts: number;
   /** Why it was not told yet, or never will be; null of one that was given up because its run was purged. */
   readonly problem: string | null;
@@ -19,7 +19,7 @@ export type ListedNotification = {
 };
 
 const columns = `
-  notification, event, target ->> 'kind' AS way, state, created_at AS "notedAt", attempts, problem,
+  notification, event, target ->> 'kind' AS way, state, created_at AS "createdAt", attempts, problem,
   ended_at AS "endedAt", mail_run AS "mailRun",
   (SELECT r.state FROM runs r WHERE r.run_id = mail_run) AS "mailState"
 `;
@@ -46,7 +46,7 @@ export async function listNotifications(
 export type ScheduleNotification = ListedNotification & { readonly schedule: string };
 
 /** Of times of schedules that made no run: those that were not told, the newest first. */
-export async function listUntoldTicks(pool: pg.Pool, limit: number): Promise<ScheduleNotification[]> {
+export async function listUnacknowledgedTicks(pool: pg.Pool, limit: number): Promise<ScheduleNotification[]> {
   const { rows } = await pool.query<ScheduleNotification>(
     `
     SELECT schedule, ${columns}
@@ -61,7 +61,7 @@ export async function listUntoldTicks(pool: pg.Pool, limit: number): Promise<Sch
 }
 
 /** Runs that are e-mails of their own, and that nobody has begun to send: whoever made them may be dead. */
-export async function listUnbegunMails(pool: pg.Pool): Promise<string[]> {
+export async function listUnstartedMailRuns(pool: pg.Pool): Promise<string[]> {
   const { rows } = await pool.query<{ run: string }>(
     `
     SELECT r.run_id AS run

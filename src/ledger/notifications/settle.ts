@@ -1,31 +1,35 @@
 import type pg from 'pg';
 import type { Transaction } from '../session.ts';
-import type { TakenNotification } from './take.ts';
+import type { AcquiredNotification } from './acquire.ts';
 
 /** The key of a taking: what another one has meanwhile is not touched. */
-type Taking = Pick<TakenNotification, 'notification' | 'taking'>;
+type Acquisition = Pick<AcquiredNotification, 'notification' | 'acquisition'>;
 
 /** SQL: of a taking that is still the last one. */
-const stillTaken = `notification = $1 AND acquisitions = $2 AND state = 'due'`;
+const stillAcquired = `notification = $1 AND acquisitions = $2 AND state = 'due'`;
 
 /** Notes an attempt before it is made, with what is told by it. @returns whether it may be made */
 export async function beginAttempt(
   pool: pg.Pool,
-  { notification, taking }: Taking,
+  { notification, acquisition }: Acquisition,
   body: string,
 ): Promise<boolean> {
   const { rowCount } = await pool.query(
-    `UPDATE notifications SET attempts = attempts + 1, body = $3 WHERE ${stillTaken}`,
-    [notification, taking, body],
+    `UPDATE notifications SET attempts = attempts + 1, body = $3 WHERE ${stillAcquired}`,
+    [notification, acquisition, body],
   );
   return rowCount === 1;
 }
 
 /** `due → acknowledged` */
-export async function noteTold(pool: pg.Pool, { notification, taking }: Taking, now: Date): Promise<void> {
+export async function markAcknowledged(
+  pool: pg.Pool,
+  { notification, acquisition }: Acquisition,
+  now: Date,
+): Promise<void> {
   await pool.query(
-    `UPDATE notifications SET state = 'acknowledged', problem = NULL, ended_at = $3 WHERE ${stillTaken}`,
-    [notification, taking, now],
+    `UPDATE notifications SET state = 'acknowledged', problem = NULL, ended_at = $3 WHERE ${stillAcquired}`,
+    [notification, acquisition, now],
   );
 }
 
@@ -34,9 +38,9 @@ export async function noteTold(pool: pg.Pool, { notification, taking }: Taking, 
  *
  * @returns whether it was still to be told
  */
-export async function noteMailed(
+export async function markMailed(
   client: Transaction,
-  { notification, taking }: Taking,
+  { notification, acquisition }: Acquisition,
   mailRun: string,
   now: Date,
 ): Promise<boolean> {
@@ -44,9 +48,9 @@ export async function noteMailed(
     `
     UPDATE notifications
     SET state = 'acknowledged', problem = NULL, ended_at = $3, mail_run = $4, attempts = attempts + 1
-    WHERE ${stillTaken}
+    WHERE ${stillAcquired}
     `,
-    [notification, taking, now, mailRun],
+    [notification, acquisition, now, mailRun],
   );
   return rowCount === 1;
 }
@@ -61,24 +65,24 @@ export type Postponement = {
 
 export async function postpone(
   pool: pg.Pool,
-  { notification, taking }: Taking,
+  { notification, acquisition }: Acquisition,
   { problem, dueAt, attempts }: Postponement,
 ): Promise<void> {
   await pool.query(
-    `UPDATE notifications SET problem = $3, due_at = $4, attempts = greatest(attempts, $5) WHERE ${stillTaken}`,
-    [notification, taking, problem, dueAt, attempts],
+    `UPDATE notifications SET problem = $3, due_at = $4, attempts = greatest(attempts, $5) WHERE ${stillAcquired}`,
+    [notification, acquisition, problem, dueAt, attempts],
   );
 }
 
 /** `due → given up` */
-export async function giveUp(
+export async function markGivenUp(
   pool: pg.Pool,
-  { notification, taking }: Taking,
+  { notification, acquisition }: Acquisition,
   problem: string,
   now: Date,
 ): Promise<void> {
   await pool.query(
-    `UPDATE notifications SET state = 'given up', problem = $3, ended_at = $4 WHERE ${stillTaken}`,
-    [notification, taking, problem, now],
+    `UPDATE notifications SET state = 'given up', problem = $3, ended_at = $4 WHERE ${stillAcquired}`,
+    [notification, acquisition, problem, now],
   );
 }

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { ContactIdentity } from '../../domain/contacts.ts';
 import type { ReachedContacts, RepeatedContacts } from '../../domain/left-out.ts';
-import { openBilling } from '../billing/notes.ts';
+import { insertBillingSlices } from '../billing/changes.ts';
 import { repeatedReason, type Stored } from '../reasons.ts';
 import { storeRunFiles } from '../runs/files.ts';
 import { leftOutReasonOf } from '../runs/left-out-reason.ts';
@@ -68,7 +68,7 @@ async function expand(client: Transaction, run: PlannedRun, hashKey: HashKey | n
   await planSlices(client, run.run, await sliceableRanges(client), run.canary);
   await insertContents(client, run);
   await insertKeys(client, run);
-  await openBilling(client, run.run);
+  await insertBillingSlices(client, run.run);
   await run.enqueue(client);
   await storeRunFiles(client, run.run, run.files);
   await run.complete?.(client);

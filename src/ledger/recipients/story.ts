@@ -5,7 +5,7 @@ import type { RequestReason } from '../../domain/reasons.ts';
 import type { RecipientState, RequestState, Resolution } from '../../domain/runs.ts';
 import { comparedAddress } from '../compared-address.ts';
 import { type ListedReport, reportColumns } from '../delivery-reports/list.ts';
-import { keys as recipientKeys } from '../delivery-reports/matched.ts';
+import { recipientKeys } from '../delivery-reports/matched-recipient.ts';
 import { reasonOf, requestReason, type Stored } from '../reasons.ts';
 import { attemptsOf, contactFileOf, everyRequest, recipientsOf, requestOf } from '../request-rows.ts';
 import { findNamedRequests, type RequestKey, requestKeys } from '../requests/named.ts';

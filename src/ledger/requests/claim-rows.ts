@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { leaveOutDestinations } from '../../domain/destinations.ts';
 import type { Envelope } from '../../domain/message.ts';
-import { moveBilledOutcomes } from '../billing/notes.ts';
+import { moveOutcomesToLastAttempt } from '../billing/changes.ts';
 import { type ClaimFence, fenceValues, mayClaim } from '../place/place.ts';
 import { reasonOf } from '../reasons.ts';
 import { inTransaction } from '../session.ts';
@@ -79,7 +79,7 @@ export async function claimRows(
       ],
     });
     const claimed = rows.filter((row) => row.message_id !== null);
-    await moveBilledOutcomes(
+    await moveOutcomesToLastAttempt(
       client,
       claimed.map(({ request, attempts }) => ({ run: claim.run, request, attempt: attempts })),
     );

@@ -1,4 +1,4 @@
-import { openSlices } from '../billing/notes.ts';
+import { recordReopenedRequests } from '../billing/changes.ts';
 import type { Transaction } from '../session.ts';
 import { recipientArrays } from './recipient-arrays.ts';
 import { countInSlices } from './slice-counts.ts';
@@ -79,7 +79,7 @@ export async function divideRequests(
       WHERE p.half = 1 AND q.run_id = $1 AND q.request = p.request
       RETURNING q.run_id, q.request
     ), opened AS (
-      ${openSlices('(TABLE new_request UNION ALL TABLE parent_request)')}
+      ${recordReopenedRequests('(TABLE new_request UNION ALL TABLE parent_request)')}
     ), counted AS (${countInSlices('(SELECT run_id, request, 0 AS settled, -1 AS not_accepted FROM parent_request)')}
     ), new_content AS (
       INSERT INTO contents (run_id, first_request, last_request, slice, envelopes, sizes, request_offsets, positions, lines,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { UnrecordedReason } from '../../domain/reasons.ts';
-import { moveBilledOutcomes } from '../billing/notes.ts';
+import { moveOutcomesToLastAttempt } from '../billing/changes.ts';
 import { reasonOf, reasonValue } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
 import { addRowsOfPlanned } from './rows.ts';
@@ -43,7 +43,7 @@ export async function doubtPlanned(
     `,
     [run, reasonValue(reason), since, now, randomUUID()],
   );
-  await moveBilledOutcomes(
+  await moveOutcomesToLastAttempt(
     client,
     rows.map(({ request, attempt }) => ({ run, request, attempt })),
   );

@@ -1,4 +1,4 @@
-import { openSlices } from '../billing/notes.ts';
+import { recordReopenedRequests } from '../billing/changes.ts';
 import { reasonOf } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
 import { type RequestKey, requestKeys } from './named.ts';
@@ -54,7 +54,7 @@ async function proveRows(client: Transaction, requests: readonly RequestKey[]): 
       ORDER BY run_id, request
       FOR NO KEY UPDATE
     ), opened AS (
-      ${openSlices("(SELECT * FROM proven WHERE state = 'in_doubt')")}
+      ${recordReopenedRequests("(SELECT * FROM proven WHERE state = 'in_doubt')")}
     ), counted AS (${countInSlices(`(
       SELECT run_id, request, CAST(state = 'planned' AS integer) AS settled,
              -CAST(state = 'in_doubt' AS integer) AS not_accepted

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { openSlices } from '../billing/notes.ts';
+import { recordReopenedRequests } from '../billing/changes.ts';
 import { inTransaction } from '../session.ts';
 import { markSlicesReopened } from '../slice-states/transitions.ts';
 
@@ -32,7 +32,7 @@ export async function resendDoubts(
           AND EXISTS (SELECT FROM slices WHERE run_id = $1 AND phase = 'settling doubts' AND owner = $2)
         RETURNING run_id, request
       ), opened AS (
-        ${openSlices('again')}
+        ${recordReopenedRequests('again')}
       )
       SELECT request FROM again
       `,

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { RequestState, Resolution } from '../../domain/runs.ts';
-import { openSlices } from '../billing/notes.ts';
+import { recordReopenedRequests } from '../billing/changes.ts';
 import { reasonOf } from '../reasons.ts';
 import { leftOutOf } from '../request-rows.ts';
 import { markReopened } from '../run-states/transitions.ts';
@@ -50,7 +50,7 @@ export async function resolveRequests(
       WHERE run_id = $1 AND state = 'in_doubt' AND ($2::integer[] IS NULL OR request = ANY ($2))
       RETURNING run_id, request, recipients
     ), opened AS (
-      ${openSlices('resolved')}
+      ${recordReopenedRequests('resolved')}
     ), counted AS (${countInSlices(`(
       SELECT run_id, request, 0 AS settled, -1 AS not_accepted FROM resolved WHERE $3 = 'accepted'
     )`)}
@@ -89,7 +89,7 @@ export async function acceptFound(
       WHERE run_id = $1 AND request = $2 AND state = 'in_doubt'
       RETURNING run_id, request
     ), opened AS (
-      ${openSlices('accepted')}
+      ${recordReopenedRequests('accepted')}
     ), counted AS (${countInSlices('(SELECT run_id, request, 0 AS settled, -1 AS not_accepted FROM accepted)')}
     )
     SELECT FROM accepted

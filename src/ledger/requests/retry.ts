@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { RequestReason } from '../../domain/reasons.ts';
-import { moveBilledOutcomes } from '../billing/notes.ts';
+import { moveOutcomesToLastAttempt } from '../billing/changes.ts';
 import { reasonValue } from '../reasons.ts';
 import { inTransaction } from '../session.ts';
 
@@ -56,7 +56,7 @@ export async function startNextAttempt(
       ],
     );
     const [held] = rows;
-    if (held?.isNew) await moveBilledOutcomes(client, [{ ...retry, attempt: retry.attempt + 1 }]);
+    if (held?.isNew) await moveOutcomesToLastAttempt(client, [{ ...retry, attempt: retry.attempt + 1 }]);
     return held !== undefined;
   });
 }

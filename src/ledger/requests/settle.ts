@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { batchOf } from '../batch.ts';
-import { openSlices } from '../billing/notes.ts';
+import { recordReopenedRequests } from '../billing/changes.ts';
 import { reasonOf } from '../reasons.ts';
 import { type Connection, inTransaction } from '../session.ts';
 import { divideRequests } from './divide.ts';
@@ -147,7 +147,7 @@ export async function settleDoubted(
                       AND a.owner = o.owner)
       RETURNING o.place, o.run_id, o.slice, o.request, q.state
     ), opened AS (
-      ${openSlices("(SELECT * FROM settled WHERE state <> 'in_doubt')")}
+      ${recordReopenedRequests("(SELECT * FROM settled WHERE state <> 'in_doubt')")}
     ), counted AS (${addToSlices(`(
         SELECT run_id, slice, 0 AS settled, count(*) FILTER (WHERE state = 'rejected') AS rejected,
                -count(*) FILTER (WHERE state = 'accepted') AS not_accepted

@@ -1,4 +1,4 @@
-import { sliceOf } from '../billing/notes.ts';
+import { sliceOf } from '../billing/changes.ts';
 
 /**
  * SQL: a statement that adds to the counts of slices. It goes into the statement that changes the requests.

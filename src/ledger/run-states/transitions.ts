@@ -1,6 +1,6 @@
 import type { RunReason, UnrecordedReason } from '../../domain/reasons.ts';
 import type { RunState } from '../../domain/runs.ts';
-import { noteRunChange } from '../notifications/note.ts';
+import { insertRunNotifications } from '../notifications/insert.ts';
 import { reasonValue } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
 
@@ -96,5 +96,6 @@ async function change(client: Transaction, run: string, { from, to, reason, over
     [run, from, to, reason === undefined ? null : reasonValue(reason), over ?? null],
   );
   const [noted] = rows;
-  if (noted && (to === 'completed' || to === 'paused')) await noteRunChange(client, run, noted.change);
+  if (noted && (to === 'completed' || to === 'paused'))
+    await insertRunNotifications(client, run, noted.change);
 }

@@ -3,7 +3,7 @@ import type { RefusedRun } from '../../domain/problems.ts';
 import type { TickReason } from '../../domain/reasons.ts';
 import type { TickState } from '../../domain/runs.ts';
 import { batchOf } from '../batch.ts';
-import { noteMissedTimes } from '../notifications/note.ts';
+import { insertMissedTickNotifications } from '../notifications/insert.ts';
 import { reasonValue, type Stored, tickReason } from '../reasons.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 
@@ -65,7 +65,7 @@ export async function noteTicks(
     rows.filter(({ state }) => state === 'missed'),
     ({ schedule }) => schedule,
   );
-  await noteMissedTimes(
+  await insertMissedTickNotifications(
     client,
     [...bySchedule].map(([schedule, missed]) => {
       const dates = missed.map(({ dueAt }) => dueAt).toSorted((a, b) => a.getTime() - b.getTime());
@@ -85,7 +85,7 @@ export async function missDueTicks(client: Transaction, reason: TickReason): Pro
     `,
     [reasonValue(reason)],
   );
-  await noteMissedTimes(
+  await insertMissedTickNotifications(
     client,
     rows.map(({ schedule, dueAt }) => ({
       schedule,
@@ -165,7 +165,7 @@ export async function endTick(
       [schedule, dueAt, state, reasonValue(reason), refused ? JSON.stringify(refused) : null],
     );
     if (rowCount === 0 || state === 'skipped') return;
-    await noteMissedTimes(client, [
+    await insertMissedTickNotifications(client, [
       { schedule, state, times: 1, first: dueAt, last: dueAt, reason, refused: refused ?? null },
     ]);
   });

@@ -59,7 +59,7 @@ export function addBillingRoute(server: Routes): void {
       const chosen = chosenFormat(request, request.query.format, httpFormats);
       const { run = [], account = [] } = request.query;
       for (const each of [run].flat()) if (!(await visibleRun(call, each))) noSuchRun(each);
-      await requireKnownNames(context, { ...query.only, account: [account].flat() }, token.accounts);
+      await requireKnownNames(context, { ...query.filter, account: [account].flat() }, token.accounts);
       await slots.report(() =>
         reportBillingLines(context, query, async (streamed) => {
           const report = await billingReport(query, streamed, context.now());
@@ -89,9 +89,9 @@ function queryOf(asked: z.output<typeof billingQuery>, accounts: readonly string
     campaign: asked.campaign,
     channel: asked.channel,
     run: asked.run,
-  } satisfies Partial<Record<keyof BillingQuery['only'], unknown>>;
+  } satisfies Partial<Record<keyof BillingQuery['filter'], unknown>>;
   const only = Object.entries(wanted).flatMap(([dimension, given]) =>
     given === undefined ? [] : [[dimension, [given].flat().map(payerNamed)] as const],
   );
-  return { by, from: from ?? null, until: to ?? null, timeZone: zone, only: Object.fromEntries(only) };
+  return { by, from: from ?? null, until: to ?? null, timeZone: zone, filter: Object.fromEntries(only) };
 }

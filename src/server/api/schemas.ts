@@ -115,7 +115,7 @@ export const runStatus = runSummary
           event: z.enum(notifiedEvents),
           way: z.enum(['command', 'webhook', 'email']),
           state: z.enum(['due', 'acknowledged', 'given up']),
-          notedAt: z.date(),
+          createdAt: z.date(),
           attempts: count,
           problem: z.string().nullable(),
           endedAt: z.date().nullable(),

@@ -4,7 +4,7 @@ import { planRerun } from '../../../src/engine/plan/rerun.ts';
 import { reportContacts } from '../../../src/engine/reporting/contact-report.ts';
 import { tellRecipient } from '../../../src/engine/reporting/recipient-story.ts';
 import { resolveDoubts } from '../../../src/engine/runs/resolve.ts';
-import { keepFailed } from '../../../src/ledger/delivery-reports/failed.ts';
+import { storeFailed } from '../../../src/ledger/delivery-reports/store-failed.ts';
 import { listFailures } from '../../../src/ledger/runs/details.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
@@ -161,7 +161,7 @@ describe('of a run that was purged', () => {
     );
     await purgeNow();
     await inTransaction(pool, (client) =>
-      keepFailed(
+      storeFailed(
         client,
         all.map((report) => ({ ...report, code: '22008' })),
       ),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { takeNotification } from '../../../src/ledger/notifications/take.ts';
+import { acquireNotification } from '../../../src/ledger/notifications/acquire.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
 import { type NotifyScene, openNotifyScene, toldByWebhook } from '../../support/notify-scene.ts';
 
@@ -105,7 +105,7 @@ describe('however many tell', () => {
   test('what a process had taken when it died is told after it had its time', async () => {
     const run = await scene.plan(toldByWebhook());
     await scene.send(run);
-    await takeNotification(scene.opened.ledger.pool, [], new Date(), new Date(Date.now() + 120_000));
+    await acquireNotification(scene.opened.ledger.pool, [], new Date(), new Date(Date.now() + 120_000));
     await scene.tellAll();
     expect(types()).toEqual([]);
     await scene.letPass(3);

@@ -10,7 +10,7 @@ import type { Preview } from '../../../src/engine/plan/previewed.ts';
 import { planRerun } from '../../../src/engine/plan/rerun.ts';
 import { executeRun } from '../../../src/engine/runs/execute-run.ts';
 import type { Settings } from '../../../src/engine/settings.ts';
-import { noteOutcomes } from '../../../src/ledger/billing/notes.ts';
+import { recordOutcomeChanges } from '../../../src/ledger/billing/changes.ts';
 import type { BillingTotal } from '../../../src/ledger/billing/report.ts';
 import { billingOf } from '../../support/billing.ts';
 import { claimRequests, settleRequests } from '../../support/claims.ts';
@@ -312,7 +312,7 @@ test('a call is estimated by the seconds that are reported, and the tariff of wh
        FROM unnest('{1, 2, 3}'::integer[], '{30, 7, 60}'::numeric[]) AS outcome (position, units)
        RETURNING *
      )
-     ${noteOutcomes('SELECT 1 AS sign, * FROM outcome')}`,
+     ${recordOutcomeChanges('SELECT 1 AS sign, * FROM outcome')}`,
     [run],
   );
   const { total } = await billingOf(ledger.pool, [run]);

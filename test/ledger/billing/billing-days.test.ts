@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { bookPending } from '../../../src/ledger/billing/fold.ts';
+import { bookPending } from '../../../src/ledger/billing/book.ts';
 import {
   type BillingDimension,
   type BillingQuery,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { bookEverything, bookPending } from '../../../src/ledger/billing/book.ts';
 import { closePeriod } from '../../../src/ledger/billing/close.ts';
-import { bookEverything, bookPending } from '../../../src/ledger/billing/fold.ts';
 import { resolveRequests } from '../../../src/ledger/requests/resolve.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { billingOf } from '../../support/billing.ts';

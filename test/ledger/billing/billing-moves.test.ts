@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { bookPending } from '../../../src/ledger/billing/book.ts';
 import { closePeriod } from '../../../src/ledger/billing/close.ts';
-import { bookPending } from '../../../src/ledger/billing/fold.ts';
 import { reportBilling } from '../../../src/ledger/billing/report.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { allBilling } from '../../support/billing.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bookPending } from '../../../src/ledger/billing/fold.ts';
+import { bookPending } from '../../../src/ledger/billing/book.ts';
 import { reportBilling } from '../../../src/ledger/billing/report.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { allBilling } from '../../support/billing.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bookPending } from '../../../src/ledger/billing/book.ts';
 import { closePeriod } from '../../../src/ledger/billing/close.ts';
-import { bookPending } from '../../../src/ledger/billing/fold.ts';
 import { type BillingQuery, billingDimensions, reportBilling } from '../../../src/ledger/billing/report.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { allBilling } from '../../support/billing.ts';

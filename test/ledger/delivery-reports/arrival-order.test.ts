@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { applyInbox } from '../../../src/engine/delivery-reports/ingest.ts';
-import { applyReports } from '../../../src/ledger/delivery-reports/apply.ts';
-import type { InboxReport, Reading } from '../../../src/ledger/delivery-reports/reading.ts';
+import { applyReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
 import { replayReports } from '../../../src/ledger/delivery-reports/replay.ts';
+import type { RawReport, ReportContent } from '../../../src/ledger/delivery-reports/report-content.ts';
 import {
   acceptedRecipients,
   expectArrivalDecides,
@@ -71,15 +71,15 @@ test('appliers that read reports of the same recipients anew, each in another se
   const { pool } = opened.ledger;
   await receiveAll(opened.ledger, shuffledReports(await acceptedRecipients(opened.ledger, 100), 4), 4);
   await apply();
-  const isDelivered = ({ report }: InboxReport, round: number): boolean =>
+  const isDelivered = ({ report }: RawReport, round: number): boolean =>
     (Number(report) % 3 === 0) === (round % 2 === 0);
   for (let round = 0; round < 3; round++) {
-    const read = (report: InboxReport): Reading => {
+    const read = (report: RawReport): ReportContent => {
       const { MessageID, Destination } = JSON.parse(report.body.toString());
       return {
         ...{ kind: 'delivery', messageId: MessageID, jobNumber: null, address: Destination },
         ...{ outcome: isDelivered(report, round) ? 'delivered' : 'undelivered', status: 'Success' },
-        ...{ result: null, sentAt: null, units: null, price: null, unread: null, optedOut: false },
+        ...{ result: null, sentAt: null, units: null, price: null, parseProblem: null, optedOut: false },
       };
     };
     await query(

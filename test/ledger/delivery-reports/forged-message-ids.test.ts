@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { resolveDoubts } from '../../../src/engine/runs/resolve.ts';
-import { applyReports } from '../../../src/ledger/delivery-reports/apply.ts';
-import type { Delivery, Inbound, Reading } from '../../../src/ledger/delivery-reports/reading.ts';
+import { applyReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
 import { receiveReports } from '../../../src/ledger/delivery-reports/receive.ts';
+import type { Delivery, Reply, ReportContent } from '../../../src/ledger/delivery-reports/report-content.ts';
 import { tellRecipients } from '../../../src/ledger/recipients/story.ts';
 import { doubtfulRun } from '../../support/doubts.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
@@ -41,12 +41,12 @@ function forgeries(): string[] {
 
 const address = '+61410000000';
 const said = { kind: 'delivery', jobNumber: null, address, outcome: 'delivered', status: 'Success' } as const;
-const none = { result: null, sentAt: null, units: '1', price: '0.05', unread: null, optedOut: false };
-const delivery = (id: string, changes: Partial<Delivery> = {}): Reading => ({
+const none = { result: null, sentAt: null, units: '1', price: '0.05', parseProblem: null, optedOut: false };
+const delivery = (id: string, changes: Partial<Delivery> = {}): ReportContent => ({
   ...{ ...said, ...none, messageId: id },
   ...changes,
 });
-const reply = (id: string, changes: Partial<Inbound> = {}): Reading => ({
+const reply = (id: string, changes: Partial<Reply> = {}): ReportContent => ({
   ...{
     kind: 'inbound',
     messageId: id,
@@ -59,12 +59,12 @@ const reply = (id: string, changes: Partial<Inbound> = {}): Reading => ({
   ...changes,
 });
 
-async function apply(readings: readonly Reading[]): Promise<void> {
+async function apply(readings: readonly ReportContent[]): Promise<void> {
   const call = { account: 'sandbox', method: 'POST', contentType: '', headers: {} } as const;
   const bodies = readings.map((reading) => Buffer.from(JSON.stringify(reading)));
   const calls = bodies.map((body) => ({ ...call, receivedAt: new Date(), body }));
   await receiveReports(opened.ledger.pool, randomUUID(), calls);
-  const read = ({ body }: { readonly body: Buffer }): Reading => JSON.parse(body.toString());
+  const read = ({ body }: { readonly body: Buffer }): ReportContent => JSON.parse(body.toString());
   expect(await applyReports(opened.ledger.pool, 100, read, new Date())).toBe(readings.length);
 }
 

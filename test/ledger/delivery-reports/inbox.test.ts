@@ -1,9 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { applyReports } from '../../../src/ledger/delivery-reports/apply.ts';
-import type { Delivery, InboxReport, Reading } from '../../../src/ledger/delivery-reports/reading.ts';
+import { applyReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
 import { receiveReports } from '../../../src/ledger/delivery-reports/receive.ts';
 import { replayReports } from '../../../src/ledger/delivery-reports/replay.ts';
+import type {
+  Delivery,
+  RawReport,
+  ReportContent,
+} from '../../../src/ledger/delivery-reports/report-content.ts';
 import { removeSuppressions } from '../../../src/ledger/suppressions/remove.ts';
 import { billingOf } from '../../support/billing.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
@@ -53,7 +57,7 @@ async function changeKey(run: string, key: Buffer): Promise<Buffer> {
 
 const addressOf = (line: number): string => `+6140000${String(line).padStart(4, '0')}`;
 
-function delivery(messageId: string, line: number, changes: Partial<Delivery> = {}): Reading {
+function delivery(messageId: string, line: number, changes: Partial<Delivery> = {}): ReportContent {
   return {
     kind: 'delivery',
     messageId,
@@ -65,7 +69,7 @@ function delivery(messageId: string, line: number, changes: Partial<Delivery> = 
     sentAt: null,
     units: null,
     price: null,
-    unread: null,
+    parseProblem: null,
     optedOut: false,
     ...changes,
   };
@@ -73,7 +77,7 @@ function delivery(messageId: string, line: number, changes: Partial<Delivery> = 
 
 const call = { account: 'sandbox', method: 'POST', contentType: 'application/json', headers: {} } as const;
 
-async function receive(...readings: readonly Reading[]): Promise<void> {
+async function receive(...readings: readonly ReportContent[]): Promise<void> {
   const bodies = readings.map((reading) => Buffer.from(JSON.stringify(reading)));
   await receiveReports(
     opened.ledger.pool,
@@ -82,7 +86,7 @@ async function receive(...readings: readonly Reading[]): Promise<void> {
   );
 }
 
-const read = ({ body }: InboxReport): Reading => JSON.parse(body.toString());
+const read = ({ body }: RawReport): ReportContent => JSON.parse(body.toString());
 const apply = (reading = read, now = noon): Promise<number> =>
   applyReports(opened.ledger.pool, 100, reading, now);
 
@@ -239,8 +243,8 @@ describe('a replay', () => {
     expect(await outcomes(run)).toMatchObject([{ outcome: 'undelivered', price: '0.08', units: '2' }]);
   });
 
-  const unread: Reading = { kind: 'unreadable', why: 'it has no Status' };
-  test.each<[string, (first: Reading) => Reading]>([
+  const unread: ReportContent = { kind: 'unreadable', why: 'it has no Status' };
+  test.each<[string, (first: ReportContent) => ReportContent]>([
     ['says Pending', (first) => (first.kind === 'delivery' ? { ...first, outcome: 'pending' } : first)],
     ['cannot be read', () => unread],
     [
@@ -260,7 +264,7 @@ describe('a replay', () => {
       first.report,
       noon,
     ]);
-    const reading = (report: InboxReport) =>
+    const reading = (report: RawReport) =>
       report.report === first.report ? now(read(report)) : read(report);
     while ((await apply(reading)) > 0);
     expect((await states())[1]).toBe('applied');
@@ -288,7 +292,7 @@ describe('who opts out', () => {
     line: number,
     optedOut = true,
     address = addressOf(line),
-  ): Reading => ({
+  ): ReportContent => ({
     ...{
       kind: 'inbound',
       messageId,

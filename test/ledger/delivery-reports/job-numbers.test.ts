@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { applyReports } from '../../../src/ledger/delivery-reports/apply.ts';
-import type { Delivery, InboxReport, Reading } from '../../../src/ledger/delivery-reports/reading.ts';
+import { applyReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
 import { receiveReports } from '../../../src/ledger/delivery-reports/receive.ts';
+import type {
+  Delivery,
+  RawReport,
+  ReportContent,
+} from '../../../src/ledger/delivery-reports/report-content.ts';
 import { type ClaimedRequest, claimRequests, doubtUnrecorded, settleRequests } from '../../support/claims.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
@@ -59,14 +63,14 @@ const applied = () => query('SELECT state, run_id, request, position FROM report
 async function apply(changes: Partial<Delivery>, { account = 'soap', at = noon } = {}): Promise<void> {
   const delivery: Delivery = {
     ...{ messageId: null, jobNumber: null, address: '+61400000003', outcome: 'delivered', status: 'Success' },
-    ...{ result: 'Sent Ok', sentAt: null, units: '12', price: '0.150', unread: null, optedOut: false },
+    ...{ result: 'Sent Ok', sentAt: null, units: '12', price: '0.150', parseProblem: null, optedOut: false },
     ...changes,
   };
   await receive({ kind: 'delivery', ...delivery }, account, at);
   await applyDue(at);
 }
 
-function receive(reading: Reading, account: string, receivedAt: Date): Promise<void> {
+function receive(reading: ReportContent, account: string, receivedAt: Date): Promise<void> {
   const call = { account, receivedAt, method: 'POST', contentType: 'test', headers: {} } as const;
   return receiveReports(opened.ledger.pool, randomUUID(), [
     { ...call, body: Buffer.from(JSON.stringify(reading)) },
@@ -74,7 +78,7 @@ function receive(reading: Reading, account: string, receivedAt: Date): Promise<v
 }
 
 function applyDue(now: Date): Promise<number> {
-  const read = ({ body }: InboxReport): Reading => JSON.parse(body.toString());
+  const read = ({ body }: RawReport): ReportContent => JSON.parse(body.toString());
   return applyReports(opened.ledger.pool, 100, read, now);
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { applyReports } from '../../../src/ledger/delivery-reports/apply.ts';
+import { applyReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
 import { receiveReports } from '../../../src/ledger/delivery-reports/receive.ts';
 import { acceptAll } from '../../support/accept-all.ts';
 import { type ReportedDelivery, readReport } from '../../support/billing-reports.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { Resolution } from '../../../src/domain/runs.ts';
-import { applyReports } from '../../../src/ledger/delivery-reports/apply.ts';
-import type { Reading } from '../../../src/ledger/delivery-reports/reading.ts';
+import { applyReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
 import { receiveReports } from '../../../src/ledger/delivery-reports/receive.ts';
+import type { ReportContent } from '../../../src/ledger/delivery-reports/report-content.ts';
 import { resendDoubts as resendInLedger } from '../../../src/ledger/requests/resend.ts';
 import { acceptFound, resolveRequests } from '../../../src/ledger/requests/resolve.ts';
 import { beginRun } from '../../../src/ledger/runs/begin.ts';
@@ -126,10 +126,10 @@ export function deliver(
         sentAt: null,
         units: null,
         price: null,
-        unread: null,
+        parseProblem: null,
         optedOut: false,
       };
-      const read = (): Reading => ({ kind: 'delivery', messageId, address, outcome, ...others });
+      const read = (): ReportContent => ({ kind: 'delivery', messageId, address, outcome, ...others });
       expect(await applyReports(world.pool, 10, read, new Date())).toBe(1);
       report(request, address, outcome);
     },

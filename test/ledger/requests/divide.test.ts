@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { MessageFields } from '../../../src/domain/message.ts';
 import type { RunRates } from '../../../src/domain/rates.ts';
-import { applyReports } from '../../../src/ledger/delivery-reports/apply.ts';
-import type { Reading } from '../../../src/ledger/delivery-reports/reading.ts';
+import { applyReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
 import { receiveReports } from '../../../src/ledger/delivery-reports/receive.ts';
+import type { ReportContent } from '../../../src/ledger/delivery-reports/report-content.ts';
 import { restageRecipients } from '../../../src/ledger/planning/restage.ts';
 import { type DividedRequests, divideRequests } from '../../../src/ledger/requests/divide.ts';
 import { streamContactResults } from '../../../src/ledger/runs/contact-results.ts';
@@ -391,7 +391,7 @@ test('a request that was divided whole has nobody, every report still counts and
     said.map(() => ({ ...call, receivedAt })),
   );
   let next = 0;
-  const read = (): Reading => {
+  const read = (): ReportContent => {
     const [piece, line] = said[next++] ?? [];
     const address = `+6140000${String(line).padStart(4, '0')}`;
     const others = {
@@ -401,7 +401,7 @@ test('a request that was divided whole has nobody, every report still counts and
       sentAt: null,
       units: null,
       price: null,
-      unread: null,
+      parseProblem: null,
       optedOut: false,
     };
     return { kind: 'delivery', messageId: piece?.message_id ?? '', address, outcome: 'delivered', ...others };
@@ -446,10 +446,10 @@ test('a report of the whole request proves nothing of a part that is in doubt', 
   const call = { account: 'sandbox', method: 'POST', contentType: 'test', headers: {} } as const;
   const receivedAt = new Date();
   await receiveReports(opened.ledger.pool, randomUUID(), [{ ...call, receivedAt, body: Buffer.from('') }]);
-  const read = (): Reading => ({
+  const read = (): ReportContent => ({
     ...{ kind: 'delivery', messageId: whole?.message_id ?? '', jobNumber: null, address: '+61400000002' },
     ...{ outcome: 'delivered', status: 'Success', result: null, sentAt: null, units: null, price: null },
-    ...{ unread: null, optedOut: false },
+    ...{ parseProblem: null, optedOut: false },
   });
   await applyReports(opened.ledger.pool, 100, read, receivedAt);
   expect(await query('SELECT request, outcome FROM recipient_outcomes WHERE run_id = $1', [run])).toEqual([

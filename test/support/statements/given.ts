@@ -4,7 +4,7 @@ export const given = {
   'cursor.ts streamRows 1': ['rows'],
   'cursor.ts streamRows 3': [1000],
   'billing/report.ts streamBilling 1': [
-    { by: ['SubAccount', 'account', 'month'], only: { SubAccount: ['one'], account: [null] } },
+    { by: ['SubAccount', 'account', 'month'], filter: { SubAccount: ['one'], account: [null] } },
   ],
   'planning/expand.ts expand 1': [
     { channel: 'sms', identity: { key: [], duplicates: 'merge' }, sourceRun: null },

@@ -2,7 +2,7 @@ import { batchOf } from '../batch.ts';
 import type { Transaction } from '../session.ts';
 
 /** The slices of a run that is being planned; nothing of them is in the entries yet. */
-export async function openBilling(client: Transaction, run: string): Promise<void> {
+export async function insertBillingSlices(client: Transaction, run: string): Promise<void> {
   await client.query(
     `
     INSERT INTO billing_slices (run_id, slice, open)
@@ -29,7 +29,7 @@ export const sliceOf = (row: string): string => `LATERAL (
  *
  * @param requests SQL: a table with `run_id` and `request`
  */
-export function openSlices(requests: string): string {
+export function recordReopenedRequests(requests: string): string {
   return `
     INSERT INTO billing_reopened_requests (run_id, request)
     SELECT run_id, request
@@ -42,7 +42,7 @@ export function openSlices(requests: string): string {
  *
  * @param outcomes has a row for each that there is now, with `sign` 1, and for each that was there before it, with -1
  */
-export function noteOutcomes(outcomes: string): string {
+export function recordOutcomeChanges(outcomes: string): string {
   const sum = (outcome: string): string =>
     `CAST(sum(sign * CAST(outcome = '${outcome}' AS integer)) AS smallint) AS ${outcome}`;
   return `
@@ -58,12 +58,12 @@ export function noteOutcomes(outcomes: string): string {
 }
 
 /**
- * SQL: as `noteOutcomes`, for recipients of accepted requests that had no outcome before. They are added up by request
+ * SQL: as `recordOutcomeChanges`, for recipients of accepted requests that had no outcome before. They are added up by request
  * here, where it is known what the booking would have to look up for each.
  *
  * @param outcomes has run_id, request, slice, envelope, tariff, outcome, units and price of each
  */
-export function noteFirstOutcomes(outcomes: string): string {
+export function recordFirstOutcomes(outcomes: string): string {
   return `
     INSERT INTO billing_outcomes (run_id, requests, slices, envelopes, tariffs, delivered, undelivered, units, prices)
     SELECT run_id, array_agg(request), array_agg(slice), array_agg(envelope), array_agg(tariff), array_agg(delivered),
@@ -81,7 +81,7 @@ export function noteFirstOutcomes(outcomes: string): string {
  * SQL: whether a change waits for the next booking, because nothing says yet when its request was sent: it is planned, or
  * it is being sent and has no row. What were booked by the time of the claim would stay there.
  */
-export const isUndated = (change: string): string => `EXISTS (
+export const hasUnknownSendTime = (change: string): string => `EXISTS (
       SELECT
       FROM ${sliceOf(change)} s
       CROSS JOIN LATERAL (
@@ -93,7 +93,7 @@ export const isUndated = (change: string): string => `EXISTS (
     )`;
 
 /** SQL: all that is noted for the next booking, from rows of the two tables that have it. */
-export function changesOf(changes: string, outcomes: string): string {
+export function pendingChanges(changes: string, outcomes: string): string {
   return `
     SELECT d.run_id, d.request, c.*, d.delivered, d.undelivered, d.units, d.price, d.sent
     FROM ${changes} d
@@ -119,14 +119,14 @@ export function changesOf(changes: string, outcomes: string): string {
     FROM ${outcomes}`;
 }
 
-export type FurtherAttempt = {
+export type LaterAttempt = {
   readonly run: string;
   readonly request: number;
   /** The number of the attempt; the one before it is the one that was booked. */
   readonly attempt: number;
 };
 
-const tried = batchOf<FurtherAttempt>({
+const laterAttempts = batchOf<LaterAttempt>({
   run_id: ['text', ({ run }) => run],
   request: ['integer', ({ request }) => request],
   former: ['integer', ({ attempt }) => attempt - 1],
@@ -138,19 +138,19 @@ const tried = batchOf<FurtherAttempt>({
  * attempt is taken from there. It comes after the statement that has locked the request, so that a report which held the
  * request until then is seen.
  */
-export async function moveBilledOutcomes(
+export async function moveOutcomesToLastAttempt(
   client: Transaction,
-  attempts: readonly FurtherAttempt[],
+  attempts: readonly LaterAttempt[],
 ): Promise<void> {
-  const further = attempts.filter(({ attempt }) => attempt > 1);
-  if (further.length === 0) return;
+  const later = attempts.filter(({ attempt }) => attempt > 1);
+  if (later.length === 0) return;
   // One statement, so that outcomes and what is not booked of them are seen as of the same moment.
   await client.query({
     name: 'move-billed-outcomes',
     text: `
     WITH known AS MATERIALIZED (
       SELECT o.run_id, o.request, o.position, o.outcome, o.units, o.price, a.started_at AS former
-      FROM ${tried.table('t')}
+      FROM ${laterAttempts.table('t')}
       JOIN attempts a ON a.run_id = t.run_id AND a.request = t.request AND a.attempt = t.former
       JOIN recipient_outcomes o ON o.run_id = t.run_id AND o.request = t.request
       WHERE o.outcome <> 'cancelled'
@@ -168,6 +168,6 @@ export async function moveBilledOutcomes(
     FROM known
     CROSS JOIN (VALUES (-1), (1)) AS side (sign)
     `,
-    values: tried.values(further),
+    values: laterAttempts.values(later),
   });
 }

@@ -1,15 +1,15 @@
 import { batchOf } from '../batch.ts';
 import type { Transaction } from '../session.ts';
-import { decideOutcomes, listReportedBefore, lockOutcomes } from './decide.ts';
-import { inPlaceOfEarlier } from './keep.ts';
-import type { InboxReport } from './reading.ts';
+import { decideOutcomes, listEarlierRecipients, lockOutcomes } from './decide.ts';
+import type { RawReport } from './report-content.ts';
+import { replaceEarlierReport } from './store-deliveries.ts';
 
-export type FailedReport = Pick<InboxReport, 'report' | 'account' | 'receivedAt'> & {
+export type FailedReport = Pick<RawReport, 'report' | 'account' | 'receivedAt'> & {
   /** The SQLSTATE by which the ledger refuses it, or the name of the error that its reading threw. */
   readonly code: string;
 };
 
-const said = batchOf<FailedReport>({
+const failedColumns = batchOf<FailedReport>({
   report_id: ['bigint', ({ report }) => report],
   account: ['text', ({ account }) => account],
   received_at: ['timestamptz', ({ receivedAt }) => receivedAt],
@@ -17,19 +17,19 @@ const said = batchOf<FailedReport>({
 });
 
 /** Marks reports as `failed`, with the code. What they decided when they were read before is taken back. */
-export async function keepFailed(client: Transaction, failed: readonly FailedReport[]): Promise<void> {
+export async function storeFailed(client: Transaction, failed: readonly FailedReport[]): Promise<void> {
   if (failed.length === 0) return;
   const reports = failed.map(({ report }) => report);
-  const before = await listReportedBefore(client, reports);
+  const before = await listEarlierRecipients(client, reports);
   await lockOutcomes(client, before);
   await client.query(
     `
     INSERT INTO unusual_reports (report_id, account, received_at, state, detail)
     SELECT report_id, account, received_at, 'failed', code
-    FROM ${said.table('f')}
-    ${inPlaceOfEarlier}
+    FROM ${failedColumns.table('f')}
+    ${replaceEarlierReport}
     `,
-    said.values(failed),
+    failedColumns.values(failed),
   );
   await decideOutcomes(client, [], new Map(), before);
 }

@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { applyReports } from '../../../src/ledger/delivery-reports/apply.ts';
-import type { Delivery, InboxReport, Reading } from '../../../src/ledger/delivery-reports/reading.ts';
+import { applyReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
 import { receiveReports } from '../../../src/ledger/delivery-reports/receive.ts';
+import type {
+  Delivery,
+  RawReport,
+  ReportContent,
+} from '../../../src/ledger/delivery-reports/report-content.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import { billingOf } from '../../support/billing.ts';
@@ -47,7 +51,7 @@ async function accept(run: string): Promise<void> {
   await settleRequests(opened.ledger.pool, run, owner, [{ ...settlement, state: 'accepted' }]);
 }
 
-const read = ({ body }: InboxReport): Reading => ({ kind: 'delivery', ...JSON.parse(body.toString()) });
+const read = ({ body }: RawReport): ReportContent => ({ kind: 'delivery', ...JSON.parse(body.toString()) });
 
 const call = { account: 'sandbox', method: 'POST', contentType: 'test', headers: {} } as const;
 
@@ -84,7 +88,7 @@ function delivered(messageId: string, changes: Partial<Delivery> = {}): Delivery
     sentAt: null,
     units: '1',
     price: '0.08',
-    unread: null,
+    parseProblem: null,
     optedOut: false,
     ...changes,
   };

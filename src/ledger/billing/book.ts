@@ -1,19 +1,19 @@
 import type pg from 'pg';
 import { batchOf } from '../batch.ts';
 import { inTransaction, type Transaction } from '../session.ts';
-import { changesOf, isUndated, sliceOf } from './notes.ts';
-import { figureColumns, keyColumns, pendingClauses } from './pending.ts';
+import { hasUnknownSendTime, pendingChanges, sliceOf } from './changes.ts';
+import { figureColumns, keyColumns, pendingClauses } from './pending-sums.ts';
 
 /** Any number: entries are booked, and periods closed, by one at a time. */
 const billingLock = 4_190_733_815;
 
-type Most = { readonly slices: number; readonly changes: number; readonly outcomes: number };
+type BookingLimits = { readonly slices: number; readonly changes: number; readonly outcomes: number };
 
 /** A row of outcomes has those of a batch of reports. */
-const mostAtOnce: Most = { slices: 128, changes: 50_000, outcomes: 500 };
+const bookingLimits: BookingLimits = { slices: 128, changes: 50_000, outcomes: 500 };
 
 /** SQL: what is booked before this would change a period that is closed. */
-export const closedBefore = `coalesce((SELECT max(ends_at) FROM billing_closings), '-infinity')`;
+export const closedUntil = `coalesce((SELECT max(ends_at) FROM billing_closings), '-infinity')`;
 
 /**
  * Books a part of what is not in the entries yet, in one transaction; nothing while another process books.
@@ -26,7 +26,7 @@ export async function bookPending(pool: pg.Pool): Promise<boolean> {
       `SELECT pg_try_advisory_xact_lock(${billingLock}) AS locked`,
     );
     if (!rows[0]?.locked) return false;
-    return book(client, mostAtOnce);
+    return book(client, bookingLimits);
   });
 }
 
@@ -48,10 +48,10 @@ const sliceKeys = batchOf<SliceKey>({
  * books it. A change of a settled request is noted in its own transaction: what that statement does not see is noted for
  * the next booking.
  *
- * @param most null: everything, also of requests that are not settled yet
+ * @param limits null: everything, also of requests that are not settled yet
  * @returns whether there may be more
  */
-async function book(client: Transaction, most: Most | null): Promise<boolean> {
+async function book(client: Transaction, limits: BookingLimits | null): Promise<boolean> {
   await client.query("SET LOCAL work_mem = '64MB'; SET LOCAL jit = off");
   await client.query(`
     WITH noted AS (
@@ -73,7 +73,7 @@ async function book(client: Transaction, most: Most | null): Promise<boolean> {
     ORDER BY b.run_id, b.slice
     LIMIT $2
     `,
-    [most === null, most?.slices ?? null],
+    [limits === null, limits?.slices ?? null],
   );
   const { rows } = await client.query<{ changes: number; outcomes: number }>(
     `
@@ -81,17 +81,17 @@ async function book(client: Transaction, most: Most | null): Promise<boolean> {
       SELECT * FROM ${sliceKeys.table('open_slice', 3)}
     ), single AS (
       DELETE FROM billing_changes
-      WHERE ctid = ANY (ARRAY(SELECT ctid FROM billing_changes c WHERE NOT ${isUndated('c')} LIMIT $1))
+      WHERE ctid = ANY (ARRAY(SELECT ctid FROM billing_changes c WHERE NOT ${hasUnknownSendTime('c')} LIMIT $1))
       RETURNING *
     ), together AS (
       DELETE FROM billing_outcomes
       WHERE ctid = ANY (ARRAY(SELECT ctid FROM billing_outcomes LIMIT $2))
       RETURNING *
     ), change AS (
-      ${changesOf('single', 'together')}
+      ${pendingChanges('single', 'together')}
     ), ${pendingClauses}, booked AS (
       INSERT INTO billing_entries AS n (${keyColumns.join(', ')}, booked, ${figureColumns.join(', ')})
-      SELECT ${keyColumns.join(', ')}, greatest(sent, ${closedBefore}), ${figureColumns.join(', ')}
+      SELECT ${keyColumns.join(', ')}, greatest(sent, ${closedUntil}), ${figureColumns.join(', ')}
       FROM pending
       ORDER BY ${keyColumns.join(', ')}
       ON CONFLICT (${keyColumns.join(', ')}, booked) DO UPDATE
@@ -105,9 +105,11 @@ async function book(client: Transaction, most: Most | null): Promise<boolean> {
     )
     SELECT (SELECT count(*)::integer FROM single) AS changes, (SELECT count(*)::integer FROM together) AS outcomes
     `,
-    [most?.changes ?? null, most?.outcomes ?? null, ...sliceKeys.values(slices)],
+    [limits?.changes ?? null, limits?.outcomes ?? null, ...sliceKeys.values(slices)],
   );
   const [booked] = rows;
-  if (most === null || !booked) return false;
-  return slices.length >= most.slices || booked.changes >= most.changes || booked.outcomes >= most.outcomes;
+  if (limits === null || !booked) return false;
+  return (
+    slices.length >= limits.slices || booked.changes >= limits.changes || booked.outcomes >= limits.outcomes
+  );
 }

@@ -3,16 +3,22 @@ import { batchOf } from '../batch.ts';
 import { requestOf } from '../request-rows.ts';
 import type { RequestKey } from '../requests/named.ts';
 import type { Transaction } from '../session.ts';
-import { inPlaceOfEarlier } from './keep.ts';
-import { type MatchedRecipient, mayBeAbout, type NamedRequests, namedBy, sharedColumns } from './matched.ts';
-import type { ReadReport } from './reading.ts';
+import {
+  findNamedRequest,
+  type MatchedRecipient,
+  mayConcern,
+  type NamedRequests,
+  sharedColumns,
+} from './matched-recipient.ts';
+import type { ParsedReport } from './report-content.ts';
+import { replaceEarlierReport } from './store-deliveries.ts';
 
-type Reply = ReadReport<'inbound'> & {
+type MatchedReply = ParsedReport<'inbound'> & {
   readonly recipient: MatchedRecipient | undefined;
   readonly named: RequestKey | undefined;
 };
 
-const replies = batchOf<Reply>({
+const replies = batchOf<MatchedReply>({
   report_id: ['bigint', ({ report }) => report],
   account: ['text', ({ account }) => account],
   received_at: ['timestamptz', ({ receivedAt }) => receivedAt],
@@ -31,18 +37,18 @@ const replies = batchOf<Reply>({
  * Keeps messages that came in, with the recipient they answer where that is known. Where it is not, as of another phone that
  * answers, the request alone may be known.
  */
-export async function keepInbound(
+export async function storeReplies(
   client: Transaction,
-  messages: readonly ReadReport<'inbound'>[],
+  messages: readonly ParsedReport<'inbound'>[],
   recipients: ReadonlyMap<string, MatchedRecipient>,
   requests: NamedRequests,
   webhooks: readonly SharedWith[],
 ): Promise<void> {
   if (messages.length === 0) return;
-  const answering = messages.map((message) => ({
+  const matched = messages.map((message) => ({
     ...message,
     recipient: recipients.get(message.report),
-    named: namedBy(message, requests),
+    named: findNamedRequest(message, requests),
   }));
   // Not a prepared statement: a plan from when the tables were small would read all of them for every reply.
   await client.query(
@@ -57,15 +63,15 @@ export async function keepInbound(
       SELECT n.run_id, n.request
       FROM runs u
       JOIN ${requestOf('u.run_id', 'm.named_request')} n ON true
-      WHERE u.run_id = m.named_run AND m.run_id IS NULL AND ${mayBeAbout('u.account', 'm.account', '$1', '$2')}
+      WHERE u.run_id = m.named_run AND m.run_id IS NULL AND ${mayConcern('u.account', 'm.account', '$1', '$2')}
     ) q ON true
-    ${inPlaceOfEarlier}
+    ${replaceEarlierReport}
     `,
-    [...sharedColumns(webhooks), ...replies.values(answering)],
+    [...sharedColumns(webhooks), ...replies.values(matched)],
   );
 }
 
-const unread = batchOf<ReadReport<'unreadable'>>({
+const unreadableColumns = batchOf<ParsedReport<'unreadable'>>({
   report_id: ['bigint', ({ report }) => report],
   account: ['text', ({ account }) => account],
   received_at: ['timestamptz', ({ receivedAt }) => receivedAt],
@@ -73,9 +79,9 @@ const unread = batchOf<ReadReport<'unreadable'>>({
 });
 
 /** Keeps of reports that cannot be read why that is. */
-export async function keepUnreadable(
+export async function storeUnreadable(
   client: Transaction,
-  unreadable: readonly ReadReport<'unreadable'>[],
+  unreadable: readonly ParsedReport<'unreadable'>[],
 ): Promise<void> {
   if (unreadable.length === 0) return;
   await client.query({
@@ -83,9 +89,9 @@ export async function keepUnreadable(
     text: `
     INSERT INTO unusual_reports AS k (report_id, account, received_at, state, detail)
     SELECT report_id, account, received_at, 'unreadable', why
-    FROM ${unread.table('u')}
-    ${inPlaceOfEarlier}
+    FROM ${unreadableColumns.table('u')}
+    ${replaceEarlierReport}
     `,
-    values: unread.values(unreadable),
+    values: unreadableColumns.values(unreadable),
   });
 }

@@ -1,8 +1,8 @@
 import { batchOf } from '../batch.ts';
 import type { Transaction } from '../session.ts';
-import type { InboxReport } from './reading.ts';
+import type { RawReport } from './report-content.ts';
 
-export type QueuedReport = InboxReport & {
+export type QueuedReport = RawReport & {
   /** How often it was read before and matched nothing. */
   readonly attempts: number;
   /** Whether it may have been read before. */
@@ -10,23 +10,23 @@ export type QueuedReport = InboxReport & {
 };
 
 /** Bodies that an entry of the queue has (bytes), and the last one of them. */
-export const entryBytes = 1024 * 1024;
+export const maxEntryBytes = 1024 * 1024;
 
 /** Reports that an entry of the queue has at most. */
-export const entryReports = 256;
+export const maxEntryReports = 256;
 
 /** Entries that are locked to see which of them are taken; those of a busy moment have dozens of reports. */
-const mostEntries = 50;
+const maxEntries = 50;
 
 /** Bodies that are in memory at once (bytes), and the last entry. */
-const mostBytes = 16 * 1024 * 1024;
+const maxBytes = 16 * 1024 * 1024;
 
 /**
  * Takes the reports out of the queue that have been due for longest; what another one is taking is passed by.
  *
- * @param enough not more entries are taken than are needed for so many reports
+ * @param limit not more entries are taken than are needed for so many reports
  */
-export async function takeReports(client: Transaction, enough: number, now: Date): Promise<QueuedReport[]> {
+export async function dequeueReports(client: Transaction, limit: number, now: Date): Promise<QueuedReport[]> {
   const { rows } = await client.query<QueuedReport>({
     name: 'take-reports',
     text: `
@@ -43,7 +43,7 @@ export async function takeReports(client: Transaction, enough: number, now: Date
             FROM inbox_queue
             WHERE due_at <= $2
             ORDER BY due_at, entry
-            LIMIT least($1, ${mostEntries})
+            LIMIT least($1, ${maxEntries})
             FOR UPDATE SKIP LOCKED
           ) due
           WINDOW earlier AS (ORDER BY due_at, entry ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
@@ -61,7 +61,7 @@ export async function takeReports(client: Transaction, enough: number, now: Date
     JOIN inbox USING (report_id)
     ORDER BY report_id
     `,
-    values: [enough, now, mostBytes],
+    values: [limit, now, maxBytes],
   });
   return rows;
 }
@@ -76,13 +76,13 @@ const waiting = batchOf<Pick<QueuedReport, 'report' | 'body' | 'attempts'>>({
  * For a MessageID that nobody knows yet: looked for again after a minute, then at twice the distance each time, for about
  * three days. After that only a replay looks again.
  */
-export async function lookAgain(
+export async function requeueUnmatched(
   client: Transaction,
   unmatched: readonly Pick<QueuedReport, 'report' | 'body' | 'attempts'>[],
   now: Date,
 ): Promise<void> {
-  const again = unmatched.filter(({ attempts }) => attempts < maxAttempts);
-  if (again.length === 0) return;
+  const retried = unmatched.filter(({ attempts }) => attempts < maxAttempts);
+  if (retried.length === 0) return;
   await client.query(
     `
     INSERT INTO inbox_queue (due_at, report_ids, bytes, attempts, reread)
@@ -92,9 +92,9 @@ export async function lookAgain(
       SELECT *, sum(bytes) OVER (PARTITION BY attempts ORDER BY report_id) AS bytes_so_far
       FROM ${waiting.table('unmatched', 2)}
     ) sized
-    GROUP BY attempts, div(bytes_so_far, ${entryBytes})
+    GROUP BY attempts, div(bytes_so_far, ${maxEntryBytes})
     `,
-    [now, ...waiting.values(again)],
+    [now, ...waiting.values(retried)],
   );
 }
 

@@ -2,16 +2,16 @@
 export const quarterOf = (attempt: string): string => `date_bin('15 minutes', ${attempt}, 'epoch')`;
 
 /** SQL: when an attempt began that is noted as so many milliseconds after another time. */
-export const startedAt = (base: string, milliseconds: string): string =>
+export const timeAfter = (base: string, milliseconds: string): string =>
   `${base} + (${milliseconds}) * interval '1 millisecond'`;
 
 /** SQL to join: what is noted of the ordinary requests of a slice, an element for each. */
-export const outcomesOf = (slice: string): string => `LEFT JOIN LATERAL outcomes_of_slice(
+export const joinSliceOutcomes = (slice: string): string => `LEFT JOIN LATERAL outcomes_of_slice(
       ${slice}.run_id, ${slice}.slice, ${slice}.first_request, ${slice}.claimed_to
     ) o ON true`;
 
 /** SQL to join: the envelope of a row, looked up for each. */
-export const envelopeOf = (row: string): string => `CROSS JOIN LATERAL (
+export const joinEnvelope = (row: string): string => `CROSS JOIN LATERAL (
       SELECT sub_account, department, charge_code
       FROM envelopes
       WHERE run_id = ${row}.run_id AND envelope = ${row}.envelope
@@ -25,7 +25,7 @@ export const envelopeOf = (row: string): string => `CROSS JOIN LATERAL (
  * What a request without a row is, and when it was sent, is said here as in `ordinary_requests_between`. That gives a row for
  * each request, and took six times as long for the blocks that are not one; `billing.test.ts` holds both equal.
  */
-const ordinaryClause = `
+const ordinaryRequestsClause = `
   ordinary AS (
     SELECT s.run_id, s.slice, p.*
     FROM slice s
@@ -55,8 +55,8 @@ const ordinaryClause = `
              c.tariffs IS NULL AND cardinality(a.others) = 0 AND noted = cardinality(c.envelopes)
                AND first_sent = last_sent AND c.envelopes[1] = ALL (c.envelopes) AS is_one
       FROM (
-        SELECT ${quarterOf(startedAt('s.base_at', 'min(n.finished_ms - n.took_ms)'))} AS first_sent,
-               ${quarterOf(startedAt('s.base_at', 'max(n.finished_ms - n.took_ms)'))} AS last_sent,
+        SELECT ${quarterOf(timeAfter('s.base_at', 'min(n.finished_ms - n.took_ms)'))} AS first_sent,
+               ${quarterOf(timeAfter('s.base_at', 'max(n.finished_ms - n.took_ms)'))} AS last_sent,
                count(n.took_ms) AS noted
         FROM unnest(a.finished_ms, a.took_ms) AS n (finished_ms, took_ms)
       ) n
@@ -73,7 +73,7 @@ const ordinaryClause = `
       WHERE b.is_one
       UNION ALL
       SELECT c.envelopes[r.request_offset + 1], CASE WHEN r.started_ms IS NULL THEN 'sending' ELSE 'accepted' END,
-             ${quarterOf(`coalesce(${startedAt('s.base_at', 'r.started_ms')}, s.claimed_at)`)}, coalesce(r.tariff, 0),
+             ${quarterOf(`coalesce(${timeAfter('s.base_at', 'r.started_ms')}, s.claimed_at)`)}, coalesce(r.tariff, 0),
              CAST(r.position = 1 AS integer), 1, r.parts
       FROM (
         SELECT r.*, a.finished_ms[r.request_offset + 1] - a.took_ms[r.request_offset + 1] AS started_ms
@@ -83,7 +83,7 @@ const ordinaryClause = `
     ) p
   )`;
 
-const withRowClauses = `
+const requestsWithRowClauses = `
   with_row AS MATERIALIZED (
     SELECT s.run_id, s.slice, q.request, q.envelope, q.state,
            ${quarterOf('coalesce(a.started_at, q.updated_at, r.created_at)')} AS sent
@@ -124,7 +124,7 @@ const withRowClauses = `
   )`;
 
 /** SQL of `WITH` clauses: what the requests of each `open_slice` come to, ending with `counted`. */
-export const countedClauses = `
+export const sliceSumClauses = `
   slice AS MATERIALIZED (
     SELECT s.run_id, s.slice, s.first_request, s.last_request, s.claimed_to, s.claimed_at, o.*,
            EXISTS (
@@ -136,8 +136,8 @@ export const countedClauses = `
     CROSS JOIN LATERAL (
       SELECT * FROM slices WHERE run_id = open_slice.run_id AND slice = open_slice.slice LIMIT 1
     ) s
-    ${outcomesOf('s')}
-  ), ${ordinaryClause}, ${withRowClauses}, counted AS MATERIALIZED (
+    ${joinSliceOutcomes('s')}
+  ), ${ordinaryRequestsClause}, ${requestsWithRowClauses}, counted AS MATERIALIZED (
     SELECT run_id, slice, envelope, state, sent, tariff, sum(requests) AS requests, sum(recipients) AS recipients,
            sum(parts) AS parts
     FROM (

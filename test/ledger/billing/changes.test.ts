@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bookPending } from '../../../src/ledger/billing/fold.ts';
+import { bookPending } from '../../../src/ledger/billing/book.ts';
 import { reportBilling } from '../../../src/ledger/billing/report.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { allBilling } from '../../support/billing.ts';
@@ -48,7 +48,7 @@ const givenBack = [
   ...[send('busy', 'busy'), ofRun('reportWhole'), book, tomorrow],
 ];
 
-type Place = {
+type History = {
   readonly calls: string;
   readonly when: string;
   readonly before: readonly BillingStep[];
@@ -57,7 +57,7 @@ type Place = {
   readonly after?: readonly BillingStep[];
 };
 
-const places: readonly Place[] = [
+const histories: readonly History[] = [
   { calls: 'prove.ts', when: 'a report proves a request', before: inDoubt, step: report },
   { calls: 'resend.ts', when: 'a run sends its doubts again', before: inDoubt, step: ofRun('resend') },
   { calls: 'resolve.ts', when: 'an operator resolves a doubt', before: inDoubt, step: resolve('accepted') },
@@ -98,29 +98,33 @@ async function expectRight(): Promise<void> {
   expectLines(lines, addUp(await recount(pool, 'UTC'), by));
 }
 
-test.each(places)('billing is right when $when, and wrong where $calls does not note it', async (place) => {
-  const { pool } = opened.ledger;
-  const lossy = forgetful(pool);
-  for (const through of [pool, lossy.pool]) {
-    const world = await emptyWorld(opened.ledger, '2026-09-10T10:00:00Z');
-    for (const step of place.before) {
-      await takeNext(world, step);
-      if (step.kind === 'book') while (await bookPending(pool));
+test.each(histories)(
+  'billing is right when $when, and wrong where $calls does not note it',
+  async (history) => {
+    const { pool } = opened.ledger;
+    const lossy = forgetful(pool);
+    for (const through of [pool, lossy.pool]) {
+      const world = await emptyWorld(opened.ledger, '2026-09-10T10:00:00Z');
+      for (const step of history.before) {
+        await takeNext(world, step);
+        if (step.kind === 'book') while (await bookPending(pool));
+      }
+      await takeNext(world, history.step, through);
+      for (const step of history.after ?? []) await takeNext(world, step);
+      if (through === pool) await expectRight();
+      else await expect(expectRight()).rejects.toMatchObject({ name: 'AssertionError' });
     }
-    await takeNext(world, place.step, through);
-    for (const step of place.after ?? []) await takeNext(world, step);
-    if (through === pool) await expectRight();
-    else await expect(expectRight()).rejects.toMatchObject({ name: 'AssertionError' });
-  }
-  expect(lossy.forgotten()).toBe(1);
-});
+    expect(lossy.forgotten()).toBe(1);
+  },
+);
 
 test('each place that notes something for billing has a history here', async () => {
   const folder = new URL('../../../src/ledger/requests/', import.meta.url);
   const found: string[] = [];
   for (const name of await readdir(folder)) {
     const text = await readFile(new URL(name, folder), 'utf8');
-    for (const _ of text.matchAll(/\b(?:openSlices|moveBilledOutcomes)\(/g)) found.push(name);
+    for (const _ of text.matchAll(/\b(?:recordReopenedRequests|moveOutcomesToLastAttempt)\(/g))
+      found.push(name);
   }
-  expect(found.toSorted()).toEqual(places.map(({ calls }) => calls).toSorted());
+  expect(found.toSorted()).toEqual(histories.map(({ calls }) => calls).toSorted());
 });

@@ -2,7 +2,7 @@ import type { SharedWith } from '../../domain/accounts.ts';
 import type { RequestState } from '../../domain/runs.ts';
 import { batchOf } from '../batch.ts';
 import type { RequestKey } from '../requests/named.ts';
-import type { Delivery, InboxReport } from './reading.ts';
+import type { Delivery, RawReport } from './report-content.ts';
 
 export type RecipientKey = RequestKey & { readonly position: number };
 
@@ -13,14 +13,14 @@ export type MatchedRecipient = RecipientKey & {
 };
 
 /** By what a report says which message and recipient it is about. */
-export type ReportName = Pick<InboxReport, 'account' | 'receivedAt'> &
+export type ReportSubject = Pick<RawReport, 'account' | 'receivedAt'> &
   Pick<Delivery, 'messageId' | 'jobNumber' | 'address'>;
 
 /** The requests that reports name, by their MessageIDs; of whatever account. */
 export type NamedRequests = ReadonlyMap<string, RequestKey>;
 
-export function namedBy(
-  { messageId }: Pick<ReportName, 'messageId'>,
+export function findNamedRequest(
+  { messageId }: Pick<ReportSubject, 'messageId'>,
   requests: NamedRequests,
 ): RequestKey | undefined {
   return messageId === null ? undefined : requests.get(messageId);
@@ -32,7 +32,7 @@ export function namedBy(
  *
  * @param accounts SQL of the parameter that has the accounts of the latter kind, text[]; `of` those whose webhook it is
  */
-export function mayBeAbout(ofRun: string, ofReport: string, accounts: string, of: string): string {
+export function mayConcern(ofRun: string, ofReport: string, accounts: string, of: string): string {
   return `(${ofRun} = ${ofReport} OR (${ofRun}, ${ofReport}) IN (SELECT * FROM unnest(${accounts}::text[], ${of}::text[])))`;
 }
 
@@ -44,7 +44,7 @@ export function recipientKey({ run, request, position }: RecipientKey): string {
   return `${run} ${request} ${position}`;
 }
 
-export const keys = batchOf<RecipientKey>({
+export const recipientKeys = batchOf<RecipientKey>({
   run_id: ['text', ({ run }) => run],
   request: ['integer', ({ request }) => request],
   position: ['integer', ({ position }) => position],

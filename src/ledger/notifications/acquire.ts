@@ -5,10 +5,10 @@ import type { RunReason, TickReason } from '../../domain/reasons.ts';
 import { notifiedReason, type Stored } from '../reasons.ts';
 
 /** Something that is to be told to somebody; taken, so that nobody else tells it now. */
-export type TakenNotification = {
+export type AcquiredNotification = {
   readonly notification: string;
   /** Tells this taking from every other one. */
-  readonly taking: number;
+  readonly acquisition: number;
   readonly event: NotifiedEvent;
   /** Parsed again by who reads it. */
   readonly target: unknown;
@@ -22,13 +22,13 @@ export type TakenNotification = {
         readonly campaignFile: string | null;
       };
   readonly reason: RunReason | TickReason | null;
-  readonly notedAt: Date;
+  readonly createdAt: Date;
   readonly attempts: number;
   /** As it was first told; null when it never was. */
   readonly body: string | null;
 };
 
-type DbTakenRow = Stored<Omit<TakenNotification, 'about'>> & {
+type DbRow = Stored<Omit<AcquiredNotification, 'about'>> & {
   readonly run: string | null;
   readonly campaignFile: string | null;
   readonly schedule: string | null;
@@ -42,13 +42,13 @@ type DbTakenRow = Stored<Omit<TakenNotification, 'about'>> & {
  * @param ignored those that this process can do nothing about
  * @param until when it is due again, if it is not settled before
  */
-export async function takeNotification(
+export async function acquireNotification(
   pool: pg.Pool,
   ignored: readonly string[],
   now: Date,
   until: Date,
-): Promise<TakenNotification | undefined> {
-  const { rows } = await pool.query<DbTakenRow>(
+): Promise<AcquiredNotification | undefined> {
+  const { rows } = await pool.query<DbRow>(
     `
     UPDATE notifications n
     SET acquisitions = acquisitions + 1, due_at = $3
@@ -61,18 +61,18 @@ export async function takeNotification(
       FOR UPDATE SKIP LOCKED
     ) due
     WHERE n.notification = due.notification
-    RETURNING n.notification, acquisitions AS taking, event, target, run_id AS run, campaign_file AS "campaignFile",
-              schedule, missed, refused, reason, created_at AS "notedAt", attempts, body
+    RETURNING n.notification, acquisitions AS acquisition, event, target, run_id AS run, campaign_file AS "campaignFile",
+              schedule, missed, refused, reason, created_at AS "createdAt", attempts, body
     `,
     [ignored, now, until],
   );
   const [row] = rows;
   if (!row) return undefined;
-  const { run, campaignFile, schedule, missed, refused, reason, ...taken } = row;
-  return { ...taken, reason: notifiedReason(reason), about: subjectOf(row) };
+  const { run, campaignFile, schedule, missed, refused, reason, ...acquired } = row;
+  return { ...acquired, reason: notifiedReason(reason), about: subjectOf(row) };
 }
 
-function subjectOf(row: DbTakenRow): TakenNotification['about'] {
+function subjectOf(row: DbRow): AcquiredNotification['about'] {
   const { run, campaignFile, schedule, missed, refused } = row;
   if (run !== null) return { kind: 'run', run, campaignFile };
   if (row.event === 'refused' && refused !== null)

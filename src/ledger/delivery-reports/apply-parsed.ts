@@ -1,17 +1,17 @@
 import type { AccountSharing } from '../../domain/accounts.ts';
 import { findNamedRequests } from '../requests/named.ts';
 import type { Transaction } from '../session.ts';
-import { decideOutcomes, listReportedBefore, lockOutcomes } from './decide.ts';
-import { findFarPrices } from './far-prices.ts';
-import { lookAgain } from './inbox.ts';
-import { keepDeliveries } from './keep.ts';
+import { applyOrdinary } from './apply-ordinary.ts';
+import { decideOutcomes, listEarlierRecipients, lockOutcomes } from './decide.ts';
 import { findRecipients } from './match.ts';
-import type { MatchedRecipient } from './matched.ts';
+import type { MatchedRecipient } from './matched-recipient.ts';
 import { type OptOut, suppressOptOuts } from './opt-outs.ts';
-import { applyOrdinary } from './ordinary.ts';
-import { keepInbound, keepUnreadable } from './others.ts';
+import { findPriceOutliers } from './price-outliers.ts';
 import { proveAccepted } from './prove.ts';
-import type { QueuedReading, Reading } from './reading.ts';
+import { requeueUnmatched } from './queue.ts';
+import type { ParsedQueuedReport, ReportContent } from './report-content.ts';
+import { storeDeliveries } from './store-deliveries.ts';
+import { storeReplies, storeUnreadable } from './store-replies.ts';
 
 /**
  * Works readings of reports into the ledger, within the caller's transaction: keeps what each says, decides what became of
@@ -25,9 +25,9 @@ import type { QueuedReading, Reading } from './reading.ts';
  *
  * @param batch in the order of their arrival
  */
-export async function applyReadings(
+export async function applyParsedReports(
   client: Transaction,
-  batch: readonly QueuedReading[],
+  batch: readonly ParsedQueuedReport[],
   sharing: AccountSharing,
   now: Date,
 ): Promise<void> {
@@ -35,24 +35,24 @@ export async function applyReadings(
     client,
     batch.flatMap((reading) => (reading.kind === 'unreadable' ? [] : (reading.messageId ?? []))),
   );
-  const readings = await applyOrdinary(client, batch, requests);
-  if (readings.length === 0) return;
-  const before = await listReportedBefore(
+  const reports = await applyOrdinary(client, batch, requests);
+  if (reports.length === 0) return;
+  const before = await listEarlierRecipients(
     client,
-    readings.map(({ report }) => report),
+    reports.map(({ report }) => report),
   );
-  const deliveries = readings.filter(isOf('delivery'));
-  const inbound = readings.filter(isOf('inbound'));
-  const named = [...deliveries, ...inbound];
+  const deliveries = reports.filter(isOf('delivery'));
+  const replies = reports.filter(isOf('inbound'));
+  const named = [...deliveries, ...replies];
   const places = await findRecipients(client, named, requests, sharing.webhooks);
   const recipients = new Map<string, MatchedRecipient>();
   for (const [place, recipient] of places) recipients.set(named[place]?.report ?? '', recipient);
 
-  const farPrices = await findFarPrices(client, deliveries, recipients);
+  const priceOutliers = await findPriceOutliers(client, deliveries, recipients);
   if (before.length > 0) await lockOutcomes(client, [...before, ...recipients.values()]);
-  await keepDeliveries(client, deliveries, recipients, farPrices);
-  await keepInbound(client, inbound, recipients, requests, sharing.webhooks);
-  await keepUnreadable(client, readings.filter(isOf('unreadable')));
+  await storeDeliveries(client, deliveries, recipients, priceOutliers);
+  await storeReplies(client, replies, recipients, requests, sharing.webhooks);
+  await storeUnreadable(client, reports.filter(isOf('unreadable')));
   await decideOutcomes(client, deliveries, recipients, before);
   await proveAccepted(client, [...recipients.values()], now);
 
@@ -61,22 +61,23 @@ export async function applyReadings(
   );
   await suppressOptOuts(
     client,
-    readings.filter(({ report }) => !unmatched.has(report)).flatMap(optOutOf),
+    reports.filter(({ report }) => !unmatched.has(report)).flatMap(optOutOf),
     sharing.suppressions,
     now,
   );
-  await lookAgain(
+  await requeueUnmatched(
     client,
-    readings.filter(({ report }) => unmatched.has(report)),
+    reports.filter(({ report }) => unmatched.has(report)),
     now,
   );
 }
 
-function isOf<Kind extends Reading['kind']>(kind: Kind) {
-  return (reading: QueuedReading): reading is Extract<QueuedReading, { kind: Kind }> => reading.kind === kind;
+function isOf<Kind extends ReportContent['kind']>(kind: Kind) {
+  return (reading: ParsedQueuedReport): reading is Extract<ParsedQueuedReport, { kind: Kind }> =>
+    reading.kind === kind;
 }
 
-function optOutOf(reading: QueuedReading): OptOut[] {
+function optOutOf(reading: ParsedQueuedReport): OptOut[] {
   const { report, kind } = reading;
   if (kind === 'unreadable' || !reading.optedOut) return [];
   if (kind === 'delivery')

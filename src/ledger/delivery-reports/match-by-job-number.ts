@@ -5,18 +5,18 @@ import { requestOf } from '../request-rows.ts';
 import type { RequestKey } from '../requests/named.ts';
 import type { Transaction } from '../session.ts';
 import {
+  findNamedRequest,
   type MatchedRecipient,
-  mayBeAbout,
+  mayConcern,
   type NamedRequests,
-  namedBy,
-  type ReportName,
+  type ReportSubject,
   sharedColumns,
-} from './matched.ts';
+} from './matched-recipient.ts';
 
 /** Requests that were given the same number, in so many years. */
-const mostOfOneNumber = 100;
+const maxRequestsPerNumber = 100;
 
-const names = batchOf<ReportName & { readonly request: RequestKey | undefined }>({
+const subjects = batchOf<ReportSubject & { readonly request: RequestKey | undefined }>({
   message_id: ['text', ({ messageId }) => messageId],
   job_number: ['text', ({ jobNumber }) => jobNumber],
   account: ['text', ({ account }) => account],
@@ -36,24 +36,24 @@ const names = batchOf<ReportName & { readonly request: RequestKey | undefined }>
  *
  * @returns by the place of the report in the list
  */
-export async function findElsewhere(
+export async function findByJobNumberOrPart(
   client: Transaction,
-  reports: readonly ReportName[],
+  reports: readonly ReportSubject[],
   requests: NamedRequests,
   webhooks: readonly SharedWith[],
 ): Promise<ReadonlyMap<number, MatchedRecipient>> {
-  const named = reports.map((report) => ({ ...report, request: namedBy(report, requests) }));
+  const named = reports.map((report) => ({ ...report, request: findNamedRequest(report, requests) }));
   // Each step looks by a key, one report after the other: without the limits a plan that knows nothing of a run that was
   // just sent joins all of its requests, which takes half a minute where this takes 20 ms.
   const { rows } = await client.query<MatchedRecipient & { readonly place: number }>(
     `
     WITH RECURSIVE report AS MATERIALIZED (
       SELECT *
-      FROM ${names.table('report', 3, 'place')}
+      FROM ${subjects.table('report', 3, 'place')}
     ), by_message AS MATERIALIZED (
       SELECT r.place, q.run_id, q.request, interval '0' AS later, r.received_at AS answered_at
       FROM report r
-      JOIN runs u ON u.run_id = r.run_id AND ${mayBeAbout('u.account', 'r.account', '$1', '$2')}
+      JOIN runs u ON u.run_id = r.run_id AND ${mayConcern('u.account', 'r.account', '$1', '$2')}
       JOIN ${requestOf('r.run_id', 'r.request')} q ON true
     ), named AS (
       SELECT *, true AS whole FROM by_message
@@ -63,9 +63,9 @@ export async function findElsewhere(
       CROSS JOIN LATERAL (
         SELECT run_id, request, answered_at
         FROM job_numbers
-        WHERE job_number = ANY (ARRAY[upper(r.job_number), upper(r.message_id)]) AND ${mayBeAbout('account', 'r.account', '$1', '$2')}
+        WHERE job_number = ANY (ARRAY[upper(r.job_number), upper(r.message_id)]) AND ${mayConcern('account', 'r.account', '$1', '$2')}
         ORDER BY job_number, account, run_id, request
-        LIMIT ${mostOfOneNumber}
+        LIMIT ${maxRequestsPerNumber}
       ) j
       WHERE r.place NOT IN (SELECT place FROM by_message)
       UNION ALL
@@ -91,7 +91,7 @@ export async function findElsewhere(
     ) c
     ORDER BY n.place, n.later, n.answered_at DESC, n.run_id, n.request
     `,
-    [...sharedColumns(webhooks), ...names.values(named)],
+    [...sharedColumns(webhooks), ...subjects.values(named)],
   );
   return new Map(rows.map(({ place, ...recipient }) => [place, recipient]));
 }

@@ -12,55 +12,55 @@ const columns = {
   campaign: 'campaign',
 } as const satisfies Readonly<Record<NamedDimension, string>>;
 
-const mostNames = 10_000;
+const maxNames = 10_000;
 
 /** Only runs of these accounts count; null for all. */
-export type OfAccounts = readonly string[] | null;
+export type AccountScope = readonly string[] | null;
 
 /** Those of the names that nothing in the ledger has. */
-export async function unknownNames(
+export async function findUnknownNames(
   knex: Knex,
   dimension: NamedDimension,
   names: readonly string[],
-  accounts: OfAccounts,
+  accounts: AccountScope,
 ): Promise<string[]> {
   let missing = [...names];
-  for (const place of placesOf(dimension)) {
+  for (const table of tablesOf(dimension)) {
     if (missing.length === 0) return [];
     const column = columns[dimension];
-    const found = await namesIn(knex, place, column, accounts).whereIn(`named.${column}`, missing);
+    const found = await namesIn(knex, table, column, accounts).whereIn(`named.${column}`, missing);
     const known = new Set(found.map(({ name }) => name));
     missing = missing.filter((name) => !known.has(name));
   }
   return missing;
 }
 
-export async function knownNames(
+export async function listKnownNames(
   knex: Knex,
   dimension: NamedDimension,
-  accounts: OfAccounts,
+  accounts: AccountScope,
 ): Promise<string[]> {
   const column = columns[dimension];
   const names = new Set<string>();
-  for (const place of placesOf(dimension)) {
-    const found = await namesIn(knex, place, column, accounts).limit(mostNames);
+  for (const table of tablesOf(dimension)) {
+    const found = await namesIn(knex, table, column, accounts).limit(maxNames);
     for (const { name } of found) names.add(name);
   }
   return [...names];
 }
 
-type Place = 'runs' | 'billing_entries' | 'envelopes';
+type NameTable = 'runs' | 'billing_entries' | 'envelopes';
 
 /** What is booked is few rows and stays after a purge; what is not is in the envelopes, of which there may be millions. */
-function placesOf(dimension: NamedDimension): readonly Place[] {
+function tablesOf(dimension: NamedDimension): readonly NameTable[] {
   return dimension === 'account' || dimension === 'campaign' ? ['runs'] : ['billing_entries', 'envelopes'];
 }
 
-function namesIn(knex: Knex, place: Place, column: string, accounts: OfAccounts) {
-  const query = knex<{ name: string }>({ named: place })
+function namesIn(knex: Knex, table: NameTable, column: string, accounts: AccountScope) {
+  const query = knex<{ name: string }>({ named: table })
     .distinct<{ name: string }[]>({ name: `named.${column}` })
     .whereNotNull(`named.${column}`);
   if (accounts === null) return query;
-  if (place === 'runs') return query.whereIn('named.account', [...accounts]);
+  if (table === 'runs') return query.whereIn('named.account', [...accounts]);
   return query.join('runs', 'runs.run_id', 'named.run_id').whereIn('runs.account', [...accounts]);
 }

@@ -3,17 +3,17 @@ import type pg from 'pg';
 import { type AccountSharing, nothingShared } from '../../domain/accounts.ts';
 import { refusalCode } from '../../platform/database-failures.ts';
 import { inTransaction, type Transaction } from '../session.ts';
-import { applyReadings } from './apply-readings.ts';
-import { keepDecided } from './decided.ts';
-import { type FailedReport, keepFailed } from './failed.ts';
-import { type QueuedReport, takeReports } from './inbox.ts';
-import type { InboxReport, QueuedReading, Reading } from './reading.ts';
+import { applyParsedReports } from './apply-parsed.ts';
+import { addRowsOfReports } from './ordinary-report-rows.ts';
+import { dequeueReports, type QueuedReport } from './queue.ts';
+import type { ParsedQueuedReport, RawReport, ReportContent } from './report-content.ts';
+import { type FailedReport, storeFailed } from './store-failed.ts';
 
 /** Bodies that are read without a pause (bytes): half a millisecond's work where they are ordinary. */
-const readAtOnce = 16 * 1024;
+const bytesBetweenPauses = 16 * 1024;
 
 /** What a batch is applied with beside the ledger. */
-export type Applying = {
+export type ApplyOptions = {
   /** By which accounts' messages a report may be about, and whose suppressions opt-outs are. */
   readonly sharing?: AccountSharing;
   /** Called once the batch is committed, for each of its reports that could not be applied. */
@@ -25,50 +25,50 @@ export type Applying = {
  * appliers at once, again after a crash, and in any order. A report that the ledger refuses is marked `failed`, and holds
  * up no other.
  *
- * @param read pure: what the bytes of a report say
+ * @param parse pure: what the bytes of a report say
  * @returns how many were taken; 0 when nothing is due
  */
 export async function applyReports(
   pool: pg.Pool,
   limit: number,
-  read: (report: InboxReport) => Reading,
+  parse: (report: RawReport) => ReportContent,
   now: Date,
-  { sharing = nothingShared, onFailed = () => undefined }: Applying = {},
+  { sharing = nothingShared, onFailed = () => undefined }: ApplyOptions = {},
 ): Promise<number> {
   const failed: FailedReport[] = [];
-  const taken = await inTransaction(pool, async (client) => {
-    const reports = await takeReports(client, limit, now);
-    await keepDecided(
+  const dequeued = await inTransaction(pool, async (client) => {
+    const reports = await dequeueReports(client, limit, now);
+    await addRowsOfReports(
       client,
       reports.filter(({ reread }) => reread).map(({ report }) => report),
     );
-    const { readings, unread } = await readAll(reports, read);
-    const apply = (some: readonly QueuedReading[]): Promise<void> =>
-      applyReadings(client, some, sharing, now);
-    failed.push(...unread, ...(await applyEach(client, readings, apply)));
-    await keepFailed(client, failed);
+    const { readings, unread } = await parseAll(reports, parse);
+    const apply = (part: readonly ParsedQueuedReport[]): Promise<void> =>
+      applyParsedReports(client, part, sharing, now);
+    failed.push(...unread, ...(await applyOrBisect(client, readings, apply)));
+    await storeFailed(client, failed);
     return reports.length;
   });
   for (const report of failed) onFailed(report);
-  return taken;
+  return dequeued;
 }
 
-async function readAll(
+async function parseAll(
   reports: readonly QueuedReport[],
-  read: (report: InboxReport) => Reading,
-): Promise<{ readonly readings: QueuedReading[]; readonly unread: FailedReport[] }> {
-  const readings: QueuedReading[] = [];
+  parse: (report: RawReport) => ReportContent,
+): Promise<{ readonly readings: ParsedQueuedReport[]; readonly unread: FailedReport[] }> {
+  const readings: ParsedQueuedReport[] = [];
   const unread: FailedReport[] = [];
   let sincePause = 0;
   for (const report of reports) {
     try {
-      readings.push({ ...report, ...read(report) });
+      readings.push({ ...report, ...parse(report) });
     } catch (error) {
       // It is made not to throw; where it does all the same, it would for this report each time.
       unread.push({ ...report, code: error instanceof Error ? error.name : 'unknown' });
     }
     sincePause += report.body.byteLength;
-    if (sincePause < readAtOnce) continue;
+    if (sincePause < bytesBetweenPauses) continue;
     // Callers of the same process wait for their answers.
     await setImmediate();
     sincePause = 0;
@@ -81,10 +81,10 @@ async function readAll(
  *
  * @returns those that it refuses
  */
-async function applyEach(
+async function applyOrBisect(
   client: Transaction,
-  readings: readonly QueuedReading[],
-  apply: (readings: readonly QueuedReading[]) => Promise<void>,
+  readings: readonly ParsedQueuedReport[],
+  apply: (readings: readonly ParsedQueuedReport[]) => Promise<void>,
 ): Promise<readonly FailedReport[]> {
   const [first] = readings;
   if (first === undefined) return [];
@@ -98,7 +98,7 @@ async function applyEach(
     await client.query('ROLLBACK TO SAVEPOINT reports; RELEASE SAVEPOINT reports');
     if (readings.length === 1) return [{ ...first, code }];
     const middle = Math.ceil(readings.length / 2);
-    const earlier = await applyEach(client, readings.slice(0, middle), apply);
-    return [...earlier, ...(await applyEach(client, readings.slice(middle), apply))];
+    const earlier = await applyOrBisect(client, readings.slice(0, middle), apply);
+    return [...earlier, ...(await applyOrBisect(client, readings.slice(middle), apply))];
   }
 }

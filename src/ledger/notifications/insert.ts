@@ -11,7 +11,11 @@ import type { Transaction } from '../session.ts';
  *
  * @param change of run_states
  */
-export async function noteRunChange(client: Transaction, run: string, change: string): Promise<void> {
+export async function insertRunNotifications(
+  client: Transaction,
+  run: string,
+  change: string,
+): Promise<void> {
   // Only slices that have counted something else than acceptance are looked into: a run may have millions of requests.
   await client.query(
     `
@@ -49,13 +53,13 @@ export type MissedTick = {
   readonly refused: RefusedRun | null;
 };
 
-const noted = batchOf<MissedTick>({
+const missedTicks = batchOf<MissedTick>({
   schedule: ['text', ({ schedule }) => schedule],
   tick: ['timestamptz', ({ last }) => last],
   missed: [
     'jsonb',
     ({ times, first, last, state }) =>
-      JSON.stringify({ times, from: toTheSecond(first), until: toTheSecond(last), state }),
+      JSON.stringify({ times, from: formatToSecond(first), until: formatToSecond(last), state }),
   ],
   refused: ['jsonb', ({ refused }) => refused && JSON.stringify(refused)],
   reason: [
@@ -69,7 +73,10 @@ const noted = batchOf<MissedTick>({
  * Notes times that made no run for each target that asks for it, in the transaction that ends them. One whose run was
  * refused has one notification for a target, whether the target asks for refused runs or for missed times.
  */
-export async function noteMissedTimes(client: Transaction, missed: readonly MissedTick[]): Promise<void> {
+export async function insertMissedTickNotifications(
+  client: Transaction,
+  missed: readonly MissedTick[],
+): Promise<void> {
   if (missed.length === 0) return;
   await client.query(
     `
@@ -77,17 +84,17 @@ export async function noteMissedTimes(client: Transaction, missed: readonly Miss
     SELECT s.schedule, m.tick, each.target_index,
            CASE WHEN m.refused IS NOT NULL AND each.target -> 'on' @> '"refused"' THEN 'refused' ELSE 'missed' END,
            each.target, m.missed || jsonb_build_object('campaign', s.campaign), m.refused, m.reason, now()
-    FROM ${noted.table('m')}
+    FROM ${missedTicks.table('m')}
     JOIN schedules s ON s.schedule = m.schedule
     CROSS JOIN LATERAL jsonb_array_elements(s.notify) WITH ORDINALITY AS each (target, target_index)
     WHERE each.target -> 'on' @> '"missed"' OR (m.refused IS NOT NULL AND each.target -> 'on' @> '"refused"')
     `,
-    noted.values(missed),
+    missedTicks.values(missed),
   );
 }
 
 /** ISO 8601; times of schedules are of whole minutes. */
-function toTheSecond(time: Date): string {
+function formatToSecond(time: Date): string {
   return `${time.toISOString().slice(0, 19)}Z`;
 }
 
@@ -97,7 +104,7 @@ function toTheSecond(time: Date): string {
  * @param targets parsed again by their reader
  * @param campaignFile absolute, on this machine
  */
-export async function insertRefusals(
+export async function insertRefusedRunNotifications(
   pool: pg.Pool,
   targets: readonly unknown[],
   { refused, campaignFile }: { readonly refused: RefusedRun; readonly campaignFile: string },

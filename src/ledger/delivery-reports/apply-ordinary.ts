@@ -1,11 +1,11 @@
 import { arrayOf, batchOf } from '../batch.ts';
-import { noteFirstOutcomes } from '../billing/notes.ts';
+import { recordFirstOutcomes } from '../billing/changes.ts';
 import { acceptanceOf } from '../requests/accepted.ts';
 import type { RequestKey } from '../requests/named.ts';
 import type { Transaction } from '../session.ts';
-import { farFrom, tariffsOf, usualUnits } from './far-prices.ts';
-import { type NamedRequests, namedBy } from './matched.ts';
-import type { QueuedReading, ReadReport } from './reading.ts';
+import { findNamedRequest, type NamedRequests } from './matched-recipient.ts';
+import { defaultUnits, isPriceOutlier, tariffClause } from './price-outliers.ts';
+import type { ParsedQueuedReport, ParsedReport } from './report-content.ts';
 
 /**
  * Works the reports of a batch that are ordinary into the ledger, in one statement: each says first how it ended for a
@@ -18,32 +18,32 @@ import type { QueuedReading, ReadReport } from './reading.ts';
  */
 export async function applyOrdinary(
   client: Transaction,
-  readings: readonly QueuedReading[],
+  reports: readonly ParsedQueuedReport[],
   requests: NamedRequests,
-): Promise<readonly QueuedReading[]> {
-  const mayBe = readings.flatMap((reading) => {
+): Promise<readonly ParsedQueuedReport[]> {
+  const candidates = reports.flatMap((reading) => {
     if (!isOrdinary(reading)) return [];
-    const request = namedBy(reading, requests);
+    const request = findNamedRequest(reading, requests);
     return request ? [{ ...reading, ...request }] : [];
   });
-  if (mayBe.length === 0) return readings;
+  if (candidates.length === 0) return reports;
   // Not a prepared statement: a plan from when the tables were small would read all of them for every batch.
   const { rows } = await client.query<{ report: string }>(statement, [
-    JSON.stringify(usualUnits),
-    ...said.values(mayBe).map(arrayOf),
+    JSON.stringify(defaultUnits),
+    ...reportColumns.values(candidates).map(arrayOf),
   ]);
-  const left = new Set(rows.map(({ report }) => report));
-  if (left.size === 0 && mayBe.length === readings.length) return [];
-  const written = new Set(mayBe.flatMap(({ report }) => (left.has(report) ? [] : [report])));
-  return readings.filter(({ report }) => !written.has(report));
+  const unwritten = new Set(rows.map(({ report }) => report));
+  if (unwritten.size === 0 && candidates.length === reports.length) return [];
+  const written = new Set(candidates.flatMap(({ report }) => (unwritten.has(report) ? [] : [report])));
+  return reports.filter(({ report }) => !written.has(report));
 }
 
-function isOrdinary(reading: QueuedReading): reading is QueuedReading & ReadReport<'delivery'> {
-  if (reading.kind !== 'delivery' || reading.reread) return false;
-  return reading.outcome !== 'pending' && !reading.optedOut && reading.unread === null;
+function isOrdinary(report: ParsedQueuedReport): report is ParsedQueuedReport & ParsedReport<'delivery'> {
+  if (report.kind !== 'delivery' || report.reread) return false;
+  return report.outcome !== 'pending' && !report.optedOut && report.parseProblem === null;
 }
 
-const said = batchOf<RequestKey & ReadReport<'delivery'>>({
+const reportColumns = batchOf<RequestKey & ParsedReport<'delivery'>>({
   run_id: ['text', ({ run }) => run],
   request: ['integer', ({ request }) => request],
   report_id: ['bigint', ({ report }) => report],
@@ -63,7 +63,7 @@ const statement = `
   WITH matched AS MATERIALIZED (
     SELECT r.*, c.slice, c.envelopes[r.request - c.first_request + 1] AS envelope, c.positions[p.place] AS position,
            coalesce(c.tariffs[p.place], 0) AS tariff, u.channel
-    FROM ${said.table('r', 2)}
+    FROM ${reportColumns.table('r', 2)}
     JOIN runs u ON u.run_id = r.run_id AND u.account = r.account
     CROSS JOIN LATERAL (
       SELECT *
@@ -87,7 +87,7 @@ const statement = `
     ) p
     JOIN ${acceptanceOf('r.run_id', 'r.request')} a ON a.accepted
     WHERE c.first_request + c.request_offsets[p.place] = r.request
-  ), ${tariffsOf('matched')}, written AS (
+  ), ${tariffClause('matched')}, written AS (
     -- In the order of the key, so that two that write the same recipients wait for each other, not crosswise.
     INSERT INTO recipient_outcomes
       (run_id, request, position, outcome, result, units, price, reported_at, report_id, status, job_number, sent_at)
@@ -95,11 +95,11 @@ const statement = `
            m.job_number, m.sent_at
     FROM matched m
     LEFT JOIN tariff t ON t.run_id = m.run_id AND t.tariff = m.tariff
-    WHERE (${farFrom('t.rate', 'm', '$1')}) IS NOT TRUE
+    WHERE (${isPriceOutlier('t.rate', 'm', '$1')}) IS NOT TRUE
     ORDER BY m.run_id, m.request, m.position, m.report_id
     ON CONFLICT DO NOTHING
     RETURNING run_id, request, position, outcome, units, price, report_id
-  ), noted AS (${noteFirstOutcomes(`
+  ), noted AS (${recordFirstOutcomes(`
       SELECT *
       FROM (
         -- A FULL JOIN is done by hashing: planned for one row, it would hold each of a batch against all the others.

@@ -2,14 +2,20 @@ import type { Channel } from '../../domain/message.ts';
 import { batchOf } from '../batch.ts';
 import { priceOf } from '../billing/price-of.ts';
 import type { Transaction } from '../session.ts';
-import type { MatchedRecipient, RecipientKey } from './matched.ts';
-import type { ReadReport } from './reading.ts';
+import type { MatchedRecipient, RecipientKey } from './matched-recipient.ts';
+import type { ParsedReport } from './report-content.ts';
 
 /** A price that is so many times what the rate card says, or so small a part of it, is looked at by a person. */
-const farTimes = 10;
+const outlierFactor = 10;
 
 /** Units of a report that says none; a call has a minute. */
-export const usualUnits: Readonly<Record<Channel, number>> = { email: 1, sms: 1, fax: 1, voice: 60, tts: 60 };
+export const defaultUnits: Readonly<Record<Channel, number>> = {
+  email: 1,
+  sms: 1,
+  fax: 1,
+  voice: 60,
+  tts: 60,
+};
 
 /**
  * SQL of a `WITH` clause `tariff`: what the rate cards of their runs say of those that have a price. Each tariff is looked
@@ -17,7 +23,7 @@ export const usualUnits: Readonly<Record<Channel, number>> = { email: 1, sms: 1,
  *
  * @param priced has run_id, tariff, received_at and price
  */
-export function tariffsOf(priced: string): string {
+export function tariffClause(priced: string): string {
   return `tariff AS MATERIALIZED (
     SELECT t.run_id, t.tariff, rate.price AS rate
     FROM (
@@ -32,11 +38,11 @@ export function tariffsOf(priced: string): string {
  * SQL: whether the price of a row is far from what it is expected to be; a price of nothing is not.
  *
  * @param row has units, price and channel
- * @param units the parameter with `usualUnits` as JSON
+ * @param units the parameter with `defaultUnits` as JSON
  */
-export function farFrom(rate: string, row: string, units: string): string {
+export function isPriceOutlier(rate: string, row: string, units: string): string {
   const expected = expectedPrice(rate, row, units);
-  return `${row}.price <> 0 AND (abs(${row}.price) > ${farTimes} * ${expected} OR abs(${row}.price) * ${farTimes} < ${expected})`;
+  return `${row}.price <> 0 AND (abs(${row}.price) > ${outlierFactor} * ${expected} OR abs(${row}.price) * ${outlierFactor} < ${expected})`;
 }
 
 function expectedPrice(rate: string, row: string, units: string): string {
@@ -44,11 +50,12 @@ function expectedPrice(rate: string, row: string, units: string): string {
 }
 
 /** A price that is far from the rate card of its run. Exact decimals. */
-export type FarPrice = { readonly price: string; readonly expected: string };
+export type PriceOutlier = { readonly price: string; readonly expected: string };
 
-type Priced = RecipientKey & Pick<ReadReport<'delivery'>, 'report' | 'receivedAt' | 'units' | 'price'>;
+type PricedReport = RecipientKey &
+  Pick<ParsedReport<'delivery'>, 'report' | 'receivedAt' | 'units' | 'price'>;
 
-const pricedReports = batchOf<Priced>({
+const pricedReports = batchOf<PricedReport>({
   report_id: ['bigint', ({ report }) => report],
   run_id: ['text', ({ run }) => run],
   request: ['integer', ({ request }) => request],
@@ -62,18 +69,18 @@ const pricedReports = batchOf<Priced>({
  * The prices of these reports that are far from what the rate cards of their runs say; a price of nothing is none. They
  * count all the same: the service says what it charges.
  */
-export async function findFarPrices(
+export async function findPriceOutliers(
   client: Transaction,
-  deliveries: readonly ReadReport<'delivery'>[],
+  deliveries: readonly ParsedReport<'delivery'>[],
   recipients: ReadonlyMap<string, MatchedRecipient>,
-): Promise<ReadonlyMap<string, FarPrice>> {
+): Promise<ReadonlyMap<string, PriceOutlier>> {
   const priced = deliveries.flatMap(({ report, receivedAt, units, price }) => {
     const recipient = recipients.get(report);
     return recipient && price !== null ? [{ ...recipient, report, receivedAt, units, price }] : [];
   });
   if (priced.length === 0) return new Map();
   // Not a prepared statement: its plan would be that of small tables.
-  const { rows } = await client.query<FarPrice & { readonly report: string }>(
+  const { rows } = await client.query<PriceOutlier & { readonly report: string }>(
     `
     WITH priced AS MATERIALIZED (
       SELECT p.*, r.channel, CASE WHEN jsonb_array_length(r.rates -> 'tariffs') > 1 THEN (
@@ -83,13 +90,13 @@ export async function findFarPrices(
              ) ELSE 0 END AS tariff
       FROM ${pricedReports.table('p', 2)}
       JOIN runs r ON r.run_id = p.run_id AND r.rates IS NOT NULL
-    ), ${tariffsOf('priced')}
+    ), ${tariffClause('priced')}
     SELECT p.report_id::text AS report, p.price::text AS price, trim_scale(${expectedPrice('t.rate', 'p', '$1')})::text AS expected
     FROM priced p
     JOIN tariff t USING (run_id, tariff)
-    WHERE ${farFrom('t.rate', 'p', '$1')}
+    WHERE ${isPriceOutlier('t.rate', 'p', '$1')}
     `,
-    [JSON.stringify(usualUnits), ...pricedReports.values(priced)],
+    [JSON.stringify(defaultUnits), ...pricedReports.values(priced)],
   );
   return new Map(rows.map(({ report, ...far }) => [report, far]));
 }

@@ -1,10 +1,10 @@
-import { envelopeOf, outcomesOf, quarterOf, startedAt } from './counted.ts';
+import { joinEnvelope, joinSliceOutcomes, quarterOf, timeAfter } from './slice-sums.ts';
 
 /**
  * SQL of `WITH` clauses: what each `change` comes to, by payer and by when its request was sent, ending with `changed`.
  * Joined as `pendingClauses` says.
  */
-export const changedClauses = `
+export const changeSumClauses = `
   placed_change AS MATERIALIZED (
     SELECT d.run_id, d.request, d.slice, d.envelope, d.tariff, d.delivered, d.undelivered, d.units, d.price,
            coalesce(d.sent, q.sent) AS row_sent
@@ -25,7 +25,7 @@ export const changedClauses = `
     CROSS JOIN LATERAL (
       SELECT * FROM slices WHERE run_id = c.run_id AND slice = c.slice LIMIT 1
     ) s
-    ${outcomesOf('s')}
+    ${joinSliceOutcomes('s')}
   ), changed AS (
     SELECT d.run_id, d.slice, d.sent, e.sub_account, e.department, e.charge_code, d.channel, d.tariff,
            sum(delivered) AS delivered, sum(undelivered) AS undelivered, sum(units) AS units, sum(price) AS price
@@ -39,12 +39,12 @@ export const changedClauses = `
       CROSS JOIN LATERAL (SELECT d.request - s.first_request + 1 AS place) p
       CROSS JOIN LATERAL (
         SELECT coalesce(
-          d.row_sent, ${startedAt('s.base_at', 's.finished_ms[p.place] - s.took_ms[p.place]')}, s.claimed_at, r.created_at
+          d.row_sent, ${timeAfter('s.base_at', 's.finished_ms[p.place] - s.took_ms[p.place]')}, s.claimed_at, r.created_at
         ) AS sent
       ) t
       GROUP BY 1, 2, 3, 4, 5, 6
       OFFSET 0
     ) d
-    ${envelopeOf('d')}
+    ${joinEnvelope('d')}
     GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
   )`;

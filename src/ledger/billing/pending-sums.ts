@@ -1,6 +1,6 @@
-import { changedClauses } from './changed.ts';
-import { countedClauses, envelopeOf } from './counted.ts';
+import { changeSumClauses } from './change-sums.ts';
 import { priceOf } from './price-of.ts';
+import { joinEnvelope, sliceSumClauses } from './slice-sums.ts';
 
 /** The figures of an entry: each is a sum, so entries can be added up in any grouping. */
 export const figureColumns = [
@@ -21,7 +21,7 @@ export const figureColumns = [
 export type FigureColumn = (typeof figureColumns)[number];
 
 /** What follows from requests; the others follow from what became of single recipients. */
-const ofRequests = [
+const requestFigures = [
   'requests',
   'recipients',
   'accepted',
@@ -34,7 +34,7 @@ const ofRequests = [
 export const keyColumns = ['run_id', 'slice', 'sent', 'sub_account', 'department', 'charge_code'] as const;
 
 /** SQL: all figures in their order, those that are not named 0. */
-function figures(named: Partial<Record<FigureColumn, string>>): string {
+function selectFigures(named: Partial<Record<FigureColumn, string>>): string {
   return figureColumns.map((column) => `${named[column] ?? '0'} AS ${column}`).join(', ');
 }
 
@@ -42,7 +42,7 @@ const keys = keyColumns.join(', ');
 
 /**
  * SQL of `WITH` clauses: what is not in the entries yet, ending with `pending`, which has the columns of an entry but
- * for `booked`. It wants an `open_slice` with the slices to look at and a `change` with what `changesOf` says.
+ * for `booked`. It wants an `open_slice` with the slices to look at and a `change` with what `pendingChanges` says.
  *
  * A request counts as sent when its last attempt began; one that was never tried, or cancelled, does not count. What a
  * slice comes to is compared with its entries, so it may be in them already, as a whole or as it was earlier.
@@ -52,14 +52,14 @@ const keys = keyColumns.join(', ');
  * of a slice against all the others, at 0.4 ms a request.
  */
 export const pendingClauses = `
-  ${countedClauses}, of_tariff AS (
+  ${sliceSumClauses}, of_tariff AS (
     SELECT ${keys}, channel, state, tariff, sum(requests) AS requests, sum(recipients) AS recipients,
            CASE channel WHEN 'sms' THEN sum(parts) WHEN 'email' THEN sum(recipients) END AS units
     FROM (SELECT c.*, r.channel FROM counted c JOIN runs r USING (run_id)) c
-    ${envelopeOf('c')}
+    ${joinEnvelope('c')}
     GROUP BY ${keys}, channel, state, tariff
-  ), ${changedClauses}, part AS (
-    SELECT ${keys}, ${figures({
+  ), ${changeSumClauses}, part AS (
+    SELECT ${keys}, ${selectFigures({
       requests: 't.requests',
       recipients: 't.recipients',
       accepted: `CASE WHEN t.state = 'accepted' THEN t.recipients ELSE 0 END`,
@@ -68,7 +68,7 @@ export const pendingClauses = `
     })}
     FROM of_tariff t
     UNION ALL
-    SELECT ${keys}, ${figures({
+    SELECT ${keys}, ${selectFigures({
       expected_units: 'coalesce(t.units, 0)',
       estimated: 'coalesce(t.units * rate.price, 0)',
       estimated_tax: 'coalesce(t.units * rate.tax, 0)',
@@ -79,7 +79,7 @@ export const pendingClauses = `
     WHERE t.state = 'accepted'
     UNION ALL
     -- What is counted only in the reports is estimated by them.
-    SELECT ${keys}, ${figures({
+    SELECT ${keys}, ${selectFigures({
       delivered: 'd.delivered',
       undelivered: 'd.undelivered',
       units: 'd.units',
@@ -90,8 +90,8 @@ export const pendingClauses = `
     FROM changed d
     JOIN runs USING (run_id) ${priceOf('runs', 'd.tariff', 'd.sent')}
     UNION ALL
-    SELECT ${keyColumns.map((column) => `n.${column}`).join(', ')}, ${figures({
-      ...Object.fromEntries(ofRequests.map((column) => [column, `-n.${column}`])),
+    SELECT ${keyColumns.map((column) => `n.${column}`).join(', ')}, ${selectFigures({
+      ...Object.fromEntries(requestFigures.map((column) => [column, `-n.${column}`])),
       estimated: `CASE WHEN r.channel IN ('sms', 'email') THEN -n.estimated ELSE 0 END`,
       estimated_tax: `CASE WHEN r.channel IN ('sms', 'email') THEN -n.estimated_tax ELSE 0 END`,
     })}

@@ -1,36 +1,36 @@
 import type { ReportState } from '../../domain/delivery-reports.ts';
 import { batchOf } from '../batch.ts';
 import type { Transaction } from '../session.ts';
-import type { FarPrice } from './far-prices.ts';
-import type { MatchedRecipient } from './matched.ts';
-import type { ReadReport } from './reading.ts';
+import type { MatchedRecipient } from './matched-recipient.ts';
+import type { PriceOutlier } from './price-outliers.ts';
+import type { ParsedReport } from './report-content.ts';
 
 /**
  * Keeps what delivery reports say, in place of what an earlier reading of the same ones found. Their states hold as long as
  * each is the only final report of its recipient; what several make of each other is decided after that.
  */
-export async function keepDeliveries(
+export async function storeDeliveries(
   client: Transaction,
-  deliveries: readonly ReadReport<'delivery'>[],
+  deliveries: readonly ParsedReport<'delivery'>[],
   recipients: ReadonlyMap<string, MatchedRecipient>,
-  farPrices: ReadonlyMap<string, FarPrice>,
+  priceOutliers: ReadonlyMap<string, PriceOutlier>,
 ): Promise<void> {
   if (deliveries.length === 0) return;
-  const kept = deliveries.map((reading): Kept => {
+  const kept = deliveries.map((reading): StoredDelivery => {
     const recipient = recipients.get(reading.report);
-    const detail = reading.unread ?? farWords(farPrices.get(reading.report));
+    const detail = reading.parseProblem ?? outlierMessage(priceOutliers.get(reading.report));
     return { ...reading, recipient, state: stateOf(reading, recipient), detail };
   });
-  await client.query({ name: 'keep-deliveries', text: keep, values: said.values(kept) });
+  await client.query({ name: 'keep-deliveries', text: storeStatement, values: storedColumns.values(kept) });
 }
 
-type Kept = ReadReport<'delivery'> & {
+type StoredDelivery = ParsedReport<'delivery'> & {
   readonly recipient: MatchedRecipient | undefined;
   readonly state: ReportState;
   readonly detail: string | null;
 };
 
-const said = batchOf<Kept>({
+const storedColumns = batchOf<StoredDelivery>({
   report_id: ['bigint', ({ report }) => report],
   account: ['text', ({ account }) => account],
   received_at: ['timestamptz', ({ receivedAt }) => receivedAt],
@@ -51,7 +51,7 @@ const said = batchOf<Kept>({
 });
 
 /** SQL: an earlier reading of the same report is replaced as a whole; what this one does not say is NULL. */
-export const inPlaceOfEarlier = `
+export const replaceEarlierReport = `
   ON CONFLICT (report_id) DO UPDATE
   SET (state, detail, message_id, job_number, address, status, result, outcome, sent_at, units, price, text,
        run_id, request, position)
@@ -60,20 +60,23 @@ export const inPlaceOfEarlier = `
        excluded.request, excluded.position)
 `;
 
-const keep = `
-  INSERT INTO unusual_reports (${said.columns})
+const storeStatement = `
+  INSERT INTO unusual_reports (${storedColumns.columns})
   SELECT *
-  FROM ${said.table('said')}
-  ${inPlaceOfEarlier}
+  FROM ${storedColumns.table('said')}
+  ${replaceEarlierReport}
 `;
 
-function farWords(far: FarPrice | undefined): string | null {
-  return far === undefined
+function outlierMessage(outlier: PriceOutlier | undefined): string | null {
+  return outlier === undefined
     ? null
-    : `its Price ${far.price} is far from the rate card, which says ${far.expected}`;
+    : `its Price ${outlier.price} is far from the rate card, which says ${outlier.expected}`;
 }
 
-function stateOf({ outcome }: ReadReport<'delivery'>, recipient: MatchedRecipient | undefined): ReportState {
+function stateOf(
+  { outcome }: ParsedReport<'delivery'>,
+  recipient: MatchedRecipient | undefined,
+): ReportState {
   if (!recipient) return 'unmatched';
   return outcome === 'pending' ? 'unchanged' : 'applied';
 }

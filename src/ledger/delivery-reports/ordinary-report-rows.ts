@@ -1,5 +1,5 @@
 import type { Transaction } from '../session.ts';
-import { keys, type RecipientKey } from './matched.ts';
+import { type RecipientKey, recipientKeys } from './matched-recipient.ts';
 
 /*
  * Gives ordinary reports rows of their own, from which on these say what became of them. What they decided is not changed
@@ -10,7 +10,7 @@ const columns = `report_id, account, received_at, state, message_id, address, st
   run_id, request, position, job_number`;
 
 /** Those of these reports that were ordinary when they were read before. */
-export async function keepDecided(client: Transaction, reports: readonly string[]): Promise<void> {
+export async function addRowsOfReports(client: Transaction, reports: readonly string[]): Promise<void> {
   if (reports.length === 0) return;
   // First, as for those who decide about their recipients: two of them would wait for each other crosswise.
   await client.query(
@@ -35,14 +35,21 @@ export async function keepDecided(client: Transaction, reports: readonly string[
  * Those that decided what became of these recipients, whose outcomes the caller has locked. Each is looked up by its key
  * (OFFSET 0): joined with all of them at once, the view is made of every report of the ledger.
  */
-export async function keepDeciders(client: Transaction, recipients: readonly RecipientKey[]): Promise<void> {
-  await client.query({ name: 'keep-deciders', text: keepOfRecipients, values: keys.values(recipients) });
+export async function addRowsOfDecidingReports(
+  client: Transaction,
+  recipients: readonly RecipientKey[],
+): Promise<void> {
+  await client.query({
+    name: 'keep-deciders',
+    text: insertDecidingReports,
+    values: recipientKeys.values(recipients),
+  });
 }
 
-const keepOfRecipients = `
+const insertDecidingReports = `
   INSERT INTO unusual_reports (${columns})
   SELECT d.*
-  FROM ${keys.table('k')}
+  FROM ${recipientKeys.table('k')}
   CROSS JOIN LATERAL (
     SELECT ${columns}
     FROM reports r

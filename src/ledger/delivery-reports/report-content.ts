@@ -1,7 +1,7 @@
 import type { DeliveryOutcome, ReportMethod } from '../../domain/delivery-reports.ts';
 
 /** A call in the inbox that is to be read. */
-export type InboxReport = {
+export type RawReport = {
   /** A bigint, as text. */
   readonly report: string;
   readonly account: string;
@@ -28,12 +28,12 @@ export type Delivery = {
   /** Decimal text, in the account's currency. */
   readonly price: string | null;
   /** What stands in it and could not be read, in words. */
-  readonly unread: string | null;
+  readonly parseProblem: string | null;
   /** Whether it says that the recipient has opted out. */
   readonly optedOut: boolean;
 };
 
-export type Inbound = {
+export type Reply = {
   /** Of the message that is answered. */
   readonly messageId: string | null;
   /** Of the same message: the service's own number. */
@@ -48,16 +48,16 @@ export type Inbound = {
 };
 
 /** What a call in the inbox was found to say. */
-export type Reading =
+export type ReportContent =
   | ({ readonly kind: 'delivery' } & Delivery)
-  | ({ readonly kind: 'inbound' } & Inbound)
+  | ({ readonly kind: 'inbound' } & Reply)
   | { readonly kind: 'unreadable'; readonly why: string };
 
-export type ReadReport<Kind extends Reading['kind'] = Reading['kind']> = InboxReport &
-  Extract<Reading, { kind: Kind }>;
+export type ParsedReport<Kind extends ReportContent['kind'] = ReportContent['kind']> = RawReport &
+  Extract<ReportContent, { kind: Kind }>;
 
 /** A reading of a report that was taken from the queue. */
-export type QueuedReading = ReadReport & {
+export type ParsedQueuedReport = ParsedReport & {
   /** How often it was read before and matched nothing. */
   readonly attempts: number;
   /** Whether it may have been read before. */
