@@ -1,7 +1,7 @@
 import { benchDispatch } from './dispatch.ts';
 import { benchImport } from './import.ts';
-import { benchOvertake } from './overtake.ts';
 import { benchPostgres } from './postgres.ts';
+import { benchPreempt } from './preempt.ts';
 import { benchReport } from './report.ts';
 import { benchStart } from './start.ts';
 import { benchWebhooks } from './webhooks.ts';
@@ -16,14 +16,14 @@ const benchmarks: Readonly<Record<string, () => Promise<void>>> = {
   wire: benchWire,
   import: benchImport,
   dispatch: benchDispatch,
-  overtake: benchOvertake,
+  preempt: benchPreempt,
   webhooks: benchWebhooks,
   report: benchReport,
   postgres: benchPostgres,
 };
 
-const asked = process.argv.slice(2);
-const unknown = asked.filter((name) => !Object.hasOwn(benchmarks, name));
+const requested = process.argv.slice(2);
+const unknown = requested.filter((name) => !Object.hasOwn(benchmarks, name));
 if (unknown.length > 0) {
   console.error(
     `There is no benchmark ${unknown.join(', ')}; there are: ${Object.keys(benchmarks).join(', ')}.`,
@@ -31,6 +31,6 @@ if (unknown.length > 0) {
   process.exitCode = 2;
 } else {
   for (const [name, run] of Object.entries(benchmarks)) {
-    if (asked.length === 0 || asked.includes(name)) await run();
+    if (requested.length === 0 || requested.includes(name)) await run();
   }
 }

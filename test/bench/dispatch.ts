@@ -7,7 +7,7 @@ import { embeddedServerStatus, leaseEmbeddedServer } from '../../src/platform/em
 import { deleteHome, makeHome } from '../support/embedded-home.ts';
 import { grantTestRights, urlOfServer } from '../support/server-rights.ts';
 import { measureResumes } from './dispatch/resume.ts';
-import { type Bench, measureRound, type Round, type Turn } from './dispatch/rounds.ts';
+import { type Bench, type Cost, measureRound, type Round } from './dispatch/rounds.ts';
 import { startService } from './dispatch/start-service.ts';
 import { concurrency, encodeRequests, type Workload, writeCampaign } from './dispatch/workload.ts';
 import { median } from './rounds.ts';
@@ -68,7 +68,7 @@ export async function inBench(
       workload,
       bodyBytes: encodeRequests(workload).reduce((bytes, { body }) => bytes + Buffer.byteLength(body), 0),
       campaign: await writeCampaign(folder, workload, tools.service.url),
-      place: { folder, databaseUrl: `${server}/${database}` },
+      workspace: { folder, databaseUrl: `${server}/${database}` },
       ...tools,
     });
   } finally {
@@ -85,7 +85,7 @@ async function printRounds(bench: Bench, count: number, aim: string): Promise<vo
     head: ['', 'seconds', 'requests/s', 'of bare', 'aim', 'processor, µs/request', 'peak'],
     style: { head: [], border: [] },
   });
-  const row = (name: string, turnOf: (round: Round) => Turn, aim = '', peak = ''): void => {
+  const row = (name: string, turnOf: (round: Round) => Cost, aim = '', peak = ''): void => {
     const seconds = median(rounds.map((round) => turnOf(round).seconds));
     const ratio = median(rounds.map((round) => round.bare.seconds / turnOf(round).seconds));
     const rate = Math.round(requests / seconds).toLocaleString('en');

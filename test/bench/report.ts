@@ -54,13 +54,13 @@ async function benchLedger(context: EngineContext, recipients: number, rounds: n
   await fillPlain(pool);
 
   const table = new Table({ head: ['', 'ms', 'ratio', 'aim'], style: { head: [], border: [] } });
-  const straight: number[] = [];
+  const groupBy: number[] = [];
   const booked: number[] = [];
   const unbooked: number[] = [];
   await sendRun(pool, nights + 1, Math.min(perCode, chunkSize));
   for (let round = 0; round <= rounds; round++) {
     // The month, in which nothing is open; then until now, with a run of which nothing is booked yet.
-    const first = await timed(() => straightforward(pool));
+    const first = await timed(() => groupByReport(pool));
     const second = await timed(() => billing(context, untilEnd));
     await reportSome(pool, round);
     const third = await timed(() => billing(context, everything));
@@ -68,15 +68,15 @@ async function benchLedger(context: EngineContext, recipients: number, rounds: n
       await expectEqual(context);
       continue;
     }
-    straight.push(first);
+    groupBy.push(first);
     booked.push(second);
     unbooked.push(third);
   }
   const row = (name: string, times: readonly number[], aim: string): void => {
-    const ratio = median(straight.map((time, round) => time / (times[round] ?? Number.NaN)));
+    const ratio = median(groupBy.map((time, round) => time / (times[round] ?? Number.NaN)));
     table.push([name, median(times).toFixed(0), ratio.toFixed(1), aim]);
   };
-  row('GROUP BY over plain tables', straight, '');
+  row('GROUP BY over plain tables', groupBy, '');
   row('volley report billing', booked, '36');
   row(`  with ${(rounds + 1) * 1_000} reports and a run that are not booked yet`, unbooked, '');
   const lines = (await billing(context, untilEnd)).lines.length;
@@ -243,7 +243,7 @@ type Plain = {
 };
 
 /** What anybody would write first. */
-async function straightforward(pool: pg.Pool): Promise<Plain[]> {
+async function groupByReport(pool: pg.Pool): Promise<Plain[]> {
   const { rows } = await pool.query<Plain>(`
     SELECT sub_account, department, charge_code, count(DISTINCT request_id)::float8 AS requests,
            count(*) FILTER (WHERE state = 'accepted')::float8 AS accepted,
@@ -261,7 +261,7 @@ async function straightforward(pool: pg.Pool): Promise<Plain[]> {
 /** Both say the same, and what was committed a moment ago is in the report. */
 async function expectEqual(context: EngineContext): Promise<void> {
   const plain = new Map(
-    (await straightforward(context.ledger.pool)).map((row) => [
+    (await groupByReport(context.ledger.pool)).map((row) => [
       JSON.stringify([row.sub_account, row.department, row.charge_code]),
       [
         row.requests,

@@ -145,8 +145,8 @@ const token = 'token-of-the-bench-that-is-long-enough';
 
 async function withBare<Result>(work: (url: string) => Promise<Result>): Promise<Result> {
   const child = spawn(process.execPath, [fileURLToPath(new URL('./webhooks/bare.ts', import.meta.url))]);
-  const [said]: unknown[] = await once(child.stderr, 'data');
-  const url = /http:\S+/.exec(String(said))?.[0] ?? '';
+  const [output]: unknown[] = await once(child.stderr, 'data');
+  const url = /http:\S+/.exec(String(output))?.[0] ?? '';
   try {
     return await work(url);
   } finally {
@@ -187,7 +187,7 @@ export async function emptyInbox({ databaseUrl }: WebhookBench): Promise<void> {
   await sleep(500);
 }
 
-const both = z.object({
+const applierFigures = z.object({
   applied: z.number(),
   applying: z.number(),
   updated: z.number(),
@@ -208,7 +208,7 @@ export async function applyAgain({ databaseUrl }: WebhookBench) {
   await query(databaseUrl, 'CHECKPOINT');
   const script = fileURLToPath(new URL('./webhooks/applier.ts', import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, [script, databaseUrl]);
-  const figures = both.parse(JSON.parse(stdout));
+  const figures = applierFigures.parse(JSON.parse(stdout));
   if (figures.applied !== figures.updated)
     throw new Error(`applied ${figures.applied}, not ${figures.updated}`);
   return figures;

@@ -10,9 +10,9 @@ function commits() {
         error ? reject(error) : resolve(items.map((item) => item + item));
       begun.push({ items, end });
     });
-  const nth = async (place: number) => {
-    await expect.poll(() => begun.length).toBeGreaterThan(place);
-    return begun[place] ?? { items: [], end: () => undefined };
+  const nth = async (index: number) => {
+    await expect.poll(() => begun.length).toBeGreaterThan(index);
+    return begun[index] ?? { items: [], end: () => undefined };
   };
   return { commit, nth };
 }
@@ -46,9 +46,9 @@ test('no more go into a commit than it may have', async () => {
   const { commit, nth } = commits();
   const hand = coalesce(commit, { maxBatch: 2, busyThreshold: 2 });
   const results = Promise.all(each('a b c d').map(hand));
-  for (const [place, items] of [['a'], ['b', 'c'], ['d']].entries()) {
-    expect((await nth(place)).items).toEqual(items);
-    (await nth(place)).end();
+  for (const [index, items] of [['a'], ['b', 'c'], ['d']].entries()) {
+    expect((await nth(index)).items).toEqual(items);
+    (await nth(index)).end();
   }
   await results;
 });

@@ -110,9 +110,9 @@ test(
     }
     const middle = Math.ceil(warm.length / 2);
     for (const table of Object.keys(samples[0]?.passing ?? {})) {
-      const most = (some: readonly Minute[]): number =>
+      const max = (some: readonly Minute[]): number =>
         Math.max(...some.map(({ passing }) => passing[table] ?? 0));
-      expect(most(warm.slice(middle)), table).toBeLessThanOrEqual(1.5 * most(warm.slice(0, middle)) + 1_024);
+      expect(max(warm.slice(middle)), table).toBeLessThanOrEqual(1.5 * max(warm.slice(0, middle)) + 1_024);
     }
     for (const table of Object.keys(samples[0]?.growing ?? {})) {
       expect(warm.at(-1)?.growing[table], table).toBeLessThan(1.3 * (warm[0]?.growing[table] ?? 0));
@@ -136,8 +136,8 @@ async function age(pool: pg.Pool, run: string): Promise<void> {
 
 /** A run whose requests the service has all accepted. */
 async function acceptedRun(ledger: Ledger): Promise<{ run: string; reports: Report[] }> {
-  const contacts = Array.from({ length: recipients }, (_, place) =>
-    aContact(place + 2, { address: `+614${String(place).padStart(8, '0')}` }),
+  const contacts = Array.from({ length: recipients }, (_, index) =>
+    aContact(index + 2, { address: `+614${String(index).padStart(8, '0')}` }),
   );
   const run = await planContacts(ledger, aRun({ account: 'main', chunkSize: 200 }), contacts);
   await acceptAll(ledger.pool, run);
@@ -155,14 +155,14 @@ async function acceptedRun(ledger: Ledger): Promise<{ run: string; reports: Repo
 
 /** Each recipient once, a fifth twice, a twentieth with two outcomes, and some that make no sense. */
 function callsOf(reports: readonly Report[]): string[] {
-  return reports.flatMap((report, place) => {
+  return reports.flatMap((report, index) => {
     const delivered = { ...report, Type: 'SMS', Status: 'Success', Result: 'delivered', Price: '0.08' };
     const undelivered = { ...report, Type: 'SMS', Status: 'Failed', Result: 'Bad Number' };
     return [
       JSON.stringify({ ...delivered, Detail: 'SMSParts:1' }),
-      ...(place % 5 === 0 ? [JSON.stringify(delivered)] : []),
-      ...(place % 20 === 0 ? [JSON.stringify(undelivered)] : []),
-      ...(place % 100 === 0 ? ['senseless'] : []),
+      ...(index % 5 === 0 ? [JSON.stringify(delivered)] : []),
+      ...(index % 20 === 0 ? [JSON.stringify(undelivered)] : []),
+      ...(index % 100 === 0 ? ['senseless'] : []),
     ];
   });
 }

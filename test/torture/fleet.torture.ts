@@ -90,13 +90,13 @@ test(`two serve processes and three workers are killed at random for ${minutes} 
   const begun = performance.now();
   const fleet = startFleet(
     [
-      ...ports.map((port, place) => ({
-        name: `serve ${place}`,
-        words: ['serve', '--port', String(port), '--api-port', String(apiPorts[place])],
+      ...ports.map((port, index) => ({
+        name: `serve ${index}`,
+        words: ['serve', '--port', String(port), '--api-port', String(apiPorts[index])],
         says: 'worker started',
       })),
-      ...[1, 2, 3].map((place) => ({
-        name: `worker ${place}`,
+      ...[1, 2, 3].map((index) => ({
+        name: `worker ${index}`,
         words: ['worker', '--no-schedules'],
         says: 'worker started',
       })),
@@ -139,12 +139,12 @@ test(`two serve processes and three workers are killed at random for ${minutes} 
 
   const runs: string[] = [];
   const underWay = new Set<string>();
-  const forgetCompleted = async (): Promise<void> => {
+  const dropCompleted = async (): Promise<void> => {
     for (const run of underWay) if ((await status(run)).state === 'completed') underWay.delete(run);
   };
-  let said = 0;
+  let lastMinute = 0;
   while (!over) {
-    await forgetCompleted();
+    await dropCompleted();
     while (underWay.size < atOnce && !over) {
       const run = await startRun(runs.length);
       runs.push(run);
@@ -152,8 +152,8 @@ test(`two serve processes and three workers are killed at random for ${minutes} 
     }
     await sleep(1_000);
     const minute = Math.floor((performance.now() - begun) / 60_000);
-    if (minute > said) {
-      said = minute;
+    if (minute > lastMinute) {
+      lastMinute = minute;
       process.stdout.write(
         `  ${minute} min: ${fleet.kills()} kills, ${runs.length} runs, ${service.accepted.size} requests accepted, ${service.figures.reports} reports taken\n`,
       );
@@ -161,7 +161,7 @@ test(`two serve processes and three workers are killed at random for ${minutes} 
   }
   await killing;
   while (underWay.size > 0) {
-    await forgetCompleted();
+    await dropCompleted();
     await sleep(500);
   }
   await service.reported();

@@ -51,14 +51,14 @@ test('sixty runs, three workers killed at every point: each tells all of them, n
       nodeFlags: point === undefined ? [] : ['--import', signalPreload],
     });
   const { pool } = scene.opened.ledger;
-  const left = async (): Promise<number> => {
+  const remaining = async (): Promise<number> => {
     const { rows } = await pool.query<{ left: string }>(`
       SELECT (SELECT count(*) FROM notifications WHERE state = 'due')
              + (SELECT count(*) FROM runs WHERE state <> 'completed') AS left
     `);
     return Number(rows[0]?.left);
   };
-  const isOver = async (): Promise<boolean> => planned.length === runs && (await left()) === 0;
+  const isOver = async (): Promise<boolean> => planned.length === runs && (await remaining()) === 0;
 
   /** One after the other, each killed at its point, or at whatever moment, until all is told. */
   async function keepKilling(): Promise<void> {
@@ -78,17 +78,17 @@ test('sixty runs, three workers killed at every point: each tells all of them, n
   while (planned.length < runs) planned.push(await scene.plan(notify));
   await killing;
 
-  const { rows: told } = await pool.query<{ run: string; way: string; mailRun: string | null }>(`
+  const { rows: acknowledged } = await pool.query<{ run: string; way: string; mailRun: string | null }>(`
     SELECT run_id AS run, target ->> 'kind' AS way, mail_run AS "mailRun" FROM notifications WHERE state = 'acknowledged'
   `);
   const expected = planned.flatMap((run) => ['command', 'email', 'webhook'].map((way) => `${run} ${way}`));
-  expect(told.map(({ run, way }) => `${run} ${way}`).toSorted()).toEqual(expected.toSorted());
+  expect(acknowledged.map(({ run, way }) => `${run} ${way}`).toSorted()).toEqual(expected.toSorted());
 
   const calls = new Set(scene.peer.calls.map(({ id, body }) => `${id} ${body}`));
   expect(calls.size).toBe(runs);
   const commands = (await scene.workspace.read('told.txt')).trim().split('\n');
   expect(new Set(commands).size).toBe(runs);
-  const mailRuns = told.flatMap(({ mailRun }) => mailRun ?? []);
+  const mailRuns = acknowledged.flatMap(({ mailRun }) => mailRun ?? []);
   const { rows: mails } = await pool.query<{ run_id: string }>(
     `SELECT run_id FROM runs WHERE campaign = 'test (summary)'`,
   );

@@ -21,7 +21,7 @@ async function* contactRows(): AsyncGenerator<string, void, undefined> {
 }
 
 /** Told by the process itself as it ends. */
-const tellPeak =
+const printPeak =
   'data:text/javascript,process.on("exit",()=>process.stderr.write(`peak ${process.resourceUsage().maxRSS}\\n`))';
 
 test('a plan of five million rows takes at most 400 MiB, and says in advance that it takes more than an import', async () => {
@@ -37,7 +37,7 @@ test('a plan of five million rows takes at most 400 MiB, and says in advance tha
       VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
       VOLLEY_SANDBOX_TOKEN: 'any',
     },
-    nodeFlags: ['--import', tellPeak],
+    nodeFlags: ['--import', printPeak],
   }).ended;
   const { contacts, recipients } = JSON.parse(stdout);
   expect({ code, recipients, duplicate: contacts.duplicate }).toEqual({

@@ -60,7 +60,7 @@ test(`Postgres is lost ${outages} times, in every way, while two engines share r
     },
     'cut at a statement': (index) => cutSomewhere(index),
     'cut at many statements': (index) =>
-      Promise.all(Array.from({ length: 5 }, (_, place) => cutSomewhere(index * 1_000 + place))),
+      Promise.all(Array.from({ length: 5 }, (_, cut) => cutSomewhere(index * 1_000 + cut))),
   };
   /** At whatever statement comes after some others; a COMMIT among them. */
   const cutSomewhere = (index: number): Promise<unknown> => {

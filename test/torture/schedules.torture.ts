@@ -46,14 +46,14 @@ test('two hundred times, four workers, killed at random: two hundred runs, each 
   try {
     for (;;) {
       await sleep(200 + Math.random() * 1_500);
-      const place = Math.floor(Math.random() * workers.length);
-      const worker = workers[place];
+      const index = Math.floor(Math.random() * workers.length);
+      const worker = workers[index];
       if (worker?.exitCode === null) {
         worker.kill('SIGKILL');
         await once(worker, 'exit');
         kills++;
       }
-      workers[place] = start();
+      workers[index] = start();
       if ((await count(`FROM ticks WHERE state = 'started'`)) >= hours) break;
     }
     // A last one has them all end.
@@ -70,7 +70,7 @@ test('two hundred times, four workers, killed at random: two hundred runs, each 
   );
   const first = rows[0]?.due_at.getTime() ?? Number.NaN;
   expect(rows.map(({ due_at }) => due_at.getTime())).toEqual(
-    Array.from({ length: hours }, (_, place) => first + place * 3_600_000),
+    Array.from({ length: hours }, (_, index) => first + index * 3_600_000),
   );
   expect(new Set(rows.map(({ state }) => state))).toEqual(new Set(['started']));
   expect(new Set(rows.map(({ run_id }) => run_id)).size).toBe(hours);

@@ -61,7 +61,7 @@ test(`serve under load for ${minutes} minutes grows by less than 1 MiB a minute,
       'campaigns/small.csv': contactsCsv(600),
     }),
   );
-  const people = cleanUp.use(await startWebhookPeer());
+  const peer = cleanUp.use(await startWebhookPeer());
   const reader = await createToken(ledger.context, {
     name: 'reader',
     owner: 'ann',
@@ -93,7 +93,7 @@ test(`serve under load for ${minutes} minutes grows by less than 1 MiB a minute,
     env: {
       ...{ DATABASE_URL: ledger.url, VOLLEY_ACCOUNTS: 'accounts.yaml', VOLLEY_WEBHOOK_TOKEN: token },
       ...{ VOLLEY_SANDBOX_URL: sandbox.url, VOLLEY_SANDBOX_TOKEN: 'any' },
-      ...{ NOTIFY_URL: people.url, NOTIFY_SECRET: webhookSecret },
+      ...{ NOTIFY_URL: peer.url, NOTIFY_SECRET: webhookSecret },
     },
   });
   await serve.says('worker started');
@@ -120,9 +120,9 @@ test(`serve under load for ${minutes} minutes grows by less than 1 MiB a minute,
   const warm = samples.filter(({ minute }) => minute >= warmUp);
   const slope = (of: (sample: Sample) => number): number =>
     slopeOf(warm.map((sample) => ({ x: sample.minute, y: of(sample) })));
-  const most = (some: readonly Sample[]): number => Math.max(...some.map(({ files }) => files));
+  const max = (some: readonly Sample[]): number => Math.max(...some.map(({ files }) => files));
   const third = Math.floor(warm.length / 3);
-  const [filesBefore, filesAfter] = [most(warm.slice(0, third)), most(warm.slice(-third))];
+  const [filesBefore, filesAfter] = [max(warm.slice(0, third)), max(warm.slice(-third))];
   const rss = slope((sample) => sample.rss);
   console.log({
     'RSS, MiB a minute': rss,
@@ -134,7 +134,7 @@ test(`serve under load for ${minutes} minutes grows by less than 1 MiB a minute,
     'accepted by schedule': figure('volley_requests_settled_total{account="small",state="accepted"}'),
     reports: figure('volley_reports_taken_total{account="bulk"}'),
     applied: figure('volley_reports_applied_total'),
-    ...{ 'asked over the API': asked, told: people.calls.length },
+    ...{ 'asked over the API': asked, told: peer.calls.length },
   });
   expect(code, stderr.slice(-2_000)).toBe(0);
   // That there was a load at all.
@@ -142,7 +142,7 @@ test(`serve under load for ${minutes} minutes grows by less than 1 MiB a minute,
     ((minutes - 2) * 60 * requestsPerSecond) / 2,
   );
   expect(figure('volley_reports_applied_total')).toBeGreaterThan(0);
-  expect(people.calls.length).toBeGreaterThan(0);
+  expect(peer.calls.length).toBeGreaterThan(0);
   expect(rss).toBeLessThan(1);
   expect(filesAfter).toBeLessThanOrEqual(filesBefore + 5);
 });
@@ -151,8 +151,8 @@ test(`serve under load for ${minutes} minutes grows by less than 1 MiB a minute,
 function perMinute(samples: readonly Sample[]): number[] {
   const highest: number[] = [];
   for (const { minute, rss } of samples) {
-    const place = Math.floor(minute);
-    highest[place] = Math.max(highest[place] ?? 0, Math.round(rss));
+    const index = Math.floor(minute);
+    highest[index] = Math.max(highest[index] ?? 0, Math.round(rss));
   }
   return highest;
 }

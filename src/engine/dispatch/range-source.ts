@@ -86,9 +86,9 @@ export function createRangeSource(tools: SourceContext, checkpoint: SliceCheckpo
   }
 
   return {
-    async available(most) {
-      while (readAhead.length < most && readTo < slice.last) await readMore();
-      return Math.min(most, readAhead.length);
+    async available(max) {
+      while (readAhead.length < max && readTo < slice.last) await readMore();
+      return Math.min(max, readAhead.length);
     },
     async claim(limit, stop) {
       const batch = readAhead.slice(0, limit);

@@ -105,9 +105,9 @@ export function createRateLimiter(
   };
 
   const wait = async ({ now: start, admittedAt, limits }: Reserved, stop: AbortSignal) => {
-    for (let left = admittedAt - start; left > 0; left -= refreshInterval) {
-      if (!(await waitUnlessStopped(timer, Math.min(left, refreshInterval), stop))) return 'stopped';
-      if (left <= refreshInterval) break;
+    for (let remaining = admittedAt - start; remaining > 0; remaining -= refreshInterval) {
+      if (!(await waitUnlessStopped(timer, Math.min(remaining, refreshInterval), stop))) return 'stopped';
+      if (remaining <= refreshInterval) break;
       await refresh();
       // At other rates it would have another place. The change has settled what was reserved before.
       if (known && !areEqual(known.limits, limits)) return 'changed';

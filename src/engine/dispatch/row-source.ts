@@ -15,14 +15,14 @@ export function createRowSource(tools: SourceContext, checkpoint: SliceCheckpoin
   let from: number | undefined;
 
   return {
-    async available(most, stop) {
+    async available(max, stop) {
       const isFirst = from === undefined;
-      if (from !== undefined && from <= slice.last) return Math.min(most, slice.last - from + 1);
+      if (from !== undefined && from <= slice.last) return Math.min(max, slice.last - from + 1);
       from = await outageRetry.retry(() => lowestPlanned(pool, slice));
       if (from === undefined) return 0;
       // A claim has passed it by: another transaction is changing it.
       if (!isFirst) await sleep(refusedClaimWait, undefined, { signal: stop }).catch(() => undefined);
-      return Math.min(most, slice.last - from + 1);
+      return Math.min(max, slice.last - from + 1);
     },
     async claim(limit) {
       const rows = await checkpoint.claimRows({ from: from ?? slice.first, limit }, [...unrecorded]);

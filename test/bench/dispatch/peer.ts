@@ -78,7 +78,7 @@ async function inserting<Task extends object>({ tasks, toRequest }: Work<Task>):
     DROP TABLE IF EXISTS answers;
     CREATE TABLE answers (request integer PRIMARY KEY, status integer, answer text, received_at timestamptz)
   `);
-  const taken = await measure(async () => {
+  const measured = await measure(async () => {
     const limit = pLimit(concurrency);
     await Promise.all(
       tasks.map((task, number) =>
@@ -95,7 +95,7 @@ async function inserting<Task extends object>({ tasks, toRequest }: Work<Task>):
     );
   });
   await database.end();
-  return taken;
+  return measured;
 }
 
 /** A job for each request in pg-boss; two fetch 64 at a time, so that one's are sent while the other's are completed. */
@@ -115,7 +115,7 @@ async function boss<Task extends object>({ tasks, toRequest }: Work<Task>): Prom
     );
   }
   let left = tasks.length;
-  const taken = await measure(async () => {
+  const measured = await measure(async () => {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const options = {
       batchSize: concurrency,
@@ -141,7 +141,7 @@ async function boss<Task extends object>({ tasks, toRequest }: Work<Task>): Prom
   await boss.deleteQueue(queue);
   await boss.stop({ graceful: false });
   await database.end();
-  return taken;
+  return measured;
 }
 
 /** `bare`, by `dispatch`. */

@@ -18,15 +18,15 @@ export async function measureWork(
 }
 
 /** Ticks of `/proc` in a second: always so on Linux. */
-const ticks = 100;
+const ticksPerSecond = 100;
 
 /** What a Postgres server and all its sessions have used so far (seconds); NaN where the system does not tell. */
 export function postgresSeconds(postmaster: number): number {
   if (process.platform !== 'linux') return Number.NaN;
   const sessions = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8').trim().split(' ');
-  const alive = sessions.map((session) => usedBy(Number(session)).own).reduce((sum, used) => sum + used, 0);
+  const running = sessions.map((session) => usedBy(Number(session)).own).reduce((sum, used) => sum + used, 0);
   const { own, ended } = usedBy(postmaster);
-  return own + ended + alive;
+  return own + ended + running;
 }
 
 /** A process that is gone has used nothing; its parent knows better. */
@@ -38,7 +38,7 @@ function usedBy(pid: number): { readonly own: number; readonly ended: number } {
       .split(' ')
       .map(Number);
     const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = fields.slice(11, 15);
-    return { own: (user + system) / ticks, ended: (endedUser + endedSystem) / ticks };
+    return { own: (user + system) / ticksPerSecond, ended: (endedUser + endedSystem) / ticksPerSecond };
   } catch {
     return { own: 0, ended: 0 };
   }

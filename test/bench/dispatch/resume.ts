@@ -15,14 +15,14 @@ export type Resumes = {
 
 /** A run is killed at 40, 50 and 60 % of its requests, and each time resumed at once. */
 export async function measureResumes(bench: Bench): Promise<Resumes> {
-  const { workload, place, service } = bench;
+  const { workload, workspace, service } = bench;
   const resumes = { node: [] as number[], version: [] as number[], firstRequest: [] as number[] };
-  const run = await planRun(bench.campaign, place);
+  const run = await planRun(bench.campaign, workspace);
   let sent = 0;
   for (const part of [0.4, 0.5, 0.6, 1]) {
     await service.begin();
     const begun = Date.now();
-    const volley = startResume(run, place);
+    const volley = startResume(run, workspace);
     const received = await waitForRequests(
       bench,
       Math.max(1, Math.floor(workload.requests * part) - sent),

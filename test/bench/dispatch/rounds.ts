@@ -5,25 +5,25 @@ import pg from 'pg';
 import { z } from 'zod';
 import { type ProcessorTime, postgresSeconds } from './processor-time.ts';
 import type { Received, Service } from './start-service.ts';
-import { type Place, planRun, startResume } from './volley.ts';
+import { type BenchWorkspace, planRun, startResume } from './volley.ts';
 import type { Workload } from './workload.ts';
 
 /** What a peer took for a workload. */
-export type Turn = { readonly seconds: number; readonly processor: ProcessorTime };
+export type Cost = { readonly seconds: number; readonly processor: ProcessorTime };
 
 export type Round = {
-  readonly bare: Turn;
+  readonly bare: Cost;
   /** As `bare`, by undici's `dispatch` in place of `request`. */
-  readonly dispatching: Turn;
-  readonly inserting: Turn;
-  readonly boss: Turn;
+  readonly dispatching: Cost;
+  readonly inserting: Cost;
+  readonly boss: Cost;
   /** They have the recipients of each request, and write its body when they send it, as Volley does. */
-  readonly written: { readonly inserting: Turn; readonly boss: Turn };
+  readonly written: { readonly inserting: Cost; readonly boss: Cost };
   /**
    * `seconds` from its first request until the run is recorded as completed, as a peer's end when all is recorded; what its
    * process takes to begin and to end is in `processor`.
    */
-  readonly volley: Turn & {
+  readonly volley: Cost & {
     /** From the start of its process to its end. */
     readonly wholeSeconds: number;
     /** Of its resident memory. */
@@ -36,7 +36,7 @@ export type Bench = {
   /** Of all bodies of the workload. */
   readonly bodyBytes: number;
   readonly campaign: string;
-  readonly place: Place;
+  readonly workspace: BenchWorkspace;
   readonly service: Service;
   /** The Postgres server's process. */
   readonly postmaster: number;
@@ -63,16 +63,16 @@ export async function runPeer(
   kind: 'bare' | 'dispatching' | 'inserting' | 'boss',
   bodies: 'ready' | 'written',
   bench: Bench,
-): Promise<Turn> {
-  const { workload, place, service, postmaster } = bench;
-  await prepareTurn(bench);
+): Promise<Cost> {
+  const { workload, workspace, service, postmaster } = bench;
+  await preparePeer(bench);
   const words = [
     kind,
     bodies,
     service.url,
     workload.requests,
     workload.recipients,
-    place.databaseUrl,
+    workspace.databaseUrl,
     postmaster,
   ].map(String);
   const { stdout } = await promisify(execFile)(process.execPath, [peerScript, ...words]);
@@ -81,15 +81,15 @@ export async function runPeer(
   return { seconds, processor: { own, postgres: postgres ?? Number.NaN, service: cpuSeconds } };
 }
 
-const tellCost = new URL('./tell-cost.ts', import.meta.url).href;
+const printCost = new URL('./print-cost.ts', import.meta.url).href;
 
 /** A run that is planned for it, sent by `volley resume`. */
 export async function runVolley(bench: Bench): Promise<Round['volley']> {
-  const run = await planRun(bench.campaign, bench.place);
-  await prepareTurn(bench);
+  const run = await planRun(bench.campaign, bench.workspace);
+  await preparePeer(bench);
   const postgresBefore = postgresSeconds(bench.postmaster);
   const begun = Date.now();
-  const { code, stderr } = await startResume(run, bench.place, ['--import', tellCost]).ended;
+  const { code, stderr } = await startResume(run, bench.workspace, ['--import', printCost]).ended;
   const ended = Date.now();
   const postgres = postgresSeconds(bench.postmaster) - postgresBefore;
   if (code !== 0) throw new Error(`volley ended with ${code}: ${stderr}`);
@@ -97,7 +97,7 @@ export async function runVolley(bench: Bench): Promise<Round['volley']> {
   const [peakBytes = Number.NaN, cpu = Number.NaN] =
     /^peak (\d+) cpu (\d+)$/m.exec(stderr)?.slice(1).map(Number) ?? [];
   return {
-    seconds: ((await completedAt(run, bench.place)) - (firstAt ?? Number.NaN)) / 1000,
+    seconds: ((await completedAt(run, bench.workspace)) - (firstAt ?? Number.NaN)) / 1000,
     wholeSeconds: (ended - begun) / 1000,
     processor: { own: cpu / 1e6, postgres, service: cpuSeconds },
     peakBytes,
@@ -105,7 +105,7 @@ export async function runVolley(bench: Bench): Promise<Round['volley']> {
 }
 
 /** In milliseconds since the epoch. */
-async function completedAt(run: string, { databaseUrl }: Place): Promise<number> {
+async function completedAt(run: string, { databaseUrl }: BenchWorkspace): Promise<number> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   const { rows } = await client.query<{ at: Date }>(
@@ -117,8 +117,8 @@ async function completedAt(run: string, { databaseUrl }: Place): Promise<number>
 }
 
 /** What an earlier peer left for the next checkpoint is written before this one's turn. */
-async function prepareTurn({ place, service }: Bench): Promise<void> {
-  const client = new pg.Client({ connectionString: place.databaseUrl });
+async function preparePeer({ workspace, service }: Bench): Promise<void> {
+  const client = new pg.Client({ connectionString: workspace.databaseUrl });
   await client.connect();
   await client.query('CHECKPOINT');
   await client.end();

@@ -25,16 +25,16 @@ export type Service = {
 /** The service in a process of its own, on a free port of 127.0.0.1. */
 export async function startService(): Promise<Service> {
   const child = fork(fileURLToPath(new URL('./service.ts', import.meta.url)));
-  const heard = async (): Promise<unknown> => {
+  const nextMessage = async (): Promise<unknown> => {
     const [message]: unknown[] = await once(child, 'message');
     return message;
   };
   const ask = async (words: string): Promise<Received> => {
-    const answer = heard();
+    const answer = nextMessage();
     child.send(words);
     return received.parse(await answer);
   };
-  const { port } = z.object({ port: z.number() }).parse(await heard());
+  const { port } = z.object({ port: z.number() }).parse(await nextMessage());
   return {
     url: `http://127.0.0.1:${port}`,
     begin: () => ask('begin'),

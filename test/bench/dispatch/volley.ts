@@ -6,12 +6,12 @@ import { startVolley } from '../../support/volley.ts';
 import { token } from './workload.ts';
 
 /** Volley's real command line, in a folder with a campaign and its accounts. */
-export type Place = { readonly folder: string; readonly databaseUrl: string };
+export type BenchWorkspace = { readonly folder: string; readonly databaseUrl: string };
 
 const planned = z.object({ run: z.string() });
 
 /** A run that is planned and not begun; gives its id. */
-export async function planRun(campaign: string, { folder, databaseUrl }: Place): Promise<string> {
+export async function planRun(campaign: string, { folder, databaseUrl }: BenchWorkspace): Promise<string> {
   const script = fileURLToPath(new URL('../plan-once.ts', import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, [script, 'ledger', campaign, databaseUrl], {
     cwd: folder,
@@ -20,15 +20,15 @@ export async function planRun(campaign: string, { folder, databaseUrl }: Place):
   return planned.parse(JSON.parse(stdout)).run;
 }
 
-export function startResume(run: string, place: Place, nodeFlags: readonly string[] = []) {
+export function startResume(run: string, workspace: BenchWorkspace, nodeFlags: readonly string[] = []) {
   return startVolley(['resume', run, '--json'], {
-    cwd: place.folder,
-    env: environmentFor(place),
+    cwd: workspace.folder,
+    env: environmentFor(workspace),
     nodeFlags,
   });
 }
 
-function environmentFor({ databaseUrl }: Place): Record<string, string> {
+function environmentFor({ databaseUrl }: BenchWorkspace): Record<string, string> {
   const { PATH = '', HOME = '' } = process.env;
   return { PATH, HOME, DATABASE_URL: databaseUrl, VOLLEY_ACCOUNTS: 'accounts.yaml', BENCH_TOKEN: token };
 }

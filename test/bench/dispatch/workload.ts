@@ -54,8 +54,8 @@ export type Message = { readonly messageId: string; readonly destinations: reado
 export function messagesOf({ requests, recipients }: Workload): Message[] {
   return Array.from({ length: requests }, (_, request) => ({
     messageId: String(request).padStart(36, '0'),
-    destinations: Array.from({ length: recipients }, (_, place): Destination => {
-      const row = request * recipients + place;
+    destinations: Array.from({ length: recipients }, (_, index): Destination => {
+      const row = request * recipients + index;
       return { Recipient: mobileOf(row), 'First Name': firstNameOf(row) };
     }),
   }));

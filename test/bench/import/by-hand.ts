@@ -25,10 +25,10 @@ export async function importByHand(url: string, file: string): Promise<ByHand> {
   await client.query("SET work_mem = '256MB'");
   await client.query(`
     INSERT INTO by_hand
-    SELECT envelope * 10000 + (place - 1) / 200, (place - 1) % 200 + 1, address,
+    SELECT envelope * 10000 + (number - 1) / 200, (number - 1) % 200 + 1, address,
            jsonb_build_object('First Name', a, 'Last Name', b, 'Custom1', d)
     FROM (
-      SELECT *, dense_rank() OVER (ORDER BY e, f) AS envelope, row_number() OVER (PARTITION BY e, f ORDER BY line) AS place
+      SELECT *, dense_rank() OVER (ORDER BY e, f) AS envelope, row_number() OVER (PARTITION BY e, f ORDER BY line) AS number
       FROM (
         SELECT DISTINCT ON (address) *
         FROM (SELECT *, ctid AS line, '+61' || substr(regexp_replace(c, '\\D', '', 'g'), 2) AS address FROM bare) AS read

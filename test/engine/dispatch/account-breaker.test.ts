@@ -14,7 +14,7 @@ beforeEach(async () => {
   await opened.ledger.pool.query('DELETE FROM account_breakers');
 });
 
-const openOne = (): AccountBreaker => createAccountBreaker(opened.context, anAccount());
+const createBreaker = (): AccountBreaker => createAccountBreaker(opened.context, anAccount());
 
 async function refuseAll(): Promise<void> {
   await opened.ledger.pool.query(
@@ -23,7 +23,7 @@ async function refuseAll(): Promise<void> {
   );
 }
 
-async function findBreaker(): Promise<{ tries: number; probe: string | null; until: Date } | undefined> {
+async function findBreaker(): Promise<{ refusals: number; probe: string | null; until: Date } | undefined> {
   const sql = 'SELECT refusals AS tries, probe, probe_until AS until FROM account_breakers';
   return (await opened.ledger.pool.query(sql)).rows[0];
 }
@@ -32,20 +32,20 @@ const endLease = () =>
   opened.ledger.pool.query(`UPDATE account_breakers SET probe_until = now() - interval '1 second'`);
 
 test('a worker that waited for the rate so long that another one tries sends nothing, and leaves that one alone', async () => {
-  const [first, second] = [openOne(), openOne()];
+  const [first, second] = [createBreaker(), createBreaker()];
   const [early, late] = [randomUUID(), randomUUID()];
   await refuseAll();
   expect(await first.enter(early)).toBe('probe');
   expect(await second.enter(randomUUID())).toBeTypeOf('number');
   await endLease();
-  expect(await openOne().enter(late)).toBe('probe');
+  expect(await createBreaker().enter(late)).toBe('probe');
   expect(await first.extendProbe(early)).toBe(false);
   await first.releaseProbe(early);
   expect(await findBreaker()).toMatchObject({ probe: late });
 });
 
 test('a worker that claims in time may try for as long as an answer may take, from then on', async () => {
-  const breaker = openOne();
+  const breaker = createBreaker();
   const probe = randomUUID();
   await refuseAll();
   expect(await breaker.enter(probe)).toBe('probe');
@@ -57,7 +57,7 @@ test('a worker that claims in time may try for as long as an answer may take, fr
 });
 
 test('what is asked again because its answer was lost has the same answer', async () => {
-  const breaker = openOne();
+  const breaker = createBreaker();
   const probeId = randomUUID();
   await refuseAll();
   expect(await breaker.enter(probeId)).toBe('probe');
@@ -69,7 +69,7 @@ test('what is asked again because its answer was lost has the same answer', asyn
 });
 
 test('another slice of the process may not try because the right to do so was given to the first', async () => {
-  const breaker = openOne();
+  const breaker = createBreaker();
   const [first, second] = [randomUUID(), randomUUID()];
   await refuseAll();
   expect(await breaker.enter(first)).toBe('probe');
@@ -83,7 +83,7 @@ test('another slice of the process may not try because the right to do so was gi
 });
 
 test('a late refusal of what tried opens nothing alone where another worker found the service to answer', async () => {
-  const [first, second] = [openOne(), openOne()];
+  const [first, second] = [createBreaker(), createBreaker()];
   const [early, late] = [randomUUID(), randomUUID()];
   await refuseAll();
   expect(await first.enter(early)).toBe('probe');

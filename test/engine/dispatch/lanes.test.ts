@@ -6,30 +6,30 @@ import { createLanes } from '../../../src/engine/dispatch/lanes.ts';
 type Work = (item: number) => Promise<void>;
 
 /** Works 50 items, of which some take longer than others; says in which order they were begun and how many at once. */
-async function worked(workAll: (work: Work, items: number[]) => Promise<void>) {
+async function observeWork(workAll: (work: Work, items: number[]) => Promise<void>) {
   const begun: number[] = [];
   let atOnce = 0;
-  let mostAtOnce = 0;
+  let maxAtOnce = 0;
   const items = Array.from({ length: 50 }, (_, index) => index);
   await workAll(async (item) => {
     begun.push(item);
-    mostAtOnce = Math.max(mostAtOnce, ++atOnce);
+    maxAtOnce = Math.max(maxAtOnce, ++atOnce);
     await sleep(item % 7);
     atOnce--;
   }, items);
-  return { begun, mostAtOnce };
+  return { begun, mostAtOnce: maxAtOnce };
 }
 
 describe('lanes', () => {
   test.each([1, 4, 16])(
     'begin items in the same order as p-limit, and as many at once, %i at most',
     async (concurrency) => {
-      const inLanes = await worked(async (work, items) => {
+      const inLanes = await observeWork(async (work, items) => {
         const lanes = createLanes(concurrency, work);
         lanes.add(items);
         await lanes.whenIdle();
       });
-      const limited = await worked(async (work, items) => {
+      const limited = await observeWork(async (work, items) => {
         const limit = pLimit(concurrency);
         await Promise.all(items.map((item) => limit(work, item)));
       });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createLease } from '../../../src/engine/dispatch/lease.ts';
 
 /** A lease that begins at 0, with clocks and a queue of the test's own. */
-function begin() {
+function createTestLease() {
   const world = { now: 0, clockAhead: 0, renewals: 0, renew: async () => true };
   const lease = createLease(
     { monotonic: () => world.now, now: () => new Date(world.now + world.clockAhead) },
@@ -15,7 +15,7 @@ function begin() {
 }
 
 test('a lease is valid for ten seconds without a question to the ledger', async () => {
-  const { world, lease } = begin();
+  const { world, lease } = createTestLease();
   world.now = 9_999;
   expect(lease.isValid()).toBe(true);
   expect(await lease.ensureValid()).toBe(true);
@@ -23,7 +23,7 @@ test('a lease is valid for ten seconds without a question to the ledger', async 
 });
 
 test('after ten seconds without a renewal the ledger is asked before anything is sent', async () => {
-  const { world, lease } = begin();
+  const { world, lease } = createTestLease();
   world.now = 10_000;
   expect(lease.isValid()).toBe(false);
   expect(await lease.ensureValid()).toBe(true);
@@ -35,7 +35,7 @@ test('after ten seconds without a renewal the ledger is asked before anything is
 });
 
 test('a renewal that arrives makes the lease valid for ten seconds more, from when it was begun', async () => {
-  const { world, lease } = begin();
+  const { world, lease } = createTestLease();
   world.renew = async () => {
     world.now += 3_000;
     return true;
@@ -47,7 +47,7 @@ test('a renewal that arrives makes the lease valid for ten seconds more, from wh
 });
 
 test('a lease of a slice that is another worker’s is lost, for good, and its signal is aborted', async () => {
-  const { world, lease } = begin();
+  const { world, lease } = createTestLease();
   expect(lease.lost.aborted).toBe(false);
   world.renew = async () => false;
   await lease.renew();
@@ -58,7 +58,7 @@ test('a lease of a slice that is another worker’s is lost, for good, and its s
 });
 
 test('a slice that was taken while the process stood still is noticed before anything is sent', async () => {
-  const { world, lease } = begin();
+  const { world, lease } = createTestLease();
   world.now = 60_000;
   world.renew = async () => false;
   expect(await lease.ensureValid()).toBe(false);
@@ -66,7 +66,7 @@ test('a slice that was taken while the process stood still is noticed before any
 });
 
 test('a machine that slept while only its clock went on asks the ledger before it sends anything', async () => {
-  const { world, lease } = begin();
+  const { world, lease } = createTestLease();
   world.clockAhead = 3_600_000;
   expect(lease.isValid()).toBe(false);
   world.renew = async () => false;
@@ -74,7 +74,7 @@ test('a machine that slept while only its clock went on asks the ledger before i
 });
 
 test('a clock that is set back makes no lease valid for longer', async () => {
-  const { world, lease } = begin();
+  const { world, lease } = createTestLease();
   world.clockAhead = -3_600_000;
   world.now = 9_999;
   expect(lease.isValid()).toBe(true);
@@ -83,7 +83,7 @@ test('a clock that is set back makes no lease valid for longer', async () => {
 });
 
 test('a renewal that began before the process stood still proves nothing; another one is begun', async () => {
-  const { world, lease } = begin();
+  const { world, lease } = createTestLease();
   const { promise, resolve } = Promise.withResolvers<boolean>();
   world.renew = () => promise;
   const renewing = lease.renew();
@@ -97,7 +97,7 @@ test('a renewal that began before the process stood still proves nothing; anothe
 });
 
 test('renewals that take too long to arrive do not make a lease valid', async () => {
-  const { world, lease } = begin();
+  const { world, lease } = createTestLease();
   world.now = 10_000;
   world.renew = async () => {
     world.now += 11_000;
@@ -108,7 +108,7 @@ test('renewals that take too long to arrive do not make a lease valid', async ()
 });
 
 test('the failure of a ledger that is away reaches the caller', async () => {
-  const { world, lease } = begin();
+  const { world, lease } = createTestLease();
   world.now = 10_000;
   world.renew = async () => {
     throw new Error('Connection terminated');
@@ -119,7 +119,7 @@ test('the failure of a ledger that is away reaches the caller', async () => {
 });
 
 test('however many callers ask at once, the lease is renewed once', async () => {
-  const { world, lease } = begin();
+  const { world, lease } = createTestLease();
   world.now = 10_000;
   expect(await Promise.all([lease.ensureValid(), lease.renew(), lease.ensureValid()])).toEqual([
     ...[true, undefined, true],

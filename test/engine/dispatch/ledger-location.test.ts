@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 
 /** Has the ledger say that it was elsewhere, by one part of system/timeline/database. */
-async function wasElsewhere(part: number): Promise<void> {
+async function changeRecordedLocation(part: number): Promise<void> {
   await opened.ledger.pool.query(
     `UPDATE ledger_location
      SET location = (SELECT string_agg(CASE n WHEN $1 THEN '7' ELSE part END, '/' ORDER BY n)
@@ -42,7 +42,7 @@ test.each([
   [2, 'The server is on another timeline (7, now 00000001): a stand-by was promoted, or a backup restored'],
   [3, 'The ledger was another database of this server (number 7, now '],
 ])('a ledger that differs in part %i of its place is held, and says why', async (part, words) => {
-  await wasElsewhere(part);
+  await changeRecordedLocation(part);
   await expect(requireSendableLedger(opened.context)).rejects.toThrow(words);
   // Also for those who look only later, and nobody else could know.
   await expect(requireSendableLedger(opened.context)).rejects.toThrow(words);
@@ -56,7 +56,7 @@ test('nothing is claimed through a session that is elsewhere than the ledger say
     [2, 3].map((line) => aContact(line)),
   );
   const slice = await holdNextSlice(ledger, run);
-  await wasElsewhere(2);
+  await changeRecordedLocation(2);
   expect((await claimFrom(ledger, slice, 1)).claimed).toEqual([]);
   await confirmRestored(opened.context, { since: null, reason: 'the stand-by is synchronous' });
   expect((await claimFrom(ledger, slice, 1)).claimed).toHaveLength(1);
@@ -93,7 +93,7 @@ test('nobody can say that nothing is missing in a ledger of which another machin
   };
   marks.write(id, [gone]);
   // Held already, as one that was moved.
-  await wasElsewhere(3);
+  await changeRecordedLocation(3);
   await checkLedgerLocation(context);
   await checkLedgerLocation({ ...context, ledger: { ...ledger, marks } });
   const moved = confirmRestored(context, { since: null, reason: 'moved' });

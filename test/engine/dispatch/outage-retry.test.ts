@@ -16,16 +16,16 @@ function open({
   end?: AbortSignal;
   revive?: (onGone: () => void) => Promise<void>;
 } = {}) {
-  const said: string[] = [];
+  const events: string[] = [];
   const outage = {
-    onDown: ({ message }: Error) => said.push(`away: ${message}`),
-    onUp: () => said.push('back'),
+    onDown: ({ message }: Error) => events.push(`away: ${message}`),
+    onUp: () => events.push('back'),
   };
   let drops = 0;
   const dropConnections = (): void => {
     drops++;
   };
-  return { said, drops: () => drops, ...createOutageRetry(outage, { revive, dropConnections }, end) };
+  return { said: events, drops: () => drops, ...createOutageRetry(outage, { revive, dropConnections }, end) };
 }
 
 const lost = (): Error => new Error('Connection terminated unexpectedly');

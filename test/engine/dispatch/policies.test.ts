@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 const never = new AbortController().signal;
-const quiet = { onStart: () => {}, onWatch: () => {}, onDown: () => {}, onUp: () => {} };
+const noProgress = { onStart: () => {}, onWatch: () => {}, onDown: () => {}, onUp: () => {} };
 
 /** A run of so many contacts; the last two digits of an address are its line, from 02. */
 function planRun(contacts: number, chunkSize: number, dispatch: object = {}, canary: number | null = null) {
@@ -36,7 +36,7 @@ async function execute(
   run: string,
   account: Partial<Account>,
 ): Promise<{ end: RunEnd; summary: RunSummary }> {
-  const end = await executeRun(opened.context, run, async () => anAccount(account), never, quiet);
+  const end = await executeRun(opened.context, run, async () => anAccount(account), never, noProgress);
   return { end, summary: await requireSummary(opened.context, run) };
 }
 
@@ -232,7 +232,7 @@ describe('from another process', () => {
         accountNamed,
         stop: stop.signal,
         cutOff: never,
-        outageRetry: createOutageRetry(quiet, opened.ledger, never),
+        outageRetry: createOutageRetry(noProgress, opened.ledger, never),
       });
     const stranger = helper(async (name) => {
       helping.add(`stranger asked for ${name}`);

@@ -12,10 +12,10 @@ test.each([
   [6, 9999],
   [20, 9999],
   [5000, 9999],
-])('after attempt %i nothing to %i ms are waited, drawn evenly', (attempt, most) => {
+])('after attempt %i nothing to %i ms are waited, drawn evenly', (attempt, max) => {
   expect(retryWait(attempt, undefined, 0)).toBe(0);
-  expect(retryWait(attempt, undefined, 0.5)).toBe((most + 1) / 2);
-  expect(retryWait(attempt, undefined, nearlyOne)).toBe(most);
+  expect(retryWait(attempt, undefined, 0.5)).toBe((max + 1) / 2);
+  expect(retryWait(attempt, undefined, nearlyOne)).toBe(max);
 });
 
 test('what the service asks for is waited out, and the jitter comes on top', () => {

@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 
 /** A campaign that tells by this shell script. */
-async function planTold(script: string, more = ''): Promise<string> {
+async function planWithCommand(script: string, more = ''): Promise<string> {
   await scene.workspace.write('tell.sh', `#!/bin/sh\n${script}\n`);
   await chmod(`${scene.workspace.folder}/tell.sh`, 0o755);
   const run = await scene.plan(`  - { command: [./tell.sh, 'a b; $(id)'] }\n${more}`);
@@ -24,7 +24,7 @@ async function planTold(script: string, more = ''): Promise<string> {
 }
 
 test("a command is told in the campaign's folder: JSON on its input, what it is about in its environment", async () => {
-  const run = await planTold(
+  const run = await planWithCommand(
     'cat > told.json; echo "$VOLLEY_RUN $VOLLEY_EVENT $VOLLEY_NOTIFICATION $1" > names',
   );
   await scene.tellAll();
@@ -40,7 +40,7 @@ test("a command is told in the campaign's folder: JSON on its input, what it is 
 });
 
 test('its environment, and that of its parent, have neither the database nor a secret', async () => {
-  await planTold('env > environment; cat /proc/$PPID/environ >> environment');
+  await planWithCommand('env > environment; cat /proc/$PPID/environ >> environment');
   await scene.tellAll();
   const environment = await scene.workspace.read('environment');
   expect(environment).toContain('VOLLEY_EVENT=completed');
@@ -48,7 +48,7 @@ test('its environment, and that of its parent, have neither the database nor a s
 });
 
 test('one that fails is run again, with the same words', async () => {
-  const run = await planTold('cat >> told; echo >> told; test -f ready');
+  const run = await planWithCommand('cat >> told; echo >> told; test -f ready');
   await scene.tellAll();
   expect(await scene.notifications(run)).toMatchObject([
     { state: 'due', attempts: 1, problem: 'ended with 1' },
@@ -62,7 +62,7 @@ test('one that fails is run again, with the same words', async () => {
 });
 
 test('what it writes is logged, cut off, without addresses and control characters', async () => {
-  await planTold(
+  await planWithCommand(
     `printf 'to ann@example.org +64211234567 \\033[2J {"level":60}\\n'; head -c 1000000 /dev/zero | tr '\\0' x`,
   );
   await scene.tellAll();
@@ -74,7 +74,7 @@ test('what it writes is logged, cut off, without addresses and control character
 });
 
 test("where the campaign's folder is not, it is left to another process", async () => {
-  const run = await planTold('true');
+  const run = await planWithCommand('true');
   const { ledger } = scene.opened;
   await ledger.pool.query(`UPDATE notifications SET campaign_file = '/no/such/folder/campaign.yaml'`);
   await scene.letPass(30);
@@ -101,7 +101,7 @@ test.each([
   ],
 ])('no command of a campaign %s is run, unless this process was told to run it', async (_, arrange) => {
   await scene.workspace.write('campaigns/other.yaml', '');
-  const run = await planTold('touch ran');
+  const run = await planWithCommand('touch ran');
   await arrange();
   await scene.tellAll({ campaigns: 'campaigns' });
   expect(await scene.notifications(run)).toMatchObject([
@@ -120,7 +120,7 @@ test.each([
 });
 
 test("a command that only the ledger knows is not run: the campaign's file here has to say it", async () => {
-  const run = await planTold('true');
+  const run = await planWithCommand('true');
   await scene.opened.ledger.pool.query(
     `UPDATE notifications SET target = jsonb_set(target, '{command}', '["touch", "made-by-the-ledger"]')`,
   );
@@ -132,7 +132,7 @@ test("a command that only the ledger knows is not run: the campaign's file here 
 });
 
 test('no secret is in the ledger or the log, whatever is told and whatever goes wrong', async () => {
-  await planTold('exit 1', toldByWebhook());
+  await planWithCommand('exit 1', toldByWebhook());
   await scene.tellAll();
   scene.peer.answer(500);
   await scene.letPass(1);

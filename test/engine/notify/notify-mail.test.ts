@@ -20,7 +20,7 @@ beforeEach(async () => {
 
 const mail = `  - email: { to: [Ops@Example.org, billing@example.org], FromEmail: night@example.org, SubAccount: Ops }\n`;
 
-async function completed(notify = mail): Promise<string> {
+async function completedRun(notify = mail): Promise<string> {
   const run = await scene.plan(notify);
   await scene.send(run);
   return run;
@@ -48,7 +48,7 @@ async function suppress(...addresses: string[]): Promise<void> {
 }
 
 test('the summary is one e-mail, sent by a run of its own, which has no e-mail in turn', async () => {
-  const run = await completed();
+  const run = await completedRun();
   await scene.tellAll();
   const mailRun = await scene.mailOf(run);
   await scene.send(mailRun);
@@ -73,7 +73,7 @@ test('the summary is one e-mail, sent by a run of its own, which has no e-mail i
 });
 
 test('that it is told and the run that tells it are one: who had it before makes no other', async () => {
-  await completed();
+  await completedRun();
   const { context, ledger } = scene.opened;
   const soon = new Date(Date.now() - 1);
   const first = await acquireNotification(ledger.pool, [], new Date(), soon);
@@ -88,7 +88,7 @@ test('that it is told and the run that tells it are one: who had it before makes
 
 test('of a mail that nobody is left to be sent to, the run is over, and says who was left out', async () => {
   await suppress('ops@example.org', 'billing@example.org');
-  const run = await completed();
+  const run = await completedRun();
   await scene.tellAll();
   expect(await requireSummary(scene.opened.context, await scene.mailOf(run))).toMatchObject({
     state: 'completed',
@@ -98,7 +98,7 @@ test('of a mail that nobody is left to be sent to, the run is over, and says who
 });
 
 test('without the account it is left to another process', async () => {
-  const run = await completed();
+  const run = await completedRun();
   const accountNamed = () =>
     Promise.reject(new InputError([{ where: 'accounts.yaml', what: 'no such account' }]));
   await scene.tellAll({ accountNamed });
@@ -107,7 +107,7 @@ test('without the account it is left to another process', async () => {
 
 test('who must not be sent to is not sent to by it either', async () => {
   await suppress('ops@example.org');
-  const run = await completed();
+  const run = await completedRun();
   await scene.tellAll();
   const mailRun = await scene.mailOf(run);
   await scene.send(mailRun);
@@ -115,7 +115,7 @@ test('who must not be sent to is not sent to by it either', async () => {
 });
 
 test('words of others in it are no placeholders of the service, and forge no header', async () => {
-  const run = await completed();
+  const run = await completedRun();
   const writeMail = () => ({ subject: 'a\r\nBcc: x@example.org', text: 'see [[File1]] and [[Reply]]' });
   await scene.tellAll({ writeMail });
   const mailRun = await scene.mailOf(run);
@@ -127,7 +127,7 @@ test('words of others in it are no placeholders of the service, and forge no hea
 });
 
 test('a sign of two parts is not cut apart where the words are too long', async () => {
-  const run = await completed();
+  const run = await completedRun();
   const writeMail = () => ({ subject: `${'s'.repeat(199)}📧`, text: `${'t'.repeat(8_999)}📧` });
   await scene.tellAll({ writeMail });
   const mailRun = await scene.mailOf(run);
@@ -139,15 +139,15 @@ test('a sign of two parts is not cut apart where the words are too long', async 
 });
 
 test('one that cannot be planned is tried less and less often', async () => {
-  const run = await completed();
+  const run = await completedRun();
   const writeMail = () => {
     throw new Error('no words');
   };
-  const tries: number[] = [];
+  const attempts: number[] = [];
   for (const minutes of [0, 1, 0, 1]) {
     await scene.letPass(minutes);
     await scene.tellAll({ writeMail });
-    tries.push((await scene.notifications(run))[0]?.attempts ?? 0);
+    attempts.push((await scene.notifications(run))[0]?.attempts ?? 0);
   }
-  expect(tries).toEqual([1, 2, 2, 3]);
+  expect(attempts).toEqual([1, 2, 2, 3]);
 });

@@ -28,9 +28,9 @@ async function openSlice() {
   const slice = await holdNextSlice(ledger, run);
   const outageRetry = createOutageRetry({ onDown: () => {}, onUp: () => {} }, ledger, never);
   const recorder = createRecorder(ledger.hot, outageRetry);
-  const place = await checkLedgerLocation(context);
+  const location = await checkLedgerLocation(context);
   const recorded: number[] = [];
-  const checkpoint = createCheckpointer(context, outageRetry, place.ledger).open(slice, {
+  const checkpoint = createCheckpointer(context, outageRetry, location.ledger).open(slice, {
     onAccepted: ({ request }) => recorded.push(request),
     onFailed: () => {},
     recorder,

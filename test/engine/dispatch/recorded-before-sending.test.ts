@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 /** What another session sees of a request. */
-async function recordOf(messageId: string): Promise<unknown> {
+async function ledgerRecordOf(messageId: string): Promise<unknown> {
   const { rows } = await opened.ledger.pool.query(
     `SELECT q.state, a.owner = s.owner AS of_the_holder, q.attempts AS attempt, a.finished_at IS NULL AS under_way
      FROM request_states q
@@ -34,7 +34,7 @@ test('whenever a request arrives at the service, the ledger says by then who is 
     const call = 1 + (calls.get(messageId) ?? 0);
     calls.set(messageId, call);
     const refuse = call === 1 && calls.size % 2 === 0;
-    records.push([messageId, call, await recordOf(messageId)]);
+    records.push([messageId, call, await ledgerRecordOf(messageId)]);
     if (refuse) response.writeHead(503, { 'Retry-After': '0' }).end();
     else answerSuccess(messageId, response);
   }

@@ -19,7 +19,7 @@ const latencies = [0, 100];
  * its account; and how much of the bulk run goes out meanwhile. Both are commands of their own, as cron would start them.
  * `BENCH_ROUNDS` sets another number of rounds than ten.
  */
-export async function benchOvertake(): Promise<void> {
+export async function benchPreempt(): Promise<void> {
   const rounds = Number(process.env['BENCH_ROUNDS'] ?? '10');
   const home = makeHome('volley-bench-');
   const lease = await leaseEmbeddedServer(home);
@@ -42,7 +42,7 @@ export async function benchOvertake(): Promise<void> {
     await lease.release();
     deleteHome(home);
   }
-  console.log(`overtake: an urgent run beside a bulk one on the same account, median of ${rounds}`);
+  console.log(`preempt: an urgent run beside a bulk one on the same account, median of ${rounds}`);
   console.log(table.toString());
 }
 
@@ -51,9 +51,9 @@ type Arrival = { readonly at: number; readonly urgent: boolean };
 async function measure(server: string, latency: number, rounds: number): Promise<string[]> {
   const client = new pg.Client({ connectionString: `${server}/postgres` });
   await client.connect();
-  await client.query(`CREATE DATABASE overtake_${latency}`);
+  await client.query(`CREATE DATABASE preempt_${latency}`);
   await client.end();
-  const databaseUrl = `${server}/overtake_${latency}`;
+  const databaseUrl = `${server}/preempt_${latency}`;
   const arrivals: Arrival[] = [];
   const service = await textPeer((text, response) => {
     arrivals.push({ at: Date.now(), urgent: text.includes('"Reference":"urgent"') });
@@ -91,11 +91,11 @@ async function measure(server: string, latency: number, rounds: number): Promise
     }
     bulk.process.kill('SIGKILL');
     await bulk.ended;
-    const [middle, most] = [median(waits), Math.max(...waits)];
+    const [middle, max] = [median(waits), Math.max(...waits)];
     return [
       `${latency} ms`,
       String(Math.round(middle)),
-      String(Math.round(most)),
+      String(Math.round(max)),
       '1000',
       String(median(meanwhile)),
     ];
