@@ -4,7 +4,7 @@ import { nearest, oneOf } from '../platform/nearest.ts';
 import { isAllowed, isExtendable } from '../wire/allowed-values.ts';
 import { firstUnsupportedCharacter } from '../wire/characters.ts';
 import type { FieldDefinition } from '../wire/fields.ts';
-import { isLoopbackHttp } from '../wire/required-fields.ts';
+import { isLoopbackHttp } from '../wire/loopback.ts';
 import { wireValueError } from '../wire/wire-values.ts';
 import { hasPlaceholder } from './placeholders.ts';
 import type { CampaignTarget } from './target.ts';

@@ -5,7 +5,7 @@ import { nearest, oneOf } from '../platform/nearest.ts';
 import { duration, positiveNumber, text, wholeNumber } from '../platform/scalars.ts';
 import { type Environment, resolveNames, secret } from '../platform/secrets.ts';
 import { readYaml } from '../platform/yaml.ts';
-import { isLoopbackHost } from '../wire/required-fields.ts';
+import { isLoopbackHost } from '../wire/loopback.ts';
 import { rest2Versions, versionIn } from '../wire/rest-2-paths.ts';
 import type { Account, Credentials } from './account.ts';
 import { allowProblems, allowSchema } from './allowed-values.ts';

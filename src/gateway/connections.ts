@@ -21,12 +21,12 @@ export type Connections = {
    * One exchange, on a connection that carries no other meanwhile. Never rejects, never sends twice.
    *
    * @param assessTrust is asked of a whole answer; anything but `keep` ends the connection
-   * @param cutOff ends the exchange where it stands
+   * @param signal ends the exchange where it stands
    */
   readonly exchange: (
     request: EncodedSendRequest | EncodedLookUp,
-    trustIn: (answer: Answer) => Trust,
-    cutOff?: AbortSignal,
+    assessTrust: (answer: Answer) => Trust,
+    signal?: AbortSignal,
   ) => Promise<Evidence>;
   /** Lets exchanges under way finish, then closes the connections. */
   readonly close: () => Promise<void>;
@@ -113,13 +113,13 @@ export function openConnections(
 
   async function exchangeOn(
     connection: Connection,
-    ...[request, trustIn, cutOff]: Parameters<Connections['exchange']>
+    ...[request, assessTrust, signal]: Parameters<Connections['exchange']>
   ): Promise<Evidence> {
-    const evidence = await exchange(connection.client, request, limits, cutOff);
+    const evidence = await exchange(connection.client, request, limits, signal);
     if (evidence.kind !== 'answer') return evidence;
     const isFirst = connection.exchanges === 0;
     connection.exchanges++;
-    const trust = trustIn(evidence);
+    const trust = assessTrust(evidence);
     if (trust.kind === 'keep') return evidence;
     // A service that says `close` processes nothing after what it says it to, so it has not taken a later request.
     const isProven =

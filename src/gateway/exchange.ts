@@ -34,7 +34,7 @@ export function exchange(
   dispatcher: Dispatcher,
   request: EncodedSendRequest | EncodedLookUp,
   limits: ExchangeLimits,
-  cutOff?: AbortSignal,
+  signal?: AbortSignal,
   reset = false,
 ): Promise<Evidence> {
   const { promise, resolve } = Promise.withResolvers<Evidence>();
@@ -48,13 +48,13 @@ export function exchange(
     bodyTimeout: 0,
     reset,
   };
-  dispatcher.dispatch(options, evidenceHandler(limits, cutOff, resolve));
+  dispatcher.dispatch(options, evidenceHandler(limits, signal, resolve));
   return promise;
 }
 
 function evidenceHandler(
   limits: ExchangeLimits,
-  cutOff: AbortSignal | undefined,
+  signal: AbortSignal | undefined,
   resolve: (evidence: Evidence) => void,
 ): Handler {
   let headerWritten = false;
@@ -63,10 +63,10 @@ function evidenceHandler(
   let received = 0;
   const chunks: Buffer[] = [];
 
-  let onCutOff = (): void => undefined;
+  let onAbort = (): void => undefined;
   const settle = (evidence: Evidence): void => {
     deadline?.clear();
-    cutOff?.removeEventListener('abort', onCutOff);
+    signal?.removeEventListener('abort', onAbort);
     resolve(evidence);
   };
 
@@ -89,14 +89,13 @@ function evidenceHandler(
         controller.abort(new ExchangeStopped('stopped as it was about to be written a second time'));
         return;
       }
-      if (cutOff?.aborted) {
+      if (signal?.aborted) {
         controller.abort(new ExchangeStopped('stopped before it was sent'));
         return;
       }
       headerWritten = true;
-      onCutOff = () =>
-        controller.abort(new ExchangeStopped('no answer until the sending process had to end'));
-      cutOff?.addEventListener('abort', onCutOff, { once: true });
+      onAbort = () => controller.abort(new ExchangeStopped('no answer until the sending process had to end'));
+      signal?.addEventListener('abort', onAbort, { once: true });
       startDeadline(controller, limits.headers, 'no answer');
     },
     onResponseStart(controller, status, headers) {

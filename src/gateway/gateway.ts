@@ -21,19 +21,19 @@ export type Gateway = {
   /**
    * One HTTP exchange; its outcome, good or bad, is the evidence.
    *
-   * @param cutOff ends the exchange where it stands
+   * @param signal ends the exchange where it stands
    * @throws Error, before anything is sent, for a request the account's interface cannot express.
    */
-  readonly send: (request: OutgoingRequest, cutOff?: AbortSignal) => Promise<Evidence>;
+  readonly send: (request: OutgoingRequest, signal?: AbortSignal) => Promise<Evidence>;
   /** What an exchange means for the request with this MessageID. No text of it holds the account's credentials. */
   readonly classify: (evidence: Evidence, messageId: string) => Verdict;
   /**
    * Asks the service what it knows of a MessageID: one HTTP exchange. Never rejects; `unclear` where the interface
    * cannot be asked. No text of the answer holds the account's credentials.
    *
-   * @param cutOff ends the exchange where it stands
+   * @param signal ends the exchange where it stands
    */
-  readonly lookUp: (messageId: string, cutOff?: AbortSignal) => Promise<LookUp>;
+  readonly lookUp: (messageId: string, signal?: AbortSignal) => Promise<LookUp>;
   /**
    * Asks the service what it knows of the recipients of a MessageID, a page of them at a time, from 1; otherwise as
    * `lookUp`.
@@ -41,7 +41,7 @@ export type Gateway = {
   readonly lookUpRecipients: (
     messageId: string,
     page: number,
-    cutOff?: AbortSignal,
+    signal?: AbortSignal,
   ) => Promise<RecipientLookUp>;
   /** Opens and closes a connection, without any HTTP. */
   readonly checkReachable: () => Promise<Reachability>;
@@ -73,32 +73,32 @@ export function openGateway(account: Account): Gateway {
   async function askStatus<Answer>(
     messageId: string,
     page: number | undefined,
-    cutOff: AbortSignal | undefined,
+    signal: AbortSignal | undefined,
     read: (statusLookUp: StatusLookUp, evidence: Evidence) => Answer,
   ): Promise<Answer | InconclusiveLookUp> {
     const { statusLookUp } = wire;
     if (!statusLookUp) return { kind: 'unclear', reason: `${wire.name} has no status look-up` };
     const encoded = statusLookUp.encode(messageId, credentials, page);
     const located = { ...encoded, path: pathTo(encoded.path) };
-    const evidence = await connections.exchange(located, trustInLookUp(messageId, statusLookUp), cutOff);
+    const evidence = await connections.exchange(located, assessLookUpTrust(messageId, statusLookUp), signal);
     return read(statusLookUp, evidence);
   }
 
   return {
     // Not async: a request that cannot be encoded must throw before there is a promise, which only evidence fulfils.
-    send(request, cutOff) {
+    send(request, signal) {
       const encoded = wire.encodeSendRequest(request, credentials);
       const located = { ...encoded, path: pathTo(encoded.path) };
       const trust = (answer: Answer): Trust => assessTrust(answer, request.messageId, decode);
-      return connections.exchange(located, trust, cutOff);
+      return connections.exchange(located, trust, signal);
     },
     classify: (evidence, messageId) => redactVerdict(classify(evidence, messageId, decode), redact),
-    lookUp: (messageId, cutOff) =>
-      askStatus(messageId, undefined, cutOff, ({ decode }, evidence) =>
+    lookUp: (messageId, signal) =>
+      askStatus(messageId, undefined, signal, ({ decode }, evidence) =>
         readLookUp(evidence, messageId, decode, redact),
       ),
-    lookUpRecipients: (messageId, page, cutOff) =>
-      askStatus(messageId, page, cutOff, (statusLookUp, evidence) =>
+    lookUpRecipients: (messageId, page, signal) =>
+      askStatus(messageId, page, signal, (statusLookUp, evidence) =>
         readRecipientLookUp(evidence, messageId, statusLookUp, redact),
       ),
     checkReachable: () => checkReachable(url, timeouts.connect),
@@ -117,7 +117,7 @@ function memoizeDecode(decode: DecodeSendAnswer): DecodeSendAnswer {
 }
 
 /** What names no MessageID, or another, leaves the message in doubt; the connection is not used again. */
-function trustInLookUp(messageId: string, { decode }: StatusLookUp): (answer: Answer) => Trust {
+function assessLookUpTrust(messageId: string, { decode }: StatusLookUp): (answer: Answer) => Trust {
   return ({ body }) => {
     const decoded = decode(body);
     const isOurs = 'messageId' in decoded && decoded.messageId === messageId;

@@ -1,7 +1,7 @@
 import type { Problem } from '../domain/problems.ts';
 import { type Environment, resolveNames } from '../platform/secrets.ts';
 import { readSignatureKey, wrongSignatureKey } from '../platform/webhook-signature.ts';
-import { isLoopbackHost } from '../wire/required-fields.ts';
+import { isLoopbackHost } from '../wire/loopback.ts';
 
 /** Where somebody wants to be told, as it is written: `${NAME}` stands for what is in the environment. */
 export type WebhookDefinition = {

@@ -25,15 +25,15 @@ const maxAnswerBytes = 64 * 1024;
  * One POST, signed by the Standard Webhooks scheme; redirects are not followed. Never rejects, and what it says holds
  * neither the address nor a word of the answer.
  *
- * @param cutOff ends the exchange where it stands
+ * @param signal ends the exchange where it stands
  */
 export async function callWebhook(
   { url, key }: Webhook,
   { id, now, body }: WebhookCall,
-  cutOff: AbortSignal,
+  signal: AbortSignal,
 ): Promise<WebhookResult> {
   const client = new Client(url.origin, { allowH2: false, connect: { timeout: timeouts.connect } });
-  const late = AbortSignal.timeout(timeouts.whole);
+  const timeout = AbortSignal.timeout(timeouts.whole);
   try {
     const answer = await client.request({
       method: 'POST',
@@ -46,17 +46,17 @@ export async function callWebhook(
       body,
       headersTimeout: timeouts.headers,
       bodyTimeout: timeouts.headers,
-      signal: AbortSignal.any([late, cutOff]),
+      signal: AbortSignal.any([timeout, signal]),
     });
     const { statusCode } = answer;
     // Whoever sends more has answered all the same.
-    await answer.body.dump({ limit: maxAnswerBytes, signal: late }).catch(() => undefined);
+    await answer.body.dump({ limit: maxAnswerBytes, signal: timeout }).catch(() => undefined);
     if (statusCode >= 200 && statusCode < 300) return { kind: 'acknowledged' };
     if (statusCode === 410) return { kind: 'gone' };
     return { kind: 'failed', problem: `answered ${statusCode}` };
   } catch (error) {
-    if (cutOff.aborted) return { kind: 'failed', problem: 'no answer until the process had to end' };
-    const problem = late.aborted ? `no answer within ${timeouts.whole} ms` : describeError(error);
+    if (signal.aborted) return { kind: 'failed', problem: 'no answer until the process had to end' };
+    const problem = timeout.aborted ? `no answer within ${timeouts.whole} ms` : describeError(error);
     return { kind: 'failed', problem };
   } finally {
     await client.destroy().catch(() => undefined);

@@ -102,18 +102,18 @@ export function openDeliveryReportSender(
 
 function encodeReply(
   { reportable, destination }: Outstanding,
-  chances: DeliverySettings,
+  settings: DeliverySettings,
 ): EncodedDeliveryReport | undefined {
-  const reply = replyReport(reportable.message, destination, reportable.callback, chances);
+  const reply = replyReport(reportable.message, destination, reportable.callback, settings);
   return reply && encodeDeliveryReport(reply, reportable.callback.format);
 }
 
 /** Undefined where the recipient does not answer. */
-function encodeReport(report: Outstanding, chances: DeliverySettings): EncodedDeliveryReport | undefined {
+function encodeReport(report: Outstanding, settings: DeliverySettings): EncodedDeliveryReport | undefined {
   const { reportable, destination, kind } = report;
-  if (kind === 'reply') return encodeReply(report, chances);
+  if (kind === 'reply') return encodeReply(report, settings);
   const { message, callback } = reportable;
-  const delivery = deliver(message, destination, chances);
+  const delivery = deliver(message, destination, settings);
   return encodeDeliveryReport(deliveryReport(message, delivery, callback), callback.format);
 }
 
@@ -121,10 +121,10 @@ function encodeReport(report: Outstanding, chances: DeliverySettings): EncodedDe
 async function send(
   agent: Agent,
   report: Outstanding,
-  chances: DeliverySettings,
+  settings: DeliverySettings,
   now: Date,
 ): Promise<boolean> {
-  const encoded = encodeReport(report, chances);
+  const encoded = encodeReport(report, settings);
   if (encoded === undefined) return true;
   const { callback } = report.reportable;
   try {

@@ -115,14 +115,14 @@ const unitPrices: Readonly<Record<Channel, number>> = { sms: 80, fax: 90, email:
 export function deliver(
   message: AcceptedMessage,
   destination: Destination,
-  chances: DeliverySettings,
+  settings: DeliverySettings,
 ): Delivery {
   if (message.aborted) return abortedDelivery(message, destination);
   for (let submission = 0; submission < message.resubmitted; submission++) {
-    const earlier = deliverOnce(message, destination, chances, submission);
+    const earlier = deliverOnce(message, destination, settings, submission);
     if (earlier.delivered) return earlier;
   }
-  return deliverOnce(message, destination, chances, message.resubmitted);
+  return deliverOnce(message, destination, settings, message.resubmitted);
 }
 
 function deliverOnce(

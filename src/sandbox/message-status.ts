@@ -24,13 +24,13 @@ export function stateOf({ sentAt }: AcceptedMessage, now: Date): MessageState {
 export function statusOf(
   kept: KeptMessage,
   page: RecordPage,
-  chances: DeliverySettings,
+  settings: DeliverySettings,
   now: Date,
   withReplies: boolean,
 ): MessageStatus {
   const { message, destinations } = kept;
   const state = stateOf(message, now);
-  const totals = state === 'Completed' ? totalsOf(kept, chances) : countTotals(kept, chances, now);
+  const totals = state === 'Completed' ? totalsOf(kept, settings) : countTotals(kept, settings, now);
   const { messageId, jobNumber, reference, subAccount, department, zone } = message;
   const first = (page.page - 1) * page.recordsPerPage;
   return {
@@ -52,13 +52,13 @@ export function statusOf(
     price: priceText(totals.price),
     recipients: recordsOnPage(destinations, page).map((destination, index): RecipientStatus => {
       const { Recipient: _, ...fields } = destination;
-      const delivery = deliveryAt(message, destination, chances, now);
+      const delivery = deliveryAt(message, destination, settings, now);
       return {
         type: deliveryReportTypes[message.channel],
         sequence: first + index + 1,
         fields,
-        ...recipientOutcome(message, destination, delivery, chances),
-        ...(withReplies ? { replies: delivery ? repliesOf(message, destination, chances) : [] } : {}),
+        ...recipientOutcome(message, destination, delivery, settings),
+        ...(withReplies ? { replies: delivery ? repliesOf(message, destination, settings) : [] } : {}),
       };
     }),
   };
@@ -68,13 +68,13 @@ export function statusOf(
 export function deliveryAt(
   message: AcceptedMessage,
   destination: Destination,
-  chances: DeliverySettings,
+  settings: DeliverySettings,
   now: Date,
 ): Delivery | undefined {
-  if (stateOf(message, now) === 'Completed') return deliver(message, destination, chances);
+  if (stateOf(message, now) === 'Completed') return deliver(message, destination, settings);
   const before = beforeResubmission(message);
   if (before === undefined) return undefined;
-  const earlier = deliver(before, destination, chances);
+  const earlier = deliver(before, destination, settings);
   return earlier.delivered ? earlier : undefined;
 }
 
@@ -88,9 +88,9 @@ export function beforeResubmission(message: AcceptedMessage): AcceptedMessage | 
 export function repliesOf(
   message: AcceptedMessage,
   destination: Destination,
-  chances: DeliverySettings,
+  settings: DeliverySettings,
 ): readonly InboundRecord[] {
-  const reply = replyOf(message, destination, chances);
+  const reply = replyOf(message, destination, settings);
   if (reply === undefined) return [];
   return [{ ...reply, receivedTime: timeIn(message, message.sentAt), timeZone: message.zone.written }];
 }
@@ -103,10 +103,10 @@ function recipientOutcome(
   message: AcceptedMessage,
   destination: Destination,
   delivery: Delivery | undefined,
-  chances: DeliverySettings,
+  settings: DeliverySettings,
 ): Pick<RecipientStatus, 'destination' | 'status' | 'result' | 'price' | 'sentTime'> {
   if (delivery === undefined) {
-    const address = deliver(message, destination, chances).destination;
+    const address = deliver(message, destination, settings).destination;
     return { destination: address, status: 'Pending', result: '', price: priceText(0) };
   }
   return {
@@ -123,19 +123,19 @@ type Totals = { readonly success: number; readonly failed: number; readonly pric
 /** Of messages that were looked up after their end: every page shows them, and counting parts takes its time. */
 const totalsCache = new WeakMap<KeptMessage, Totals>();
 
-function totalsOf(kept: KeptMessage, chances: DeliverySettings): Totals {
+function totalsOf(kept: KeptMessage, settings: DeliverySettings): Totals {
   const cached = totalsCache.get(kept);
   if (cached) return cached;
-  const totals = countTotals(kept, chances, kept.message.sentAt);
+  const totals = countTotals(kept, settings, kept.message.sentAt);
   totalsCache.set(kept, totals);
   return totals;
 }
 
-function countTotals({ message, destinations }: KeptMessage, chances: DeliverySettings, now: Date): Totals {
+function countTotals({ message, destinations }: KeptMessage, settings: DeliverySettings, now: Date): Totals {
   const totals = { success: 0, failed: 0, price: 0 };
   if (stateOf(message, now) !== 'Completed' && message.resubmitted === 0) return totals;
   for (const destination of destinations) {
-    const delivery = deliveryAt(message, destination, chances, now);
+    const delivery = deliveryAt(message, destination, settings, now);
     if (delivery === undefined) continue;
     totals.price += delivery.price;
     totals[delivery.status === 'Success' ? 'success' : 'failed']++;

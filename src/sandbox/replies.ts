@@ -20,12 +20,12 @@ const texts: readonly string[] = ['Yes', 'No', 'Thanks, who is this?', 'STOP'];
 export function replyOf(
   message: AcceptedMessage,
   destination: Destination,
-  chances: DeliverySettings,
+  settings: DeliverySettings,
 ): Reply | undefined {
-  if (chances.replyRate === 0 || message.channel !== 'sms' || message.simulated) return undefined;
-  const { seed, replyRate } = chances;
+  if (settings.replyRate === 0 || message.channel !== 'sms' || message.simulated) return undefined;
+  const { seed, replyRate } = settings;
   const parts = [seed, message.messageId, destination.Recipient] as const;
-  if (seededRandom('reply', ...parts) >= replyRate || !deliver(message, destination, chances).delivered) {
+  if (seededRandom('reply', ...parts) >= replyRate || !deliver(message, destination, settings).delivered) {
     return undefined;
   }
   return {
@@ -40,9 +40,9 @@ export function replyReport(
   message: AcceptedMessage,
   destination: Destination,
   callback: Callback,
-  chances: DeliverySettings,
+  settings: DeliverySettings,
 ): OutgoingDeliveryReport | undefined {
-  const reply = replyOf(message, destination, chances);
+  const reply = replyOf(message, destination, settings);
   return (
     reply && {
       ...reportOrigin(message, callback),

@@ -1,6 +1,7 @@
 import type { Channel, InterfaceName, SendRequest } from '../domain/message.ts';
 import { serviceSideFields } from './fields.ts';
 import { isBlank } from './json.ts';
+import { isLoopbackHttp } from './loopback.ts';
 import type { WireCredentials } from './wire-interface.ts';
 
 /**
@@ -51,17 +52,6 @@ function callbackRefusals({ fields }: SendRequest): readonly string[] {
   const url = fields['WebhookCallbackURL'];
   const taken = isBlank(url) || url?.startsWith('https://') || isLoopbackHttp(url);
   return taken ? [] : ['WebhookCallbackURL must start with https://'];
-}
-
-/** Whether an address is http on this very machine. */
-export function isLoopbackHttp(address: string | undefined): boolean {
-  const url = address === undefined ? null : URL.parse(address);
-  return url !== null && url.protocol === 'http:' && isLoopbackHost(url.hostname);
-}
-
-/** @param hostname as `URL` has it: lower case, an IPv6 address in brackets */
-export function isLoopbackHost(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
 function contentRefusals(interfaceName: InterfaceName, request: SendRequest): readonly string[] {

@@ -8,9 +8,9 @@ const key = Buffer.alloc(32, 7);
 const never = new AbortController().signal;
 const call = { id: 'an-id', now: new Date(), body: '{}' };
 
-async function answeredBy(listener: RequestListener, cutOff: AbortSignal = never) {
+async function answeredBy(listener: RequestListener, signal: AbortSignal = never) {
   await using server = await listening(createServer(listener));
-  return await callWebhook({ url: new URL(`http://127.0.0.1:${server.port}/x?y=1`), key }, call, cutOff);
+  return await callWebhook({ url: new URL(`http://127.0.0.1:${server.port}/x?y=1`), key }, call, signal);
 }
 
 test('what is told is sent by POST to the whole address', async () => {

@@ -16,7 +16,7 @@ import type { Contact, ContactFindings } from '../../domain/contacts.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
 import { nearestCountry } from '../../platform/countries.ts';
-import { isLoopbackHost } from '../../wire/required-fields.ts';
+import { isLoopbackHost } from '../../wire/loopback.ts';
 import { readText } from '../definition-files.ts';
 import { loadAccount } from '../load-account.ts';
 import type { Settings } from '../settings.ts';

@@ -1,0 +1,10 @@
+/** Whether an address is http on this machine. */
+export function isLoopbackHttp(address: string | undefined): boolean {
+  const url = address === undefined ? null : URL.parse(address);
+  return url !== null && url.protocol === 'http:' && isLoopbackHost(url.hostname);
+}
+
+/** @param hostname as `URL` has it: lower case, an IPv6 address in brackets */
+export function isLoopbackHost(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
+}
