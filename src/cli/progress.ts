@@ -1,5 +1,5 @@
 import type { RunProgress } from '../engine/runs/execute-run.ts';
-import type { RunWatch } from '../ledger/slices/watch.ts';
+import type { DispatchProgress } from '../ledger/slices/progress.ts';
 import { printable } from '../report/printable.ts';
 import { refusalText } from '../report/refusal.ts';
 import { minuteOn } from '../report/time.ts';
@@ -73,14 +73,22 @@ export async function startRunProgress(
 ): Promise<RunProgress & { readonly done: () => void; readonly isAllSettled: () => boolean }> {
   const line = await startProgressLine(shell);
   let began: number | undefined;
-  let watch: RunWatch | undefined;
+  let watch: DispatchProgress | undefined;
   /** The opening, or the trouble of the service, that the last line was of. */
   let waitedFor: number | undefined;
   let startedAt = shell.now().getTime();
   /** When all was last seen to wait: that time says nothing of how fast it goes. */
   let waitsSince: number | undefined;
 
-  const text = ({ settled, total, notAccepted, overtaken, opensAt, refusal, phase }: RunWatch): string => {
+  const text = ({
+    settled,
+    total,
+    notAccepted,
+    preempted,
+    opensAt,
+    refusal,
+    phase,
+  }: DispatchProgress): string => {
     if (refusal !== null) {
       return `  waiting  ${bar(settled, total)} ${settled}/${total} requests; ${refusalText(refusal, shell.noteScreen)}; one request tries it now and then`;
     }
@@ -99,7 +107,7 @@ export async function startRunProgress(
       count: settled - (began ?? settled),
     });
     const failures = notAccepted > 0 ? `, ${notAccepted} not accepted` : '';
-    return `${stage}${failures}${overtaken ? ', waits for a more urgent run of its account' : ''}`;
+    return `${stage}${failures}${preempted ? ', waits for a more urgent run of its account' : ''}`;
   };
 
   return {

@@ -29,7 +29,7 @@ export async function dispatchWithProgress(
   context: EngineContext,
   run: string,
   account: Account,
-  options?: Pick<BeginOptions, 'evenPaused'>,
+  options?: Pick<BeginOptions, 'includePaused'>,
 ): Promise<RunEnd> {
   const progress = await startRunProgress(shell);
   shell.drainable(() => (progress.isAllSettled() ? waitsForRecord : waitsForAnswers(run)));
@@ -52,7 +52,7 @@ export async function dispatchAndPrint(
   }: {
     readonly json: boolean;
     readonly ownCampaign?: string;
-  } & Pick<BeginOptions, 'evenPaused'>,
+  } & Pick<BeginOptions, 'includePaused'>,
 ): Promise<ExitCode> {
   const waits = await findApproval(context.ledger.pool, run);
   if (waits && waits.approvedAt === null) {

@@ -24,7 +24,7 @@ export type ClaimMarks = {
   /** The ledger has all that were read: those of processes that are gone need not be kept, but for the newest. */
   readonly forget: (ledger: string) => void;
   /**
-   * An operator said that the ledger is another one from now on, in that place (as `serverPlace` has it). What is called
+   * An operator said that the ledger is another one from now on, in that place (as `serverLocation` has it). What is called
    * by the former name there later is a backup of before.
    */
   readonly succeed: (former: string, place: string | null) => void;

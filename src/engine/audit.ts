@@ -1,10 +1,10 @@
 import { InputError, type Problem } from '../domain/problems.ts';
 import {
-  type AuditAct,
   type AuditEntry,
+  type AuditEvent,
   type AuditFilter,
+  addAuditEntry,
   listAudit,
-  noteAudit,
 } from '../ledger/audit/audit.ts';
 import type { Alongside } from '../ledger/session.ts';
 import { withoutAddresses } from '../platform/without-addresses.ts';
@@ -14,9 +14,9 @@ export type WriteAuditEntry = Alongside;
 
 export function auditEntry(
   { actor, now }: Pick<EngineContext, 'actor' | 'now'>,
-  act: AuditAct,
+  act: AuditEvent,
 ): WriteAuditEntry {
-  return (client) => noteAudit(client, actor, withoutAddressesIn(act), 'done', now());
+  return (client) => addAuditEntry(client, actor, withoutAddressesIn(act), 'done', now());
 }
 
 /**
@@ -26,7 +26,7 @@ export function auditEntry(
  */
 export async function audited<Result>(
   context: EngineContext,
-  act: AuditAct,
+  act: AuditEvent,
   work: (writeEntry: WriteAuditEntry) => Promise<Result>,
 ): Promise<Result> {
   try {
@@ -39,7 +39,7 @@ export async function audited<Result>(
 
 export async function recordRefusal(
   { ledger, actor, now }: EngineContext,
-  act: AuditAct,
+  act: AuditEvent,
   problems: readonly Problem[],
 ): Promise<void> {
   const texts = problems.map(({ where, what, persons = [] }) =>
@@ -47,14 +47,14 @@ export async function recordRefusal(
   );
   const { details, ...refused } = withoutAddressesIn(act);
   const why = texts.join('\n').slice(0, maxTextLength);
-  await noteAudit(ledger.pool, actor, { ...refused, details: { ...details, why } }, 'refused', now());
+  await addAuditEntry(ledger.pool, actor, { ...refused, details: { ...details, why } }, 'refused', now());
 }
 
 /** Details that name a person who uses Volley, which may be written `user@host`. */
 const personDetails = new Set(['by', 'owner']);
 
 /** Words of people may quote anything. */
-function withoutAddressesIn({ details = {}, ...act }: AuditAct): AuditAct {
+function withoutAddressesIn({ details = {}, ...act }: AuditEvent): AuditEvent {
   const clean = Object.entries(details).map(([name, value]) => [
     name,
     typeof value === 'string' && !personDetails.has(name)

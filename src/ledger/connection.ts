@@ -5,7 +5,7 @@ import { InputError } from '../domain/problems.ts';
 import type { HoldReason } from '../domain/reasons.ts';
 import type { DatabaseConnection } from '../platform/database.ts';
 import { isConnectionFailure } from '../platform/database-failures.ts';
-import { bindToPlace, readPlace } from './place/place.ts';
+import { bindToLocation, readLocation } from './location/location.ts';
 import {
   type MigrationGap,
   migrationGap,
@@ -117,7 +117,7 @@ export async function openLedger(
       },
     });
   const pool = openPool(ofAll, { max: 10 });
-  const hot = openPool({ ...ofAll, ...plannedByKeys }, { max: 4 }, bindToPlace);
+  const hot = openPool({ ...ofAll, ...plannedByKeys }, { max: 4 }, bindToLocation);
   const watch = openPool(ofAll, { ...answerSoon, max: 2 });
   const connections = new Set<pg.PoolClient>();
   for (const each of [pool, hot, watch]) {
@@ -206,7 +206,7 @@ export async function lookAtDatabase(
     const { rows } = await pool.query<{ server_version: string }>('SHOW server_version');
     const gap = await migrationGap(pool);
     const known = !gap.empty && gap.missing.length === 0;
-    const held = known ? (await readPlace(pool)).heldReason : null;
+    const held = known ? (await readLocation(pool)).heldReason : null;
     return { version: rows[0]?.server_version ?? 'unknown', gap, held };
   } catch (error) {
     throw isConnectionFailure(error) ? unreachable(error, description) : error;

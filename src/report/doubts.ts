@@ -1,5 +1,5 @@
 import type { Resolution } from '../domain/runs.ts';
-import type { Doubt } from '../ledger/requests/doubts.ts';
+import type { Doubt } from '../ledger/requests/list-doubts.ts';
 import { reasonWordsOrNull } from '../platform/reason-words.ts';
 import type { Screen } from './screen.ts';
 import { table } from './table.ts';

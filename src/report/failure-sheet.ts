@@ -1,4 +1,4 @@
-import type { FailedRequest } from '../ledger/requests/failures.ts';
+import type { FailedRequest } from '../ledger/requests/stream-failed.ts';
 import { reasonWordsOrNull } from '../platform/reason-words.ts';
 import type { Sheet, SheetColumn } from './formats/sheet.ts';
 

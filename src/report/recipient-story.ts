@@ -1,16 +1,16 @@
 import type { ListedReport } from '../ledger/delivery-reports/list.ts';
-import type { RecipientStory, StoryAttempt } from '../ledger/recipients/story.ts';
+import type { HistoryAttempt, RecipientHistory } from '../ledger/recipients/history.ts';
 import { reasonWordsOrNull } from '../platform/reason-words.ts';
 import { printable } from './printable.ts';
 import type { Screen } from './screen.ts';
 import { timeOn, zoneOf } from './time.ts';
 import { type Worded, worded } from './worded.ts';
 
-export type WordedStory = Omit<Worded<RecipientStory>, 'attempts'> & {
-  readonly attempts: readonly (Omit<StoryAttempt, 'detail'> & { readonly detail: string | null })[];
+export type WordedStory = Omit<Worded<RecipientHistory>, 'attempts'> & {
+  readonly attempts: readonly (Omit<HistoryAttempt, 'detail'> & { readonly detail: string | null })[];
 };
 
-export function wordedStory(story: RecipientStory): WordedStory {
+export function wordedStory(story: RecipientHistory): WordedStory {
   const attempts = story.attempts.map(({ detail, ...attempt }) => {
     return { ...attempt, detail: reasonWordsOrNull(detail) };
   });
@@ -77,7 +77,7 @@ function reportWords(report: ListedReport): string {
   ].join('; ');
 }
 
-function whatItCost({ units, price }: Pick<RecipientStory, 'units' | 'price'>): string[] {
+function whatItCost({ units, price }: Pick<RecipientHistory, 'units' | 'price'>): string[] {
   return [
     ...(units === null ? [] : [`${units} unit${units === '1' ? '' : 's'}`]),
     ...(price === null ? [] : [`price ${price}`]),

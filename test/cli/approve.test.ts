@@ -59,7 +59,14 @@ test('the ledger itself does not begin a run that waits', async () => {
   await write('required');
   const run = await waiting();
   const { pool, queue } = scene.ledger;
-  const plan = { run, account: 'sandbox', slots: 1, atOnce: 1, canary: false, priority: 'normal' as const };
+  const plan = {
+    run,
+    account: 'sandbox',
+    maxAccountSlices: 1,
+    maxRunSlices: 1,
+    canary: false,
+    priority: 'normal' as const,
+  };
   const begun = await beginRun(await queue(), pool, plan, { lookUp: false, resends: 0 }, new Date());
   expect(begun).toBe('unapproved');
   const { rows } = await pool.query('SELECT state, state_reason FROM runs WHERE run_id = $1', [run]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { bar, stageText, startRunProgress } from '../../src/cli/progress.ts';
-import type { RunWatch } from '../../src/ledger/slices/watch.ts';
+import type { DispatchProgress } from '../../src/ledger/slices/progress.ts';
 import { paper } from '../../src/report/screen.ts';
 
 describe('the line of a stage', () => {
@@ -43,7 +43,7 @@ test('a run is as fast as it is while its window is open, however long it has wa
     now: () => new Date(time),
     note: (text) => lines.push(text),
   });
-  const watch: RunWatch = {
+  const watch: DispatchProgress = {
     ...{ state: 'running', stateReason: null, total: 1_000, settled: 0, notAccepted: 0 },
     ...{
       settledSince: 0,
@@ -51,7 +51,7 @@ test('a run is as fast as it is while its window is open, however long it has wa
       phase: 'sending',
       held: 0,
       opensAt: null,
-      overtaken: false,
+      preempted: false,
       refusal: null,
     },
   };

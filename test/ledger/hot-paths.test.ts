@@ -43,7 +43,7 @@ async function claimAndSettle(
   slice: SendingSlice,
   requests: number,
   limit: number,
-  answered: { readonly job?: string } = {},
+  answered: { readonly jobNumber?: string } = {},
 ): Promise<void> {
   const { hot } = opened.ledger;
   const { run, slice: number, owner } = slice;
@@ -77,7 +77,7 @@ test('a claim and a settle are planned once for a connection', async () => {
 
 // A page has room for what is changed, unless some transaction of the server is so long that old rows stay: others here
 // may be. Then a row goes to another page, which is no fault of its own.
-test.each([{}, { job: '12AB34CD' }])(
+test.each([{}, { jobNumber: '12AB34CD' }])(
   'a claim and a settle (of an answer with %j) give ordinary requests no rows, and change nothing that an index of slices knows',
   async (answered) => {
     const slice = await holdRequests(100);

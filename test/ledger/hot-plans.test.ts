@@ -45,9 +45,9 @@ async function claimAndSettleFive(slice: SendingSlice | undefined): Promise<void
   expect(await startNextAttempt(hot, retry)).toBe(true);
   const settlements: readonly Settlement[] = [
     { ...attempt(1), state: 'accepted' },
-    { ...attempt(3), state: 'accepted', job: '34CD' },
+    { ...attempt(3), state: 'accepted', jobNumber: '34CD' },
     { ...attempt(4), state: 'in_doubt', httpStatus: null },
-    { ...attempt(5), attempt: 2, state: 'accepted', job: '56EF' },
+    { ...attempt(5), attempt: 2, state: 'accepted', jobNumber: '56EF' },
   ];
   for (const settlement of settlements) expect((await settleRequests(hot, [settlement])).size).toBe(1);
 }

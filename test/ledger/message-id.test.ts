@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isMessageId, makeMessageId, parseMessageId } from '../../src/ledger/message-id.ts';
-import { findNamedRequests } from '../../src/ledger/requests/named.ts';
+import { findRequestsByMessageId } from '../../src/ledger/requests/by-message-id.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
 
 let opened: TestLedger;
@@ -61,7 +61,7 @@ describe('MessageIDs are looked for', () => {
     const [[one = '', two = ''] = [], [three = ''] = []] = ids;
     const forged = two.slice(0, 16) + three.slice(16);
     const written = [one, two.toUpperCase(), three, forged, 'other', one];
-    expect(await findNamedRequests(opened.ledger.pool, written)).toEqual(
+    expect(await findRequestsByMessageId(opened.ledger.pool, written)).toEqual(
       new Map([
         [one, { run: runs[0], request: 1 }],
         [two.toUpperCase(), { run: runs[0], request: 2 }],
@@ -82,8 +82,8 @@ describe('MessageIDs are looked for', () => {
       '0'.repeat(37),
       `${'0'.repeat(36)}\n`,
     ];
-    expect(await findNamedRequests(ended, foreign)).toEqual(new Map());
-    await expect(findNamedRequests(ended, ['0'.repeat(36)])).rejects.toThrow('after calling end');
+    expect(await findRequestsByMessageId(ended, foreign)).toEqual(new Map());
+    await expect(findRequestsByMessageId(ended, ['0'.repeat(36)])).rejects.toThrow('after calling end');
   });
 });
 

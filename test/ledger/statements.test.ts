@@ -17,7 +17,7 @@ import { parse } from '../support/statements/syntax.ts';
 
 /** What is sent in the words of others. */
 const notOurs: Readonly<Record<string, string>> = {
-  'slices/queue.ts throughClient': 'pg-boss works on our connections; its tables are its own',
+  'slices/queue.ts queueDb': 'pg-boss works on our connections; its tables are its own',
 };
 
 const overAll = 'a report over all runs: each node adds up its own';
@@ -44,7 +44,7 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
   ],
   'operations/figures.ts countSlices': ['runs, slices', fleet],
   'operations/figures.ts countUnknown': ['billing_entries', overAll],
-  'place/place.ts listRunsIn': ['runs', lists],
+  'location/location.ts listUnfinishedRuns': ['runs', lists],
   'planning/reached.ts findAncestors': ['run_origins, runs', lineage],
   'planning/reached.ts findRelatives': ['run_origins, runs', lineage],
   'planning/restage.ts restageRecipients': ['contents, runs', lineage],
@@ -56,12 +56,15 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
   'purge/candidates.ts countPurgeable': ['reports, runs', oldReports],
   'purge/candidates.ts listPurgeCandidates': ['runs', lists],
   'purge/old-delivery-reports.ts eraseAfter': ['reports, runs', oldReports],
-  'recipients/story.ts findJob': ['reports', 'a number of the service, in whatever run'],
-  'recipients/story.ts findRecipients': [
+  'recipients/history.ts findByJobNumber': ['reports', 'a number of the service, in whatever run'],
+  'recipients/history.ts findRecipients': [
     'recipients_between, runs',
     'a person by the address, in whatever run',
   ],
-  'requests/named.ts findNamedRequests': ['runs', 'the number that a MessageID says is that of one run'],
+  'requests/by-message-id.ts findRequestsByMessageId': [
+    'runs',
+    'the number that a MessageID says is that of one run',
+  ],
   'runs/contact-files.ts findDigests': [
     'contact_files, runs',
     'whether a file was sent by a run of the campaign',
@@ -69,14 +72,20 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
   'runs/stop.ts listUntriedProofs': ['untried_proofs', lists],
   'runs/find.ts listInterruptedRuns': ['approvals, runs', lists],
   'slices/acquire.ts findRun': ['runs, slices', 'whether a more urgent run of the account goes before'],
-  'slices/acquire.ts findOwn': ['runs, slices', 'the slice that a worker holds as an owner, of whatever run'],
-  'slices/priority.ts findOvertaking': [
+  'slices/acquire.ts findAcquired': [
+    'runs, slices',
+    'the slice that a worker holds as an owner, of whatever run',
+  ],
+  'slices/priority.ts findPreemptingRun': [
     'runs, slices',
     'whether a more urgent run of the account goes before',
   ],
-  'slices/reclaim.ts reclaimSlicesOfDeadWorkers': ['runs, slices', fleet],
+  'slices/reclaim.ts reclaimSlicesOfEndedWorkers': ['runs, slices', fleet],
   'slices/session.ts beginGrace': ['slices', fleet],
-  'slices/watch.ts watchRuns': ['runs, slices', 'whether a more urgent run of the account goes before'],
+  'slices/progress.ts readDispatchProgress': [
+    'runs, slices',
+    'whether a more urgent run of the account goes before',
+  ],
   'slices/windows.ts listDueWindows': [
     'approvals, run_windows, runs',
     'windows that open now, of whatever runs',
@@ -90,13 +99,13 @@ const relyingOn: Readonly<Record<Feature, readonly string[]>> = {
     ...['engine/schedule/start-ticks.ts startDueTicks', 'schedules/ticks.ts tryScheduleLock'],
     'limits/breaker.ts changeBreaker',
     'planning/reached.ts lockLineage',
-    ...['runs/lock.ts lockRunForRerun', 'runs/repeats.ts keepFingerprint'],
-    ...['runs/started-by-key.ts releaseStartKeyLock', 'runs/started-by-key.ts tryStartKeyLock'],
+    ...['runs/rerun-lock.ts lockRunForRerun', 'runs/fingerprints.ts recordFingerprint'],
+    ...['runs/start-keys.ts releaseStartKeyLock', 'runs/start-keys.ts tryStartKeyLock'],
     'schema.ts migrateLedger',
-    ...['slices/queue.ts holdingTakings', 'slices/queue.ts lockTakings'],
+    ...['slices/queue.ts withAcquisitionsLocked', 'slices/queue.ts lockAcquisitions'],
     ...[
       'slices/reclaim.ts mayReclaim',
-      'slices/reclaim.ts reclaimSlicesOfDeadWorkers',
+      'slices/reclaim.ts reclaimSlicesOfEndedWorkers',
       'slices/session.ts openWorkerSession',
     ],
   ],
@@ -105,7 +114,7 @@ const relyingOn: Readonly<Record<Feature, readonly string[]>> = {
     'notifications/acquire.ts acquireNotification',
     'requests/claim-rows.ts claimRows',
     'schedules/ticks.ts takeSchedules',
-    ...['slices/reclaim.ts reclaimSlicesOfDeadWorkers', 'slices/windows.ts listDueWindows'],
+    ...['slices/reclaim.ts reclaimSlicesOfEndedWorkers', 'slices/windows.ts listDueWindows'],
   ],
   'temporary table': [
     ...['billing/compare-invoice.ts compareInvoice', 'billing/stage-invoice.ts stageInvoice'],
@@ -121,7 +130,7 @@ const relyingOn: Readonly<Record<Feature, readonly string[]>> = {
     'purge/erase-run.ts deleteAll',
   ],
   notification: [
-    ...['runs/stop.ts doubtUnsent', 'runs/stop.ts cancelRun', 'runs/stop.ts pauseRun'],
+    ...['runs/stop.ts markUnsentInDoubt', 'runs/stop.ts cancelRun', 'runs/stop.ts pauseRun'],
     ...['slices/enqueue.ts insertJobs', 'slices/session.ts openWorkerSession'],
   ],
   sequence: [],

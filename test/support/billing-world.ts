@@ -5,9 +5,9 @@ import { applyReports } from '../../src/ledger/delivery-reports/apply-batch.ts';
 import { replayReports } from '../../src/ledger/delivery-reports/replay.ts';
 import { advanceSlices } from '../../src/ledger/requests/advance.ts';
 import { cancelPlanned } from '../../src/ledger/requests/cancel.ts';
-import { doubtPlanned } from '../../src/ledger/requests/doubt-planned.ts';
+import { markPlannedInDoubt } from '../../src/ledger/requests/mark-planned-in-doubt.ts';
 import { resendDoubts } from '../../src/ledger/requests/resend.ts';
-import { acceptFound, resolveRequests } from '../../src/ledger/requests/resolve.ts';
+import { acceptLookedUp, resolveRequests } from '../../src/ledger/requests/resolve.ts';
 import { markCancelled, markResumed, markUnrecorded } from '../../src/ledger/run-states/transitions.ts';
 import { inTransaction } from '../../src/ledger/session.ts';
 import { markClosed } from '../../src/ledger/slice-states/transitions.ts';
@@ -145,7 +145,7 @@ async function takeOfRun(pool: pg.Pool, run: string, step: StepOfRun, now: Date)
     }
     case 'lookUp':
       for (const { request } of await listRequests(pool, run, ['in_doubt'])) {
-        await acceptFound(pool, { run, request, now });
+        await acceptLookedUp(pool, { run, request, now });
       }
       return;
     case 'resend':
@@ -155,7 +155,7 @@ async function takeOfRun(pool: pg.Pool, run: string, step: StepOfRun, now: Date)
       await inTransaction(pool, async (client) => {
         const reason = { kind: 'ledger_restored', since: now.toISOString(), words: 'disk lost' } as const;
         await markUnrecorded(client, run, reason);
-        await doubtPlanned(client, run, { reason, since: now }, now);
+        await markPlannedInDoubt(client, run, { reason, since: now }, now);
         await markResumed(client, run);
       });
       await letGo(pool, run);

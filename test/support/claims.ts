@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { compactOutcomes } from '../../src/ledger/requests/compact.ts';
-import * as orphans from '../../src/ledger/requests/orphans.ts';
-import { addLostRows } from '../../src/ledger/requests/rows.ts';
+import * as orphans from '../../src/ledger/requests/mark-unrecorded-in-doubt.ts';
+import { addUnrecordedRows } from '../../src/ledger/requests/rows.ts';
 import type { Settlement as Settled } from '../../src/ledger/requests/settlement.ts';
 import type { SliceRange } from '../../src/ledger/requests/slice-range.ts';
 import { markBegun } from '../../src/ledger/run-states/transitions.ts';
@@ -64,7 +64,7 @@ export async function doubtUnrecorded(pool: pg.Pool, run: string, now: Date): Pr
   let doubts = 0;
   for (const range of await listSlices(pool, run)) {
     doubts += await inTransaction(pool, (client) =>
-      orphans.doubtUnrecorded(client, range, randomUUID(), now),
+      orphans.markUnrecordedInDoubt(client, range, randomUUID(), now),
     );
   }
   await letGo(pool, run);
@@ -108,7 +108,7 @@ async function sliceOf(pool: pg.Pool, run: string, request: number): Promise<num
 async function giveRowsToSending(pool: pg.Pool, run: string, but: string | null = null): Promise<void> {
   for (const { owner, ...range } of await listSlices(pool, run)) {
     if (owner !== null && owner !== but) {
-      await inTransaction(pool, (client) => addLostRows(client, range, owner));
+      await inTransaction(pool, (client) => addUnrecordedRows(client, range, owner));
     }
   }
 }

@@ -1,8 +1,8 @@
 import type pg from 'pg';
-import type { ClaimFence } from '../../src/ledger/place/place.ts';
+import type { ClaimFence } from '../../src/ledger/location/location.ts';
 import { type AcceptedRequest, advanceSlices } from '../../src/ledger/requests/advance.ts';
 import { claimRows, type RowsClaim } from '../../src/ledger/requests/claim-rows.ts';
-import type { CancelledRequest, ClaimedRequest } from '../../src/ledger/requests/claimed.ts';
+import type { CancelledRequest, ClaimedRequest } from '../../src/ledger/requests/claimed-request.ts';
 import { type OrdinaryRequest, readContents, readEnvelopes } from '../../src/ledger/requests/contents.ts';
 import { startNextAttempt as startNextAttemptOfRow } from '../../src/ledger/requests/retry.ts';
 import { addPlannedRows, addSendingRows } from '../../src/ledger/requests/rows.ts';
@@ -120,7 +120,7 @@ export async function settleRequests(
   for (const { settlement, startedAt } of sent) {
     const { run, slice, owner, request, state } = settlement;
     if (state !== 'accepted') {
-      await addSendingRows(pool, { run, slice, owner, begun: [{ request, startedAt }] });
+      await addSendingRows(pool, { run, slice, owner, started: [{ request, startedAt }] });
     }
   }
   const noted = await noteAccepted(
@@ -167,7 +167,7 @@ function acceptedRequest({ settlement, startedAt }: SentRequest): AcceptedReques
   const finishedAt = settlement.finishedAt.getTime();
   return {
     ...{ request, finishedAt, httpStatus: httpStatus ?? 200 },
-    job: settlement.state === 'accepted' ? settlement.job : undefined,
+    jobNumber: settlement.state === 'accepted' ? settlement.jobNumber : undefined,
     tookMs: Math.max(0, finishedAt - startedAt.getTime()),
   };
 }
@@ -184,7 +184,7 @@ export async function startNextAttempt(
   );
   for (const { slice, claimed_at } of rows) {
     const startedAt = claimed_at ?? finishedAt;
-    await addSendingRows(pool, { run, slice, owner, begun: [{ request, startedAt }] });
+    await addSendingRows(pool, { run, slice, owner, started: [{ request, startedAt }] });
   }
   return startNextAttemptOfRow(pool, retry);
 }

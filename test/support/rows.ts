@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { addLostRows, addRowsOfPlanned } from '../../src/ledger/requests/rows.ts';
+import { addAllPlannedRows, addUnrecordedRows } from '../../src/ledger/requests/rows.ts';
 import { inTransaction } from '../../src/ledger/session.ts';
 
 /** Rows of their own for all requests of a run, in the states that they are in, so that a test may put them in any. */
@@ -11,13 +11,13 @@ export async function giveRows(pool: pg.Pool, run: string): Promise<void> {
        WHERE run_id = $1 AND phase = 'sending' AND owner IS NOT NULL`,
       [run],
     );
-    for (const { owner, ...range } of rows) await addLostRows(client, { run, ...range }, owner);
+    for (const { owner, ...range } of rows) await addUnrecordedRows(client, { run, ...range }, owner);
     await addRowsOfAccepted(client, run);
     const { rowCount } = await client.query(`SELECT FROM runs WHERE run_id = $1 AND state = 'cancelled'`, [
       run,
     ]);
     // What is left of a run that was cancelled is cancelled by that.
-    if (rowCount === 0) await addRowsOfPlanned(client, run);
+    if (rowCount === 0) await addAllPlannedRows(client, run);
   });
 }
 

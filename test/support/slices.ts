@@ -20,7 +20,14 @@ export async function holdNextSlice({ pool, queue: open }: Ledger, run: string):
   const queue = await open();
   const now = new Date();
   // A group of its own, so that the slices of other tests do not count.
-  const plan = { run, account: run, slots: 4, atOnce: 4, canary: false, priority: 'normal' as const };
+  const plan = {
+    run,
+    account: run,
+    maxAccountSlices: 4,
+    maxRunSlices: 4,
+    canary: false,
+    priority: 'normal' as const,
+  };
   await beginRun(queue, pool, plan, { lookUp: false, resends: 0 }, now);
   for (;;) {
     const taking = { worker: randomUUID(), owner: randomUUID(), ignoredAccounts: [], now: () => now };

@@ -130,7 +130,7 @@ async function runAgain(
 
 /** A run that is paused by now was paused by an operator after it was planned; it stays so. */
 function justPlanned(json: true | undefined) {
-  return { json: json === true, evenPaused: false };
+  return { json: json === true, includePaused: false };
 }
 
 async function accountOf(context: EngineContext, shell: Shell, run: string) {

@@ -3,12 +3,12 @@ import { readCampaign } from '../../campaign/campaign.ts';
 import { InputError } from '../../domain/problems.ts';
 import {
   findStartedByKey,
-  keepStartKey,
+  recordStartKey,
   releaseStartKeyLock,
   type StartedByKey,
   type StartKey,
   tryStartKeyLock,
-} from '../../ledger/runs/started-by-key.ts';
+} from '../../ledger/runs/start-keys.ts';
 import { inSession } from '../../ledger/session.ts';
 import { digestOf } from '../../platform/digest.ts';
 import type { EngineContext } from '../context.ts';
@@ -116,7 +116,7 @@ async function plan(
       again: true,
       // The file may have been given another account since it was looked at.
       alongside: async (client, planned) => {
-        if (!(await keepStartKey(client, key, { run: planned, request }))) notOfAccounts(accounts ?? []);
+        if (!(await recordStartKey(client, key, { run: planned, request }))) notOfAccounts(accounts ?? []);
       },
     },
   );

@@ -4,7 +4,7 @@ import { inTransaction } from '../../ledger/session.ts';
 import {
   addToken,
   findToken,
-  noteTokenUse,
+  recordTokenUse,
   revokeToken as revokeNamed,
   type Token,
 } from '../../ledger/tokens/tokens.ts';
@@ -92,7 +92,7 @@ export function openTokenCheck({ ledger, now }: EngineContext): (given: string) 
     if (token.expiresAt !== null && token.expiresAt <= time) return { kind: 'expired', token };
     if ((noted.get(token.name) ?? Number.NEGATIVE_INFINITY) <= time.getTime() - useNoted) {
       noted.set(token.name, time.getTime());
-      await noteTokenUse(ledger.pool, token.name, time, new Date(time.getTime() - useNoted));
+      await recordTokenUse(ledger.pool, token.name, time, new Date(time.getTime() - useNoted));
     }
     return { kind: 'valid', token };
   };

@@ -1,5 +1,5 @@
 import { InputError } from '../../domain/problems.ts';
-import { noteAudit } from '../../ledger/audit/audit.ts';
+import { addAuditEntry } from '../../ledger/audit/audit.ts';
 import {
   beginPurge,
   countPurgeable,
@@ -11,7 +11,7 @@ import { eraseRun } from '../../ledger/purge/erase-run.ts';
 import { forgetRemovedSuppressions, hashSuppressions } from '../../ledger/purge/hash-suppressions.ts';
 import { eraseOldReports } from '../../ledger/purge/old-delivery-reports.ts';
 import { eraseOldTicks } from '../../ledger/purge/old-ticks.ts';
-import { lockRunForRerun } from '../../ledger/runs/lock.ts';
+import { lockRunForRerun } from '../../ledger/runs/rerun-lock.ts';
 import { inTransaction } from '../../ledger/session.ts';
 import { requireHashKey } from '../../ledger/suppressions/hash.ts';
 import { auditEntry } from '../audit.ts';
@@ -101,7 +101,7 @@ export async function purge(
   const details = { before: limit.before, runs: purged.length, reports, suppressions };
   // A purge every night is told when it has erased something.
   if (purged.length + reports + suppressions > 0)
-    await noteAudit(pool, context.actor, { action: 'purged', details }, 'done', context.now());
+    await addAuditEntry(pool, context.actor, { action: 'purged', details }, 'done', context.now());
   return { ...sumOf(purged), reports, suppressions, held };
 }
 

@@ -4,7 +4,7 @@ import { deleteBatches, deleteSignedCalls } from '../../ledger/delivery-reports/
 import { type Replay, replayReports } from '../../ledger/delivery-reports/replay.ts';
 import type { RawReport, ReportContent } from '../../ledger/delivery-reports/report-content.ts';
 import type { FailedReport } from '../../ledger/delivery-reports/store-failed.ts';
-import { doubtUnsent, listUntriedProofs } from '../../ledger/runs/stop.ts';
+import { listUntriedProofs, markUnsentInDoubt } from '../../ledger/runs/stop.ts';
 import { inTransaction } from '../../ledger/session.ts';
 import { type DeliveryReport, decodeDeliveryReport } from '../../wire/delivery-report.ts';
 import { type DeliveryReportMapping, observedMapping } from '../../wire/delivery-report-mapping.ts';
@@ -82,7 +82,7 @@ export async function tidyInbox({ ledger, now }: EngineContext): Promise<void> {
 async function doubtUntried({ ledger, now }: Pick<EngineContext, 'ledger' | 'now'>): Promise<void> {
   for (const { run, reason } of await listUntriedProofs(ledger.pool)) {
     const time = now();
-    await doubtUnsent(await ledger.queue(), ledger.pool, run, { reason, since: time }, time);
+    await markUnsentInDoubt(await ledger.queue(), ledger.pool, run, { reason, since: time }, time);
   }
 }
 

@@ -2,7 +2,7 @@ import { comparedWithService } from '../../domain/compared-address.ts';
 import type { Account } from '../../gateway/account.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { InconclusiveLookUp } from '../../gateway/look-up.ts';
-import { listPollable, recordPoll, type PollableRequest } from '../../ledger/delivery-reports/polls.ts';
+import { listPollable, type PollableRequest, recordPoll } from '../../ledger/delivery-reports/polls.ts';
 import { type ReceivedReport, receiveReports } from '../../ledger/delivery-reports/receive.ts';
 import { decodeDeliveryReport } from '../../wire/delivery-report.ts';
 import type { EngineContext } from '../context.ts';

@@ -1,6 +1,6 @@
 import type { Breaker } from '../../domain/breaker.ts';
 import type { Account } from '../../gateway/account.ts';
-import { type BreakerLook, changeBreaker, lookAtBreaker } from '../../ledger/limits/breaker.ts';
+import { type BreakerSnapshot, changeBreaker, readBreaker } from '../../ledger/limits/breaker.ts';
 import type { EngineContext } from '../context.ts';
 import {
   closeBreaker,
@@ -65,7 +65,7 @@ export function createAccountBreaker(
   let probeFrom = 0;
   let updatedAt = Number.NEGATIVE_INFINITY;
 
-  const update = ({ breaker, now }: BreakerLook): void => {
+  const update = ({ breaker, now }: BreakerSnapshot): void => {
     updatedAt = monotonic();
     if (breaker) {
       probeFrom = monotonic() + millisecondsUntilProbe(breaker, now, lease);
@@ -79,7 +79,7 @@ export function createAccountBreaker(
     changed = new AbortController();
   };
 
-  async function changeInLedger(next: Parameters<typeof changeBreaker>[2]): Promise<BreakerLook> {
+  async function changeInLedger(next: Parameters<typeof changeBreaker>[2]): Promise<BreakerSnapshot> {
     const look = await changeBreaker(pool, name, next);
     update(look);
     return look;
@@ -89,9 +89,9 @@ export function createAccountBreaker(
     isOpen: () => known !== undefined,
     openSignal: () => opened.signal,
     changeSignal: () => changed.signal,
-    refresh: async () => update(await lookAtBreaker(pool, name)),
+    refresh: async () => update(await readBreaker(pool, name)),
     async enter(probe) {
-      if (monotonic() - updatedAt > maxAge) update(await lookAtBreaker(pool, name));
+      if (monotonic() - updatedAt > maxAge) update(await readBreaker(pool, name));
       if (!known) return 'all';
       const wait = probeFrom - monotonic();
       if (wait > 0 && !isProbeOf(known, probe)) return Math.min(wait, maxWait);

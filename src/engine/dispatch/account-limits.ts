@@ -1,7 +1,7 @@
 import { InputError } from '../../domain/problems.ts';
 import type { RateLimits } from '../../domain/rates.ts';
 import { readAccountLimits } from '../../gateway/account-limits.ts';
-import { listRateLimits, lookAtRateLimits, setRateLimits } from '../../ledger/limits/rates.ts';
+import { listRateLimits, readRateLimits, setRateLimits } from '../../ledger/limits/rates.ts';
 import { inTransaction } from '../../ledger/session.ts';
 import { nearest } from '../../platform/nearest.ts';
 import { audited } from '../audit.ts';
@@ -74,6 +74,6 @@ export async function changeAccountLimits(
     });
     return before;
   });
-  const set = await lookAtRateLimits(pool, account);
+  const set = await readRateLimits(pool, account);
   return known.map(({ file }) => ({ account, file, set, inForce: limitsInForce(set, file) }));
 }

@@ -1,5 +1,5 @@
-import type { ClaimedRequest } from '../../ledger/requests/claimed.ts';
-import type { Settled, Settlement } from '../../ledger/requests/settlement.ts';
+import type { ClaimedRequest } from '../../ledger/requests/claimed-request.ts';
+import type { SettledState, Settlement } from '../../ledger/requests/settlement.ts';
 import type { AccountBreaker } from './account-breaker.ts';
 import {
   type Attempt,
@@ -96,7 +96,7 @@ export function settlementOf(
   { run, slice, owner }: Pick<Sender, 'run' | 'slice' | 'owner'>,
   { request }: ClaimedRequest,
   { number, outcome, httpStatus, finishedAt }: Attempt,
-  as: Settled,
+  as: SettledState,
 ): Settlement {
   const held = { run, slice, owner, request };
   return { ...held, ...as, attempt: number, finishedAt, httpStatus, detail: describeOutcome(outcome) };

@@ -1,4 +1,4 @@
-import type { Advance, Advanced, RangeClaim } from '../../ledger/requests/advance.ts';
+import type { Advance, AdvanceResult, RangeClaim } from '../../ledger/requests/advance.ts';
 import type { SendingSlice } from '../../ledger/slices/acquire.ts';
 import { trace } from '../trace-points.ts';
 import type { AcceptedAttempt, CheckpointOptions } from './checkpoint.ts';
@@ -48,7 +48,7 @@ export function extractAdvance(state: CheckpointState): SliceAdvance {
 export function completeAdvance(
   state: CheckpointState,
   { version, claim, accepted }: SliceAdvance,
-  result: Advanced,
+  result: AdvanceResult,
 ): void {
   if (result === 'lost') for (const each of accepted) void settleLate(state, each);
   else {
@@ -84,9 +84,9 @@ function markRecorded(state: CheckpointState, accepted: AcceptedAttempt): void {
 /** The worker that took the slice over has put the request in doubt; its answer settles it all the same. */
 async function settleLate(state: CheckpointState, accepted: AcceptedAttempt): Promise<void> {
   const { run, slice, owner } = state.slice;
-  const { request, finishedAt, httpStatus, job } = accepted;
-  const as = { state: 'accepted', ...(job === undefined ? {} : { job }) } as const;
-  const detail = job === undefined ? null : `job ${job}`;
+  const { request, finishedAt, httpStatus, jobNumber } = accepted;
+  const as = { state: 'accepted', ...(jobNumber === undefined ? {} : { jobNumber }) } as const;
+  const detail = jobNumber === undefined ? null : `job ${jobNumber}`;
   const attempt = { attempt: 1, finishedAt: new Date(finishedAt), httpStatus, detail };
   await state.options.recorder
     .record({ run, slice, owner, request, ...as, ...attempt })

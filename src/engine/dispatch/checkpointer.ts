@@ -1,6 +1,6 @@
 import { advanceSlices, type RangeClaim } from '../../ledger/requests/advance.ts';
 import { type ClaimedRows, claimRows, type RowsClaim } from '../../ledger/requests/claim-rows.ts';
-import { takeBackUnanswered } from '../../ledger/requests/take-back.ts';
+import { releaseUnacknowledgedClaims } from '../../ledger/requests/release-claims.ts';
 import type { EngineContext } from '../context.ts';
 import { trace } from '../trace-points.ts';
 import type { Checkpointer } from './checkpoint.ts';
@@ -73,7 +73,8 @@ export function createCheckpointer(
     let isRepeated = false;
     const claimed = await retry(async () => {
       if (isRepeated) {
-        state.version = (await takeBackUnanswered(pool, slice, known, context.now())) ?? state.version;
+        state.version =
+          (await releaseUnacknowledgedClaims(pool, slice, known, context.now())) ?? state.version;
       }
       isRepeated = true;
       const rowsClaim = { ...slice, ...claim, version: state.version + 1 };

@@ -1,5 +1,5 @@
 import type { ClaimMark } from '../../domain/claim-marks.ts';
-import type { ClaimFence } from '../../ledger/place/place.ts';
+import type { ClaimFence } from '../../ledger/location/location.ts';
 import type { EngineContext } from '../context.ts';
 import { checkLedgerLocation } from './ledger-location.ts';
 import type { OutageRetry } from './outage-retry.ts';

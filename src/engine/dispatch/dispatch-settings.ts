@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type FrozenWindow, frozenWindow } from '../../campaign/window-definition.ts';
 import { priorities } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
-import { mostSlots, type SlicePlan } from '../../ledger/slices/enqueue.ts';
+import { accountSlicesLimit, type SlicePlan } from '../../ledger/slices/enqueue.ts';
 import type { DoubtPolicy } from '../../ledger/slices/finish.ts';
 
 /** What dispatch needs of the definition that was frozen when the run was planned; older ones lack the newer keys. */
@@ -57,14 +57,14 @@ export function dispatchSettings(
   definition: unknown,
 ): DispatchSettings {
   const { dispatch } = frozenDefinition.parse(definition);
-  const slots = slotsFor(account.concurrency);
-  const share = account.concurrency / slots;
+  const maxAccountSlices = slotsFor(account.concurrency);
+  const share = account.concurrency / maxAccountSlices;
   return {
     plan: {
       run,
       account: account.name,
-      slots,
-      atOnce: Math.min(slots, Math.max(1, Math.floor(dispatch.concurrency / share))),
+      maxAccountSlices,
+      maxRunSlices: Math.min(maxAccountSlices, Math.max(1, Math.floor(dispatch.concurrency / share))),
       canary: dispatch.failFast !== undefined,
       priority: dispatch.priority,
     },
@@ -82,6 +82,6 @@ export function dispatchSettings(
 
 /** As many as there can be that get equal shares. */
 function slotsFor(concurrency: number): number {
-  for (let slots = mostSlots; slots > 1; slots--) if (concurrency % slots === 0) return slots;
+  for (let slots = accountSlicesLimit; slots > 1; slots--) if (concurrency % slots === 0) return slots;
   return 1;
 }

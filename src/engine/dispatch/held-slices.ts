@@ -1,7 +1,7 @@
 import { type HeldSlice, renewLeases } from '../../ledger/slices/acquire.ts';
 import { finishSlice } from '../../ledger/slices/finish.ts';
-import { longestHolding, type SliceQueue } from '../../ledger/slices/queue.ts';
-import { type RunWatch, watchRuns } from '../../ledger/slices/watch.ts';
+import { type DispatchProgress, readDispatchProgress } from '../../ledger/slices/progress.ts';
+import { maxHoldMilliseconds, type SliceQueue } from '../../ledger/slices/queue.ts';
 import type { EngineContext } from '../context.ts';
 import { trace } from '../trace-points.ts';
 import type { AccountRuntime } from './account-runtime.ts';
@@ -33,7 +33,7 @@ export type HeldSlicesOptions = {
   /** Called for a slice that a failure has ended. */
   readonly onSliceFailed: (run: string) => void;
   readonly onFailed: (error: unknown) => void;
-  readonly onWatch: (watches: ReadonlyMap<string, RunWatch>) => Promise<void>;
+  readonly onWatch: (watches: ReadonlyMap<string, DispatchProgress>) => Promise<void>;
   readonly onFree: () => void;
 };
 
@@ -74,7 +74,7 @@ export function createHeldSlices(options: HeldSlicesOptions): HeldSlices {
     const runs = new Set([...held].map(({ slice }) => slice.run));
     if (watchedRun !== undefined) runs.add(watchedRun);
     if (runs.size === 0) return;
-    const watches = await watchRuns(ledger.pool, [...runs]);
+    const watches = await readDispatchProgress(ledger.pool, [...runs]);
     await options.onWatch(watches);
     for (const item of held) await stopUnlessWanted(options, item, watches.get(item.slice.run));
   }
@@ -110,12 +110,12 @@ export function createHeldSlices(options: HeldSlicesOptions): HeldSlices {
 async function stopUnlessWanted(
   { context, dispatcher, observer }: Pick<HeldSlicesOptions, 'context' | 'dispatcher' | 'observer'>,
   { slice, halt, heldSince }: SliceRuntime,
-  found: RunWatch | undefined,
+  found: DispatchProgress | undefined,
 ): Promise<void> {
   const { run, account } = slice;
   if (found?.state === 'running') {
     await dispatcher.stopIfRejected(slice, found);
-    if (found.overtaken || context.monotonic() - heldSince > longestHolding) halt.abort();
+    if (found.preempted || context.monotonic() - heldSince > maxHoldMilliseconds) halt.abort();
     return;
   }
   if (!halt.signal.aborted) observer.runEnded({ account, run, state: found?.state });

@@ -4,19 +4,19 @@ import type { HoldReason } from '../../domain/reasons.ts';
 import {
   findMissingClaim,
   holdLedger,
-  type LedgerPlace,
-  listRunsIn,
-  readPlace,
-  serverPlace,
-  settlePlace,
-} from '../../ledger/place/place.ts';
+  type LedgerLocation,
+  listUnfinishedRuns,
+  readLocation,
+  recordLocation,
+  serverLocation,
+} from '../../ledger/location/location.ts';
 import { pauseRun } from '../../ledger/runs/stop.ts';
 import { heldAdvice, reasonWordsOrNull } from '../../platform/reason-words.ts';
 import type { EngineContext } from '../context.ts';
 
 export type CheckedLocation = {
   readonly ledger: string;
-  /** As `serverPlace`. */
+  /** As `serverLocation`. */
   readonly location: string | null;
   /** Why nothing is sent from it; null where it can be. */
   readonly held: string | null;
@@ -30,28 +30,28 @@ export type CheckedLocation = {
 export async function checkLedgerLocation(context: EngineContext): Promise<CheckedLocation> {
   const { ledger, now } = context;
   const { pool, marks } = ledger;
-  const found = await readPlace(pool);
+  const found = await readLocation(pool);
   // One that is held may be found to lack something all the same, by a machine that knows more.
   if (!found.incomplete) {
-    const here = await serverPlace(pool);
+    const here = await serverLocation(pool);
     const older =
       reasonIfSucceeded(marks.succeededAt(found.ledger), here) ??
       reasonIfOlder(await findMissingClaim(pool, marks.read(found.ledger)));
     const reason = older ?? found.heldReason ?? reasonIfMoved(found, here);
     if (reason === null) {
-      if (found.place === null && here !== null) await settlePlace(pool, here);
+      if (found.location === null && here !== null) await recordLocation(pool, here);
       marks.forget(found.ledger);
       return { ledger: found.ledger, location: here, held: null };
     }
     await holdLedger(pool, { reason, incomplete: older !== null }, now());
   }
-  const { ledger: id, place: location, heldReason } = await readPlace(pool);
+  const { ledger: id, location, heldReason } = await readLocation(pool);
   if (heldReason !== null) await pauseRunningRuns(context, heldReason);
   return { ledger: id, location, held: reasonWordsOrNull(heldReason) };
 }
 
 async function pauseRunningRuns({ ledger }: EngineContext, hold: HoldReason): Promise<void> {
-  for (const run of await listRunsIn(ledger.pool, ['running']))
+  for (const run of await listUnfinishedRuns(ledger.pool, ['running']))
     await pauseRun(await ledger.queue(), ledger.pool, run, { kind: 'ledger_held', hold });
 }
 
@@ -75,9 +75,9 @@ function reasonIfOlder(missing: ClaimMark | undefined): HoldReason | null {
 }
 
 /** A server that does not tell where it is cannot be told from another. */
-function reasonIfMoved({ place }: LedgerPlace, here: string | null): HoldReason | null {
-  if (place === null || here === null || place === here) return null;
-  const was = place.split('/');
+function reasonIfMoved({ location }: LedgerLocation, here: string | null): HoldReason | null {
+  if (location === null || here === null || location === here) return null;
+  const was = location.split('/');
   const is = here.split('/');
   const parts = ['other_server', 'other_timeline', 'other_database'] as const;
   const at = was.findIndex((part, index) => part !== is[index]);

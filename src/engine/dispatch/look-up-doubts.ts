@@ -2,8 +2,8 @@ import { InputError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { LookUp } from '../../gateway/look-up.ts';
-import type { Doubt } from '../../ledger/requests/doubts.ts';
-import { acceptFound } from '../../ledger/requests/resolve.ts';
+import type { Doubt } from '../../ledger/requests/list-doubts.ts';
+import { acceptLookedUp } from '../../ledger/requests/resolve.ts';
 import type { EngineContext } from '../context.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 
@@ -48,7 +48,7 @@ export async function lookUpRequests(
       onAnswer(doubt, answer);
       switch (answer.kind) {
         case 'found':
-          await acceptFound(context.ledger.pool, { run, request: doubt.request, now: context.now() });
+          await acceptLookedUp(context.ledger.pool, { run, request: doubt.request, now: context.now() });
           counts.found++;
           break;
         case 'not_found':

@@ -1,15 +1,16 @@
 import type { Withholding } from '../../domain/reasons.ts';
 import { retryAfterMilliseconds } from '../../gateway/retry-after.ts';
-import type { Settled } from '../../ledger/requests/settlement.ts';
+import type { SettledState } from '../../ledger/requests/settlement.ts';
 import type { Attempt } from './attempt.ts';
 import { retryWait } from './retry-wait.ts';
 
 export type Step =
   /** With the same MessageID and the same bytes, after so many milliseconds. */
-  { readonly kind: 'send again'; readonly after: number } | { readonly kind: 'settle'; readonly as: Settled };
+  | { readonly kind: 'send again'; readonly after: number }
+  | { readonly kind: 'settle'; readonly as: SettledState };
 
 /** Given back, to be claimed again by any worker. */
-export const released: Settled = { state: 'planned', verdict: 'released' };
+export const released: SettledState = { state: 'planned', verdict: 'released' };
 
 export type StepContext = {
   /** Attempts since the request was claimed; 1 after the first. */
@@ -39,7 +40,7 @@ export function nextStep(
     case 'accepted':
       return settle({
         state: 'accepted',
-        ...(outcome.jobNumber === undefined ? {} : { job: outcome.jobNumber }),
+        ...(outcome.jobNumber === undefined ? {} : { jobNumber: outcome.jobNumber }),
       });
     case 'rejected':
       return settle({ state: 'rejected', divide: bisect && recipients > 1 });
@@ -60,7 +61,7 @@ export function nextStep(
   }
 }
 
-function settle(as: Settled): Step {
+function settle(as: SettledState): Step {
   return { kind: 'settle', as };
 }
 

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Envelope } from '../../domain/message.ts';
 import type { Withholding } from '../../domain/reasons.ts';
-import type { ClaimedRequest } from '../../ledger/requests/claimed.ts';
+import type { ClaimedRequest } from '../../ledger/requests/claimed-request.ts';
 import { type OrdinaryRequest, readContents, readEnvelopes } from '../../ledger/requests/contents.ts';
-import { addPlannedRows, addSendingRows, type BegunRequest } from '../../ledger/requests/rows.ts';
+import { addPlannedRows, addSendingRows, type StartedRequest } from '../../ledger/requests/rows.ts';
 import { coalesce } from '../coalesce.ts';
 import { withheldAttempt } from './attempt.ts';
 import { attemptOnce, type Sender, settlementOf } from './attempt-once.ts';
@@ -33,9 +33,9 @@ export function createRangeSource(tools: SourceContext, checkpoint: SliceCheckpo
   let sentTo = slice.claimedTo;
   const unsent: { readonly claimed: ClaimedRequest; readonly because: Withholding }[] = [];
   const addRow = coalesce(
-    async (begun: readonly BegunRequest[]) => {
-      await retry(() => addSendingRows(pool, { ...slice, begun }));
-      return begun.map(() => undefined);
+    async (started: readonly StartedRequest[]) => {
+      await retry(() => addSendingRows(pool, { ...slice, started }));
+      return started.map(() => undefined);
     },
     { maxBatch: 64, busyThreshold: 16 },
   );
@@ -123,7 +123,7 @@ export function createRangeSource(tools: SourceContext, checkpoint: SliceCheckpo
       }
       sentTo = Math.max(sentTo, claimed.request);
       if (step.kind === 'settle' && step.as.state === 'accepted') {
-        checkpoint.accept(acceptedAttempt(claimed, attempt, step.as.job));
+        checkpoint.accept(acceptedAttempt(claimed, attempt, step.as.jobNumber));
         return settlementOf(sender, claimed, attempt, step.as);
       }
       await addRow({ request: claimed.request, startedAt });
@@ -156,10 +156,10 @@ function acceptedAttempt(
     finishedAt,
     httpStatus,
   }: { readonly startedAt: Date; readonly finishedAt: Date; readonly httpStatus: number | null },
-  job: string | undefined,
+  jobNumber: string | undefined,
 ): AcceptedAttempt {
   return {
-    ...{ request, messageId, job },
+    ...{ request, messageId, jobNumber },
     finishedAt: finishedAt.getTime(),
     tookMs: finishedAt.getTime() - startedAt.getTime(),
     httpStatus: httpStatus ?? 200,

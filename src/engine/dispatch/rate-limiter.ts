@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RateLimits } from '../../domain/rates.ts';
 import type { Account } from '../../gateway/account.ts';
-import { lookAtRateLimits } from '../../ledger/limits/rates.ts';
+import { readRateLimits } from '../../ledger/limits/rates.ts';
 import {
   type Reservation,
   reserveLookUp,
@@ -74,7 +74,7 @@ export function createRateLimiter(
   };
   /** Looks at the ledger, once for all that ask meanwhile. */
   const refresh = (): Promise<void> => {
-    refreshing ??= lookAtRateLimits(pool, name)
+    refreshing ??= readRateLimits(pool, name)
       .then((set) => update(limitsInForce(set, file)))
       .finally(() => {
         refreshing = undefined;

@@ -1,6 +1,6 @@
 import type { Withholding } from '../../domain/reasons.ts';
-import type { ClaimedRequest } from '../../ledger/requests/claimed.ts';
-import type { Settled, Settlement } from '../../ledger/requests/settlement.ts';
+import type { ClaimedRequest } from '../../ledger/requests/claimed-request.ts';
+import type { SettledState, Settlement } from '../../ledger/requests/settlement.ts';
 import type { SendingSlice } from '../../ledger/slices/acquire.ts';
 import type { EngineContext } from '../context.ts';
 import type { PreparedRequest, Sender } from './attempt-once.ts';
@@ -33,7 +33,7 @@ export type SourceContext = {
   readonly outageRetry: OutageRetry;
   readonly recorder: Recorder;
   readonly slice: SendingSlice;
-  readonly onSettled: (messageId: string, state: Settled['state']) => void;
+  readonly onSettled: (messageId: string, state: SettledState['state']) => void;
 };
 
 /** A claim that was refused is asked for again after so long (milliseconds): its run may be paused, or a lock held. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { lowestPlanned } from '../../ledger/requests/rows.ts';
+import { findFirstPlanned } from '../../ledger/requests/rows.ts';
 import { withheldAttempt } from './attempt.ts';
 import { settlementOf } from './attempt-once.ts';
 import type { SliceCheckpoint } from './checkpoint.ts';
@@ -18,7 +18,7 @@ export function createRowSource(tools: SourceContext, checkpoint: SliceCheckpoin
     async available(max, stop) {
       const isFirst = from === undefined;
       if (from !== undefined && from <= slice.last) return Math.min(max, slice.last - from + 1);
-      from = await outageRetry.retry(() => lowestPlanned(pool, slice));
+      from = await outageRetry.retry(() => findFirstPlanned(pool, slice));
       if (from === undefined) return 0;
       // A claim has passed it by: another transaction is changing it.
       if (!isFirst) await sleep(refusedClaimWait, undefined, { signal: stop }).catch(() => undefined);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pRetry from 'p-retry';
-import type { ClaimedRequest } from '../../ledger/requests/claimed.ts';
+import type { ClaimedRequest } from '../../ledger/requests/claimed-request.ts';
 import { startNextAttempt } from '../../ledger/requests/retry.ts';
 import type { Settlement } from '../../ledger/requests/settlement.ts';
 import { trace } from '../trace-points.ts';

@@ -1,13 +1,13 @@
 import type { WindowGate } from '../../campaign/window-gate.ts';
 import type { FailFastReason, RunReason } from '../../domain/reasons.ts';
 import type { Account } from '../../gateway/account.ts';
-import { findRefusedFor } from '../../ledger/limits/breaker.ts';
+import { findRefusalTime } from '../../ledger/limits/breaker.ts';
 import { failRefused } from '../../ledger/requests/fail-refused.ts';
 import { pauseRun } from '../../ledger/runs/stop.ts';
 import type { HeldSlice, SendingSlice } from '../../ledger/slices/acquire.ts';
+import { type DispatchProgress, readDispatchProgress } from '../../ledger/slices/progress.ts';
 import type { SliceQueue } from '../../ledger/slices/queue.ts';
-import { type RunWatch, watchRuns } from '../../ledger/slices/watch.ts';
-import { shutWindow } from '../../ledger/slices/windows.ts';
+import { closeWindow } from '../../ledger/slices/windows.ts';
 import type { EngineContext } from '../context.ts';
 import type { AccountRuntime } from './account-runtime.ts';
 import type { Checkpointer } from './checkpoint.ts';
@@ -39,7 +39,7 @@ export type SliceDispatcher = {
     account: AccountRuntime,
     stop: AbortSignal,
   ) => Promise<void>;
-  readonly stopIfRejected: (slice: HeldSlice, watch: RunWatch) => Promise<void>;
+  readonly stopIfRejected: (slice: HeldSlice, watch: DispatchProgress) => Promise<void>;
   readonly planOf: (
     slice: HeldSlice,
     account: Account,
@@ -53,7 +53,7 @@ export function createSliceDispatcher(tools: SliceDispatcherOptions): SliceDispa
   const pause = (run: string, reason: RunReason): Promise<unknown> =>
     outageRetry.retry(() => pauseRun(queue, pool, run, reason));
 
-  async function stopIfRejected({ run, definition }: HeldSlice, watch: RunWatch): Promise<void> {
+  async function stopIfRejected({ run, definition }: HeldSlice, watch: DispatchProgress): Promise<void> {
     const failFast = failFastOf(definition);
     if (!failFast || watch.state !== 'running') return;
     const { total, settled, settledSince, rejectedSince } = watch;
@@ -67,7 +67,7 @@ export function createSliceDispatcher(tools: SliceDispatcherOptions): SliceDispa
     const now = context.now();
     if (window === null || gate.isOpen(now)) return;
     const opensAt = gate.opensAt(now);
-    await outageRetry.retry(() => shutWindow(pool, { run, place: window.place, opensAt }));
+    await outageRetry.retry(() => closeWindow(pool, { run, windowIndex: window.windowIndex, opensAt }));
   }
 
   async function send(
@@ -105,7 +105,7 @@ export function createSliceDispatcher(tools: SliceDispatcherOptions): SliceDispa
     // The slice is given up only after that, or it would be taken again.
     await pendingPause;
     if (gate) await shutWindowIfOver(slice, gate);
-    const watch = (await outageRetry.retry(() => watchRuns(pool, [run]))).get(run);
+    const watch = (await outageRetry.retry(() => readDispatchProgress(pool, [run]))).get(run);
     if (watch) await stopIfRejected(slice, watch);
   }
 
@@ -121,7 +121,7 @@ export function createSliceDispatcher(tools: SliceDispatcherOptions): SliceDispa
     { giveUpAfter }: DispatchSettings,
   ): Promise<boolean> {
     const { run } = slice;
-    const refused = await findRefusedFor(pool, run);
+    const refused = await findRefusalTime(pool, run);
     if (!refused || refused.milliseconds < giveUpAfter) return false;
     if ((await failRefused(pool, slice, context.now())) > 0) return true;
     const words = refused.reason;

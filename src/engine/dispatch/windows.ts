@@ -51,7 +51,7 @@ export async function openDueWindows(
   onUnknownAccount: (error: InputError) => void = () => {},
 ): Promise<void> {
   for (const due of await listDueWindows(pool, now(), accounts.unknown())) {
-    const { run, definition, place, zones } = due;
+    const { run, definition, windowIndex, zones } = due;
     const runtime = await accounts.open(due.account).catch((error: unknown) => {
       if (!(error instanceof InputError)) throw error;
       onUnknownAccount(error);
@@ -61,7 +61,7 @@ export async function openDueWindows(
     const rule = windowOf(definition);
     const { open, until } = rule ? stateAt(rule, zones, at) : { open: true, until: null };
     const { plan } = dispatchSettings(run, runtime.account, definition);
-    const times = open ? { opensAt: null, shutsAt: until } : { opensAt: until, shutsAt: null };
-    await openWindow(queue, pool, plan, { place, ...times, now: at });
+    const times = open ? { opensAt: null, closesAt: until } : { opensAt: until, closesAt: null };
+    await openWindow(queue, pool, plan, { windowIndex, ...times, now: at });
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ClaimedRequest } from '../../ledger/requests/claimed.ts';
-import type { Settled } from '../../ledger/requests/settlement.ts';
+import type { ClaimedRequest } from '../../ledger/requests/claimed-request.ts';
+import type { SettledState } from '../../ledger/requests/settlement.ts';
 import type { SendingSlice } from '../../ledger/slices/acquire.ts';
 import { reasonWordsOrNull } from '../../platform/reason-words.ts';
 import { trace } from '../trace-points.ts';
@@ -25,7 +25,7 @@ export type SliceWork = {
   /** Most requests in flight. */
   readonly concurrency: number;
   /** An outcome is committed. */
-  readonly onSettled: (messageId: string, state: Settled['state']) => void;
+  readonly onSettled: (messageId: string, state: SettledState['state']) => void;
   /** The service refused the credential, in its own words. */
   readonly onRefused: (words: string) => void;
   /** Whether the run is to wait no longer for a service that refuses everything. */

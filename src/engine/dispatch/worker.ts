@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { InputError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
 import { acquireSlice } from '../../ledger/slices/acquire.ts';
+import type { DispatchProgress } from '../../ledger/slices/progress.ts';
 import type { SliceQueue } from '../../ledger/slices/queue.ts';
 import {
   reclaimExpiredSlices,
-  reclaimSlicesOfDeadWorkers,
+  reclaimSlicesOfEndedWorkers,
   returnSlice,
 } from '../../ledger/slices/reclaim.ts';
-import type { RunWatch } from '../../ledger/slices/watch.ts';
 import { requireHashKey } from '../../ledger/suppressions/hash.ts';
 import type { EngineContext } from '../context.ts';
 import { trace } from '../trace-points.ts';
@@ -41,7 +41,7 @@ export type WorkerOptions = {
   /** Told each time that the ledger is found to be held, with why: nothing is sent. */
   readonly onHeld?: (reason: string) => void;
   readonly watchedRun?: string;
-  readonly onWatch?: (watch: RunWatch) => void;
+  readonly onWatch?: (watch: DispatchProgress) => void;
 };
 
 /** Most slices in one process; an account allows four at most, over the fleet. */
@@ -116,7 +116,7 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
     [
       { interval: 250, task: held.watch, isQuery: true },
       { interval: 500, task: () => openDueWindows(context, queue, accounts, options.onUnknownAccount) },
-      { interval: 1_000, task: () => reclaimSlicesOfDeadWorkers(queue, pool, worker, now) },
+      { interval: 1_000, task: () => reclaimSlicesOfEndedWorkers(queue, pool, worker, now) },
       { interval: 5_000, task: reportIfHeld },
       { interval: 2_000, task: renewAndReclaim },
     ],

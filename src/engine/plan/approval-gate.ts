@@ -1,7 +1,7 @@
 import { type Approval, whyApproval } from '../../campaign/approval.ts';
 import type { CostEstimate } from '../../campaign/cost.ts';
 import type { ApprovalReason } from '../../domain/reasons.ts';
-import { type AskedApproval, askApproval } from '../../ledger/approvals/approvals.ts';
+import { type ApprovalRequest, requestApproval } from '../../ledger/approvals/approvals.ts';
 import type { BillingTotal, PlannedRun } from '../../ledger/planning/planned-run.ts';
 
 type Enqueue = PlannedRun['enqueue'];
@@ -17,7 +17,7 @@ export type ApprovalGate = {
  */
 export function openApprovalGate(
   written: Approval | undefined,
-  asked: Omit<AskedApproval, 'reason'>,
+  asked: Omit<ApprovalRequest, 'reason'>,
   enqueue: Enqueue,
 ): ApprovalGate {
   let reason: ApprovalReason | undefined;
@@ -26,6 +26,7 @@ export function openApprovalGate(
       const recipients = totals.reduce((sum, total) => sum + total.recipients, 0);
       reason = whyApproval(written, recipients, estimate);
     },
-    enqueue: (client) => (reason === undefined ? enqueue(client) : askApproval(client, { ...asked, reason })),
+    enqueue: (client) =>
+      reason === undefined ? enqueue(client) : requestApproval(client, { ...asked, reason }),
   };
 }

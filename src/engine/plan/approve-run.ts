@@ -5,8 +5,8 @@ import { InputError, type Problem } from '../../domain/problems.ts';
 import {
   type Approval,
   findApproval,
-  giveApproval,
-  listReadFiles,
+  listContactFileDigests,
+  recordApproval,
 } from '../../ledger/approvals/approvals.ts';
 import { inTransaction } from '../../ledger/session.ts';
 import { audited, type WriteAuditEntry } from '../audit.ts';
@@ -43,7 +43,7 @@ async function approve(context: EngineContext, run: string, note: WriteAuditEntr
   if (problems.length > 0) throw new InputError(problems);
   const now = context.now();
   const given = await inTransaction(pool, async (client) => {
-    const first = await giveApproval(client, run, actor.who, now);
+    const first = await recordApproval(client, run, actor.who, now);
     if (first) await note(client);
     return first;
   });
@@ -59,7 +59,7 @@ async function changesSince(
   if (folder === null) return [];
   const own =
     campaignFile !== null && campaignSha256 !== null ? [{ name: campaignFile, sha256: campaignSha256 }] : [];
-  const files = [...own, ...(await listReadFiles(ledger.pool, run))];
+  const files = [...own, ...(await listContactFileDigests(ledger.pool, run))];
   const problems: Problem[] = [];
   for (const { name, sha256 } of files) {
     const now = await digestOf(resolve(folder, name));

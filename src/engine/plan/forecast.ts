@@ -8,7 +8,7 @@ import { InputError } from '../../domain/problems.ts';
 import type { RateLimits } from '../../domain/rates.ts';
 import type { WindowWait } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
-import { lookAtRateLimits } from '../../ledger/limits/rates.ts';
+import { readRateLimits } from '../../ledger/limits/rates.ts';
 import type { Portion } from '../../ledger/planning/windows.ts';
 import { momentOf } from '../../platform/zoned-times.ts';
 import type { EngineContext } from '../context.ts';
@@ -53,7 +53,7 @@ export async function limitsOf(
 ): Promise<RateLimits> {
   const { requestsPerSecond, recipientsPerSecond } = account;
   const inFile = { requestsPerSecond, recipientsPerSecond };
-  return ledger ? limitsInForce(await lookAtRateLimits(ledger.pool, account.name), inFile) : inFile;
+  return ledger ? limitsInForce(await readRateLimits(ledger.pool, account.name), inFile) : inFile;
 }
 
 /** @param placeOf a line of all files together, as people are told it */

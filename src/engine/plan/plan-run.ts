@@ -13,7 +13,7 @@ import { expandRun } from '../../ledger/planning/expand.ts';
 import type { PlannedRun } from '../../ledger/planning/planned-run.ts';
 import { stageContacts } from '../../ledger/planning/stage.ts';
 import { stageSuppressions } from '../../ledger/planning/suppress.ts';
-import { keepFingerprint } from '../../ledger/runs/repeats.ts';
+import { recordFingerprint } from '../../ledger/runs/fingerprints.ts';
 import { inSession } from '../../ledger/session.ts';
 import { enqueueSlices } from '../../ledger/slices/enqueue.ts';
 import { auditEntry } from '../audit.ts';
@@ -177,7 +177,7 @@ async function planContacts(
         complete: async (session) => {
           const relatives = origins.relatives.map((each) => each.run);
           const made = { run, fingerprint: fingerprint.digest(), now, relatives };
-          await keepFingerprint(session, run, made.fingerprint);
+          await recordFingerprint(session, run, made.fingerprint);
           if (!again) await refuseRepeat(session, campaign, made);
         },
         approve: (totals, leftOut) => {

@@ -1,7 +1,7 @@
 import type { Campaign } from '../../campaign/campaign.ts';
 import { InputError } from '../../domain/problems.ts';
 import { isOver } from '../../domain/runs.ts';
-import { findRepeated, type RepeatedRun } from '../../ledger/runs/repeats.ts';
+import { findRepeatedRun, type RepeatedRun } from '../../ledger/runs/fingerprints.ts';
 import type { Connection, Transaction } from '../../ledger/session.ts';
 import { reasonWords } from '../../platform/reason-words.ts';
 import { durationText } from '../../platform/scalar-text.ts';
@@ -55,7 +55,7 @@ async function whyRepeat(
   if (repeat === 'allow') return undefined;
   const since = new Date(now.getTime() - repeat);
   const others = run === null ? relatives : [run, ...relatives];
-  const repeated = await findRepeated(client, { fingerprint, since, others });
+  const repeated = await findRepeatedRun(client, { fingerprint, since, others });
   return repeated && repeatText(repeated, repeat);
 }
 

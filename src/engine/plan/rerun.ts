@@ -11,7 +11,7 @@ import { copyNotifyList } from '../../ledger/notifications/notify-lists.ts';
 import { expandRun } from '../../ledger/planning/expand.ts';
 import { restageRecipients } from '../../ledger/planning/restage.ts';
 import { listContactFiles } from '../../ledger/runs/contact-files.ts';
-import { lockRunForRerun } from '../../ledger/runs/lock.ts';
+import { lockRunForRerun } from '../../ledger/runs/rerun-lock.ts';
 import { inSession } from '../../ledger/session.ts';
 import { auditEntry } from '../audit.ts';
 import type { EngineContext } from '../context.ts';

@@ -1,13 +1,17 @@
 import { canBeMessageId } from '../../domain/message-id.ts';
 import { InputError } from '../../domain/problems.ts';
 import { countUnmatchedReports } from '../../ledger/delivery-reports/list.ts';
-import { type RecipientStory, tellRecipients, type WantedRecipients } from '../../ledger/recipients/story.ts';
+import {
+  findRecipientHistories,
+  type RecipientHistory,
+  type RecipientQuery,
+} from '../../ledger/recipients/history.ts';
 import { countPurgedRuns } from '../../ledger/runs/find.ts';
 import type { EngineContext } from '../context.ts';
 import { readAddresses, suppressedAddressReader } from '../suppressions/suppress.ts';
 
 export type RecipientStories = {
-  readonly stories: readonly RecipientStory[];
+  readonly stories: readonly RecipientHistory[];
   readonly areMore: boolean;
   /** Of an address: how many reports of it are of no message that is known. */
   readonly others: { readonly address: string; readonly reports: number } | undefined;
@@ -27,8 +31,8 @@ export async function tellRecipient(
   country: string | undefined,
   most: number,
 ): Promise<RecipientStories> {
-  const tell = async (kind: WantedRecipients['kind'], value: string) => {
-    const stories = await tellRecipients(ledger.pool, { kind, value }, most + 1);
+  const tell = async (kind: RecipientQuery['kind'], value: string) => {
+    const stories = await findRecipientHistories(ledger.pool, { kind, value }, most + 1);
     return { stories: stories.slice(0, most), areMore: stories.length > most, others: undefined };
   };
   if (canBeMessageId(text)) {

@@ -10,7 +10,7 @@ import {
   type MissingReport,
   streamMissing,
 } from '../../ledger/delivery-reports/missing.ts';
-import { type FailedRequest, streamFailedRequests } from '../../ledger/requests/failures.ts';
+import { type FailedRequest, streamFailedRequests } from '../../ledger/requests/stream-failed.ts';
 import { inSnapshot } from '../../ledger/session.ts';
 import { requireKnownNames } from '../billing/known-names.ts';
 import type { EngineContext } from '../context.ts';

@@ -2,10 +2,10 @@ import type { Refusal } from '../../domain/breaker.ts';
 import type { RunPhase, RunSummary } from '../../domain/runs.ts';
 import { findRefusal } from '../../ledger/limits/breaker.ts';
 import { type ClockStep, findClockStep } from '../../ledger/limits/clock.ts';
+import { readLocation } from '../../ledger/location/location.ts';
 import { type ListedNotification, listRunNotifications } from '../../ledger/notifications/list.ts';
-import { readPlace } from '../../ledger/place/place.ts';
-import { findOvertaking } from '../../ledger/slices/priority.ts';
-import { watchRuns } from '../../ledger/slices/watch.ts';
+import { findPreemptingRun } from '../../ledger/slices/priority.ts';
+import { readDispatchProgress } from '../../ledger/slices/progress.ts';
 import { reasonWordsOrNull } from '../../platform/reason-words.ts';
 import type { EngineContext } from '../context.ts';
 import { requireRun, requireSummary } from '../runs/find-run.ts';
@@ -28,12 +28,12 @@ export type RunStatus = RunSummary & {
 export async function requireStatus(context: EngineContext, run: string): Promise<RunStatus> {
   const summary = await requireSummary(context, run);
   const { stateReason } = await requireRun(context, run);
-  const overtakenBy = await findOvertaking(context.ledger.pool, run);
+  const overtakenBy = await findPreemptingRun(context.ledger.pool, run);
   const refusal = (await findRefusal(context.ledger.pool, run)) ?? null;
   const notifications = await listRunNotifications(context.ledger.pool, run);
   const clockStep = (await findClockStep(context.ledger.pool, run)) ?? null;
-  const held = reasonWordsOrNull((await readPlace(context.ledger.pool)).heldReason);
-  const watch = (await watchRuns(context.ledger.pool, [run])).get(run);
+  const held = reasonWordsOrNull((await readLocation(context.ledger.pool)).heldReason);
+  const watch = (await readDispatchProgress(context.ledger.pool, [run])).get(run);
   const phase = watch?.state === 'running' ? watch.phase : null;
   return {
     ...{ ...summary, reason: reasonWordsOrNull(stateReason), phase, overtakenBy: overtakenBy ?? null },

@@ -6,7 +6,7 @@ import type { PlannedRun } from '../../ledger/planning/planned-run.ts';
 import { type BeginOptions, beginRun } from '../../ledger/runs/begin.ts';
 import type { Run } from '../../ledger/runs/find.ts';
 import type { Transaction } from '../../ledger/session.ts';
-import { reclaimSlicesOfDeadWorkers } from '../../ledger/slices/reclaim.ts';
+import { reclaimSlicesOfEndedWorkers } from '../../ledger/slices/reclaim.ts';
 import { requireHashKey } from '../../ledger/suppressions/hash.ts';
 import { auditEntry, audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
@@ -44,7 +44,7 @@ export async function beginPlanned(
   });
   if (!account) return false;
   const { plan, policy } = dispatchSettings(runId, account, run.definition);
-  const options = { evenPaused: false, ...(alongside && { alongside }) };
+  const options = { includePaused: false, ...(alongside && { alongside }) };
   await beginRun(await ledger.queue(), ledger.pool, plan, policy, now(), options);
   return true;
 }
@@ -129,7 +129,7 @@ async function begin(
   context: EngineContext,
   run: Run,
   accountNamed: (name: string) => Promise<Account>,
-  evenPaused: boolean,
+  includePaused: boolean,
 ): ReturnType<typeof beginRun> {
   const { ledger, now } = context;
   await requireHashKey(ledger.pool, ledger.hashKey);
@@ -137,7 +137,7 @@ async function begin(
   const { plan, policy } = dispatchSettings(run.run, await accountNamed(run.account), run.definition);
   const queue = await ledger.queue();
   // What a dead process left in the middle of sending is in doubt before anything else of it is sent.
-  await reclaimSlicesOfDeadWorkers(queue, ledger.pool, null, now);
+  await reclaimSlicesOfEndedWorkers(queue, ledger.pool, null, now);
   const alongside = noteBegun(context, run.run);
-  return beginRun(queue, ledger.pool, plan, policy, now(), { evenPaused, alongside });
+  return beginRun(queue, ledger.pool, plan, policy, now(), { includePaused, alongside });
 }

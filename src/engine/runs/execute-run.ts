@@ -5,8 +5,8 @@ import type { Account } from '../../gateway/account.ts';
 import { type BeginOptions, beginRun } from '../../ledger/runs/begin.ts';
 import type { Run } from '../../ledger/runs/find.ts';
 import { pauseRun } from '../../ledger/runs/stop.ts';
-import { reclaimSlicesOfDeadWorkers } from '../../ledger/slices/reclaim.ts';
-import { type RunWatch, watchRuns } from '../../ledger/slices/watch.ts';
+import { type DispatchProgress, readDispatchProgress } from '../../ledger/slices/progress.ts';
+import { reclaimSlicesOfEndedWorkers } from '../../ledger/slices/reclaim.ts';
 import { requireHashKey } from '../../ledger/suppressions/hash.ts';
 import { heldAdvice, reasonWords } from '../../platform/reason-words.ts';
 import { auditEntry, recordRefusal } from '../audit.ts';
@@ -35,12 +35,12 @@ export type RunEnd =
   /** What could not be recorded is in doubt. */
   | { readonly kind: 'unrecorded' }
   /** All of it had been recorded; these are the last counts that were read. */
-  | { readonly kind: 'recorded'; readonly watch: RunWatch };
+  | { readonly kind: 'recorded'; readonly watch: DispatchProgress };
 
 export type RunProgress = OutageEvents & {
   readonly onStart: (summary: RunSummary) => void;
   /** A few times a second: what all workers have done of it. */
-  readonly onWatch: (watch: RunWatch) => void;
+  readonly onWatch: (watch: DispatchProgress) => void;
 };
 
 /**
@@ -50,7 +50,7 @@ export type RunProgress = OutageEvents & {
  *
  * @param accountNamed throws InputError for an account that this process does not have
  * @param stop pauses the run, and drains: no new request, and what is on its way is recorded
- * @param evenPaused whether a paused run goes on; not of a run that was planned just now, because an operator has paused it
+ * @param includePaused whether a paused run goes on; not of a run that was planned just now, because an operator has paused it
  * @throws InputError when there is no such run, it waits for approval, its account is not here, or suppressions are hashed
  *   and their key is not
  */
@@ -60,7 +60,7 @@ export async function executeRun(
   accountNamed: (name: string) => Promise<Account>,
   stop: AbortSignal,
   progress: RunProgress,
-  { evenPaused = true }: Pick<BeginOptions, 'evenPaused'> = {},
+  { includePaused = true }: Pick<BeginOptions, 'includePaused'> = {},
 ): Promise<RunEnd> {
   const { ledger, now } = context;
   const { pool } = ledger;
@@ -68,16 +68,16 @@ export async function executeRun(
   const outageRetry = createOutageRetry(progress, ledger, drained.giveUp);
   const { retry } = outageRetry;
   let unfinished = false;
-  let last: RunWatch | undefined;
+  let last: DispatchProgress | undefined;
   try {
     const run = await retry(() => requireRun(context, runId));
     await retry(() => requireHashKey(pool, ledger.hashKey));
     await retry(() => requireSendableLedger(context));
     const { plan, policy } = dispatchSettings(runId, await accountNamed(run.account), run.definition);
     const queue = await retry(() => ledger.queue());
-    await retry(() => reclaimSlicesOfDeadWorkers(queue, pool, null, now));
+    await retry(() => reclaimSlicesOfEndedWorkers(queue, pool, null, now));
     trace('beginning', runId);
-    const options = { evenPaused, alongside: noteBegun(context, runId) };
+    const options = { includePaused, alongside: noteBegun(context, runId) };
     const before = await retry(() => beginRun(queue, pool, plan, policy, now(), options));
     await toldIfRefused(context, run, async () => requireApproved(runId, before));
     progress.onStart(await retry(() => requireSummary(context, runId)));
@@ -88,7 +88,7 @@ export async function executeRun(
     const pausing = drained.begun.then(() => retry(() => pauseRun(queue, pool, runId, reason, note)));
     // Where it fails, the worker fails too.
     pausing.catch(() => undefined);
-    const onWatch = (watch: RunWatch): void => {
+    const onWatch = (watch: DispatchProgress): void => {
       last = watch;
       progress.onWatch(watch);
     };
@@ -97,7 +97,7 @@ export async function executeRun(
     };
     const working = { accountNamed, stop, cutOff: drained.cutOff, outageRetry, onWatch, onSliceFailed };
     for (;;) {
-      last = (await retry(() => watchRuns(pool, [runId]))).get(runId);
+      last = (await retry(() => readDispatchProgress(pool, [runId]))).get(runId);
       if (!last || !isAtRest(last)) await workUntilAtRest(context, runId, working);
       trace('at rest', runId);
       if (stop.aborted) await pausing;
@@ -127,7 +127,7 @@ export async function executeRun(
 const pause = 250;
 
 /** Whether the run is not sent, and what was on its way is recorded. */
-function isAtRest({ state, held }: RunWatch): boolean {
+function isAtRest({ state, held }: DispatchProgress): boolean {
   return state !== 'running' && held === 0;
 }
 

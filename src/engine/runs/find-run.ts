@@ -2,13 +2,13 @@ import { InputError } from '../../domain/problems.ts';
 import type { RunSummary } from '../../domain/runs.ts';
 import { findRun, type Run } from '../../ledger/runs/find.ts';
 import { summariseRun } from '../../ledger/runs/summary.ts';
-import { listWaits } from '../../ledger/slices/windows.ts';
+import { listWindowWaits } from '../../ledger/slices/windows.ts';
 import type { EngineContext } from '../context.ts';
 
 /** @throws InputError when there is no such run */
 export async function requireSummary({ ledger }: EngineContext, run: string): Promise<RunSummary> {
   const summary = (await summariseRun(ledger.pool, run)) ?? noSuchRun(run);
-  const waits = await listWaits(ledger.pool, run);
+  const waits = await listWindowWaits(ledger.pool, run);
   return waits.length > 0 ? { ...summary, waits } : summary;
 }
 

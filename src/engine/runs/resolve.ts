@@ -2,9 +2,9 @@ import { InputError, type Problem } from '../../domain/problems.ts';
 import type { Resolution } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
 import type { LookUp } from '../../gateway/look-up.ts';
-import { type Doubt, findRequests, listDoubts } from '../../ledger/requests/doubts.ts';
-import { findNamedRequests } from '../../ledger/requests/named.ts';
-import { type Resolved, resolveRequests } from '../../ledger/requests/resolve.ts';
+import { findRequestsByMessageId } from '../../ledger/requests/by-message-id.ts';
+import { type Doubt, findRequests, listDoubts } from '../../ledger/requests/list-doubts.ts';
+import { type ResolvedRequest, resolveRequests } from '../../ledger/requests/resolve.ts';
 import { inTransaction } from '../../ledger/session.ts';
 import { reasonWords } from '../../platform/reason-words.ts';
 import { auditEntry, audited } from '../audit.ts';
@@ -46,7 +46,7 @@ export async function resolveDoubts(
   context: EngineContext,
   { run: runId, named }: NamedRequests,
   word: Word,
-): Promise<Resolved[]> {
+): Promise<ResolvedRequest[]> {
   const { resolution, by, reason } = word;
   const act = { action: 'requests resolved', run: runId, details: { resolution, by, reason } } as const;
   return audited(context, act, async () => {
@@ -78,7 +78,7 @@ async function requireDoubts(
   run: string,
   named: readonly string[],
 ): Promise<number[]> {
-  const byMessageId = await findNamedRequests(client, named);
+  const byMessageId = await findRequestsByMessageId(client, named);
   const numberOf = (name: string): number | undefined => {
     if (/^\d{1,9}$/.test(name)) return Number(name);
     const request = byMessageId.get(name);

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InputError } from '../../domain/problems.ts';
-import { cancelRun, pauseRun, type Stopped } from '../../ledger/runs/stop.ts';
-import { reclaimSlicesOfDeadWorkers } from '../../ledger/slices/reclaim.ts';
-import { watchRuns } from '../../ledger/slices/watch.ts';
+import { cancelRun, pauseRun, type StopResult } from '../../ledger/runs/stop.ts';
+import { readDispatchProgress } from '../../ledger/slices/progress.ts';
+import { reclaimSlicesOfEndedWorkers } from '../../ledger/slices/reclaim.ts';
 import { audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { noSuchRun } from './find-run.ts';
@@ -23,7 +23,7 @@ export async function cancel(context: EngineContext, run: string, reason: string
   });
 }
 
-function requireChanged(run: string, stopped: Stopped | undefined): void {
+function requireChanged(run: string, stopped: StopResult | undefined): void {
   if (!stopped) noSuchRun(run);
   if (stopped.changed) return;
   const what = `The run is ${stopped.state} already; there is nothing to stop.`;
@@ -40,8 +40,8 @@ export async function waitUntilIdle(context: EngineContext, run: string, stop: A
   const end = monotonic() + longestDrain;
   while (!stop.aborted && monotonic() < end) {
     // There may be no other process that would notice.
-    await reclaimSlicesOfDeadWorkers(queue, ledger.pool, null, now);
-    const watch = (await watchRuns(ledger.pool, [run])).get(run);
+    await reclaimSlicesOfEndedWorkers(queue, ledger.pool, null, now);
+    const watch = (await readDispatchProgress(ledger.pool, [run])).get(run);
     if (!watch || watch.held === 0) return;
     await sleep(100);
   }

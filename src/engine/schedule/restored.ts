@@ -3,12 +3,12 @@ import { InputError, type Problem } from '../../domain/problems.ts';
 import {
   findMissingClaim,
   holdLedger,
-  listRunsIn,
-  readPlace,
+  listUnfinishedRuns,
+  readLocation,
   releaseLedger,
-  serverPlace,
-} from '../../ledger/place/place.ts';
-import { doubtUnsent } from '../../ledger/runs/stop.ts';
+  serverLocation,
+} from '../../ledger/location/location.ts';
+import { markUnsentInDoubt } from '../../ledger/runs/stop.ts';
 import { missDueTicks, noteTicks, takeSchedules } from '../../ledger/schedules/ticks.ts';
 import { inTransaction, type Transaction } from '../../ledger/session.ts';
 import { reasonWords } from '../../platform/reason-words.ts';
@@ -51,8 +51,8 @@ export async function confirmRestored(
     const hold = { kind: 'being_restored', words: reason } as const;
     await holdLedger(ledger.pool, { reason: hold, incomplete: false }, now());
     const doubted = since === null ? [] : await doubtAll(context, { reason, since });
-    const place = await serverPlace(ledger.pool);
-    const { ledger: former } = await readPlace(ledger.pool);
+    const place = await serverLocation(ledger.pool);
+    const { ledger: former } = await readLocation(ledger.pool);
     await inTransaction(ledger.pool, async (client) => {
       if (since !== null) await missTicks(client, reason, now());
       await releaseLedger(client, context.randomUuid(), place);
@@ -64,7 +64,7 @@ export async function confirmRestored(
 }
 
 async function requireComplete({ ledger: { pool, marks } }: EngineContext): Promise<void> {
-  const { ledger, incomplete, heldReason } = await readPlace(pool);
+  const { ledger, incomplete, heldReason } = await readLocation(pool);
   if (incomplete) throw new InputError([notComplete(heldReason === null ? '' : reasonWords(heldReason))]);
   const missing = await findMissingClaim(pool, marks.read(ledger));
   if (!missing) return;
@@ -89,8 +89,14 @@ async function doubtAll(
 ): Promise<DoubtedRun[]> {
   const why = { kind: 'ledger_restored', since: since.toISOString(), words: reason } as const;
   const doubted: DoubtedRun[] = [];
-  for (const run of await listRunsIn(ledger.pool, ['planned', 'running', 'paused'])) {
-    const requests = await doubtUnsent(await ledger.queue(), ledger.pool, run, { reason: why, since }, now());
+  for (const run of await listUnfinishedRuns(ledger.pool, ['planned', 'running', 'paused'])) {
+    const requests = await markUnsentInDoubt(
+      await ledger.queue(),
+      ledger.pool,
+      run,
+      { reason: why, since },
+      now(),
+    );
     if (requests !== undefined) doubted.push({ run, requests });
   }
   return doubted;

@@ -4,7 +4,7 @@ import type { ApprovalReason } from '../../domain/reasons.ts';
 import { approvalReason, reasonValue, type Stored } from '../reasons.ts';
 import type { Connection, Transaction } from '../session.ts';
 
-export type AskedApproval = {
+export type ApprovalRequest = {
   readonly run: string;
   readonly reason: ApprovalReason;
   /** Who may not approve it, and in which way that person planned it. */
@@ -17,15 +17,15 @@ export type AskedApproval = {
   readonly campaignSha256: Buffer | null;
 };
 
-export type Approval = AskedApproval & {
+export type Approval = ApprovalRequest & {
   readonly approvedBy: string | null;
   readonly approvedAt: Date | null;
 };
 
 /** Has a run that is being made wait. */
-export async function askApproval(
+export async function requestApproval(
   client: Transaction,
-  { run, reason, plannedBy, plannedHow, folder, campaignFile, campaignSha256 }: AskedApproval,
+  { run, reason, plannedBy, plannedHow, folder, campaignFile, campaignSha256 }: ApprovalRequest,
 ): Promise<void> {
   const waits = reasonValue({ kind: 'waits_for_approval', why: reason });
   await client.query(
@@ -56,7 +56,7 @@ export async function findApproval(client: Connection, run: string): Promise<App
 }
 
 /** A run that an operator has paused meanwhile stays paused, and keeps the reason. @returns whether this approved it */
-export async function giveApproval(
+export async function recordApproval(
   client: Transaction,
   run: string,
   by: string,
@@ -80,7 +80,10 @@ export async function giveApproval(
   return rowCount === 1;
 }
 
-export async function listReadFiles(pool: pg.Pool, run: string): Promise<{ name: string; sha256: Buffer }[]> {
+export async function listContactFileDigests(
+  pool: pg.Pool,
+  run: string,
+): Promise<{ name: string; sha256: Buffer }[]> {
   const { rows } = await pool.query<{ name: string; sha256: Buffer }>(
     'SELECT name, sha256 FROM contact_files WHERE run_id = $1 ORDER BY file',
     [run],

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Actor, AuditAction, AuditOutcome, AuditWay } from '../../domain/access.ts';
 import type { Connection } from '../session.ts';
 
-export type AuditAct = {
+export type AuditEvent = {
   readonly action: AuditAction;
   readonly run?: string | undefined;
   readonly subject?: string | undefined;
@@ -11,10 +11,10 @@ export type AuditAct = {
 };
 
 /** On the connection of what it tells of, where that is a transaction. */
-export async function noteAudit(
+export async function addAuditEntry(
   client: Connection,
   { who, how, token }: Actor,
-  { action, run, subject, details = {} }: AuditAct,
+  { action, run, subject, details = {} }: AuditEvent,
   outcome: AuditOutcome,
   at: Date,
 ): Promise<void> {

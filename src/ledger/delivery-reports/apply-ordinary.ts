@@ -1,7 +1,7 @@
 import { arrayOf, batchOf } from '../batch.ts';
 import { recordFirstOutcomes } from '../billing/changes.ts';
-import { acceptanceOf } from '../requests/accepted.ts';
-import type { RequestKey } from '../requests/named.ts';
+import { acceptanceOf } from '../requests/acceptance.ts';
+import type { RequestKey } from '../requests/by-message-id.ts';
 import type { Transaction } from '../session.ts';
 import { findNamedRequest, type NamedRequests } from './matched-recipient.ts';
 import { defaultUnits, isPriceOutlier, tariffClause } from './price-outliers.ts';

@@ -1,5 +1,5 @@
 import type { AccountSharing } from '../../domain/accounts.ts';
-import { findNamedRequests } from '../requests/named.ts';
+import { findRequestsByMessageId } from '../requests/by-message-id.ts';
 import type { Transaction } from '../session.ts';
 import { applyOrdinary } from './apply-ordinary.ts';
 import { decideOutcomes, listEarlierRecipients, lockOutcomes } from './decide.ts';
@@ -31,7 +31,7 @@ export async function applyParsedReports(
   sharing: AccountSharing,
   now: Date,
 ): Promise<void> {
-  const requests = await findNamedRequests(
+  const requests = await findRequestsByMessageId(
     client,
     batch.flatMap((reading) => (reading.kind === 'unreadable' ? [] : (reading.messageId ?? []))),
   );

@@ -2,7 +2,7 @@ import type { SharedWith } from '../../domain/accounts.ts';
 import { batchOf } from '../batch.ts';
 import { comparedWithService } from '../compared-address.ts';
 import { requestOf } from '../request-rows.ts';
-import type { RequestKey } from '../requests/named.ts';
+import type { RequestKey } from '../requests/by-message-id.ts';
 import type { Transaction } from '../session.ts';
 import {
   findNamedRequest,

@@ -1,7 +1,7 @@
 import type { SharedWith } from '../../domain/accounts.ts';
 import { batchOf } from '../batch.ts';
-import { acceptanceOf } from '../requests/accepted.ts';
-import type { RequestKey } from '../requests/named.ts';
+import { acceptanceOf } from '../requests/acceptance.ts';
+import type { RequestKey } from '../requests/by-message-id.ts';
 import type { Transaction } from '../session.ts';
 import { findByJobNumberOrPart } from './match-by-job-number.ts';
 import {

@@ -1,7 +1,7 @@
 import type { SharedWith } from '../../domain/accounts.ts';
 import type { RequestState } from '../../domain/runs.ts';
 import { batchOf } from '../batch.ts';
-import type { RequestKey } from '../requests/named.ts';
+import type { RequestKey } from '../requests/by-message-id.ts';
 import type { Delivery, RawReport } from './report-content.ts';
 
 export type RecipientKey = RequestKey & { readonly position: number };

@@ -1,5 +1,5 @@
 import type { RequestState } from '../../domain/runs.ts';
-import { holdLedger } from '../place/place.ts';
+import { holdLedger } from '../location/location.ts';
 import { proveRequests } from '../requests/prove.ts';
 import type { Transaction } from '../session.ts';
 import type { MatchedRecipient } from './matched-recipient.ts';

@@ -3,7 +3,7 @@ import type { Breaker, Refusal } from '../../domain/breaker.ts';
 import { type Connection, inTransaction, type Transaction } from '../session.ts';
 
 /** An account's breaker, undefined where it is closed, and Postgres's clock (milliseconds since 1970). */
-export type BreakerLook = { readonly breaker: Breaker | undefined; readonly now: number };
+export type BreakerSnapshot = { readonly breaker: Breaker | undefined; readonly now: number };
 
 type DbBreaker = { readonly [Key in keyof Omit<Breaker, 'probe'>]: Breaker[Key] | null } & {
   readonly now: number;
@@ -16,13 +16,13 @@ const columns = `
   (extract(epoch FROM opened_at) * 1000)::float8 AS "openedAt", (extract(epoch FROM retry_at) * 1000)::float8 AS "retryAt",
   refusals AS tries, reason, probe, (extract(epoch FROM probe_until) * 1000)::float8 AS "probeUntil"`;
 
-export async function lookAtBreaker(client: Connection, account: string): Promise<BreakerLook> {
+export async function readBreaker(client: Connection, account: string): Promise<BreakerSnapshot> {
   const { rows } = await client.query<DbBreaker>({
     name: 'look-at-breaker',
     text: `SELECT ${columns} FROM (SELECT $1::text AS account) asked LEFT JOIN account_breakers USING (account)`,
     values: [account],
   });
-  return toLook(rows[0]);
+  return toSnapshot(rows[0]);
 }
 
 /** Changes an account's breaker as decided from what it is, alone over the fleet. @returns what it is now */
@@ -30,24 +30,24 @@ export async function changeBreaker(
   pool: pg.Pool,
   account: string,
   decide: (breaker: Breaker | undefined, now: number) => Breaker | undefined,
-): Promise<BreakerLook> {
+): Promise<BreakerSnapshot> {
   return inTransaction(pool, async (client) => {
     // There is no row to lock while it is closed.
     await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('volley breaker ' || $1, 0))`, [
       account,
     ]);
-    const { breaker, now } = await lookAtBreaker(client, account);
+    const { breaker, now } = await readBreaker(client, account);
     const next = decide(breaker, now);
     if (next === undefined) {
       await client.query('DELETE FROM account_breakers WHERE account = $1', [account]);
     } else if (next !== breaker) {
-      await write(client, account, next);
+      await writeBreaker(client, account, next);
     }
     return { breaker: next, now };
   });
 }
 
-async function write(client: Transaction, account: string, breaker: Breaker): Promise<void> {
+async function writeBreaker(client: Transaction, account: string, breaker: Breaker): Promise<void> {
   const { openedAt, retryAt, tries, reason, probe } = breaker;
   await client.query(
     `
@@ -61,7 +61,7 @@ async function write(client: Transaction, account: string, breaker: Breaker): Pr
   );
 }
 
-function toLook(row: DbBreaker | undefined): BreakerLook {
+function toSnapshot(row: DbBreaker | undefined): BreakerSnapshot {
   if (!row) return { breaker: undefined, now: 0 };
   const { now, openedAt, retryAt, tries, reason, probe: id, probeUntil: until } = row;
   if (openedAt === null || retryAt === null || tries === null || reason === null) {
@@ -77,7 +77,7 @@ function toLook(row: DbBreaker | undefined): BreakerLook {
  *
  * @returns undefined for a run that does not run, or may be sent; milliseconds
  */
-export async function findRefusedFor(
+export async function findRefusalTime(
   pool: pg.Pool,
   run: string,
 ): Promise<{ readonly milliseconds: number; readonly reason: string } | undefined> {

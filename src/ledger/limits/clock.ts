@@ -6,17 +6,17 @@ import type pg from 'pg';
  *
  * @param row SQL of the row, such as `l`; `now` SQL of the time
  */
-export const stepBack = (row: string, now: string): string =>
+export const clockStepBack = (row: string, now: string): string =>
   `greatest(${row}.seen_at - ${now}, interval '0')`;
 
 /** Of less, nobody is told: two processors of a machine may differ by as much. SQL. */
-const noticeable = `interval '100 milliseconds'`;
+const reportedFrom = `interval '100 milliseconds'`;
 
 /** SQL of assignments: that the row was reckoned with now, and by how much the clock had stepped back. */
-export const noteClock = (row: string, now: string, step: string): string => `
+export const recordClock = (row: string, now: string, step: string): string => `
   seen_at = ${now},
-  stepped_at = CASE WHEN ${step} > ${noticeable} THEN ${now} ELSE ${row}.stepped_at END,
-  stepped_by = CASE WHEN ${step} > ${noticeable} THEN ${step} ELSE ${row}.stepped_by END`;
+  stepped_at = CASE WHEN ${step} > ${reportedFrom} THEN ${now} ELSE ${row}.stepped_at END,
+  stepped_by = CASE WHEN ${step} > ${reportedFrom} THEN ${step} ELSE ${row}.stepped_by END`;
 
 /** The database's clock was set back. */
 export type ClockStep = {

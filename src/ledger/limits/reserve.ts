@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { RateLimits } from '../../domain/rates.ts';
-import { noteClock, stepBack } from './clock.ts';
+import { clockStepBack, recordClock } from './clock.ts';
 
 /** Requests that may be claimed from a moment on. Times are by Postgres's clock, in milliseconds since 1970. */
 export type Reservation = {
@@ -14,7 +14,7 @@ export type Reservation = {
   readonly steppedBack: number;
 };
 
-export type Reserve = {
+export type ReservationRequest = {
   readonly account: string;
   readonly wanted: number;
   /** How many recipients a request is thought to have; they are paid with it, and `spend` sets it right. */
@@ -29,7 +29,7 @@ export type Reserve = {
  *
  * A worker that dies with a reservation has used it up; nobody waits for it any longer than that.
  */
-export async function reserveRequests(pool: pg.Pool, reserve: Reserve): Promise<Reservation> {
+export async function reserveRequests(pool: pg.Pool, reserve: ReservationRequest): Promise<Reservation> {
   const reserved = await reserveInRow(pool, reserve);
   if (reserved) return reserved;
   await pool.query('INSERT INTO rate_limits (account) VALUES ($1) ON CONFLICT DO NOTHING', [reserve.account]);
@@ -48,7 +48,7 @@ type DbReservation = RateLimits & {
 /** @returns undefined when the account has no row yet */
 async function reserveInRow(
   pool: pg.Pool,
-  { account, wanted, recipientsEach, file }: Reserve,
+  { account, wanted, recipientsEach, file }: ReservationRequest,
 ): Promise<Reservation | undefined> {
   // The clock is read once, after the row is locked, however long that took. What is owed is reckoned in seconds; where
   // it was reckoned at another rate, as many requests are owed at this one. Who has to wait for one of the two limits
@@ -69,7 +69,7 @@ async function reserveInRow(
              coalesce(recipients_per_second, $4) AS recipients_in_force, recipients_rate,
              recipients_until - step AS recipients_until
       FROM clock
-      CROSS JOIN LATERAL (SELECT ${stepBack('clock', 'clock.now')} AS step) s
+      CROSS JOIN LATERAL (SELECT ${clockStepBack('clock', 'clock.now')} AS step) s
     ), batch AS (
       SELECT *,
              least($2::integer,
@@ -101,7 +101,7 @@ async function reserveInRow(
           WHEN recipients_price IS NULL THEN '-infinity'
           ELSE now + make_interval(secs => least(greatest(recipients_owed, wait) + recipients_price, 1e9)) END,
         status_until = l.status_until - step,
-        ${noteClock('l', 'now', 'step')}
+        ${recordClock('l', 'now', 'step')}
     FROM reserved r
     WHERE l.account = $1
     RETURNING r.requests, (extract(epoch FROM r.now) * 1000)::float8 AS now, r.wait * 1000 AS wait,
@@ -151,7 +151,7 @@ export type ReservedLookUp = { readonly now: number; readonly admittedAt: number
 
 /** Takes the next second in the order of all workers; the service may be asked once a second. */
 export async function reserveLookUp(pool: pg.Pool, account: string): Promise<ReservedLookUp> {
-  const step = stepBack('l', 'clock_timestamp()');
+  const step = clockStepBack('l', 'clock_timestamp()');
   const { rows } = await pool.query<{ readonly now: number; readonly until: number }>(
     `
     INSERT INTO rate_limits AS l (account, status_until, seen_at)
@@ -160,7 +160,7 @@ export async function reserveLookUp(pool: pg.Pool, account: string): Promise<Res
     SET status_until = greatest(l.status_until - ${step}, clock_timestamp()) + interval '1 s',
         requests_until = l.requests_until - ${step},
         recipients_until = l.recipients_until - ${step},
-        ${noteClock('l', 'clock_timestamp()', step)}
+        ${recordClock('l', 'clock_timestamp()', step)}
     RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
               (extract(epoch FROM status_until) * 1000)::float8 AS until
     `,

@@ -126,7 +126,7 @@ async function countTicks(pool: pg.Pool): Promise<LedgerFigures['ticks']> {
   return rows[0] ?? { missed: 0, failed: 0 };
 }
 
-const usualTelling = 5 * 60_000;
+const overdueAfter = 5 * 60_000;
 
 /** By `notifications_due` and `notifications_given_up`, which have few of them. */
 async function countNotifications(pool: pg.Pool, now: Date): Promise<LedgerFigures['notifications']> {
@@ -135,7 +135,7 @@ async function countNotifications(pool: pg.Pool, now: Date): Promise<LedgerFigur
     SELECT (SELECT count(*)::integer FROM notifications WHERE state = 'due' AND created_at < $1) AS overdue,
            (SELECT count(*)::integer FROM notifications WHERE state = 'given up') AS "givenUp"
     `,
-    [new Date(now.getTime() - usualTelling)],
+    [new Date(now.getTime() - overdueAfter)],
   );
   return rows[0] ?? { overdue: 0, givenUp: 0 };
 }

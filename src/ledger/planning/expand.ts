@@ -160,7 +160,7 @@ async function sizeEnvelopes(client: Transaction, chunkSize: number, windowed: b
 /** None of a run without recipients. */
 async function sliceableRanges(client: Transaction): Promise<SliceableRange[]> {
   const { rows } = await client.query<SliceableRange>(`
-    SELECT window_index AS "windowPlace", min(requests_before) + 1 AS first,
+    SELECT window_index AS "windowIndex", min(requests_before) + 1 AS first,
            max(requests_before + requests) AS last
     FROM sized_envelopes
     GROUP BY window_index

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { batchOf, type Columns } from '../batch.ts';
-import { type ClaimFence, fenceValues, mayClaim } from '../place/place.ts';
+import { type ClaimFence, fenceValues, mayClaim } from '../location/location.ts';
 
 /** A claim: the requests of a slice up to a number, as far as they have no rows of their own, may be in flight. */
 export type RangeClaim = {
@@ -18,7 +18,7 @@ export type AcceptedRequest = {
   readonly tookMs: number;
   readonly httpStatus: number;
   /** The service's own number for it, where its answer says one. */
-  readonly job: string | undefined;
+  readonly jobNumber: string | undefined;
 };
 
 export type Advance = {
@@ -32,7 +32,7 @@ export type Advance = {
 };
 
 /** `lost`: the slice is not its owner's any more, and nothing was written. */
-export type Advanced = 'granted' | 'refused' | 'lost';
+export type AdvanceResult = 'granted' | 'refused' | 'lost';
 
 /**
  * Notes which requests the service accepted, and claims the next ones, of several slices in one statement. When this returns,
@@ -40,7 +40,7 @@ export type Advanced = 'granted' | 'refused' | 'lost';
  *
  * A claim is refused where the run is not running, an address was suppressed since the content was read, or the ledger is
  * held, is another one by now, or lacks the last claim. Nothing is claimed or given back where the rest of the slice has rows
- * since the owner's last claim (`addRowsOfPlanned`).
+ * since the owner's last claim (`addAllPlannedRows`).
  *
  * Each change of a slice has a number and is made on top of the one before it: a repeated one is made once, and none is made by
  * a former owner.
@@ -50,31 +50,31 @@ export async function advanceSlices(
   advances: readonly Advance[],
   now: Date,
   fence: ClaimFence | null,
-): Promise<Advanced[]> {
-  const hasJobs = advances.some(({ accepted }) => accepted.some(({ job }) => job !== undefined));
-  const { rows } = await pool.query<{ place: number; granted: boolean }>({
+): Promise<AdvanceResult[]> {
+  const hasJobs = advances.some(({ accepted }) => accepted.some(({ jobNumber }) => jobNumber !== undefined));
+  const { rows } = await pool.query<{ ordinal: number; granted: boolean }>({
     name: hasJobs ? 'advance-slices-with-jobs' : 'advance-slices',
     text: advanceStatement(hasJobs),
-    values: [...fenceValues(fence), now, ...steps.values(advances.map((each) => ({ ...each, now })))],
+    values: [...fenceValues(fence), now, ...advanceBatch.values(advances.map((each) => ({ ...each, now })))],
   });
-  const granted = new Map(rows.map((row) => [row.place, row.granted]));
-  const missing = advances.filter((_, place) => !granted.has(place + 1));
-  const made = missing.length === 0 ? new Map() : await findMade(pool, missing, now);
-  return advances.map((advance, place): Advanced => {
-    const found = granted.get(place + 1) ?? made.get(advance);
+  const granted = new Map(rows.map((row) => [row.ordinal, row.granted]));
+  const missing = advances.filter((_, index) => !granted.has(index + 1));
+  const committed = missing.length === 0 ? new Map() : await findCommitted(pool, missing, now);
+  return advances.map((advance, index): AdvanceResult => {
+    const found = granted.get(index + 1) ?? committed.get(advance);
     if (found === undefined) return 'lost';
     return found ? 'granted' : 'refused';
   });
 }
 
 /** A job number is another statement's, so that interfaces that answer none pay nothing for them. */
-function advanceStatement(hasJobs: boolean): string {
+function advanceStatement(hasJobNumbers: boolean): string {
   const jobs = `
     ), numbered AS (
       INSERT INTO job_numbers (job_number, account, run_id, request, answered_at)
       SELECT upper(a.job), r.account, t.run_id, a.request, $6
       FROM moved
-      JOIN step t USING (place)
+      JOIN step t USING (ordinal)
       JOIN runs r ON r.run_id = t.run_id
       CROSS JOIN LATERAL unnest(t.requests::integer[], t.jobs::text[]) AS a (request, job)
       WHERE a.job IS NOT NULL
@@ -84,11 +84,11 @@ function advanceStatement(hasJobs: boolean): string {
       SELECT a.*,
              a.claim_to IS NOT NULL AND r.state = 'running' AND a.epoch = (SELECT epoch FROM suppression_epoch WHERE singleton)
                AND ${mayClaim(1)} AS may_claim
-      FROM ${steps.table('a', 7, 'place')}
+      FROM ${advanceBatch.table('a', 7, 'ordinal')}
       JOIN runs r ON r.run_id = a.run_id
     ), held AS MATERIALIZED (
       -- In the order of their keys, so that two that change the same slices wait for each other, not crosswise.
-      SELECT t.place,
+      SELECT t.ordinal,
              coalesce(s.claimed_to = t.claim_after AND (t.may_claim OR t.claim_to < t.claim_after), false) AS granted
       FROM step t
       JOIN slices s ON s.run_id = t.run_id AND s.slice = t.slice AND s.owner = t.owner AND s.version = t.version - 1
@@ -101,25 +101,25 @@ function advanceStatement(hasJobs: boolean): string {
           claimed_at = CASE WHEN held.granted AND t.claim_to > t.claim_after THEN $6 ELSE s.claimed_at END,
           settled = s.settled + t.accepted
       FROM held
-      JOIN step t USING (place)
+      JOIN step t USING (ordinal)
       WHERE s.run_id = t.run_id AND s.slice = t.slice
-      RETURNING t.place, held.granted
+      RETURNING t.ordinal, held.granted
     ), kept AS (
       INSERT INTO outcomes (run_id, slice, version, recorded_at, requests, ages_ms, took_ms, statuses, job_numbers)
       SELECT t.run_id, t.slice, t.version, $6, t.requests::integer[], (t.times::integer[])[1 : t.accepted],
              (t.times::integer[])[t.accepted + 1 :], t.statuses::smallint[], t.jobs::text[]
       FROM moved
-      JOIN step t USING (place)
+      JOIN step t USING (ordinal)
       WHERE t.accepted > 0
-    ${hasJobs ? jobs : ''}
+    ${hasJobNumbers ? jobs : ''}
     )
-    SELECT CAST(place AS integer) AS place, granted FROM moved
+    SELECT CAST(ordinal AS integer) AS ordinal, granted FROM moved
   `;
 }
 
 type DatedAdvance = Advance & { readonly now: Date };
 
-const changes: Columns<Advance> = {
+const changeColumns: Columns<Advance> = {
   run_id: ['text', ({ run }) => run],
   slice: ['integer', ({ slice }) => slice],
   owner: ['uuid', ({ owner }) => owner],
@@ -128,20 +128,20 @@ const changes: Columns<Advance> = {
   claim_to: ['integer', ({ claim }) => claim?.to ?? null],
 };
 
-const changesOnly = batchOf<Advance>(changes);
+const changeBatch = batchOf<Advance>(changeColumns);
 
 /** With what was accepted, as texts of arrays. */
-const steps = batchOf<DatedAdvance>({
-  ...changes,
+const advanceBatch = batchOf<DatedAdvance>({
+  ...changeColumns,
   epoch: ['bigint', ({ claim }) => claim?.epoch ?? null],
   accepted: ['integer', ({ accepted }) => accepted.length],
-  requests: ['text', ({ accepted }) => arrayOf(accepted.map(({ request }) => request))],
+  requests: ['text', ({ accepted }) => integerArray(accepted.map(({ request }) => request))],
   times: [
     'text',
     ({ accepted, now }) =>
-      arrayOf([
-        ...accepted.map(({ finishedAt }) => withinInteger(now.getTime() - finishedAt)),
-        ...accepted.map(({ tookMs }) => withinInteger(tookMs)),
+      integerArray([
+        ...accepted.map(({ finishedAt }) => clampToInteger(now.getTime() - finishedAt)),
+        ...accepted.map(({ tookMs }) => clampToInteger(tookMs)),
       ]),
   ],
   statuses: [
@@ -149,49 +149,50 @@ const steps = batchOf<DatedAdvance>({
     ({ accepted }) =>
       accepted.every(({ httpStatus }) => httpStatus === 200)
         ? null
-        : arrayOf(accepted.map(({ httpStatus }) => httpStatus)),
+        : integerArray(accepted.map(({ httpStatus }) => httpStatus)),
   ],
   jobs: [
     'text',
-    ({ accepted }) => (accepted.every(({ job }) => job === undefined) ? null : jobsLiteral(accepted)),
+    ({ accepted }) =>
+      accepted.every(({ jobNumber }) => jobNumber === undefined) ? null : jobNumberArray(accepted),
   ],
 });
 
-function arrayOf(numbers: readonly number[]): string {
+function integerArray(numbers: readonly number[]): string {
   return `{${numbers.join()}}`;
 }
 
 /** The clock may have been set in the meantime. */
-function withinInteger(milliseconds: number): number {
+function clampToInteger(milliseconds: number): number {
   return Math.max(-2_147_483_647, Math.min(2_147_483_647, Math.round(milliseconds)));
 }
 
 /** It is whatever the service says. */
-function jobsLiteral(accepted: readonly AcceptedRequest[]): string {
-  const each = accepted.map(({ job }) =>
-    job === undefined ? 'NULL' : `"${job.replace(/[\\"]/g, (character) => `\\${character}`)}"`,
+function jobNumberArray(accepted: readonly AcceptedRequest[]): string {
+  const each = accepted.map(({ jobNumber }) =>
+    jobNumber === undefined ? 'NULL' : `"${jobNumber.replace(/[\\"]/g, (character) => `\\${character}`)}"`,
   );
   return `{${each.join()}}`;
 }
 
 /** Changes whose answer was lost: whether their claims were granted. */
-async function findMade(
+async function findCommitted(
   pool: pg.Pool,
   advances: readonly Advance[],
   now: Date,
 ): Promise<Map<Advance, boolean>> {
-  const { rows } = await pool.query<{ place: number; granted: boolean }>(
+  const { rows } = await pool.query<{ ordinal: number; granted: boolean }>(
     `
-    SELECT CAST(a.place AS integer) AS place,
+    SELECT CAST(a.ordinal AS integer) AS ordinal,
            coalesce(a.claim_to = s.claimed_to AND (a.claim_to < a.claim_after OR s.claimed_at = $1), false) AS granted
-    FROM ${changesOnly.table('a', 2, 'place')}
+    FROM ${changeBatch.table('a', 2, 'ordinal')}
     JOIN slices s ON s.run_id = a.run_id AND s.slice = a.slice AND s.owner = a.owner AND s.version = a.version
     `,
-    [now, ...changesOnly.values(advances)],
+    [now, ...changeBatch.values(advances)],
   );
   return new Map(
-    rows.flatMap(({ place, granted }) => {
-      const advance = advances[place - 1];
+    rows.flatMap(({ ordinal, granted }) => {
+      const advance = advances[ordinal - 1];
       return advance ? [[advance, granted] as const] : [];
     }),
   );

@@ -2,11 +2,11 @@ import type pg from 'pg';
 import { leaveOutDestinations } from '../../domain/destinations.ts';
 import type { Envelope } from '../../domain/message.ts';
 import { moveOutcomesToLastAttempt } from '../billing/changes.ts';
-import { type ClaimFence, fenceValues, mayClaim } from '../place/place.ts';
+import { type ClaimFence, fenceValues, mayClaim } from '../location/location.ts';
 import { reasonOf } from '../reasons.ts';
 import { inTransaction } from '../session.ts';
 import { type HashKey, hashedAddress, keyFits, requireHashKey } from '../suppressions/hash.ts';
-import type { CancelledRequest, ClaimedRequest } from './claimed.ts';
+import type { CancelledRequest, ClaimedRequest } from './claimed-request.ts';
 import type { SliceRange } from './slice-range.ts';
 
 export type RowsClaim = SliceRange & {

@@ -22,7 +22,7 @@ export type Contents = {
   readonly epoch: string;
 };
 
-const blocksAtOnce = 32;
+const blocksPerRead = 32;
 
 type DbBlock = {
   readonly first_request: number;
@@ -54,7 +54,7 @@ export async function readContents(
   const { rows } = await pool.query<DbBlock>({
     name: 'read-contents',
     text: readStatement,
-    values: [run, after, last, key?.inner ?? null, key?.outer ?? null, blocksAtOnce],
+    values: [run, after, last, key?.inner ?? null, key?.outer ?? null, blocksPerRead],
   });
   if (rows.some(({ key_fits }) => !key_fits)) await requireHashKey(pool, key);
   const requests: OrdinaryRequest[] = [];

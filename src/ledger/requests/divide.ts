@@ -1,7 +1,7 @@
 import { recordReopenedRequests } from '../billing/changes.ts';
 import type { Transaction } from '../session.ts';
 import { recipientArrays } from './recipient-arrays.ts';
-import { countInSlices } from './slice-counts.ts';
+import { addRequestsToSliceCounts } from './slice-counts.ts';
 
 export type DividedRequests = { readonly first: number; readonly last: number };
 
@@ -80,7 +80,7 @@ export async function divideRequests(
       RETURNING q.run_id, q.request
     ), opened AS (
       ${recordReopenedRequests('(TABLE new_request UNION ALL TABLE parent_request)')}
-    ), counted AS (${countInSlices('(SELECT run_id, request, 0 AS settled, -1 AS not_accepted FROM parent_request)')}
+    ), counted AS (${addRequestsToSliceCounts('(SELECT run_id, request, 0 AS settled, -1 AS not_accepted FROM parent_request)')}
     ), new_content AS (
       INSERT INTO contents (run_id, first_request, last_request, slice, envelopes, sizes, request_offsets, positions, lines,
                             addresses, original_addresses, parts, tariffs, destinations)

@@ -1,8 +1,8 @@
 import { recordReopenedRequests } from '../billing/changes.ts';
 import { reasonOf } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
-import { type RequestKey, requestKeys } from './named.ts';
-import { countInSlices } from './slice-counts.ts';
+import { type RequestKey, requestKeys } from './by-message-id.ts';
+import { addRequestsToSliceCounts } from './slice-counts.ts';
 
 /** `isUntried`: the ledger never tried the request. */
 export type ProvenRequest = RequestKey & { readonly isUntried: boolean; readonly messageId: string };
@@ -55,7 +55,7 @@ async function proveRows(client: Transaction, requests: readonly RequestKey[]): 
       FOR NO KEY UPDATE
     ), opened AS (
       ${recordReopenedRequests("(SELECT * FROM proven WHERE state = 'in_doubt')")}
-    ), counted AS (${countInSlices(`(
+    ), counted AS (${addRequestsToSliceCounts(`(
       SELECT run_id, request, CAST(state = 'planned' AS integer) AS settled,
              -CAST(state = 'in_doubt' AS integer) AS not_accepted
       FROM proven

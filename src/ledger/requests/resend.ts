@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { recordReopenedRequests } from '../billing/changes.ts';
 import { inTransaction } from '../session.ts';
-import { markSlicesReopened } from '../slice-states/transitions.ts';
+import { reopenSlices } from '../slice-states/transitions.ts';
 
 /**
  * `in_doubt → planned` for a run that may send twice rather than not at all: requests that were sent again less often
@@ -39,7 +39,7 @@ export async function resendDoubts(
       [run, owner, resends, now],
     );
     const requests = rows.map(({ request }) => request);
-    await markSlicesReopened(client, run, requests);
+    await reopenSlices(client, run, requests);
     return requests.length;
   });
 }

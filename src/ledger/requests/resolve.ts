@@ -5,12 +5,12 @@ import { reasonOf } from '../reasons.ts';
 import { leftOutOf } from '../request-rows.ts';
 import { markReopened } from '../run-states/transitions.ts';
 import type { Transaction } from '../session.ts';
-import { markSlicesReopened } from '../slice-states/transitions.ts';
-import { countInSlices } from './slice-counts.ts';
+import { reopenSlices } from '../slice-states/transitions.ts';
+import { addRequestsToSliceCounts } from './slice-counts.ts';
 
-export type Resolved = { readonly request: number; readonly recipients: number };
+export type ResolvedRequest = { readonly request: number; readonly recipients: number };
 
-const resolvedState = {
+const stateAfter = {
   accepted: 'accepted',
   resend: 'planned',
   abandon: 'abandoned',
@@ -33,7 +33,7 @@ export async function resolveRequests(
     readonly reason: string;
     readonly now: Date;
   },
-): Promise<Resolved[]> {
+): Promise<ResolvedRequest[]> {
   const { run, requests, resolution, by, reason, now } = resolve;
   // Neither a slice nor the run may end between the look at their requests and the change: who ends them takes the run.
   const { rows: runs } = await client.query<{ over: boolean }>(
@@ -41,7 +41,7 @@ export async function resolveRequests(
     [run],
   );
   if (resolution === 'resend' && runs[0]?.over !== false) return [];
-  const { rows } = await client.query<Resolved>(
+  const { rows } = await client.query<ResolvedRequest>(
     `
     WITH resolved AS (
       UPDATE requests q
@@ -51,7 +51,7 @@ export async function resolveRequests(
       RETURNING run_id, request, recipients
     ), opened AS (
       ${recordReopenedRequests('resolved')}
-    ), counted AS (${countInSlices(`(
+    ), counted AS (${addRequestsToSliceCounts(`(
       SELECT run_id, request, 0 AS settled, -1 AS not_accepted FROM resolved WHERE $3 = 'accepted'
     )`)}
     ), kept AS (
@@ -63,11 +63,11 @@ export async function resolveRequests(
     FROM resolved
     ORDER BY request
     `,
-    [run, requests === 'all' ? null : requests, resolvedState[resolution], now, resolution, by, reason],
+    [run, requests === 'all' ? null : requests, stateAfter[resolution], now, resolution, by, reason],
   );
   if (resolution === 'resend' && rows.length > 0) {
     await markReopened(client, run, { kind: 'doubts_reopened', run });
-    await markSlicesReopened(
+    await reopenSlices(
       client,
       run,
       rows.map(({ request }) => request),
@@ -77,7 +77,7 @@ export async function resolveRequests(
 }
 
 /** `in_doubt → accepted`, because the status look-up has found it. @returns false when the request is no longer in doubt */
-export async function acceptFound(
+export async function acceptLookedUp(
   pool: pg.Pool,
   found: { readonly run: string; readonly request: number; readonly now: Date },
 ): Promise<boolean> {
@@ -90,7 +90,7 @@ export async function acceptFound(
       RETURNING run_id, request
     ), opened AS (
       ${recordReopenedRequests('accepted')}
-    ), counted AS (${countInSlices('(SELECT run_id, request, 0 AS settled, -1 AS not_accepted FROM accepted)')}
+    ), counted AS (${addRequestsToSliceCounts('(SELECT run_id, request, 0 AS settled, -1 AS not_accepted FROM accepted)')}
     )
     SELECT FROM accepted
     `,

@@ -12,14 +12,14 @@ const isProvenEarly =
   'EXISTS (SELECT FROM early_proofs p WHERE p.run_id = o.run_id AND p.request = o.request)';
 
 /** An ordinary request whose first attempt has begun. */
-export type BegunRequest = { readonly request: number; readonly startedAt: Date };
+export type StartedRequest = { readonly request: number; readonly startedAt: Date };
 
 /** What the owner of a slice has claimed, and cannot note as accepted. */
-export type BegunRequests = {
+export type StartedRequests = {
   readonly run: string;
   readonly slice: number;
   readonly owner: string;
-  readonly begun: readonly BegunRequest[];
+  readonly started: readonly StartedRequest[];
 };
 
 /**
@@ -28,7 +28,7 @@ export type BegunRequests = {
  */
 export async function addSendingRows(
   pool: pg.Pool,
-  { run, slice, owner, begun }: BegunRequests,
+  { run, slice, owner, started }: StartedRequests,
 ): Promise<void> {
   await inTransaction(pool, async (client) => {
     await lockSlice(client, run, slice);
@@ -51,7 +51,7 @@ export async function addSendingRows(
     FROM added
     ON CONFLICT DO NOTHING
     `,
-      [run, slice, owner, begun.map(({ request }) => request), begun.map(({ startedAt }) => startedAt)],
+      [run, slice, owner, started.map(({ request }) => request), started.map(({ startedAt }) => startedAt)],
     );
   });
 }
@@ -65,7 +65,7 @@ async function lockSlice(client: Transaction, run: string, slice: number): Promi
 }
 
 /** SQL: whether fewer requests of a slice were noted than were claimed. Each of them is looked at only then. */
-const hasLost = `(
+const hasUnrecorded = `(
   SELECT s.claimed_to - s.first_request + 1
          > (SELECT coalesce(sum(cardinality(b.requests)), 0) FROM outcomes b WHERE b.run_id = $1 AND b.slice = $5)
            + (SELECT count(*) FROM requests q WHERE q.run_id = $1 AND q.request BETWEEN $2 AND s.claimed_to)
@@ -77,7 +77,7 @@ const hasLost = `(
  * Rows for requests that were claimed and of which no outcome was noted: their owner is gone, and may have sent them. The
  * caller's transaction holds the slice, and says next what becomes of them.
  */
-export async function addLostRows(
+export async function addUnrecordedRows(
   client: Transaction,
   { run, slice, first, last }: SliceRange,
   owner: string,
@@ -90,7 +90,7 @@ export async function addLostRows(
       SELECT o.run_id, o.request, o.envelope, o.recipients, 'sending', $4, 1, o.updated_at,
              ${isProvenEarly}
       FROM ordinary_requests_between($1, $2, $3) AS o
-      WHERE o.state = 'sending' AND ${hasLost}
+      WHERE o.state = 'sending' AND ${hasUnrecorded}
       RETURNING run_id, request, owner, updated_at
     )
     INSERT INTO attempts (run_id, request, attempt, owner, started_at)
@@ -136,7 +136,7 @@ export async function addPlannedRows(
  * Rows for all that is planned of a run, so that something can become of each; none of a run that is over. Workers that hold
  * its slices claim nothing more of them.
  */
-export async function addRowsOfPlanned(client: Transaction, run: string): Promise<void> {
+export async function addAllPlannedRows(client: Transaction, run: string): Promise<void> {
   // What is claimed at this moment is seen by the statement after this, or refused after that.
   await client.query('SELECT FROM slices WHERE run_id = $1 ORDER BY slice FOR UPDATE', [run]);
   await client.query(
@@ -160,7 +160,7 @@ export async function addRowsOfPlanned(client: Transaction, run: string): Promis
 }
 
 /** The lowest request of a slice that is planned, also one that another transaction is changing; none: `undefined`. */
-export async function lowestPlanned(
+export async function findFirstPlanned(
   pool: pg.Pool,
   { run, first, last }: SliceRange,
 ): Promise<number | undefined> {

@@ -5,13 +5,13 @@ import { reasonOf } from '../reasons.ts';
 import { type Connection, inTransaction } from '../session.ts';
 import { divideRequests } from './divide.ts';
 import { type Settlement, settlementColumns } from './settlement.ts';
-import { addToSlices } from './slice-counts.ts';
+import { addToSliceCounts } from './slice-counts.ts';
 
-const withoutJobs = batchOf<Settlement>(settlementColumns);
-const withJobs = batchOf<Settlement>({ ...settlementColumns, job: ['text', jobOf] });
+const withoutJobNumbers = batchOf<Settlement>(settlementColumns);
+const withJobNumbers = batchOf<Settlement>({ ...settlementColumns, job: ['text', jobNumberOf] });
 
-function jobOf(settlement: Settlement): string | null {
-  return (settlement.state === 'accepted' && settlement.job) || null;
+function jobNumberOf(settlement: Settlement): string | null {
+  return (settlement.state === 'accepted' && settlement.jobNumber) || null;
 }
 
 /**
@@ -48,15 +48,15 @@ export async function settleRequests(
 }
 
 async function settle(client: Connection, settlements: readonly Settlement[]): Promise<ReadonlySet<number>> {
-  const hasJobs = settlements.some((settlement) => jobOf(settlement) !== null);
-  const { rows } = await client.query<{ place: string }>({
+  const hasJobs = settlements.some((settlement) => jobNumberOf(settlement) !== null);
+  const { rows } = await client.query<{ index: string }>({
     name: hasJobs ? 'settle-requests-with-jobs' : 'settle-requests',
     text: settleStatement(hasJobs),
-    values: (hasJobs ? withJobs : withoutJobs).values(settlements),
+    values: (hasJobs ? withJobNumbers : withoutJobNumbers).values(settlements),
   });
-  const settled = rows.map(({ place }) => Number(place));
+  const settled = rows.map(({ index }) => Number(index));
   if (settled.length === settlements.length) return new Set(settled);
-  return new Set([...settled, ...(await settleDoubted(client, settlements))]);
+  return new Set([...settled, ...(await settleInDoubt(client, settlements))]);
 }
 
 /**
@@ -76,7 +76,7 @@ function settleStatement(hasJobs: boolean): string {
   return `
     WITH outcome AS MATERIALIZED (
       SELECT *
-      FROM ${(hasJobs ? withJobs : withoutJobs).table('outcome', 1, 'place')}
+      FROM ${(hasJobs ? withJobNumbers : withoutJobNumbers).table('outcome', 1, 'ordinal')}
     ), finished AS (
       UPDATE attempts a
       SET finished_at = o.finished_at, verdict = o.verdict, http_status = o.http_status, detail = o.detail
@@ -101,8 +101,8 @@ function settleStatement(hasJobs: boolean): string {
       FROM outcome o
       WHERE q.run_id = o.run_id AND q.request = o.request
         AND q.attempts = o.attempt AND q.state = 'sending' AND q.owner = o.owner
-      RETURNING o.place, o.run_id, o.slice, q.state
-    ), counted AS (${addToSlices(`(
+      RETURNING o.ordinal, o.run_id, o.slice, q.state
+    ), counted AS (${addToSliceCounts(`(
         SELECT run_id, slice, count(*) AS settled,
                count(*) FILTER (WHERE state = 'rejected') AS rejected,
                count(*) FILTER (WHERE state <> 'accepted') AS not_accepted
@@ -111,7 +111,7 @@ function settleStatement(hasJobs: boolean): string {
         GROUP BY run_id, slice
       )`)}
     )
-    SELECT place - 1 AS place FROM settled
+    SELECT ordinal - 1 AS index FROM settled
   `;
 }
 
@@ -122,15 +122,15 @@ function settleStatement(hasJobs: boolean): string {
  *
  * @returns the requests that were settled, by their place in the batch
  */
-export async function settleDoubted(
+export async function settleInDoubt(
   client: Connection,
   settlements: readonly Settlement[],
 ): Promise<readonly number[]> {
-  const { rows } = await client.query<{ place: number }>(
+  const { rows } = await client.query<{ index: number }>(
     `
     WITH outcome AS MATERIALIZED (
       SELECT *
-      FROM ${withoutJobs.table('outcome', 1, 'place')}
+      FROM ${withoutJobNumbers.table('outcome', 1, 'ordinal')}
     ), settled AS (
       UPDATE requests q
       SET state = CASE WHEN q.resends > 0 AND o.state = 'rejected' THEN 'in_doubt' ELSE o.state END,
@@ -145,19 +145,19 @@ export async function settleDoubted(
         AND EXISTS (SELECT FROM attempts a
                     WHERE a.run_id = o.run_id AND a.request = o.request AND a.attempt = o.attempt
                       AND a.owner = o.owner)
-      RETURNING o.place, o.run_id, o.slice, o.request, q.state
+      RETURNING o.ordinal, o.run_id, o.slice, o.request, q.state
     ), opened AS (
       ${recordReopenedRequests("(SELECT * FROM settled WHERE state <> 'in_doubt')")}
-    ), counted AS (${addToSlices(`(
+    ), counted AS (${addToSliceCounts(`(
         SELECT run_id, slice, 0 AS settled, count(*) FILTER (WHERE state = 'rejected') AS rejected,
                -count(*) FILTER (WHERE state = 'accepted') AS not_accepted
         FROM settled
         GROUP BY run_id, slice
       )`)}
     )
-    SELECT (place - 1)::integer AS place FROM settled
+    SELECT (ordinal - 1)::integer AS index FROM settled
     `,
-    withoutJobs.values(settlements),
+    withoutJobNumbers.values(settlements),
   );
-  return rows.map(({ place }) => place);
+  return rows.map(({ index }) => index);
 }

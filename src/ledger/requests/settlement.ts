@@ -2,7 +2,7 @@ import type { RequestReason } from '../../domain/reasons.ts';
 import type { Columns } from '../batch.ts';
 import { reasonValue } from '../reasons.ts';
 
-export type Settlement = Settled & {
+export type Settlement = SettledState & {
   readonly run: string;
   readonly slice: number;
   /** Who holds the slice. */
@@ -14,11 +14,11 @@ export type Settlement = Settled & {
   readonly detail: RequestReason | null;
 };
 
-export type Settled =
+export type SettledState =
   | {
       readonly state: 'accepted';
       /** The service's own number for it, where its answer says one. */
-      readonly job?: string;
+      readonly jobNumber?: string;
     }
   | { readonly state: 'failed' | 'in_doubt' }
   | {

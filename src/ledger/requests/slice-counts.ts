@@ -5,7 +5,7 @@ import { sliceOf } from '../billing/changes.ts';
  *
  * @param sums SQL: a table with `run_id`, `slice`, and what is added: `settled`, `rejected` and `not_accepted`
  */
-export function addToSlices(sums: string): string {
+export function addToSliceCounts(sums: string): string {
   return `
     UPDATE slices s
     SET settled = s.settled + c.settled, rejected = s.rejected + c.rejected,
@@ -23,12 +23,12 @@ export function addToSlices(sums: string): string {
 }
 
 /**
- * As `addToSlices`, from requests.
+ * As `addToSliceCounts`, from requests.
  *
  * @param changed SQL: a table with `run_id` and `request`, and with what is added for each: `settled` and `not_accepted`
  */
-export function countInSlices(changed: string): string {
-  return addToSlices(`(
+export function addRequestsToSliceCounts(changed: string): string {
+  return addToSliceCounts(`(
         SELECT run_id, slice, sum(settled) AS settled, 0 AS rejected, sum(not_accepted) AS not_accepted
         FROM ${changed} AS changed
         CROSS JOIN ${sliceOf('changed')} AS of_request

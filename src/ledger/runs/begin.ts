@@ -3,15 +3,15 @@ import type { RunState } from '../../domain/runs.ts';
 import { findApproval } from '../approvals/approvals.ts';
 import { markBegun, markResumed } from '../run-states/transitions.ts';
 import { type Alongside, inTransaction } from '../session.ts';
-import { markDoubtsReopened } from '../slice-states/transitions.ts';
+import { reopenDoubts } from '../slice-states/transitions.ts';
 import { enqueueSlices, type SlicePlan } from '../slices/enqueue.ts';
 import { completeRun, type DoubtPolicy } from '../slices/finish.ts';
 import type { SliceQueue } from '../slices/queue.ts';
-import { lockDequeued } from './lock-dequeued.ts';
+import { lockAndDequeueRun } from './lock-run.ts';
 
 export type BeginOptions = {
   /** Whether a paused run goes on, as an operator's `resume` has it. */
-  readonly evenPaused?: boolean;
+  readonly includePaused?: boolean;
   /** Committed with it, where it changes anything; told the state the run was in. */
   readonly alongside?: (client: Parameters<Alongside>[0], before: RunState) => Promise<void>;
 };
@@ -29,11 +29,11 @@ export async function beginRun(
   plan: SlicePlan,
   policy: DoubtPolicy,
   now: Date,
-  { evenPaused = true, alongside }: BeginOptions = {},
+  { includePaused = true, alongside }: BeginOptions = {},
 ): Promise<RunState | 'unapproved' | undefined> {
   return inTransaction(pool, async (client) => {
-    const state = await lockDequeued(queue, client, plan.run);
-    const begins = state === 'planned' || state === 'running' || (state === 'paused' && evenPaused);
+    const state = await lockAndDequeueRun(queue, client, plan.run);
+    const begins = state === 'planned' || state === 'running' || (state === 'paused' && includePaused);
     if (!begins) return state;
     const approval = await findApproval(client, plan.run);
     if (approval && approval.approvedAt === null) return 'unapproved';
@@ -50,7 +50,7 @@ export async function beginRun(
         `,
         [plan.run],
       );
-      await markDoubtsReopened(client, plan.run);
+      await reopenDoubts(client, plan.run);
     }
     await alongside?.(client, state);
     await enqueueSlices(queue, client, plan);

@@ -35,7 +35,7 @@ export async function listContactFiles(client: Connection, run: string): Promise
 }
 
 /** Pieces that are taken at a time; each is a mebibyte of the file, compressed. */
-const batch = 4;
+const piecesPerRead = 4;
 
 export async function* readContactFilePieces(
   client: Transaction,
@@ -46,7 +46,7 @@ export async function* readContactFilePieces(
     client,
     `pieces of file ${file}`,
     { sql, values: [keptBy, file] },
-    batch,
+    piecesPerRead,
   );
   for await (const rows of pieces) for (const { data } of rows) yield data;
 }

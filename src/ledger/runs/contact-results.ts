@@ -29,7 +29,7 @@ type DbResultRow = Stored<Omit<ContactResult, 'state'>> & {
   readonly outcome: DeliveryOutcome | 'cancelled' | null;
 };
 
-const batch = 5_000;
+const batchSize = 5_000;
 
 export async function* streamContactResults(
   client: Transaction,
@@ -48,7 +48,7 @@ export async function* streamContactResults(
     WHERE run_id = $1
     ORDER BY line
   `;
-  for await (const rows of streamRows<DbResultRow>(client, 'results', { sql, values: [run] }, batch)) {
+  for await (const rows of streamRows<DbResultRow>(client, 'results', { sql, values: [run] }, batchSize)) {
     yield rows.map(toResult);
   }
 }

@@ -6,7 +6,7 @@ import type { RequestReason, RunReason } from '../../domain/reasons.ts';
 import type { RequestState, Resolution, RunState } from '../../domain/runs.ts';
 import { leftOutReason, requestReason, runReason, type Stored } from '../reasons.ts';
 import { contactFileOf, leftOutOf } from '../request-rows.ts';
-import { failedStates } from '../requests/failures.ts';
+import { failedStates } from '../requests/stream-failed.ts';
 import type { Connection } from '../session.ts';
 import { rejectedReasonOf } from './left-out-reason.ts';
 

@@ -2,16 +2,16 @@ import type pg from 'pg';
 import type { RunReason, UnrecordedReason } from '../../domain/reasons.ts';
 import { isOver, type RunState } from '../../domain/runs.ts';
 import { cancelPlanned } from '../requests/cancel.ts';
-import { doubtPlanned, type Unrecorded } from '../requests/doubt-planned.ts';
+import { markPlannedInDoubt, type UnrecordedCause } from '../requests/mark-planned-in-doubt.ts';
 import { markCancelled, markPaused, markUnrecorded } from '../run-states/transitions.ts';
 import { type Alongside, inTransaction } from '../session.ts';
 import { markClosed } from '../slice-states/transitions.ts';
 import { wakeChannel } from '../slices/enqueue.ts';
 import type { SliceQueue } from '../slices/queue.ts';
-import { lockDequeued } from './lock-dequeued.ts';
+import { lockAndDequeueRun } from './lock-run.ts';
 
 /** What a run was when it was to be stopped. `changed` is false for a run that cannot be stopped in this way. */
-export type Stopped = { readonly changed: boolean; readonly state: RunState };
+export type StopResult = { readonly changed: boolean; readonly state: RunState };
 
 /**
  * `planned, running → paused`: nothing more of the run is claimed; what is on its way is recorded by its worker.
@@ -25,9 +25,9 @@ export async function pauseRun(
   run: string,
   reason: RunReason,
   alongside?: Alongside,
-): Promise<Stopped | undefined> {
+): Promise<StopResult | undefined> {
   return inTransaction(pool, async (client) => {
-    const state = await lockDequeued(queue, client, run);
+    const state = await lockAndDequeueRun(queue, client, run);
     if (state === undefined) return undefined;
     if (state !== 'planned' && state !== 'running') return { changed: false, state };
     await markPaused(client, run, reason);
@@ -49,9 +49,9 @@ export async function cancelRun(
   reason: RunReason,
   now: Date,
   alongside?: Alongside,
-): Promise<Stopped | undefined> {
+): Promise<StopResult | undefined> {
   return inTransaction(pool, async (client) => {
-    const state = await lockDequeued(queue, client, run);
+    const state = await lockAndDequeueRun(queue, client, run);
     if (state === undefined) return undefined;
     if (isOver(state)) return { changed: false, state };
     await markCancelled(client, run, reason, now);
@@ -63,20 +63,20 @@ export async function cancelRun(
   });
 }
 
-/** The run is paused (`doubtPlanned`). @returns how many requests are in doubt by it; undefined of a run that is over */
-export async function doubtUnsent(
+/** The run is paused (`markPlannedInDoubt`). @returns how many requests are in doubt by it; undefined of a run that is over */
+export async function markUnsentInDoubt(
   queue: SliceQueue,
   pool: pg.Pool,
   run: string,
-  { reason, since }: Unrecorded,
+  { reason, since }: UnrecordedCause,
   now: Date,
 ): Promise<number | undefined> {
   return inTransaction(pool, async (client) => {
-    const state = await lockDequeued(queue, client, run);
+    const state = await lockAndDequeueRun(queue, client, run);
     await client.query('DELETE FROM untried_proofs WHERE run_id = $1', [run]);
     if (state === undefined || isOver(state)) return undefined;
     await markUnrecorded(client, run, reason);
-    const doubts = await doubtPlanned(client, run, { reason, since }, now);
+    const doubts = await markPlannedInDoubt(client, run, { reason, since }, now);
     await client.query(`SELECT pg_notify('${wakeChannel}', '')`);
     return doubts;
   });

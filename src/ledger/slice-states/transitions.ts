@@ -15,7 +15,11 @@ export type SliceJobId = { readonly slice: number; readonly job: string };
  */
 export async function markQueued(
   client: Transaction,
-  { run, atOnce, canary }: { readonly run: string; readonly atOnce: number; readonly canary: boolean },
+  {
+    run,
+    maxRunSlices,
+    canary,
+  }: { readonly run: string; readonly maxRunSlices: number; readonly canary: boolean },
 ): Promise<SliceJobId[]> {
   const { rows } = await client.query<SliceJobId>(
     `
@@ -36,7 +40,7 @@ export async function markQueued(
     WHERE s.run_id = $1 AND s.slice = next.slice
     RETURNING s.slice, s.job
     `,
-    [run, atOnce, canary],
+    [run, maxRunSlices, canary],
   );
   return rows;
 }
@@ -107,7 +111,7 @@ export async function markHeld(
 }
 
 /** Notes whose changes of the slice come from now on, for `hasClaim` of `place/place.ts`. */
-export async function noteOwner(
+export async function recordOwner(
   client: Transaction,
   { run, slice, owner, version }: { run: string; slice: number; owner: string; version: number },
 ): Promise<void> {
@@ -142,7 +146,7 @@ export async function markSendingFinished(
   { run, slice }: { readonly run: string; readonly slice: number },
   runState: RunState,
 ): Promise<'done' | 'waiting'> {
-  return giveUp(
+  return releaseSlice(
     client,
     `CASE
        WHEN claimed_to < last_request AND $3 THEN 'waiting'
@@ -162,7 +166,7 @@ export async function markDoubtsFinished(
   { run, slice }: { readonly run: string; readonly slice: number },
   isLeft: boolean,
 ): Promise<'done' | 'waiting'> {
-  return giveUp(
+  return releaseSlice(
     client,
     `CASE
        WHEN $3 OR EXISTS (SELECT FROM slices WHERE run_id = $1 AND phase = 'sending' AND state <> 'done')
@@ -173,7 +177,11 @@ export async function markDoubtsFinished(
   );
 }
 
-async function giveUp(client: Transaction, state: string, values: unknown[]): Promise<'done' | 'waiting'> {
+async function releaseSlice(
+  client: Transaction,
+  state: string,
+  values: unknown[],
+): Promise<'done' | 'waiting'> {
   const { rows } = await client.query<{ state: 'done' | 'waiting' }>(
     `
     UPDATE slices
@@ -189,7 +197,7 @@ async function giveUp(client: Transaction, state: string, values: unknown[]): Pr
 }
 
 /** `held → queued | waiting | done`: its owner gives it back, or is dead. Where the run is sent on, it keeps its job. */
-export async function markGivenBack(
+export async function markReleased(
   client: Transaction,
   { run, slice }: { readonly run: string; readonly slice: number },
   state: 'queued' | 'waiting' | 'done',
@@ -205,7 +213,7 @@ export async function markGivenBack(
 }
 
 /** `done → waiting` for the slices of requests that were in doubt and are to be sent again: these are not settled any more. */
-export async function markSlicesReopened(
+export async function reopenSlices(
   client: Transaction,
   run: string,
   requests: readonly number[],
@@ -228,7 +236,7 @@ export async function markSlicesReopened(
 }
 
 /** `done → waiting` for the phase of settling doubts: what was sent again by an operator's word may be in doubt again. */
-export async function markDoubtsReopened(client: Transaction, run: string): Promise<void> {
+export async function reopenDoubts(client: Transaction, run: string): Promise<void> {
   await client.query(
     `UPDATE slices SET state = 'waiting' WHERE run_id = $1 AND phase = 'settling doubts' AND state = 'done'`,
     [run],

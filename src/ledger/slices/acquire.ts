@@ -2,17 +2,17 @@ import type pg from 'pg';
 import { z } from 'zod';
 import type { Channel } from '../../domain/message.ts';
 import type { Priority, RunState } from '../../domain/runs.ts';
-import { doubtUnrecorded } from '../requests/orphans.ts';
+import { markUnrecordedInDoubt } from '../requests/mark-unrecorded-in-doubt.ts';
 import type { SliceRange } from '../requests/slice-range.ts';
 import { markBegun } from '../run-states/transitions.ts';
 import { inTransaction, type Transaction } from '../session.ts';
-import { type DbAcquiredSlice, markHeld, noteOwner } from '../slice-states/transitions.ts';
-import { mostSlots, requeueLater, type SliceJob } from './enqueue.ts';
-import { isOvertaken, rankOf } from './priority.ts';
-import { lockTakings, queueName, type SliceQueue, throughClient } from './queue.ts';
+import { type DbAcquiredSlice, markHeld, recordOwner } from '../slice-states/transitions.ts';
+import { accountSlicesLimit, requeueLater, type SliceJob } from './enqueue.ts';
+import { isPreempted, rankOf } from './priority.ts';
+import { lockAcquisitions, queueDb, queueName, type SliceQueue } from './queue.ts';
 import { findWindow, type SliceWindow } from './windows.ts';
 
-type Held = {
+type HeldJob = {
   readonly run: string;
   readonly slice: number;
   /** New with every holding; what is claimed and settled under it is fenced by it. */
@@ -26,7 +26,7 @@ type Held = {
 };
 
 /** A slice that this worker alone may send from. */
-export type SendingSlice = Held &
+export type SendingSlice = HeldJob &
   SliceRange & {
     readonly phase: 'sending';
     /** Requests up to this one, as far as they have no rows of their own, may have been sent before. */
@@ -38,7 +38,7 @@ export type SendingSlice = Held &
   };
 
 /** The phase of a run in which its requests in doubt are settled, by this worker alone. */
-export type DoubtsSlice = Held & { readonly phase: 'settling doubts' };
+export type DoubtsSlice = HeldJob & { readonly phase: 'settling doubts' };
 
 export type HeldSlice = SendingSlice | DoubtsSlice;
 
@@ -47,21 +47,21 @@ export type Acquisition =
   /** A job without a slice, which is gone now; there may be others. */
   | { readonly kind: 'stale' }
   /** One of a run that more urgent ones go before; it is in the queue again, for later. */
-  | { readonly kind: 'overtaken' }
+  | { readonly kind: 'preempted' }
   | { readonly kind: 'none' };
 
-type DbRun = Pick<Held, 'account' | 'channel' | 'definition'> & {
+type DbRun = Pick<HeldJob, 'account' | 'channel' | 'definition'> & {
   readonly state: RunState;
   readonly priority: number;
-  readonly overtaken: boolean;
+  readonly preempted: boolean;
 };
 
 /** A run that was overtaken is looked at again so often (seconds). */
-const overtakenWait = 1;
+const preemptedWait = 1;
 
 /** By how many slices an account allows at once; the jobs say which it is. */
 const tiers = Object.fromEntries(
-  Array.from({ length: mostSlots }, (_, index) => [String(index + 1), index + 1]),
+  Array.from({ length: accountSlicesLimit }, (_, index) => [String(index + 1), index + 1]),
 );
 
 /**
@@ -77,7 +77,7 @@ const tiers = Object.fromEntries(
 export async function acquireSlice(
   queue: SliceQueue,
   pool: pg.Pool,
-  taking: {
+  acquisition: {
     readonly worker: string;
     readonly owner: string;
     /** It was asked for this owner before, and no answer came. */
@@ -89,20 +89,20 @@ export async function acquireSlice(
   },
 ): Promise<Acquisition> {
   return inTransaction(pool, async (client) => {
-    const db = throughClient(client);
+    const db = queueDb(client);
     // Waits for the end of the one whose answer was lost, too.
-    await lockTakings(client);
-    const known = taking.isRepeated ? await findOwn(queue, client, taking) : undefined;
+    await lockAcquisitions(client);
+    const known = acquisition.isRepeated ? await findAcquired(queue, client, acquisition) : undefined;
     if (known) return { kind: 'held', slice: known };
     const [job] = await queue.fetch<SliceJob>(queueName, {
       db,
       groupConcurrency: { default: 1, tiers },
-      ignoreGroups: [...taking.ignoredAccounts],
-      minPriority: rankOf(taking.leastPriority ?? 'bulk'),
+      ignoreGroups: [...acquisition.ignoredAccounts],
+      minPriority: rankOf(acquisition.leastPriority ?? 'bulk'),
     });
     if (!job) return { kind: 'none' };
     const { run, slice } = job.data;
-    const { worker, owner } = taking;
+    const { worker, owner } = acquisition;
     const found = await findRun(client, run);
     const row = found && (await markHeld(client, { run, slice, job: job.id, worker, owner }));
     if (!row) {
@@ -112,32 +112,32 @@ export async function acquireSlice(
     if (found.state === 'planned') await markBegun(client, run);
     const range = rangeOf(row);
     if (range && row.former_owner !== null) {
-      await doubtUnrecorded(client, { run, slice, ...range }, row.former_owner, taking.now());
+      await markUnrecordedInDoubt(client, { run, slice, ...range }, row.former_owner, acquisition.now());
     }
-    const { account, channel, definition, priority, overtaken } = found;
-    if (overtaken) {
-      const slots = (job.groupTier && tiers[job.groupTier]) || 1;
-      const plan = { run, account, slots, rank: priority };
-      await requeueLater(queue, client, plan, { slice, job: job.id }, overtakenWait);
-      return { kind: 'overtaken' };
+    const { account, channel, definition, priority, preempted } = found;
+    if (preempted) {
+      const maxAccountSlices = (job.groupTier && tiers[job.groupTier]) || 1;
+      const plan = { run, account, maxAccountSlices, rank: priority };
+      await requeueLater(queue, client, plan, { slice, job: job.id }, preemptedWait);
+      return { kind: 'preempted' };
     }
-    await noteOwner(client, { run, slice, owner, version: row.version });
+    await recordOwner(client, { run, slice, owner, version: row.version });
     const taken = { id: job.id, retryCount: job.retryCount };
     const held = { run, slice, owner, job: taken, account, channel, definition };
-    return { kind: 'held', slice: await heldSlice(client, held, row) };
+    return { kind: 'held', slice: await toHeldSlice(client, held, row) };
   });
 }
 
-type DbOwnSlice = Omit<DbAcquiredSlice, 'former_owner'> &
-  Pick<Held, 'run' | 'slice' | 'account' | 'channel' | 'definition'> & { readonly job: string };
+type DbReacquiredSlice = Omit<DbAcquiredSlice, 'former_owner'> &
+  Pick<HeldJob, 'run' | 'slice' | 'account' | 'channel' | 'definition'> & { readonly job: string };
 
 /** A slice that this worker has taken as this owner, and was not told so; its lease is renewed. */
-async function findOwn(
+async function findAcquired(
   queue: SliceQueue,
   client: Transaction,
   { worker, owner }: { readonly worker: string; readonly owner: string },
 ): Promise<HeldSlice | undefined> {
-  const { rows } = await client.query<DbOwnSlice>(
+  const { rows } = await client.query<DbReacquiredSlice>(
     `
     SELECT s.run_id AS run, s.slice, s.job, s.phase, s.first_request, s.last_request, s.claimed_to, s.version,
            s.window_index, r.account, r.channel, r.definition
@@ -148,30 +148,30 @@ async function findOwn(
     [worker, owner],
   );
   const [row] = rows;
-  const job = row && (await queue.getJobById(queueName, row.job, { db: throughClient(client) }));
+  const job = row && (await queue.getJobById(queueName, row.job, { db: queueDb(client) }));
   if (!job) return undefined;
   const { run, slice, account, channel, definition } = row;
   const taken = { id: job.id, retryCount: job.retryCount };
   if (!(await renewLeases(queue, [taken], client)).includes(job.id)) return undefined;
-  return heldSlice(client, { run, slice, owner, job: taken, account, channel, definition }, row);
+  return toHeldSlice(client, { run, slice, owner, job: taken, account, channel, definition }, row);
 }
 
-async function heldSlice(
+async function toHeldSlice(
   client: Transaction,
-  held: Held,
+  held: HeldJob,
   row: Omit<DbAcquiredSlice, 'former_owner'>,
 ): Promise<HeldSlice> {
   const range = rangeOf(row);
   if (!range) return { ...held, phase: 'settling doubts' };
-  const { version, window_index: place } = row;
-  const window = place === null ? null : await findWindow(client, held.run, place);
+  const { version, window_index: windowIndex } = row;
+  const window = windowIndex === null ? null : await findWindow(client, held.run, windowIndex);
   return { ...held, ...range, phase: 'sending', version, window };
 }
 
 async function findRun(client: Transaction, run: string): Promise<DbRun | undefined> {
   const { rows } = await client.query<DbRun>(
     `
-    SELECT state, account, channel, definition, priority, ${isOvertaken('r')} AS overtaken
+    SELECT state, account, channel, definition, priority, ${isPreempted('r')} AS preempted
     FROM runs r
     WHERE run_id = $1
     `,
@@ -189,7 +189,7 @@ function rangeOf(
 }
 
 /** What pg-boss answers, of which its types say nothing. */
-const touched = z.object({ settled: z.array(z.string()).nullish() });
+const touchAnswer = z.object({ settled: z.array(z.string()).nullish() });
 
 /** Renews the leases of slices. @returns the jobs that are still this worker's */
 export async function renewLeases(
@@ -197,8 +197,8 @@ export async function renewLeases(
   jobs: readonly HeldSlice['job'][],
   client?: Transaction,
 ): Promise<readonly string[]> {
-  const { settled } = touched.parse(
-    await queue.touch(queueName, [...jobs], client && { db: throughClient(client) }),
+  const { settled } = touchAnswer.parse(
+    await queue.touch(queueName, [...jobs], client && { db: queueDb(client) }),
   );
   return settled ?? [];
 }

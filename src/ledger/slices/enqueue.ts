@@ -8,29 +8,29 @@ import {
   type SliceJobId,
 } from '../slice-states/transitions.ts';
 import { rankOf } from './priority.ts';
-import { queueName, type SliceQueue, throughClient } from './queue.ts';
+import { queueDb, queueName, type SliceQueue } from './queue.ts';
 
 /** How a run's slices go through the queue. */
 export type SlicePlan = {
   readonly run: string;
   /** The group of its jobs. */
   readonly account: string;
-  /** Slices of the account that may be held at once, over all workers and runs: 1 to `mostSlots`. */
-  readonly slots: number;
+  /** Slices of the account that may be held at once, over all workers and runs: 1 to `accountSlicesLimit`. */
+  readonly maxAccountSlices: number;
   /** Slices of the run that may be in the queue or held at once. */
-  readonly atOnce: number;
+  readonly maxRunSlices: number;
   /** Whether the first slice must be done before any other is begun. */
   readonly canary: boolean;
   readonly priority: Priority;
 };
 
-export const mostSlots = 4;
+export const accountSlicesLimit = 4;
 
 /** Told to every worker that listens when there may be something to do for it. */
 export const wakeChannel = 'volley_wake';
 
 /** What a job of a run has besides its slice. `rank`: see `rankOf`. */
-type JobPlan = Pick<SlicePlan, 'run' | 'account' | 'slots'> & { readonly rank: number };
+type JobPlan = Pick<SlicePlan, 'run' | 'account' | 'maxAccountSlices'> & { readonly rank: number };
 
 /** What a job says. */
 export type SliceJob = { readonly run: string; readonly slice: number };
@@ -56,7 +56,7 @@ export async function enqueueSlices(
 export async function enqueueDoubts(
   queue: SliceQueue,
   client: Transaction,
-  plan: Pick<SlicePlan, 'run' | 'account' | 'slots' | 'priority'>,
+  plan: Pick<SlicePlan, 'run' | 'account' | 'maxAccountSlices' | 'priority'>,
 ): Promise<void> {
   const slices = await markDoubtsQueued(client, plan.run);
   await insertJobs(queue, client, { ...plan, rank: rankOf(plan.priority) }, slices);
@@ -65,16 +65,22 @@ export async function enqueueDoubts(
 async function insertJobs(
   queue: SliceQueue,
   client: Transaction,
-  { run, account, slots, rank }: JobPlan,
+  { run, account, maxAccountSlices, rank }: JobPlan,
   slices: readonly SliceJobId[],
   startAfter = 0,
 ): Promise<void> {
   if (slices.length === 0) return;
   const jobs = slices.map(({ slice, job }) => {
     const data: SliceJob = { run, slice };
-    return { id: job, data, group: { id: account, tier: String(slots) }, priority: rank, startAfter };
+    return {
+      id: job,
+      data,
+      group: { id: account, tier: String(maxAccountSlices) },
+      priority: rank,
+      startAfter,
+    };
   });
-  await queue.insert(queueName, jobs, { db: throughClient(client) });
+  await queue.insert(queueName, jobs, { db: queueDb(client) });
   if (startAfter === 0) await client.query(`SELECT pg_notify('${wakeChannel}', '')`);
 }
 
@@ -83,16 +89,16 @@ export async function requeueLater(
   queue: SliceQueue,
   client: Transaction,
   plan: JobPlan,
-  taken: SliceJobId,
+  former: SliceJobId,
   seconds: number,
 ): Promise<void> {
-  const slices = await markPostponed(client, plan.run, taken.slice);
-  await queue.deleteJob(queueName, taken.job, { db: throughClient(client) });
+  const slices = await markPostponed(client, plan.run, former.slice);
+  await queue.deleteJob(queueName, former.job, { db: queueDb(client) });
   await insertJobs(queue, client, plan, slices, seconds);
 }
 
 /** Takes the slices of a run that wait for a worker out of the queue. */
 export async function dequeueSlices(queue: SliceQueue, client: Transaction, run: string): Promise<void> {
   const jobs = (await markDequeued(client, run)).map(({ job }) => job);
-  if (jobs.length > 0) await queue.deleteJob(queueName, jobs, { db: throughClient(client) });
+  if (jobs.length > 0) await queue.deleteJob(queueName, jobs, { db: queueDb(client) });
 }

@@ -2,13 +2,13 @@ import type pg from 'pg';
 import type { RunState } from '../../domain/runs.ts';
 import { cancelPlanned } from '../requests/cancel.ts';
 import { compactOutcomes } from '../requests/compact.ts';
-import { doubtUnrecorded } from '../requests/orphans.ts';
+import { markUnrecordedInDoubt } from '../requests/mark-unrecorded-in-doubt.ts';
 import { markCompleted } from '../run-states/transitions.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 import { markClosed, markDoubtsFinished, markSendingFinished } from '../slice-states/transitions.ts';
 import type { HeldSlice } from './acquire.ts';
 import { enqueueDoubts, enqueueSlices, type SlicePlan } from './enqueue.ts';
-import { queueName, type SliceQueue, throughClient } from './queue.ts';
+import { queueDb, queueName, type SliceQueue } from './queue.ts';
 
 /** What can be done about requests in doubt without an operator, once all others are done. */
 export type DoubtPolicy = {
@@ -18,7 +18,7 @@ export type DoubtPolicy = {
 };
 
 /** How a slice was given up. `lost`: it was another worker's already, and nothing was changed. */
-export type Finished = 'done' | 'given back' | 'lost';
+export type FinishResult = 'done' | 'given back' | 'lost';
 
 /**
  * Gives a held slice up: done when nothing of it is left to send, and else for another holding. In the same transaction the
@@ -33,7 +33,7 @@ export async function finishSlice(
   /** Whether the worker was to stop before it was done with the slice. */
   interrupted: boolean,
   now: Date,
-): Promise<Finished> {
+): Promise<FinishResult> {
   const { run, job } = held;
   return inTransaction(pool, async (client) => {
     const { rows } = await client.query<{ state: RunState }>(
@@ -41,9 +41,10 @@ export async function finishSlice(
       [run],
     );
     const state = rows[0]?.state ?? 'cancelled';
-    const given = (await isOwner(client, held)) && (await giveUp(client, held, state, interrupted, now));
+    const given =
+      (await isOwner(client, held)) && (await releaseSlice(client, held, state, interrupted, now));
     if (!given) return 'lost';
-    await queue.complete(queueName, [job], null, { db: throughClient(client) });
+    await queue.complete(queueName, [job], null, { db: queueDb(client) });
     if (state === 'running') await enqueueSlices(queue, client, plan);
     await completeRun(queue, client, plan, policy, now);
     return given === 'done' ? 'done' : 'given back';
@@ -58,7 +59,7 @@ async function isOwner(client: Transaction, { run, slice, owner }: HeldSlice): P
   return rowCount === 1;
 }
 
-async function giveUp(
+async function releaseSlice(
   client: Transaction,
   held: HeldSlice,
   runState: RunState,
@@ -70,7 +71,7 @@ async function giveUp(
     return markDoubtsFinished(client, held, !isOver && (interrupted || runState !== 'running'));
   }
   if (isOver) await cancelPlanned(client, held.run, now, held);
-  await doubtUnrecorded(client, held, held.owner, now);
+  await markUnrecordedInDoubt(client, held, held.owner, now);
   const given = await markSendingFinished(client, held, runState);
   if (given === 'done') await compactOutcomes(client, held.run, held.slice);
   return given;

@@ -4,15 +4,15 @@ import type { Transaction } from '../session.ts';
  * Requests in a slice of a run that has so many in all: an eighth of them, so that a small run has as many in flight as a large
  * one; not so few that a slice's bookkeeping counts, nor so many that the next run waits long for its turn.
  */
-export function requestsInSlice(all: number): number {
-  return Math.max(100, Math.min(2_000, Math.ceil(all / 8)));
+export function sliceSize(total: number): number {
+  return Math.max(100, Math.min(2_000, Math.ceil(total / 8)));
 }
 
 /** Requests that share no slice with others: all of a run without windows, else those of each window. */
 export type SliceableRange = {
   readonly first: number;
   readonly last: number;
-  readonly windowPlace: number | null;
+  readonly windowIndex: number | null;
 };
 
 /**
@@ -51,10 +51,10 @@ export async function planSlices(
     [
       run,
       canary,
-      requestsInSlice(ranges.at(-1)?.last ?? 0),
+      sliceSize(ranges.at(-1)?.last ?? 0),
       ranges.map(({ first }) => first),
       ranges.map(({ last }) => last),
-      ranges.map(({ windowPlace }) => windowPlace),
+      ranges.map(({ windowIndex }) => windowIndex),
     ],
   );
 }

@@ -7,7 +7,7 @@ export function rankOf(priority: Priority): number {
 }
 
 /** Runs that go before a run: more urgent ones of its account with something in the queue or in hand. `run` is SQL. */
-const goBefore = (run: string): string => `
+const preemptingRuns = (run: string): string => `
   FROM runs urgent
   WHERE urgent.account = ${run}.account AND urgent.priority > ${run}.priority
     AND urgent.state IN ('planned', 'running')
@@ -17,14 +17,14 @@ const goBefore = (run: string): string => `
     )`;
 
 /** Whether nothing of a run is to be sent now, because others go before it. `run` is SQL. */
-export const isOvertaken = (run: string): string => `EXISTS (SELECT ${goBefore(run)})`;
+export const isPreempted = (run: string): string => `EXISTS (SELECT ${preemptingRuns(run)})`;
 
 /** The run that a run waits for: the most urgent one that goes before it, and of those the oldest. */
-export async function findOvertaking(client: Connection, run: string): Promise<string | undefined> {
+export async function findPreemptingRun(client: Connection, run: string): Promise<string | undefined> {
   const { rows } = await client.query<{ run: string }>(
     `
     SELECT before.run_id AS run
-    FROM runs r, LATERAL (SELECT urgent.run_id, urgent.priority, urgent.created_at ${goBefore('r')}) before
+    FROM runs r, LATERAL (SELECT urgent.run_id, urgent.priority, urgent.created_at ${preemptingRuns('r')}) before
     WHERE r.run_id = $1 AND r.state IN ('planned', 'running')
     ORDER BY before.priority DESC, before.created_at
     LIMIT 1

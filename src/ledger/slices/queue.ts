@@ -12,13 +12,19 @@ const schema = 'volley_queue';
 /** A lease that was not renewed for so long has expired (seconds; pg-boss allows no less). */
 export const leaseSeconds = 10;
 
-const quiet = { schema, supervise: false, schedule: false, monitorVacuum: false, useListenNotify: false };
+const bossOptions = {
+  schema,
+  supervise: false,
+  schedule: false,
+  monitorVacuum: false,
+  useListenNotify: false,
+};
 
 /** pg-boss takes a job for failed after so long, however often its lease is renewed, and allows no more. */
 const expireInSeconds = 24 * 60 * 60;
 
 /** So a worker gives a slice up before that (milliseconds), and takes it or another one anew. */
-export const longestHolding = (expireInSeconds / 2) * 1_000;
+export const maxHoldMilliseconds = (expireInSeconds / 2) * 1_000;
 
 /** Everything in the queue may wait as long as its run does, and is tried again until its run is over. */
 const queueOptions = {
@@ -31,7 +37,7 @@ const queueOptions = {
 
 export async function installQueue(knex: Knex): Promise<void> {
   const { fromKnex, PgBoss } = await import('pg-boss');
-  const queue = new PgBoss({ ...quiet, db: fromKnex(knex) });
+  const queue = new PgBoss({ ...bossOptions, db: fromKnex(knex) });
   queue.on('error', () => undefined);
   await queue.start();
   await queue.createQueue(queueName, queueOptions);
@@ -47,10 +53,10 @@ export async function openQueue(pool: pg.Pool): Promise<SliceQueue> {
   // Loaded only where something is sent or planned.
   const { PgBoss } = await import('pg-boss');
   const queue = new PgBoss({
-    ...quiet,
+    ...bossOptions,
     // How often expired leases are looked for, over the whole fleet (seconds).
     monitorIntervalSeconds: 2,
-    db: throughClient(pool),
+    db: queueDb(pool),
   });
   // What goes wrong in its own timers goes wrong again where a slice is asked for, and is met there.
   queue.on('error', () => undefined);
@@ -58,33 +64,33 @@ export async function openQueue(pool: pg.Pool): Promise<SliceQueue> {
   return queue;
 }
 
-const takingsKey = "hashtextextended('volley slices', 0)";
+const acquisitionLockKey = "hashtextextended('volley slices', 0)";
 
 /**
  * Until the transaction ends, only it takes slices, from the queue or from dead workers. pg-boss counts a group's active jobs
  * without a lock; and who takes a job first and its slice then would meet those who go the other way.
  */
-export async function lockTakings(client: Transaction): Promise<void> {
-  await client.query(`SELECT pg_advisory_xact_lock(${takingsKey})`);
+export async function lockAcquisitions(client: Transaction): Promise<void> {
+  await client.query(`SELECT pg_advisory_xact_lock(${acquisitionLockKey})`);
 }
 
 /**
  * Keeps everybody from taking slices during the work, which may be a part of a transaction that then goes on for long: a
  * job that is deleted in it is not taken any more. To be begun before the run is locked, as taking locks it last.
  */
-export async function holdingTakings<Result>(
+export async function withAcquisitionsLocked<Result>(
   client: Transaction,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  await client.query(`SELECT pg_advisory_lock(${takingsKey})`);
+  await client.query(`SELECT pg_advisory_lock(${acquisitionLockKey})`);
   // Where the work fails, the session ends.
   const result = await work();
-  await client.query(`SELECT pg_advisory_unlock(${takingsKey})`);
+  await client.query(`SELECT pg_advisory_unlock(${acquisitionLockKey})`);
   return result;
 }
 
 /** Lets the queue work on a connection of ours, so that a job changes in the transaction of what it stands for. */
-export function throughClient(client: Connection): Db {
+export function queueDb(client: Connection): Db {
   return {
     executeSql: async (text, values) => {
       const result: pg.QueryResult | pg.QueryResult[] = await client.query(text, values);

@@ -1,11 +1,11 @@
 import type pg from 'pg';
 import type { RunState } from '../../domain/runs.ts';
 import { cancelPlanned } from '../requests/cancel.ts';
-import { doubtUnrecorded } from '../requests/orphans.ts';
+import { markUnrecordedInDoubt } from '../requests/mark-unrecorded-in-doubt.ts';
 import { inTransaction, type Transaction } from '../session.ts';
-import { markGivenBack } from '../slice-states/transitions.ts';
+import { markReleased } from '../slice-states/transitions.ts';
 import type { HeldSlice } from './acquire.ts';
-import { lockTakings, queueName, type SliceQueue, throughClient } from './queue.ts';
+import { lockAcquisitions, queueDb, queueName, type SliceQueue } from './queue.ts';
 import { isGraceOver, workerLockKey } from './session.ts';
 
 /** A held slice that its owner is to lose; the caller's transaction has locked it and its run. */
@@ -32,7 +32,7 @@ const heldColumns =
  * @param now asked when they are found dead: until then they may have begun more
  * @returns how many slices there were
  */
-export async function reclaimSlicesOfDeadWorkers(
+export async function reclaimSlicesOfEndedWorkers(
   queue: SliceQueue,
   pool: pg.Pool,
   self: string | null,
@@ -41,7 +41,7 @@ export async function reclaimSlicesOfDeadWorkers(
   const { rows: held } = await pool.query('SELECT FROM slices WHERE state = $1 LIMIT 1', ['held']);
   if (held.length === 0 || !(await mayReclaim(pool, self))) return 0;
   return inTransaction(pool, async (client) => {
-    await lockTakings(client);
+    await lockAcquisitions(client);
     const { rows } = await client.query<DbHeldSlice>(
       `
       WITH dead AS MATERIALIZED (
@@ -59,7 +59,7 @@ export async function reclaimSlicesOfDeadWorkers(
       [self],
     );
     const foundAt = now();
-    for (const slice of rows) await release(queue, client, slice, 'its worker is dead', foundAt);
+    for (const slice of rows) await releaseSlice(queue, client, slice, 'its worker is dead', foundAt);
     return rows.length;
   });
 }
@@ -104,7 +104,8 @@ export async function returnSlice(
       `,
       [run, slice, owner],
     );
-    for (const held of rows) await release(queue, client, held, 'its worker does not have the account', now);
+    for (const held of rows)
+      await releaseSlice(queue, client, held, 'its worker does not have the account', now);
   });
 }
 
@@ -112,7 +113,7 @@ export async function returnSlice(
  * Into the queue again, with what was being sent in doubt. Out of it where the run no longer runs, and done where that was
  * cancelled.
  */
-async function release(
+async function releaseSlice(
   queue: SliceQueue,
   client: Transaction,
   { run_id: run, slice, first_request: first, last_request: last, job, owner, run_state }: DbHeldSlice,
@@ -122,13 +123,13 @@ async function release(
 ): Promise<void> {
   const isOver = run_state === 'cancelled';
   if (first !== null && last !== null) {
-    await doubtUnrecorded(client, { run, slice, first, last }, owner, now);
+    await markUnrecordedInDoubt(client, { run, slice, first, last }, owner, now);
     // What its owner gave back after the run was cancelled.
     if (isOver) await cancelPlanned(client, run, now, { first, last });
   }
-  const db = throughClient(client);
+  const db = queueDb(client);
   const isSent = run_state === 'planned' || run_state === 'running';
-  await markGivenBack(client, { run, slice }, isSent ? 'queued' : isOver ? 'done' : 'waiting');
+  await markReleased(client, { run, slice }, isSent ? 'queued' : isOver ? 'done' : 'waiting');
   if (isSent) await queue.fail(queueName, job, { message }, { db });
   else await queue.complete(queueName, job, null, { db });
 }

@@ -17,13 +17,13 @@ export const workerLockKey = (worker: string): string =>
  * Opens a session that holds the worker's lock, and hears what is told to all workers. It goes with the process however
  * that ends.
  *
- * @param isAgain it is opened for one that was lost
+ * @param isReplacement it is opened for one that was lost
  */
 export async function openWorkerSession(
   pool: pg.Pool,
   worker: string,
   onWake: () => void,
-  isAgain = false,
+  isReplacement = false,
 ): Promise<WorkerSession> {
   const client = await pool.connect();
   const { promise: lost, resolve } = Promise.withResolvers<void>();
@@ -33,7 +33,7 @@ export async function openWorkerSession(
   try {
     // Before the lock: a worker that holds it may take others for dead.
     await isGraceOver(client);
-    if (isAgain) await beginGraceAgain(client);
+    if (isReplacement) await extendGrace(client);
     await client.query(`SELECT pg_advisory_lock(${workerLockKey('$1')})`, [worker]);
     await client.query(`LISTEN ${wakeChannel}`);
   } catch (error) {
@@ -85,7 +85,7 @@ async function beginGrace(client: Connection): Promise<boolean> {
  * Begins the grace for a worker that lost its session: others may have lost theirs by the same event. One that runs is not
  * made longer, so that a worker whose session breaks again and again does not keep the dead from being noticed.
  */
-export async function beginGraceAgain(client: Connection): Promise<void> {
+export async function extendGrace(client: Connection): Promise<void> {
   await client.query(
     `UPDATE startup_grace SET ends_at = clock_timestamp() + ${grace} WHERE ends_at <= clock_timestamp()`,
   );

@@ -12,34 +12,38 @@ import type { SliceQueue } from './queue.ts';
  */
 
 export type SliceWindow = {
-  readonly place: number;
+  readonly windowIndex: number;
   /** Names of the IANA database. */
   readonly zones: readonly string[];
   /** When the service sends what it is handed over; null where it is told nothing. */
   readonly sendAt: Date | null;
 };
 
-export async function findWindow(client: Connection, run: string, place: number): Promise<SliceWindow> {
+export async function findWindow(client: Connection, run: string, windowIndex: number): Promise<SliceWindow> {
   const { rows } = await client.query<SliceWindow>(
-    'SELECT window_index AS place, zones, send_at AS "sendAt" FROM run_windows WHERE run_id = $1 AND window_index = $2',
-    [run, place],
+    'SELECT window_index AS "windowIndex", zones, send_at AS "sendAt" FROM run_windows WHERE run_id = $1 AND window_index = $2',
+    [run, windowIndex],
   );
   const [window] = rows;
-  if (!window) throw new Error(`run ${run} has no window ${place}`);
+  if (!window) throw new Error(`run ${run} has no window ${windowIndex}`);
   return window;
 }
 
-export async function shutWindow(
+export async function closeWindow(
   pool: pg.Pool,
-  { run, place, opensAt }: { readonly run: string; readonly place: number; readonly opensAt: Date },
+  {
+    run,
+    windowIndex,
+    opensAt,
+  }: { readonly run: string; readonly windowIndex: number; readonly opensAt: Date },
 ): Promise<void> {
   await pool.query(
     'UPDATE run_windows SET opens_at = $3, closes_at = NULL WHERE run_id = $1 AND window_index = $2',
-    [run, place, opensAt],
+    [run, windowIndex, opensAt],
   );
 }
 
-export type DueWindow = Pick<SliceWindow, 'place' | 'zones'> & {
+export type DueWindow = Pick<SliceWindow, 'windowIndex' | 'zones'> & {
   readonly run: string;
   readonly account: string;
   /** As it was frozen when the run was planned. */
@@ -70,7 +74,7 @@ export async function listDueWindows(
         FROM over
         WHERE w.run_id = over.run_id AND w.window_index = over.window_index
       )
-      SELECT run_id AS run, w.window_index AS place, w.zones, r.account, r.definition
+      SELECT run_id AS run, w.window_index AS "windowIndex", w.zones, r.account, r.definition
       FROM run_windows w
       JOIN runs r USING (run_id)
       WHERE w.opens_at <= $1 AND r.account <> ALL ($2::text[])
@@ -94,14 +98,14 @@ export async function openWindow(
   pool: pg.Pool,
   plan: SlicePlan,
   {
-    place,
+    windowIndex,
     opensAt,
-    shutsAt,
+    closesAt,
     now,
   }: {
-    readonly place: number;
+    readonly windowIndex: number;
     readonly opensAt: Date | null;
-    readonly shutsAt: Date | null;
+    readonly closesAt: Date | null;
     readonly now: Date;
   },
 ): Promise<void> {
@@ -113,7 +117,7 @@ export async function openWindow(
     );
     const { rowCount } = await client.query(
       'UPDATE run_windows SET opens_at = $3, closes_at = $4 WHERE run_id = $1 AND window_index = $2 AND opens_at <= $5',
-      [plan.run, place, opensAt, shutsAt, now],
+      [plan.run, windowIndex, opensAt, closesAt, now],
     );
     const state = rows[0]?.state;
     if (rowCount === 1 && opensAt === null && (state === 'running' || state === 'planned'))
@@ -122,7 +126,7 @@ export async function openWindow(
 }
 
 /** What of a run waits for its window, and until when; what opens first comes first. */
-export async function listWaits(client: Connection, run: string): Promise<WindowWait[]> {
+export async function listWindowWaits(client: Connection, run: string): Promise<WindowWait[]> {
   const { rows } = await client.query<Omit<WindowWait, 'until'> & { readonly until: Date }>(
     `
     SELECT w.zones AS "timeZones", w.opens_at AS until, count(*)::integer AS requests,

@@ -79,9 +79,14 @@ export async function revokeToken(
 }
 
 /** Notes when a token was used, unless that was noted so short a time ago, by whatever process. */
-export async function noteTokenUse(pool: pg.Pool, name: string, now: Date, notedSince: Date): Promise<void> {
+export async function recordTokenUse(
+  pool: pg.Pool,
+  name: string,
+  now: Date,
+  unlessUsedSince: Date,
+): Promise<void> {
   await pool.query(
     'UPDATE tokens SET last_used_at = $2 WHERE name = $1 AND (last_used_at IS NULL OR last_used_at < $3)',
-    [name, now, notedSince],
+    [name, now, unlessUsedSince],
   );
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { dispatchSettings, failFastOf } from '../../../src/engine/dispatch/dispatch-settings.ts';
-import { mostSlots } from '../../../src/ledger/slices/enqueue.ts';
+import { accountSlicesLimit } from '../../../src/ledger/slices/enqueue.ts';
 
 const account = { name: 'main', concurrency: 16, statusLookUp: false };
 const oldest = { dispatch: { concurrency: 8, retries: 3 } };
@@ -15,17 +15,17 @@ function settings(dispatch: object, changes: Partial<typeof account> = {}) {
 }
 
 test('an account’s concurrency is shared out evenly over the slices that it may have at once', () => {
-  expect(settings({}, { concurrency: 16 })).toMatchObject({ plan: { slots: 4 }, concurrency: 4 });
-  expect(settings({}, { concurrency: 6 })).toMatchObject({ plan: { slots: 3 }, concurrency: 2 });
-  expect(settings({}, { concurrency: 10 })).toMatchObject({ plan: { slots: 2 }, concurrency: 5 });
-  expect(settings({}, { concurrency: 7 })).toMatchObject({ plan: { slots: 1 }, concurrency: 7 });
-  expect(settings({}, { concurrency: 1 })).toMatchObject({ plan: { slots: 1 }, concurrency: 1 });
+  expect(settings({}, { concurrency: 16 })).toMatchObject({ plan: { maxAccountSlices: 4 }, concurrency: 4 });
+  expect(settings({}, { concurrency: 6 })).toMatchObject({ plan: { maxAccountSlices: 3 }, concurrency: 2 });
+  expect(settings({}, { concurrency: 10 })).toMatchObject({ plan: { maxAccountSlices: 2 }, concurrency: 5 });
+  expect(settings({}, { concurrency: 7 })).toMatchObject({ plan: { maxAccountSlices: 1 }, concurrency: 7 });
+  expect(settings({}, { concurrency: 1 })).toMatchObject({ plan: { maxAccountSlices: 1 }, concurrency: 1 });
 });
 
 test('a campaign that wants less has fewer slices at once, or fewer requests in its only one', () => {
-  expect(settings({ concurrency: 16 })).toMatchObject({ plan: { atOnce: 4 }, concurrency: 4 });
-  expect(settings({ concurrency: 8 })).toMatchObject({ plan: { atOnce: 2 }, concurrency: 4 });
-  expect(settings({ concurrency: 3 })).toMatchObject({ plan: { atOnce: 1 }, concurrency: 3 });
+  expect(settings({ concurrency: 16 })).toMatchObject({ plan: { maxRunSlices: 4 }, concurrency: 4 });
+  expect(settings({ concurrency: 8 })).toMatchObject({ plan: { maxRunSlices: 2 }, concurrency: 4 });
+  expect(settings({ concurrency: 3 })).toMatchObject({ plan: { maxRunSlices: 1 }, concurrency: 3 });
 });
 
 test('never more is in flight than the account allows, nor than the campaign wants', () => {
@@ -33,10 +33,10 @@ test('never more is in flight than the account allows, nor than the campaign wan
   fc.assert(
     fc.property(amount, amount, (allowed, wanted) => {
       const { plan, concurrency } = settings({ concurrency: wanted }, { concurrency: allowed });
-      expect(plan.slots).toBeLessThanOrEqual(mostSlots);
-      expect(plan.slots * concurrency).toBeLessThanOrEqual(allowed);
-      expect(plan.atOnce * concurrency).toBeLessThanOrEqual(wanted);
-      expect(Math.min(plan.atOnce, plan.slots, concurrency)).toBeGreaterThanOrEqual(1);
+      expect(plan.maxAccountSlices).toBeLessThanOrEqual(accountSlicesLimit);
+      expect(plan.maxAccountSlices * concurrency).toBeLessThanOrEqual(allowed);
+      expect(plan.maxRunSlices * concurrency).toBeLessThanOrEqual(wanted);
+      expect(Math.min(plan.maxRunSlices, plan.maxAccountSlices, concurrency)).toBeGreaterThanOrEqual(1);
     }),
   );
 });
@@ -47,7 +47,14 @@ test('the slices of a run are grouped by its account', () => {
 
 test('a run that was planned before the newer keys holds its doubts, keeps what is rejected, and has no canary', () => {
   expect(dispatchSettings('run', account, oldest)).toEqual({
-    plan: { run: 'run', account: 'main', slots: 4, atOnce: 2, canary: false, priority: 'normal' as const },
+    plan: {
+      run: 'run',
+      account: 'main',
+      maxAccountSlices: 4,
+      maxRunSlices: 2,
+      canary: false,
+      priority: 'normal' as const,
+    },
     policy: { lookUp: false, resends: 0 },
     concurrency: 4,
     retries: 3,

@@ -94,7 +94,7 @@ test('after a commit whose claim could not be marked, what is accepted is not ta
       finishedAt: Date.now(),
       tookMs: 1,
       httpStatus: 200,
-      job: undefined,
+      jobNumber: undefined,
     },
   });
   const { marks } = context.ledger;

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { marksInMemory } from '../../../src/domain/claim-marks.ts';
 import { checkLedgerLocation, requireSendableLedger } from '../../../src/engine/dispatch/ledger-location.ts';
 import { confirmRestored } from '../../../src/engine/schedule/restored.ts';
-import { readPlace } from '../../../src/ledger/place/place.ts';
+import { readLocation } from '../../../src/ledger/location/location.ts';
 import { openClaimMarks } from '../../../src/platform/claim-marks.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
 import { claimFrom, holdNextSlice } from '../../support/slices.ts';
@@ -82,7 +82,7 @@ test('times of schedules since the backup are missed, because their runs may hav
 
 test('nobody can say that nothing is missing in a ledger of which another machine or a report knows better', async () => {
   const { ledger, context } = { ledger: opened.ledger, context: opened.context };
-  const { ledger: id } = await readPlace(ledger.pool);
+  const { ledger: id } = await readLocation(ledger.pool);
   const marks = marksInMemory();
   const gone = {
     run: 'r',
@@ -108,13 +108,13 @@ test('nobody can say that nothing is missing in a ledger of which another machin
 test('a backup of before an operator said that the ledger is another one is held by the machines that know', async () => {
   const { ledger, context } = opened;
   const { pool } = ledger;
-  const { ledger: former, place } = await readPlace(pool);
+  const { ledger: former, location } = await readLocation(pool);
   const said = { ...ledger, marks: openClaimMarks(home, expect.unreachable) };
   await confirmRestored({ ...context, ledger: said }, { since: null, reason: 'moved' });
   // The next process.
   const next = { ...context, ledger: { ...ledger, marks: openClaimMarks(home, expect.unreachable) } };
   await requireSendableLedger(next);
-  await pool.query('UPDATE ledger_location SET ledger = $1, location = $2', [former, place]);
+  await pool.query('UPDATE ledger_location SET ledger = $1, location = $2', [former, location]);
   await expect(requireSendableLedger(next)).rejects.toThrow('an older backup was brought back in its place');
   const moved = confirmRestored(next, { since: null, reason: 'moved' });
   await expect(moved).rejects.toThrow('Give --since');

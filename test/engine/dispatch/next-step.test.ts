@@ -48,7 +48,12 @@ const breakerOpen = { breakerOpen: true };
 describe('an attempt settles its request', () => {
   test.each<[string, Outcome, Partial<StepContext>, Extract<Step, { kind: 'settle' }>['as']]>([
     ['that was accepted', accepted, {}, { state: 'accepted' }],
-    ['that was accepted as a job', { ...accepted, jobNumber: 'J7' }, {}, { state: 'accepted', job: 'J7' }],
+    [
+      'that was accepted as a job',
+      { ...accepted, jobNumber: 'J7' },
+      {},
+      { state: 'accepted', jobNumber: 'J7' },
+    ],
     ['that was rejected', rejected, {}, whole],
     ['that was rejected, where rejected ones are divided', rejected, { bisect: true }, divided],
     ['of one recipient that was rejected', rejected, { bisect: true, recipients: 1 }, whole],

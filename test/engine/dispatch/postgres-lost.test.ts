@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Ledger, openLedger } from '../../../src/ledger/connection.ts';
-import { reclaimSlicesOfDeadWorkers } from '../../../src/ledger/slices/reclaim.ts';
+import { reclaimSlicesOfEndedWorkers } from '../../../src/ledger/slices/reclaim.ts';
 import { executeOn, expectAllSentOnce, planRequests } from '../../support/outage-runs.ts';
 import { type OwnPostgres, startOwnPostgres } from '../../support/own-postgres.ts';
 import { type SendPeer, sendPeer } from '../../support/send-peer.ts';
@@ -66,7 +66,7 @@ async function leaveSliceHeld(): Promise<void> {
 /** Of the workers that have no session, how many slices are taken from them now. */
 async function reclaim(): Promise<number> {
   await postgres.isReady();
-  return reclaimSlicesOfDeadWorkers(await ledger.queue(), ledger.pool, null, () => new Date());
+  return reclaimSlicesOfEndedWorkers(await ledger.queue(), ledger.pool, null, () => new Date());
 }
 
 test.each([

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Priority } from '../../../src/domain/runs.ts';
 import { executeRun } from '../../../src/engine/runs/execute-run.ts';
 import type { Account } from '../../../src/gateway/account.ts';
-import type { RunWatch } from '../../../src/ledger/slices/watch.ts';
+import type { DispatchProgress } from '../../../src/ledger/slices/progress.ts';
 import { anAccount } from '../../support/account.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { type SendPeer, sendPeer } from '../../support/send-peer.ts';
@@ -23,7 +23,11 @@ function planRun(priority: Priority, account: string, slices: number, requests: 
   return planSlicedRun(opened.ledger, slices, requests, { account, priority, definition });
 }
 
-function execute(run: string, account: Partial<Account>, onWatch: (watch: RunWatch) => void = () => {}) {
+function execute(
+  run: string,
+  account: Partial<Account>,
+  onWatch: (watch: DispatchProgress) => void = () => {},
+) {
   const progress = { onStart: () => {}, onWatch, onDown: () => {}, onUp: () => {} };
   return executeRun(opened.context, run, async (name) => anAccount({ ...account, name }), never, progress);
 }
@@ -50,7 +54,7 @@ test('an urgent run overtakes a bulk one that runs in the same process, and in a
   let overtaken = false;
   const ends = [
     execute(bulk, account, (watch) => {
-      overtaken ||= watch.overtaken;
+      overtaken ||= watch.preempted;
     }),
   ];
   await expect.poll(() => service.calls.length).toBeGreaterThan(20);

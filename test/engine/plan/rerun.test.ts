@@ -5,7 +5,7 @@ import type { RequestState } from '../../../src/domain/runs.ts';
 import { planRerun, type RerunState } from '../../../src/engine/plan/rerun.ts';
 import { requireSummary } from '../../../src/engine/runs/find-run.ts';
 import { readRunFiles } from '../../../src/ledger/runs/files.ts';
-import { lockRunForRerun } from '../../../src/ledger/runs/lock.ts';
+import { lockRunForRerun } from '../../../src/ledger/runs/rerun-lock.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import { anAccount } from '../../support/account.ts';
 import { claimRequests, settleRequests } from '../../support/claims.ts';

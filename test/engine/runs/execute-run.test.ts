@@ -5,7 +5,7 @@ import { executeRun, type RunEnd } from '../../../src/engine/runs/execute-run.ts
 import { requireRun, requireSummary } from '../../../src/engine/runs/find-run.ts';
 import type { PlannedRun } from '../../../src/ledger/planning/planned-run.ts';
 import { hashSuppressions } from '../../../src/ledger/purge/hash-suppressions.ts';
-import { watchRuns } from '../../../src/ledger/slices/watch.ts';
+import { readDispatchProgress } from '../../../src/ledger/slices/progress.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import { startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { answerSuccess, freePort, httpPeer, type Peer } from '../../gateway/test-peers.ts';
@@ -330,7 +330,7 @@ test('a batch of which nobody is left is cancelled, and what comes after it is s
     requests: { total: 12, accepted: 3, cancelled: 9, planned: 0 },
     recipients: { total: 12, accepted: 3, cancelled: 9, pending: 0 },
   });
-  const watch = (await watchRuns(opened.ledger.pool, [run])).get(run);
+  const watch = (await readDispatchProgress(opened.ledger.pool, [run])).get(run);
   expect(watch).toMatchObject({ total: 12, settled: 12, notAccepted: 0, held: 0 });
 });
 

@@ -4,7 +4,7 @@ import { resolveDoubts } from '../../../src/engine/runs/resolve.ts';
 import { applyReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
 import { receiveReports } from '../../../src/ledger/delivery-reports/receive.ts';
 import type { Delivery, Reply, ReportContent } from '../../../src/ledger/delivery-reports/report-content.ts';
-import { tellRecipients } from '../../../src/ledger/recipients/story.ts';
+import { findRecipientHistories } from '../../../src/ledger/recipients/history.ts';
 import { doubtfulRun } from '../../support/doubts.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
 import { anInvoice, invoiceRow, reconcile } from '../../support/invoices.ts';
@@ -108,14 +108,16 @@ test('the MessageID in capitals matches, and proves', async () => {
 test('a person who names a forged one is told that there is no such request; one in capitals is resolved', async () => {
   const word = { resolution: 'accepted', by: 'ann', reason: 'seen' } as const;
   for (const id of forgeries()) {
-    expect(await tellRecipients(opened.ledger.pool, { kind: 'messageId', value: id }, 10)).toEqual([]);
+    expect(await findRecipientHistories(opened.ledger.pool, { kind: 'messageId', value: id }, 10)).toEqual(
+      [],
+    );
     const problems = await problemsLater(() => resolveDoubts(opened.context, { run, named: [id] }, word));
     expect(problems).toEqual([expect.stringContaining('has no such request')]);
   }
   const named = [messageId.toUpperCase()];
   expect(await resolveDoubts(opened.context, { run, named }, word)).toMatchObject([{ request: 1 }]);
   const value = messageId.toUpperCase();
-  expect(await tellRecipients(opened.ledger.pool, { kind: 'messageId', value }, 10)).toMatchObject([
+  expect(await findRecipientHistories(opened.ledger.pool, { kind: 'messageId', value }, 10)).toMatchObject([
     { run, messageId, address },
     { run, messageId },
   ]);

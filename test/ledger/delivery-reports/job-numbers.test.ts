@@ -43,10 +43,15 @@ async function sendingRun(account = 'soap'): Promise<Sent> {
   return { run, request };
 }
 
-function accept({ run, request }: Sent, job: string | undefined, finishedAt = noon): Promise<number[]> {
+function accept({ run, request }: Sent, jobNumber: string | undefined, finishedAt = noon): Promise<number[]> {
   const attempt = { request: request.request, attempt: request.attempt, finishedAt, httpStatus: 200 };
   return settleRequests(opened.ledger.pool, run, owner, [
-    { ...attempt, detail: job ? `job ${job}` : null, state: 'accepted', ...(job ? { job } : {}) },
+    {
+      ...attempt,
+      detail: jobNumber ? `job ${jobNumber}` : null,
+      state: 'accepted',
+      ...(jobNumber ? { jobNumber } : {}),
+    },
   ]);
 }
 

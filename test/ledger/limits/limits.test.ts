@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RateLimits } from '../../../src/domain/rates.ts';
-import { listRateLimits, lookAtRateLimits, setRateLimits } from '../../../src/ledger/limits/rates.ts';
+import { listRateLimits, readRateLimits, setRateLimits } from '../../../src/ledger/limits/rates.ts';
 import {
   type Reservation,
   reserveLookUp,
@@ -254,7 +254,7 @@ describe('a rate that an operator sets', () => {
     const account = newAccount();
     await setRateLimits(opened.ledger.pool, account, { requestsPerSecond: 50 });
     expect((await reserve(account, limits(200, 7), 64)).limits).toEqual(limits(50, 7));
-    expect(await lookAtRateLimits(opened.ledger.pool, account)).toEqual(limits(50));
+    expect(await readRateLimits(opened.ledger.pool, account)).toEqual(limits(50));
     await setRateLimits(opened.ledger.pool, account, { requestsPerSecond: null });
     expect((await reserve(account, limits(200, 7), 64)).limits).toEqual(limits(200, 7));
   });

@@ -23,8 +23,8 @@ export type Model = {
 
 export type Settings = {
   readonly recipients: number;
-  readonly slots: number;
-  readonly atOnce: number;
+  readonly maxAccountSlices: number;
+  readonly maxRunSlices: number;
   readonly canary: boolean;
   readonly lookUp: boolean;
   /** How often the campaign's policy sends a request in doubt again. */

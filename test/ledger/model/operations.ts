@@ -1,6 +1,6 @@
 import { advanceSlices } from '../../../src/ledger/requests/advance.ts';
 import { acquireSlice } from '../../../src/ledger/slices/acquire.ts';
-import { reclaimSlicesOfDeadWorkers } from '../../../src/ledger/slices/reclaim.ts';
+import { reclaimSlicesOfEndedWorkers } from '../../../src/ledger/slices/reclaim.ts';
 import { claimRequests, settleRequests, startNextAttempt } from '../../support/requests.ts';
 
 /** What the rules of design.md rest upon: the ledger's own functions, or worse ones in their place. */
@@ -8,7 +8,7 @@ export const operations = {
   acquireSlice,
   advanceSlices,
   claimRequests,
-  reclaimSlicesOfDeadWorkers,
+  reclaimSlicesOfDeadWorkers: reclaimSlicesOfEndedWorkers,
   settleRequests,
   startNextAttempt,
 };

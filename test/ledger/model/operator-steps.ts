@@ -5,7 +5,7 @@ import { applyReports } from '../../../src/ledger/delivery-reports/apply-batch.t
 import { receiveReports } from '../../../src/ledger/delivery-reports/receive.ts';
 import type { ReportContent } from '../../../src/ledger/delivery-reports/report-content.ts';
 import { resendDoubts as resendInLedger } from '../../../src/ledger/requests/resend.ts';
-import { acceptFound, resolveRequests } from '../../../src/ledger/requests/resolve.ts';
+import { acceptLookedUp, resolveRequests } from '../../../src/ledger/requests/resolve.ts';
 import { beginRun } from '../../../src/ledger/runs/begin.ts';
 import { cancelRun, pauseRun } from '../../../src/ledger/runs/stop.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
@@ -90,7 +90,7 @@ export function lookUp(place: number): Step {
       const request = choose(model.requests, place);
       if (!isAccepted(world, request)) return;
       const proven = { run: world.run, request: request.number, proof: 'look-up', now: new Date() };
-      expect(await acceptFound(world.pool, proven)).toBe(request.state === 'in_doubt');
+      expect(await acceptLookedUp(world.pool, proven)).toBe(request.state === 'in_doubt');
       if (request.state === 'in_doubt') request.state = 'accepted';
     },
   };

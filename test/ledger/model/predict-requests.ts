@@ -1,5 +1,5 @@
 import type { Resolution } from '../../../src/domain/runs.ts';
-import type { Advanced } from '../../../src/ledger/requests/advance.ts';
+import type { AdvanceResult } from '../../../src/ledger/requests/advance.ts';
 import {
   doubtsOf,
   type Flight,
@@ -59,7 +59,7 @@ export function claimRange(
   version: number,
   to: number,
   epoch: number,
-): Advanced {
+): AdvanceResult {
   const slice = sliceNumbered(model, number);
   if (!isHeldBy(slice, owner)) return 'lost';
   const isMade = slice.version === version;

@@ -40,7 +40,7 @@ export function cancel(model: Model): boolean {
 }
 
 function enqueue(model: Model): void {
-  const { atOnce, canary } = model.settings;
+  const { maxRunSlices, canary } = model.settings;
   const inQueue = model.slices.filter(({ state }) => state === 'queued' || state === 'held').length;
   const canaryDone = sliceNumbered(model, 1).state === 'done';
   const next = model.slices
@@ -49,7 +49,7 @@ function enqueue(model: Model): void {
         phase === 'sending' && state === 'waiting' && (!canary || number === 1 || canaryDone),
     )
     .toSorted((one, other) => one.number - other.number)
-    .slice(0, Math.max(0, atOnce - inQueue));
+    .slice(0, Math.max(0, maxRunSlices - inQueue));
   for (const slice of next) slice.state = 'queued';
 }
 
@@ -78,7 +78,7 @@ function complete(model: Model): void {
 /** What a worker may be given: the numbers of slices, or a job that stands for none. */
 export function acquirable(model: Model): { readonly slices: readonly number[]; readonly stale: boolean } {
   const busy = model.slices.filter(({ state, expired }) => state === 'held' && !expired).length;
-  if (busy >= model.settings.slots) return { slices: [], stale: false };
+  if (busy >= model.settings.maxAccountSlices) return { slices: [], stale: false };
   const slices = model.slices.filter(
     ({ state, expired }) => state === 'queued' || (state === 'held' && expired),
   );

@@ -95,8 +95,8 @@ const commands = fc.commands([command], { maxCommands: 80, size: 'max' });
 
 const settings: fc.Arbitrary<Settings> = fc.record({
   recipients: fc.integer({ min: 1, max: 17 }),
-  slots: fc.integer({ min: 1, max: 4 }),
-  atOnce: fc.integer({ min: 1, max: 3 }),
+  maxAccountSlices: fc.integer({ min: 1, max: 4 }),
+  maxRunSlices: fc.integer({ min: 1, max: 3 }),
   canary: fc.boolean(),
   lookUp: fc.boolean(),
   resends: fc.integer({ min: 0, max: 2 }),

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { takeBackUnanswered as takeBackInLedger } from '../../../src/ledger/requests/take-back.ts';
+import { releaseUnacknowledgedClaims as takeBackInLedger } from '../../../src/ledger/requests/release-claims.ts';
 import { addressesOf } from '../../support/outgoing.ts';
 import {
   type Answer,

@@ -23,7 +23,7 @@ export async function expectFoundFrom(ledger: Ledger, seed: number, mutation: Mu
 
 /** Of a run of one slice. */
 const settings = {
-  ...{ recipients: 6, slots: 4, atOnce: 3, resends: 0 },
+  ...{ recipients: 6, maxAccountSlices: 4, maxRunSlices: 3, resends: 0 },
   ...{ canary: false, lookUp: false, deadly: false, cancellable: false },
 };
 

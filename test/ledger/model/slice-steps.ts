@@ -19,8 +19,8 @@ import { killWorker, startWorker, type World } from './world.ts';
 
 /** What workers do with slices. */
 
-export function planOf(run: string, { slots, atOnce, canary }: Settings): SlicePlan {
-  return { run, account: run, slots, atOnce, canary, priority: 'normal' };
+export function planOf(run: string, { maxAccountSlices, maxRunSlices, canary }: Settings): SlicePlan {
+  return { run, account: run, maxAccountSlices, maxRunSlices, canary, priority: 'normal' };
 }
 
 export function policyOf({ lookUp, resends }: Settings): DoubtPolicy {

@@ -4,7 +4,12 @@ import type { PlanWindow, Portion } from '../../../src/ledger/planning/windows.t
 import { divideRequests } from '../../../src/ledger/requests/divide.ts';
 import { beginRun } from '../../../src/ledger/runs/begin.ts';
 import { inSession, inTransaction } from '../../../src/ledger/session.ts';
-import { listDueWindows, listWaits, openWindow, shutWindow } from '../../../src/ledger/slices/windows.ts';
+import {
+  closeWindow,
+  listDueWindows,
+  listWindowWaits,
+  openWindow,
+} from '../../../src/ledger/slices/windows.ts';
 import { aContact, anEnvelope, aRun, planContacts } from '../../support/ledger.ts';
 import { giveRows } from '../../support/rows.ts';
 import { useSlicedLedger } from '../../support/sliced-ledger.ts';
@@ -16,8 +21,8 @@ const policy = { lookUp: false, resends: 0 };
 const planOf = (run: string) => ({
   run,
   account: 'main',
-  slots: 4,
-  atOnce: 4,
+  maxAccountSlices: 4,
+  maxRunSlices: 4,
   canary: false,
   priority: 'normal' as const,
 });
@@ -104,7 +109,7 @@ describe('a run with windows', () => {
     const run = await planIn('BA');
     await beginRun(opened.queue, opened.ledger.pool, planOf(run), policy, new Date());
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'queued', 'waiting']);
-    expect(await listWaits(opened.ledger.pool, run)).toEqual([
+    expect(await listWindowWaits(opened.ledger.pool, run)).toEqual([
       { timeZones: ['B'], until: monday.toISOString(), requests: 1, recipients: 1 },
     ]);
   });
@@ -116,7 +121,7 @@ describe('a run with windows', () => {
       `UPDATE run_windows SET closes_at = '2026-11-20T08:00Z' WHERE run_id = $1 AND zones = '{A}'`,
       run,
     );
-    await beginRun(opened.queue, opened.ledger.pool, { ...planOf(run), atOnce: 1 }, policy, new Date());
+    await beginRun(opened.queue, opened.ledger.pool, { ...planOf(run), maxRunSlices: 1 }, policy, new Date());
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'waiting', 'queued']);
   });
 
@@ -143,7 +148,7 @@ describe('a window that is due', () => {
     await beginRun(opened.queue, opened.ledger.pool, planOf(run), policy, new Date());
     expect(await due(new Date(monday.getTime() - 1))).toEqual([]);
     expect(await due()).toEqual([`${run} B`]);
-    const times = { place: 1, opensAt: null, shutsAt: null, now: monday };
+    const times = { windowIndex: 1, opensAt: null, closesAt: null, now: monday };
     await openWindow(opened.queue, opened.ledger.pool, planOf(run), times);
     await openWindow(opened.queue, opened.ledger.pool, planOf(run), times);
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'queued']);
@@ -155,13 +160,13 @@ describe('a window that is due', () => {
     await beginRun(opened.queue, opened.ledger.pool, planOf(run), policy, new Date());
     const opensAt = new Date('2026-11-24T09:00Z');
     await openWindow(opened.queue, opened.ledger.pool, planOf(run), {
-      place: 1,
+      windowIndex: 1,
       opensAt,
-      shutsAt: null,
+      closesAt: null,
       now: monday,
     });
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'waiting']);
-    expect(await listWaits(opened.ledger.pool, run)).toMatchObject([{ until: opensAt.toISOString() }]);
+    expect(await listWindowWaits(opened.ledger.pool, run)).toMatchObject([{ until: opensAt.toISOString() }]);
   });
 
   test('is nobody’s while its run is paused, waits for approval, or its account is not here', async () => {
@@ -188,7 +193,7 @@ describe('a window that is due', () => {
 
   test('shuts for all its slices at once', async () => {
     const run = await planIn('AAAA', { chunkSize: 1, canary: 2 });
-    await shutWindow(opened.ledger.pool, { run, place: 1, opensAt: monday });
+    await closeWindow(opened.ledger.pool, { run, windowIndex: 1, opensAt: monday });
     await beginRun(opened.queue, opened.ledger.pool, planOf(run), policy, new Date());
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'waiting', 'waiting']);
   });

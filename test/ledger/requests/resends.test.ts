@@ -141,7 +141,14 @@ test('it is in doubt, not cancelled, when its run is cancelled while its slice i
   const slice = await holdNextSlice(opened.ledger, run);
   await opened.ledger.pool.query(`UPDATE runs SET state = 'cancelled' WHERE run_id = $1`, [run]);
   const queue = await opened.ledger.queue();
-  const plan = { run, account: run, slots: 1, atOnce: 1, canary: false, priority: 'normal' as const };
+  const plan = {
+    run,
+    account: run,
+    maxAccountSlices: 1,
+    maxRunSlices: 1,
+    canary: false,
+    priority: 'normal' as const,
+  };
   await finishSlice(queue, opened.ledger.pool, slice, plan, { lookUp: false, resends: 0 }, false, now);
   expect(await requestOf(run)).toMatchObject({ state: 'in_doubt' });
 });

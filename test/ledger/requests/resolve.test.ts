@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Resolution } from '../../../src/domain/runs.ts';
-import { type Doubt, findRequests, listDoubts } from '../../../src/ledger/requests/doubts.ts';
-import { acceptFound, resolveRequests } from '../../../src/ledger/requests/resolve.ts';
+import { type Doubt, findRequests, listDoubts } from '../../../src/ledger/requests/list-doubts.ts';
+import { acceptLookedUp, resolveRequests } from '../../../src/ledger/requests/resolve.ts';
 import { streamContactResults } from '../../../src/ledger/runs/contact-results.ts';
 import { listFailures, listResolutions } from '../../../src/ledger/runs/details.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
@@ -117,8 +117,8 @@ describe('a request in doubt', () => {
   test('that is proved to be accepted is accepted once, and no operator is named', async () => {
     const run = await doubtfulRun(opened.ledger);
     const proven = { run, request: 1, now };
-    expect(await acceptFound(opened.ledger.pool, proven)).toBe(true);
-    expect(await acceptFound(opened.ledger.pool, proven)).toBe(false);
+    expect(await acceptLookedUp(opened.ledger.pool, proven)).toBe(true);
+    expect(await acceptLookedUp(opened.ledger.pool, proven)).toBe(false);
     expect(await requestsOf(run)).toMatchObject([{ state: 'accepted', reason: { kind: 'looked_up' } }]);
     expect(await listResolutions(opened.ledger.pool, run)).toEqual([]);
   });

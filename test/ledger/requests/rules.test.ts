@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, test } from 'vitest';
 import { advanceSlices } from '../../../src/ledger/requests/advance.ts';
 import { acquireSlice } from '../../../src/ledger/slices/acquire.ts';
-import { reclaimSlicesOfDeadWorkers } from '../../../src/ledger/slices/reclaim.ts';
+import { reclaimSlicesOfEndedWorkers } from '../../../src/ledger/slices/reclaim.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { claimRequests, settleRequests, startNextAttempt } from '../../support/requests.ts';
 import { outwaitStart } from '../../support/slices.ts';
@@ -100,7 +100,7 @@ function afterTakeover(change: (pool: pg.Pool) => Promise<unknown>): Mutation {
       return acquired;
     },
     async reclaimSlicesOfDeadWorkers(queue, pool, self, now) {
-      const reaped = await reclaimSlicesOfDeadWorkers(queue, pool, self, now);
+      const reaped = await reclaimSlicesOfEndedWorkers(queue, pool, self, now);
       await change(pool);
       return reaped;
     },

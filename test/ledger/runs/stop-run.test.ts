@@ -19,7 +19,14 @@ const pause = (run: string) => pauseRun(opened.queue, opened.ledger.pool, run, '
 const cancel = (run: string) => cancelRun(opened.queue, opened.ledger.pool, run, 'wrong list', new Date());
 
 function begin(run: string) {
-  const plan = { run, account: 'main', slots: 4, atOnce: 2, canary: false, priority: 'normal' as const };
+  const plan = {
+    run,
+    account: 'main',
+    maxAccountSlices: 4,
+    maxRunSlices: 2,
+    canary: false,
+    priority: 'normal' as const,
+  };
   return beginRun(opened.queue, opened.ledger.pool, plan, { lookUp: false, resends: 0 }, new Date());
 }
 

@@ -4,8 +4,8 @@ import { beginRun } from '../../../src/ledger/runs/begin.ts';
 import { pauseRun } from '../../../src/ledger/runs/stop.ts';
 import type { SendingSlice } from '../../../src/ledger/slices/acquire.ts';
 import { finishSlice } from '../../../src/ledger/slices/finish.ts';
-import { findOvertaking } from '../../../src/ledger/slices/priority.ts';
-import { watchRuns } from '../../../src/ledger/slices/watch.ts';
+import { findPreemptingRun } from '../../../src/ledger/slices/priority.ts';
+import { readDispatchProgress } from '../../../src/ledger/slices/progress.ts';
 import { useSlicedLedger } from '../../support/sliced-ledger.ts';
 import { claimFrom, planSlicedRun, sliceStates, takeHeldSlice, takeSlice } from '../../support/slices.ts';
 
@@ -20,7 +20,7 @@ async function begin(priority: Priority, slices = 1, account = 'main'): Promise<
 }
 
 const planOf = (run: string, priority: Priority, account = 'main') => ({
-  ...{ run, account, priority, slots: 4, atOnce: 4, canary: false },
+  ...{ run, account, priority, maxAccountSlices: 4, maxRunSlices: 4, canary: false },
 });
 
 async function finish(slice: SendingSlice, priority: Priority): Promise<void> {
@@ -49,8 +49,8 @@ describe('taking a slice', () => {
     await begin('urgent');
     const urgent = await takeHeldSlice(opened.ledger);
     expect([await takeSlice(opened.ledger), await takeSlice(opened.ledger)]).toEqual([
-      { kind: 'overtaken' },
-      { kind: 'overtaken' },
+      { kind: 'preempted' },
+      { kind: 'preempted' },
     ]);
     expect(await takeSlice(opened.ledger)).toEqual({ kind: 'none' });
     expect(await sliceStates(opened.ledger, bulk)).toEqual(['waiting', 'queued', 'queued']);
@@ -91,8 +91,8 @@ test('a run that is overtaken says so, and which run goes before it', async () =
   const normal = await begin('normal');
   const urgent = await begin('urgent');
   const { pool } = opened.ledger;
-  const watches = await watchRuns(pool, [bulk, normal, urgent]);
-  expect([bulk, normal, urgent].map((run) => watches.get(run)?.overtaken)).toEqual([true, true, false]);
-  expect(await findOvertaking(pool, bulk)).toBe(urgent);
-  expect(await findOvertaking(pool, urgent)).toBeUndefined();
+  const watches = await readDispatchProgress(pool, [bulk, normal, urgent]);
+  expect([bulk, normal, urgent].map((run) => watches.get(run)?.preempted)).toEqual([true, true, false]);
+  expect(await findPreemptingRun(pool, bulk)).toBe(urgent);
+  expect(await findPreemptingRun(pool, urgent)).toBeUndefined();
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { beginRun } from '../../../src/ledger/runs/begin.ts';
 import { cancelRun, pauseRun } from '../../../src/ledger/runs/stop.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
-import { reclaimSlicesOfDeadWorkers } from '../../../src/ledger/slices/reclaim.ts';
+import { reclaimSlicesOfEndedWorkers } from '../../../src/ledger/slices/reclaim.ts';
 import { openWorkerSession } from '../../../src/ledger/slices/session.ts';
 import { useSlicedLedger } from '../../support/sliced-ledger.ts';
 import {
@@ -20,7 +20,14 @@ const opened = useSlicedLedger();
 
 async function begin(slices: number, requestsInSlice = 1): Promise<string> {
   const run = await planSlicedRun(opened.ledger, slices, requestsInSlice);
-  const plan = { run, account: 'main', slots: 4, atOnce: 4, canary: false, priority: 'normal' as const };
+  const plan = {
+    run,
+    account: 'main',
+    maxAccountSlices: 4,
+    maxRunSlices: 4,
+    canary: false,
+    priority: 'normal' as const,
+  };
   await beginRun(opened.queue, opened.ledger.pool, plan, { lookUp: false, resends: 0 }, new Date());
   return run;
 }
@@ -31,7 +38,7 @@ describe('the slices of dead workers', () => {
   }
 
   const reclaim = (self: string | null = null) =>
-    reclaimSlicesOfDeadWorkers(opened.queue, opened.ledger.pool, self, () => new Date());
+    reclaimSlicesOfEndedWorkers(opened.queue, opened.ledger.pool, self, () => new Date());
 
   test('are taken from them, and only from them; what they were sending is in doubt', async () => {
     const run = await begin(2, 2);

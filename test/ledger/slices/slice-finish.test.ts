@@ -6,7 +6,7 @@ import { beginRun } from '../../../src/ledger/runs/begin.ts';
 import { cancelRun, pauseRun } from '../../../src/ledger/runs/stop.ts';
 import type { HeldSlice, SendingSlice } from '../../../src/ledger/slices/acquire.ts';
 import { type DoubtPolicy, finishSlice } from '../../../src/ledger/slices/finish.ts';
-import { watchRuns } from '../../../src/ledger/slices/watch.ts';
+import { readDispatchProgress } from '../../../src/ledger/slices/progress.ts';
 import { settleRequests } from '../../support/requests.ts';
 import { giveRows } from '../../support/rows.ts';
 import { useSlicedLedger } from '../../support/sliced-ledger.ts';
@@ -27,8 +27,8 @@ const hold: DoubtPolicy = { lookUp: false, resends: 0 };
 const planOf = (run: string) => ({
   run,
   account: 'main',
-  slots: 4,
-  atOnce: 1,
+  maxAccountSlices: 4,
+  maxRunSlices: 1,
   canary: false,
   priority: 'normal' as const,
 });
@@ -63,7 +63,7 @@ async function settleAll({ run, first, last }: SendingSlice, state: RequestState
 }
 
 async function runState(run: string): Promise<string | undefined> {
-  return (await watchRuns(opened.ledger.pool, [run])).get(run)?.state;
+  return (await readDispatchProgress(opened.ledger.pool, [run])).get(run)?.state;
 }
 
 /** How many sessions of this database wait for a lock. */
@@ -88,7 +88,7 @@ describe('a slice that is given up', () => {
   test('does not hold up the outcomes of another slice of its run while it is finished', async () => {
     const { pool, hot } = opened.ledger;
     const run = await planSlicedRun(opened.ledger, 2);
-    await beginRun(opened.queue, pool, { ...planOf(run), atOnce: 2 }, hold, new Date());
+    await beginRun(opened.queue, pool, { ...planOf(run), maxRunSlices: 2 }, hold, new Date());
     const [finished, other] = [await takeHeldSlice(opened.ledger), await takeHeldSlice(opened.ledger)];
     await settleAll(finished, 'accepted');
     const blocker = await pool.connect();
@@ -96,7 +96,9 @@ describe('a slice that is given up', () => {
       await blocker.query('BEGIN; LOCK TABLE slice_outcomes IN EXCLUSIVE MODE');
       const finishing = finish(finished);
       await expect.poll(() => waitingForALock(pool)).toBe(1);
-      const accepted = [{ request: other.first, finishedAt: 0, tookMs: 1, httpStatus: 200, job: undefined }];
+      const accepted = [
+        { request: other.first, finishedAt: 0, tookMs: 1, httpStatus: 200, jobNumber: undefined },
+      ];
       const advance = { ...other, version: other.version + 1, claim: undefined, accepted };
       await advanceSlices(hot, [advance], new Date(), null);
       expect(await waitingForALock(pool)).toBe(1);
@@ -198,7 +200,7 @@ describe('a run', () => {
     await settleAll(held, 'in_doubt');
     const policy = { lookUp: true, resends: 0 };
     await finish(held, policy);
-    const phase = async () => (await watchRuns(opened.ledger.pool, [run])).get(run)?.phase;
+    const phase = async () => (await readDispatchProgress(opened.ledger.pool, [run])).get(run)?.phase;
     expect(await phase()).toBe('settling doubts');
     const doubts = await takeAnySlice(opened.ledger);
     expect(doubts.phase).toBe('settling doubts');

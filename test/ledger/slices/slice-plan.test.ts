@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { requestsInSlice } from '../../../src/ledger/slices/plan.ts';
+import { sliceSize } from '../../../src/ledger/slices/plan.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
 
 let opened: TestLedger;
@@ -57,7 +57,7 @@ test('a run of thousands is cut into eight slices, and one of tens of thousands 
     [1, 1, 501],
     [2, 502, 1_002],
   ]);
-  expect([800, 801, 16_000, 1_000_000].map(requestsInSlice)).toEqual([100, 101, 2_000, 2_000]);
+  expect([800, 801, 16_000, 1_000_000].map(sliceSize)).toEqual([100, 101, 2_000, 2_000]);
 });
 
 test.each([

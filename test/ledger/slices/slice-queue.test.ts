@@ -22,7 +22,15 @@ const opened = useSlicedLedger();
 const policy = { lookUp: false, resends: 0 };
 
 function planOf(run: string, changes: Partial<SlicePlan> = {}): SlicePlan {
-  return { run, account: 'main', slots: 4, atOnce: 4, canary: false, priority: 'normal', ...changes };
+  return {
+    run,
+    account: 'main',
+    maxAccountSlices: 4,
+    maxRunSlices: 4,
+    canary: false,
+    priority: 'normal',
+    ...changes,
+  };
 }
 
 async function begin(slices: number, changes: Partial<SlicePlan> = {}, requestsInSlice = 1): Promise<string> {
@@ -33,7 +41,7 @@ async function begin(slices: number, changes: Partial<SlicePlan> = {}, requestsI
 
 describe('putting slices into the queue', () => {
   test('puts so many there as may be there at once, the lowest first', async () => {
-    const run = await begin(5, { atOnce: 2 });
+    const run = await begin(5, { maxRunSlices: 2 });
     expect(await sliceStates(opened.ledger, run)).toEqual([
       'waiting',
       ...['queued', 'queued', 'waiting', 'waiting', 'waiting'],
@@ -42,16 +50,16 @@ describe('putting slices into the queue', () => {
   });
 
   test('counts those that are held, and adds nothing when asked again', async () => {
-    const run = await begin(5, { atOnce: 2 });
+    const run = await begin(5, { maxRunSlices: 2 });
     await takeHeldSlice(opened.ledger);
     const more = () =>
       inTransaction(opened.ledger.pool, (client) =>
-        enqueueSlices(opened.queue, client, planOf(run, { atOnce: 2 })),
+        enqueueSlices(opened.queue, client, planOf(run, { maxRunSlices: 2 })),
       );
     expect(await more()).toBe(0);
     expect(
       await inTransaction(opened.ledger.pool, (client) =>
-        enqueueSlices(opened.queue, client, planOf(run, { atOnce: 3 })),
+        enqueueSlices(opened.queue, client, planOf(run, { maxRunSlices: 3 })),
       ),
     ).toBe(1);
     expect(await waitingJobs(opened.ledger)).toBe(2);
@@ -97,8 +105,8 @@ describe('taking a slice', () => {
   });
 
   test('stops at as many as the account may have at once, over all its runs and workers', async () => {
-    await begin(3, { slots: 2 });
-    await begin(3, { slots: 2 });
+    await begin(3, { maxAccountSlices: 2 });
+    await begin(3, { maxAccountSlices: 2 });
     const kinds = [];
     for (let count = 0; count < 3; count++) kinds.push((await takeSlice(opened.ledger)).kind);
     expect(kinds).toEqual(['held', 'held', 'none']);
@@ -107,14 +115,14 @@ describe('taking a slice', () => {
   });
 
   test('goes on when one of them is finished', async () => {
-    const run = await begin(3, { slots: 1 });
+    const run = await begin(3, { maxAccountSlices: 1 });
     const first = await takeHeldSlice(opened.ledger);
     expect((await takeSlice(opened.ledger)).kind).toBe('none');
     await finishSlice(
       opened.queue,
       opened.ledger.pool,
       first,
-      planOf(run, { slots: 1 }),
+      planOf(run, { maxAccountSlices: 1 }),
       policy,
       false,
       new Date(),

@@ -20,7 +20,7 @@ async function holdDoubts(run: string): Promise<HeldSlice> {
   const { pool, queue: open } = opened.ledger;
   const queue = await open();
   await inTransaction(pool, (client) =>
-    enqueueDoubts(queue, client, { run, account: run, slots: 4, priority: 'normal' }),
+    enqueueDoubts(queue, client, { run, account: run, maxAccountSlices: 4, priority: 'normal' }),
   );
   const acquisition = await takeSlice(opened.ledger);
   return acquisition.kind === 'held' ? acquisition.slice : expect.fail(acquisition.kind);
@@ -50,7 +50,14 @@ test('a run can be paused while its slices are being taken', async () => {
   const { ledger } = opened;
   const queue = await ledger.queue();
   const run = await planSlicedRun(opened.ledger, 4);
-  const plan = { run, account: run, slots: 4, atOnce: 4, canary: false, priority: 'normal' as const };
+  const plan = {
+    run,
+    account: run,
+    maxAccountSlices: 4,
+    maxRunSlices: 4,
+    canary: false,
+    priority: 'normal' as const,
+  };
   for (let round = 0; round < 10; round++) {
     await beginRun(queue, ledger.pool, plan, { lookUp: false, resends: 0 }, new Date());
     const taken = Promise.all([takeSlice(opened.ledger), takeSlice(opened.ledger), takeSlice(opened.ledger)]);
@@ -85,10 +92,17 @@ test('a run that is begun goes into the queue as the account is now, whatever it
   const { ledger } = opened;
   const queue = await ledger.queue();
   const run = await planSlicedRun(opened.ledger, 4);
-  const plan = { run, account: run, slots: 4, atOnce: 4, canary: false, priority: 'normal' as const };
+  const plan = {
+    run,
+    account: run,
+    maxAccountSlices: 4,
+    maxRunSlices: 4,
+    canary: false,
+    priority: 'normal' as const,
+  };
   const policy = { lookUp: false, resends: 0 };
   await beginRun(queue, ledger.pool, plan, policy, new Date());
-  await beginRun(queue, ledger.pool, { ...plan, slots: 1, atOnce: 1 }, policy, new Date());
+  await beginRun(queue, ledger.pool, { ...plan, maxAccountSlices: 1, maxRunSlices: 1 }, policy, new Date());
   const taken = [await takeSlice(opened.ledger), await takeSlice(opened.ledger)];
   expect(taken.map(({ kind }) => kind)).toEqual(['held', 'none']);
 });

@@ -8,11 +8,11 @@ import { type ListedReport, reportColumns } from '../delivery-reports/list.ts';
 import { recipientKeys } from '../delivery-reports/matched-recipient.ts';
 import { reasonOf, requestReason, type Stored } from '../reasons.ts';
 import { attemptsOf, contactFileOf, everyRequest, recipientsOf, requestOf } from '../request-rows.ts';
-import { findNamedRequests, type RequestKey, requestKeys } from '../requests/named.ts';
+import { findRequestsByMessageId, type RequestKey, requestKeys } from '../requests/by-message-id.ts';
 import { recipientStateOf } from '../runs/recipient-state.ts';
 
 /** Everything that is known of one recipient, from its row in the contact file to its price. */
-export type RecipientStory = {
+export type RecipientHistory = {
   readonly run: string;
   readonly campaign: string;
   readonly channel: Channel;
@@ -33,12 +33,12 @@ export type RecipientStory = {
   readonly units: string | null;
   /** Decimal text. */
   readonly price: string | null;
-  readonly attempts: readonly StoryAttempt[];
-  readonly resolutions: readonly StoryResolution[];
+  readonly attempts: readonly HistoryAttempt[];
+  readonly resolutions: readonly HistoryResolution[];
   readonly reports: readonly ListedReport[];
 };
 
-export type StoryAttempt = {
+export type HistoryAttempt = {
   readonly attempt: number;
   readonly startedAt: Date;
   readonly finishedAt: Date | null;
@@ -47,7 +47,7 @@ export type StoryAttempt = {
   readonly detail: RequestReason | null;
 };
 
-export type StoryResolution = {
+export type HistoryResolution = {
   readonly resolvedAt: Date;
   readonly resolution: Resolution;
   readonly by: string;
@@ -60,7 +60,7 @@ const recipientReason = `
        WHEN o.outcome = 'cancelled' THEN ${reasonOf('suppressed')}
        ELSE to_jsonb(o.result) END`;
 
-type DbRecipient = Stored<Omit<RecipientStory, 'state' | 'attempts' | 'resolutions' | 'reports'>> & {
+type DbRecipient = Stored<Omit<RecipientHistory, 'state' | 'attempts' | 'resolutions' | 'reports'>> & {
   readonly request: number;
   readonly position: number;
   readonly requestState: RequestState;
@@ -68,7 +68,7 @@ type DbRecipient = Stored<Omit<RecipientStory, 'state' | 'attempts' | 'resolutio
 };
 
 /** Whose stories are told. An address is normalised. */
-export type WantedRecipients = {
+export type RecipientQuery = {
   readonly kind: 'messageId' | 'jobNumber' | 'address';
   readonly value: string;
 };
@@ -77,14 +77,14 @@ export type WantedRecipients = {
  * The stories of the recipients of a request, by its MessageID; of those whom the service has under a job number, as its
  * answer or their reports say; or else of an address; newest run first.
  */
-export async function tellRecipients(
+export async function findRecipientHistories(
   pool: pg.Pool,
-  wanted: WantedRecipients,
+  wanted: RecipientQuery,
   limit: number,
-): Promise<RecipientStory[]> {
+): Promise<RecipientHistory[]> {
   const recipients = await findRecipients(pool, wanted, limit);
   const keys = requestKeys.values(recipients);
-  const { rows: attempts } = await pool.query<Stored<StoryAttempt, 'detail'> & RequestKey>(
+  const { rows: attempts } = await pool.query<Stored<HistoryAttempt, 'detail'> & RequestKey>(
     `
     SELECT a.run_id AS run, a.request, attempt, started_at AS "startedAt", finished_at AS "finishedAt", verdict,
            http_status AS "httpStatus", detail
@@ -94,7 +94,7 @@ export async function tellRecipients(
     `,
     keys,
   );
-  const { rows: resolutions } = await pool.query<StoryResolution & RequestKey>(
+  const { rows: resolutions } = await pool.query<HistoryResolution & RequestKey>(
     `
     SELECT run_id AS run, request, resolved_at AS "resolvedAt", resolution, resolved_by AS by, reason
     FROM resolutions
@@ -138,10 +138,10 @@ export async function tellRecipients(
  */
 async function findRecipients(
   pool: pg.Pool,
-  { kind, value }: WantedRecipients,
+  { kind, value }: RecipientQuery,
   limit: number,
 ): Promise<DbRecipient[]> {
-  const named = kind === 'address' ? undefined : await findNamed(pool, kind, value);
+  const named = kind === 'address' ? undefined : await findRequests(pool, kind, value);
   const { rows } = await pool.query<DbRecipient>(
     `
     SELECT run.run_id AS run, run.campaign, run.channel, run.purged_at AS "purgedAt", coalesce(r.address, '') AS address,
@@ -181,24 +181,24 @@ const recipientsWithAddress = `(
   OFFSET 0
 )`;
 
-type OfSome = RequestKey & {
+type RequestRecipients = RequestKey & {
   /** Null: all of the request. */
   readonly positions: readonly number[] | null;
 };
 
-async function findNamed(
+async function findRequests(
   pool: pg.Pool,
-  kind: Exclude<WantedRecipients['kind'], 'address'>,
+  kind: Exclude<RecipientQuery['kind'], 'address'>,
   value: string,
-): Promise<OfSome[]> {
-  if (kind === 'jobNumber') return findJob(pool, value);
-  const named = await findNamedRequests(pool, [value]);
+): Promise<RequestRecipients[]> {
+  if (kind === 'jobNumber') return findByJobNumber(pool, value);
+  const named = await findRequestsByMessageId(pool, [value]);
   return [...named.values()].map((request) => ({ ...request, positions: null }));
 }
 
 /** Reports have no index by job number: as with addresses, only people ask for it. */
-async function findJob(pool: pg.Pool, jobNumber: string): Promise<OfSome[]> {
-  const { rows } = await pool.query<OfSome>(
+async function findByJobNumber(pool: pg.Pool, jobNumber: string): Promise<RequestRecipients[]> {
+  const { rows } = await pool.query<RequestRecipients>(
     `
     SELECT run_id AS run, request, CASE WHEN bool_and(position IS NOT NULL) THEN array_agg(position) END AS positions
     FROM (

@@ -24,7 +24,11 @@ const sentAnything = `
  *
  * @param fingerprint 32 bytes
  */
-export async function keepFingerprint(client: Transaction, run: string, fingerprint: Buffer): Promise<void> {
+export async function recordFingerprint(
+  client: Transaction,
+  run: string,
+  fingerprint: Buffer,
+): Promise<void> {
   await client.query('SELECT pg_advisory_xact_lock($1::bigint)', [fingerprint.readBigInt64BE().toString()]);
   await client.query('INSERT INTO fingerprints (fingerprint, run_id) VALUES ($1, $2)', [fingerprint, run]);
 }
@@ -36,7 +40,7 @@ export async function keepFingerprint(client: Transaction, run: string, fingerpr
  *
  * @param others runs that do not count: the one that is being made, first of all
  */
-export async function findRepeated(
+export async function findRepeatedRun(
   client: Connection,
   {
     fingerprint,

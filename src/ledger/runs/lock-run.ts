@@ -1,7 +1,7 @@
 import type { RunState } from '../../domain/runs.ts';
 import type { Transaction } from '../session.ts';
 import { dequeueSlices } from '../slices/enqueue.ts';
-import { holdingTakings, type SliceQueue } from '../slices/queue.ts';
+import { type SliceQueue, withAcquisitionsLocked } from '../slices/queue.ts';
 
 /**
  * Takes its slices that no worker holds out of the queue. Whatever else the transaction then does, for however long, others can
@@ -9,12 +9,12 @@ import { holdingTakings, type SliceQueue } from '../slices/queue.ts';
  *
  * @returns the state of the run; undefined when there is no such run
  */
-export async function lockDequeued(
+export async function lockAndDequeueRun(
   queue: SliceQueue,
   client: Transaction,
   run: string,
 ): Promise<RunState | undefined> {
-  return holdingTakings(client, async () => {
+  return withAcquisitionsLocked(client, async () => {
     const { rows } = await client.query<{ state: RunState }>(
       'SELECT state FROM runs WHERE run_id = $1 FOR NO KEY UPDATE',
       [run],

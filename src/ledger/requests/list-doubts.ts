@@ -15,7 +15,7 @@ export type Doubt = {
   readonly attempts: number;
 };
 
-const pageSize = 1_000;
+const requestsPerPage = 1_000;
 
 /** In pages, by their numbers; each page is what the ledger says when it is asked for. */
 export async function* listDoubts(
@@ -36,15 +36,15 @@ export async function* listDoubts(
       ORDER BY request
       LIMIT $4
       `,
-      [run, after, requests === 'all' ? null : requests, pageSize],
+      [run, after, requests === 'all' ? null : requests, requestsPerPage],
     );
     if (rows.length > 0) yield rows.map((row) => ({ ...row, reason: requestReason(row.reason) }));
-    if (rows.length < pageSize) return;
+    if (rows.length < requestsPerPage) return;
     after = rows.at(-1)?.request ?? 0;
   }
 }
 
-export type NamedRequest = {
+export type FoundRequest = {
   readonly request: number;
   readonly messageId: string;
   readonly state: RequestState;
@@ -55,8 +55,8 @@ export async function findRequests(
   client: Connection,
   run: string,
   requests: readonly number[],
-): Promise<NamedRequest[]> {
-  const { rows } = await client.query<Stored<NamedRequest>>(
+): Promise<FoundRequest[]> {
+  const { rows } = await client.query<Stored<FoundRequest>>(
     `
     SELECT request, message_id AS "messageId", state, reason
     FROM request_states

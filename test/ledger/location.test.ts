@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ClaimMark } from '../../src/domain/claim-marks.ts';
-import { findMissingClaim } from '../../src/ledger/place/place.ts';
+import { findMissingClaim } from '../../src/ledger/location/location.ts';
 import type { SendingSlice } from '../../src/ledger/slices/acquire.ts';
 import { returnSlice } from '../../src/ledger/slices/reclaim.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';

@@ -14,7 +14,7 @@ export const requestKeys = batchOf<RequestKey>({
  *
  * @returns by the MessageID as it is written
  */
-export async function findNamedRequests(
+export async function findRequestsByMessageId(
   client: Connection,
   messageIds: readonly string[],
 ): Promise<ReadonlyMap<string, RequestKey>> {

@@ -27,7 +27,7 @@ export type FailedRequest = {
   readonly chargeCode: string | null;
 };
 
-const batch = 2_000;
+const batchSize = 2_000;
 
 export async function* streamFailedRequests(
   client: Transaction,
@@ -49,6 +49,6 @@ export async function* streamFailedRequests(
     ORDER BY q.request
   `;
   const failures = { sql, values: [run, failedStates] };
-  for await (const rows of streamRows<Stored<FailedRequest>>(client, 'failures', failures, batch))
+  for await (const rows of streamRows<Stored<FailedRequest>>(client, 'failures', failures, batchSize))
     yield rows.map((row) => ({ ...row, reason: requestReason(row.reason) }));
 }

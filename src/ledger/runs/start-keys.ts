@@ -23,7 +23,7 @@ export async function findStartedByKey(
  *
  * @returns false where the token is not for the run's account: then the transaction must not be committed
  */
-export async function keepStartKey(
+export async function recordStartKey(
   client: Transaction,
   { token, key }: StartKey,
   { run, request }: StartedByKey,

@@ -3,10 +3,10 @@ import type { UnrecordedReason } from '../../domain/reasons.ts';
 import { moveOutcomesToLastAttempt } from '../billing/changes.ts';
 import { reasonOf, reasonValue } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
-import { addRowsOfPlanned } from './rows.ts';
-import { countInSlices } from './slice-counts.ts';
+import { addAllPlannedRows } from './rows.ts';
+import { addRequestsToSliceCounts } from './slice-counts.ts';
 
-export type Unrecorded = { readonly reason: UnrecordedReason; readonly since: Date };
+export type UnrecordedCause = { readonly reason: UnrecordedReason; readonly since: Date };
 
 /**
  * `planned → in_doubt` for all that is left of a run which may have been sent by a ledger that is gone; what a report has
@@ -15,13 +15,13 @@ export type Unrecorded = { readonly reason: UnrecordedReason; readonly since: Da
  *
  * @returns how many requests are in doubt by it
  */
-export async function doubtPlanned(
+export async function markPlannedInDoubt(
   client: Transaction,
   run: string,
-  { reason, since }: Unrecorded,
+  { reason, since }: UnrecordedCause,
   now: Date,
 ): Promise<number> {
-  await addRowsOfPlanned(client, run);
+  await addAllPlannedRows(client, run);
   const { rows } = await client.query<{ request: number; attempt: number; state: string }>(
     `
     WITH unsent AS (
@@ -35,7 +35,7 @@ export async function doubtPlanned(
       INSERT INTO attempts (run_id, request, attempt, owner, started_at, finished_at, verdict, detail)
       SELECT $1, request, attempts, $5, $3, $4, 'in_doubt', $2
       FROM unsent
-    ), counted AS (${countInSlices(`(
+    ), counted AS (${addRequestsToSliceCounts(`(
       SELECT run_id, request, 1 AS settled, CAST(state = 'in_doubt' AS integer) AS not_accepted FROM unsent
     )`)}
     )

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { reasonOf } from '../reasons.ts';
 import { inTransaction } from '../session.ts';
-import { countInSlices } from './slice-counts.ts';
+import { addRequestsToSliceCounts } from './slice-counts.ts';
 import type { SliceRange } from './slice-range.ts';
 
 /**
@@ -11,7 +11,7 @@ import type { SliceRange } from './slice-range.ts';
  * @param known requests that the owner is sending, or has answers of
  * @returns the version; undefined where the slice is another owner's, and nothing was changed
  */
-export async function takeBackUnanswered(
+export async function releaseUnacknowledgedClaims(
   pool: pg.Pool,
   { run, slice, first, last, owner }: SliceRange & { readonly owner: string },
   known: readonly number[],
@@ -43,7 +43,7 @@ export async function takeBackUnanswered(
         WHERE run_id = $1 AND request BETWEEN $2 AND $3 AND state = 'sending' AND owner = $4
           AND request <> ALL ($5::integer[])
         RETURNING run_id, request, attempts, state
-      ), counted AS (${countInSlices(`(
+      ), counted AS (${addRequestsToSliceCounts(`(
         SELECT run_id, request, 1 AS settled, 0 AS not_accepted FROM unanswered WHERE state = 'accepted'
       )`)}
       )

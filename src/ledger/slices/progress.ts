@@ -3,10 +3,10 @@ import type { Refusal } from '../../domain/breaker.ts';
 import type { RunReason } from '../../domain/reasons.ts';
 import type { RunPhase, RunState } from '../../domain/runs.ts';
 import { runReason, type Stored } from '../reasons.ts';
-import { isOvertaken } from './priority.ts';
+import { isPreempted } from './priority.ts';
 
 /** How far a run is, over all workers. Read from its slices, which are few. */
-export type RunWatch = {
+export type DispatchProgress = {
   readonly state: RunState;
   readonly stateReason: RunReason | null;
   /** Requests; grows when rejected ones are divided. */
@@ -20,11 +20,11 @@ export type RunWatch = {
   readonly held: number;
   /** Where all that is left waits for a window, when the first one opens. */
   readonly opensAt: Date | null;
-  readonly overtaken: boolean;
+  readonly preempted: boolean;
   readonly refusal: Refusal | null;
 };
 
-type DbWatch = Stored<Omit<RunWatch, 'refusal'>, 'stateReason'> & {
+type DbProgress = Stored<Omit<DispatchProgress, 'refusal'>, 'stateReason'> & {
   readonly run: string;
   readonly since: Date | null;
   readonly retryAt: Date | null;
@@ -32,11 +32,11 @@ type DbWatch = Stored<Omit<RunWatch, 'refusal'>, 'stateReason'> & {
 };
 
 /** Of those runs that there are. */
-export async function watchRuns(
+export async function readDispatchProgress(
   pool: pg.Pool,
   runs: readonly string[],
-): Promise<ReadonlyMap<string, RunWatch>> {
-  const { rows } = await pool.query<DbWatch>({
+): Promise<ReadonlyMap<string, DispatchProgress>> {
+  const { rows } = await pool.query<DbProgress>({
     name: 'watch-runs',
     text: `
       SELECT r.run_id AS run, r.state, r.state_reason AS "stateReason",
@@ -50,7 +50,7 @@ export async function watchRuns(
                   THEN 'settling doubts' ELSE 'sending' END AS phase,
              CASE WHEN count(*) FILTER (WHERE s.state IN ('queued', 'held')) = 0
                   THEN (SELECT min(opens_at) FROM run_windows w WHERE w.run_id = r.run_id) END AS "opensAt",
-             ${isOvertaken('r')} AS overtaken,
+             ${isPreempted('r')} AS preempted,
              b.opened_at AS since, b.retry_at AS "retryAt", b.reason
       FROM runs r
       LEFT JOIN slices s USING (run_id)

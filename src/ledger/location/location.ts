@@ -5,34 +5,34 @@ import { holdReason, reasonValue, type Stored } from '../reasons.ts';
 import type { Connection } from '../session.ts';
 
 /** Which ledger this is, where it was last known to be, and whether it is held: then nothing is claimed from it. */
-export type LedgerPlace = {
+export type LedgerLocation = {
   /** New whenever an operator says that it was restored. */
   readonly ledger: string;
-  /** As in `serverPlace`; null where nobody knows. */
-  readonly place: string | null;
+  /** As in `serverLocation`; null where nobody knows. */
+  readonly location: string | null;
   readonly heldAt: Date | null;
   readonly heldReason: HoldReason | null;
   /** Whether it is held because it lacks what is known to have been done, so that nobody can say it lacks nothing. */
   readonly incomplete: boolean;
 };
 
-export async function readPlace(client: Connection): Promise<LedgerPlace> {
-  const { rows } = await client.query<Stored<LedgerPlace, 'heldReason'>>(
-    'SELECT ledger, location AS place, held_at AS "heldAt", held_reason AS "heldReason", incomplete FROM ledger_location',
+export async function readLocation(client: Connection): Promise<LedgerLocation> {
+  const { rows } = await client.query<Stored<LedgerLocation, 'heldReason'>>(
+    'SELECT ledger, location, held_at AS "heldAt", held_reason AS "heldReason", incomplete FROM ledger_location',
   );
-  const [place] = rows;
-  if (!place) throw new Error('The ledger does not say which it is: ledger_location is empty.');
-  return { ...place, heldReason: holdReason(place.heldReason) };
+  const [location] = rows;
+  if (!location) throw new Error('The ledger does not say which it is: ledger_location is empty.');
+  return { ...location, heldReason: holdReason(location.heldReason) };
 }
 
 /** SQL of the same. The timeline is that of what is written now; the control file has it from the last checkpoint. */
-const placeStatement = `
-  SELECT concat_ws('/', c.system_identifier, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8), d.oid) AS place
+const locationStatement = `
+  SELECT concat_ws('/', c.system_identifier, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8), d.oid) AS location
   FROM pg_control_system() c, pg_database d
   WHERE d.datname = current_database()`;
 
 /** What servers answer that do not tell their place: undefined function, insufficient privilege, not supported. */
-const untold = /^(42883|42501|0A000)$/;
+const locationUnavailable = /^(42883|42501|0A000)$/;
 
 /**
  * Where the server writes: its system identifier, its timeline and the database's number, as `system/timeline/database`. A
@@ -40,13 +40,13 @@ const untold = /^(42883|42501|0A000)$/;
  *
  * @returns null where the server does not tell
  */
-export async function serverPlace(client: Connection): Promise<string | null> {
+export async function serverLocation(client: Connection): Promise<string | null> {
   try {
-    const { rows } = await client.query<{ place: string }>(placeStatement);
-    return rows[0]?.place ?? null;
+    const { rows } = await client.query<{ location: string }>(locationStatement);
+    return rows[0]?.location ?? null;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    if (untold.test(code)) return null;
+    if (locationUnavailable.test(code)) return null;
     // In recovery. What it writes will be on a timeline that there is not yet; until then it is as if it were away.
     if (code === '55000')
       throw Object.assign(new Error('the server is a stand-by that only reads'), { code: '25006' });
@@ -55,9 +55,9 @@ export async function serverPlace(client: Connection): Promise<string | null> {
 }
 
 /** Claims are made on this session only while the ledger says that it is where the session is connected to. */
-export async function bindToPlace(client: Connection): Promise<void> {
-  const place = await serverPlace(client);
-  await client.query(`SELECT set_config('volley.place', $1, false)`, [place ?? '']);
+export async function bindToLocation(client: Connection): Promise<void> {
+  const location = await serverLocation(client);
+  await client.query(`SELECT set_config('volley.location', $1, false)`, [location ?? '']);
 }
 
 /** The ledger, and the last claim that was made from it: claims are committed only where both are found. */
@@ -95,7 +95,7 @@ export function mayClaim(first: number): string {
   return `(EXISTS (
     SELECT FROM ledger_location
     WHERE singleton AND held_at IS NULL AND (${ledger}::uuid IS NULL OR ledger = ${ledger}::uuid)
-      AND (location IS NULL OR coalesce(current_setting('volley.place', true), '') IN ('', location))
+      AND (location IS NULL OR coalesce(current_setting('volley.location', true), '') IN ('', location))
   ) AND (${run}::text IS NULL OR ${isKnown}))`;
 }
 
@@ -116,23 +116,23 @@ export async function findMissingClaim(
   marks: readonly ClaimMark[],
 ): Promise<ClaimMark | undefined> {
   if (marks.length === 0) return undefined;
-  const { rows } = await client.query<{ place: number }>(
+  const { rows } = await client.query<{ ordinal: number }>(
     `
-    SELECT CAST(place - 1 AS integer) AS place
-    FROM ${claims.table('m', 1, 'place')}
+    SELECT CAST(ordinal AS integer) AS ordinal
+    FROM ${claims.table('m', 1, 'ordinal')}
     WHERE NOT ${hasClaim('m.run_id', 'm.slice', 'm.owner', 'm.version')}
-    ORDER BY place
+    ORDER BY ordinal
     LIMIT 1
     `,
     claims.values(marks),
   );
   const [row] = rows;
-  return row && marks[row.place];
+  return row && marks[row.ordinal - 1];
 }
 
 /** The ledger was nowhere yet. */
-export async function settlePlace(client: Connection, place: string): Promise<void> {
-  await client.query('UPDATE ledger_location SET location = $1 WHERE location IS NULL', [place]);
+export async function recordLocation(client: Connection, location: string): Promise<void> {
+  await client.query('UPDATE ledger_location SET location = $1 WHERE location IS NULL', [location]);
 }
 
 export type Hold = { readonly reason: HoldReason; readonly incomplete: boolean };
@@ -151,16 +151,20 @@ export async function holdLedger(client: Connection, { reason, incomplete }: Hol
 }
 
 /** By the word of an operator, this is the ledger from now on, and here. */
-export async function releaseLedger(client: Connection, ledger: string, place: string | null): Promise<void> {
+export async function releaseLedger(
+  client: Connection,
+  ledger: string,
+  location: string | null,
+): Promise<void> {
   await client.query(
     `UPDATE ledger_location
      SET ledger = $1, location = $2, held_at = NULL, held_reason = NULL, incomplete = false`,
-    [ledger, place],
+    [ledger, location],
   );
 }
 
 /** Runs by their state, whatever became of the ledger. */
-export async function listRunsIn(client: Connection, states: readonly string[]): Promise<string[]> {
+export async function listUnfinishedRuns(client: Connection, states: readonly string[]): Promise<string[]> {
   const { rows } = await client.query<{ run: string }>(
     `SELECT run_id AS run FROM runs WHERE state = ANY ($1::text[]) AND state IN ('planned', 'running', 'paused') ORDER BY run_id`,
     [states],

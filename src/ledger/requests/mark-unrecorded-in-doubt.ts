@@ -1,19 +1,19 @@
 import { reasonOf } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
-import { addLostRows } from './rows.ts';
+import { addUnrecordedRows } from './rows.ts';
 import type { SliceRange } from './slice-range.ts';
 
 /**
  * `sending → in_doubt` for requests of a slice whose owner sends nothing of it any more (rule 2); those of which a delivery
  * report has come are accepted. No later claim of that owner is committed: each is fenced by the slice's owner and version.
  */
-export async function doubtUnrecorded(
+export async function markUnrecordedInDoubt(
   client: Transaction,
   range: SliceRange,
   owner: string,
   now: Date,
 ): Promise<number> {
-  await addLostRows(client, range, owner);
+  await addUnrecordedRows(client, range, owner);
   const { run, slice, first, last } = range;
   const { rows } = await client.query<{ request: number; attempts: number }>(
     `

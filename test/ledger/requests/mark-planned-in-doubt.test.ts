@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Advance, advanceSlices } from '../../../src/ledger/requests/advance.ts';
 import { readContents } from '../../../src/ledger/requests/contents.ts';
-import { doubtUnsent } from '../../../src/ledger/runs/stop.ts';
+import { markUnsentInDoubt } from '../../../src/ledger/runs/stop.ts';
 import type { SendingSlice } from '../../../src/ledger/slices/acquire.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
 import { holdNextSlice } from '../../support/slices.ts';
@@ -27,7 +27,7 @@ const advance = async (change: Advance, now = new Date()) =>
   (await advanceSlices(opened.ledger.hot, [change], now, null))[0];
 
 const doubtAll = async (run: string) =>
-  doubtUnsent(
+  markUnsentInDoubt(
     await opened.ledger.queue(),
     opened.ledger.pool,
     run,
