@@ -59,14 +59,14 @@ const onlyIn: Readonly<Record<string, readonly string[]>> = {
   'windows-iana': ['wire/time-zone.ts'],
   'libphonenumber-js': [
     'contacts',
-    ...['countries.ts', 'phone-countries.ts', 'phone-zones.ts', 'quick-numbers.ts'].map(
+    ...['countries.ts', 'phone-countries.ts', 'phone-zones.ts', 'fast-phone-numbers.ts'].map(
       (file) => `platform/${file}`,
     ),
   ],
   'string-width': ['report'],
   croner: ['campaign'],
   tinyglobby: ['engine'],
-  'temporal-polyfill': ['campaign', 'platform/region-names.ts', 'platform/zoned-times.ts'],
+  'temporal-polyfill': ['campaign', 'platform/time-zone-names.ts', 'platform/zoned-times.ts'],
   'big.js': ['platform/money.ts', 'campaign', 'report'],
 };
 

@@ -1,6 +1,6 @@
 import { destinationFields, type InterfaceName } from '../domain/message.ts';
 import { InputError, type Problem } from '../domain/problems.ts';
-import { nearest, oneOf } from '../platform/nearest.ts';
+import { didYouMean, oneOf } from '../platform/suggestions.ts';
 import { readYaml, type YamlFile } from '../platform/yaml.ts';
 import { destinationFieldsOf, unsupportedDestinationFields } from '../wire/destination-fields.ts';
 import {
@@ -191,6 +191,7 @@ function foreignKey(key: string, { channel }: Definition, target: CampaignTarget
     ...(supportsKeypads(target.interface, channel) ? ['Keypads'] : []),
   ];
   const name = fieldNameOf(key);
-  const hint = name !== undefined && names.includes(name) ? ` It is "${name}" there.` : nearest(key, names);
+  const hint =
+    name !== undefined && names.includes(name) ? ` It is "${name}" there.` : didYouMean(key, names);
   return `not a field of ${channel} in ${target.interface}.${hint} Its fields: ${names.join(', ')}.`;
 }

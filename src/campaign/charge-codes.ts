@@ -1,6 +1,6 @@
 import type { InterfaceName } from '../domain/message.ts';
 import { InputError, type Problem } from '../domain/problems.ts';
-import { nearest } from '../platform/nearest.ts';
+import { didYouMean } from '../platform/suggestions.ts';
 import { type Campaign, fieldsOf } from './campaign.ts';
 import { hasPlaceholder } from './placeholders.ts';
 
@@ -82,7 +82,7 @@ function alsoIn(count: number, first: Place, others: readonly Place[]): string {
 }
 
 function wrongCode(code: string, name: string, known: readonly string[]): string {
-  return `ChargeCode "${code}" is not in ${name}.${nearest(code, known)}`;
+  return `ChargeCode "${code}" is not in ${name}.${didYouMean(code, known)}`;
 }
 
 /**

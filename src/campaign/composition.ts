@@ -1,7 +1,7 @@
 import type { ContactIdentity } from '../domain/contacts.ts';
 import { type DestinationField, destinationFields, type MessageFields } from '../domain/message.ts';
 import { InputError, type Problem } from '../domain/problems.ts';
-import { nearest } from '../platform/nearest.ts';
+import { didYouMean } from '../platform/suggestions.ts';
 import type { FieldDefinition } from '../wire/fields.ts';
 import { isServicePlaceholder, mergedByService } from '../wire/service-merge.ts';
 import { type Campaign, contentFields, fieldsOf } from './campaign.ts';
@@ -82,7 +82,7 @@ export function compose(campaign: Campaign, target: CampaignTarget, header: read
     const known = [...header, ...Object.keys(mapped)];
     const faults = [
       ...parsed.unknown.map(
-        (name) => `Unknown placeholder [[${name}]] in "${path.join('.')}".${nearest(name, known)}`,
+        (name) => `Unknown placeholder [[${name}]] in "${path.join('.')}".${didYouMean(name, known)}`,
       ),
       ...parsed.unclosed.map(
         (text) =>

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { duplicatePolicies } from '../domain/contacts.ts';
 import type { DestinationField } from '../domain/message.ts';
-import { nearestCountry } from '../platform/countries.ts';
-import { duration, text, truth, wholeNumber } from '../platform/scalars.ts';
-import { knownText } from '../platform/schema-words.ts';
+import { didYouMeanCountry } from '../platform/countries.ts';
+import { booleanText, duration, text, wholeNumber } from '../platform/scalars.ts';
+import { knownText } from '../platform/schema-messages.ts';
 import { guardKeys, guardsAgree } from './guards-definition.ts';
 
 /** `contacts` of a campaign: which files, which of their rows, and what of them is sent. */
@@ -56,7 +56,7 @@ const condition = z
     column: text.describe('A column of the contact file.'),
     equals: text.optional().describe('The value it must have.'),
     in: z.array(text).min(1, 'expected at least one value').optional().describe('The values it may have.'),
-    present: truth.optional().describe('Whether it must have a value (true) or none (false).'),
+    present: booleanText.optional().describe('Whether it must have a value (true) or none (false).'),
   })
   .refine(
     ({ equals, in: oneOf, present }) =>
@@ -170,7 +170,7 @@ export const contacts = z
     country: knownText(
       (written) => /^[A-Z]{2}$/.test(written),
       'expected a two-letter country code in capitals, such as AU',
-      nearestCountry,
+      didYouMeanCountry,
     )
       .meta({ pattern: '^[A-Z]{2}$' })
       .optional()

@@ -1,6 +1,6 @@
 import { htmlEscape } from '../domain/html.ts';
 import type { CampaignFile, Envelope, MessageFields } from '../domain/message.ts';
-import { Memory } from '../platform/memory.ts';
+import { BoundedCache } from '../platform/bounded-cache.ts';
 import type { ComposedField, ComposedFile, Composition } from './composition.ts';
 import { nameOfPath, wrongPathValue } from './files.ts';
 import { type Invalid, invalid, type ValueIn } from './invalid.ts';
@@ -35,7 +35,7 @@ export function envelopeReader(composition: Composition): ReadEnvelope {
 
 function rememberer(composition: Composition, fields: readonly ComposedField[]): ReadEnvelope {
   const columns = [...new Set(columnsOf(envelopeTemplate(composition, fields)))];
-  const known = new Memory<string, ReturnType<ReadEnvelope>>();
+  const known = new BoundedCache<string, ReturnType<ReadEnvelope>>();
   return (valueIn) => {
     // NUL stands in no value that gets this far.
     let key = '';

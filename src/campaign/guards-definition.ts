@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { percentage, truth, wholeNumber } from '../platform/scalars.ts';
+import { booleanText, percentage, wholeNumber } from '../platform/scalars.ts';
 
 const mostRows = 999_999_999;
 
 export const guardKeys = {
-  allowEmpty: truth
+  allowEmpty: booleanText
     .default(false)
     .describe(
       'Whether a run may have no recipient. Without it, Volley refuses a run of which no recipient is left, and says why.',

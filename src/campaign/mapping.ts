@@ -1,6 +1,6 @@
 import type { DestinationField, MessageFields } from '../domain/message.ts';
 import type { Problem } from '../domain/problems.ts';
-import { listed, nearest } from '../platform/nearest.ts';
+import { didYouMean, listNames } from '../platform/suggestions.ts';
 import { destinationFieldsOf } from '../wire/destination-fields.ts';
 import type { Campaign } from './campaign.ts';
 import { standardInput } from './contacts-definition.ts';
@@ -149,7 +149,7 @@ export function unknownColumn(
   header: readonly string[],
 ): Problem[] {
   if (header.includes(column)) return [];
-  const what = `${firstFile(contacts)} has no column "${column}".${nearest(column, header)} ${itsColumns(header)}`;
+  const what = `${firstFile(contacts)} has no column "${column}".${didYouMean(column, header)} ${itsColumns(header)}`;
   return [{ where: locate(path), what }];
 }
 
@@ -169,7 +169,7 @@ function parseComposition(
   return {
     template,
     faults: [
-      ...unknown.map((name) => `Unknown column [[${name}]] in ${path}.${nearest(name, header)}`),
+      ...unknown.map((name) => `Unknown column [[${name}]] in ${path}.${didYouMean(name, header)}`),
       ...unclosed.map(
         (text) => `${path}: "${text}" is no placeholder; expected [[Column]] or [[Column|fallback]].`,
       ),
@@ -198,5 +198,5 @@ function firstFile({ file: [first = ''] }: Campaign['value']['contacts']): strin
 }
 
 function itsColumns(header: readonly string[]): string {
-  return `Its columns: ${listed(header)}.`;
+  return `Its columns: ${listNames(header)}.`;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { notifiedEvents } from '../domain/notify.ts';
 import { text } from '../platform/scalars.ts';
-import { secret } from '../platform/secrets.ts';
+import { secretReference } from '../platform/secrets.ts';
 import { signatureKeyForm } from '../platform/webhook-signature.ts';
 
 const command = z
@@ -21,7 +21,7 @@ const webhook = z
         'Its https address; may contain ${NOTIFY_…}: names of the environment that begin so, and no others.',
       )
       .meta({ writeOnly: true }),
-    secret: secret.describe(
+    secret: secretReference.describe(
       `Key of the signature, as \${NOTIFY_…}: ${signatureKeyForm} (Standard Webhooks).`,
     ),
     plainHttp: z

@@ -1,9 +1,9 @@
 import type { ContactFindings, ContactIdentity } from '../domain/contacts.ts';
-import type { ReachedContacts, RepeatedContacts } from '../domain/left-out.ts';
 import { type Problem, RefusedRunError } from '../domain/problems.ts';
-import type { LeftOutReason } from '../domain/reasons.ts';
-import { reasonWords } from '../platform/reason-words.ts';
-import { percentText } from '../platform/scalar-text.ts';
+import type { RejectionDetail } from '../domain/reasons.ts';
+import type { DuplicateContacts, ReachedContacts } from '../domain/rejected-contacts.ts';
+import { formatReason } from '../platform/reason-text.ts';
+import { formatPercent } from '../platform/scalar-text.ts';
 import type { Campaign } from './campaign.ts';
 import type { Guards } from './guards-definition.ts';
 
@@ -12,7 +12,7 @@ export type LeftOfContacts = {
   readonly suppressed: number;
   /** Of the duplicates, those whom earlier runs reached, may have reached or still will; the most first. */
   readonly reached: readonly ReachedContacts[];
-  readonly repeated: RepeatedContacts;
+  readonly repeated: DuplicateContacts;
   readonly recipients: number;
 };
 
@@ -48,7 +48,7 @@ type Fault = { readonly key: keyof Guards | 'duplicates'; readonly what: string 
 
 function repeatedFaults(
   { duplicates }: Pick<ContactIdentity, 'duplicates'>,
-  repeated: RepeatedContacts,
+  repeated: DuplicateContacts,
   placeOf: (line: number) => string,
 ): Fault[] {
   if (duplicates !== 'refuse' || repeated.rows === 0) return [];
@@ -59,15 +59,15 @@ function repeatedFaults(
 
 /** Where some repeated contacts stand, and which they repeat. */
 export function repeatedText(
-  { examples }: Pick<RepeatedContacts, 'examples'>,
+  { examples }: Pick<DuplicateContacts, 'examples'>,
   placeOf: (line: number) => string,
 ): string {
-  return examples.map(({ line, detail }) => `${placeOf(line)} (${reasonWords(detail)})`).join('; ');
+  return examples.map(({ line, detail }) => `${placeOf(line)} (${formatReason(detail)})`).join('; ');
 }
 
 /** A sentence for people about contacts that are left out although they are sent something else; undefined without any. */
 export function differingText(
-  { differing, examples }: RepeatedContacts,
+  { differing, examples }: DuplicateContacts,
   placeOf: (line: number) => string,
 ): string | undefined {
   if (differing === 0) return undefined;
@@ -87,7 +87,7 @@ function faultsOf(guards: Guards, found: ContactFindings, left: LeftOfContacts):
   const { maxInvalid } = guards;
   const isOver = 'share' in maxInvalid ? invalid > maxInvalid.share * withAddress : invalid > maxInvalid.rows;
   if (isOver) {
-    const most = 'share' in maxInvalid ? percentText(maxInvalid.share) : counted(maxInvalid.rows, 'row');
+    const most = 'share' in maxInvalid ? formatPercent(maxInvalid.share) : counted(maxInvalid.rows, 'row');
     const what = `More rows are invalid than "contacts.maxInvalid" allows (${most}), so Volley makes no run: ${why}.`;
     faults.push({ key: 'maxInvalid', what });
   }
@@ -127,11 +127,11 @@ const shownRuns = 3;
 
 /** Which runs reached, may have reached or still will reach contacts that are left out: `2 sent to by run …`. */
 export function reachedText(
-  reached: readonly { readonly rows: number; readonly detail: LeftOutReason }[],
+  reached: readonly { readonly rows: number; readonly detail: RejectionDetail }[],
 ): string {
   const shown = reached
     .slice(0, shownRuns)
-    .map(({ rows, detail }) => `${count.format(rows)} ${reasonWords(detail)}`);
+    .map(({ rows, detail }) => `${count.format(rows)} ${formatReason(detail)}`);
   return [...shown, ...(reached.length > shownRuns ? ['and others'] : [])].join('; ');
 }
 

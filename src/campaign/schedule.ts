@@ -1,7 +1,7 @@
 import { Cron } from 'croner';
 import { z } from 'zod';
-import { nearest } from '../platform/nearest.ts';
 import { duration, timeZone } from '../platform/scalars.ts';
+import { didYouMean } from '../platform/suggestions.ts';
 
 /** Whether a campaign's next run waits where the last one is not over yet, or does not take place. */
 export const overlaps = ['skip', 'queue'] as const;
@@ -136,7 +136,7 @@ function wrongCronField(written: string): string {
     const word = (text.match(/[A-Za-z]{2,}/g) ?? []).find(
       (each) => !field.words.includes(each.toUpperCase()),
     );
-    return `"${text}" is no ${field.name}; it is from ${field.range}, with commas, "-", "*" or "/" between.${nearest(word ?? '', field.words)}`;
+    return `"${text}" is no ${field.name}; it is from ${field.range}, with commas, "-", "*" or "/" between.${didYouMean(word ?? '', field.words)}`;
   }
   return 'expected five fields, such as "30 2 * * *"';
 }

@@ -1,5 +1,5 @@
 import type { MessageFields } from '../domain/message.ts';
-import { momentOf } from '../platform/zoned-times.ts';
+import { toInstant } from '../platform/zoned-times.ts';
 import { regionOf } from '../wire/time-zone.ts';
 import { isTime } from '../wire/wire-values.ts';
 import { isLocalTime } from './window.ts';
@@ -13,7 +13,7 @@ const lastZone = 'Etc/GMT+12';
  */
 export function isSendTimeOver({ SendTime: time, TimeZone: zone }: MessageFields, now: Date): boolean {
   if (time === undefined || !isTime(time)) return false;
-  return momentOf(time, (zone === undefined ? undefined : regionOf(zone)) ?? lastZone) < now;
+  return toInstant(time, (zone === undefined ? undefined : regionOf(zone)) ?? lastZone) < now;
 }
 
 /** What is wrong with a SendTime in its TimeZone, each of which is right by itself; undefined when nothing is. */

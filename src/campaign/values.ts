@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import type { Format, InterfaceName } from '../domain/message.ts';
-import { nearest, oneOf } from '../platform/nearest.ts';
+import { didYouMean, oneOf } from '../platform/suggestions.ts';
 import { isAllowed, isExtendable } from '../wire/allowed-values.ts';
 import { firstUnsupportedCharacter } from '../wire/characters.ts';
 import type { FieldDefinition } from '../wire/fields.ts';
@@ -104,7 +104,7 @@ function wrongChoice(
 ): string | undefined {
   if (!values || values.some((allowed) => allowed.toLowerCase() === value.toLowerCase())) return undefined;
   if (values.length === 0) return `${interfaceName} is not known to take ${name}, got "${value}".`;
-  return `expected ${oneOf(values)}, got "${value}".${nearest(value, values)}`;
+  return `expected ${oneOf(values)}, got "${value}".${didYouMean(value, values)}`;
 }
 
 /** The rule of interface.md, 2.1. A sandbox on this machine can report to an address of this machine only by http. */

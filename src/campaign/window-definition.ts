@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { nearest } from '../platform/nearest.ts';
-import { nearestZone } from '../platform/region-names.ts';
 import { text } from '../platform/scalars.ts';
-import { knownText } from '../platform/schema-words.ts';
+import { knownText } from '../platform/schema-messages.ts';
+import { didYouMean } from '../platform/suggestions.ts';
+import { didYouMeanZone } from '../platform/time-zone-names.ts';
 import { isTimeZone, parseTimeZone } from '../wire/time-zone.ts';
 
 /** `timeZone`, `window`, `deadline` and `onDeadline` of a campaign. */
@@ -10,7 +10,7 @@ import { isTimeZone, parseTimeZone } from '../wire/time-zone.ts';
 const expectedZone = 'expected a time zone such as Pacific/Auckland or New Zealand Standard Time';
 
 /** As the interfaces of the service take them, by either kind of name; read into that of the IANA database. */
-const zone = knownText(isTimeZone, expectedZone, nearestZone).transform(
+const zone = knownText(isTimeZone, expectedZone, didYouMeanZone).transform(
   (written) => parseTimeZone(written) ?? written,
 );
 
@@ -57,7 +57,7 @@ function nearestDay(written: readonly string[]): string {
   const wrong = words.find((word) => !dayNames.some((day) => isDay(word, day)));
   if (wrong === undefined) return '';
   const begun = dayNames.find((day) => isDay(wrong.slice(0, day.length), day));
-  return begun === undefined ? nearest(wrong, dayNames) : ` Did you mean "${begun}"?`;
+  return begun === undefined ? didYouMean(wrong, dayNames) : ` Did you mean "${begun}"?`;
 }
 
 function isDay(written: string, name: string): boolean {

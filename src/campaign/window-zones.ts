@@ -1,5 +1,5 @@
 import { zonesOfNumber } from '../platform/phone-zones.ts';
-import { nearestZone } from '../platform/region-names.ts';
+import { didYouMeanZone } from '../platform/time-zone-names.ts';
 import { parseTimeZone } from '../wire/time-zone.ts';
 import type { Definition } from './definition.ts';
 import { type Invalid, invalid, type ValueIn } from './invalid.ts';
@@ -47,7 +47,7 @@ export function zoneReader(
         return zone === undefined
           ? invalid(
               column,
-              `expected a time zone such as Pacific/Auckland, got "${written}"${nearestZone(written).replace(/^ (.*)$/, '. $1')}`,
+              `expected a time zone such as Pacific/Auckland, got "${written}"${didYouMeanZone(written).replace(/^ (.*)$/, '. $1')}`,
             )
           : checked(column, zone, zone);
       };

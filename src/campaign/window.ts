@@ -1,5 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
-import { momentOf } from '../platform/zoned-times.ts';
+import { toInstant } from '../platform/zoned-times.ts';
 
 /**
  * When a sending window is open: pure arithmetic over instants, days and time zones. `test/campaign/window.test.ts` holds it
@@ -81,7 +81,7 @@ export function localTime(at: Date, zone: string): string {
 export function nextLocalTime(timeOfDay: string, zone: string, after: Date): string {
   const today = zonedTime(after, zone).toPlainDate();
   const on = (days: number): string => `${today.add({ days }).toString()}T${timeOfDay}`;
-  return momentOf(on(0), zone) > after ? on(0) : on(1);
+  return toInstant(on(0), zone) > after ? on(0) : on(1);
 }
 
 /** Whether the clocks of a zone ever show a local time: they leave some out when they are put forward. */

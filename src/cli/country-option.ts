@@ -1,8 +1,10 @@
 import { InvalidArgumentError } from 'commander';
-import { countryOf, nearestCountry } from '../platform/countries.ts';
+import { countryOf, didYouMeanCountry } from '../platform/countries.ts';
 
 export function parseCountry(text: string): string {
   const country = countryOf(text);
   if (country) return country;
-  throw new InvalidArgumentError(`expected a country with phone numbers, such as NZ.${nearestCountry(text)}`);
+  throw new InvalidArgumentError(
+    `expected a country with phone numbers, such as NZ.${didYouMeanCountry(text)}`,
+  );
 }

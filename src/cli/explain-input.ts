@@ -1,5 +1,5 @@
 import { type InputError, shownProblems } from '../domain/problems.ts';
-import { showInvisible } from '../platform/invisible.ts';
+import { showInvisible } from '../platform/invisible-characters.ts';
 import { painted } from '../report/screen.ts';
 import { withTimesOn } from '../report/time.ts';
 import type { Shell } from './shell.ts';

@@ -1,4 +1,4 @@
-import { nothingShared } from '../domain/accounts.ts';
+import { noSharing } from '../domain/account-sharing.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { keepPolling, usualPolling } from '../engine/delivery-reports/keep-polling.ts';
 import { pollableAccounts } from '../engine/delivery-reports/receivers.ts';
@@ -18,7 +18,7 @@ export type Receiving = {
 export async function openReceiver(
   shell: Shell,
   context: EngineContext,
-  { accounts, sharing = nothingShared, publicUrl, logger }: Receiving,
+  { accounts, sharing = noSharing, publicUrl, logger }: Receiving,
   options: Omit<ReceiverOptions, 'accounts' | 'sharing' | 'logger' | 'store'>,
 ): Promise<Receiver> {
   const store = openReportStore(context).keep;

@@ -29,14 +29,14 @@ type Opener = {
  * @throws InputError where there is no ledger, or none to work with
  */
 export async function openContext(
-  { who, settings, now, note }: Opener,
+  { who: name, settings, now, note }: Opener,
   access: SchemaAccess,
 ): Promise<OpenedContext> {
   const lease = await leaseDatabase(settings.environment, settings.workingFolder, access === 'make');
   try {
     const secret = readHashKey(settings.environment, settings.workingFolder);
     const hashKey = secret ? hashKeyOf(secret) : null;
-    const { connection, description, revive, warning } = lease;
+    const { connection, description, restartIfEnded, warning } = lease;
     if (warning !== undefined) note(warning);
     let opened: OpenedLedger = { description, migrated: [], made: false };
     const onSchema = (change: SchemaChange): void => {
@@ -44,7 +44,7 @@ export async function openContext(
       if (change.made) note(`A new, empty ledger was made: ${description}.`);
     };
     const home = findHome(settings.environment, settings.workingFolder);
-    const ledger = await openLedger(connection, description, revive, hashKey, {
+    const ledger = await openLedger(connection, description, restartIfEnded, hashKey, {
       access,
       onSchema,
       ...(home === undefined ? {} : { marks: openClaimMarks(home, note) }),
@@ -57,7 +57,7 @@ export async function openContext(
     return {
       context: {
         ledger,
-        actor: { who, how: 'cli', token: null },
+        actor: { name, via: 'cli', token: null },
         now,
         monotonic,
         randomBytes,

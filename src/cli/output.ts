@@ -5,8 +5,8 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { InputError } from '../domain/problems.ts';
-import { whyUnreadable } from '../platform/file-error.ts';
-import { releaseAtExit } from '../platform/release-at-exit.ts';
+import { unreadableReason } from '../platform/file-error.ts';
+import { runAtExit } from '../platform/run-at-exit.ts';
 import { OutputError, standardOutput } from './output-error.ts';
 import type { Shell } from './shell.ts';
 
@@ -32,7 +32,7 @@ export async function writeResult(
   await refuseWhatIsThere(out);
   const unfinished = join(dirname(out), `.${basename(out).slice(0, 50)}.${randomUUID()}`);
   const file = await create(unfinished, out);
-  const forget = releaseAtExit(() => rmSync(unfinished, { force: true }));
+  const forget = runAtExit(() => rmSync(unfinished, { force: true }));
   try {
     await pour(pieces, file.createWriteStream({ flush: true }), out);
     await giveName(unfinished, out);
@@ -80,7 +80,7 @@ async function giveName(unfinished: string, out: string): Promise<void> {
   if (named) return;
   // There is such a file; or the file system knows no second names (memory sticks, network drives).
   await (await create(out, out)).close();
-  const forget = releaseAtExit(() => rmSync(out, { force: true }));
+  const forget = runAtExit(() => rmSync(out, { force: true }));
   try {
     await rename(unfinished, out);
   } catch (error) {
@@ -99,7 +99,7 @@ function create(path: string, out: string): Promise<FileHandle> {
 
 function unwritable(out: string, error: unknown): InputError {
   const whyUnwritable =
-    codeOf(error) === 'EACCES' ? 'this user may not write there' : whyUnreadable(error, out);
+    codeOf(error) === 'EACCES' ? 'this user may not write there' : unreadableReason(error, out);
   const why = codeOf(error) === 'EEXIST' ? 'it is there already' : whyUnwritable;
   return new InputError([{ where: out, what: `The file cannot be written (${why}).` }], { cause: error });
 }

@@ -5,8 +5,8 @@ import { reachedText } from '../campaign/recipient-guards.ts';
 import type { Unit } from '../domain/rates.ts';
 import { lateText, type RunForecast } from '../engine/plan/forecast.ts';
 import type { Preview, PreviewedFile, PreviewedMessage } from '../engine/plan/previewed.ts';
-import { showInvisible } from '../platform/invisible.ts';
-import { momentOf } from '../platform/zoned-times.ts';
+import { showInvisible } from '../platform/invisible-characters.ts';
+import { toInstant } from '../platform/zoned-times.ts';
 import { payerName } from '../report/billing.ts';
 import { printable } from '../report/printable.ts';
 import { rejectedTable } from '../report/rejected-table.ts';
@@ -108,7 +108,7 @@ export function forecastText(
       : [...waitLines(waits, screen), `  ends        ${ends(minuteOn(screen, new Date(endsAt)))}`];
   if (deadline) {
     const { late, at, timeZone } = deadline;
-    const moment = momentOf(at, timeZone);
+    const moment = toInstant(at, timeZone);
     const ifKnown = rate === '' ? ', if sending took no time: no rate is set' : '';
     const text =
       late === 0

@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { InputError } from '../domain/problems.ts';
-import { nearest, oneOf } from '../platform/nearest.ts';
+import { didYouMean, oneOf } from '../platform/suggestions.ts';
 import { type ReportFormat, reportFormats, type Sheet } from '../report/formats/sheet.ts';
 import { sheetText } from '../report/formats/write.ts';
 import { printableFile } from '../report/printable.ts';
@@ -31,7 +31,7 @@ export function addSomeReportOptions(
   const parse = (text: string): string => {
     if (formats.some((format) => format === text)) return text;
     throw new InvalidArgumentError(
-      `expected ${oneOf(formats)}.${nearest(text, formats)}${instead === '' ? '' : ` ${instead}`}`,
+      `expected ${oneOf(formats)}.${didYouMean(text, formats)}${instead === '' ? '' : ` ${instead}`}`,
     );
   };
   return addFormatOptions(command, standard, (format) => {
@@ -159,6 +159,6 @@ function refuseEnding(out: string | undefined, format: ReportFormat, said: boole
       ? 'No report is written as PDF. Take .html, and print it or save it as PDF.'
       : endings.has(ending)
         ? `The file is called .${ending} and would hold ${format}. Leave --format out, or give the file another name.`
-        : `No report is written as .${ending}; expected ${oneOf(known)}.${nearest(`.${ending}`, known)} --format says what is meant where the name may end otherwise.`;
+        : `No report is written as .${ending}; expected ${oneOf(known)}.${didYouMean(`.${ending}`, known)} --format says what is meant where the name may end otherwise.`;
   throw new InputError([{ where: `--out ${out}`, what }]);
 }

@@ -7,7 +7,7 @@ import { requireSummary } from '../engine/runs/find-run.ts';
 import type { Account } from '../gateway/account.ts';
 import { findApproval } from '../ledger/approvals/approvals.ts';
 import type { BeginOptions } from '../ledger/runs/begin.ts';
-import { reasonWords } from '../platform/reason-words.ts';
+import { formatReason } from '../platform/reason-text.ts';
 import { printable } from '../report/printable.ts';
 import { runSummaryText } from '../report/run-summary.ts';
 import { accountsOf } from './accounts-of.ts';
@@ -57,7 +57,7 @@ export async function dispatchAndPrint(
   const waits = await findApproval(context.ledger.pool, run);
   if (waits && waits.approvedAt === null) {
     shell.note(
-      `Run ${run} waits for approval by another person than ${waits.plannedBy} (${printable(reasonWords(waits.reason))}): \`volley approve ${run}\`, then \`volley resume ${run}\`.`,
+      `Run ${run} waits for approval by another person than ${waits.plannedBy} (${printable(formatReason(waits.reason))}): \`volley approve ${run}\`, then \`volley resume ${run}\`.`,
     );
     const summary = await requireSummary(context, run);
     shell.print(json ? JSON.stringify(summary) : runSummaryText(summary, shell.screen));

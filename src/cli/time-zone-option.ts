@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { nearestZone, regionName } from '../platform/region-names.ts';
+import { didYouMeanZone, timeZoneName } from '../platform/time-zone-names.ts';
 
 /** Of dates, which are UTC where nothing is said. */
 export function timeZoneOption(what: string): Option {
@@ -9,7 +9,9 @@ export function timeZoneOption(what: string): Option {
 }
 
 export function parseTimeZone(text: string): string {
-  const name = regionName(text);
+  const name = timeZoneName(text);
   if (name !== undefined) return name;
-  throw new InvalidArgumentError(`expected a time zone such as Pacific/Auckland or UTC.${nearestZone(text)}`);
+  throw new InvalidArgumentError(
+    `expected a time zone such as Pacific/Auckland or UTC.${didYouMeanZone(text)}`,
+  );
 }

@@ -1,6 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
-import { showInvisible } from '../platform/invisible.ts';
-import { nearest, oneOf } from '../platform/nearest.ts';
+import { showInvisible } from '../platform/invisible-characters.ts';
+import { didYouMean, oneOf } from '../platform/suggestions.ts';
 
 /** Mistakes in the words of a command line, told in Volley's own words; each ends the command with exit code 2. */
 
@@ -24,7 +24,7 @@ export function missWord(command: Command, what: string): never {
 
 /** Of an option or argument with a closed list of words. */
 export function notInList(word: string, known: readonly string[], more = ''): InvalidArgumentError {
-  return new InvalidArgumentError(`expected ${oneOf(known)}${more}.${nearest(word, known)}`);
+  return new InvalidArgumentError(`expected ${oneOf(known)}${more}.${didYouMean(word, known)}`);
 }
 
 type Mistake = { readonly what: string; readonly hint: string };
@@ -51,11 +51,11 @@ function tellMistake(command: Command, message: string, code: string): Mistake {
     case 'commander.optionMissingArgument':
       return { what: `${first}: a value is missing.`, hint: help };
     case 'commander.unknownOption':
-      return { what: `There is no option ${first}.${nearest(first, optionsOf(command))}`, hint: help };
+      return { what: `There is no option ${first}.${didYouMean(first, optionsOf(command))}`, hint: help };
     case 'commander.unknownCommand': {
       const names = command.commands.map((each) => each.name());
       const hint = `(${path} --help lists the commands)`;
-      return { what: `There is no command "${first}".${nearest(first, names)}`, hint };
+      return { what: `There is no command "${first}".${didYouMean(first, names)}`, hint };
     }
     case 'commander.excessArguments': {
       const taken = command.registeredArguments.length;
@@ -87,7 +87,7 @@ function tellInvalid(message: string): string {
     ofArgument?.[3],
   ];
   const choices = /^Allowed choices are (.+?)\.(?: |$)/s.exec(why)?.[1]?.split(', ');
-  const sentence = choices ? `expected ${oneOf(choices)}.${nearest(given, choices)}` : why;
+  const sentence = choices ? `expected ${oneOf(choices)}.${didYouMean(given, choices)}` : why;
   const [expected = ''] = /^.*?\.(?= |$)/s.exec(sentence) ?? [sentence];
   return `${name}: ${expected.replace(/\.$/, '')}, got "${given}".${sentence.slice(expected.length)}`;
 }

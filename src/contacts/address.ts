@@ -7,8 +7,8 @@ import {
 } from 'libphonenumber-js/max';
 import { z } from 'zod';
 import type { Channel } from '../domain/message.ts';
-import { characterName, firstInvisible, showInvisible } from '../platform/invisible.ts';
-import { type QuickNumberReader, quickNumberReader } from '../platform/quick-numbers.ts';
+import { createFastPhoneParser, type FastPhoneParser } from '../platform/fast-phone-numbers.ts';
+import { characterName, firstInvisible, showInvisible } from '../platform/invisible-characters.ts';
 import { readPhoneText, strangeCharacter } from './phone-text.ts';
 import { spreadsheetDamage } from './spreadsheet-damage.ts';
 
@@ -53,10 +53,10 @@ export function addressReader(
 }
 
 /** Once a country, not once a row. */
-const quickReaders = new Map<CountryCode, QuickNumberReader | undefined>();
+const quickReaders = new Map<CountryCode, FastPhoneParser | undefined>();
 
-function quickReaderOf(country: CountryCode): QuickNumberReader | undefined {
-  if (!quickReaders.has(country)) quickReaders.set(country, quickNumberReader(country));
+function quickReaderOf(country: CountryCode): FastPhoneParser | undefined {
+  if (!quickReaders.has(country)) quickReaders.set(country, createFastPhoneParser(country));
   return quickReaders.get(country);
 }
 

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { InputError } from '../domain/problems.ts';
-import { hasCode, whyUnreadable } from '../platform/file-error.ts';
+import { hasCode, unreadableReason } from '../platform/file-error.ts';
 
 /** The bytes of contact files: from the disk, unpacked, in pieces of one size. */
 
@@ -33,7 +33,7 @@ export async function* readBytes(
     if (!(error instanceof Error && 'syscall' in error)) throw error;
     const what = hasCode(error, 'EISDIR')
       ? 'This is a folder; expected a CSV file.'
-      : `The file cannot be read (${whyUnreadable(error, name)}).`;
+      : `The file cannot be read (${unreadableReason(error, name)}).`;
     throw new InputError([{ where: name, what }], { cause: error });
   }
 }

@@ -1,7 +1,7 @@
 import type { Composition } from '../campaign/composition.ts';
 import { openPersonaliser } from '../campaign/personalise.ts';
 import type { Contact } from '../domain/contacts.ts';
-import { countryOf, nearestCountry } from '../platform/countries.ts';
+import { countryOf, didYouMeanCountry } from '../platform/countries.ts';
 import type { AddressReader } from './address.ts';
 import { keyReader } from './contact-key.ts';
 import { type ContactFile, closeContactFile, type Row } from './read.ts';
@@ -83,7 +83,7 @@ function rowReader(
     const country = countryColumn === undefined ? '' : valueIn(countryColumn).trim();
     const ownCountry = country === '' ? undefined : countryOf(country);
     if (country !== '' && ownCountry === undefined) {
-      const hint = nearestCountry(country).replace(/^ (.*)$/, '. $1');
+      const hint = didYouMeanCountry(country).replace(/^ (.*)$/, '. $1');
       const detail = `"${country}" is no country with phone numbers; expected a code such as NZ, or its English name${hint}`;
       return reject(countryColumn ?? '', detail);
     }

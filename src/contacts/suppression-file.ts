@@ -2,7 +2,7 @@ import { guessColumns } from '../campaign/guess.ts';
 import { suppressionListColumns } from '../domain/files.ts';
 import type { Channel } from '../domain/message.ts';
 import { InputError } from '../domain/problems.ts';
-import { subAccountLimit } from '../domain/suppressions.ts';
+import { maxSubAccountLength } from '../domain/suppressions.ts';
 import type { AddressReader } from './address.ts';
 import type { ContactFile, Row } from './read.ts';
 import { asBefore } from './result-file.ts';
@@ -65,11 +65,11 @@ export async function* readSuppressionFile(
     const account = values[accountColumn]?.trim() || (options.account ?? '');
     if (own.includes('\0') || account.includes('\0'))
       return { kind: 'unreadable', line, detail: 'the account or the SubAccount holds a NUL character' };
-    if (own.length > subAccountLimit)
+    if (own.length > maxSubAccountLength)
       return {
         kind: 'unreadable',
         line,
-        detail: `its SubAccount has ${own.length} characters, ${subAccountLimit} at most`,
+        detail: `its SubAccount has ${own.length} characters, ${maxSubAccountLength} at most`,
       };
     return { kind: 'address', line, address: address.address, account, subAccount: own };
   };

@@ -21,8 +21,8 @@ export const auditActions = [
 export type AuditAction = (typeof auditActions)[number];
 
 /** In which way something was done. */
-export const auditWays = ['cli', 'api', 'schedule'] as const;
-export type AuditWay = (typeof auditWays)[number];
+export const auditInterfaces = ['cli', 'api', 'schedule'] as const;
+export type AuditInterface = (typeof auditInterfaces)[number];
 
 export const auditOutcomes = ['done', 'refused'] as const;
 export type AuditOutcome = (typeof auditOutcomes)[number];
@@ -30,8 +30,8 @@ export type AuditOutcome = (typeof auditOutcomes)[number];
 /** Who is behind what is done. */
 export type Actor = {
   /** `user@host`, the owner of a token, or a schedule. */
-  readonly who: string;
-  readonly how: AuditWay;
+  readonly name: string;
+  readonly via: AuditInterface;
   readonly token: string | null;
 };
 

@@ -6,7 +6,7 @@ export type Breaker = {
   readonly openedAt: number;
   readonly retryAt: number;
   /** How often the service was found to refuse, the opening included. */
-  readonly tries: number;
+  readonly refusals: number;
   /** The last refusal, in a few words. */
   readonly reason: string;
   /** The request that tries again. */
@@ -18,7 +18,7 @@ export type Probe = {
   /** A UUID: an answer counts only where the account's row still has it, so an answer to an earlier probe does not. */
   readonly id: string;
   /** Until when the answer is waited for; after that another request may try. */
-  readonly until: number;
+  readonly expiresAt: number;
 };
 
 export type Refusal = {

@@ -22,27 +22,27 @@ export type ClaimMarks = {
   /** To be called when the claims are committed, and before a byte of them leaves. */
   readonly write: (ledger: string, marks: readonly ClaimMark[]) => void;
   /** The ledger has all that were read: those of processes that are gone need not be kept, but for the newest. */
-  readonly forget: (ledger: string) => void;
+  readonly prune: (ledger: string) => void;
   /**
    * An operator said that the ledger is another one from now on, in that place (as `serverLocation` has it). What is called
    * by the former name there later is a backup of before.
    */
-  readonly succeed: (former: string, place: string | null) => void;
+  readonly markReplaced: (former: string, place: string | null) => void;
   /** Where another ledger took the place of this one; undefined where none has. */
-  readonly succeededAt: (ledger: string) => { readonly place: string | null } | undefined;
+  readonly replacedAt: (ledger: string) => { readonly place: string | null } | undefined;
   readonly close: () => void;
 };
 
 /** Keeps marks for as long as the process lives. */
-export function marksInMemory(): ClaimMarks {
+export function createMemoryClaimMarks(): ClaimMarks {
   const last = new Map<string, readonly ClaimMark[]>();
-  const succeeded = new Map<string, { readonly place: string | null }>();
+  const replaced = new Map<string, { readonly place: string | null }>();
   return {
     read: (ledger) => last.get(ledger) ?? [],
     write: (ledger, marks) => void last.set(ledger, marks),
-    forget: () => undefined,
-    succeed: (former, place) => void succeeded.set(former, { place }),
-    succeededAt: (ledger) => succeeded.get(ledger),
+    prune: () => undefined,
+    markReplaced: (former, place) => void replaced.set(former, { place }),
+    replacedAt: (ledger) => replaced.get(ledger),
     close: () => undefined,
   };
 }

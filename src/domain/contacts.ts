@@ -4,7 +4,7 @@ export const rejectionReasons = ['invalid', 'duplicate', 'suppressed'] as const;
 export type RejectionReason = (typeof rejectionReasons)[number];
 
 /** Contacts left out that can be mended: a duplicate is of a recipient who is in the run. */
-export const mendableReasons: readonly RejectionReason[] = ['invalid', 'suppressed'];
+export const fixableReasons: readonly RejectionReason[] = ['invalid', 'suppressed'];
 
 /** What becomes of contacts that are the same: the first stays, all stay, or there is no run. */
 export const duplicatePolicies = ['merge', 'allow', 'refuse'] as const;

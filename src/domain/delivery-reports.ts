@@ -2,14 +2,14 @@ export const deliveryOutcomes = ['delivered', 'undelivered'] as const;
 export type DeliveryOutcome = (typeof deliveryOutcomes)[number];
 
 /** How a report came: the service called us, or was asked by us. */
-export const reportMethods = ['POST', 'GET', 'LOOK-UP'] as const;
-export type ReportMethod = (typeof reportMethods)[number];
+export const deliveryReportMethods = ['POST', 'GET', 'LOOK-UP'] as const;
+export type DeliveryReportMethod = (typeof deliveryReportMethods)[number];
 
 /**
  * What became of a report: it decided, said what was known, said something else than the first, matched no recipient, is a
  * reply, cannot be read, or was refused by the ledger.
  */
-export const reportStates = [
+export const deliveryReportStates = [
   'applied',
   'unchanged',
   'conflicting',
@@ -18,7 +18,7 @@ export const reportStates = [
   'unreadable',
   'failed',
 ] as const;
-export type ReportState = (typeof reportStates)[number];
+export type DeliveryReportState = (typeof deliveryReportStates)[number];
 
 /** What is stored of a single recipient: a delivery report's outcome, or that it was left out of its request. */
 export const recipientOutcomes = [...deliveryOutcomes, 'cancelled'] as const;

@@ -1,50 +1,50 @@
 import type { Destination, Destinations, MessageFields } from './message.ts';
 
 export function listDestinations({ addresses, fields }: Destinations): Destination[] {
-  const all: readonly string[] = JSON.parse(addresses);
-  const others: readonly MessageFields[] = fields === null ? [] : JSON.parse(fields);
-  return all.map((address, index) => ({ Recipient: address, ...others[index] }));
+  const texts: readonly string[] = JSON.parse(addresses);
+  const otherFields: readonly MessageFields[] = fields === null ? [] : JSON.parse(fields);
+  return texts.map((address, index) => ({ Recipient: address, ...otherFields[index] }));
 }
 
 /** The JSON of what `listDestinations` gives, without making it. */
-export function writeDestinations(destinations: Destinations): string {
+export function formatDestinations(destinations: Destinations): string {
   if (destinations.count === 0) return '[]';
-  const { addresses, fields } = splitDestinations(destinations);
-  const entries = addresses.map((address, place) => {
-    const others = fields?.[place];
+  const { addresses, fields } = splitTexts(destinations);
+  const entries = addresses.map((address, index) => {
+    const others = fields?.[index];
     return others ? `${address}",${others}` : `${address}"`;
   });
   return `[{"Recipient":"${entries.join('},{"Recipient":"')}}]`;
 }
 
 /** The destinations of neighbouring requests, a request at a time. */
-export function divideDestinations(destinations: Destinations, sizes: readonly number[]): Destinations[] {
+export function splitByRequest(destinations: Destinations, sizes: readonly number[]): Destinations[] {
   if (sizes.length === 1) return [destinations];
-  const { addresses, fields } = splitDestinations(destinations);
+  const { addresses, fields } = splitTexts(destinations);
   let after = 0;
   return sizes.map((size) => {
     const from = after;
     after += size;
-    return joinDestinations(addresses.slice(from, after), fields?.slice(from, after));
+    return joinTexts(addresses.slice(from, after), fields?.slice(from, after));
   });
 }
 
-/** @param places of those to leave out, from 0 */
-export function leaveOutDestinations(destinations: Destinations, places: ReadonlySet<number>): Destinations {
-  const { addresses, fields } = splitDestinations(destinations);
-  const stays = (_: string, place: number): boolean => !places.has(place);
-  return joinDestinations(addresses.filter(stays), fields?.filter(stays));
+/** @param removed of those to leave out, from 0 */
+export function removeDestinations(destinations: Destinations, removed: ReadonlySet<number>): Destinations {
+  const { addresses, fields } = splitTexts(destinations);
+  const isKept = (_: string, index: number): boolean => !removed.has(index);
+  return joinTexts(addresses.filter(isKept), fields?.filter(isKept));
 }
 
 /**
  * The addresses as JSON writes them between their quotes, and the fields of each as it writes them between their braces. In
  * JSON no text holds a line feed, so one that stands there is between two of them.
  */
-function splitDestinations({ addresses, fields }: Destinations) {
+function splitTexts({ addresses, fields }: Destinations) {
   return { addresses: addresses.slice(2, -2).split('",\n "'), fields: fields?.slice(2, -2).split('},\n{') };
 }
 
-function joinDestinations(addresses: readonly string[], fields: readonly string[] | undefined): Destinations {
+function joinTexts(addresses: readonly string[], fields: readonly string[] | undefined): Destinations {
   const count = addresses.length;
   return {
     count,

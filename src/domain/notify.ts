@@ -9,7 +9,7 @@ export const notifiedEvents = ['completed', 'failures', 'paused', 'missed', 'ref
 export type NotifiedEvent = (typeof notifiedEvents)[number];
 
 /** A time of a schedule that made no run, or several of them that were noted together. */
-export type MissedTimes = {
+export type MissedTicks = {
   readonly schedule: string;
   readonly campaign: string;
   readonly times: number;
@@ -20,7 +20,7 @@ export type MissedTimes = {
 };
 
 /** What is told, as webhooks and commands get it; the counts are those of when it was first told. */
-export type Told =
+export type NotificationPayload =
   | {
       readonly type: `run.${Exclude<NotifiedEvent, 'missed' | 'refused'>}`;
       /** ISO 8601: when it happened. */
@@ -36,5 +36,5 @@ export type Told =
   | {
       readonly type: 'schedule.missed';
       readonly timestamp: string;
-      readonly data: MissedTimes & { readonly reason: string | null };
+      readonly data: MissedTicks & { readonly reason: string | null };
     };

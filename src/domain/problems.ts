@@ -8,19 +8,19 @@ export type Problem = {
   /** What is wrong, what was expected, and what to do: one or two sentences. */
   readonly what: string;
   /** Names in `what` of persons who use Volley; they may look like addresses of recipients (`user@host`). */
-  readonly persons?: readonly string[];
+  readonly userNames?: readonly string[];
 };
 
-const mostShown = 20;
+const maxShown = 20;
 
 /** The first of many problems, and how many more there are. */
 export function shownProblems(problems: readonly Problem[]): readonly Problem[] {
-  const more = problems.length - mostShown;
+  const more = problems.length - maxShown;
   const [first] = problems;
   if (first === undefined || more <= 0) return problems;
   const where = first.where.replace(/(?::\d+)+$/, '');
   const what = `${more.toLocaleString('en')} more ${more === 1 ? 'problem is' : 'problems are'} not shown.`;
-  return [...problems.slice(0, mostShown), { where, what }];
+  return [...problems.slice(0, maxShown), { where, what }];
 }
 
 /** Carries every problem found, so that all are known at once; the message shows the first. */

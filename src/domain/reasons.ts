@@ -5,7 +5,7 @@ import type { SuppressionSource } from './suppressions.ts';
 /**
  * Why a request, an attempt, a run, a contact or a time of a schedule is as it is: one of our kinds with its values, or a
  * text, which is in the words of others: of the service, of an operator, or of what failed. `ledger/reasons.ts` reads them
- * from the ledger, and `platform/reason-words.ts` words them.
+ * from the ledger, and `platform/reason-text.ts` words them.
  */
 
 /** Kinds without values. */
@@ -21,14 +21,14 @@ export type BareReasonKind =
   | 'claim_unanswered';
 
 /** Why an attempt was not made. */
-export const withholdings = [
+export const withheldCauses = [
   'stopping',
   'not_held',
   'window_shut',
   'service_refuses',
   'files_unread',
 ] as const;
-export type Withholding = (typeof withholdings)[number];
+export type WithheldCause = (typeof withheldCauses)[number];
 
 /** Why what is planned may have been sent all the same: by a ledger that is gone, or by a copy of this one. */
 export type UnrecordedReason =
@@ -49,7 +49,7 @@ export type RequestReason =
   | { readonly kind: BareReasonKind }
   /** It was sent again after a doubt, and ended so: it may have arrived before. */
   | { readonly kind: 'resent'; readonly state: 'rejected' | 'failed'; readonly words: RequestReason | null }
-  | { readonly kind: 'withheld'; readonly because: Withholding }
+  | { readonly kind: 'withheld'; readonly because: WithheldCause }
   | {
       readonly kind: 'resolved';
       readonly resolution: Resolution;
@@ -121,7 +121,7 @@ export type TickReason =
   | { readonly kind: 'ledger_restored_since'; readonly words: string };
 
 /** Why a contact is left out of a run; a text says what is wrong with its row. */
-export type LeftOutReason = string | ReachedReason | RepeatedReason | SuppressedReason;
+export type RejectionDetail = string | ReachedReason | DuplicateReason | SuppressedReason;
 
 /** A run reached it, will reach it or may have; `sent_again`: of a run that this one is made from. */
 export type ReachedReason = {
@@ -130,7 +130,7 @@ export type ReachedReason = {
 };
 
 /** An earlier contact is the same. */
-export type RepeatedReason = {
+export type DuplicateReason = {
   readonly kind: 'same_contact';
   /** Columns that tell contacts apart; none: the address does. */
   readonly key: readonly string[];
@@ -164,7 +164,7 @@ export type SuppressionOrigin = {
   readonly run: string | null;
 };
 
-export type Reason = RequestReason | RunReason | HoldReason | ApprovalReason | TickReason | LeftOutReason;
+export type Reason = RequestReason | RunReason | HoldReason | ApprovalReason | TickReason | RejectionDetail;
 
 /** Whether a run was paused because its process was asked to stop, and by nothing else. */
 export function isInterruption(reason: RunReason | null): boolean {

@@ -43,7 +43,7 @@ export const runPhases = ['sending', 'settling doubts'] as const;
 export type RunPhase = (typeof runPhases)[number];
 
 /** Whether the run has ended for good: nothing of it is planned, and it cannot be resumed. */
-export function isOver(state: RunState): boolean {
+export function hasEnded(state: RunState): boolean {
   return state === 'completed' || state === 'cancelled';
 }
 

@@ -21,4 +21,4 @@ export type Suppression = {
 };
 
 /** Characters of a SubAccount that the service takes, and so of one that a suppression may be for. */
-export const subAccountLimit = 40;
+export const maxSubAccountLength = 40;

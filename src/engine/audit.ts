@@ -7,7 +7,7 @@ import {
   listAudit,
 } from '../ledger/audit/audit.ts';
 import type { Alongside } from '../ledger/session.ts';
-import { withoutAddresses } from '../platform/without-addresses.ts';
+import { maskAddresses } from '../platform/mask-addresses.ts';
 import type { EngineContext } from './context.ts';
 
 export type WriteAuditEntry = Alongside;
@@ -42,8 +42,8 @@ export async function recordRefusal(
   act: AuditEvent,
   problems: readonly Problem[],
 ): Promise<void> {
-  const texts = problems.map(({ where, what, persons = [] }) =>
-    withoutAddresses(`${where}: ${what}`, [actor.who, ...persons]),
+  const texts = problems.map(({ where, what, userNames = [] }) =>
+    maskAddresses(`${where}: ${what}`, [actor.name, ...userNames]),
   );
   const { details, ...refused } = withoutAddressesIn(act);
   const why = texts.join('\n').slice(0, maxTextLength);
@@ -58,7 +58,7 @@ function withoutAddressesIn({ details = {}, ...act }: AuditEvent): AuditEvent {
   const clean = Object.entries(details).map(([name, value]) => [
     name,
     typeof value === 'string' && !personDetails.has(name)
-      ? withoutAddresses(value).slice(0, maxTextLength)
+      ? maskAddresses(value).slice(0, maxTextLength)
       : value,
   ]);
   return { ...act, details: Object.fromEntries(clean) };

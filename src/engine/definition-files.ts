@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { InputError } from '../domain/problems.ts';
-import { whyUnreadable } from '../platform/file-error.ts';
+import { unreadableReason } from '../platform/file-error.ts';
 import { findProject, projectFolder } from '../platform/project.ts';
 import type { Settings } from './settings.ts';
 
@@ -39,7 +39,7 @@ export async function readText(
   const bytes = await readFile(resolve(settings.workingFolder, path)).catch((error: unknown) => {
     const hint = kind === 'accounts' ? missingAccountsHint(settings) : '';
     throw new InputError(
-      [{ where: path, what: `The ${kind} file cannot be read (${whyUnreadable(error, path)}).${hint}` }],
+      [{ where: path, what: `The ${kind} file cannot be read (${unreadableReason(error, path)}).${hint}` }],
       { cause: error },
     );
   });

@@ -1,7 +1,7 @@
 import type { Actor } from '../domain/access.ts';
 
 /** Who did something, and in which way: `user@host` on the command line, the owner of a token over the API. */
-export type Person = Pick<Actor, 'who' | 'how'>;
+export type Person = Pick<Actor, 'name' | 'via'>;
 
 /**
  * Whether two names mean one person, as far as names can tell: however they are written (case, spaces, forms of Unicode).
@@ -9,9 +9,9 @@ export type Person = Pick<Actor, 'who' | 'how'>;
  * whatever machines they work at, because a container has another name each time.
  */
 export function isSamePerson(one: Person, other: Person): boolean {
-  const [first, second] = [normalizeName(one.who), normalizeName(other.who)];
+  const [first, second] = [normalizeName(one.name), normalizeName(other.name)];
   if (first === second || userOf(first) === second || first === userOf(second)) return true;
-  return one.how === 'cli' && other.how === 'cli' && userOf(first) === userOf(second);
+  return one.via === 'cli' && other.via === 'cli' && userOf(first) === userOf(second);
 }
 
 function normalizeName(name: string): string {

@@ -1,4 +1,4 @@
-import type { AccountSharing, SharedWith } from '../domain/accounts.ts';
+import type { AccountShare, AccountSharing } from '../domain/account-sharing.ts';
 import { readYaml } from '../platform/yaml.ts';
 import { accountsSchema } from './accounts.ts';
 import { suppressionAccountOf } from './sharing-rules.ts';
@@ -10,13 +10,13 @@ export function readSharing(
 ): AccountSharing & { readonly names: readonly string[] } {
   const { accounts } = readYaml(source, file, accountsSchema).value;
   const names = Object.keys(accounts);
-  const webhooks = names.flatMap((account): SharedWith[] => {
-    const of = accounts[account]?.webhookOf;
-    return of === undefined ? [] : [{ account, of }];
+  const webhooks = names.flatMap((account): AccountShare[] => {
+    const source = accounts[account]?.webhookOf;
+    return source === undefined ? [] : [{ account, source }];
   });
-  const suppressions = names.flatMap((account): SharedWith[] => {
-    const of = suppressionAccountOf(accounts, account);
-    return of === account ? [] : [{ account, of }];
+  const suppressions = names.flatMap((account): AccountShare[] => {
+    const source = suppressionAccountOf(accounts, account);
+    return source === account ? [] : [{ account, source }];
   });
   return { webhooks, suppressions, names };
 }

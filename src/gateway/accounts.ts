@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { formats, interfaceNames } from '../domain/message.ts';
 import { InputError, type Problem } from '../domain/problems.ts';
-import { nearest, oneOf } from '../platform/nearest.ts';
 import { duration, positiveNumber, text, wholeNumber } from '../platform/scalars.ts';
-import { type Environment, resolveNames, secret } from '../platform/secrets.ts';
+import { type Environment, resolveVariables, secretReference } from '../platform/secrets.ts';
+import { didYouMean, oneOf } from '../platform/suggestions.ts';
 import { readYaml } from '../platform/yaml.ts';
 import { isLoopbackHost } from '../wire/loopback.ts';
 import { rest2Versions, versionIn } from '../wire/rest-2-paths.ts';
@@ -61,10 +61,12 @@ const account = z.strictObject({
     .describe(
       'Whether "baseUrl" may be http:// on another machine than this one: credentials and messages then cross the network unencrypted.',
     ),
-  authToken: secret.optional().describe('rest-2.02: the token of the Authorization header, as ${NAME}.'),
+  authToken: secretReference
+    .optional()
+    .describe('rest-2.02: the token of the Authorization header, as ${NAME}.'),
   sender: text.optional().describe('rest-1.x and soap-tts: the user the credential belongs to.'),
-  apiKey: secret.optional().describe('rest-1.x: the key of the sender, as ${NAME}.'),
-  token: secret.optional().describe('soap-tts: the token of the sender, as ${NAME}.'),
+  apiKey: secretReference.optional().describe('rest-1.x: the key of the sender, as ${NAME}.'),
+  token: secretReference.optional().describe('soap-tts: the token of the sender, as ${NAME}.'),
   ...webhookTokens,
   webhookOf: text
     .optional()
@@ -120,7 +122,7 @@ export function readAccount(
   const definition = Object.hasOwn(value.accounts, name) ? value.accounts[name] : undefined;
   if (!definition) {
     const known = Object.keys(value.accounts);
-    const what = `${file} has no account "${name}".${nearest(name, known)} Its accounts: ${known.join(', ') || 'none'}.`;
+    const what = `${file} has no account "${name}".${didYouMean(name, known)} Its accounts: ${known.join(', ') || 'none'}.`;
     throw new InputError([{ where: requestedAt, what }]);
   }
 
@@ -135,7 +137,7 @@ export function readAccount(
       });
       return '';
     }
-    const value = resolveNames(text, locateKey(key), environment, problems);
+    const value = resolveVariables(text, locateKey(key), environment, problems);
     if (/[^\x21-\x7e]/.test(value)) {
       const what = `The value of "${key}" holds a space, a line break or a character outside ASCII; expected none.`;
       problems.push({ where: locateKey(key), what });
@@ -150,7 +152,7 @@ export function readAccount(
       what: '"format": soap-tts is spoken in xml; leave the line out.',
     });
   }
-  const address = resolveNames(definition.baseUrl, locateKey('baseUrl'), environment, problems);
+  const address = resolveVariables(definition.baseUrl, locateKey('baseUrl'), environment, problems);
   // The address of SOAP is the endpoint itself, and there a slash at its end counts.
   const baseUrl = isSoap ? address : address.replace(/\/+$/, '');
   if (problems.length === 0 && !isHttpUrl(baseUrl)) {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { InterfaceName } from '../domain/message.ts';
 import type { Problem } from '../domain/problems.ts';
-import { nearest } from '../platform/nearest.ts';
 import { text } from '../platform/scalars.ts';
+import { didYouMean } from '../platform/suggestions.ts';
 import { type AllowedValues, allowedValueError, extendableFields } from '../wire/allowed-values.ts';
 
 export const allowSchema = z
@@ -23,7 +23,7 @@ export function allowProblems(
     const field = known.find((each) => each.name === name);
     if (field === undefined) {
       const names = known.map((each) => each.name);
-      const what = `"allow.${name}": no field of ${interfaceName} whose values can be allowed.${nearest(name, names)} Those are ${names.join(', ')}.`;
+      const what = `"allow.${name}": no field of ${interfaceName} whose values can be allowed.${didYouMean(name, names)} Those are ${names.join(', ')}.`;
       return [{ where: locate(['allow', name]), what }];
     }
     return entries.flatMap((entry, index) => {

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { InputError, type Problem } from '../domain/problems.ts';
-import { addressList } from '../platform/address-list.ts';
+import { createAddressList } from '../platform/address-list.ts';
 import { digestOf } from '../platform/digest.ts';
-import { type Environment, resolveNames } from '../platform/secrets.ts';
+import { type Environment, resolveVariables } from '../platform/secrets.ts';
 import { readSignatureKey, wrongSignatureKey } from '../platform/webhook-signature.ts';
 import { readYaml } from '../platform/yaml.ts';
 import { type DeliveryReportMapping, observedMapping } from '../wire/delivery-report-mapping.ts';
@@ -32,7 +32,8 @@ export function readReceiverAccounts(
   const accounts = new Map<string, ReceiverAccount>();
   for (const [name, definition] of Object.entries(value.accounts)) {
     const locatePath = (place: readonly string[]): string => locate(['accounts', name, ...place]);
-    const resolve: Resolve = (text, ...place) => resolveNames(text, locatePath(place), environment, problems);
+    const resolve: Resolve = (text, ...place) =>
+      resolveVariables(text, locatePath(place), environment, problems);
     const addProblem: AddProblem = (what, ...place) => void problems.push({ where: locatePath(place), what });
 
     const tokenDigests = readTokenDigests(definition, resolve, addProblem);
@@ -110,7 +111,7 @@ function readChecks(
     ...(credentials && {
       credentialDigests: readCredentialDigests(credentials, account, resolve, addProblem),
     }),
-    ...(addresses && { addresses: addressList(addresses) }),
+    ...(addresses && { addresses: createAddressList(addresses) }),
     ...(signature && { signatureKey: resolveSignatureKey(signature.secret, resolve, addProblem) }),
   };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type AddressList, isAddressRange } from '../platform/address-list.ts';
 import { text } from '../platform/scalars.ts';
-import { secret } from '../platform/secrets.ts';
+import { secretReference } from '../platform/secrets.ts';
 import { signatureKeyForm } from '../platform/webhook-signature.ts';
 import type { DeliveryReportMapping } from '../wire/delivery-report-mapping.ts';
 import { deliveryReportMappingShape } from './delivery-report-mapping.ts';
@@ -15,7 +15,7 @@ const basic = z
     user: text
       .refine((user) => !user.includes(':'), 'expected a user without ":"')
       .describe('Name before the ":" in the callback URL.'),
-    password: secret.describe('Password after it, as ${NAME}.'),
+    password: secretReference.describe('Password after it, as ${NAME}.'),
   })
   .describe('HTTP Basic: the service is given https://user:password@… as the callback URL.');
 
@@ -25,7 +25,7 @@ const credentials = z
       z.literal('required'),
       z.strictObject({
         sender: text.describe('The `Sender` that reports have.'),
-        apiKey: secret.describe('The `APIKey` that reports have, as ${NAME}.'),
+        apiKey: secretReference.describe('The `APIKey` that reports have, as ${NAME}.'),
       }),
     ],
     {
@@ -39,7 +39,7 @@ const credentials = z
 
 const signature = z
   .strictObject({
-    secret: secret.describe(`Key that both sides know, as \${NAME}: ${signatureKeyForm}.`),
+    secret: secretReference.describe(`Key that both sides know, as \${NAME}: ${signatureKeyForm}.`),
   })
   .describe(
     'Reports must be signed by the Standard Webhooks scheme: headers webhook-id, webhook-timestamp and webhook-signature.',
@@ -69,7 +69,7 @@ export const receiverSettings = z
 
 /** An account's own token of the path, beside `receiverSettings`. */
 export const webhookTokens = {
-  webhookToken: secret
+  webhookToken: secretReference
     .optional()
     .describe("Secret last part of the receiver's path, at least 22 characters, as ${NAME}."),
   webhookTokenSha256: z

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { nearest } from '../platform/nearest.ts';
+import { didYouMean } from '../platform/suggestions.ts';
 
 /** The keys by which an account goes by something of another one. */
 const sharingKeys = ['webhookOf', 'suppressionsOf'] as const;
@@ -35,7 +35,7 @@ function sharingProblem(
   if (otherAccount === undefined) return undefined;
   if (otherAccount === name) return 'expected another account; leave the line out';
   const other = Object.hasOwn(accounts, otherAccount) ? accounts[otherAccount] : undefined;
-  if (!other) return `expected an account of this file.${nearest(otherAccount, Object.keys(accounts))}`;
+  if (!other) return `expected an account of this file.${didYouMean(otherAccount, Object.keys(accounts))}`;
   const third = other[key];
   return third === undefined ? undefined : `"${otherAccount}" goes by ${third} itself; expected ${third}`;
 }

@@ -1,5 +1,5 @@
 import type { Problem } from '../domain/problems.ts';
-import { type Environment, resolveNames } from '../platform/secrets.ts';
+import { type Environment, resolveVariables } from '../platform/secrets.ts';
 import { readSignatureKey, wrongSignatureKey } from '../platform/webhook-signature.ts';
 import { isLoopbackHost } from '../wire/loopback.ts';
 
@@ -31,8 +31,8 @@ export function readWebhook(
     problems.push(...found);
     return undefined;
   }
-  const address = resolveNames(written, where('url'), environment, found);
-  const value = resolveNames(secret, where('secret'), environment, found);
+  const address = resolveVariables(written, where('url'), environment, found);
+  const value = resolveVariables(secret, where('secret'), environment, found);
   const url = URL.parse(address);
   const key = readSignatureKey(value);
   if (found.length === 0 && (url === null || isInvalidAddress(url, plainHttp))) {

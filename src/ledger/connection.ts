@@ -1,6 +1,6 @@
 import createKnex, { type Knex } from 'knex';
 import pg from 'pg';
-import { type ClaimMarks, marksInMemory } from '../domain/claim-marks.ts';
+import { type ClaimMarks, createMemoryClaimMarks } from '../domain/claim-marks.ts';
 import { InputError } from '../domain/problems.ts';
 import type { HoldReason } from '../domain/reasons.ts';
 import type { DatabaseConnection } from '../platform/database.ts';
@@ -98,7 +98,7 @@ export async function openLedger(
   description: string,
   revive: Ledger['revive'] = async () => undefined,
   hashKey: HashKey | null = null,
-  { access = 'make', onSchema, marks = marksInMemory() }: OpenOptions = {},
+  { access = 'make', onSchema, marks = createMemoryClaimMarks() }: OpenOptions = {},
 ): Promise<Ledger> {
   const ofAll: SessionSettings = access === 'read' ? { ...everySession, ...refuseChanges } : everySession;
   const knex = connectLedger(connection, ofAll);

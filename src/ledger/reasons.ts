@@ -2,16 +2,16 @@ import { channels } from '../domain/message.ts';
 import {
   type ApprovalReason,
   type BareReasonKind,
+  type DuplicateReason,
   type HoldReason,
-  type LeftOutReason,
   type ReachedReason,
   type Reason,
-  type RepeatedReason,
+  type RejectionDetail,
   type RequestReason,
   type RunReason,
   type SuppressedReason,
   type TickReason,
-  withholdings,
+  withheldCauses,
 } from '../domain/reasons.ts';
 import { resolutions } from '../domain/runs.ts';
 import { suppressionSources } from '../domain/suppressions.ts';
@@ -71,7 +71,7 @@ export const requestReasonKinds: Kinds<RequestReason> = {
   all_suppressed: {},
   all_suppressed_before_resend: {},
   suppressed: {},
-  withheld: { because: oneOf(withholdings) },
+  withheld: { because: oneOf(withheldCauses) },
   claim_unanswered: {},
   resolved: { resolution: oneOf(resolutions), by: text, words: text },
   ...unrecorded,
@@ -122,7 +122,7 @@ const reachedReasonKinds: Kinds<ReachedReason> = {
   may_have_been_sent: runOnly,
   sent_again: runOnly,
 };
-const repeatedReasonKinds: Kinds<RepeatedReason> = {
+const repeatedReasonKinds: Kinds<DuplicateReason> = {
   same_contact: { key: texts, file: textOrNull, line: number, differs: flag },
 };
 const suppressedReasonKinds: Kinds<SuppressedReason> = {
@@ -137,7 +137,7 @@ const suppressedReasonKinds: Kinds<SuppressedReason> = {
   listed: { file: text, line: number },
   sent_recently: { milliseconds: number, run: textOrNull },
 };
-export const leftOutReasonKinds: Kinds<LeftOutReason> = {
+export const leftOutReasonKinds: Kinds<RejectionDetail> = {
   ...reachedReasonKinds,
   ...repeatedReasonKinds,
   ...suppressedReasonKinds,
@@ -155,9 +155,9 @@ export const tickReason = decoder(orNull(isTickReason));
 /** Of a notification: why the run is in its state, or why the time made none. */
 export const notifiedReason = decoder(orNull(either(isRunReason, isTickReason)));
 export const reachedReason = decoder(ofKinds<ReachedReason>(reachedReasonKinds));
-export const repeatedReason = decoder(ofKinds<RepeatedReason>(repeatedReasonKinds));
+export const repeatedReason = decoder(ofKinds<DuplicateReason>(repeatedReasonKinds));
 export const suppressedReason = decoder(ofKinds<SuppressedReason>(suppressedReasonKinds));
-export const leftOutReason = decoder(either(text, ofKinds<LeftOutReason>(leftOutReasonKinds)));
+export const leftOutReason = decoder(either(text, ofKinds<RejectionDetail>(leftOutReasonKinds)));
 
 /** @throws Error for what is none of these: another version has written it, or somebody by hand */
 function decoder<Value>(isValue: Guard<Value>): (stored: unknown) => Value {

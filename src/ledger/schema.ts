@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Knex } from 'knex';
 import type pg from 'pg';
 import { InputError } from '../domain/problems.ts';
-import { noLedger } from '../platform/database.ts';
+import { noLedgerError } from '../platform/database.ts';
 
 export const migrationsFolder = fileURLToPath(new URL('../../migrations', import.meta.url));
 
@@ -69,7 +69,7 @@ export async function readySchema(
   description: string,
 ): Promise<SchemaChange> {
   const { empty, missing } = await migrationGap(pool);
-  if (empty && access !== 'make') throw noLedger(description);
+  if (empty && access !== 'make') throw noLedgerError(description);
   if (missing.length === 0) return { migrated: [], made: false };
   if (access === 'read') throw olderSchema(description, missing.length);
   const migrated = await migrateLedger(knex);

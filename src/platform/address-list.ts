@@ -10,9 +10,9 @@ type AddressRange = { readonly address: string; readonly prefix: number; readonl
 type Family = 'ipv4' | 'ipv6';
 
 /** @param ranges each an address or a range such as `203.0.113.0/24`; what {@link isAddressRange} refuses is left out */
-export function addressList(ranges: readonly string[]): AddressList {
+export function createAddressList(ranges: readonly string[]): AddressList {
   const list = new BlockList();
-  for (const range of ranges.map(addressRange)) {
+  for (const range of ranges.map(parseAddressRange)) {
     if (range) list.addSubnet(range.address, range.prefix, range.family);
   }
   return {
@@ -24,10 +24,10 @@ export function addressList(ranges: readonly string[]): AddressList {
 }
 
 export function isAddressRange(text: string): boolean {
-  return addressRange(text) !== undefined;
+  return parseAddressRange(text) !== undefined;
 }
 
-function addressRange(text: string): AddressRange | undefined {
+function parseAddressRange(text: string): AddressRange | undefined {
   const [, address = '', written] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const family = familyOf(address);
   if (family === undefined) return undefined;

@@ -12,16 +12,16 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { type ClaimMark, type ClaimMarks, marksInMemory } from '../domain/claim-marks.ts';
+import { type ClaimMark, type ClaimMarks, createMemoryClaimMarks } from '../domain/claim-marks.ts';
 import { hasCode } from './file-error.ts';
 import { makeFolder } from './make-folder.ts';
-import { isAlive, ownProcessToken } from './process-identity.ts';
-import { messageOf } from './server-files.ts';
+import { isProcessRunning, ownProcessToken } from './process-identity.ts';
+import { errorMessage } from './server-files.ts';
 
 /** Marks are on the disk, and safe from a power cut, so often (milliseconds); a killed process loses none. */
-const flushedEvery = 1_000;
+const flushInterval = 1_000;
 
-const written = z.array(
+const marksSchema = z.array(
   z.object({
     run: z.string(),
     slice: z.number(),
@@ -31,7 +31,7 @@ const written = z.array(
   }),
 );
 
-const succession = z.object({ place: z.string().nullable() });
+const replacementSchema = z.object({ place: z.string().nullable() });
 
 /**
  * Keeps marks in `claims/` in VOLLEY_HOME: a file for each process, in a folder for each ledger, and a file for each ledger
@@ -41,11 +41,11 @@ const succession = z.object({ place: z.string().nullable() });
  * @param onProblem told once when a mark cannot be written; from then on they are in this process's memory alone
  */
 export function openClaimMarks(home: string, onProblem: (what: string) => void): ClaimMarks {
-  const memory = marksInMemory();
-  const own = `${ownProcessToken()}-${randomBytes(3).toString('hex')}`;
+  const memory = createMemoryClaimMarks();
+  const ownName = `${ownProcessToken()}-${randomBytes(3).toString('hex')}`;
   const folderOf = (ledger: string): string => join(home, 'claims', ledger);
   let file: { readonly ledger: string; readonly descriptor: number; length: number } | undefined;
-  let failed = false;
+  let hasFailed = false;
   let flushedAt = 0;
 
   function open(ledger: string) {
@@ -56,83 +56,85 @@ export function openClaimMarks(home: string, onProblem: (what: string) => void):
     // Nobody wants a home that Volley made in a repository.
     if (makeFolder(home, 0o700)) writeFileSync(join(home, '.gitignore'), '*\n');
     makeFolder(folderOf(ledger), 0o700);
-    file = { ledger, descriptor: openSync(join(folderOf(ledger), own), 'w', 0o600), length: 0 };
+    file = { ledger, descriptor: openSync(join(folderOf(ledger), ownName), 'w', 0o600), length: 0 };
     return file;
   }
 
   function write(ledger: string, marks: readonly ClaimMark[]): void {
     memory.write(ledger, marks);
-    if (failed) return;
+    if (hasFailed) return;
     try {
       const opened = open(ledger);
       // In one piece, over all that was there: whoever reads it in the middle, or after a kill, sees one or the other.
       const line = `${JSON.stringify(marks)}\n`.padEnd(opened.length);
       writeSync(opened.descriptor, line, 0);
       opened.length = line.length;
-      if (performance.now() - flushedAt < flushedEvery) return;
+      if (performance.now() - flushedAt < flushInterval) return;
       flushedAt = performance.now();
       fdatasync(opened.descriptor, () => undefined);
     } catch (error) {
-      tellOnce(
-        `${folderOf(ledger)} cannot be written (${messageOf(error)}), so this machine will not know its last claims when this process is gone: a ledger that is restored from a backup may then be sent from without a warning.`,
+      reportOnce(
+        `${folderOf(ledger)} cannot be written (${errorMessage(error)}), so this machine will not know its last claims when this process is gone: a ledger that is restored from a backup may then be sent from without a warning.`,
       );
     }
   }
 
-  function tellOnce(what: string): void {
-    if (!failed) onProblem(what);
-    failed = true;
+  function reportOnce(what: string): void {
+    if (!hasFailed) onProblem(what);
+    hasFailed = true;
   }
 
-  const successionOf = (ledger: string): string => join(home, 'claims', `${ledger}.succeeded`);
+  const replacementFile = (ledger: string): string => join(home, 'claims', `${ledger}.succeeded`);
 
   /** The marks of another user are as if they were not there. */
-  function namesOf(ledger: string): string[] {
+  function listMarkFiles(ledger: string): string[] {
     try {
       return readdirSync(folderOf(ledger));
     } catch (error) {
       if (!hasCode(error, 'ENOENT') && !hasCode(error, 'ENOTDIR'))
-        tellOnce(
-          `${folderOf(ledger)} cannot be read (${messageOf(error)}): what this machine claimed last is not known here.`,
+        reportOnce(
+          `${folderOf(ledger)} cannot be read (${errorMessage(error)}): what this machine claimed last is not known here.`,
         );
       return [];
     }
   }
 
-  function others(ledger: string): { readonly name: string; readonly marks: readonly ClaimMark[] }[] {
-    return namesOf(ledger)
-      .filter((name) => name !== own)
-      .map((name) => ({ name, marks: marksIn(join(folderOf(ledger), name)) }));
+  function readOtherMarks(ledger: string): { readonly name: string; readonly marks: readonly ClaimMark[] }[] {
+    return listMarkFiles(ledger)
+      .filter((name) => name !== ownName)
+      .map((name) => ({ name, marks: readMarks(join(folderOf(ledger), name)) }));
   }
 
   return {
-    read: (ledger) => [...memory.read(ledger), ...others(ledger).flatMap(({ marks }) => marks)],
+    read: (ledger) => [...memory.read(ledger), ...readOtherMarks(ledger).flatMap(({ marks }) => marks)],
     write,
-    forget(ledger) {
-      const dead = others(ledger).filter(({ name }) => !isAlive(name.slice(0, name.lastIndexOf('-'))));
-      const newest = dead.toSorted((one, other) => timeOf(other.marks).localeCompare(timeOf(one.marks)));
+    prune(ledger) {
+      const ended = readOtherMarks(ledger).filter(
+        ({ name }) => !isProcessRunning(name.slice(0, name.lastIndexOf('-'))),
+      );
+      const newest = ended.toSorted((one, other) => timeOf(other.marks).localeCompare(timeOf(one.marks)));
       try {
         for (const { name } of newest.slice(1)) rmSync(join(folderOf(ledger), name), { force: true });
       } catch {
         // They are few, and looked at again.
       }
     },
-    succeed(former, place) {
-      memory.succeed(former, place);
+    markReplaced(former, place) {
+      memory.markReplaced(former, place);
       try {
         makeFolder(join(home, 'claims'), 0o700);
-        writeFileSync(successionOf(former), `${JSON.stringify({ place })}\n`, { mode: 0o600 });
+        writeFileSync(replacementFile(former), `${JSON.stringify({ place })}\n`, { mode: 0o600 });
       } catch (error) {
-        tellOnce(
-          `${successionOf(former)} cannot be written (${messageOf(error)}): this machine will not know a backup of the former ledger by its name.`,
+        reportOnce(
+          `${replacementFile(former)} cannot be written (${errorMessage(error)}): this machine will not know a backup of the former ledger by its name.`,
         );
       }
     },
-    succeededAt(ledger) {
+    replacedAt(ledger) {
       try {
-        return succession.parse(JSON.parse(readFileSync(successionOf(ledger), 'utf8')));
+        return replacementSchema.parse(JSON.parse(readFileSync(replacementFile(ledger), 'utf8')));
       } catch {
-        return memory.succeededAt(ledger);
+        return memory.replacedAt(ledger);
       }
     },
     close() {
@@ -147,10 +149,10 @@ function timeOf(marks: readonly ClaimMark[]): string {
 }
 
 /** A file that a power cut has left half written says nothing. */
-function marksIn(path: string): readonly ClaimMark[] {
+function readMarks(path: string): readonly ClaimMark[] {
   try {
     const [line = ''] = readFileSync(path, 'utf8').split('\n');
-    return written.parse(JSON.parse(line));
+    return marksSchema.parse(JSON.parse(line));
   } catch {
     return [];
   }

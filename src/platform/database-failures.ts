@@ -34,13 +34,13 @@ export function databaseShortage(error: unknown): string | undefined {
  * The SQLSTATE by which Postgres refuses what it was given: a value (class 22), a constraint (23), a limit of the program
  * (54). The same again is refused again. Undefined for every other failure.
  */
-export function refusalCode(error: unknown): string | undefined {
+export function rejectedValueCode(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && /^(22|23|54)[0-9A-Z]{3}$/.test(code) ? code : undefined;
 }
 
 /** What went wrong, in words that may be logged: where Postgres minds a value it quotes it, which may be a contact's. */
-export function reasonOf(error: unknown): string {
+export function loggableReason(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   return /^2[23]...$/.test(code) ? `Postgres refuses a value (${code})` : error.message;

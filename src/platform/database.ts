@@ -1,5 +1,5 @@
 import { InputError } from '../domain/problems.ts';
-import { addressList } from './address-list.ts';
+import { createAddressList } from './address-list.ts';
 import {
   type EmbeddedServerLease,
   embeddedDataExist,
@@ -19,7 +19,7 @@ export type DatabaseLease = {
   /** What the operator should know of how it is reached. */
   readonly warning?: string;
   /** As in `EmbeddedServerLease`; does nothing about a database of somebody else's. */
-  readonly revive: EmbeddedServerLease['revive'];
+  readonly restartIfEnded: EmbeddedServerLease['restartIfEnded'];
   /** To be called when the connections are closed; it stops an embedded server that nobody else uses. */
   release(): Promise<void>;
 };
@@ -27,31 +27,36 @@ export type DatabaseLease = {
 /**
  * The database a command works on: the one in DATABASE_URL, else that of the embedded server in VOLLEY_HOME or the project.
  *
- * @param mayMake whether an embedded server is made where there is none
+ * @param canCreate whether an embedded server is made where there is none
  * @throws InputError when DATABASE_URL is not the address of a Postgres database, or there is no embedded server, or it
  *   cannot be started
  */
 export async function leaseDatabase(
   environment: Environment,
   workingFolder: string,
-  mayMake: boolean,
+  canCreate: boolean,
 ): Promise<DatabaseLease> {
   const url = environment['DATABASE_URL'];
   if (url) {
-    const nothing = async (): Promise<void> => undefined;
+    const doNothing = async (): Promise<void> => undefined;
     const description = describeUrl(url);
-    const lease = { connection: { connectionString: url }, description, revive: nothing, release: nothing };
-    return isReadable(url, environment) ? { ...lease, warning: readableWarning } : lease;
+    const lease = {
+      connection: { connectionString: url },
+      description,
+      restartIfEnded: doNothing,
+      release: doNothing,
+    };
+    return isUnencrypted(url, environment) ? { ...lease, warning: unencryptedWarning } : lease;
   }
-  const place = requireHome(environment, workingFolder);
-  if (!mayMake && !embeddedDataExist(place)) throw noLedger(place);
-  const { address, home, revive, release } = await leaseEmbeddedServer(place);
+  const namedHome = requireHome(environment, workingFolder);
+  if (!canCreate && !embeddedDataExist(namedHome)) throw noLedgerError(namedHome);
+  const { address, home, restartIfEnded, release } = await leaseEmbeddedServer(namedHome);
   const description = `embedded Postgres in ${home} (database ${address.database})`;
-  return { connection: address, description, revive, release };
+  return { connection: address, description, restartIfEnded, release };
 }
 
 /** Of a place where a ledger could be, and is not: an empty one would know of no suppressions and no earlier runs. */
-export function noLedger(where: string): InputError {
+export function noLedgerError(where: string): InputError {
   const what =
     'has no ledger yet. `volley init` makes a new, empty one here; if there is one elsewhere, name it by DATABASE_URL or VOLLEY_HOME.';
   return new InputError([{ where, what }]);
@@ -68,13 +73,13 @@ function describeUrl(text: string): string {
   return `Postgres at ${url.host || 'the local socket'}${url.pathname}`;
 }
 
-const readableWarning =
+const unencryptedWarning =
   'DATABASE_URL: The database is on another machine, and the connection is not encrypted: who listens on the way reads addresses, messages and the password. Add ?sslmode=verify-full to it (with &sslrootcert=FILE where the authority is your own).';
 
-const loopback = addressList(['127.0.0.0/8', '::1/128']);
+const loopback = createAddressList(['127.0.0.0/8', '::1/128']);
 
 /** Whether what goes to the database can be read on the way: it is on another machine, and TLS is not asked for. */
-function isReadable(text: string, environment: Environment): boolean {
+function isUnencrypted(text: string, environment: Environment): boolean {
   const url = new URL(text);
   const host = (url.searchParams.get('host') ?? decodeURIComponent(url.hostname)).replace(/^\[|\]$/g, '');
   const isHere = host === '' || host.startsWith('/') || host === 'localhost' || loopback.has(host);

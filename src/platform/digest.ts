@@ -6,6 +6,6 @@ export function digestOf(secret: string | Uint8Array): Buffer {
 }
 
 /** Compared as digests, so that neither content nor length shows in the time it takes. */
-export function isSecretOf(given: string | Uint8Array, digest: Uint8Array): boolean {
+export function matchesDigest(given: string | Uint8Array, digest: Uint8Array): boolean {
   return timingSafeEqual(digestOf(given), digest);
 }

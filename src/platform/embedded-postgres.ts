@@ -11,24 +11,24 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InputError } from '../domain/problems.ts';
 import { hasCode } from './file-error.ts';
-import { isAlive, ownProcessToken } from './process-identity.ts';
-import { createHome, messageOf, readText, type ServerFiles, serverFiles } from './server-files.ts';
-import { isLocked, type LockFile, openLock, runScript, scriptWords } from './server-locks.ts';
+import { isProcessRunning, ownProcessToken } from './process-identity.ts';
+import { createHome, errorMessage, readText, type ServerFiles, serverFiles } from './server-files.ts';
+import { isLocked, type LockFile, openLock, runScript, scriptArguments } from './server-locks.ts';
 import {
-  answers,
-  longestStart,
-  longestStop,
+  acceptsConnections,
+  maxStartSeconds,
+  maxStopSeconds,
   readServer,
-  role,
   type ServerProcess,
   startServer,
   stopScript,
+  volleyRole,
 } from './server-process.ts';
 import { chooseServerUser, makeDataFolder, postgresPrograms } from './server-user.ts';
 
 export type EmbeddedServerOptions = {
   /** Words that the server is started with besides its own, such as `-c`, `fsync=off` for one whose data nobody will miss. */
-  readonly words?: readonly string[];
+  readonly postgresOptions?: readonly string[];
   /** Where root's data and programs go if the server's user cannot reach the home or the clone. */
   readonly systemFolder?: string;
 };
@@ -50,7 +50,7 @@ export type EmbeddedServerLease = {
    * @param onGone called before that
    * @throws InputError that names the log, when it cannot be started
    */
-  readonly revive: (onGone: () => void) => Promise<void>;
+  readonly restartIfEnded: (onGone: () => void) => Promise<void>;
   /** Gives the lease up, and stops the server if it was the last. Doing it again does nothing. */
   release(): Promise<void>;
 };
@@ -64,20 +64,20 @@ export type EmbeddedServerStatus = {
 } & ({ readonly state: 'stopped' } | ({ readonly state: 'running' } & Pick<ServerProcess, 'pid'>));
 
 /** How long the locks are waited for: longer than the longest thing done with one of them (seconds). */
-const longest = longestStart + longestStop;
+const lockTimeoutSeconds = maxStartSeconds + maxStopSeconds;
 
 /**
  * Shares the users' lock (3), which waits until a server is stopped that is being stopped; takes that of a start (4); and that of the
  * data (5), which ends with 1 where there is a server.
  */
-const enterScript = `lock ${longest} s <&3 && lock ${longest} x <&4 || exit 2
+const enterScript = `lock ${lockTimeoutSeconds} s <&3 && lock ${lockTimeoutSeconds} x <&4 || exit 2
 lock 0 x <&5`;
 
 /**
  * Takes the users' lock (3) alone, and stops the server (`stopScript`); ends with 3 where others use it. Where not another user but what
  * stops the server has the lock, that gives it back.
  */
-const leaveScript = `lock 0 x <&3 || { lock ${longest} s <&3; lock 0 x <&3 || exit 3; }
+const leaveScript = `lock 0 x <&3 || { lock ${lockTimeoutSeconds} s <&3; lock 0 x <&3 || exit 3; }
 ${stopScript}`;
 
 /**
@@ -88,33 +88,39 @@ ${stopScript}`;
  */
 export async function leaseEmbeddedServer(
   home: string,
-  { words = [], systemFolder = '/var/lib/volley' }: EmbeddedServerOptions = {},
+  { postgresOptions = [], systemFolder = '/var/lib/volley' }: EmbeddedServerOptions = {},
 ): Promise<EmbeddedServerLease> {
   const files = createHome(home);
   try {
     const users = openLock(files.users);
-    let reviving: Promise<unknown> = Promise.resolve();
+    let restarting: Promise<unknown> = Promise.resolve();
     let released: Promise<unknown> | undefined;
     const release = async (): Promise<void> => {
-      released ??= reviving.then(() => leave(files, users));
+      released ??= restarting.then(() => leaveServer(files, users));
       await released;
     };
     try {
       const data = makeDataFolder(files, systemFolder);
-      const host = reachable(data);
-      const ensure = (): Promise<void> => ensureServer(files, users, { data, host, words, systemFolder });
+      const host = shortSocketFolder(data);
+      const ensure = (): Promise<void> =>
+        ensureServer(files, users, { data, host, postgresOptions, systemFolder });
       await ensure();
       appendFileSync(users, `${ownProcessToken()}\n`);
-      const revive = async (onGone: () => void): Promise<void> => {
-        if ((await answers(host)) || released) return;
+      const restartIfEnded = async (onGone: () => void): Promise<void> => {
+        if ((await acceptsConnections(host)) || released) return;
         onGone();
-        const revived = reviving.then(ensure);
-        reviving = revived.catch(() => undefined);
-        await revived.catch((cause: unknown) => {
-          throw failed('is gone and could not be started again', cause, files);
+        const restarted = restarting.then(ensure);
+        restarting = restarted.catch(() => undefined);
+        await restarted.catch((cause: unknown) => {
+          throw serverError('is gone and could not be started again', cause, files);
         });
       };
-      return { address: { host, port: 5432, user: role, database: role }, home: files.home, revive, release };
+      return {
+        address: { host, port: 5432, user: volleyRole, database: volleyRole },
+        home: files.home,
+        restartIfEnded,
+        release,
+      };
     } catch (error) {
       // The first error says more than a second one about stopping.
       await release().catch(() => undefined);
@@ -122,7 +128,7 @@ export async function leaseEmbeddedServer(
     }
   } catch (cause) {
     if (cause instanceof InputError) throw cause;
-    throw failed(
+    throw serverError(
       'could not be used',
       cause,
       files,
@@ -139,8 +145,8 @@ export function embeddedServerStatus(home: string): EmbeddedServerStatus {
   const found = { home: files.home, dataFolder, logFile: log };
   const server = isLocked(join(data, 'lock')) ? readServer(join(data, 'pg')) : undefined;
   if (server === undefined) return { ...found, leases: [], state: 'stopped' };
-  const living = new Set((readText(users) ?? '').split('\n').filter(isAlive));
-  const leases = [...living].map((token) => Number.parseInt(token, 10));
+  const running = new Set((readText(users) ?? '').split('\n').filter(isProcessRunning));
+  const leases = [...running].map((token) => Number.parseInt(token, 10));
   return { ...found, leases, state: 'running', pid: server.pid };
 }
 
@@ -163,7 +169,7 @@ export async function stopEmbeddedServer(home: string): Promise<boolean> {
   const { state, leases } = embeddedServerStatus(home);
   if (state === 'stopped') return false;
   const files = createHome(home);
-  const code = await leave(files, openLock(files.users));
+  const code = await leaveServer(files, openLock(files.users));
   if (code === 0) return true;
   const users = leases.length > 0 ? `process ${leases.join(', ')}` : 'another container';
   const what =
@@ -179,23 +185,23 @@ type Server = Required<EmbeddedServerOptions> & { readonly data: string; readonl
 async function ensureServer(
   files: ServerFiles,
   users: LockFile,
-  { data, host, words, systemFolder }: Server,
+  { data, host, postgresOptions, systemFolder }: Server,
 ): Promise<void> {
   const paths = [files.start, join(data, 'lock'), files.users, join(data, 'lock')];
   const opened = paths.map(openLock);
   const [start = -1, lock = -1, ...views] = opened;
   try {
-    for (const deadline = Date.now() + longestStart * 1000; ; await sleep(10)) {
-      const code = await runScript(scriptWords(enterScript), [users, start, lock]);
+    for (const deadline = Date.now() + maxStartSeconds * 1000; ; await sleep(10)) {
+      const code = await runScript(scriptArguments(enterScript), [users, start, lock]);
       if (code === 0) break;
-      if (code === 1 && (await answers(host))) return;
+      if (code === 1 && (await acceptsConnections(host))) return;
       if (code === 1 && Date.now() < deadline) continue;
       const held = code === 1 ? join(data, 'lock') : `${files.users} or ${files.start}`;
       throw new Error(`another process has ${held} for too long; \`fuser\` names it, and it has to be ended`);
     }
     const user = chooseServerUser(data);
     const programs = await postgresPrograms(user, systemFolder);
-    await startServer(data, { log: files.log, user, programs, locks: [lock, ...views], words });
+    await startServer(data, { log: files.log, user, programs, locks: [lock, ...views], postgresOptions });
   } finally {
     for (const file of opened) closeSync(file);
   }
@@ -207,7 +213,7 @@ async function ensureServer(
  *
  * @returns 0: it is stopped; otherwise what `leaveScript` ends with
  */
-async function leave(files: ServerFiles, users: LockFile): Promise<number> {
+async function leaveServer(files: ServerFiles, users: LockFile): Promise<number> {
   const opened = [users];
   try {
     if (!existsSync(files.data)) return 0;
@@ -216,25 +222,25 @@ async function leave(files: ServerFiles, users: LockFile): Promise<number> {
     const view = openLock(join(data, 'lock'));
     opened.push(view);
     const user = chooseServerUser(data);
-    const code = await runScript(scriptWords(leaveScript, data), [users, users, view], user);
-    if (code === 1) throw new Error(`it runs on after ${longestStop} s`);
+    const code = await runScript(scriptArguments(leaveScript, data), [users, users, view], user);
+    if (code === 1) throw new Error(`it runs on after ${maxStopSeconds} s`);
     if (code === 0) ftruncateSync(users);
     return code;
   } catch (cause) {
-    throw failed('could not be stopped', cause, files);
+    throw serverError('could not be stopped', cause, files);
   } finally {
     for (const file of opened) closeSync(file);
   }
 }
 
 /** A folder by a name that is short enough for a socket (104 bytes on macOS); on Linux there always is one, while it is open. */
-function reachable(data: string): string {
+function shortSocketFolder(data: string): string {
   const folder = join(data, 'pg');
   const isShort = Buffer.byteLength(folder) < 104 - '/.s.PGSQL.5432'.length;
   return isShort ? folder : `/proc/self/fd/${openSync(data, 'r')}/pg`;
 }
 
-function failed(what: string, cause: unknown, { log }: ServerFiles, advice = ''): InputError {
-  const whole = `${what}: ${messageOf(cause)}. Its log is ${log}${advice}`;
+function serverError(what: string, cause: unknown, { log }: ServerFiles, advice = ''): InputError {
+  const whole = `${what}: ${errorMessage(cause)}. Its log is ${log}${advice}`;
   return new InputError([{ where: 'embedded Postgres', what: whole }], { cause });
 }

@@ -11,11 +11,11 @@ export function hasCode(error: unknown, code: string): boolean {
  *
  * @param written the path as the user wrote it; a folder of it that is missing is named by the same words
  */
-export function whyUnreadable(error: unknown, written?: string): string {
+export function unreadableReason(error: unknown, written?: string): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT' || code === 'ENOTDIR') {
-    const inTheWay = written === undefined ? undefined : whatIsInTheWay(error, written);
-    return inTheWay ?? 'it does not exist';
+    const folder = written === undefined ? undefined : missingFolder(error, written);
+    return folder ?? 'it does not exist';
   }
   if (code === 'EACCES') return 'this user may not read it';
   if (code === 'EISDIR') return 'it is a folder';
@@ -28,7 +28,7 @@ export function whyUnreadable(error: unknown, written?: string): string {
 }
 
 /** A part of the path that is no folder, where it is not the file alone that is missing. */
-function whatIsInTheWay(error: unknown, written: string): string | undefined {
+function missingFolder(error: unknown, written: string): string | undefined {
   const path = error instanceof Error && 'path' in error ? error.path : undefined;
   if (typeof path !== 'string') return undefined;
   let [missing, shown] = [resolve(path), written];

@@ -16,22 +16,22 @@ export type FingerprintMap = {
 };
 
 /** Numbers of 32 bits an entry: two of the fingerprint, and two that are kept under it. */
-const words = 4;
+const wordsPerEntry = 4;
 const bucketEntries = 32;
-const bucketWords = words * bucketEntries;
+const bucketWords = wordsPerEntry * bucketEntries;
 const pageBuckets = 512;
 
 /** Where a text is: in which words of which page. `at` is that of an empty entry where it is not there yet. */
 type Found = { readonly page: Uint32Array; readonly at: number; readonly isNew: boolean };
 
-export function openFingerprints(): FingerprintMap {
+export function createFingerprintMap(): FingerprintMap {
   const pages: Uint32Array[] = [];
   /** By the first bits of a hash, as many as `depth`: the bucket. */
   let directory = new Uint32Array(1);
   let depth = 0;
   /** Of each bucket: how many bits all of its hashes share, and how many entries it has. */
   const depths: number[] = [0];
-  const taken: number[] = [0];
+  const entryCounts: number[] = [0];
 
   const pageOf = (bucket: number): Uint32Array => {
     const number = Math.floor(bucket / pageBuckets);
@@ -54,7 +54,7 @@ export function openFingerprints(): FingerprintMap {
     const other = depths.length;
     depths.push(shared + 1);
     depths[bucket] = shared + 1;
-    taken.push(0);
+    entryCounts.push(0);
     const slots = 2 ** (depth - shared);
     const firstSlot = Math.floor(slotOf(hashed) / slots) * slots;
     directory.fill(other, firstSlot + slots / 2, firstSlot + slots);
@@ -67,15 +67,15 @@ export function openFingerprints(): FingerprintMap {
     ];
     let [kept, moved] = [0, 0];
     for (let entry = 0; entry < bucketEntries; entry++) {
-      const from = start + entry * words;
+      const from = start + entry * wordsPerEntry;
       const isOther = ((mix(page[from] ?? 0, page[from + 1] ?? 0) >>> (31 - shared)) & 1) === 1;
       const [toPage, to] = isOther
-        ? [otherPage, otherStart + moved++ * words]
-        : [page, start + kept++ * words];
-      for (let word = 0; word < words; word++) toPage[to + word] = page[from + word] ?? 0;
+        ? [otherPage, otherStart + moved++ * wordsPerEntry]
+        : [page, start + kept++ * wordsPerEntry];
+      for (let word = 0; word < wordsPerEntry; word++) toPage[to + word] = page[from + word] ?? 0;
     }
-    taken[bucket] = kept;
-    taken[other] = moved;
+    entryCounts[bucket] = kept;
+    entryCounts[other] = moved;
   };
 
   const find = (text: string): Found => {
@@ -83,15 +83,15 @@ export function openFingerprints(): FingerprintMap {
     const hashed = mix(low, high);
     for (;;) {
       const bucket = directory[slotOf(hashed)] ?? 0;
-      const [page, start, entries] = [pageOf(bucket), startOf(bucket), taken[bucket] ?? 0];
-      const end = start + entries * words;
-      for (let at = start; at < end; at += words)
+      const [page, start, entries] = [pageOf(bucket), startOf(bucket), entryCounts[bucket] ?? 0];
+      const end = start + entries * wordsPerEntry;
+      for (let at = start; at < end; at += wordsPerEntry)
         if (page[at] === low && page[at + 1] === high) return { page, at, isNew: false };
       if (entries === bucketEntries) {
         split(bucket, hashed);
         continue;
       }
-      taken[bucket] = entries + 1;
+      entryCounts[bucket] = entries + 1;
       page[end] = low;
       page[end + 1] = high;
       return { page, at: end, isNew: true };

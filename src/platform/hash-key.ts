@@ -1,13 +1,13 @@
 import { chmodSync, existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { InputError } from '../domain/problems.ts';
-import { whyUnreadable } from './file-error.ts';
+import { unreadableReason } from './file-error.ts';
 import { makeFolder } from './make-folder.ts';
 import { findHome, requireHome } from './project.ts';
 import type { Environment } from './secrets.ts';
 
 /** Characters of a key; one of fewer could be tried out. */
-const shortest = 32;
+const minKeyLength = 32;
 
 /**
  * The key of hashed suppressions: VOLLEY_HASH_KEY, else what is in the file `hash-key` beside the ledger's data
@@ -17,16 +17,16 @@ const shortest = 32;
  */
 export function readHashKey(environment: Environment, workingFolder: string): Buffer | undefined {
   const named = environment['VOLLEY_HASH_KEY'];
-  if (named) return checked(named, 'VOLLEY_HASH_KEY');
+  if (named) return validateKey(named, 'VOLLEY_HASH_KEY');
   const home = findHome(environment, workingFolder);
   if (home === undefined) return undefined;
-  const file = fileIn(home);
+  const file = hashKeyFile(home);
   if (!existsSync(file)) return undefined;
   try {
-    return checked(readFileSync(file, 'utf8').trim(), file);
+    return validateKey(readFileSync(file, 'utf8').trim(), file);
   } catch (error) {
     if (error instanceof InputError) throw error;
-    const what = `The key of hashed suppressions cannot be read (${whyUnreadable(error)}).`;
+    const what = `The key of hashed suppressions cannot be read (${unreadableReason(error)}).`;
     throw new InputError([{ where: file, what }], { cause: error });
   }
 }
@@ -50,7 +50,7 @@ export function ensureHashKey(
       'Suppressed addresses are kept as hashes with a key that is not in the database. Set it to a random text of 64 characters, such as from `openssl rand -hex 32`, here and wherever Volley works with this database, and keep a copy of it.';
     throw new InputError([{ where: 'VOLLEY_HASH_KEY', what }]);
   }
-  const file = fileIn(requireHome(environment, workingFolder));
+  const file = hashKeyFile(requireHome(environment, workingFolder));
   makeFolder(dirname(file));
   // Whole or not at all, and never in place of one that another process has just made.
   const unfinished = `${file}.${process.pid}`;
@@ -66,13 +66,13 @@ export function ensureHashKey(
   return { made: file };
 }
 
-function fileIn(home: string): string {
+function hashKeyFile(home: string): string {
   return join(home, 'hash-key');
 }
 
-function checked(text: string, where: string): Buffer {
-  if (text.length >= shortest) return Buffer.from(text, 'utf8');
+function validateKey(text: string, where: string): Buffer {
+  if (text.length >= minKeyLength) return Buffer.from(text, 'utf8');
   // The value itself is not repeated.
-  const what = `The key of hashed suppressions has ${text.length} characters; it needs at least ${shortest}, at random.`;
+  const what = `The key of hashed suppressions has ${text.length} characters; it needs at least ${minKeyLength}, at random.`;
   throw new InputError([{ where, what }]);
 }

@@ -1,7 +1,7 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /** Room for what is under way at a time, several times over (bytes). */
-const enough = 16 * 1024 * 1024;
+const maxYoungBytes = 16 * 1024 * 1024;
 
 const interval = 200;
 
@@ -16,15 +16,15 @@ const interval = 200;
  */
 export function keepHeapSmall(): void {
   setFlagsFromString('--heap-growing-percent=50');
-  letYoungGrow(false);
-  setInterval(() => letYoungGrow(youngBytes() < enough), interval).unref();
+  setYoungGrowth(false);
+  setInterval(() => setYoungGrowth(youngBytes() < maxYoungBytes), interval).unref();
 }
 
-function letYoungGrow(grows: boolean): void {
+function setYoungGrowth(grows: boolean): void {
   setFlagsFromString(`--semi-space-growth-factor=${grows ? 2 : 1}`);
 }
 
 function youngBytes(): number {
   const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
-  return young?.space_size ?? enough;
+  return young?.space_size ?? maxYoungBytes;
 }

@@ -1,5 +1,5 @@
 import { InputError } from '../domain/problems.ts';
-import { nearest, oneOf } from './nearest.ts';
+import { didYouMean, oneOf } from './suggestions.ts';
 
 /** pino's own. They stand apart from the logger, because every command asks for its level, and few load pino. */
 export const logLevels: readonly string[] = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
@@ -12,6 +12,6 @@ export const logLevels: readonly string[] = ['fatal', 'error', 'warn', 'info', '
  */
 export function requireLogLevel(level: string | undefined): void {
   if (!level || logLevels.includes(level)) return;
-  const what = `Expected ${oneOf(logLevels)}, got "${level}".${nearest(level, logLevels)}`;
+  const what = `Expected ${oneOf(logLevels)}, got "${level}".${didYouMean(level, logLevels)}`;
   throw new InputError([{ where: 'LOG_LEVEL', what }]);
 }

@@ -1,11 +1,11 @@
 import { type Logger, pino } from 'pino';
 import { logLevels } from './log-level.ts';
-import { withoutAddresses } from './without-addresses.ts';
+import { maskAddresses } from './mask-addresses.ts';
 
 export type { Logger };
 
 /** pino's number of the level from which on no line has an address. */
-const info = 30;
+const infoLevel = 30;
 
 /** Our own names for things, and the caller's own address; none of them is a text of somebody else's. */
 const ownNames = new Set(['run', 'messageId', 'account', 'schedule', 'address']);
@@ -31,7 +31,7 @@ export function openLogger(
       hooks: {
         logMethod(words, method, number) {
           const [first, ...rest] = words;
-          if (number >= info && isRecord(first)) method.apply(this, [masked(first), ...rest]);
+          if (number >= infoLevel && isRecord(first)) method.apply(this, [maskValues(first), ...rest]);
           else method.apply(this, words);
         },
       },
@@ -41,11 +41,11 @@ export function openLogger(
 }
 
 /** Bytes of the log that are kept for when a disk has room again; what comes after them is lost. */
-const mostKept = 1_048_576;
+const maxKeptBytes = 1_048_576;
 
 /** Lines that cannot be written, as on a full disk, stop nothing: what is being sent would be in doubt by it. */
 function openStandardError(): { write(line: string): void } {
-  const stream = pino.destination({ dest: 2, sync: true, maxLength: mostKept });
+  const stream = pino.destination({ dest: 2, sync: true, maxLength: maxKeptBytes });
   stream.on('error', () => undefined);
   return stream;
 }
@@ -54,11 +54,11 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !(value instanceof Error);
 }
 
-function masked(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function maskValues(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [
       name,
-      typeof value === 'string' && !ownNames.has(name) ? withoutAddresses(value) : value,
+      typeof value === 'string' && !ownNames.has(name) ? maskAddresses(value) : value,
     ]),
   );
 }

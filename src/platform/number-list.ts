@@ -2,13 +2,13 @@
 export type NumberList = {
   readonly length: () => number;
   readonly push: (number: number) => number;
-  readonly at: (place: number) => number;
+  readonly at: (index: number) => number;
   readonly set: (place: number, number: number) => void;
 };
 
 const pieceLength = 65_536;
 
-export function openNumberList(): NumberList {
+export function createNumberList(): NumberList {
   const pieces: Uint32Array[] = [];
   let length = 0;
   const pieceOf = (place: number): Uint32Array => {
@@ -24,8 +24,8 @@ export function openNumberList(): NumberList {
       return length++;
     },
     at: (place) => pieceOf(place)[place % pieceLength] ?? 0,
-    set(place, number) {
-      pieceOf(place)[place % pieceLength] = number;
+    set(index, number) {
+      pieceOf(index)[index % pieceLength] = number;
     },
   };
 }

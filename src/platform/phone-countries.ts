@@ -6,7 +6,7 @@ import {
   parsePhoneNumberFromString,
   validatePhoneNumberLength,
 } from 'libphonenumber-js/max';
-import { quickNumberReader } from './quick-numbers.ts';
+import { createFastPhoneParser } from './fast-phone-numbers.ts';
 
 /** Calling codes, and which countries' they are, by the phone number library. */
 
@@ -57,7 +57,7 @@ export type CountryReader = (number: string) => CountryCode | undefined;
  */
 export function countryReader(prefix: string): CountryReader {
   const first = countriesWith(prefix.slice(1)).flatMap((country) => {
-    const read = quickNumberReader(country);
+    const read = createFastPhoneParser(country);
     return read ? { country, read } : [];
   })[0];
   return (number) =>

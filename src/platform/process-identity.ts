@@ -7,19 +7,19 @@ import { readFileSync } from 'node:fs';
 export type ProcessToken = string;
 
 export function ownProcessToken(): ProcessToken {
-  return procEntry(process.pid)?.token ?? String(process.pid);
+  return readProcEntry(process.pid)?.token ?? String(process.pid);
 }
 
 /** Whether the process is still there. A zombie counts as gone: a container without an init never buries them. */
-export function isAlive(token: ProcessToken): boolean {
+export function isProcessRunning(token: ProcessToken): boolean {
   const pid = Number.parseInt(token, 10);
   if (!Number.isSafeInteger(pid) || pid <= 0) return false;
-  const entry = procEntry(pid);
-  return entry === undefined ? answersSignals(pid) : entry.living && entry.token === token;
+  const entry = readProcEntry(pid);
+  return entry === undefined ? processExists(pid) : entry.living && entry.token === token;
 }
 
 /** Whether some process has this number, whoever owns it, and be it a zombie. */
-function answersSignals(pid: number): boolean {
+function processExists(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
@@ -27,7 +27,7 @@ function answersSignals(pid: number): boolean {
   }
 }
 
-function procEntry(pid: number): { token: ProcessToken; living: boolean } | undefined {
+function readProcEntry(pid: number): { token: ProcessToken; living: boolean } | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // proc(5): `pid (name) state …`, and the name may hold blanks and brackets. The start is field 22.

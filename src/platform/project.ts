@@ -14,7 +14,7 @@ accounts of its campaigns/ and the ledger in its .volley/ (docs/operations.md). 
 /** The project that a folder is in: the nearest folder with a marker, itself or above it. */
 export function findProject(workingFolder: string): string | undefined {
   for (let folder = workingFolder; ; folder = dirname(folder)) {
-    const trusted = folder === workingFolder || !isOpenToEverybody(folder);
+    const trusted = folder === workingFolder || !isWorldWritable(folder);
     if (trusted && existsSync(join(folder, projectMarker))) return folder;
     if (dirname(folder) === folder) return undefined;
   }
@@ -26,7 +26,7 @@ export function projectFolder(workingFolder: string): string {
 }
 
 /** Any user could put a marker there, as in /tmp, and accounts that our secrets would be sent to. */
-function isOpenToEverybody(folder: string): boolean {
+function isWorldWritable(folder: string): boolean {
   const status = statSync(folder, { throwIfNoEntry: false });
   return status !== undefined && (status.mode & 0o002) !== 0;
 }

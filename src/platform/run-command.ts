@@ -7,16 +7,16 @@ import { fileURLToPath } from 'node:url';
 
 export type CommandCall = {
   /** A program and its arguments; a name with a slash is that of a file, relative to the folder. */
-  readonly words: readonly string[];
+  readonly command: readonly string[];
   readonly folder: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly input: string;
-  readonly within: number;
+  readonly timeout: number;
   /** Milliseconds between the word to end and the end; and for what is still in its pipes. */
   readonly grace?: number;
 };
 
-export type CommandEnd = {
+export type CommandResult = {
   /** Undefined when it ended with 0. */
   readonly problem?: string;
   /** The first of what it wrote, to whichever of its outputs. */
@@ -24,12 +24,12 @@ export type CommandEnd = {
 };
 
 /** What is kept of what a command writes (bytes); it may write on. */
-const keptOutput = 4_096;
+const maxOutputBytes = 4_096;
 
-const usualGrace = 2_000;
+const defaultGrace = 2_000;
 
 /** The same of a process that is to be gone itself. */
-const hurriedGrace = 500;
+const shortGrace = 500;
 
 /**
  * Runs a program without a shell, in a process group of its own, of which nothing is left when this resolves. Never
@@ -39,29 +39,29 @@ const hurriedGrace = 500;
  * @param cutOff ends it before its time
  */
 export async function runCommand(
-  { words, folder, environment, input, within, grace = usualGrace }: CommandCall,
+  { command, folder, environment, input, timeout, grace = defaultGrace }: CommandCall,
   cutOff: AbortSignal,
-): Promise<CommandEnd> {
-  const child = start(words, folder, environment);
+): Promise<CommandResult> {
+  const child = startParent(command, folder, environment);
   if (child === undefined) return { problem: 'could not be started', output: '' };
-  const output = collect(child);
+  const output = collectOutput(child);
   const closed = once(child, 'close').catch(() => undefined);
-  const over = new AbortController();
-  const ended = endOf(child, child.stdio[3]);
+  const programEnded = new AbortController();
+  const ended = waitForExit(child, child.stdio[3]);
   // One that reads nothing may be over first.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
-  const stopped = endInTime(child, { within, grace }, cutOff, over.signal);
-  const byItself = await ended;
-  over.abort();
-  const problem = (await stopped) ?? byItself;
-  endGroup(child, 'SIGKILL');
+  const stopProblem = enforceTimeout(child, { within: timeout, grace }, cutOff, programEnded.signal);
+  const exitProblem = await ended;
+  programEnded.abort();
+  const problem = (await stopProblem) ?? exitProblem;
+  signalGroup(child, 'SIGKILL');
   // Whoever left the group may hold the pipes as long as it likes.
-  const waited = new AbortController();
-  const longest = cutOff.aborted ? hurriedGrace : grace;
-  const patience = sleep(longest, undefined, { signal: waited.signal }).catch(() => undefined);
-  await Promise.race([closed, patience]);
-  waited.abort();
+  const pipesClosed = new AbortController();
+  const pipeTimeout = cutOff.aborted ? shortGrace : grace;
+  const timedOut = sleep(pipeTimeout, undefined, { signal: pipesClosed.signal }).catch(() => undefined);
+  await Promise.race([closed, timedOut]);
+  pipesClosed.abort();
   for (const pipe of child.stdio) pipe?.destroy();
   return { ...(problem === undefined ? {} : { problem }), output: output() };
 }
@@ -69,13 +69,13 @@ export async function runCommand(
 const parent = fileURLToPath(new URL('./command-parent.js', import.meta.url));
 
 /** @returns undefined for words that no program can be started with, as those that hold a NUL */
-function start(
-  words: readonly string[],
+function startParent(
+  command: readonly string[],
   cwd: string,
   env: Readonly<Record<string, string>>,
 ): ChildProcessWithoutNullStreams | undefined {
   try {
-    return spawn(process.execPath, [parent, ...words], {
+    return spawn(process.execPath, [parent, ...command], {
       cwd,
       env: { ...env },
       detached: true,
@@ -87,12 +87,15 @@ function start(
 }
 
 /**
- * @param words how the program ended, as its parent writes it
+ * @param report how the program ended, as its parent writes it
  * @returns undefined when it was with 0
  */
-async function endOf(child: ChildProcess, words: ChildProcess['stdio'][number]): Promise<string | undefined> {
-  const said = words instanceof Readable ? text(words).catch(() => '') : Promise.resolve('');
-  const byItself = await new Promise<string | undefined>((resolve) => {
+async function waitForExit(
+  child: ChildProcess,
+  report: ChildProcess['stdio'][number],
+): Promise<string | undefined> {
+  const reported = report instanceof Readable ? text(report).catch(() => '') : Promise.resolve('');
+  const ownProblem = await new Promise<string | undefined>((resolve) => {
     child.once('error', (error: NodeJS.ErrnoException) =>
       resolve(`could not be started (${error.code ?? error.name})`),
     );
@@ -101,28 +104,28 @@ async function endOf(child: ChildProcess, words: ChildProcess['stdio'][number]):
       else resolve(signal === null ? `ended with ${code}` : `was ended by ${signal}`);
     });
   });
-  return byItself === undefined ? (await said) || undefined : byItself;
+  return ownProblem === undefined ? (await reported) || undefined : ownProblem;
 }
 
 /** @returns why it was ended, where it was */
-async function endInTime(
+async function enforceTimeout(
   child: ChildProcess,
-  { within, grace }: { readonly within: number; readonly grace: number },
+  { within: timeout, grace }: { readonly within: number; readonly grace: number },
   cutOff: AbortSignal,
-  over: AbortSignal,
+  programEnded: AbortSignal,
 ): Promise<string | undefined> {
-  const end = AbortSignal.any([cutOff, over]);
-  await sleep(within, undefined, { signal: end }).catch(() => undefined);
-  if (over.aborted) return undefined;
-  endGroup(child, 'SIGTERM');
-  const patience = cutOff.aborted ? hurriedGrace : grace;
-  await sleep(patience, undefined, { signal: over }).catch(() => undefined);
-  endGroup(child, 'SIGKILL');
-  return cutOff.aborted ? 'was ended, as the process had to end' : `was not over within ${within} ms`;
+  const end = AbortSignal.any([cutOff, programEnded]);
+  await sleep(timeout, undefined, { signal: end }).catch(() => undefined);
+  if (programEnded.aborted) return undefined;
+  signalGroup(child, 'SIGTERM');
+  const killDelay = cutOff.aborted ? shortGrace : grace;
+  await sleep(killDelay, undefined, { signal: programEnded }).catch(() => undefined);
+  signalGroup(child, 'SIGKILL');
+  return cutOff.aborted ? 'was ended, as the process had to end' : `was not over within ${timeout} ms`;
 }
 
 /** The program, and what it has started; those that are gone are no problem. */
-function endGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, signal);
@@ -131,16 +134,16 @@ function endGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-function collect({ stdout, stderr }: ChildProcess): () => string {
+function collectOutput({ stdout, stderr }: ChildProcess): () => string {
   const pieces: Buffer[] = [];
   let kept = 0;
   for (const pipe of [stdout, stderr]) {
     pipe?.on('error', () => undefined);
     pipe?.on('data', (piece: Buffer) => {
-      const taken = piece.subarray(0, keptOutput - kept);
-      if (taken.length === 0) return;
-      pieces.push(Buffer.from(taken));
-      kept += taken.length;
+      const added = piece.subarray(0, maxOutputBytes - kept);
+      if (added.length === 0) return;
+      pieces.push(Buffer.from(added));
+      kept += added.length;
     });
   }
   return () => Buffer.concat(pieces).toString('utf8');

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { nearestZone, regionName } from './region-names.ts';
 import { durationUnits } from './scalar-text.ts';
-import { knownText } from './schema-words.ts';
+import { knownText } from './schema-messages.ts';
+import { didYouMeanZone, timeZoneName } from './time-zone-names.ts';
 
 /** What a duration looks like, with all its units. */
 export const expectedDuration = 'expected a duration such as 500ms, 5s, 2m, 2h or 7d';
@@ -32,7 +32,7 @@ export function wholeNumber(minimum: number, maximum: number, byDefault: number)
 }
 
 /** `true` or `false`, which stay text in our YAML. */
-export const truth = z
+export const booleanText = z
   .string()
   .refine((written) => written === 'true' || written === 'false', { error: 'expected true or false' })
   .meta({ type: 'boolean' })
@@ -89,9 +89,9 @@ export const localDate = z
 
 /** A time zone by its name in the IANA database, such as `Pacific/Auckland`. */
 export const timeZone = knownText(
-  (name) => regionName(name) !== undefined,
+  (name) => timeZoneName(name) !== undefined,
   'expected a time zone such as Pacific/Auckland or UTC',
-  nearestZone,
+  didYouMeanZone,
 );
 
 /** A local date, month or time, read into a form that Postgres reads, and in which the later one is the greater text. */

@@ -4,7 +4,7 @@ import type { Problem } from '../domain/problems.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A secret stands in the environment, never in the file; `writeOnly` keeps what does stand there out of errors. */
-export const secret = z
+export const secretReference = z
   .string()
   .regex(
     /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/,
@@ -13,7 +13,7 @@ export const secret = z
   .meta({ writeOnly: true });
 
 /** Puts in the values of `${NAME}` and `${NAME:-default}`; a name that is not set is a problem. */
-export function resolveNames(
+export function resolveVariables(
   text: string,
   where: string,
   environment: Environment,

@@ -30,7 +30,7 @@ export function createHome(home: string): ServerFiles {
     }
     return serverFiles(realpathSync(home));
   } catch (cause) {
-    const what = `cannot be written (${messageOf(cause)}). Set VOLLEY_HOME to a folder you may write, or set DATABASE_URL.`;
+    const what = `cannot be written (${errorMessage(cause)}). Set VOLLEY_HOME to a folder you may write, or set DATABASE_URL.`;
     throw new InputError([{ where: home, what }], { cause });
   }
 }
@@ -53,6 +53,6 @@ export function explainForeignFile(path: string, cause: unknown): unknown {
   return new InputError([{ where: path, what }], { cause });
 }
 
-export function messageOf(error: unknown): string {
+export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

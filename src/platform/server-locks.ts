@@ -21,11 +21,11 @@ const lockProgram =
  * seconds now or not at all. The lock is the open file's, so the process that opened it keeps it when the script has ended.
  * A script that cannot even try ends at once: it knows nothing of the other processes, and must not act on them.
  */
-const lock = `lock() { ${lockProgram} && return; [ $? = 75 ] || exit 70; return 1; }`;
+const lockFunction = `lock() { ${lockProgram} && return; [ $? = 75 ] || exit 70; return 1; }`;
 
-/** The words after `sh` that run a script with locks. @param words `$0` and following */
-export function scriptWords(script: string, ...words: readonly string[]): string[] {
-  return ['-c', `${lock}\n${script}`, ...words];
+/** The words after `sh` that run a script with locks. @param parameters `$0` and following */
+export function scriptArguments(script: string, ...parameters: readonly string[]): string[] {
+  return ['-c', `${lockFunction}\n${script}`, ...parameters];
 }
 
 export function openLock(path: string): LockFile {
@@ -50,19 +50,19 @@ export function openLock(path: string): LockFile {
  * @throws Error when it could not be run, or not try to take a lock
  */
 export async function runScript(
-  words: readonly string[],
+  scriptArgs: readonly string[],
   files: readonly LockFile[],
   user: ServerUser = {},
 ): Promise<number> {
   // In a session of its own: a Ctrl-C is not for it.
   const options = { ...user, cwd: '/', detached: true };
-  const child = spawn('/bin/sh', words, { ...options, stdio: ['ignore', 'ignore', 'pipe', ...files] });
-  let said = '';
+  const child = spawn('/bin/sh', scriptArgs, { ...options, stdio: ['ignore', 'ignore', 'pipe', ...files] });
+  let errorOutput = '';
   child.stderr?.on('data', (words) => {
-    said += words;
+    errorOutput += words;
   });
   const [code] = await once(child, 'close');
-  if (typeof code !== 'number' || code >= 64) throw new Error(whyNoLock(said));
+  if (typeof code !== 'number' || code >= 64) throw new Error(describeLockFailure(errorOutput));
   return code;
 }
 
@@ -70,14 +70,14 @@ export async function runScript(
 export function isLocked(path: string): boolean {
   if (!existsSync(path)) return false;
   const file = openSync(path, 'r');
-  const { status, stderr } = spawnSync('/bin/sh', scriptWords('lock 0 s'), {
+  const { status, stderr } = spawnSync('/bin/sh', scriptArguments('lock 0 s'), {
     stdio: [file, 'ignore', 'pipe'],
   });
   closeSync(file);
   if (status === 0 || status === 1) return status === 1;
-  throw new InputError([{ where: path, what: `${whyNoLock(String(stderr))}.` }]);
+  throw new InputError([{ where: path, what: `${describeLockFailure(String(stderr))}.` }]);
 }
 
-function whyNoLock(said: string): string {
-  return `no lock can be taken (${said.trim() || 'the shell was ended'}). Install the program flock (package util-linux), or set VOLLEY_HOME to a folder whose file system has locks`;
+function describeLockFailure(errorOutput: string): string {
+  return `no lock can be taken (${errorOutput.trim() || 'the shell was ended'}). Install the program flock (package util-linux), or set VOLLEY_HOME to a folder whose file system has locks`;
 }

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasCode } from './file-error.ts';
 import { readText } from './server-files.ts';
-import { type LockFile, openLock, scriptWords } from './server-locks.ts';
+import { type LockFile, openLock, scriptArguments } from './server-locks.ts';
 import type { PostgresPrograms, ServerUser } from './server-user.ts';
 
 /** The role that Volley works as, which may do what it likes in its database of the same name and nothing else. */
-export const role = 'volley';
+export const volleyRole = 'volley';
 
 /**
  * What a server is started with. It listens on no port: its socket is in the data, which only its user and root can enter, and needs
@@ -30,10 +30,10 @@ const settings = [
 ].flatMap((setting) => ['-c', setting]);
 
 /** A start after a crash replays at most 1 GB of write-ahead log, some 20 s on a slow disk (seconds). */
-export const longestStart = 120;
+export const maxStartSeconds = 120;
 /** It writes what it has in memory to disk first, which is at most some hundred megabytes (seconds). */
-export const longestStop = 60;
-const largestLog = 4_000_000;
+export const maxStopSeconds = 60;
+const maxLogBytes = 4_000_000;
 
 /** What a program of Postgres sees of our environment: nothing, above all no credentials and no settings of libpq. */
 const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
@@ -49,8 +49,8 @@ export const stopScript = `
 tries=0
 until lock $((tries > 0)) x <&5; do
   tries=$((tries + 1))
-  [ $tries -gt ${longestStop + 10} ] && exit 1
-  [ $tries -gt ${longestStop} ] && signal=QUIT || signal=INT
+  [ $tries -gt ${maxStopSeconds + 10} ] && exit 1
+  [ $tries -gt ${maxStopSeconds} ] && signal=QUIT || signal=INT
   read -r pid <"$0/pg/postmaster.pid" || continue
   case $pid in '' | 1 | 0* | *[!0-9]*) continue ;; esac
   if [ ! -d /proc/self ] || [ "/proc/$pid/cwd" -ef "$0/pg" ]; then
@@ -76,8 +76,8 @@ if [ ! -d "$0/pg" ]; then
   "$initdb" --username=postgres --auth-local=trust --auth-host=reject --encoding=UTF8 \\
     --locale=C --locale-provider=builtin --builtin-locale=C.UTF-8 --pgdata="$0/new"
   "$postgres" --single -D "$0/new" -c exit_on_error=on postgres <<'SQL'
-CREATE ROLE ${role} LOGIN
-CREATE DATABASE ${role} OWNER ${role}
+CREATE ROLE ${volleyRole} LOGIN
+CREATE DATABASE ${volleyRole} OWNER ${volleyRole}
 SQL
   mv "$0/new" "$0/pg"
   sync "$0"
@@ -95,7 +95,7 @@ export function readServer(pg: string): ServerProcess | undefined {
 }
 
 /** Whether the server is ready, and there to answer: asked at its socket, for it may be in another container. */
-export async function answers(pg: string): Promise<boolean> {
+export async function acceptsConnections(pg: string): Promise<boolean> {
   if (!readServer(pg)?.isReady) return false;
   const socket = connect(join(pg, '.s.PGSQL.5432'));
   // EAGAIN: too many wait for an answer already.
@@ -107,12 +107,12 @@ export async function answers(pg: string): Promise<boolean> {
 }
 
 /** How a server is started: its log, the user, the programs, and the locks of `startScript` as files 3 and following. */
-export type ServerCall = {
+export type ServerStart = {
   readonly log: string;
   readonly user: ServerUser;
   readonly programs: PostgresPrograms;
   readonly locks: readonly LockFile[];
-  readonly words: readonly string[];
+  readonly postgresOptions: readonly string[];
 };
 
 /**
@@ -123,38 +123,38 @@ export type ServerCall = {
  */
 export async function startServer(
   data: string,
-  { log, user, programs, locks, words }: ServerCall,
+  { log, user, programs, locks, postgresOptions }: ServerStart,
 ): Promise<void> {
   // Of a server that is gone, as the lock says; Postgres may take another program, by its number, for that one.
   for (const name of ['postmaster.pid', '.s.PGSQL.5432.lock'])
     rmSync(join(data, 'pg', name), { force: true });
-  if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) > largestLog) renameSync(log, `${log}.1`);
+  if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) > maxLogBytes) renameSync(log, `${log}.1`);
   const logged = openLock(log);
   const begin = fstatSync(logged).size;
   const child = spawn(
     '/bin/sh',
-    scriptWords(startScript, data, programs.postgres, programs.initdb, ...settings, ...words),
+    scriptArguments(startScript, data, programs.postgres, programs.initdb, ...settings, ...postgresOptions),
     { ...user, cwd: '/', env, detached: true, stdio: ['ignore', 'ignore', logged, ...locks] },
   );
   closeSync(logged);
   child.unref();
   await once(child, 'spawn');
-  for (const deadline = Date.now() + longestStart * 1000; Date.now() < deadline; await sleep(10)) {
+  for (const deadline = Date.now() + maxStartSeconds * 1000; Date.now() < deadline; await sleep(10)) {
     if (readServer(join(data, 'pg'))?.isReady) return;
     if (child.exitCode !== null || child.signalCode !== null)
-      throw new Error(complaintIn(child, readFileSync(log).subarray(begin).toString('utf8')));
+      throw new Error(describeStartFailure(child, readFileSync(log).subarray(begin).toString('utf8')));
   }
-  throw new Error(`the server was not ready after ${longestStart} s`);
+  throw new Error(`the server was not ready after ${maxStartSeconds} s`);
 }
 
 /** Why a program failed, in the words of the log that say it best. */
-function complaintIn({ signalCode }: ChildProcess, logged: string): string {
+function describeStartFailure({ signalCode }: ChildProcess, logged: string): string {
   if (signalCode !== null) return `it was ended by ${signalCode}`;
   const lines = logged.split('\n').filter((line) => line.trim() !== '');
-  const said =
+  const failure =
     lines.find((line) => /\b(FATAL|PANIC|error):/i.test(line)) ?? lines.at(-1) ?? 'nothing was logged';
-  const advice = /shared librar/.test(said)
+  const advice = /shared librar/.test(failure)
     ? ' (if npm skipped install scripts, `npm rebuild` completes it)'
     : '';
-  return `${said.replace(/^.*?\b(FATAL|PANIC|error|initdb):\s*/i, '').replace(/[.\s]+$/, '')}${advice}`;
+  return `${failure.replace(/^.*?\b(FATAL|PANIC|error|initdb):\s*/i, '').replace(/[.\s]+$/, '')}${advice}`;
 }

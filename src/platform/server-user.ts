@@ -50,15 +50,15 @@ export function chooseServerUser(dataFolder: string): ServerUser {
 export function makeDataFolder({ home, data }: ServerFiles, systemFolder: string): string {
   if (existsSync(data)) return realpathSync(data);
   const user = chooseServerUser(data);
-  const isHere = canEnter(home, user);
-  if (!isHere) openSystemFolder(systemFolder);
-  const made = mkdtempSync(isHere ? `${data}.` : join(systemFolder, 'data-'));
-  if (user.uid !== undefined && user.gid !== undefined) chownSync(made, user.uid, user.gid);
+  const isInHome = canEnter(home, user);
+  if (!isInHome) createSystemFolder(systemFolder);
+  const created = mkdtempSync(isInHome ? `${data}.` : join(systemFolder, 'data-'));
+  if (user.uid !== undefined && user.gid !== undefined) chownSync(created, user.uid, user.gid);
   try {
-    if (isHere) renameSync(made, data);
-    else symlinkSync(made, data);
+    if (isInHome) renameSync(created, data);
+    else symlinkSync(created, data);
   } catch (error) {
-    rmSync(made, { recursive: true });
+    rmSync(created, { recursive: true });
     // Another command may have been faster.
     if (!existsSync(data)) throw error;
   }
@@ -71,8 +71,8 @@ export function canEnter(folder: string, user: ServerUser): boolean {
 }
 
 /** Whether the server's user can run a program, with all its libraries. */
-function canRun(user: ServerUser, program: string, ...words: readonly string[]): boolean {
-  return spawnSync(program, words, { ...user, cwd: '/', stdio: 'ignore' }).status === 0;
+function canRun(user: ServerUser, program: string, ...args: readonly string[]): boolean {
+  return spawnSync(program, args, { ...user, cwd: '/', stdio: 'ignore' }).status === 0;
 }
 
 /**
@@ -86,15 +86,15 @@ export async function postgresPrograms(user: ServerUser, systemFolder: string): 
   const version = execFileSync(programs.postgres, ['--version'], { encoding: 'utf8' }).trim();
   const target = join(systemFolder, `postgres-${version.split(' ').at(-1)}`);
   if (!existsSync(target)) {
-    openSystemFolder(systemFolder);
-    const made = mkdtempSync(`${target}.`);
-    execFileSync('cp', ['-RP', `${dirname(dirname(programs.postgres))}/.`, made]);
+    createSystemFolder(systemFolder);
+    const copy = mkdtempSync(`${target}.`);
+    execFileSync('cp', ['-RP', `${dirname(dirname(programs.postgres))}/.`, copy]);
     // An install under a strict umask leaves files that only their owner may read.
-    execFileSync('chmod', ['-R', 'a+rX', made]);
+    execFileSync('chmod', ['-R', 'a+rX', copy]);
     try {
-      renameSync(made, target);
+      renameSync(copy, target);
     } catch (error) {
-      rmSync(made, { recursive: true });
+      rmSync(copy, { recursive: true });
       // The command of another home may have been faster.
       if (!existsSync(target)) throw error;
     }
@@ -114,6 +114,6 @@ async function importPrograms(): Promise<PostgresPrograms> {
 }
 
 /** Makes the folder for what root's server cannot reach in a home: everybody can pass through it, whatever the umask. */
-function openSystemFolder(folder: string): void {
+function createSystemFolder(folder: string): void {
   if (makeFolder(folder)) chmodSync(folder, 0o755);
 }

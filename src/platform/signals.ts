@@ -2,26 +2,26 @@
  * Milliseconds in which signals are one wish to stop: `timeout` signals its child and then the group that the child is in, and
  * a program that started this one may pass on a signal that both have had.
  */
-const sameWish = 250;
+const repeatInterval = 250;
 
 /**
  * Ctrl-C, `kill` and a terminal that is closed ask a process to stop: the first time the returned signal is aborted, so
  * that work under way is recorded; the second time the process leaves at once, which is as safe as being killed. What the
  * process waits for is told at once.
  *
- * @param tell to whoever asked; must have written when it returns
+ * @param print to whoever asked; must have written when it returns
  */
-export function listenForStop(tell: (text: string) => void): StopListener {
+export function listenForStop(print: (text: string) => void): StopListener {
   const controller = new AbortController();
   let waitsFor: (() => string) | undefined;
-  let whenEnded = 'Stopped.';
+  let endMessage = 'Stopped.';
   let askedAt = Number.NEGATIVE_INFINITY;
   const onSignal = (): void => {
-    if (performance.now() - askedAt < sameWish) return;
-    if (controller.signal.aborted) tell('Ended at once.');
-    else if (waitsFor === undefined) tell(whenEnded);
+    if (performance.now() - askedAt < repeatInterval) return;
+    if (controller.signal.aborted) print('Ended at once.');
+    else if (waitsFor === undefined) print(endMessage);
     else {
-      tell(`Stopping. ${waitsFor()} Ctrl-C again ends at once.`);
+      print(`Stopping. ${waitsFor()} Ctrl-C again ends at once.`);
       askedAt = performance.now();
       controller.abort();
       return;
@@ -37,7 +37,7 @@ export function listenForStop(tell: (text: string) => void): StopListener {
     },
     endsAtOnce: (what) => {
       waitsFor = undefined;
-      whenEnded = what;
+      endMessage = what;
     },
   };
 }

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { digestOf, isSecretOf } from './digest.ts';
+import { digestOf, matchesDigest } from './digest.ts';
 
 /**
  * The Standard Webhooks scheme (standardwebhooks.com, "Signature scheme"), by hand: its JavaScript library decodes the
@@ -7,9 +7,9 @@ import { digestOf, isSecretOf } from './digest.ts';
  * machine for the time.
  */
 
-const [fewest, most] = [24, 64];
+const [minKeyBytes, maxKeyBytes] = [24, 64];
 
-export const signatureKeyForm = `whsec_ and ${fewest} to ${most} bytes in base64`;
+export const signatureKeyForm = `whsec_ and ${minKeyBytes} to ${maxKeyBytes} bytes in base64`;
 
 export const wrongSignatureKey = `The key of the signature must be ${signatureKeyForm}.`;
 
@@ -17,12 +17,12 @@ export const wrongSignatureKey = `The key of the signature must be ${signatureKe
 const tolerance = 5 * 60 * 1000;
 
 /** More are not looked at; a sender gives two while it changes its key. */
-const mostSignatures = 10;
+const maxSignatures = 10;
 
 export function readSignatureKey(value: string): Buffer | undefined {
   const base64 = /^whsec_([\w+/-]+={0,2})$/.exec(value)?.[1] ?? '';
   const key = Buffer.from(base64, 'base64');
-  return key.length < fewest || key.length > most ? undefined : key;
+  return key.length < minKeyBytes || key.length > maxKeyBytes ? undefined : key;
 }
 
 /** The headers of a call that is signed with this key. */
@@ -31,7 +31,7 @@ export function signatureHeaders(key: Uint8Array, id: string, body: string | Uin
   return {
     'webhook-id': id,
     'webhook-timestamp': timestamp,
-    'webhook-signature': `v1,${signatureOver(key, id, timestamp, body)}`,
+    'webhook-signature': `v1,${computeSignature(key, id, timestamp, body)}`,
   };
 }
 
@@ -42,7 +42,7 @@ export function signatureHeaders(key: Uint8Array, id: string, body: string | Uin
  * @param body the bytes as they came
  * @returns a digest of what is signed, by which the same call is known when it comes again; undefined when it is not signed
  */
-export function signatureOf(
+export function verifySignature(
   key: Uint8Array,
   headers: Readonly<Record<string, string | undefined>>,
   body: Uint8Array,
@@ -50,18 +50,18 @@ export function signatureOf(
 ): Buffer | undefined {
   const id = headers['webhook-id'] ?? '';
   const timestamp = headers['webhook-timestamp'] ?? '';
-  const expected = digestOf(signatureOver(key, id, timestamp, body));
+  const expected = digestOf(computeSignature(key, id, timestamp, body));
   const matches = (headers['webhook-signature'] ?? '')
     .split(' ')
     .filter((signature) => signature.startsWith('v1,'))
-    .slice(0, mostSignatures)
-    .filter((signature) => isSecretOf(signature.slice('v1,'.length), expected));
-  const inTime =
+    .slice(0, maxSignatures)
+    .filter((signature) => matchesDigest(signature.slice('v1,'.length), expected));
+  const isRecent =
     /^\d{1,12}$/.test(timestamp) && Math.abs(now.getTime() - Number(timestamp) * 1000) <= tolerance;
-  return id !== '' && inTime && matches.length > 0 ? expected : undefined;
+  return id !== '' && isRecent && matches.length > 0 ? expected : undefined;
 }
 
 /** HMAC-SHA256 over `id.timestamp.body`. Headers are Latin-1, as Node reads them. */
-function signatureOver(key: Uint8Array, id: string, timestamp: string, body: string | Uint8Array): string {
+function computeSignature(key: Uint8Array, id: string, timestamp: string, body: string | Uint8Array): string {
   return createHmac('sha256', key).update(`${id}.${timestamp}.`, 'latin1').update(body).digest('base64');
 }

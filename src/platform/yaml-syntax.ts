@@ -33,10 +33,10 @@ export function parseYaml(source: string, file: string): YamlTree {
     const { line, col } = lineCounter.linePos(offset);
     return `${file}:${line}:${col}`;
   };
-  const values = [...valueProblems(document, source, at), ...swallowedLines(document, source, at)];
+  const values = [...findValueProblems(document, source, at), ...findSwallowedLines(document, source, at)];
   const problems = [
-    ...repeatedKeys(document, source, at),
-    ...(values.length > 0 ? values : syntaxError(document, source, at)),
+    ...findRepeatedKeys(document, source, at),
+    ...(values.length > 0 ? values : findSyntaxError(document, source, at)),
   ];
   if (problems.length > 0) throw new InputError(problems);
   return { source, document, at };
@@ -58,18 +58,20 @@ function parse(source: string, lineCounter: LineCounter): Document.Parsed {
  *
  * @param line that is not to go on a text without quotes that began above it, from 1
  */
-export function readableYaml(source: string, line?: number): Document.Parsed | undefined {
+export function parseReadableYaml(source: string, line?: number): Document.Parsed | undefined {
   const lines = new LineCounter();
   const document = parse(source, lines);
   if (document.errors.length > 0) return undefined;
   const at = (offset: number): string => String(lines.linePos(offset).line);
-  const problems = [valueProblems, swallowedLines, repeatedKeys].map((find) => find(document, source, at));
+  const problems = [findValueProblems, findSwallowedLines, findRepeatedKeys].map((find) =>
+    find(document, source, at),
+  );
   if (problems.flat().length > 0) return undefined;
-  const goesOn = plainTexts(document).some(([start, end]) => {
+  const continuesText = plainTexts(document).some(([start, end]) => {
     const first = lines.linePos(start).line;
     return line !== undefined && first < line && line <= lines.linePos(end).line;
   });
-  return goesOn ? undefined : document;
+  return continuesText ? undefined : document;
 }
 
 function plainTexts(document: Document): (readonly [number, number])[] {
@@ -83,7 +85,7 @@ function plainTexts(document: Document): (readonly [number, number])[] {
 }
 
 /** A line of a list that is indented too far is, to YAML, a part of the text above it. */
-function swallowedLines(document: Document, source: string, at: (offset: number) => string): Problem[] {
+function findSwallowedLines(document: Document, source: string, at: (offset: number) => string): Problem[] {
   return plainTexts(document).flatMap(([start, end]) => {
     const dash = source.slice(start, end).search(/(?<=\n[ ]*)- /);
     if (dash < 0) return [];
@@ -93,9 +95,9 @@ function swallowedLines(document: Document, source: string, at: (offset: number)
   });
 }
 
-export const repeatedKey = 'is written twice; keys must be unique.';
+export const repeatedKeyText = 'is written twice; keys must be unique.';
 
-function repeatedKeys(document: Document, _source: string, at: (offset: number) => string): Problem[] {
+function findRepeatedKeys(document: Document, _source: string, at: (offset: number) => string): Problem[] {
   const repeated: { readonly offset: number; readonly what: string }[] = [];
   visit(document, {
     Map: (_, { items }) => {
@@ -104,7 +106,7 @@ function repeatedKeys(document: Document, _source: string, at: (offset: number) 
         if (!isScalar(key)) continue;
         const name = String(key.value);
         if (known.has(name)) {
-          const what = `Key "${name}" ${repeatedKey}`;
+          const what = `Key "${name}" ${repeatedKeyText}`;
           repeated.push({ offset: key.range?.[0] ?? 0, what });
         }
         known.add(name);
@@ -116,7 +118,7 @@ function repeatedKeys(document: Document, _source: string, at: (offset: number) 
 }
 
 /** The first error; those after it are mostly its consequences. */
-function syntaxError(document: Document, source: string, at: (offset: number) => string): Problem[] {
+function findSyntaxError(document: Document, source: string, at: (offset: number) => string): Problem[] {
   const [error] = document.errors;
   if (!error) return [];
   const [offset] = error.pos;
@@ -201,10 +203,10 @@ function lastScalar(document: Document): number | undefined {
 }
 
 /** An alias seldom comes alone. */
-const mostValueProblems = 5;
+const maxValueProblems = 5;
 
 /** Values that YAML would read otherwise than they stand there. */
-function valueProblems(document: Document, source: string, at: (offset: number) => string): Problem[] {
+function findValueProblems(document: Document, source: string, at: (offset: number) => string): Problem[] {
   const problems: Problem[] = [];
   visit(document, {
     Node: (_, node) => {
@@ -213,11 +215,11 @@ function valueProblems(document: Document, source: string, at: (offset: number) 
       if (mark !== undefined) {
         const written = isAlias(node) ? offset : source.slice(0, offset).search(/(&|!+)[^&!]*$/);
         // Where the list around it is broken too, the parser puts the node before its own mark.
-        const place = written < 0 ? offset : written;
+        const markOffset = written < 0 ? offset : written;
         const what = `A text that begins with "${mark}" must stand in quotes (YAML's anchors, aliases and tags are not read here).`;
-        problems.push({ where: at(place), what });
+        problems.push({ where: at(markOffset), what });
         // Where its mark stands is looked for in all that is before it.
-        if (problems.length >= mostValueProblems) return visit.BREAK;
+        if (problems.length >= maxValueProblems) return visit.BREAK;
       } else if (isScalar(node) && node.type === 'PLAIN' && /^(~|null)$/i.test(String(node.value))) {
         const what = `"${node.value}" means no value in YAML: leave the key out, or put the text in quotes.`;
         problems.push({ where: at(offset), what });
@@ -225,7 +227,7 @@ function valueProblems(document: Document, source: string, at: (offset: number) 
       return undefined;
     },
   });
-  return problems.slice(0, mostValueProblems);
+  return problems.slice(0, maxValueProblems);
 }
 
 function markOf(node: Node): '*' | '&' | '!' | undefined {

@@ -1,12 +1,12 @@
 import { isCollection, isMap, isScalar, isSeq, type Node, visit } from 'yaml';
 import { z } from 'zod';
 import { InputError } from '../domain/problems.ts';
-import { nearest, oneOf } from './nearest.ts';
-import { hintOf, wordsAndHint } from './schema-words.ts';
-import { findWrongIndentation, type Judgement } from './yaml-indentation.ts';
+import { splitSuggestion, suggestionOf } from './schema-messages.ts';
+import { didYouMean, oneOf } from './suggestions.ts';
+import { findWrongIndentation, type YamlCheck } from './yaml-indentation.ts';
+import { findLookalikeMistake } from './yaml-lookalikes.ts';
 import { nodeAt, offsetOf, offsetOfKey, type Path } from './yaml-nodes.ts';
-import { findRivalMistake } from './yaml-rivals.ts';
-import { parseYaml, readableYaml, repeatedKey, type YamlTree } from './yaml-syntax.ts';
+import { parseReadableYaml, parseYaml, repeatedKeyText, type YamlTree } from './yaml-syntax.ts';
 
 type Shape = z.core.JSONSchema.BaseSchema;
 
@@ -23,20 +23,20 @@ export type YamlFile<Value> = {
  * Messages of the schema's own rules begin with "expected …"; the value is then added to them, except where the schema
  * marks it `writeOnly` (a secret).
  *
- * @param mostKeys that the file may have
+ * @param maxKeys that the file may have
  * @throws InputError with every problem found, each with file, line and column.
  */
 export function readYaml<Schema extends z.ZodType>(
   text: string,
   file: string,
   schema: Schema,
-  mostKeys = usualMostKeys,
+  maxKeys = defaultMaxKeys,
 ): YamlFile<z.output<Schema>> {
   try {
-    return readAsWritten(text, file, schema, mostKeys);
+    return readAsWritten(text, file, schema, maxKeys);
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
-    throw toldByIndentation(text, file, schema, error) ?? error;
+    throw explainByIndentation(text, file, schema, error) ?? error;
   }
 }
 
@@ -44,7 +44,7 @@ function readAsWritten<Schema extends z.ZodType>(
   text: string,
   file: string,
   schema: Schema,
-  mostKeys: number,
+  maxKeys: number,
 ): YamlFile<z.output<Schema>> {
   const tree = parseYaml(text, file);
   const { contents } = tree.document;
@@ -54,8 +54,8 @@ function readAsWritten<Schema extends z.ZodType>(
   }
 
   const keys = countKeys(tree.document);
-  if (keys > mostKeys) {
-    const what = `The file has ${keys.toLocaleString('en')} keys; expected at most ${mostKeys.toLocaleString('en')}.`;
+  if (keys > maxKeys) {
+    const what = `The file has ${keys.toLocaleString('en')} keys; expected at most ${maxKeys.toLocaleString('en')}.`;
     throw new InputError([{ where: file, what }]);
   }
 
@@ -80,7 +80,7 @@ function countKeys(document: YamlTree['document']): number {
 }
 
 /** The rate cards of accounts may have 20,000 rates of some keys each; nothing else is near that. */
-const usualMostKeys = 200_000;
+const defaultMaxKeys = 200_000;
 
 /** It takes some milliseconds to make. */
 const shapes = new WeakMap<z.ZodType, Shape>();
@@ -94,37 +94,38 @@ function shapeOf(schema: z.ZodType): Shape {
 }
 
 /** Where the indentation of one line is to blame, that is told, and what is wrong beside it. */
-function toldByIndentation(
+function explainByIndentation(
   text: string,
   file: string,
   schema: z.ZodType,
   { problems }: InputError,
 ): InputError | undefined {
-  const judge = (source: string, changedLine?: number): Judgement => {
-    const document = readableYaml(source, changedLine);
+  const check = (source: string, changedLine?: number): YamlCheck => {
+    const document = parseReadableYaml(source, changedLine);
     if (document === undefined) return { readable: false, problems: Number.POSITIVE_INFINITY };
     const issues = schema.safeParse(document.toJS()).error?.issues ?? [];
     return { readable: true, problems: issues.reduce((sum, issue) => sum + weightOf(issue), 0) };
   };
-  const found = judge(text);
+  const found = check(text);
   // Values alone are not a matter of indentation.
   if (found.problems === 0) return undefined;
   const lines = problems.map(({ where }) => Number(/:(\d+):\d+$/.exec(where)?.[1] ?? 1));
-  const rival = findRivalMistake(text, lines, judge);
-  if (rival) return new InputError([{ where: `${file}:${rival.line}:${rival.column}`, what: rival.what }]);
+  const lookalike = findLookalikeMistake(text, lines, check);
+  if (lookalike)
+    return new InputError([{ where: `${file}:${lookalike.line}:${lookalike.column}`, what: lookalike.what }]);
   // A key that is written twice is told as such, unless a line beside it is all that is wrong.
-  const isOnlyRepeated = problems.every(({ what }) => what.endsWith(repeatedKey));
-  const wrong = findWrongIndentation(text, lines, found.readable || isOnlyRepeated, judge);
+  const isOnlyRepeated = problems.every(({ what }) => what.endsWith(repeatedKeyText));
+  const wrong = findWrongIndentation(text, lines, found.readable || isOnlyRepeated, check);
   if (!wrong) return undefined;
-  const { line, has, expected, mended } = wrong;
-  const spaces = has === 1 ? '1 space' : `${has} spaces`;
+  const { line, actual, expected, fixed } = wrong;
+  const spaces = actual === 1 ? '1 space' : `${actual} spaces`;
   const what = `The indentation of this line does not fit the lines around it: it has ${spaces}; expected ${expected}.`;
-  const told = { where: `${file}:${line}:${has + 1}`, what };
+  const indentationProblem = { where: `${file}:${line}:${actual + 1}`, what };
   try {
-    readAsWritten(mended, file, schema, Number.POSITIVE_INFINITY);
-    return new InputError([told]);
+    readAsWritten(fixed, file, schema, Number.POSITIVE_INFINITY);
+    return new InputError([indentationProblem]);
   } catch (error) {
-    return error instanceof InputError ? new InputError([told, ...error.problems]) : undefined;
+    return error instanceof InputError ? new InputError([indentationProblem, ...error.problems]) : undefined;
   }
 }
 
@@ -141,7 +142,7 @@ function mistakesOf(issue: z.core.$ZodIssue, shape: Shape, tree: YamlTree): Mist
   const wrongKey = issue.code === 'invalid_key' ? issue.issues[0] : undefined;
   if (wrongKey?.code === 'invalid_value') {
     const [parent, key] = [issue.path.slice(0, -1), String(issue.path.at(-1))];
-    const what = unknownKey(key, parent.join('.'), wrongKey.values.map(String));
+    const what = describeUnknownKey(key, parent.join('.'), wrongKey.values.map(String));
     return [{ offset: offsetOfKey(contents, parent, key) ?? offsetOf(contents, parent), what }];
   }
   if (issue.code !== 'unrecognized_keys') {
@@ -150,65 +151,65 @@ function mistakesOf(issue: z.core.$ZodIssue, shape: Shape, tree: YamlTree): Mist
   const known = Object.keys(shapeAt(shape, issue.path)?.properties ?? {});
   return issue.keys.map((key) => ({
     offset: offsetOfKey(contents, issue.path, key) ?? offsetOf(contents, issue.path),
-    what: unknownKey(key, issue.path.join('.'), known),
+    what: describeUnknownKey(key, issue.path.join('.'), known),
   }));
 }
 
-function unknownKey(key: string, parent: string, known: readonly string[]): string {
-  const place = parent === '' ? '' : ` in "${parent}"`;
+function describeUnknownKey(key: string, parent: string, known: readonly string[]): string {
+  const parentText = parent === '' ? '' : ` in "${parent}"`;
   const list = known.length > 0 && known.length <= 12 ? ` Known here: ${known.join(', ')}.` : '';
-  return `Unknown key "${key}"${place}.${nearest(key, known)}${list}`;
+  return `Unknown key "${key}"${parentText}.${didYouMean(key, known)}${list}`;
 }
 
 function explain(issue: z.core.$ZodIssue, shape: Shape, tree: YamlTree): string {
   const name = issue.path.length === 0 ? '' : `"${issue.path.join('.')}": `;
   const node = nodeAt(tree.document.contents, issue.path);
   const expected = shapeAt(shape, issue.path);
-  if (node === undefined) return missing(issue.path, expected);
+  if (node === undefined) return describeMissing(issue.path, expected);
 
-  const got = expected?.writeOnly ? '' : `, got ${describe(node)}`;
-  const quoting = expected?.writeOnly ? '' : inQuotes(node, tree);
-  const [wanted, near] = wordsAndHint(issue.message);
+  const got = expected?.writeOnly ? '' : `, got ${describeNode(node)}`;
+  const quoting = expected?.writeOnly ? '' : suggestQuotes(node, tree);
+  const [wanted, near] = splitSuggestion(issue.message);
   const words = issue.code === 'invalid_type' && issue.expected === 'array' ? listInYaml : wanted;
-  const said = sentence(`${name}${words}${words.startsWith('expected') ? got : ''}`);
-  return `${said}${near}${hintOf(issue)}${isShapeFault(issue) ? quoting : ''}`;
+  const said = toSentence(`${name}${words}${words.startsWith('expected') ? got : ''}`);
+  return `${said}${near}${suggestionOf(issue)}${isTypeIssue(issue) ? quoting : ''}`;
 }
 
 const listInYaml = 'expected a list, each line of it with "- " in front';
 
 /** Whether it is about the kind of a value, which YAML may have taken otherwise than it was meant. */
-function isShapeFault({ code }: z.core.$ZodIssue): boolean {
+function isTypeIssue({ code }: z.core.$ZodIssue): boolean {
   return code === 'invalid_type' || code === 'invalid_value';
 }
 
-function missing(path: Path, { description, enum: words }: Shape = {}): string {
+function describeMissing(path: Path, { description, enum: words }: Shape = {}): string {
   const what = words
     ? oneOf(words.map(String))
     : description?.replace(/^[A-Z](?=[ a-z])/, (first) => first.toLowerCase());
-  return sentence(`"${path.join('.')}" is missing${what ? `; expected ${what}` : ''}`);
+  return toSentence(`"${path.join('.')}" is missing${what ? `; expected ${what}` : ''}`);
 }
 
-function describe(node: Node): string {
+function describeNode(node: Node): string {
   if (isMap(node)) return 'keys with values';
   if (isSeq(node)) return 'a list';
   if (isEmpty(node) || !isScalar(node)) return 'nothing';
-  return quoted(String(node.value));
+  return quote(String(node.value));
 }
 
 /** What YAML takes for a list or a map was often meant as a text: `SubAccount: [[state]]`. */
-function inQuotes(node: Node, { source }: YamlTree): string {
+function suggestQuotes(node: Node, { source }: YamlTree): string {
   if (!isCollection(node) || !node.flow || !node.range) return '';
   const [start, end] = node.range;
   const written = source.slice(start, end);
-  return ` A text that begins with "${written[0]}" must stand in quotes: ${quoted(written)}.`;
+  return ` A text that begins with "${written[0]}" must stand in quotes: ${quote(written)}.`;
 }
 
-function quoted(text: string): string {
+function quote(text: string): string {
   const line = text.replace(/\s+/g, ' ');
   return `"${line.length > 60 ? `${line.slice(0, 59)}…` : line}"`;
 }
 
-function sentence(message: string): string {
+function toSentence(message: string): string {
   const text = message.replace(/^./, (first) => first.toUpperCase());
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }

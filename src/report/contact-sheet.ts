@@ -2,7 +2,7 @@ import { rejectionReasons } from '../domain/contacts.ts';
 import { resultFileColumns } from '../domain/files.ts';
 import { recipientStates } from '../domain/runs.ts';
 import type { ContactResult } from '../ledger/runs/contact-results.ts';
-import { reasonWordsOrNull } from '../platform/reason-words.ts';
+import { formatReasonOrNull } from '../platform/reason-text.ts';
 import type { CellValue, Sheet, SheetColumn } from './formats/sheet.ts';
 
 /** A row of a contact file with what became of it; the result is undefined where `contacts.where` left it out. */
@@ -33,7 +33,7 @@ const resultColumns: readonly SheetColumn<ContactRow>[] = [
   resultColumn('Volley Line', 'integer', ({ line }) => line),
   resultColumn('Volley State', 'text', reportedState),
   resultColumn('Volley Column', 'text', ({ result }) => result?.column ?? null),
-  resultColumn('Volley Reason', 'text', ({ result }) => reasonWordsOrNull(result?.reason ?? null)),
+  resultColumn('Volley Reason', 'text', ({ result }) => formatReasonOrNull(result?.reason ?? null)),
   resultColumn('Volley Address', 'text', ({ result }) => result?.address ?? null),
   resultColumn('Volley MessageID', 'text', ({ result }) => result?.messageId ?? null),
   resultColumn('Volley Units', 'decimal', ({ result }) => result?.units ?? null),

@@ -1,6 +1,6 @@
 import type { Resolution } from '../domain/runs.ts';
 import type { Doubt } from '../ledger/requests/list-doubts.ts';
-import { reasonWordsOrNull } from '../platform/reason-words.ts';
+import { formatReasonOrNull } from '../platform/reason-text.ts';
 import type { Screen } from './screen.ts';
 import { table } from './table.ts';
 import { inZoneOf, timeOn } from './time.ts';
@@ -13,7 +13,7 @@ export function doubtTable(doubts: readonly Doubt[], screen?: Screen): string {
       { title: 'Recipients', value: ({ recipients }) => recipients, align: 'right' },
       { title: 'Attempts', value: ({ attempts }) => attempts, align: 'right' },
       { title: inZoneOf(screen, 'Since'), value: ({ since }) => (since ? timeOn(screen, since) : '') },
-      { title: 'Why', value: ({ reason }) => reasonWordsOrNull(reason) ?? '' },
+      { title: 'Why', value: ({ reason }) => formatReasonOrNull(reason) ?? '' },
     ],
     doubts,
     [],

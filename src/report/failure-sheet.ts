@@ -1,5 +1,5 @@
 import type { FailedRequest } from '../ledger/requests/stream-failed.ts';
-import { reasonWordsOrNull } from '../platform/reason-words.ts';
+import { formatReasonOrNull } from '../platform/reason-text.ts';
 import type { Sheet, SheetColumn } from './formats/sheet.ts';
 
 type FailureLine = Omit<FailedRequest, 'request' | 'state'> & {
@@ -11,7 +11,7 @@ const columns: readonly SheetColumn<FailureLine>[] = [
   { key: 'messageId', title: 'MessageID', kind: 'text', value: ({ messageId }) => messageId },
   { key: 'request', title: 'Request', kind: 'integer', value: ({ request }) => request, minor: 5 },
   { key: 'state', title: 'State', kind: 'text', value: ({ state }) => state },
-  { key: 'reason', title: 'Words', kind: 'text', value: ({ reason }) => reasonWordsOrNull(reason) },
+  { key: 'reason', title: 'Words', kind: 'text', value: ({ reason }) => formatReasonOrNull(reason) },
   { key: 'httpStatus', title: 'HTTP', kind: 'integer', value: ({ httpStatus }) => httpStatus, minor: 4 },
   { key: 'attempts', title: 'Attempts', kind: 'integer', value: ({ attempts }) => attempts, minor: 3 },
   { key: 'firstAt', title: 'First (UTC)', kind: 'time', value: ({ firstAt }) => firstAt, minor: 6 },

@@ -1,11 +1,14 @@
-import type { Told } from '../domain/notify.ts';
+import type { NotificationPayload } from '../domain/notify.ts';
 import { printable } from './printable.ts';
 import { runSummaryText } from './run-summary.ts';
 
 const count = new Intl.NumberFormat('en');
 
 /** What is told, as an e-mail in plain words. It has no address of a recipient. */
-export function notificationMail(told: Told): { readonly subject: string; readonly text: string } {
+export function notificationMail(told: NotificationPayload): {
+  readonly subject: string;
+  readonly text: string;
+} {
   if (told.type === 'run.refused') return refusalMail(told);
   const { reason } = told.data;
   const because = reason === null ? [] : [`  because     ${printable(reason)}`];
@@ -38,7 +41,7 @@ export function notificationMail(told: Told): { readonly subject: string; readon
   };
 }
 
-type ToldOf<Type> = Extract<Told, { readonly type: Type }>;
+type ToldOf<Type> = Extract<NotificationPayload, { readonly type: Type }>;
 
 function refusalMail({ data, timestamp }: ToldOf<'run.refused'>): ReturnType<typeof notificationMail> {
   const { campaign, schedule, contacts, recipients, reason } = data;
@@ -60,7 +63,7 @@ function refusalMail({ data, timestamp }: ToldOf<'run.refused'>): ReturnType<typ
 function headline({
   type,
   data: { recipients },
-}: Exclude<Told, ToldOf<'schedule.missed' | 'run.refused'>>): string {
+}: Exclude<NotificationPayload, ToldOf<'schedule.missed' | 'run.refused'>>): string {
   const total = count.format(recipients.total);
   if (type === 'run.paused') return `paused, ${count.format(recipients.pending)} of ${total} not sent`;
   const parts = [

@@ -1,6 +1,6 @@
 import type { ListedReport } from '../ledger/delivery-reports/list.ts';
 import type { HistoryAttempt, RecipientHistory } from '../ledger/recipients/history.ts';
-import { reasonWordsOrNull } from '../platform/reason-words.ts';
+import { formatReasonOrNull } from '../platform/reason-text.ts';
 import { printable } from './printable.ts';
 import type { Screen } from './screen.ts';
 import { timeOn, zoneOf } from './time.ts';
@@ -12,7 +12,7 @@ export type WordedStory = Omit<Worded<RecipientHistory>, 'attempts'> & {
 
 export function wordedStory(story: RecipientHistory): WordedStory {
   const attempts = story.attempts.map(({ detail, ...attempt }) => {
-    return { ...attempt, detail: reasonWordsOrNull(detail) };
+    return { ...attempt, detail: formatReasonOrNull(detail) };
   });
   return { ...worded(story), attempts };
 }

@@ -1,5 +1,5 @@
 import type { ReconciliationLine } from '../ledger/billing/reconcile.ts';
-import { reasonWords } from '../platform/reason-words.ts';
+import { formatReason } from '../platform/reason-text.ts';
 
 /** What the ledger knows of a line that differs, in words; null where the figures say it all. */
 export function differenceWords(line: ReconciliationLine): string | null {
@@ -44,5 +44,5 @@ function missingWords({ run, details }: ReconciliationLine): string {
 }
 
 function because({ reason }: ReconciliationLine['details']): string {
-  return reason === null ? '' : `: ${reasonWords(reason)}`;
+  return reason === null ? '' : `: ${formatReason(reason)}`;
 }

@@ -1,7 +1,7 @@
 import type { RejectedContact } from '../domain/contacts.ts';
-import type { LeftOutContact } from '../domain/left-out.ts';
 import type { Channel } from '../domain/message.ts';
 import type { RunReason } from '../domain/reasons.ts';
+import type { RejectedContactRecord } from '../domain/rejected-contacts.ts';
 import type { RunState, RunSummary } from '../domain/runs.ts';
 import type { BillingDimension, BillingLine, BillingTotal } from '../ledger/billing/report.ts';
 import type { ConflictingReport } from '../ledger/delivery-reports/conflicting.ts';
@@ -15,7 +15,7 @@ import type {
   RunStateChange,
 } from '../ledger/runs/details.ts';
 import type { Sending } from '../ledger/runs/sending.ts';
-import { reasonWords, reasonWordsOrNull } from '../platform/reason-words.ts';
+import { formatReason, formatReasonOrNull } from '../platform/reason-text.ts';
 import { type Largest, largest } from './run-money.ts';
 import { type Worded, worded } from './worded.ts';
 
@@ -53,7 +53,7 @@ type Recorded = Omit<
   readonly stateReason: RunReason | null;
   readonly failures: readonly Failure[];
   readonly cancellations: readonly Cancellation[];
-  readonly rejectedContacts: readonly LeftOutContact[];
+  readonly rejectedContacts: readonly RejectedContactRecord[];
   readonly states: readonly RunStateChange[];
   readonly billingBy: (
     dimension: BillingDimension,
@@ -69,11 +69,11 @@ export async function runDetails(
   const timeline = runTimeline(states, others.sending);
   const money = await moneyOf(billingBy);
   return {
-    ...{ summary, stateReason: reasonWordsOrNull(stateReason), account, channel, timeZone, timeline },
+    ...{ summary, stateReason: formatReasonOrNull(stateReason), account, channel, timeZone, timeline },
     ...others,
     failures: failures.map((failure) => worded(failure)),
     cancellations: cancellations.map((each) => worded(each)),
-    rejectedContacts: rejectedContacts.map((each) => ({ ...each, detail: reasonWords(each.detail) })),
+    rejectedContacts: rejectedContacts.map((each) => ({ ...each, detail: formatReason(each.detail) })),
     money,
   };
 }
@@ -107,7 +107,7 @@ export function runTimeline(
 ): TimelineEvent[] {
   const begun = states.findIndex(({ state }) => state === 'running');
   const changes = states.map(({ state, at, reason: known }, place): TimelineEvent => {
-    const reason = reasonWordsOrNull(known);
+    const reason = formatReasonOrNull(known);
     if (state !== 'running') return { what: state, at, reason };
     return { what: place === begun ? 'begun' : 'resumed', at, reason };
   });

@@ -1,6 +1,6 @@
 import { suppressionListColumns } from '../domain/files.ts';
 import type { Suppression } from '../domain/suppressions.ts';
-import { suppressionWords } from '../platform/planning-words.ts';
+import { formatSuppressionReason } from '../platform/planning-reason-text.ts';
 import type { CellValue, SheetColumn } from './formats/sheet.ts';
 import type { Screen } from './screen.ts';
 import { table } from './table.ts';
@@ -8,7 +8,7 @@ import { inZoneOf, timeOn } from './time.ts';
 
 /** With why in words. */
 export function wordedSuppression({ run = null, ...suppression }: Suppression): Suppression {
-  return { ...suppression, reason: suppressionWords({ ...suppression, run }) };
+  return { ...suppression, reason: formatSuppressionReason({ ...suppression, run }) };
 }
 
 export function suppressionTable(suppressions: readonly Suppression[], screen?: Screen): string {

@@ -1,5 +1,5 @@
 import type { Reason } from '../domain/reasons.ts';
-import { reasonWords } from '../platform/reason-words.ts';
+import { formatReason } from '../platform/reason-text.ts';
 
 /** A row of the ledger with its reason in words. */
 export type Worded<Row extends { readonly reason: Reason | null }> = Omit<Row, 'reason'> & {
@@ -9,5 +9,5 @@ export type Worded<Row extends { readonly reason: Reason | null }> = Omit<Row, '
 export function worded<Row extends { readonly reason: Reason }>(row: Row): Worded<Row>;
 export function worded<Row extends { readonly reason: Reason | null }>(row: Row): Worded<Row>;
 export function worded<Row extends { readonly reason: Reason | null }>({ reason, ...row }: Row) {
-  return { ...row, reason: reason === null ? null : reasonWords(reason) };
+  return { ...row, reason: reason === null ? null : formatReason(reason) };
 }

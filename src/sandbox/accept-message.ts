@@ -1,5 +1,5 @@
 import type { SendRequest } from '../domain/message.ts';
-import { momentOf } from '../platform/zoned-times.ts';
+import { toInstant } from '../platform/zoned-times.ts';
 import { regionOf } from '../wire/time-zone.ts';
 import { isTime } from '../wire/wire-values.ts';
 import { contentOf } from './content.ts';
@@ -56,5 +56,5 @@ function zoneOf(written: string | undefined, own: string): MessageZone {
 /** The moment of a SendTime, with a T or a blank before the time; undefined for what is none. */
 export function sendTimeOf(written: string | undefined, region: string): Date | undefined {
   const text = written?.trim().replace(' ', 'T') ?? '';
-  return isTime(text) ? momentOf(text, region) : undefined;
+  return isTime(text) ? toInstant(text, region) : undefined;
 }

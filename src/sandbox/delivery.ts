@@ -1,5 +1,5 @@
 import type { Channel, Destination, InterfaceName } from '../domain/message.ts';
-import { localSeconds } from '../platform/zoned-times.ts';
+import { formatLocalTime } from '../platform/zoned-times.ts';
 import { deliveryReportTypes, type Units } from '../wire/delivery-report-values.ts';
 import type {
   DeliveryReportCredentials,
@@ -209,7 +209,7 @@ export function reportOrigin(message: AcceptedMessage, { url, id, credentials }:
     ...(subAccount === undefined ? {} : { subAccount }),
     ...(department === undefined ? {} : { department }),
     sentTimeUtc: sentAt.toISOString(),
-    sentTimeLocal: localSeconds(sentAt, zone.region),
+    sentTimeLocal: formatLocalTime(sentAt, zone.region),
     url,
     ...(credentials && { credentials }),
   };

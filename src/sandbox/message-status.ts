@@ -1,5 +1,5 @@
 import type { Destination } from '../domain/message.ts';
-import { localSeconds } from '../platform/zoned-times.ts';
+import { formatLocalTime } from '../platform/zoned-times.ts';
 import { deliveryReportTypes } from '../wire/delivery-report-values.ts';
 import type { InboundRecord, MessageState, MessageStatus, RecipientStatus } from '../wire/message-status.ts';
 import { type RecordPage, type RecordTime, recordsOnPage } from '../wire/records.ts';
@@ -96,7 +96,7 @@ export function repliesOf(
 }
 
 function timeIn({ zone }: AcceptedMessage, at: Date): RecordTime {
-  return { utc: localSeconds(at, 'UTC'), local: localSeconds(at, zone.region) };
+  return { utc: formatLocalTime(at, 'UTC'), local: formatLocalTime(at, zone.region) };
 }
 
 function recipientOutcome(

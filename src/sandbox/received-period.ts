@@ -1,4 +1,4 @@
-import { momentOf } from '../platform/zoned-times.ts';
+import { toInstant } from '../platform/zoned-times.ts';
 import type { ReceivedPeriod } from '../wire/follow-up-calls.ts';
 import { isTime } from '../wire/wire-values.ts';
 
@@ -39,5 +39,5 @@ function refused(words: string): PeriodRange {
 function parseMoment(text: string, zone: string): Date | undefined {
   const written = text.replace(' ', 'T');
   const time = written.includes('T') ? written : `${written}T00:00`;
-  return isTime(time) ? momentOf(time, zone) : undefined;
+  return isTime(time) ? toInstant(time, zone) : undefined;
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { bookBilling } from '../engine/billing/billing.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { applyInbox, type InboxWork, tidyInbox } from '../engine/delivery-reports/ingest.ts';
-import { reasonOf } from '../platform/database-failures.ts';
+import { loggableReason } from '../platform/database-failures.ts';
 import type { Logger } from '../platform/logger.ts';
 
 export type Applier = {
@@ -65,7 +65,7 @@ export function startApplier(
           await act();
           failing = '';
         } catch (error) {
-          const reason = reasonOf(error);
+          const reason = loggableReason(error);
           if (reason !== failing) logger.error({ error: reason }, failure);
           failing = reason;
           timer = setTimeout(go, waitAfterFailure);

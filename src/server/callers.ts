@@ -1,6 +1,6 @@
 import { credentialsIn, nobody, type ReceiverAccount } from '../engine/delivery-reports/receivers.ts';
-import { isSecretOf } from '../platform/digest.ts';
-import { signatureOf } from '../platform/webhook-signature.ts';
+import { matchesDigest } from '../platform/digest.ts';
+import { verifySignature } from '../platform/webhook-signature.ts';
 import type { ReceivedCall } from './received-call.ts';
 
 /** What a caller has not shown; `account` is one that there is not. */
@@ -24,9 +24,9 @@ export function failedHeadCheck(
   const { tokenDigests, addresses, basicDigest } = account ?? nobody;
   return firstFailed([
     ['account', account !== undefined],
-    ['token', tokenDigests.filter((digest) => isSecretOf(head.token, digest)).length > 0],
+    ['token', tokenDigests.filter((digest) => matchesDigest(head.token, digest)).length > 0],
     ['address', addresses?.has(head.address) ?? true],
-    ['basic', basicDigest === undefined || isSecretOf(userAndPassword(head.authorization), basicDigest)],
+    ['basic', basicDigest === undefined || matchesDigest(userAndPassword(head.authorization), basicDigest)],
   ]);
 }
 
@@ -39,7 +39,7 @@ export type BodyChecks = {
 
 export function checkBody(account: ReceiverAccount, call: ReceivedCall): BodyChecks {
   const { credentialDigests, signatureKey } = account;
-  const signature = signatureKey && signatureOf(signatureKey, call.headers, call.body, call.receivedAt);
+  const signature = signatureKey && verifySignature(signatureKey, call.headers, call.body, call.receivedAt);
   const failed = firstFailed([
     [
       'credentials',
@@ -54,8 +54,8 @@ function hasCredentials(
   digests: NonNullable<ReceiverAccount['credentialDigests']>,
   given: ReturnType<typeof credentialsIn>,
 ): boolean {
-  const sender = isSecretOf(given.sender ?? '', digests.sender);
-  const apiKey = isSecretOf(given.apiKey ?? '', digests.apiKey);
+  const sender = matchesDigest(given.sender ?? '', digests.sender);
+  const apiKey = matchesDigest(given.apiKey ?? '', digests.apiKey);
   return sender && apiKey;
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { addressList } from '../platform/address-list.ts';
+import { createAddressList } from '../platform/address-list.ts';
 import { type HttpServerOptions, openHttpServer } from '../platform/http-server.ts';
 import { keepConnectionsTo } from './connections.ts';
 
@@ -51,7 +51,7 @@ export function openBoundedServer(
   trustedProxies: readonly string[],
   refusePath: (request: FastifyRequest, reply: FastifyReply) => void,
 ): BoundedServer {
-  const proxies = addressList(trustedProxies);
+  const proxies = createAddressList(trustedProxies);
   const options: HttpServerOptions = {
     forceCloseConnections: 'idle',
     connectionTimeout: limits.idleTime,

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { EngineContext } from '../engine/context.ts';
 import { type DatabaseState, databaseState, fleetFigures } from '../engine/reporting/operations.ts';
-import { addressList } from '../platform/address-list.ts';
+import { createAddressList } from '../platform/address-list.ts';
 import { type ListenAddress, listen } from '../platform/http-server.ts';
 import { fleetMetrics } from './fleet-metrics.ts';
 import { openBoundedServer, usualLimits } from './http.ts';
@@ -84,7 +84,7 @@ export const addHealth = (server: FastifyInstance): void => {
   server.get('/healthz', async () => ({ status: 'ok' }));
 };
 
-const loopback = addressList(['127.0.0.0/8', '::1/128']);
+const loopback = createAddressList(['127.0.0.0/8', '::1/128']);
 /** What a proxy on this machine adds to a call from elsewhere. */
 const ofProxies = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'];
 

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type AccountSharing, nothingShared } from '../domain/accounts.ts';
+import { type AccountSharing, noSharing } from '../domain/account-sharing.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { mappingsOf, type ReceiverAccount } from '../engine/delivery-reports/receivers.ts';
 import type { FailedReport } from '../ledger/delivery-reports/store-failed.ts';
-import { reasonOf } from '../platform/database-failures.ts';
+import { loggableReason } from '../platform/database-failures.ts';
 import { type ListenAddress, listen } from '../platform/http-server.ts';
 import type { Logger } from '../platform/logger.ts';
 import { startApplier } from './applier.ts';
@@ -62,7 +62,7 @@ const retryAfter = 30;
  * @throws InputError when the port cannot be had
  */
 export async function startReceiver(context: EngineContext, options: ReceiverOptions): Promise<Receiver> {
-  const { accounts, sharing = nothingShared, logger, observer = noObserver } = options;
+  const { accounts, sharing = noSharing, logger, observer = noObserver } = options;
   const proxies = [...accounts.values()].flatMap(({ trustedProxies }) => trustedProxies);
   const limits = { ...usualLimits, ...options.limits };
   const { server, close } = openBoundedServer(limits, proxies, (request, reply) =>
@@ -115,7 +115,7 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
         await within(limits.storeTime, options.store({ ...call, ...(signature && { signature }) }));
       } catch (error) {
         observer.notStored(account.name);
-        logger.error({ account: account.name, error: reasonOf(error) }, 'report not stored');
+        logger.error({ account: account.name, error: loggableReason(error) }, 'report not stored');
         return reply
           .code(503)
           .header('retry-after', retryAfter)

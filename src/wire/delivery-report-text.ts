@@ -1,4 +1,4 @@
-import { longestMessageId } from '../domain/message-id.ts';
+import { maxMessageIdLength } from '../domain/message-id.ts';
 import type { DeliveryReportMembers } from './delivery-report-call.ts';
 import type { DeliveryReportField, DeliveryReportMapping } from './delivery-report-mapping.ts';
 import { asText } from './json.ts';
@@ -27,7 +27,7 @@ const maxCharacters = 500;
  * of one byte, a SubAccount 40 of up to four bytes (observed), a job number 8, an e-mail address 64, "@" and 255.
  */
 export const maxBytes = {
-  MessageID: longestMessageId,
+  MessageID: maxMessageIdLength,
   JobNumber: 40,
   Destination: 320,
   SubAccount: 160,

@@ -1,5 +1,5 @@
 import { type Channel, channels, type InterfaceName } from '../domain/message.ts';
-import { subAccountLimit } from '../domain/suppressions.ts';
+import { maxSubAccountLength } from '../domain/suppressions.ts';
 
 /**
  * The fields of interface.md, sections 2.1–2.10, once, as data: campaigns are checked against it, the codecs of every
@@ -61,7 +61,7 @@ function field(name: string, of: readonly Channel[], traits: Traits = {}): Field
 }
 
 const reference: Traits = { limit: 80 };
-const account: Traits = { limit: subAccountLimit, source: 'observed' };
+const account: Traits = { limit: maxSubAccountLength, source: 'observed' };
 const wholeNumber: Traits = { type: 'integer', source: 'observed' };
 const text: Traits = { multiline: true };
 const sendTime: Traits = { type: 'time' };

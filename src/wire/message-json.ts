@@ -1,4 +1,4 @@
-import { listDestinations, writeDestinations } from '../domain/destinations.ts';
+import { formatDestinations, listDestinations } from '../domain/destinations.ts';
 import type { InterfaceName, OutgoingRequest } from '../domain/message.ts';
 import type { FieldDefinition } from './fields.ts';
 import { type JsonObject, member } from './json.ts';
@@ -47,7 +47,7 @@ function writeDestinationList(
   interfaceName: InterfaceName,
   { channel, destinations }: OutgoingRequest,
 ): string {
-  if (interfaceName === 'rest-2.02') return writeDestinations(destinations);
+  if (interfaceName === 'rest-2.02') return formatDestinations(destinations);
   const entries = listDestinations(destinations).map((destination) => {
     const recipient = wireRecipientOf(interfaceName, channel, destination);
     if (isRecipientOnly(destination)) return recipient;

@@ -9,7 +9,7 @@ import type {
   OutgoingRequest,
   SendRequest,
 } from '../domain/message.ts';
-import { canBeMessageId, longestMessageId } from '../domain/message-id.ts';
+import { canBeMessageId, maxMessageIdLength } from '../domain/message-id.ts';
 import { destinationFieldDefinitions, unsupportedDestinationFields } from './destination-fields.ts';
 import {
   type FieldDefinition,
@@ -37,7 +37,7 @@ export function wireFields(interfaceName: InterfaceName, request: OutgoingReques
   const definitions = messageFields(interfaceName, channel);
   if (definitions.length === 0) throw new Error(`${interfaceName} has no channel ${channel}`);
   if (messageId !== undefined && !canBeMessageId(messageId)) {
-    throw new Error(`MessageID must be 1 to ${longestMessageId} letters and digits, got "${messageId}"`);
+    throw new Error(`MessageID must be 1 to ${maxMessageIdLength} letters and digits, got "${messageId}"`);
   }
   if (files.length > 0 && !supportsFiles(interfaceName, channel)) {
     throw new Error(`${interfaceName} has no Files for ${channel}`);

@@ -1,6 +1,6 @@
 import { findIana, findWindows } from 'windows-iana';
 import type { InterfaceName } from '../domain/message.ts';
-import { regionName } from '../platform/region-names.ts';
+import { timeZoneName } from '../platform/time-zone-names.ts';
 
 /**
  * Region names (IANA, `Pacific/Auckland`) and Windows zones, by the CLDR table that the library carries. Earlier
@@ -64,7 +64,7 @@ const windowsRegions = memoize((text) => {
 
 /** The name itself and the name the runtime's table has for it (of `Europe/Kyiv`, `Europe/Kiev`); none if unknown. */
 const canonicalNames = memoize((text) => {
-  const region = regionName(text);
+  const region = timeZoneName(text);
   if (region === undefined) return [];
   return [region, new Intl.DateTimeFormat('en', { timeZone: region }).resolvedOptions().timeZone];
 });

@@ -1,5 +1,5 @@
 import type { InterfaceName } from '../domain/message.ts';
-import { nearestZone } from '../platform/region-names.ts';
+import { didYouMeanZone } from '../platform/time-zone-names.ts';
 import type { FieldDefinition } from './fields.ts';
 import { isTimeZone, regionOf, windowsZone } from './time-zone.ts';
 
@@ -42,7 +42,7 @@ function timeError(interfaceName: InterfaceName, value: string): string | undefi
 
 function zoneError(interfaceName: InterfaceName, value: string): string | undefined {
   const expected = 'expected a time zone such as Pacific/Auckland or AUS Eastern';
-  if (!isTimeZone(value)) return `${expected}, got "${value}".${nearestZone(value)}`;
+  if (!isTimeZone(value)) return `${expected}, got "${value}".${didYouMeanZone(value)}`;
   if (interfaceName !== 'rest-2.02' && windowsZone(value) === undefined) {
     return `${expected}; ${interfaceName} takes Windows zones, and there is none for "${value}".`;
   }

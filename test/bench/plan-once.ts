@@ -28,7 +28,7 @@ else {
   run = await planRun(
     {
       ledger,
-      actor: { who: 'bench', how: 'cli', token: null },
+      actor: { name: 'bench', via: 'cli', token: null },
       now: () => new Date(),
       monotonic: () => performance.now(),
       randomBytes,

@@ -9,7 +9,7 @@ import {
   stateAt,
   type WindowRule,
 } from '../../src/campaign/window.ts';
-import { momentOf } from '../../src/platform/zoned-times.ts';
+import { toInstant } from '../../src/platform/zoned-times.ts';
 
 const weekdays = [1, 2, 3, 4, 5];
 const office: WindowRule = { days: weekdays, from: 9 * 60, to: 20 * 60 };
@@ -125,7 +125,7 @@ test('all days from midnight to midnight never end, and zones that share no hour
 
 test('local times are told and read back, and those that do not exist are known', () => {
   expect(localTime(new Date('2026-11-30T20:00:30Z'), 'Pacific/Auckland')).toBe('2026-12-01T09:00');
-  expect(momentOf('2026-12-01T09:00', 'Pacific/Auckland')).toEqual(new Date('2026-11-30T20:00Z'));
+  expect(toInstant('2026-12-01T09:00', 'Pacific/Auckland')).toEqual(new Date('2026-11-30T20:00Z'));
   expect(isLocalTime('2026-09-27T02:30', 'Pacific/Auckland')).toBe(false);
   expect(isLocalTime('2027-04-04T02:30:15', 'Pacific/Auckland')).toBe(true);
 });

@@ -3,7 +3,7 @@ import { isSupportedCountry } from 'libphonenumber-js/max';
 import { describe, expect, test } from 'vitest';
 import { type Address, addressReader } from '../../src/contacts/address.ts';
 import { readPhoneText } from '../../src/contacts/phone-text.ts';
-import { quickNumberReader } from '../../src/platform/quick-numbers.ts';
+import { createFastPhoneParser } from '../../src/platform/fast-phone-numbers.ts';
 import { chance } from '../support/chance.ts';
 
 const second = PhoneNumberUtil.getInstance();
@@ -160,7 +160,7 @@ describe('what is taken away around a number is told', () => {
 test('an odd writing of a number is read quickly where the plain one is, and as the same', () => {
   let quick = 0;
   for (const country of countries.filter((country) => isSupportedCountry(country))) {
-    const read = quickNumberReader(country);
+    const read = createFastPhoneParser(country);
     const { number, e164 } = aNumber(country, chance(4));
     for (const odd of [fullWidth, inScript(0x0660), (text: string) => `\u202atel:${text}`]) {
       const written = odd(second.format(number, 2));

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
-  divideDestinations,
-  leaveOutDestinations,
+  formatDestinations,
   listDestinations,
-  writeDestinations,
+  removeDestinations,
+  splitByRequest,
 } from '../../src/domain/destinations.ts';
 import { type Destination, destinationFields } from '../../src/domain/message.ts';
 import { asStored } from '../support/outgoing.ts';
@@ -47,7 +47,7 @@ const all: fc.Arbitrary<Destination[]> = fc.array(
 test('destinations are written as JSON.stringify writes them, whatever the text', () => {
   fc.assert(
     fc.property(all, (destinations) => {
-      expect(writeDestinations(asStored(destinations))).toBe(JSON.stringify(destinations));
+      expect(formatDestinations(asStored(destinations))).toBe(JSON.stringify(destinations));
       expect(listDestinations(asStored(destinations))).toEqual(destinations);
     }),
     { numRuns: 1_000, examples: [[[{ Recipient: '",' }, { Recipient: '' }, { Recipient: ',"' }]]] },
@@ -59,8 +59,8 @@ test('divided into requests, each has its own in their order; some may have none
   fc.assert(
     fc.property(requests, (each) => {
       const sizes = each.map(({ length }) => length);
-      const divided = divideDestinations(asStored(each.flat()), sizes);
-      expect(divided.map(writeDestinations)).toEqual(each.map((own) => JSON.stringify(own)));
+      const divided = splitByRequest(asStored(each.flat()), sizes);
+      expect(divided.map(formatDestinations)).toEqual(each.map((own) => JSON.stringify(own)));
       expect(divided.map(listDestinations)).toEqual(each);
       expect(divided.map(({ count }) => count)).toEqual(sizes);
     }),
@@ -72,8 +72,8 @@ test('those that are left out are gone, and the others are as they were', () => 
   fc.assert(
     fc.property(all, fc.array(fc.nat({ max: 5 })), (destinations, places) => {
       const left = destinations.filter((_, place) => !places.includes(place));
-      const stored = leaveOutDestinations(asStored(destinations), new Set(places));
-      expect(writeDestinations(stored)).toBe(JSON.stringify(left));
+      const stored = removeDestinations(asStored(destinations), new Set(places));
+      expect(formatDestinations(stored)).toBe(JSON.stringify(left));
       expect(listDestinations(stored)).toEqual(left);
     }),
     { numRuns: 1_000 },

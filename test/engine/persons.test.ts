@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { isSamePerson, type Person } from '../../src/engine/persons.ts';
 
-const cli = (who: string): Person => ({ who, how: 'cli' });
-const api = (who: string): Person => ({ who, how: 'api' });
+const cli = (name: string): Person => ({ name, via: 'cli' });
+const api = (name: string): Person => ({ name, via: 'api' });
 
 test.each([
   [api('ann'), api('ann')],
@@ -24,7 +24,7 @@ test.each([
   [api('ann@one.example'), api('ann@other.example')],
   [api('ann@one.example'), cli('ann@desk')],
   [api('@desk'), api('')],
-  [api('ann'), { who: 'schedule ann', how: 'schedule' }],
+  [api('ann'), { name: 'schedule ann', via: 'schedule' }],
 ] as const)('%j and %j are two', (one, other) => {
   expect([isSamePerson(one, other), isSamePerson(other, one)]).toEqual([false, false]);
 });

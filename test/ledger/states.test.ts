@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { rejectionReasons } from '../../src/domain/contacts.ts';
-import { recipientOutcomes, reportStates } from '../../src/domain/delivery-reports.ts';
+import { deliveryReportStates, recipientOutcomes } from '../../src/domain/delivery-reports.ts';
 import { channels } from '../../src/domain/message.ts';
 import { requestStates, resolutions, runStates } from '../../src/domain/runs.ts';
 import { suppressionSources } from '../../src/domain/suppressions.ts';
@@ -35,7 +35,7 @@ test.each([
   ['recipient_outcomes', 'outcome', recipientOutcomes],
   ['rejected_contacts', 'reason', rejectionReasons],
   ['rejected_contacts', 'kind', ['unusable', ...Object.keys(leftOutReasonKinds)]],
-  ['unusual_reports', 'state', reportStates],
+  ['unusual_reports', 'state', deliveryReportStates],
   ['resolutions', 'resolution', resolutions],
   ['suppressions', 'channel', channels],
   ['suppressions', 'source', suppressionSources],

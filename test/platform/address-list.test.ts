@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { addressList } from '../../src/platform/address-list.ts';
+import { createAddressList } from '../../src/platform/address-list.ts';
 
-const list = addressList(['203.0.113.0/24', '192.0.2.7', '2001:db8::/32', '::ffff:198.51.100.0/120']);
+const list = createAddressList(['203.0.113.0/24', '192.0.2.7', '2001:db8::/32', '::ffff:198.51.100.0/120']);
 
 test.each([
   '203.0.113.0',
@@ -32,6 +32,6 @@ test.each([
 });
 
 test('a range of all addresses of a version holds none of the other but for those that are the same', () => {
-  const all = addressList(['0.0.0.0/0']);
+  const all = createAddressList(['0.0.0.0/0']);
   expect(['198.51.100.1', '::ffff:198.51.100.1', '2001:db8::1'].map(all.has)).toEqual([true, true, false]);
 });

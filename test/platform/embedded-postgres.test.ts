@@ -72,12 +72,12 @@ describe('Sharing', () => {
     const one = await leaseEmbeddedServer(home);
     const other = await leaseEmbeddedServer(home);
     await killServer(home);
-    const reviving = one.revive(() => {});
+    const reviving = one.restartIfEnded(() => {});
     // It asks the server before it begins.
     while (!isStarting(home)) await sleep(1);
     await Promise.all([reviving, one.release(), other.release()]);
     expect(embeddedServerStatus(home).state).toBe('stopped');
-    await one.revive(gone);
+    await one.restartIfEnded(gone);
     expect(embeddedServerStatus(home).state).toBe('stopped');
   });
 
@@ -176,7 +176,8 @@ describe('A server', () => {
   test('that is killed is started again for the processes that use it, once for all', async () => {
     const leases = [await leaseEmbeddedServer(home), await leaseEmbeddedServer(home)];
     const gone: string[] = [];
-    const revive = () => Promise.all(leases.map(({ revive }) => revive(() => gone.push('gone'))));
+    const revive = () =>
+      Promise.all(leases.map(({ restartIfEnded }) => restartIfEnded(() => gone.push('gone'))));
     await revive();
     expect(gone).toEqual([]);
     await killServer(home);

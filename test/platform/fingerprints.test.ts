@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { openFingerprints } from '../../src/platform/fingerprints.ts';
-import { openNumberList } from '../../src/platform/number-list.ts';
+import { createFingerprintMap } from '../../src/platform/fingerprints.ts';
+import { createNumberList } from '../../src/platform/number-list.ts';
 import { chance } from '../support/chance.ts';
 
 test('each text has what was put in for it first, whatever came between', () => {
-  const map = openFingerprints();
+  const map = createFingerprintMap();
   const choose = chance(3);
   const known = new Map<string, readonly [number, number]>();
   for (let index = 1; index <= 60_000; index++) {
@@ -20,14 +20,14 @@ test('each text has what was put in for it first, whatever came between', () => 
 });
 
 test('texts are counted', () => {
-  const map = openFingerprints();
+  const map = createFingerprintMap();
   expect([map.increment('a'), map.increment('b'), map.increment('a'), map.increment('a')]).toEqual([
     0, 0, 1, 2,
   ]);
 });
 
 test('numbers are where they were put, also beyond one piece', () => {
-  const list = openNumberList();
+  const list = createNumberList();
   for (let number = 0; number < 70_000; number++) expect(list.push(number * 7)).toBe(number);
   list.set(65_536, 4_294_967_295);
   expect([list.length(), list.at(0), list.at(65_535), list.at(65_536), list.at(69_999)]).toEqual([

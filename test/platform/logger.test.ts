@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openLogger } from '../../src/platform/logger.ts';
-import { withoutAddresses } from '../../src/platform/without-addresses.ts';
+import { maskAddresses } from '../../src/platform/mask-addresses.ts';
 import { uncleanLine } from '../support/clean-log.ts';
 
 function logged(level: 'debug' | 'info', values: Readonly<Record<string, unknown>>): Record<string, unknown> {
@@ -26,7 +26,7 @@ test.each([
   ['ann@desk.example, not ann@desk', '***, not ann@desk'],
   ['by +6421 555 1234: +6421 555 1234', 'by ***: ***'],
 ])('the name of a person who uses Volley is no address: %s', (text, masked) => {
-  expect(withoutAddresses(text, ['ann@desk', 'a+b (c)'])).toBe(masked);
+  expect(maskAddresses(text, ['ann@desk', 'a+b (c)'])).toBe(masked);
 });
 
 test('an address is shown at debug', () => {

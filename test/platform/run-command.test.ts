@@ -1,19 +1,19 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { type CommandCall, type CommandEnd, runCommand } from '../../src/platform/run-command.ts';
+import { type CommandCall, type CommandResult, runCommand } from '../../src/platform/run-command.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 
 const never = new AbortController().signal;
 const environment = { PATH: process.env['PATH'] ?? '' };
 
 function run(
-  words: readonly string[],
+  command: readonly string[],
   changes: Partial<CommandCall> = {},
   cutOff: AbortSignal = never,
-): Promise<CommandEnd> {
+): Promise<CommandResult> {
   return runCommand(
-    { words, folder: '/', environment, input: '', within: 10_000, grace: 200, ...changes },
+    { command, folder: '/', environment, input: '', timeout: 10_000, grace: 200, ...changes },
     cutOff,
   );
 }
@@ -63,7 +63,7 @@ test('of what it writes, however much and whatever it is, the first 4 KiB are ke
 test('one that does not end in time is ended, with all that it has started, whatever they do about it', async () => {
   await using workspace = await makeWorkspace();
   const script = 'trap "" TERM; sleep 60 & echo $! > pid; wait; sleep 60';
-  const { problem } = await run(['sh', '-c', script], { folder: workspace.folder, within: 200 });
+  const { problem } = await run(['sh', '-c', script], { folder: workspace.folder, timeout: 200 });
   expect(problem).toBe('was not over within 200 ms');
   expect(lives(await workspace.read('pid'))).toBe(false);
 });

@@ -4,7 +4,7 @@ import { closeSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { isLocked, openLock, runScript, scriptWords } from '../../src/platform/server-locks.ts';
+import { isLocked, openLock, runScript, scriptArguments } from '../../src/platform/server-locks.ts';
 
 function makePath(): string {
   const folder = mkdtempSync(join(tmpdir(), 'volley-test-locks-'));
@@ -25,7 +25,7 @@ function open(path: string): number {
 }
 
 async function take(file: number, seconds: number, kind: 's' | 'x'): Promise<boolean> {
-  return (await runScript(scriptWords(`lock ${seconds} ${kind} <&3`), [file])) === 0;
+  return (await runScript(scriptArguments(`lock ${seconds} ${kind} <&3`), [file])) === 0;
 }
 
 test('a lock is of one file alone, or of many that share it, and one that is closed gives it back', async () => {
@@ -41,7 +41,7 @@ test('a lock is of one file alone, or of many that share it, and one that is clo
 test('a lock that is waited for is had when its holder is killed, whatever it was doing', async () => {
   const path = makePath();
   const held = open(path);
-  const holder = spawn('/bin/sh', scriptWords('lock 0 x <&3; echo held; sleep 60 & wait'), {
+  const holder = spawn('/bin/sh', scriptArguments('lock 0 x <&3; echo held; sleep 60 & wait'), {
     stdio: ['ignore', 'pipe', 'ignore', held],
     detached: true,
   });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { openLock, runScript, scriptWords } from '../../src/platform/server-locks.ts';
+import { openLock, runScript, scriptArguments } from '../../src/platform/server-locks.ts';
 import { stopScript } from '../../src/platform/server-process.ts';
 
 test('the stop signals the process that works in the data, and ends when it has given the lock back', async () => {
@@ -63,7 +63,7 @@ async function serve({ folder, written }: { folder?: string; written?: string } 
   writeFileSync(join(pg, 'postmaster.pid'), `${written ?? server.pid}\n`);
   const [held, own] = [openLock(join(data, 'lock')), openLock(join(data, 'lock'))];
   onTestFinished(() => closeSync(own));
-  await runScript(scriptWords('lock 0 x <&3'), [held]);
-  const stop = (lock = own) => runScript(scriptWords(stopScript, data), [own, own, lock]);
+  await runScript(scriptArguments('lock 0 x <&3'), [held]);
+  const stop = (lock = own) => runScript(scriptArguments(stopScript, data), [own, own, lock]);
   return { data, server, stop, giveBack: () => closeSync(held) };
 }

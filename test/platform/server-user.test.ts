@@ -16,7 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { embeddedServerStatus, stopEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
-import { openLock, runScript, scriptWords } from '../../src/platform/server-locks.ts';
+import { openLock, runScript, scriptArguments } from '../../src/platform/server-locks.ts';
 import { makeHome, removeHome } from '../support/embedded-home.ts';
 import { startHolder } from '../support/lease-holder.ts';
 
@@ -79,7 +79,7 @@ describe.skipIf(process.getuid?.() !== 0)('As root', () => {
     onTestFinished(() => void ofRoot.kill('SIGKILL'));
     writeFileSync(join(pg, 'postmaster.pid'), `${ofRoot.pid}\n`);
     const held = openLock(join(home, 'data', 'lock'));
-    await runScript(scriptWords('lock 0 x <&3'), [held]);
+    await runScript(scriptArguments('lock 0 x <&3'), [held]);
     const stopping = stopEmbeddedServer(home);
     await sleep(300);
     closeSync(held);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type AccountSharing, nothingShared } from '../../src/domain/accounts.ts';
+import { type AccountSharing, noSharing } from '../../src/domain/account-sharing.ts';
 import { applyInbox } from '../../src/engine/delivery-reports/ingest.ts';
 import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { startReceiver } from '../../src/server/receiver.ts';
@@ -39,7 +39,7 @@ async function doubtfulRun(): Promise<string> {
 async function report(
   account: string,
   reports: readonly object[],
-  sharing: AccountSharing = nothingShared,
+  sharing: AccountSharing = noSharing,
 ): Promise<void> {
   const options = receiverOptions(opened, { main: '', other: '' });
   const receiver = await startReceiver(opened.context, { ...options, sharing });
@@ -95,7 +95,7 @@ test('those of its own account decide, and what they suppress is so for that acc
 
 test('accounts that share a webhook have their messages reported by it, and their opt-outs heeded by both', async () => {
   await doubtfulRun();
-  const shared = [{ account: 'main', of: 'other' }];
+  const shared = [{ account: 'main', source: 'other' }];
   await report('other', await everythingOf(), { webhooks: shared, suppressions: shared });
   expect(await requestStates()).toEqual(['accepted']);
   expect(await suppressions()).toEqual([{ account: 'other', address }]);
@@ -106,7 +106,7 @@ test('accounts that share a webhook have their messages reported by it, and thei
 
 test('a reply to nothing that is known counts for the account that it came for, and those that share with it', async () => {
   const stop = { Type: 'SMSInbound', Message: 'STOP', Destination: address };
-  await report('other', [stop], { webhooks: [], suppressions: [{ account: 'other', of: 'main' }] });
+  await report('other', [stop], { webhooks: [], suppressions: [{ account: 'other', source: 'main' }] });
   expect(await suppressions()).toEqual([{ account: 'main', address }]);
 });
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { nothingShared } from '../../src/domain/accounts.ts';
+import { noSharing } from '../../src/domain/account-sharing.ts';
 import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { openLogger } from '../../src/platform/logger.ts';
 import { startApplier } from '../../src/server/applier.ts';
@@ -22,7 +22,7 @@ const logger = openLogger('silent', 'info');
 const start = (lookEvery: number, onApplied: (reports: number) => void = () => undefined) =>
   startApplier(
     opened.context,
-    { mappingOf: () => observedMapping, sharing: nothingShared, onApplied, onFailed: () => undefined },
+    { mappingOf: () => observedMapping, sharing: noSharing, onApplied, onFailed: () => undefined },
     logger,
     lookEvery,
   );

@@ -46,7 +46,7 @@ export async function openLedgerIn(database: TestDatabase): Promise<TestLedger> 
 export function contextOf(ledger: Ledger): EngineContext {
   return {
     ledger,
-    actor: { who: 'tester', how: 'cli', token: null },
+    actor: { name: 'tester', via: 'cli', token: null },
     now: () => new Date(),
     monotonic: () => performance.now(),
     randomBytes,

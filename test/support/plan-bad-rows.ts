@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { requireSummary } from '../../src/engine/runs/find-run.ts';
 import { leftOutReason } from '../../src/ledger/reasons.ts';
 import { rejectedReasonOf } from '../../src/ledger/runs/left-out-reason.ts';
-import { reasonWords } from '../../src/platform/reason-words.ts';
+import { formatReason } from '../../src/platform/reason-text.ts';
 import { type BadRows, mobileOf, type RejectedRow, writeBadRows } from './bad-rows.ts';
 import { openTestLedger, type TestLedger } from './ledger.ts';
 import { type Surroundings, volley } from './volley.ts';
@@ -77,7 +77,9 @@ async function expectInLedger({ ledger, context }: TestLedger, { rows, rejected 
   const { rows: listed } = await ledger.pool.query<{ readonly detail: unknown }>(
     `SELECT x.line, x.reason, x.column_name AS column, ${rejectedReasonOf('x', 'x.run_id')} AS detail FROM rejected_contacts x ORDER BY line`,
   );
-  expect(listed.map((row) => ({ ...row, detail: reasonWords(leftOutReason(row.detail)) }))).toEqual(rejected);
+  expect(listed.map((row) => ({ ...row, detail: formatReason(leftOutReason(row.detail)) }))).toEqual(
+    rejected,
+  );
 
   const duplicate = rejected.filter(({ reason }) => reason === 'duplicate').length;
   const summary = await requireSummary(context, run);

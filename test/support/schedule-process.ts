@@ -14,7 +14,7 @@ const [url = '', hour = '500', begin = '', startedAt = ''] = process.argv.slice(
 const ledger = await openLedger({ connectionString: url }, 'test database');
 const context = {
   ledger,
-  actor: { who: 'tester', how: 'cli', token: null } as const,
+  actor: { name: 'tester', via: 'cli', token: null } as const,
   now: () => new Date(),
   monotonic: () => performance.now(),
   randomBytes,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { approveRun } from '../../engine/plan/approve-run.ts';
 import { requireRun } from '../../engine/runs/find-run.ts';
-import { reasonWords } from '../../platform/reason-words.ts';
+import { formatReason } from '../../platform/reason-text.ts';
 import { type Shell, withLedger } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
@@ -20,7 +20,7 @@ export function define(command: Command, shell: Shell): void {
             ? `It is paused; \`volley resume ${run}\` sends it.`
             : `A scheduled one begins by itself; \`volley resume ${run}\` sends any.`;
         const text = `Run ${run} is approved by ${by}. ${next}`;
-        const reason = reasonWords(approval.reason);
+        const reason = formatReason(approval.reason);
         shell.print(json ? JSON.stringify({ run, by, approvedAt, reason }) : text);
       });
     });

@@ -21,7 +21,7 @@ export function define(command: Command, shell: Shell): void {
     .option('--json', 'print the closing as JSON')
     .action(async (month: string, { timeZone, by, json }: CloseOptions) => {
       const closing = await withLedger(shell, (context) =>
-        closeMonth(context, { month, timeZone, closedBy: by ?? context.actor.who }),
+        closeMonth(context, { month, timeZone, closedBy: by ?? context.actor.name }),
       );
       shell.print(json ? JSON.stringify(closing) : closedText(closing, shell.screen));
     });

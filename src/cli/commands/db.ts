@@ -10,7 +10,7 @@ import {
   stopEmbeddedServer,
 } from '../../platform/embedded-postgres.ts';
 import { requireHome } from '../../platform/project.ts';
-import { heldAdvice, reasonWords } from '../../platform/reason-words.ts';
+import { formatReason, heldLedgerAdvice } from '../../platform/reason-text.ts';
 import { parseTime } from '../options.ts';
 import { type Shell, withLedger, withNewLedger } from '../shell.ts';
 
@@ -95,7 +95,7 @@ async function externalStatus({ settings }: Shell): Promise<DatabaseStatus> {
   );
   const { version, gap, held } = await lookAtDatabase(connection, description);
   const status = { database: 'DATABASE_URL', state: 'running', version, ledger: schemaText(gap) };
-  return held === null ? status : { ...status, held: `${reasonWords(held)} ${heldAdvice}` };
+  return held === null ? status : { ...status, held: `${formatReason(held)} ${heldLedgerAdvice}` };
 }
 
 const noLedgerYet = 'none yet: the database is empty; volley init makes a ledger in it';

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { mendableReasons, type RejectionReason, rejectionReasons } from '../../domain/contacts.ts';
+import { fixableReasons, type RejectionReason, rejectionReasons } from '../../domain/contacts.ts';
 import { reportContacts } from '../../engine/reporting/contact-report.ts';
 import { contactSheet, type ReportedState, reportedStates, tallyStates } from '../../report/contact-sheet.ts';
 import { addReportOptions, type ReportOptions, sheetWriter } from '../report-options.ts';
@@ -26,7 +26,7 @@ export function define(command: Command, shell: Shell): void {
     )
     .action(async (runId: string, { rejected, reasons, state, ...options }: ContactsOptions) => {
       const write = sheetWriter(shell, options, 'csv');
-      const exported = reasons ?? (rejected ? mendableReasons : undefined);
+      const exported = reasons ?? (rejected ? fixableReasons : undefined);
       const states = new Set<ReportedState>(exported ?? state ?? reportedStates);
       const tally = tallyStates();
       await withLedgerToRead(shell, (context) =>

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type ReportState, reportStates } from '../../domain/delivery-reports.ts';
+import { type DeliveryReportState, deliveryReportStates } from '../../domain/delivery-reports.ts';
 import { applyInbox, replay } from '../../engine/delivery-reports/ingest.ts';
 import { reportRules } from '../../engine/delivery-reports/receivers.ts';
 import { requireRun } from '../../engine/runs/find-run.ts';
@@ -23,10 +23,16 @@ export function define(command: Command, shell: Shell): void {
 }
 
 /** What somebody has to look at. */
-const looked: readonly ReportState[] = ['conflicting', 'unmatched', 'inbound', 'unreadable', 'failed'];
+const looked: readonly DeliveryReportState[] = [
+  'conflicting',
+  'unmatched',
+  'inbound',
+  'unreadable',
+  'failed',
+];
 
 type ListOptions = ListOutput & {
-  state?: ReportState[];
+  state?: DeliveryReportState[];
   run?: string;
   account?: string;
   address?: string;
@@ -37,7 +43,9 @@ function defineList(command: Command, shell: Shell): void {
     .description(
       'Lists reports in the order they came: those that conflict, match nobody, cannot be read (or their price not) or were refused by the ledger, and replies.',
     )
-    .addOption(new Option('--state <state...>', 'reports in these states instead').choices(reportStates))
+    .addOption(
+      new Option('--state <state...>', 'reports in these states instead').choices(deliveryReportStates),
+    )
     .option('--account <name>', 'only of this account')
     .option('--address <address>', 'only of this address, as the service writes it')
     .action(async ({ state, run, account, address, ...output }: ListOptions) => {

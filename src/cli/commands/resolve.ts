@@ -102,7 +102,7 @@ async function settle(
   context: EngineContext,
   requests: NamedRequests,
   resolution: Resolution,
-  { by = context.actor.who, reason = '', json }: ResolveOptions,
+  { by = context.actor.name, reason = '', json }: ResolveOptions,
 ): Promise<void> {
   const resolved = await resolveDoubts(context, requests, { resolution, by, reason: reason.trim() });
   const recipients = resolved.reduce((sum, one) => sum + one.recipients, 0);

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ListedRun, listRuns } from '../../ledger/runs/find.ts';
-import { reasonWords, reasonWordsOrNull } from '../../platform/reason-words.ts';
+import { formatReason, formatReasonOrNull } from '../../platform/reason-text.ts';
 import { type Screen, toneOf } from '../../report/screen.ts';
 import { table } from '../../report/table.ts';
 import { inZoneOf, timeOn } from '../../report/time.ts';
@@ -32,7 +32,7 @@ function listed({ run, campaign, account, channel, state, stateReason, createdAt
     account,
     channel,
     state,
-    reason: reasonWordsOrNull(stateReason),
+    reason: formatReasonOrNull(stateReason),
     createdAt,
     finishedAt,
   };
@@ -46,7 +46,7 @@ function runTable(runs: readonly ListedRun[], screen?: Screen): string {
       { title: 'Channel', value: ({ channel }) => channel, minor: 1 },
       {
         title: 'State',
-        value: ({ state, stateReason }) => (stateReason ? `${state} (${reasonWords(stateReason)})` : state),
+        value: ({ state, stateReason }) => (stateReason ? `${state} (${formatReason(stateReason)})` : state),
         tone: ({ state }) => toneOf(state),
       },
       {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { requireStatus } from '../../engine/reporting/run-status.ts';
 import type { ClockStep } from '../../ledger/limits/clock.ts';
-import { heldAdvice } from '../../platform/reason-words.ts';
+import { heldLedgerAdvice } from '../../platform/reason-text.ts';
 import { notificationLines } from '../../report/notifications.ts';
 import { printable } from '../../report/printable.ts';
 import { refusalNow } from '../../report/refusal.ts';
@@ -33,7 +33,7 @@ export function define(command: Command, shell: Shell): void {
         if (overtakenBy) shell.print(`  waits       for run ${overtakenBy}, which is more urgent`);
         if (refusal) shell.print(`  waits       because ${refusalNow(refusal, shell.screen)}`);
         if (clockStep) shell.print(`  clock       ${steppedBack(clockStep, shell.screen)}`);
-        if (held) shell.print(`  held        ${printable(`${held} ${heldAdvice}`)}`);
+        if (held) shell.print(`  held        ${printable(`${held} ${heldLedgerAdvice}`)}`);
         for (const line of notificationLines(status.notifications)) shell.print(line);
       });
     });

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { type Channel, channels } from '../../domain/message.ts';
 import { InputError } from '../../domain/problems.ts';
-import { subAccountLimit } from '../../domain/suppressions.ts';
+import { maxSubAccountLength } from '../../domain/suppressions.ts';
 import {
   importSuppressionFile,
   readAddresses,
@@ -175,8 +175,8 @@ function keysOf(texts: readonly string[], account: string, options: AddressOptio
 
 /** @throws InputError without the name itself, which may be long */
 function parseSubAccount(name: string): string {
-  if (name.length <= subAccountLimit) return name;
-  const what = `It has ${name.length} characters; a SubAccount has ${subAccountLimit} at most.`;
+  if (name.length <= maxSubAccountLength) return name;
+  const what = `It has ${name.length} characters; a SubAccount has ${maxSubAccountLength} at most.`;
   throw new InputError([{ where: '--sub-account', what }]);
 }
 

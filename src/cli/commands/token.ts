@@ -46,7 +46,7 @@ export function define(command: Command, shell: Shell): void {
       const accounts = account ?? null;
       const expiresAt = expires === null ? null : new Date(shell.now().getTime() + expires);
       const { token, owner } = await withLedger(shell, async (context) => {
-        const owner = named ?? context.actor.who;
+        const owner = named ?? context.actor.name;
         return { owner, token: await createToken(context, { name, scope, owner, accounts, expiresAt }) };
       });
       if (json) shell.print(JSON.stringify({ token, name, owner, scope, accounts, expiresAt }));

@@ -7,7 +7,7 @@ import type { EngineContext } from '../../engine/context.ts';
 import type { FindCommand } from '../../engine/notify/find-command.ts';
 import { usualLook } from '../../engine/schedule/keep-schedules.ts';
 import type { Settings } from '../../engine/settings.ts';
-import { reasonOf } from '../../platform/database-failures.ts';
+import { loggableReason } from '../../platform/database-failures.ts';
 import type { Logger } from '../../platform/logger.ts';
 import {
   type Answer,
@@ -66,7 +66,7 @@ export function openPlanner(
     });
     started.on('exit', () => {
       if (thread === started) thread = undefined;
-      const why = cause === undefined ? '' : ` (${reasonOf(cause)})`;
+      const why = cause === undefined ? '' : ` (${loggableReason(cause)})`;
       const ended = new EndedError(`the planning thread has ended${why}`, { cause });
       for (const { reject } of pending.values()) reject(ended);
       pending.clear();
@@ -103,7 +103,7 @@ export function openPlanner(
       stop.addEventListener('abort', end, { once: true });
       while (!stop.aborted) {
         await ask({ kind: 'keep schedules' }).catch((error: unknown) => {
-          logger.error({ reason: reasonOf(error) }, 'schedules were not looked at; trying again');
+          logger.error({ reason: loggableReason(error) }, 'schedules were not looked at; trying again');
         });
         await sleep(usualLook, undefined, { signal: stop }).catch(() => undefined);
       }

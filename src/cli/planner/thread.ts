@@ -50,7 +50,7 @@ async function openContext(): Promise<EngineContext> {
   });
   return {
     ledger,
-    actor: { who: whoWorks(settings.environment), how: 'cli', token: null },
+    actor: { name: whoWorks(settings.environment), via: 'cli', token: null },
     now: () => new Date(),
     monotonic: () => performance.now(),
     randomBytes,

@@ -8,7 +8,7 @@ import {
   revokeToken as revokeNamed,
   type Token,
 } from '../../ledger/tokens/tokens.ts';
-import { digestOf, isSecretOf } from '../../platform/digest.ts';
+import { digestOf, matchesDigest } from '../../platform/digest.ts';
 import { audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 
@@ -85,7 +85,7 @@ export function openTokenCheck({ ledger, now }: EngineContext): (given: string) 
     // What is none of ours by its look costs the ledger nothing.
     if (!written.test(given)) return { kind: 'unknown' };
     const found = await findToken(ledger.pool, digestOf(given));
-    if (!found || !isSecretOf(given, found.sha256)) return { kind: 'unknown' };
+    if (!found || !matchesDigest(given, found.sha256)) return { kind: 'unknown' };
     const { sha256: _, ...token } = found;
     const time = now();
     if (token.revokedAt !== null) return { kind: 'revoked', token };

@@ -71,8 +71,8 @@ async function close(
   note: WriteAuditEntry,
 ): Promise<Closing> {
   const end = await closePeriod(ledger.pool, { period: month, timeZone, closedBy }, now(), note);
-  const refuse = (what: string, ...persons: string[]): never => {
-    throw new InputError([{ where: `billing close ${month}`, what, persons }]);
+  const refuse = (what: string, ...userNames: string[]): never => {
+    throw new InputError([{ where: `billing close ${month}`, what, userNames }]);
   };
   switch (end.kind) {
     case 'closed':

@@ -6,7 +6,7 @@ import {
   type NamedDimension,
   namedDimensions,
 } from '../../ledger/billing/dimension-names.ts';
-import { nearest } from '../../platform/nearest.ts';
+import { didYouMean } from '../../platform/suggestions.ts';
 import type { EngineContext } from '../context.ts';
 
 /** Names that a report is asked to be of alone; null is for those who have none. */
@@ -29,7 +29,7 @@ export async function requireKnownNames(
     if (missing.length === 0) continue;
     const known = await listKnownNames(ledger.knex, dimension, accounts);
     for (const name of missing) {
-      const what = `There is no run of this ${dimension}.${nearest(name, known)} ${listed(dimension, known)}`;
+      const what = `There is no run of this ${dimension}.${didYouMean(name, known)} ${listed(dimension, known)}`;
       problems.push({ where: `${dimension} ${name}`, what });
     }
   }

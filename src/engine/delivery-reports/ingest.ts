@@ -1,4 +1,4 @@
-import { type AccountSharing, nothingShared } from '../../domain/accounts.ts';
+import { type AccountSharing, noSharing } from '../../domain/account-sharing.ts';
 import { applyReports } from '../../ledger/delivery-reports/apply-batch.ts';
 import { deleteBatches, deleteSignedCalls } from '../../ledger/delivery-reports/receive.ts';
 import { type Replay, replayReports } from '../../ledger/delivery-reports/replay.ts';
@@ -39,7 +39,7 @@ export async function applyInbox(
   { ledger, now, monotonic }: EngineContext,
   {
     mappingOf = () => observedMapping,
-    sharing = nothingShared,
+    sharing = noSharing,
     goOn = async () => true,
     onApplied = () => undefined,
     onFailed = () => undefined,

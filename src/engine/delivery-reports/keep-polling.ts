@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Account } from '../../gateway/account.ts';
 import { openGateway } from '../../gateway/gateway.ts';
-import { reasonOf } from '../../platform/database-failures.ts';
+import { loggableReason } from '../../platform/database-failures.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { EngineContext } from '../context.ts';
 import { createRateLimiter } from '../dispatch/rate-limiter.ts';
@@ -60,7 +60,7 @@ async function pollAccount(
       if (end.kind !== 'refused' && end.asked > 0)
         logger.info({ ...about, ...end }, 'asked for missing reports');
     } catch (error) {
-      const reason = reasonOf(error);
+      const reason = loggableReason(error);
       logger.error({ ...about, reason }, 'missing reports not asked for; trying again');
     }
     await sleep(every, undefined, { signal: stop }).catch(() => undefined);

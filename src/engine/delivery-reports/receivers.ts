@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { AccountSharing } from '../../domain/accounts.ts';
+import type { AccountSharing } from '../../domain/account-sharing.ts';
 import { InputError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
 import { readSharing } from '../../gateway/account-sharing.ts';

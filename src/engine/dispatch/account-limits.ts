@@ -3,7 +3,7 @@ import type { RateLimits } from '../../domain/rates.ts';
 import { readAccountLimits } from '../../gateway/account-limits.ts';
 import { listRateLimits, readRateLimits, setRateLimits } from '../../ledger/limits/rates.ts';
 import { inTransaction } from '../../ledger/session.ts';
-import { nearest } from '../../platform/nearest.ts';
+import { didYouMean } from '../../platform/suggestions.ts';
 import { audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { accountsPath, readText } from '../definition-files.ts';
@@ -41,7 +41,7 @@ export async function listAccountLimits(
   const inLedger = await listRateLimits(ledger.pool);
   const names = [...new Set([...inFile.keys(), ...inLedger.keys()])];
   if (account !== undefined && !names.includes(account)) {
-    const what = `There is no account "${account}".${nearest(account, names)} The accounts: ${names.join(', ') || 'none'}.`;
+    const what = `There is no account "${account}".${didYouMean(account, names)} The accounts: ${names.join(', ') || 'none'}.`;
     throw new InputError([{ where: path, what }]);
   }
   return names

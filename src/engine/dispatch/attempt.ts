@@ -1,5 +1,5 @@
 import type { Channel } from '../../domain/message.ts';
-import type { RequestReason, Withholding } from '../../domain/reasons.ts';
+import type { RequestReason, WithheldCause } from '../../domain/reasons.ts';
 import type { Evidence } from '../../gateway/evidence.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { Verdict } from '../../gateway/verdict.ts';
@@ -13,7 +13,7 @@ export type Outcome =
   /** No byte of it left: the interface cannot express the request, or a file of it is missing. */
   | { readonly kind: 'unsendable'; readonly reason: string }
   /** No byte of it left: it may not be sent now. */
-  | { readonly kind: 'withheld'; readonly because: Withholding };
+  | { readonly kind: 'withheld'; readonly because: WithheldCause };
 
 export type Attempt = {
   readonly number: number;
@@ -67,7 +67,7 @@ export function unsentAttempt(
   return { number, outcome, httpStatus: null, startedAt: finishedAt, finishedAt };
 }
 
-export function withheldAttempt(because: Withholding, number: number, now: Date): Attempt {
+export function withheldAttempt(because: WithheldCause, number: number, now: Date): Attempt {
   return unsentAttempt({ kind: 'withheld', because }, number, now);
 }
 

@@ -28,11 +28,11 @@ export function openBreaker(
   now: number,
 ): Breaker | undefined {
   if (refusal.probeId === undefined ? breaker : !isProbeOf(breaker, refusal.probeId)) return breaker;
-  const tries = (breaker?.tries ?? 0) + 1;
+  const refusals = (breaker?.refusals ?? 0) + 1;
   return {
     openedAt: Math.min(breaker?.openedAt ?? now, now),
-    retryAt: now + retryWait(tries, refusal.requestedWait, refusal.random),
-    tries,
+    retryAt: now + retryWait(refusals, refusal.requestedWait, refusal.random),
+    refusals,
     reason: refusal.reason,
     probe: null,
   };
@@ -44,7 +44,7 @@ export function openBreaker(
  */
 export function millisecondsUntilProbe({ retryAt, probe }: Breaker, now: number, lease: number): number {
   const untilRetry = remaining(retryAt, now, maxRetryWait);
-  const untilLeaseEnds = probe === null ? 0 : remaining(probe.until, now, lease);
+  const untilLeaseEnds = probe === null ? 0 : remaining(probe.expiresAt, now, lease);
   return Math.max(0, untilRetry, untilLeaseEnds);
 }
 
@@ -62,7 +62,7 @@ function remaining(until: number, now: number, max: number): number {
 export function grantProbe(breaker: Breaker, id: string, now: number, lease: number): Breaker {
   return millisecondsUntilProbe(breaker, now, lease) > 0
     ? breaker
-    : { ...breaker, probe: { id, until: now + lease } };
+    : { ...breaker, probe: { id, expiresAt: now + lease } };
 }
 
 /**
@@ -70,7 +70,7 @@ export function grantProbe(breaker: Breaker, id: string, now: number, lease: num
  * for the account's rate. Another one that tries by now is left to it.
  */
 export function extendProbe(breaker: Breaker, id: string, now: number, lease: number): Breaker {
-  return isProbeOf(breaker, id) ? { ...breaker, probe: { id, until: now + lease } } : breaker;
+  return isProbeOf(breaker, id) ? { ...breaker, probe: { id, expiresAt: now + lease } } : breaker;
 }
 
 /** The worker that was to try again has nothing to send; another one that tries by now is left to it. */

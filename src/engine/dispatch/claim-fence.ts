@@ -32,7 +32,7 @@ export function createClaimFence(
     async refresh() {
       const found = await retry(() => checkLedgerLocation(context));
       if (found.held !== null || found.ledger === fence.ledger) return;
-      marks.succeed(fence.ledger, found.location);
+      marks.markReplaced(fence.ledger, found.location);
       fence = { ledger: found.ledger, last: null };
     },
   };

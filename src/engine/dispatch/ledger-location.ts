@@ -11,7 +11,7 @@ import {
   serverLocation,
 } from '../../ledger/location/location.ts';
 import { pauseRun } from '../../ledger/runs/stop.ts';
-import { heldAdvice, reasonWordsOrNull } from '../../platform/reason-words.ts';
+import { formatReasonOrNull, heldLedgerAdvice } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
 
 export type CheckedLocation = {
@@ -35,19 +35,19 @@ export async function checkLedgerLocation(context: EngineContext): Promise<Check
   if (!found.incomplete) {
     const here = await serverLocation(pool);
     const older =
-      reasonIfSucceeded(marks.succeededAt(found.ledger), here) ??
+      reasonIfSucceeded(marks.replacedAt(found.ledger), here) ??
       reasonIfOlder(await findMissingClaim(pool, marks.read(found.ledger)));
     const reason = older ?? found.heldReason ?? reasonIfMoved(found, here);
     if (reason === null) {
       if (found.location === null && here !== null) await recordLocation(pool, here);
-      marks.forget(found.ledger);
+      marks.prune(found.ledger);
       return { ledger: found.ledger, location: here, held: null };
     }
     await holdLedger(pool, { reason, incomplete: older !== null }, now());
   }
   const { ledger: id, location, heldReason } = await readLocation(pool);
   if (heldReason !== null) await pauseRunningRuns(context, heldReason);
-  return { ledger: id, location, held: reasonWordsOrNull(heldReason) };
+  return { ledger: id, location, held: formatReasonOrNull(heldReason) };
 }
 
 async function pauseRunningRuns({ ledger }: EngineContext, hold: HoldReason): Promise<void> {
@@ -59,7 +59,9 @@ async function pauseRunningRuns({ ledger }: EngineContext, hold: HoldReason): Pr
 export async function requireSendableLedger(context: EngineContext): Promise<void> {
   const { held } = await checkLedgerLocation(context);
   if (held === null) return;
-  throw new InputError([{ where: 'ledger', what: `${held} Nothing is sent until then: ${heldAdvice}` }]);
+  throw new InputError([
+    { where: 'ledger', what: `${held} Nothing is sent until then: ${heldLedgerAdvice}` },
+  ]);
 }
 
 /** A copy in another place, which an operator has made a ledger of its own, says nothing of the one that was copied. */

@@ -1,4 +1,4 @@
-import type { Withholding } from '../../domain/reasons.ts';
+import type { WithheldCause } from '../../domain/reasons.ts';
 import { retryAfterMilliseconds } from '../../gateway/retry-after.ts';
 import type { SettledState } from '../../ledger/requests/settlement.ts';
 import type { Attempt } from './attempt.ts';
@@ -77,7 +77,7 @@ export function withholdingReason({
   readonly windowOpen: boolean;
   /** Whether the circuit breaker is open, and this is not the request that tries the service again. */
   readonly breakerOpen: boolean;
-}): Withholding | undefined {
+}): WithheldCause | undefined {
   if (stopping) return 'stopping';
   if (!held) return 'not_held';
   if (!windowOpen) return 'window_shut';

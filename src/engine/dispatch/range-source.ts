@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Envelope } from '../../domain/message.ts';
-import type { Withholding } from '../../domain/reasons.ts';
+import type { WithheldCause } from '../../domain/reasons.ts';
 import type { ClaimedRequest } from '../../ledger/requests/claimed-request.ts';
 import { type OrdinaryRequest, readContents, readEnvelopes } from '../../ledger/requests/contents.ts';
 import { addPlannedRows, addSendingRows, type StartedRequest } from '../../ledger/requests/rows.ts';
@@ -31,7 +31,7 @@ export function createRangeSource(tools: SourceContext, checkpoint: SliceCheckpo
   let claimedTo = slice.claimedTo;
   /** The highest request of which a byte may have left. */
   let sentTo = slice.claimedTo;
-  const unsent: { readonly claimed: ClaimedRequest; readonly because: Withholding }[] = [];
+  const unsent: { readonly claimed: ClaimedRequest; readonly because: WithheldCause }[] = [];
   const addRow = coalesce(
     async (started: readonly StartedRequest[]) => {
       await retry(() => addSendingRows(pool, { ...slice, started }));

@@ -1,4 +1,4 @@
-import type { Withholding } from '../../domain/reasons.ts';
+import type { WithheldCause } from '../../domain/reasons.ts';
 import type { ClaimedRequest } from '../../ledger/requests/claimed-request.ts';
 import type { SettledState, Settlement } from '../../ledger/requests/settlement.ts';
 import type { SendingSlice } from '../../ledger/slices/acquire.ts';
@@ -22,7 +22,7 @@ export type RequestSource = {
   readonly release: (
     sender: Sender,
     claimed: readonly ClaimedRequest[],
-    because: Withholding,
+    because: WithheldCause,
   ) => Promise<void>;
   /** Everything has been sent, or will not be: resolves when that is noted. */
   readonly end: (sender: Sender) => Promise<void>;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClaimedRequest } from '../../ledger/requests/claimed-request.ts';
 import type { SettledState } from '../../ledger/requests/settlement.ts';
 import type { SendingSlice } from '../../ledger/slices/acquire.ts';
-import { reasonWordsOrNull } from '../../platform/reason-words.ts';
+import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import { trace } from '../trace-points.ts';
 import type { PreparedRequest, Sender } from './attempt-once.ts';
 import type { Checkpointer, SliceCheckpoint } from './checkpoint.ts';
@@ -173,7 +173,7 @@ async function sendOne(
   try {
     const settlement = await source.send(sender, prepared);
     const isRefused = settlement?.state === 'planned' && settlement.verdict === 'unauthorized';
-    if (isRefused) onRefused(reasonWordsOrNull(settlement.detail) ?? '');
+    if (isRefused) onRefused(formatReasonOrNull(settlement.detail) ?? '');
   } catch (error) {
     fail(error);
   }

@@ -1,6 +1,6 @@
-import type { MissedTimes, Told } from '../../domain/notify.ts';
+import type { MissedTicks, NotificationPayload } from '../../domain/notify.ts';
 import type { AcquiredNotification } from '../../ledger/notifications/acquire.ts';
-import { reasonWordsOrNull } from '../../platform/reason-words.ts';
+import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
 import { requireSummary } from '../runs/find-run.ts';
 
@@ -8,8 +8,8 @@ import { requireSummary } from '../runs/find-run.ts';
 export async function describeEvent(
   context: EngineContext,
   { about, event, reason: noted, createdAt }: AcquiredNotification,
-): Promise<Told> {
-  const reason = reasonWordsOrNull(noted);
+): Promise<NotificationPayload> {
+  const reason = formatReasonOrNull(noted);
   const timestamp = createdAt.toISOString();
   if (about.kind === 'schedule') {
     return {
@@ -26,6 +26,6 @@ export async function describeEvent(
 }
 
 /** Why a run could not be planned may quote a contact file, so it stays in the ledger; why it was refused does not. */
-function missedReason({ state }: MissedTimes, reason: string | null): string | null {
+function missedReason({ state }: MissedTicks, reason: string | null): string | null {
   return reason ?? (state === 'failed' ? 'it could not be planned; volley schedule list says why' : null);
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type AcquiredNotification, acquireNotification } from '../../ledger/notifications/acquire.ts';
 import { listUnstartedMailRuns } from '../../ledger/notifications/list.ts';
 import { markAcknowledged, markGivenUp, postpone } from '../../ledger/notifications/settle.ts';
-import { reasonOf } from '../../platform/database-failures.ts';
+import { loggableReason } from '../../platform/database-failures.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { EngineContext } from '../context.ts';
 import { beginPlanned } from '../runs/begin-run.ts';
@@ -56,7 +56,7 @@ export async function runNotifier(
       if (inFlight.size === 0) await beginMails(context, tools.accountNamed);
       lastFailure = '';
     } catch (error) {
-      const reason = reasonOf(error);
+      const reason = loggableReason(error);
       if (reason !== lastFailure) logger.error({ reason }, 'nobody could be told anything; trying again');
       lastFailure = reason;
     }
@@ -94,7 +94,7 @@ async function notifyAndRecord(
   try {
     const result = await sendNotification(context, acquired, tools, cutOff).catch(
       (error: unknown): NotifyResult => {
-        return { kind: 'failed', problem: reasonOf(error) };
+        return { kind: 'failed', problem: loggableReason(error) };
       },
     );
     if ('output' in result && result.output)
@@ -103,7 +103,7 @@ async function notifyAndRecord(
     await recordResult(context, acquired, result, { logger, left: deferred }, logFields);
   } catch (error) {
     logger.error(
-      { ...logFields, reason: reasonOf(error) },
+      { ...logFields, reason: loggableReason(error) },
       'what became of a notification could not be noted; it is told again',
     );
   }

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { type FrozenTarget, frozenTarget } from '../../campaign/notify.ts';
-import type { Told } from '../../domain/notify.ts';
+import type { NotificationPayload } from '../../domain/notify.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
 import { callWebhook } from '../../gateway/webhook.ts';
@@ -24,7 +24,7 @@ export type NotifyOptions = {
   readonly findCommand: FindCommand;
   /** @throws InputError for an account that this process does not have */
   readonly accountNamed: (name: string) => Promise<Account>;
-  readonly writeMail: (told: Told) => Mail;
+  readonly writeMail: (told: NotificationPayload) => Mail;
 };
 
 export type NotifyResult =
@@ -100,7 +100,7 @@ async function runCommandTarget(
   if (body === undefined) return { kind: 'superseded' };
   trace('notification begun', acquired.notification);
   const environment = environmentOf(acquired, tools.settings.environment);
-  const call = { words: command, folder: found.folder, environment, input: body, within: commandTimeout };
+  const call = { command, folder: found.folder, environment, input: body, timeout: commandTimeout };
   const end = await runCommand(call, cutOff);
   trace('notification sent', acquired.notification);
   return end.problem === undefined

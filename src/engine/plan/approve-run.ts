@@ -27,28 +27,28 @@ export async function approveRun(context: EngineContext, run: string): Promise<A
 async function approve(context: EngineContext, run: string, note: WriteAuditEntry): Promise<Approval> {
   const { pool } = context.ledger;
   await requireRun(context, run);
-  const refuse = (what: string, ...persons: string[]): never => {
-    throw new InputError([{ where: `run ${run}`, what, persons }]);
+  const refuse = (what: string, ...userNames: string[]): never => {
+    throw new InputError([{ where: `run ${run}`, what, userNames }]);
   };
   const approval = (await findApproval(pool, run)) ?? refuse('It needs no approval.');
   const { approvedBy, plannedBy, plannedHow } = approval;
   const { actor } = context;
   if (approvedBy !== null) refuse(`It was approved by ${approvedBy} already.`, approvedBy);
-  if (isSamePerson(actor, { who: plannedBy, how: plannedHow }))
+  if (isSamePerson(actor, { name: plannedBy, via: plannedHow }))
     refuse(
-      `It was planned by ${plannedBy}, and you are ${actor.who}; another person has to approve it, as a system user of their own or over the API with a token of their own.`,
+      `It was planned by ${plannedBy}, and you are ${actor.name}; another person has to approve it, as a system user of their own or over the API with a token of their own.`,
       plannedBy,
     );
   const problems = await changesSince(context, approval);
   if (problems.length > 0) throw new InputError(problems);
   const now = context.now();
   const given = await inTransaction(pool, async (client) => {
-    const first = await recordApproval(client, run, actor.who, now);
+    const first = await recordApproval(client, run, actor.name, now);
     if (first) await note(client);
     return first;
   });
   if (!given) refuse('It does not wait for approval any more.');
-  return { ...approval, approvedBy: actor.who, approvedAt: now };
+  return { ...approval, approvedBy: actor.name, approvedAt: now };
 }
 
 /** Files that are gone cannot mislead anybody: the run has what they said. */

@@ -4,7 +4,7 @@ import type { RowFolder } from '../../campaign/files.ts';
 import type { Contact } from '../../domain/contacts.ts';
 import type { Envelope } from '../../domain/message.ts';
 import { InputError } from '../../domain/problems.ts';
-import { whyUnreadable } from '../../platform/file-error.ts';
+import { unreadableReason } from '../../platform/file-error.ts';
 import {
   type CheckedFile,
   checkAgain,
@@ -66,7 +66,7 @@ export async function openCampaignFiles(
     const known = checked.get(key);
     if (known) return known;
     const found = await checkFile(place, path, kind, rowFolder).catch((error: unknown) => ({
-      problem: whyUnreadable(error, path),
+      problem: unreadableReason(error, path),
     }));
     checked.set(key, found);
     return found;
@@ -121,7 +121,7 @@ export async function openCampaignFiles(
           throw new Error(`the files of a run are over ${gibibytes(together)} GiB together`);
         return await readFile(await pathInside(root, path));
       } catch (error) {
-        const what = `The file cannot be sent along: ${whyUnreadable(error, path)}.`;
+        const what = `The file cannot be sent along: ${unreadableReason(error, path)}.`;
         throw new InputError([{ where: path, what }], { cause: error });
       }
     },

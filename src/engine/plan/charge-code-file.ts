@@ -9,7 +9,7 @@ import { type ContactFile, openContactFile } from '../../contacts/read.ts';
 import type { Contact } from '../../domain/contacts.ts';
 import type { InterfaceName } from '../../domain/message.ts';
 import { InputError } from '../../domain/problems.ts';
-import { nearest } from '../../platform/nearest.ts';
+import { didYouMean } from '../../platform/suggestions.ts';
 import { besideCampaign } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
 import { openFile } from './open-file.ts';
@@ -63,7 +63,7 @@ function codeColumn(
   if (named !== undefined) {
     const position = header.indexOf(named);
     if (position >= 0) return { position, headerIsCode: false };
-    const what = `${name} has no column "${named}".${nearest(named, header)} ${columns}`;
+    const what = `${name} has no column "${named}".${didYouMean(named, header)} ${columns}`;
     throw new InputError([{ where: campaign.locate(['chargeCodes', 'column']), what }]);
   }
 

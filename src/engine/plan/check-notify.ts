@@ -9,7 +9,7 @@ import { addressReader } from '../../contacts/address.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
 import { readWebhook } from '../../gateway/webhook-settings.ts';
-import { whyUnreadable } from '../../platform/file-error.ts';
+import { unreadableReason } from '../../platform/file-error.ts';
 import type { Environment } from '../../platform/secrets.ts';
 import { channelsOf, messageFields } from '../../wire/fields.ts';
 
@@ -54,7 +54,7 @@ async function whyNoProgram(program: string, folder: string): Promise<string | u
     return undefined;
   } catch (error) {
     const denied = error instanceof Error && 'code' in error && error.code === 'EACCES';
-    return `The program "${program}" cannot be run (${denied ? 'it is not executable' : whyUnreadable(error)}).`;
+    return `The program "${program}" cannot be run (${denied ? 'it is not executable' : unreadableReason(error)}).`;
   }
 }
 

@@ -7,7 +7,7 @@ import type { Campaign } from '../../campaign/campaign.ts';
 import { standardInput } from '../../campaign/contacts-definition.ts';
 import { InputError } from '../../domain/problems.ts';
 import { findDigests } from '../../ledger/runs/contact-files.ts';
-import { whyUnreadable } from '../../platform/file-error.ts';
+import { unreadableReason } from '../../platform/file-error.ts';
 import { makeFolder } from '../../platform/make-folder.ts';
 import type { EngineContext } from '../context.ts';
 import type { Settings } from '../settings.ts';
@@ -137,7 +137,7 @@ export async function moveContactFiles(
       const ending = extname(file);
       await move(file, join(target, `${basename(file, ending)}.${run}${ending}`));
     } catch (error) {
-      stuck.push({ file, reason: whyUnreadable(error) });
+      stuck.push({ file, reason: unreadableReason(error) });
     }
   }
   return stuck;

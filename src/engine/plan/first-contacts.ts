@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { comparedAddress } from '../../domain/compared-address.ts';
 import type { Contact, ContactIdentity } from '../../domain/contacts.ts';
-import type { RepeatedContacts } from '../../domain/left-out.ts';
-import type { RepeatedReason } from '../../domain/reasons.ts';
-import { openFingerprints } from '../../platform/fingerprints.ts';
+import type { DuplicateReason } from '../../domain/reasons.ts';
+import type { DuplicateContacts } from '../../domain/rejected-contacts.ts';
+import { createFingerprintMap } from '../../platform/fingerprints.ts';
 import type { lineFinder } from './lines-before.ts';
 import { rememberByEnvelope } from './remember.ts';
 
@@ -16,8 +16,8 @@ export type FirstContacts = {
    * @param line in all files together
    * @returns why the contact is left out; undefined for the first of its kind
    */
-  readonly repeats: (contact: ValidContact, compared: string, line: number) => RepeatedReason | undefined;
-  readonly repeated: () => RepeatedContacts;
+  readonly repeats: (contact: ValidContact, compared: string, line: number) => DuplicateReason | undefined;
+  readonly repeated: () => DuplicateContacts;
   readonly bytes: () => number;
 };
 
@@ -34,10 +34,10 @@ export function openFirstContacts(
   find: ReturnType<typeof lineFinder>,
 ): FirstContacts {
   const { key, duplicates } = identity;
-  const firsts = openFingerprints();
+  const firsts = createFingerprintMap();
   const digestOf = rememberByEnvelope((envelope) => hash('sha256', JSON.stringify(envelope), 'base64'));
-  const differing: RepeatedContacts['examples'][number][] = [];
-  const alike: RepeatedContacts['examples'][number][] = [];
+  const differing: DuplicateContacts['examples'][number][] = [];
+  const alike: DuplicateContacts['examples'][number][] = [];
   const counts = { rows: 0, differing: 0 };
 
   const contentOf = ({ envelope, destination, zones, address }: ValidContact): number => {
@@ -54,7 +54,7 @@ export function openFirstContacts(
       counts.rows++;
       const [firstLine, firstContent] = first;
       const differs = firstContent !== content;
-      const detail: RepeatedReason = { kind: 'same_contact', key, ...find(firstLine), differs };
+      const detail: DuplicateReason = { kind: 'same_contact', key, ...find(firstLine), differs };
       if (differs) counts.differing++;
       const examples = differs ? differing : alike;
       if (examples.length < shownRepeated) examples.push({ line, detail });

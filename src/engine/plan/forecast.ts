@@ -10,7 +10,7 @@ import type { WindowWait } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
 import { readRateLimits } from '../../ledger/limits/rates.ts';
 import type { Portion } from '../../ledger/planning/windows.ts';
-import { momentOf } from '../../platform/zoned-times.ts';
+import { toInstant } from '../../platform/zoned-times.ts';
 import type { EngineContext } from '../context.ts';
 import { limitsInForce } from '../dispatch/account-limits.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
@@ -72,7 +72,7 @@ export function forecastRun(
     const found = plan && portion.zones.length > 0 ? plan(portion.zones) : undefined;
     return { ...portion, opensAt: found?.opensAt ?? null, sendAt: found?.handover?.at ?? null };
   });
-  const last = deadline === undefined || zone === undefined ? undefined : momentOf(deadline, zone);
+  const last = deadline === undefined || zone === undefined ? undefined : toInstant(deadline, zone);
   const found = forecast(planned, window, limits, { from, deadline: last });
   const isKnown =
     window !== undefined || limits.requestsPerSecond !== null || limits.recipientsPerSecond !== null;
@@ -139,7 +139,7 @@ export function lateText(
   endsAt: string | null,
   zone: string = timeZone,
 ): string {
-  const deadline = zone === timeZone ? at : localTime(momentOf(at, timeZone), zone);
+  const deadline = zone === timeZone ? at : localTime(toInstant(at, timeZone), zone);
   const end = endsAt === null ? '' : `, and the last at ${localTime(new Date(endsAt), zone)}`;
   const some = examples.map(({ place, address }) => `${place} (${address})`).join(', ');
   const who = late === 1 ? '1 recipient' : `${late} recipients`;

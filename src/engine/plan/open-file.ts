@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { readFileBytes } from '../../contacts/bytes.ts';
 import { InputError } from '../../domain/problems.ts';
-import { whyUnreadable } from '../../platform/file-error.ts';
+import { unreadableReason } from '../../platform/file-error.ts';
 
 /**
  * Opens a file that a campaign or an option names.
@@ -21,7 +21,7 @@ export async function openFile(
   try {
     await stat(path);
   } catch (error) {
-    const what = `The ${kind} ${shown} cannot be read (${whyUnreadable(error, shown)}).`;
+    const what = `The ${kind} ${shown} cannot be read (${unreadableReason(error, shown)}).`;
     throw new InputError([{ where, what }], { cause: error });
   }
   return { bytes: readFileBytes(path, shown), shown };

@@ -2,8 +2,8 @@ import type { CostTotal } from '../../campaign/cost.ts';
 import type { Tariffs } from '../../campaign/tariffs.ts';
 import type { Envelope } from '../../domain/message.ts';
 import type { Portion } from '../../ledger/planning/windows.ts';
-import { openFingerprints } from '../../platform/fingerprints.ts';
-import { openNumberList } from '../../platform/number-list.ts';
+import { createFingerprintMap } from '../../platform/fingerprints.ts';
+import { createNumberList } from '../../platform/number-list.ts';
 import { rememberByEnvelope } from './remember.ts';
 
 export type CountedContact = {
@@ -57,14 +57,14 @@ const shownLast = 3;
  * @param separates whether equal addresses go into different requests
  */
 export function countPlan({ placeOf }: Pick<Tariffs, 'placeOf'>, separates: boolean): PlanCounts {
-  const places = openFingerprints();
+  const places = createFingerprintMap();
   /** By the place of an envelope: how many recipients it has, and in which window. */
-  const recipientsOf = openNumberList();
-  const windowNumbers = openNumberList();
+  const recipientsOf = createNumberList();
+  const windowNumbers = createNumberList();
   const windows = new Map<string | undefined, WindowCount>();
   const byPayer = new Map<string, PayerTotals>();
   /** How often an address has come up in an envelope; only where equal ones go into different requests. */
-  const seen = openFingerprints();
+  const seen = createFingerprintMap();
   /** What recipients are sent whose addresses have come up before: the places for the second time, the third, … */
   const copies = new Map<number, number[]>();
 

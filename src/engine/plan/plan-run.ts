@@ -4,8 +4,8 @@ import { frozenTargets } from '../../campaign/notify.ts';
 import { checkRecipients } from '../../campaign/recipient-guards.ts';
 import { openTariffs } from '../../campaign/tariffs.ts';
 import { type Contact, isKeyed } from '../../domain/contacts.ts';
-import type { ReachedContacts, RepeatedContacts } from '../../domain/left-out.ts';
 import { type RefusedRun, RefusedRunError } from '../../domain/problems.ts';
+import type { DuplicateContacts, ReachedContacts } from '../../domain/rejected-contacts.ts';
 import type { Account } from '../../gateway/account.ts';
 import { insertRefusedRunNotifications } from '../../ledger/notifications/insert.ts';
 import { insertNotifyList } from '../../ledger/notifications/notify-lists.ts';
@@ -41,7 +41,7 @@ export type PlanProgress = {
   /** Of mended contacts, with how many of them earlier runs reached or may. */
   readonly onOrigins?: (origins: Origins, reached: readonly ReachedContacts[]) => void;
   /** Of contacts that are the same as an earlier one, and left out. */
-  readonly onRepeated?: (repeated: RepeatedContacts, placeOf: (line: number) => string) => void;
+  readonly onRepeated?: (repeated: DuplicateContacts, placeOf: (line: number) => string) => void;
   readonly onForecast?: (forecast: RunForecast) => void;
 };
 
@@ -112,7 +112,7 @@ async function planContacts(
   const limits = await limitsOf(context, account);
   const tariffs = openTariffs(definition.channel, account);
   const first = await firstSlices(context, run, account, definition);
-  const { who: plannedBy, how: plannedHow } = context.actor;
+  const { name: plannedBy, via: plannedHow } = context.actor;
   const { workingFolder: folder, path: campaignFile, sha256: campaignSha256 } = prepared;
   const asked = { run, plannedBy, plannedHow, folder, campaignFile, campaignSha256 };
   const fingerprint = openFingerprint(definition);

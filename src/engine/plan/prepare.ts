@@ -15,7 +15,7 @@ import { openTally } from '../../contacts/tally.ts';
 import type { Contact, ContactFindings } from '../../domain/contacts.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
-import { nearestCountry } from '../../platform/countries.ts';
+import { didYouMeanCountry } from '../../platform/countries.ts';
 import { isLoopbackHost } from '../../wire/loopback.ts';
 import { readText } from '../definition-files.ts';
 import { loadAccount } from '../load-account.ts';
@@ -109,7 +109,7 @@ export async function prepareCampaign(
   );
   if (!readAddress) {
     const { country = '' } = definition.contacts;
-    const what = `"${country}" is not a country with phone numbers.${nearestCountry(country)}`;
+    const what = `"${country}" is not a country with phone numbers.${didYouMeanCountry(country)}`;
     throw new InputError([{ where: campaign.locate(['contacts', 'country']), what }]);
   }
 

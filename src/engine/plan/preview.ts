@@ -4,9 +4,9 @@ import { checkRecipients, differingText } from '../../campaign/recipient-guards.
 import { openTariffs } from '../../campaign/tariffs.ts';
 import { comparedAddress } from '../../domain/compared-address.ts';
 import { type Contact, isKeyed, type RejectedContact } from '../../domain/contacts.ts';
-import type { LeftOutContact, ReachedContacts } from '../../domain/left-out.ts';
 import type { Destination } from '../../domain/message.ts';
-import { reasonWords } from '../../platform/reason-words.ts';
+import type { ReachedContacts, RejectedContactRecord } from '../../domain/rejected-contacts.ts';
+import { formatReason } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
 import { openFingerprint } from './fingerprint.ts';
@@ -83,11 +83,11 @@ export async function previewCampaign(
   const nameOf = (file: number): string => contactFiles[file]?.name ?? '';
   const placeOf = placeReader(contactFiles, linesBefore);
   const firsts = openFirstContacts(composition.identity, lineFinder(contactFiles, linesBefore));
-  type Rejection = Pick<LeftOutContact, 'column' | 'reason' | 'detail'>;
+  type Rejection = Pick<RejectedContactRecord, 'column' | 'reason' | 'detail'>;
   const reject = ({ file, line }: Contact, { column, reason, detail }: Rejection): void => {
     counts[reason]++;
     if (rejected.length >= shownRejected) return;
-    rejected.push({ file: nameOf(file), line, column, reason, detail: reasonWords(detail) });
+    rejected.push({ file: nameOf(file), line, column, reason, detail: formatReason(detail) });
   };
   const take = (contact: Contact): void => {
     if (contact.kind === 'rejected') {
@@ -194,6 +194,6 @@ function originsOf({ runs, others }: Origins, reached: readonly ReachedContacts[
   return {
     runs,
     others,
-    reached: reached.map(({ rows, detail }) => ({ rows, detail: reasonWords(detail) })),
+    reached: reached.map(({ rows, detail }) => ({ rows, detail: formatReason(detail) })),
   };
 }

@@ -1,10 +1,10 @@
 import type { Definition } from '../../campaign/definition.ts';
 import type { ContactIdentity } from '../../domain/contacts.ts';
-import type { ReachedContacts } from '../../domain/left-out.ts';
 import type { ReachedReason } from '../../domain/reasons.ts';
+import type { ReachedContacts } from '../../domain/rejected-contacts.ts';
 import { comparedRuns, streamReached } from '../../ledger/planning/reached.ts';
 import { inSnapshot } from '../../ledger/session.ts';
-import { reasonWords } from '../../platform/reason-words.ts';
+import { formatReason } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
 import { noOrigins, type Origins, readOrigins } from './origins.ts';
 
@@ -54,7 +54,7 @@ export function openReached(
     whyReached(address, key) {
       const detail = byKey.get(key ?? '') ?? byAddress.get(address);
       if (detail === undefined) return undefined;
-      const words = reasonWords(detail);
+      const words = formatReason(detail);
       counts.set(words, { rows: (counts.get(words)?.rows ?? 0) + 1, detail });
       return detail;
     },

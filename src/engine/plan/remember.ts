@@ -1,5 +1,5 @@
 import type { Envelope } from '../../domain/message.ts';
-import { Memory } from '../../platform/memory.ts';
+import { BoundedCache } from '../../platform/bounded-cache.ts';
 
 /**
  * Reads something of an envelope once, as long as it is remembered: contacts that come soon after one another share the
@@ -8,7 +8,7 @@ import { Memory } from '../../platform/memory.ts';
 export function rememberByEnvelope<Fact extends NonNullable<unknown>>(
   read: (envelope: Envelope) => Fact,
 ): (envelope: Envelope) => Fact {
-  const known = new Memory<Envelope, Fact>();
+  const known = new BoundedCache<Envelope, Fact>();
   return (envelope) => {
     const before = known.get(envelope);
     if (before !== undefined) return before;

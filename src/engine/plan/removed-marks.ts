@@ -1,5 +1,5 @@
 import { readPhoneText } from '../../contacts/phone-text.ts';
-import { characterName } from '../../platform/invisible.ts';
+import { characterName } from '../../platform/invisible-characters.ts';
 
 /** What was taken away around phone numbers: `tel:`, and invisible characters by their names. */
 export type RemovedMarks = {

@@ -1,10 +1,10 @@
 import type { Campaign } from '../../campaign/campaign.ts';
 import { InputError } from '../../domain/problems.ts';
-import { isOver } from '../../domain/runs.ts';
+import { hasEnded } from '../../domain/runs.ts';
 import { findRepeatedRun, type RepeatedRun } from '../../ledger/runs/fingerprints.ts';
 import type { Connection, Transaction } from '../../ledger/session.ts';
-import { reasonWords } from '../../platform/reason-words.ts';
-import { durationText } from '../../platform/scalar-text.ts';
+import { formatReason } from '../../platform/reason-text.ts';
+import { formatDuration } from '../../platform/scalar-text.ts';
 import type { Fingerprint } from './fingerprint.ts';
 
 export type MadeRun = {
@@ -61,9 +61,9 @@ async function whyRepeat(
 
 function repeatText(repeated: RepeatedRun, repeat: number): string {
   const { run, state, stateReason, since, waitsForApproval } = repeated;
-  const reason = stateReason === null ? '' : ` (${reasonWords(stateReason)})`;
-  const found = `Run ${run} has the same message for the same contacts, and is ${state}${reason} since ${since.toISOString()}; nothing is sent twice within ${durationText(repeat)} (dispatch.repeat).`;
-  const on = isOver(state)
+  const reason = stateReason === null ? '' : ` (${formatReason(stateReason)})`;
+  const found = `Run ${run} has the same message for the same contacts, and is ${state}${reason} since ${since.toISOString()}; nothing is sent twice within ${formatDuration(repeat)} (dispatch.repeat).`;
+  const on = hasEnded(state)
     ? `\`volley resume ${run}\` shows what it came to, and \`volley run --only failed,rejected,cancelled --of ${run}\` sends to those it did not reach.`
     : waitsForApproval
       ? `It waits for another person: \`volley approve ${run}\`, then \`volley resume ${run}\`.`

@@ -81,7 +81,7 @@ export async function planRerun(
     };
     const recipientColumn = 'Recipient';
     const first = await firstSlices(context, run, account, source.definition);
-    const { who: plannedBy, how: plannedHow } = context.actor;
+    const { name: plannedBy, via: plannedHow } = context.actor;
     const files = { folder: null, campaignFile: null, campaignSha256: null };
     const asked = { run, plannedBy, plannedHow, ...files };
     const told = { campaign: source.campaign, of: sourceRun, only: states };

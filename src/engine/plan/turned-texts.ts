@@ -1,5 +1,5 @@
 import type { Envelope, MessageFields } from '../../domain/message.ts';
-import { bidiControls, characterName } from '../../platform/invisible.ts';
+import { bidiControls, characterName } from '../../platform/invisible-characters.ts';
 import { rememberByEnvelope } from './remember.ts';
 
 /** Recipients whose message holds characters that turn the direction of the text after them. */

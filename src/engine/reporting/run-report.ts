@@ -1,4 +1,4 @@
-import type { LeftOutContact } from '../../domain/left-out.ts';
+import type { RejectedContactRecord } from '../../domain/rejected-contacts.ts';
 import type { RunSummary } from '../../domain/runs.ts';
 import {
   type BillingDimension,
@@ -43,7 +43,7 @@ export type RunReport = RunHead & {
   readonly failures: readonly Failure[];
   readonly resolutions: readonly ResolutionGroup[];
   readonly rejections: readonly RejectionGroup[];
-  readonly rejectedContacts: readonly LeftOutContact[];
+  readonly rejectedContacts: readonly RejectedContactRecord[];
   /** What it came to by who pays, and in the end its total; to be read one after the other. */
   readonly billingBy: (
     dimension: BillingDimension,

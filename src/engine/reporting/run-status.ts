@@ -6,7 +6,7 @@ import { readLocation } from '../../ledger/location/location.ts';
 import { type ListedNotification, listRunNotifications } from '../../ledger/notifications/list.ts';
 import { findPreemptingRun } from '../../ledger/slices/priority.ts';
 import { readDispatchProgress } from '../../ledger/slices/progress.ts';
-import { reasonWordsOrNull } from '../../platform/reason-words.ts';
+import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
 import { requireRun, requireSummary } from '../runs/find-run.ts';
 
@@ -32,11 +32,11 @@ export async function requireStatus(context: EngineContext, run: string): Promis
   const refusal = (await findRefusal(context.ledger.pool, run)) ?? null;
   const notifications = await listRunNotifications(context.ledger.pool, run);
   const clockStep = (await findClockStep(context.ledger.pool, run)) ?? null;
-  const held = reasonWordsOrNull((await readLocation(context.ledger.pool)).heldReason);
+  const held = formatReasonOrNull((await readLocation(context.ledger.pool)).heldReason);
   const watch = (await readDispatchProgress(context.ledger.pool, [run])).get(run);
   const phase = watch?.state === 'running' ? watch.phase : null;
   return {
-    ...{ ...summary, reason: reasonWordsOrNull(stateReason), phase, overtakenBy: overtakenBy ?? null },
+    ...{ ...summary, reason: formatReasonOrNull(stateReason), phase, overtakenBy: overtakenBy ?? null },
     ...{ refusal, clockStep, held, notifications },
   };
 }

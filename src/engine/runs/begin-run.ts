@@ -1,5 +1,5 @@
 import { InputError } from '../../domain/problems.ts';
-import { isOver, type RunState } from '../../domain/runs.ts';
+import { hasEnded, type RunState } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
 import { findApproval } from '../../ledger/approvals/approvals.ts';
 import type { PlannedRun } from '../../ledger/planning/planned-run.ts';
@@ -116,7 +116,7 @@ export async function resumeByWorkers(
   await toldIfRefused(context, run, async () => {
     const before = await begin(context, run, accountNamed, true);
     requireApproved(runId, before);
-    if (!isOver(before)) return;
+    if (!hasEnded(before)) return;
     throw new InputError([{ where: `run ${runId}`, what: nothingLeft(before) }]);
   });
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isInterruption } from '../../domain/reasons.ts';
-import { isOver, type RunSummary } from '../../domain/runs.ts';
+import { hasEnded, type RunSummary } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
 import { type BeginOptions, beginRun } from '../../ledger/runs/begin.ts';
 import type { Run } from '../../ledger/runs/find.ts';
@@ -8,7 +8,7 @@ import { pauseRun } from '../../ledger/runs/stop.ts';
 import { type DispatchProgress, readDispatchProgress } from '../../ledger/slices/progress.ts';
 import { reclaimSlicesOfEndedWorkers } from '../../ledger/slices/reclaim.ts';
 import { requireHashKey } from '../../ledger/suppressions/hash.ts';
-import { heldAdvice, reasonWords } from '../../platform/reason-words.ts';
+import { formatReason, heldLedgerAdvice } from '../../platform/reason-text.ts';
 import { auditEntry, recordRefusal } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { dispatchSettings } from '../dispatch/dispatch-settings.ts';
@@ -83,7 +83,7 @@ export async function executeRun(
     progress.onStart(await retry(() => requireSummary(context, runId)));
 
     const reason = { kind: 'interrupted' } as const;
-    const details = { reason: reasonWords(reason) };
+    const details = { reason: formatReason(reason) };
     const note = auditEntry(context, { action: 'run paused', run: runId, details });
     const pausing = drained.begun.then(() => retry(() => pauseRun(queue, pool, runId, reason, note)));
     // Where it fails, the worker fails too.
@@ -110,7 +110,7 @@ export async function executeRun(
           continue;
         }
         const summary = await retry(() => requireSummary(context, runId));
-        return { kind: 'paused', reason: `${held} ${heldAdvice}`, summary };
+        return { kind: 'paused', reason: `${held} ${heldLedgerAdvice}`, summary };
       }
       trace('run finished', runId);
       return end;
@@ -160,9 +160,9 @@ async function findEnd(
 ): Promise<KnownEnd | undefined> {
   const { state, stateReason } = await requireRun(context, runId);
   const summary = await requireSummary(context, runId);
-  const reason = stateReason === null ? '' : reasonWords(stateReason);
+  const reason = stateReason === null ? '' : formatReason(stateReason);
   if (state === 'completed') return { kind: 'finished', summary };
-  if (isOver(state)) return { kind: 'cancelled', reason, summary };
+  if (hasEnded(state)) return { kind: 'cancelled', reason, summary };
   // An operator may have resumed it by now.
   if (stop.aborted && (isInterruption(stateReason) || state === 'running'))
     return { kind: 'drained', summary };
@@ -175,7 +175,7 @@ async function findEnd(
  * @returns undefined of a run that is not over
  */
 export async function refuseOver(context: EngineContext, { run, state }: Run): Promise<KnownEnd | undefined> {
-  if (!isOver(state)) return undefined;
+  if (!hasEnded(state)) return undefined;
   const problems = [{ where: `run ${run}`, what: nothingLeft(state) }];
   await recordRefusal(context, { action: 'run resumed', run }, problems);
   return findEnd(context, run, never);

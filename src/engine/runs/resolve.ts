@@ -6,7 +6,7 @@ import { findRequestsByMessageId } from '../../ledger/requests/by-message-id.ts'
 import { type Doubt, findRequests, listDoubts } from '../../ledger/requests/list-doubts.ts';
 import { type ResolvedRequest, resolveRequests } from '../../ledger/requests/resolve.ts';
 import { inTransaction } from '../../ledger/session.ts';
-import { reasonWords } from '../../platform/reason-words.ts';
+import { formatReason } from '../../platform/reason-text.ts';
 import { auditEntry, audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import {
@@ -98,7 +98,7 @@ async function requireDoubts(
       const what = `Run ${run} has no such request; \`volley resolve ${run}\` lists those in doubt.`;
       problems.push({ where, what });
     } else if (match.state !== 'in_doubt') {
-      const because = match.reason === null ? '' : ` (${reasonWords(match.reason)})`;
+      const because = match.reason === null ? '' : ` (${formatReason(match.reason)})`;
       const what = `It is ${match.state}${because}; only a request that is in doubt can be resolved.`;
       problems.push({ where, what });
     } else {

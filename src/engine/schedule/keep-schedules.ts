@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { reasonOf } from '../../platform/database-failures.ts';
+import { loggableReason } from '../../platform/database-failures.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { reasonWords } from '../../platform/reason-words.ts';
+import { formatReason } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
 import { checkLedgerLocation } from '../dispatch/ledger-location.ts';
 import { noteSchedules } from './note-ticks.ts';
@@ -45,7 +45,7 @@ export async function keepSchedules(
         logger.info({ run }, 'a scheduled run begins');
       failing = '';
     } catch (error) {
-      const reason = reasonOf(error);
+      const reason = loggableReason(error);
       if (reason !== failing) logger.error({ reason }, 'schedules were not looked at; trying again');
       failing = reason;
     }
@@ -60,7 +60,7 @@ function tell(end: TickEnd, logger: Logger): void {
     logger.info({ schedule, dueAt, run: end.run }, 'a scheduled run is planned');
     return;
   }
-  const reason = reasonWords(end.reason);
+  const reason = formatReason(end.reason);
   if (end.kind !== 'failed') {
     logger.warn({ schedule, dueAt, reason }, `a scheduled run is ${end.kind}`);
     return;

@@ -11,7 +11,7 @@ import {
 import { markUnsentInDoubt } from '../../ledger/runs/stop.ts';
 import { missDueTicks, noteTicks, takeSchedules } from '../../ledger/schedules/ticks.ts';
 import { inTransaction, type Transaction } from '../../ledger/session.ts';
-import { reasonWords } from '../../platform/reason-words.ts';
+import { formatReason } from '../../platform/reason-text.ts';
 import { audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { mostTicks } from './note-ticks.ts';
@@ -58,14 +58,14 @@ export async function confirmRestored(
       await releaseLedger(client, context.randomUuid(), place);
       await note(client);
     });
-    ledger.marks.succeed(former, place);
+    ledger.marks.markReplaced(former, place);
     return doubted;
   });
 }
 
 async function requireComplete({ ledger: { pool, marks } }: EngineContext): Promise<void> {
   const { ledger, incomplete, heldReason } = await readLocation(pool);
-  if (incomplete) throw new InputError([notComplete(heldReason === null ? '' : reasonWords(heldReason))]);
+  if (incomplete) throw new InputError([notComplete(heldReason === null ? '' : formatReason(heldReason))]);
   const missing = await findMissingClaim(pool, marks.read(ledger));
   if (!missing) return;
   const { run, slice, version, at } = missing;

@@ -5,7 +5,7 @@ import { frozenTargets } from '../../campaign/notify.ts';
 import type { Schedule } from '../../campaign/schedule.ts';
 import { InputError } from '../../domain/problems.ts';
 import type { SyncedSchedule } from '../../ledger/schedules/schedules.ts';
-import { whyUnreadable } from '../../platform/file-error.ts';
+import { unreadableReason } from '../../platform/file-error.ts';
 import { accountsPath, maxBytes } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
 
@@ -58,7 +58,7 @@ export async function readScheduleFolder(folder: string): Promise<ScheduleFolder
  */
 export async function yamlFilesOf(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-    const what = `The folder of campaigns cannot be read (${whyUnreadable(error, folder)}).`;
+    const what = `The folder of campaigns cannot be read (${unreadableReason(error, folder)}).`;
     throw new InputError([{ where: folder, what }]);
   });
   return entries

@@ -5,7 +5,7 @@ import {
   listSchedules,
   listTicks,
 } from '../../ledger/schedules/schedules.ts';
-import { reasonWordsOrNull } from '../../platform/reason-words.ts';
+import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
 
 /** A schedule, with when its campaign runs next; null: never, or its file is gone. */
@@ -27,5 +27,5 @@ export async function describeSchedules(
     return { ...schedule, times: written, next };
   });
   const ticks = await listTicks(ledger.pool, limit);
-  return { schedules, ticks: ticks.map((tick) => ({ ...tick, reason: reasonWordsOrNull(tick.reason) })) };
+  return { schedules, ticks: ticks.map((tick) => ({ ...tick, reason: formatReasonOrNull(tick.reason) })) };
 }

@@ -157,6 +157,6 @@ function actorOf(
     | { readonly schedule: string }
     | { readonly schedule: null; readonly owner: string; readonly token: string },
 ): Actor {
-  if (madeBy.schedule !== null) return { who: `schedule ${madeBy.schedule}`, how: 'schedule', token: null };
-  return { who: madeBy.owner, how: 'api', token: madeBy.token };
+  if (madeBy.schedule !== null) return { name: `schedule ${madeBy.schedule}`, via: 'schedule', token: null };
+  return { name: madeBy.owner, via: 'api', token: madeBy.token };
 }

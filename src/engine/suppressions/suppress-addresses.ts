@@ -1,4 +1,4 @@
-import { suppressionsOf } from '../../domain/accounts.ts';
+import { suppressionSourceOf } from '../../domain/account-sharing.ts';
 import { InputError } from '../../domain/problems.ts';
 import { readSharing } from '../../gateway/account-sharing.ts';
 import { inTransaction } from '../../ledger/session.ts';
@@ -8,7 +8,7 @@ import {
   removeSuppressions,
   type SuppressionKey,
 } from '../../ledger/suppressions/remove.ts';
-import { nearest } from '../../platform/nearest.ts';
+import { didYouMean } from '../../platform/suggestions.ts';
 import { auditEntry } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { accountsPath, readText } from '../definition-files.ts';
@@ -44,8 +44,8 @@ export async function knownAccount(name: string | undefined, settings: Settings)
   if (name === undefined) return '';
   const path = accountsPath(settings);
   const { names, ...sharing } = readSharing(await readText(path, settings, 'accounts'), path);
-  if (names.includes(name)) return suppressionsOf(sharing, name);
-  const what = `${path} has no account "${name}".${nearest(name, names)}`;
+  if (names.includes(name)) return suppressionSourceOf(sharing, name);
+  const what = `${path} has no account "${name}".${didYouMean(name, names)}`;
   throw new InputError([{ where: '--account', what }]);
 }
 

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { AuditWay } from '../../domain/access.ts';
+import type { AuditInterface } from '../../domain/access.ts';
 import type { ApprovalReason } from '../../domain/reasons.ts';
 import { approvalReason, reasonValue, type Stored } from '../reasons.ts';
 import type { Connection, Transaction } from '../session.ts';
@@ -9,7 +9,7 @@ export type ApprovalRequest = {
   readonly reason: ApprovalReason;
   /** Who may not approve it, and in which way that person planned it. */
   readonly plannedBy: string;
-  readonly plannedHow: AuditWay;
+  readonly plannedHow: AuditInterface;
   /** Absolute: the working folder of the process that planned it. The campaign and the contact files are named from there. */
   readonly folder: string | null;
   /** It, the folder and the digest are null for a run that was made from another. */

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Actor, AuditAction, AuditOutcome, AuditWay } from '../../domain/access.ts';
+import type { Actor, AuditAction, AuditInterface, AuditOutcome } from '../../domain/access.ts';
 import type { Connection } from '../session.ts';
 
 export type AuditEvent = {
@@ -13,7 +13,7 @@ export type AuditEvent = {
 /** On the connection of what it tells of, where that is a transaction. */
 export async function addAuditEntry(
   client: Connection,
-  { who, how, token }: Actor,
+  { name, via, token }: Actor,
   { action, run, subject, details = {} }: AuditEvent,
   outcome: AuditOutcome,
   at: Date,
@@ -23,7 +23,7 @@ export async function addAuditEntry(
     INSERT INTO audit (at, actor, via, token, action, run_id, subject, details, outcome)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
     `,
-    [at, who, how, token, action, run ?? null, subject ?? null, JSON.stringify(details), outcome],
+    [at, name, via, token, action, run ?? null, subject ?? null, JSON.stringify(details), outcome],
   );
 }
 
@@ -32,7 +32,7 @@ export type AuditEntry = {
   readonly entry: string;
   readonly at: Date;
   readonly who: string;
-  readonly how: AuditWay;
+  readonly how: AuditInterface;
   readonly token: string | null;
   readonly action: AuditAction;
   readonly run: string | null;

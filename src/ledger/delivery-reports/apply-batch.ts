@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type pg from 'pg';
-import { type AccountSharing, nothingShared } from '../../domain/accounts.ts';
-import { refusalCode } from '../../platform/database-failures.ts';
+import { type AccountSharing, noSharing } from '../../domain/account-sharing.ts';
+import { rejectedValueCode } from '../../platform/database-failures.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 import { applyParsedReports } from './apply-parsed.ts';
 import { addRowsOfReports } from './ordinary-report-rows.ts';
@@ -33,7 +33,7 @@ export async function applyReports(
   limit: number,
   parse: (report: RawReport) => ReportContent,
   now: Date,
-  { sharing = nothingShared, onFailed = () => undefined }: ApplyOptions = {},
+  { sharing = noSharing, onFailed = () => undefined }: ApplyOptions = {},
 ): Promise<number> {
   const failed: FailedReport[] = [];
   const dequeued = await inTransaction(pool, async (client) => {
@@ -93,7 +93,7 @@ async function applyOrBisect(
     await apply(readings);
     return [];
   } catch (error) {
-    const code = refusalCode(error);
+    const code = rejectedValueCode(error);
     if (code === undefined) throw error;
     await client.query('ROLLBACK TO SAVEPOINT reports; RELEASE SAVEPOINT reports');
     if (readings.length === 1) return [{ ...first, code }];

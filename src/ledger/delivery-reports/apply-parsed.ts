@@ -1,4 +1,4 @@
-import type { AccountSharing } from '../../domain/accounts.ts';
+import type { AccountSharing } from '../../domain/account-sharing.ts';
 import { findRequestsByMessageId } from '../requests/by-message-id.ts';
 import type { Transaction } from '../session.ts';
 import { applyOrdinary } from './apply-ordinary.ts';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { DeliveryOutcome, ReportState } from '../../domain/delivery-reports.ts';
+import type { DeliveryOutcome, DeliveryReportState } from '../../domain/delivery-reports.ts';
 import { readPages, streamRows } from '../cursor.ts';
 
 export type ListedReport = {
@@ -7,7 +7,7 @@ export type ListedReport = {
   readonly report: string;
   readonly account: string;
   readonly receivedAt: Date;
-  readonly state: ReportState;
+  readonly state: DeliveryReportState;
   /** Of one that cannot be read, or not all of it: why. */
   readonly why: string | null;
   readonly messageId: string | null;
@@ -27,7 +27,7 @@ export type ListedReport = {
 };
 
 export type ReportFilter = {
-  readonly states: readonly ReportState[];
+  readonly states: readonly DeliveryReportState[];
   /** Whether those too, in whatever state, of which something could not be read. */
   readonly partlyRead?: boolean;
   readonly run?: string | undefined;

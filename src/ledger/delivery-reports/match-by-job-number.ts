@@ -1,4 +1,4 @@
-import type { SharedWith } from '../../domain/accounts.ts';
+import type { AccountShare } from '../../domain/account-sharing.ts';
 import { batchOf } from '../batch.ts';
 import { comparedWithService } from '../compared-address.ts';
 import { requestOf } from '../request-rows.ts';
@@ -40,7 +40,7 @@ export async function findByJobNumberOrPart(
   client: Transaction,
   reports: readonly ReportSubject[],
   requests: NamedRequests,
-  webhooks: readonly SharedWith[],
+  webhooks: readonly AccountShare[],
 ): Promise<ReadonlyMap<number, MatchedRecipient>> {
   const named = reports.map((report) => ({ ...report, request: findNamedRequest(report, requests) }));
   // Each step looks by a key, one report after the other: without the limits a plan that knows nothing of a run that was

@@ -1,4 +1,4 @@
-import type { SharedWith } from '../../domain/accounts.ts';
+import type { AccountShare } from '../../domain/account-sharing.ts';
 import { batchOf } from '../batch.ts';
 import { acceptanceOf } from '../requests/acceptance.ts';
 import type { RequestKey } from '../requests/by-message-id.ts';
@@ -24,7 +24,7 @@ export async function findRecipients(
   client: Transaction,
   reports: readonly ReportSubject[],
   requests: NamedRequests,
-  webhooks: readonly SharedWith[],
+  webhooks: readonly AccountShare[],
 ): Promise<ReadonlyMap<number, MatchedRecipient>> {
   const found = await findByRequest(client, reports, requests, webhooks);
   const unmatched = reports.flatMap((report, place) => (found.has(place) ? [] : [{ report, place }]));
@@ -54,7 +54,7 @@ async function findByRequest(
   client: Transaction,
   reports: readonly ReportSubject[],
   requests: NamedRequests,
-  webhooks: readonly SharedWith[],
+  webhooks: readonly AccountShare[],
 ): Promise<Map<number, MatchedRecipient>> {
   const named = reports.flatMap((report, place) => {
     const request = findNamedRequest(report, requests);

@@ -1,4 +1,4 @@
-import type { SharedWith } from '../../domain/accounts.ts';
+import type { AccountShare } from '../../domain/account-sharing.ts';
 import type { RequestState } from '../../domain/runs.ts';
 import { batchOf } from '../batch.ts';
 import type { RequestKey } from '../requests/by-message-id.ts';
@@ -36,8 +36,8 @@ export function mayConcern(ofRun: string, ofReport: string, accounts: string, of
   return `(${ofRun} = ${ofReport} OR (${ofRun}, ${ofReport}) IN (SELECT * FROM unnest(${accounts}::text[], ${of}::text[])))`;
 }
 
-export function sharedColumns(shared: readonly SharedWith[]): [string[], string[]] {
-  return [shared.map(({ account }) => account), shared.map(({ of }) => of)];
+export function sharedColumns(shared: readonly AccountShare[]): [string[], string[]] {
+  return [shared.map(({ account }) => account), shared.map(({ source }) => source)];
 }
 
 export function recipientKey({ run, request, position }: RecipientKey): string {

@@ -1,4 +1,4 @@
-import type { SharedWith } from '../../domain/accounts.ts';
+import type { AccountShare } from '../../domain/account-sharing.ts';
 import { batchOf } from '../batch.ts';
 import { comparedAddress } from '../compared-address.ts';
 import { recipientOf, requestOf } from '../request-rows.ts';
@@ -32,7 +32,7 @@ const optOutColumns = batchOf<OptOut>({
 export async function suppressOptOuts(
   client: Transaction,
   optOuts: readonly OptOut[],
-  shared: readonly SharedWith[],
+  shared: readonly AccountShare[],
   now: Date,
 ): Promise<void> {
   if (optOuts.length === 0) return;

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { ReportMethod } from '../../domain/delivery-reports.ts';
+import type { DeliveryReportMethod } from '../../domain/delivery-reports.ts';
 import { batchOf } from '../batch.ts';
 import { maxEntryBytes, maxEntryReports } from './queue.ts';
 
@@ -7,7 +7,7 @@ import { maxEntryBytes, maxEntryReports } from './queue.ts';
 export type ReceivedReport = {
   readonly account: string;
   readonly receivedAt: Date;
-  readonly method: ReportMethod;
+  readonly method: DeliveryReportMethod;
   readonly contentType: string;
   /** Without credentials. */
   readonly headers: Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-import type { DeliveryOutcome, ReportMethod } from '../../domain/delivery-reports.ts';
+import type { DeliveryOutcome, DeliveryReportMethod } from '../../domain/delivery-reports.ts';
 
 /** A call in the inbox that is to be read. */
 export type RawReport = {
@@ -6,7 +6,7 @@ export type RawReport = {
   readonly report: string;
   readonly account: string;
   readonly receivedAt: Date;
-  readonly method: ReportMethod;
+  readonly method: DeliveryReportMethod;
   readonly contentType: string;
   readonly body: Buffer;
 };

@@ -1,4 +1,4 @@
-import type { ReportState } from '../../domain/delivery-reports.ts';
+import type { DeliveryReportState } from '../../domain/delivery-reports.ts';
 import { batchOf } from '../batch.ts';
 import type { Transaction } from '../session.ts';
 import type { MatchedRecipient } from './matched-recipient.ts';
@@ -26,7 +26,7 @@ export async function storeDeliveries(
 
 type StoredDelivery = ParsedReport<'delivery'> & {
   readonly recipient: MatchedRecipient | undefined;
-  readonly state: ReportState;
+  readonly state: DeliveryReportState;
   readonly detail: string | null;
 };
 
@@ -76,7 +76,7 @@ function outlierMessage(outlier: PriceOutlier | undefined): string | null {
 function stateOf(
   { outcome }: ParsedReport<'delivery'>,
   recipient: MatchedRecipient | undefined,
-): ReportState {
+): DeliveryReportState {
   if (!recipient) return 'unmatched';
   return outcome === 'pending' ? 'unchanged' : 'applied';
 }

@@ -1,4 +1,4 @@
-import type { SharedWith } from '../../domain/accounts.ts';
+import type { AccountShare } from '../../domain/account-sharing.ts';
 import { batchOf } from '../batch.ts';
 import { requestOf } from '../request-rows.ts';
 import type { RequestKey } from '../requests/by-message-id.ts';
@@ -42,7 +42,7 @@ export async function storeReplies(
   messages: readonly ParsedReport<'inbound'>[],
   recipients: ReadonlyMap<string, MatchedRecipient>,
   requests: NamedRequests,
-  webhooks: readonly SharedWith[],
+  webhooks: readonly AccountShare[],
 ): Promise<void> {
   if (messages.length === 0) return;
   const matched = messages.map((message) => ({

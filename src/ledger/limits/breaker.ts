@@ -48,7 +48,7 @@ export async function changeBreaker(
 }
 
 async function writeBreaker(client: Transaction, account: string, breaker: Breaker): Promise<void> {
-  const { openedAt, retryAt, tries, reason, probe } = breaker;
+  const { openedAt, retryAt, refusals, reason, probe } = breaker;
   await client.query(
     `
     INSERT INTO account_breakers (account, opened_at, retry_at, refusals, reason, probe, probe_until)
@@ -57,18 +57,18 @@ async function writeBreaker(client: Transaction, account: string, breaker: Break
     SET opened_at = excluded.opened_at, retry_at = excluded.retry_at, refusals = excluded.refusals,
         reason = excluded.reason, probe = excluded.probe, probe_until = excluded.probe_until
     `,
-    [account, openedAt, retryAt, tries, reason, probe?.id ?? null, probe?.until ?? null],
+    [account, openedAt, retryAt, refusals, reason, probe?.id ?? null, probe?.expiresAt ?? null],
   );
 }
 
 function toSnapshot(row: DbBreaker | undefined): BreakerSnapshot {
   if (!row) return { breaker: undefined, now: 0 };
-  const { now, openedAt, retryAt, tries, reason, probe: id, probeUntil: until } = row;
-  if (openedAt === null || retryAt === null || tries === null || reason === null) {
+  const { now, openedAt, retryAt, refusals, reason, probe: id, probeUntil } = row;
+  if (openedAt === null || retryAt === null || refusals === null || reason === null) {
     return { breaker: undefined, now };
   }
-  const probe = id === null || until === null ? null : { id, until };
-  return { breaker: { openedAt, retryAt, tries, reason, probe }, now };
+  const probe = id === null || probeUntil === null ? null : { id, expiresAt: probeUntil };
+  return { breaker: { openedAt, retryAt, refusals, reason, probe }, now };
 }
 
 /**

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { MissedTimes, NotifiedEvent } from '../../domain/notify.ts';
+import type { MissedTicks, NotifiedEvent } from '../../domain/notify.ts';
 import type { RefusedRun } from '../../domain/problems.ts';
 import type { RunReason, TickReason } from '../../domain/reasons.ts';
 import { notifiedReason, type Stored } from '../reasons.ts';
@@ -14,7 +14,7 @@ export type AcquiredNotification = {
   readonly target: unknown;
   readonly about:
     | { readonly kind: 'run'; readonly run: string; readonly campaignFile: string | null }
-    | { readonly kind: 'schedule'; readonly missed: MissedTimes }
+    | { readonly kind: 'schedule'; readonly missed: MissedTicks }
     | {
         readonly kind: 'refusal';
         readonly refused: RefusedRun;
@@ -32,7 +32,7 @@ type DbRow = Stored<Omit<AcquiredNotification, 'about'>> & {
   readonly run: string | null;
   readonly campaignFile: string | null;
   readonly schedule: string | null;
-  readonly missed: Omit<MissedTimes, 'schedule'> | null;
+  readonly missed: Omit<MissedTicks, 'schedule'> | null;
   readonly refused: RefusedRun | null;
 };
 

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { ContactIdentity } from '../../domain/contacts.ts';
-import type { ReachedContacts, RepeatedContacts } from '../../domain/left-out.ts';
+import type { DuplicateContacts, ReachedContacts } from '../../domain/rejected-contacts.ts';
 import { insertBillingSlices } from '../billing/changes.ts';
 import { repeatedReason, type Stored } from '../reasons.ts';
 import { storeRunFiles } from '../runs/files.ts';
@@ -177,7 +177,7 @@ async function countLeftOut(
   { key }: ContactIdentity,
 ): Promise<Omit<LeftOutCounts, 'reached'>> {
   const { rows } = await client.query<
-    Omit<LeftOutCounts, 'reached' | 'repeated'> & { readonly repeated: Omit<RepeatedContacts, 'examples'> }
+    Omit<LeftOutCounts, 'reached' | 'repeated'> & { readonly repeated: Omit<DuplicateContacts, 'examples'> }
   >(
     `
     SELECT count(*) FILTER (WHERE reason = 'duplicate')::integer AS duplicate,
@@ -189,7 +189,7 @@ async function countLeftOut(
     FROM left_out
     `,
   );
-  const { rows: examples } = await client.query<Stored<RepeatedContacts['examples'][number], 'detail'>>(
+  const { rows: examples } = await client.query<Stored<DuplicateContacts['examples'][number], 'detail'>>(
     `
     SELECT line, ${leftOutReasonOf('l', 'NULL', '$2::jsonb')} AS detail
     FROM left_out l

@@ -1,7 +1,7 @@
 import type { ContactIdentity } from '../../domain/contacts.ts';
-import type { ReachedContacts, RepeatedContacts } from '../../domain/left-out.ts';
 import type { Channel } from '../../domain/message.ts';
 import type { RunRates } from '../../domain/rates.ts';
+import type { DuplicateContacts, ReachedContacts } from '../../domain/rejected-contacts.ts';
 import type { Priority } from '../../domain/runs.ts';
 import type { ContactFileRecord } from '../runs/contact-files.ts';
 import type { FileSource } from '../runs/files.ts';
@@ -55,7 +55,7 @@ export type LeftOutCounts = {
   readonly suppressed: number;
   /** Of the duplicates, those whom earlier runs reached, may have reached or still will. */
   readonly reached: readonly ReachedContacts[];
-  readonly repeated: RepeatedContacts;
+  readonly repeated: DuplicateContacts;
 };
 
 /** Recipients of a run who are billed alike, by one tariff. `parts`: SMS parts, null in other channels. */

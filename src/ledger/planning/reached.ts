@@ -1,7 +1,7 @@
 import { type ContactIdentity, isKeyed } from '../../domain/contacts.ts';
-import type { ReachedContacts } from '../../domain/left-out.ts';
 import type { Channel } from '../../domain/message.ts';
 import type { ReachedReason } from '../../domain/reasons.ts';
+import type { ReachedContacts } from '../../domain/rejected-contacts.ts';
 import { streamRows } from '../cursor.ts';
 import { reachedReason, type Stored } from '../reasons.ts';
 import type { Connection, Transaction } from '../session.ts';

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { comparedAddress } from '../../domain/compared-address.ts';
 import type { Contact } from '../../domain/contacts.ts';
-import { openSeenBefore } from '../../platform/seen-before.ts';
+import { createBloomFilter } from '../../platform/bloom-filter.ts';
 import { batchOf } from '../batch.ts';
 import { CopyLines, copyPieceSize, copyValue } from '../copy.ts';
 import { envelopeColumns, StagedEnvelopes } from './staged-envelopes.ts';
@@ -68,7 +68,7 @@ class ContactLines {
   /** With the columns of a line. */
   readonly table: string;
   readonly #source: ContactSource;
-  readonly #seenBefore = openSeenBefore();
+  readonly #seenBefore = createBloomFilter();
 
   constructor(source: ContactSource) {
     this.#source = source;

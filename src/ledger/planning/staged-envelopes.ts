@@ -1,6 +1,6 @@
 import type { Envelope } from '../../domain/message.ts';
-import { Memory } from '../../platform/memory.ts';
-import { openSeenBefore } from '../../platform/seen-before.ts';
+import { createBloomFilter } from '../../platform/bloom-filter.ts';
+import { BoundedCache } from '../../platform/bounded-cache.ts';
 import { CopyLines, copyOptional, copyValue } from '../copy.ts';
 
 /** Numbers of an envelope, by the time zones of its recipients: those in other zones are others. */
@@ -12,8 +12,8 @@ type EnvelopeNumbers = Record<string, number>;
  */
 export class StagedEnvelopes {
   readonly lines = new CopyLines();
-  readonly #known = new Memory<Envelope, EnvelopeNumbers>();
-  readonly #seenBefore = openSeenBefore();
+  readonly #known = new BoundedCache<Envelope, EnvelopeNumbers>();
+  readonly #seenBefore = createBloomFilter();
   #last = 0;
 
   numberOf(envelope: Envelope, zones = ''): number {

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { leaveOutDestinations } from '../../domain/destinations.ts';
+import { removeDestinations } from '../../domain/destinations.ts';
 import type { Envelope } from '../../domain/message.ts';
 import { moveOutcomesToLastAttempt } from '../billing/changes.ts';
 import { type ClaimFence, fenceValues, mayClaim } from '../location/location.ts';
@@ -226,6 +226,6 @@ function claimedRequest(row: DbClaimedRequest): ClaimedRequest {
     messageId: row.message_id,
     attempt: row.attempts,
     envelope: { fields: row.fields, keypads: row.keypads, files: row.files, audio: row.audio },
-    destinations: leftOut.size === 0 ? all : leaveOutDestinations(all, leftOut),
+    destinations: leftOut.size === 0 ? all : removeDestinations(all, leftOut),
   };
 }

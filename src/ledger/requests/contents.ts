@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { divideDestinations } from '../../domain/destinations.ts';
+import { splitByRequest } from '../../domain/destinations.ts';
 import type { Destinations, Envelope } from '../../domain/message.ts';
 import { type HashKey, hashedAddress, keyFits, requireHashKey } from '../suppressions/hash.ts';
 import type { SliceRange } from './slice-range.ts';
@@ -73,7 +73,7 @@ export async function readContents(
 
 function requestsOf({ first_request, envelopes, sizes, addresses, destinations, message_ids }: DbBlock) {
   const count = sizes.reduce((sum, size) => sum + size, 0);
-  return divideDestinations({ count, addresses, fields: destinations }, sizes).map(
+  return splitByRequest({ count, addresses, fields: destinations }, sizes).map(
     (own, index): OrdinaryRequest => ({
       request: first_request + index,
       messageId: message_ids[index] ?? '',

@@ -1,6 +1,6 @@
 import type { RejectionReason } from '../../domain/contacts.ts';
 import type { DeliveryOutcome } from '../../domain/delivery-reports.ts';
-import type { LeftOutReason, RequestReason } from '../../domain/reasons.ts';
+import type { RejectionDetail, RequestReason } from '../../domain/reasons.ts';
 import type { RecipientState, RequestState } from '../../domain/runs.ts';
 import { streamRows } from '../cursor.ts';
 import { leftOutReason, requestReason, type Stored } from '../reasons.ts';
@@ -14,7 +14,7 @@ export type ContactResult = {
   readonly state: RecipientState | RejectionReason;
   /** The column that is to blame for a contact that was left out. */
   readonly column: string | null;
-  readonly reason: RequestReason | LeftOutReason | null;
+  readonly reason: RequestReason | RejectionDetail | null;
   readonly address: string | null;
   readonly messageId: string | null;
   /** SMS parts, pages, seconds or e-mails, as reported; before that, SMS parts as they were counted. Decimal text. */

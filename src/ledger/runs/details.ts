@@ -1,8 +1,8 @@
 import type { RejectionReason } from '../../domain/contacts.ts';
 import { type DeliveryOutcome, deliveryOutcomes } from '../../domain/delivery-reports.ts';
-import type { LeftOutContact } from '../../domain/left-out.ts';
 import type { Channel } from '../../domain/message.ts';
 import type { RequestReason, RunReason } from '../../domain/reasons.ts';
+import type { RejectedContactRecord } from '../../domain/rejected-contacts.ts';
 import type { RequestState, Resolution, RunState } from '../../domain/runs.ts';
 import { leftOutReason, requestReason, runReason, type Stored } from '../reasons.ts';
 import { contactFileOf, leftOutOf } from '../request-rows.ts';
@@ -14,8 +14,8 @@ export async function listRejectedContacts(
   client: Connection,
   run: string,
   limit: number,
-): Promise<LeftOutContact[]> {
-  const { rows } = await client.query<Stored<LeftOutContact, 'detail'>>(
+): Promise<RejectedContactRecord[]> {
+  const { rows } = await client.query<Stored<RejectedContactRecord, 'detail'>>(
     `
     SELECT coalesce(f.name, '') AS file, r.line - coalesce(f.lines_before, 0) AS line, r.column_name AS "column",
            r.reason, ${rejectedReasonOf('r', '$1')} AS detail

@@ -5,7 +5,7 @@
 export const reasonColumns = 'kind, message, related_run, sub_account, source, file, number, differs';
 
 /**
- * SQL: the reason as jsonb (`LeftOutReason`).
+ * SQL: the reason as jsonb (`RejectionDetail`).
  *
  * @param row the alias of a row with `reasonColumns`
  * @param channel of its run; `key`: the columns that tell its contacts apart, jsonb

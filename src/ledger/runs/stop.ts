@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { RunReason, UnrecordedReason } from '../../domain/reasons.ts';
-import { isOver, type RunState } from '../../domain/runs.ts';
+import { hasEnded, type RunState } from '../../domain/runs.ts';
 import { cancelPlanned } from '../requests/cancel.ts';
 import { markPlannedInDoubt, type UnrecordedCause } from '../requests/mark-planned-in-doubt.ts';
 import { markCancelled, markPaused, markUnrecorded } from '../run-states/transitions.ts';
@@ -53,7 +53,7 @@ export async function cancelRun(
   return inTransaction(pool, async (client) => {
     const state = await lockAndDequeueRun(queue, client, run);
     if (state === undefined) return undefined;
-    if (isOver(state)) return { changed: false, state };
+    if (hasEnded(state)) return { changed: false, state };
     await markCancelled(client, run, reason, now);
     await alongside?.(client);
     await cancelPlanned(client, run, now, null);
@@ -74,7 +74,7 @@ export async function markUnsentInDoubt(
   return inTransaction(pool, async (client) => {
     const state = await lockAndDequeueRun(queue, client, run);
     await client.query('DELETE FROM untried_proofs WHERE run_id = $1', [run]);
-    if (state === undefined || isOver(state)) return undefined;
+    if (state === undefined || hasEnded(state)) return undefined;
     await markUnrecorded(client, run, reason);
     const doubts = await markPlannedInDoubt(client, run, { reason, since }, now);
     await client.query(`SELECT pg_notify('${wakeChannel}', '')`);

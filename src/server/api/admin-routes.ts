@@ -5,7 +5,7 @@ import { approveRun } from '../../engine/plan/approve-run.ts';
 import { resolveDoubts } from '../../engine/runs/resolve.ts';
 import { listAudit } from '../../ledger/audit/audit.ts';
 import { listTokens } from '../../ledger/tokens/tokens.ts';
-import { reasonWords } from '../../platform/reason-words.ts';
+import { formatReason } from '../../platform/reason-text.ts';
 import { callOf, existingRun } from './call.ts';
 import { asConflict } from './problem.ts';
 import { answer, nothing, ofAllAccounts, plainText, type Routes, runParameters, scoped } from './route.ts';
@@ -60,7 +60,7 @@ function addApprove(server: Routes): void {
       const approved = await asConflict(approveRun(call.context, run));
       const { approvedBy: by, approvedAt, reason } = approved;
       if (by === null || approvedAt === null) throw new Error('what is approved has a person and a time');
-      return { run, by, approvedAt, reason: reasonWords(reason) };
+      return { run, by, approvedAt, reason: formatReason(reason) };
     },
   });
 }

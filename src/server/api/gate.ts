@@ -40,7 +40,7 @@ export function addGate(
 }
 
 function contextOf(context: EngineContext, { owner, name }: Call['token']): EngineContext {
-  return { ...context, actor: { who: owner, how: 'api', token: name } };
+  return { ...context, actor: { name: owner, via: 'api', token: name } };
 }
 
 /** RFC 6750; no longer than any of ours. */

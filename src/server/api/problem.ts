@@ -3,7 +3,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { EndedError, InputError, type Problem, shownProblems } from '../../domain/problems.ts';
 import { NothingNewError } from '../../engine/plan/contact-patterns.ts';
-import { isConnectionFailure, reasonOf } from '../../platform/database-failures.ts';
+import { isConnectionFailure, loggableReason } from '../../platform/database-failures.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { problemKinds } from './schemas.ts';
 
@@ -59,7 +59,7 @@ export function openErrorHandler(
     if (problem.status < 500) return sendProblem(reply, problem);
     const { id: call } = request;
     logger.error(
-      { call, route: request.routeOptions.url, reason: reasonOf(error) },
+      { call, route: request.routeOptions.url, reason: loggableReason(error) },
       'a call of the API failed',
     );
     logger.debug({ call, stack: error.stack }, 'where a call of the API failed');

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { mendableReasons } from '../../domain/contacts.ts';
+import { fixableReasons } from '../../domain/contacts.ts';
 import { reportContacts } from '../../engine/reporting/contact-report.ts';
 import { reportFailures, reportMissing } from '../../engine/reporting/row-reports.ts';
 import { reportRun } from '../../engine/reporting/run-report.ts';
@@ -85,7 +85,7 @@ export function addReportRoutes(server: Routes): void {
     handler: async (request, reply) => {
       const { state, rejected } = request.query;
       const states = new Set<ReportedState>(
-        rejected ? mendableReasons : state === undefined ? reportedStates : [state].flat(),
+        rejected ? fixableReasons : state === undefined ? reportedStates : [state].flat(),
       );
       const chosen = chosenFormat(request, request.query.format, httpFormats);
       await ofRun(request, ({ context }, run) =>

@@ -3,7 +3,7 @@ import { channels } from '../../domain/message.ts';
 import { runStates } from '../../domain/runs.ts';
 import { requireStatus } from '../../engine/reporting/run-status.ts';
 import { type ListedRun, listRuns, type Run } from '../../ledger/runs/find.ts';
-import { reasonWordsOrNull } from '../../platform/reason-words.ts';
+import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import { type Call, callOf, existingRun, visibleRun } from './call.ts';
 import { ofProblems } from './problem.ts';
 import { answer, nothing, plainText, type Routes, runParameters, scoped } from './route.ts';
@@ -85,5 +85,5 @@ async function pageEnd(call: Call, run: string): Promise<Run> {
 }
 
 function headOf({ stateReason, ...run }: ListedRun): z.output<typeof runHead> {
-  return { ...run, reason: reasonWordsOrNull(stateReason) };
+  return { ...run, reason: formatReasonOrNull(stateReason) };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { auditActions, auditOutcomes, auditWays, tokenScopes } from '../../domain/access.ts';
+import { auditActions, auditInterfaces, auditOutcomes, tokenScopes } from '../../domain/access.ts';
 import { rejectionReasons } from '../../domain/contacts.ts';
 import { channels } from '../../domain/message.ts';
 import { notifiedEvents } from '../../domain/notify.ts';
@@ -181,7 +181,7 @@ export const auditPage = z
         entry: z.string(),
         at: z.date(),
         who: z.string(),
-        how: z.enum(auditWays),
+        how: z.enum(auditInterfaces),
         token: z.string().nullable(),
         action: z.enum(auditActions),
         run: z.string().nullable(),

@@ -3,7 +3,7 @@ import { resumeByWorkers, startByWorkers } from '../../engine/runs/begin-run.ts'
 import { requireRun } from '../../engine/runs/find-run.ts';
 import { cancel, pause } from '../../engine/runs/stop-run.ts';
 import { findApproval } from '../../ledger/approvals/approvals.ts';
-import { reasonWordsOrNull } from '../../platform/reason-words.ts';
+import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import { type Call, callOf, existingRun } from './call.ts';
 import { asConflict, ProblemError } from './problem.ts';
 import { answer, nothing, plainText, type Routes, runParameters, scoped } from './route.ts';
@@ -121,7 +121,7 @@ function addStart(server: Routes): void {
           location: `/api/v1/runs/${encodeURIComponent(run)}`,
           ...(repeated && { 'idempotent-replayed': 'true' }),
         })
-        .send({ run, state, reason: reasonWordsOrNull(stateReason) });
+        .send({ run, state, reason: formatReasonOrNull(stateReason) });
     },
   });
 }

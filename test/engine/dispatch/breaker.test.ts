@@ -11,7 +11,7 @@ import {
 
 const lease = 60_000;
 const refused = { reason: 'HTTP 503', requestedWait: undefined, probeId: undefined, random: 0.5 };
-const open: Breaker = { openedAt: 0, retryAt: 250, tries: 1, reason: 'HTTP 503', probe: null };
+const open: Breaker = { openedAt: 0, retryAt: 250, refusals: 1, reason: 'HTTP 503', probe: null };
 const probed = grantProbe(open, 'first', 250, lease);
 
 test('a breaker that opens lets one request try after a wait, and another worker that finds the same changes nothing', () => {
@@ -61,7 +61,7 @@ test('the refusal of a request that tried opens nothing by itself once the servi
 
 test('a clock that was set back by a day makes nobody wait until it has caught up', () => {
   const day = 86_400_000;
-  const until = (at: number): Breaker => ({ ...open, probe: { id: 'first', until: at } });
+  const until = (at: number): Breaker => ({ ...open, probe: { id: 'first', expiresAt: at } });
   // No wait and no lease is so long, so they were written by the clock as it was before.
   expect(millisecondsUntilProbe({ ...open, retryAt: day }, 0, lease)).toBe(0);
   expect(millisecondsUntilProbe(until(day), 1_000, lease)).toBe(0);

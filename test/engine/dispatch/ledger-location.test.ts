@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { marksInMemory } from '../../../src/domain/claim-marks.ts';
+import { createMemoryClaimMarks } from '../../../src/domain/claim-marks.ts';
 import { checkLedgerLocation, requireSendableLedger } from '../../../src/engine/dispatch/ledger-location.ts';
 import { confirmRestored } from '../../../src/engine/schedule/restored.ts';
 import { readLocation } from '../../../src/ledger/location/location.ts';
@@ -83,7 +83,7 @@ test('times of schedules since the backup are missed, because their runs may hav
 test('nobody can say that nothing is missing in a ledger of which another machine or a report knows better', async () => {
   const { ledger, context } = { ledger: opened.ledger, context: opened.context };
   const { ledger: id } = await readLocation(ledger.pool);
-  const marks = marksInMemory();
+  const marks = createMemoryClaimMarks();
   const gone = {
     run: 'r',
     slice: 1,
@@ -147,7 +147,7 @@ test('marks of a process are there for the next one, and only the newest is kept
   for (const at of ['2026-11-20', '2026-11-21'])
     await writeFile(join(folder, `999999999.1-${at}`), JSON.stringify([{ ...mark, at }]));
   await writeFile(join(folder, '999999999.1-torn'), '[{"run":');
-  second.forget('ledger');
+  second.prune('ledger');
   expect((await readdir(folder)).filter((name) => name.startsWith('999999999'))).toEqual([
     '999999999.1-2026-11-21',
   ]);

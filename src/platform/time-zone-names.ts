@@ -1,5 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
-import { nearestWord, nearly } from './nearest.ts';
+import { closestWord, oneErrorInFive } from './suggestions.ts';
 
 /**
  * The name of a time zone of the IANA database, spelt as there, such as `Pacific/Auckland`.
@@ -10,7 +10,7 @@ import { nearestWord, nearly } from './nearest.ts';
  * @param text in capitals or not
  * @returns undefined for what is no such name
  */
-export function regionName(text: string): string | undefined {
+export function timeZoneName(text: string): string | undefined {
   if (!/^[A-Za-z][\w+/-]*$/.test(text)) return undefined;
   try {
     return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(text).timeZoneId;
@@ -20,13 +20,13 @@ export function regionName(text: string): string | undefined {
 }
 
 /** " Did you mean …?" for what is no name of a time zone; empty when none is near. A city alone tells its zone. */
-export function nearestZone(text: string): string {
+export function didYouMeanZone(text: string): string {
   const names = [...Intl.supportedValuesOf('timeZone'), 'UTC'];
   const cities = new Map(names.map((name) => [name.split('/').at(-1) ?? name, name]));
   const written = text.trim().replaceAll(' ', '_');
   const byCity = written.includes('/')
     ? undefined
-    : cities.get(nearestWord(written, [...cities.keys()], nearly) ?? '');
-  const zone = byCity ?? nearestWord(written, names, nearly);
+    : cities.get(closestWord(written, [...cities.keys()], oneErrorInFive) ?? '');
+  const zone = byCity ?? closestWord(written, names, oneErrorInFive);
   return zone === undefined ? '' : ` Did you mean "${zone}"?`;
 }

@@ -1,14 +1,14 @@
-import type { Reason, RequestReason, RunReason, Withholding } from '../domain/reasons.ts';
+import type { Reason, RequestReason, RunReason, WithheldCause } from '../domain/reasons.ts';
 import type { Resolution } from '../domain/runs.ts';
-import { planningWords } from './planning-words.ts';
-import { durationText, percentText } from './scalar-text.ts';
+import { formatPlanningReason } from './planning-reason-text.ts';
+import { formatDuration, formatPercent } from './scalar-text.ts';
 
 /** What to do about a ledger that is held. */
-export const heldAdvice =
+export const heldLedgerAdvice =
   '`volley db restored --since TIME --reason …` puts what may have been sent in doubt and goes on (docs/backup.md).';
 
 /** Why something is as it is, for people. The ledger keeps kinds and values; this is the one place that words them. */
-export function reasonWords(reason: Reason): string {
+export function formatReason(reason: Reason): string {
   if (typeof reason === 'string') return reason;
   switch (reason.kind) {
     case 'job_number':
@@ -21,7 +21,7 @@ export function reasonWords(reason: Reason): string {
       return 'the process that was sending it ended before the answer was recorded';
     case 'resent': {
       const words = `sent again and ${reason.state}, but it may have arrived before`;
-      return reason.words === null ? words : `${words}: ${reasonWords(reason.words)}`;
+      return reason.words === null ? words : `${words}: ${formatReason(reason.words)}`;
     }
     case 'run_cancelled':
       return 'the run was cancelled';
@@ -46,32 +46,32 @@ export function reasonWords(reason: Reason): string {
     case 'interrupted':
       return 'interrupted';
     case 'waits_for_approval':
-      return `waits for approval: ${planningWords(reason.why)}`;
+      return `waits for approval: ${formatPlanningReason(reason.why)}`;
     case 'approved':
       return `approved by ${reason.by}`;
     case 'all_rejected':
       return `the service rejected all of the first ${reason.requests} requests (failFast)`;
     case 'too_many_rejected':
-      return `the service rejected ${reason.rejected} of ${reason.requests} requests, more than ${percentText(reason.share)} (failFast)`;
+      return `the service rejected ${reason.rejected} of ${reason.requests} requests, more than ${formatPercent(reason.share)} (failFast)`;
     case 'credential_refused':
       return `the service refused the credential of account "${reason.account}": ${reason.words}`;
     case 'service_refuses':
-      return `the service of account "${reason.account}" has refused everything for ${durationText(reason.milliseconds)}: ${reason.words}`;
+      return `the service of account "${reason.account}" has refused everything for ${formatDuration(reason.milliseconds)}: ${reason.words}`;
     case 'doubts_reopened':
       return `requests in doubt are to be sent again; \`volley resume ${reason.run}\` sends them`;
     case 'ledger_held':
-      return `${reasonWords(reason.hold)} ${heldAdvice}`;
+      return `${formatReason(reason.hold)} ${heldLedgerAdvice}`;
     default:
-      return holdWords(reason);
+      return formatHoldReason(reason);
   }
 }
 
 /** The same of what may be missing. */
-export function reasonWordsOrNull(reason: Reason | null): string | null {
-  return reason === null ? null : reasonWords(reason);
+export function formatReasonOrNull(reason: Reason | null): string | null {
+  return reason === null ? null : formatReason(reason);
 }
 
-const withheld: Readonly<Record<Withholding, string>> = {
+const withheld: Readonly<Record<WithheldCause, string>> = {
   stopping: 'stopped before it was sent',
   not_held: "not sent, because its slice may be another worker's by now",
   window_shut: 'not sent, because its window had shut',
@@ -86,7 +86,7 @@ const resolved: Readonly<Record<Resolution, string>> = {
 };
 
 /** Of a ledger that is held, whole sentences: they are shown by themselves. */
-function holdWords(reason: Exclude<Reason, string | RequestReason | RunReason>): string {
+function formatHoldReason(reason: Exclude<Reason, string | RequestReason | RunReason>): string {
   switch (reason.kind) {
     case 'former_backup':
       return 'An operator has said since that this ledger was restored, and now it is as it was before: an older backup was brought back in its place.';
@@ -103,6 +103,6 @@ function holdWords(reason: Exclude<Reason, string | RequestReason | RunReason>):
     case 'being_restored':
       return `An operator is looking after a restored ledger: ${reason.words}.`;
     default:
-      return planningWords(reason);
+      return formatPlanningReason(reason);
   }
 }

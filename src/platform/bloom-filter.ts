@@ -7,7 +7,7 @@ const bits = 2 ** 25;
  * Whether a text may have come up before, in a room that does not grow (4 MiB): a Bloom filter. What has come up is always
  * recognized; now and then something is that has not, so the caller is to look closely then.
  */
-export function openSeenBefore(): (text: string) => boolean {
+export function createBloomFilter(): (text: string) => boolean {
   const words = new Uint32Array(bits / 32);
   const hash = new TextHash();
   const setBit = (bit: number): boolean => {

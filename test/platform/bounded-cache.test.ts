@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { Memory } from '../../src/platform/memory.ts';
+import { BoundedCache } from '../../src/platform/bounded-cache.ts';
 
 /** How many of so many keys are found, each asked for once and remembered where it was not there. */
-function foundOf(memory: Memory<number, number>, keys: Iterable<number>, characters = 0): number {
+function foundOf(memory: BoundedCache<number, number>, keys: Iterable<number>, characters = 0): number {
   let found = 0;
   for (const key of keys) {
     const value = memory.get(key);
@@ -15,27 +15,27 @@ function foundOf(memory: Memory<number, number>, keys: Iterable<number>, charact
 const numbers = (first: number, count: number) => Array.from({ length: count }, (_, index) => first + index);
 
 test('eight thousand entries that come up in turn are all found again', () => {
-  const memory = new Memory<number, number>();
+  const memory = new BoundedCache<number, number>();
   const keys = numbers(0, 8_000);
   expect([foundOf(memory, keys), foundOf(memory, keys), foundOf(memory, keys)]).toEqual([0, 8_000, 8_000]);
 });
 
 test('where no key comes up again, few are remembered', () => {
-  const memory = new Memory<number, number>();
+  const memory = new BoundedCache<number, number>();
   foundOf(memory, numbers(0, 20_000));
   expect(foundOf(memory, numbers(10_000, 9_900))).toBe(0);
 });
 
 test('as many as possible are remembered once more, after a stretch in which it was of no use', () => {
-  const memory = new Memory<number, number>();
+  const memory = new BoundedCache<number, number>();
   foundOf(memory, numbers(0, 300_000));
   const keys = numbers(300_000, 5_000);
   expect(foundOf(memory, Array.from({ length: 60 }, () => keys).flat())).toBeGreaterThan(200_000);
 });
 
 test('entries of many characters are fewer', () => {
-  const memory = new Memory<number, number>();
+  const memory = new BoundedCache<number, number>();
   const [half, all] = [numbers(0, 40), numbers(0, 80)];
   expect(foundOf(memory, [...half, ...half], 100_000)).toBe(40);
-  expect(foundOf(new Memory<number, number>(), [...all, ...all], 100_000)).toBeLessThan(80);
+  expect(foundOf(new BoundedCache<number, number>(), [...all, ...all], 100_000)).toBeLessThan(80);
 });

@@ -1,10 +1,10 @@
-import type { ApprovalReason, LeftOutReason, SuppressionOrigin, TickReason } from '../domain/reasons.ts';
-import { durationText } from './scalar-text.ts';
+import type { ApprovalReason, RejectionDetail, SuppressionOrigin, TickReason } from '../domain/reasons.ts';
+import { formatDuration } from './scalar-text.ts';
 
-type PlanningReason = Exclude<LeftOutReason | ApprovalReason | TickReason, string>;
+type PlanningReason = Exclude<RejectionDetail | ApprovalReason | TickReason, string>;
 
 /** Why a contact is not in a run, a run waits for its approval, or a time of a schedule made none. */
-export function planningWords(reason: PlanningReason): string {
+export function formatPlanningReason(reason: PlanningReason): string {
   switch (reason.kind) {
     case 'sent':
       return `sent to by run ${reason.run}`;
@@ -16,38 +16,38 @@ export function planningWords(reason: PlanningReason): string {
       return `sent again by run ${reason.run}`;
     case 'same_contact': {
       const key = reason.key.map((column) => `"${column}"`).join(' and ');
-      const place = reason.file === null ? `line ${reason.line}` : `${reason.file}:${reason.line}`;
+      const source = reason.file === null ? `line ${reason.line}` : `${reason.file}:${reason.line}`;
       const differing = reason.differs ? ', which is sent something else' : '';
-      return `same ${key || 'address'} as ${place}${differing}`;
+      return `same ${key || 'address'} as ${source}${differing}`;
     }
     case 'suppressed_address': {
-      const why = suppressionWords(reason);
-      return `suppressed for ${scopeWords(reason)}${why === '' ? '' : `: ${why}`}`;
+      const why = formatSuppressionReason(reason);
+      return `suppressed for ${formatScope(reason)}${why === '' ? '' : `: ${why}`}`;
     }
     case 'suppressed_hash':
-      return `suppressed for ${scopeWords(reason)}, known by its hash alone`;
+      return `suppressed for ${formatScope(reason)}, known by its hash alone`;
     case 'listed':
       return `listed in ${reason.file}:${reason.line}`;
     case 'sent_recently': {
       const by = reason.run === null ? 'a run of another account' : `run ${reason.run}`;
-      return `sent to within ${durationText(reason.milliseconds)}, by ${by}`;
+      return `sent to within ${formatDuration(reason.milliseconds)}, by ${by}`;
     }
     default:
-      return waitingWords(reason);
+      return formatApprovalOrTickReason(reason);
   }
 }
 
-function scopeWords({ channel, subAccount }: { readonly channel: string; readonly subAccount: string }) {
+function formatScope({ channel, subAccount }: { readonly channel: string; readonly subAccount: string }) {
   return subAccount === '' ? channel : `${channel} of SubAccount ${subAccount}`;
 }
 
 /** Why an address is suppressed; may be empty. */
-export function suppressionWords({ source, reason, run }: SuppressionOrigin): string {
+export function formatSuppressionReason({ source, reason, run }: SuppressionOrigin): string {
   const said = source === 'reply' ? `replied "${reason}"` : reason;
   return run === null ? said : `${said} (run ${run})`;
 }
 
-function waitingWords(reason: Exclude<ApprovalReason | TickReason, string>): string {
+function formatApprovalOrTickReason(reason: Exclude<ApprovalReason | TickReason, string>): string {
   switch (reason.kind) {
     case 'every_run':
       return 'every run of the campaign';
@@ -58,7 +58,7 @@ function waitingWords(reason: Exclude<ApprovalReason | TickReason, string>): str
     case 'unknown_cost':
       return `its cost cannot be told: ${reason.words}`;
     case 'no_worker':
-      return `no worker was there in time (catchUp: ${durationText(reason.catchUpMilliseconds)})`;
+      return `no worker was there in time (catchUp: ${formatDuration(reason.catchUpMilliseconds)})`;
     case 'run_not_over':
       return `run ${reason.run} is not over`;
     case 'ledger_restored_since':

@@ -1,22 +1,22 @@
 import { z } from 'zod';
-import { nearest, oneOf } from './nearest.ts';
+import { didYouMean, oneOf } from './suggestions.ts';
 
 /**
  * What a schema says is wrong where it has no words of its own. The library's are for programmers; these are for whoever
  * wrote the value. They begin with "expected", so that what was got can be added.
  */
-function schemaWords(issue: z.core.$ZodRawIssue): string {
+function describeIssue(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
-      return `expected ${kinds[issue.expected] ?? issue.expected}`;
+      return `expected ${typeNames[issue.expected] ?? issue.expected}`;
     case 'invalid_value':
-      return `expected ${oneOf(issue.values.map(String))}${hintIn(issue.input, issue.values.map(String))}`;
+      return `expected ${oneOf(issue.values.map(String))}${suggestionFor(issue.input, issue.values.map(String))}`;
     case 'too_small':
-      return `expected at least ${amount(issue.origin, issue.minimum)}`;
+      return `expected at least ${formatAmount(issue.origin, issue.minimum)}`;
     case 'too_big':
-      return `expected at most ${amount(issue.origin, issue.maximum)}`;
+      return `expected at most ${formatAmount(issue.origin, issue.maximum)}`;
     case 'invalid_format':
-      return formats[issue.format] ?? 'expected it in another form';
+      return formatMessages[issue.format] ?? 'expected it in another form';
     case 'not_multiple_of':
       return `expected a multiple of ${issue.divisor}`;
     case 'unrecognized_keys':
@@ -29,22 +29,22 @@ function schemaWords(issue: z.core.$ZodRawIssue): string {
 }
 
 // For every schema of the process, from the import of this file on.
-z.config({ customError: schemaWords });
+z.config({ customError: describeIssue });
 
-const hintMark = '. Did you mean ';
+const suggestionMark = '. Did you mean ';
 
-function hintIn(input: unknown, known: readonly string[]): string {
-  return typeof input === 'string' ? nearest(input, known).replace(/^ Did you mean /, hintMark) : '';
+function suggestionFor(input: unknown, known: readonly string[]): string {
+  return typeof input === 'string' ? didYouMean(input, known).replace(/^ Did you mean /, suggestionMark) : '';
 }
 
 /** What is expected, and behind it " Did you mean …?", between which there is room for what was got. */
-export function wordsAndHint(message: string): readonly [string, string] {
-  const at = message.lastIndexOf(hintMark);
+export function splitSuggestion(message: string): readonly [string, string] {
+  const at = message.lastIndexOf(suggestionMark);
   return at < 0 ? [message, ''] : [message.slice(0, at), message.slice(at + 1)];
 }
 
 /** " Did you mean …?" of an issue with a hint of its own, or of one of its alternatives; empty where there is none. */
-export function hintOf(issue: z.core.$ZodIssue): string {
+export function suggestionOf(issue: z.core.$ZodIssue): string {
   if (issue.code === 'custom') {
     const hint: unknown = issue.params?.['hint'];
     return typeof hint === 'string' ? hint : '';
@@ -53,7 +53,7 @@ export function hintOf(issue: z.core.$ZodIssue): string {
   return (
     issue.errors
       .flat()
-      .map(hintOf)
+      .map(suggestionOf)
       .find((hint) => hint !== '') ?? ''
   );
 }
@@ -76,7 +76,7 @@ export function knownText(
 }
 
 /** In words for people who write YAML. */
-export const kinds: Readonly<Record<string, string>> = {
+export const typeNames: Readonly<Record<string, string>> = {
   object: 'keys with values',
   record: 'keys with values',
   array: 'a list',
@@ -87,7 +87,7 @@ export const kinds: Readonly<Record<string, string>> = {
   date: 'a time',
 };
 
-const formats: Readonly<Record<string, string>> = {
+const formatMessages: Readonly<Record<string, string>> = {
   email: 'expected an e-mail address',
   url: 'expected a full address such as https://service.example',
   datetime: 'expected a time in UTC such as 2026-11-21T08:00:00Z',
@@ -96,7 +96,7 @@ const formats: Readonly<Record<string, string>> = {
   ipv6: 'expected an IP address',
 };
 
-function amount(origin: string, bound: number | bigint): string {
+function formatAmount(origin: string, bound: number | bigint): string {
   const one = bound === 1 || bound === 1n;
   if (origin === 'string') return one ? 'one character' : `${bound} characters`;
   if (origin === 'array' || origin === 'set')

@@ -6,13 +6,13 @@ import { z } from 'zod';
  * The numbers that most contact files are full of, many times as fast as the library reads them: of the campaign's own
  * country, digits with spaces, brackets, dots and dashes. The library compiles its patterns anew for each number; here
  * they are compiled once. Whatever is not plainly such a number is left to the library, and
- * `test/platform/quick-numbers.test.ts` holds the two against each other, country by country.
+ * `test/platform/fast-phone-numbers.test.ts` holds the two against each other, country by country.
  */
 
-export type QuickNumber = { readonly e164: string; readonly type: NumberType };
+export type ParsedPhoneNumber = { readonly e164: string; readonly type: NumberType };
 
 /** undefined: ask the library. */
-export type QuickNumberReader = (text: string) => QuickNumber | undefined;
+export type FastPhoneParser = (text: string) => ParsedPhoneNumber | undefined;
 
 /** The library's metadata has 0 for what a country does not have. */
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
@@ -49,7 +49,7 @@ const countryMetadata = z
   );
 type CountryMetadata = z.output<typeof countryMetadata>;
 
-const places = {
+const typeIndexes = {
   FIXED_LINE: 0,
   MOBILE: 1,
   TOLL_FREE: 2,
@@ -78,17 +78,18 @@ const otherTypes = [
 type TypeCheck = (national: string) => boolean;
 
 /** @returns undefined for a country that is not the first of those that share its calling code */
-export function quickNumberReader(country: CountryCode): QuickNumberReader | undefined {
-  const plan = countryMetadata.parse(metadata.countries[country]);
-  const { callingCode } = plan;
+export function createFastPhoneParser(country: CountryCode): FastPhoneParser | undefined {
+  const numberingPlan = countryMetadata.parse(metadata.countries[country]);
+  const { callingCode } = numberingPlan;
   const [first] = metadata.country_calling_codes[callingCode] ?? [];
-  if (first !== country || plan.leadingDigits !== undefined || plan.types.length === 0) return undefined;
+  if (first !== country || numberingPlan.leadingDigits !== undefined || numberingPlan.types.length === 0)
+    return undefined;
 
-  const international = new RegExp(`^(?:${plan.internationalPrefix})`);
-  const prefixSource = plan.nationalPrefixForParsing ?? plan.nationalPrefix;
+  const international = new RegExp(`^(?:${numberingPlan.internationalPrefix})`);
+  const prefixSource = numberingPlan.nationalPrefixForParsing ?? numberingPlan.nationalPrefix;
   const prefix = prefixSource === undefined ? undefined : new RegExp(`^(?:${prefixSource})`);
-  const isNational = entirely(plan.national);
-  const typeOf = typeReader(plan);
+  const isNational = createFullMatch(numberingPlan.national);
+  const typeOf = createTypeParser(numberingPlan);
 
   return (text) => {
     if (text.length > 40 || !/^\+?[\d ().-]+$/.test(text)) return undefined;
@@ -102,29 +103,29 @@ export function quickNumberReader(country: CountryCode): QuickNumberReader | und
     // A prefix that captures something also rewrites the number.
     if (match?.slice(1).some((group) => group !== undefined)) return undefined;
     const national = match ? digits.slice(match[0].length) : digits;
-    if (!plan.lengths.includes(national.length) || !isNational(national)) return undefined;
+    if (!numberingPlan.lengths.includes(national.length) || !isNational(national)) return undefined;
     const type = typeOf(national);
     return type === undefined ? undefined : { e164: `+${callingCode}${national}`, type };
   };
 }
 
-function entirely(source: string): TypeCheck {
+function createFullMatch(source: string): TypeCheck {
   const pattern = new RegExp(`^(?:${source})$`);
   return (national) => pattern.test(national);
 }
 
 /** As the library's `getNumberType`, of a number that matches the country's general pattern. */
-function typeReader({ types, lengths }: CountryMetadata): (national: string) => NumberType {
-  const check = (name: keyof typeof places): TypeCheck => {
-    const type = types[places[name]];
+function createTypeParser({ types, lengths }: CountryMetadata): (national: string) => NumberType {
+  const check = (name: keyof typeof typeIndexes): TypeCheck => {
+    const type = types[typeIndexes[name]];
     if (!type?.pattern) return () => false;
-    const matches = entirely(type.pattern);
+    const matches = createFullMatch(type.pattern);
     const known = type.lengths ?? lengths;
     return (national) => known.includes(national.length) && matches(national);
   };
   const isFixed = check('FIXED_LINE');
   const isMobile = check('MOBILE');
-  const mobile = types[places.MOBILE];
+  const mobile = types[typeIndexes.MOBILE];
   const sharesPattern = mobile === undefined || mobile.pattern === '';
   const others = otherTypes.map((name) => [name, check(name)] as const);
   return (national) => {

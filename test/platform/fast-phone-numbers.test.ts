@@ -7,11 +7,11 @@ import {
   parsePhoneNumberFromString,
 } from 'libphonenumber-js/max';
 import { describe, expect, test } from 'vitest';
-import { quickNumberReader } from '../../src/platform/quick-numbers.ts';
+import { createFastPhoneParser } from '../../src/platform/fast-phone-numbers.ts';
 
 const countries = getCountries();
 const readers = countries.flatMap((country) => {
-  const reader = quickNumberReader(country);
+  const reader = createFastPhoneParser(country);
   return reader ? [{ country, reader }] : [];
 });
 

@@ -1,7 +1,7 @@
-import type { Judgement } from './yaml-indentation.ts';
+import type { YamlCheck } from './yaml-indentation.ts';
 
 /** A mistake that looks to YAML like wrong indentation, and is another one: mending it leaves nothing wrong. */
-export type RivalMistake = {
+export type LookalikeMistake = {
   readonly line: number;
   readonly column: number;
   readonly what: string;
@@ -10,7 +10,7 @@ export type RivalMistake = {
 const oddSpaces =
   /^[ ]*[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000][ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]*/;
 
-const rivals = [
+const lookalikes = [
   {
     // An editor or a chat program has put other spaces in place of those of a keyboard.
     what: 'This line is indented with spaces that YAML does not take for any, such as a no-break space; expected those of the space bar.',
@@ -32,21 +32,21 @@ const rivals = [
   },
 ] as const;
 
-/** Looks for such a mistake beside the places where YAML told one. @param told lines, from 1 */
-export function findRivalMistake(
+/** Looks for such a mistake beside the places where YAML told one. @param problemLines lines, from 1 */
+export function findLookalikeMistake(
   source: string,
-  told: readonly number[],
-  judge: (mended: string) => Judgement,
-): RivalMistake | undefined {
+  problemLines: readonly number[],
+  check: (fixed: string) => YamlCheck,
+): LookalikeMistake | undefined {
   const written = source.split('\n');
-  const [first = 1] = told;
-  for (const { pattern, mend, columnOf, what } of rivals) {
+  const [first = 1] = problemLines;
+  for (const { pattern, mend, columnOf, what } of lookalikes) {
     for (let line = Math.max(1, first - 2); line <= Math.min(written.length, first + 1); line++) {
       const text = written[line - 1] ?? '';
       const [found] = pattern.exec(text) ?? [];
       if (found === undefined) continue;
       const mended = written.with(line - 1, mend(found) + text.slice(found.length)).join('\n');
-      const left = judge(mended);
+      const left = check(mended);
       if (left.readable && left.problems === 0) return { line, column: columnOf(found), what };
     }
   }

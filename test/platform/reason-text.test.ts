@@ -8,7 +8,7 @@ import {
   runReasonKinds,
   tickReasonKinds,
 } from '../../src/ledger/reasons.ts';
-import { reasonWords } from '../../src/platform/reason-words.ts';
+import { formatReason } from '../../src/platform/reason-text.ts';
 
 const worded: readonly (readonly [Exclude<Reason, string>, string])[] = [
   [{ kind: 'job_number', jobNumber: 'A17' }, 'job A17'],
@@ -147,11 +147,11 @@ const worded: readonly (readonly [Exclude<Reason, string>, string])[] = [
 ];
 
 test.each(worded)('%j is worded', (reason, words) => {
-  expect(reasonWords(reason)).toBe(words);
+  expect(formatReason(reason)).toBe(words);
 });
 
 test('the words of others are shown as they are', () => {
-  expect(reasonWords('Missing or empty message')).toBe('Missing or empty message');
+  expect(formatReason('Missing or empty message')).toBe('Missing or empty message');
 });
 
 test('every kind that the ledger may keep is among these', () => {
