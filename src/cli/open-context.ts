@@ -3,7 +3,7 @@ import type { EngineContext } from '../engine/context.ts';
 import type { Settings } from '../engine/settings.ts';
 import { openLedger } from '../ledger/connection.ts';
 import type { SchemaAccess, SchemaChange } from '../ledger/schema.ts';
-import { hashKeyOf } from '../ledger/suppressions/hash.ts';
+import { createHashKey } from '../ledger/suppressions/hash.ts';
 import { openClaimMarks } from '../platform/claim-marks.ts';
 import { leaseDatabase } from '../platform/database.ts';
 import { readHashKey } from '../platform/hash-key.ts';
@@ -25,7 +25,7 @@ type Opener = {
 };
 
 /**
- * @param access as in `readySchema`
+ * @param access as in `prepareSchema`
  * @throws InputError where there is no ledger, or none to work with
  */
 export async function openContext(
@@ -35,13 +35,13 @@ export async function openContext(
   const lease = await leaseDatabase(settings.environment, settings.workingFolder, access === 'make');
   try {
     const secret = readHashKey(settings.environment, settings.workingFolder);
-    const hashKey = secret ? hashKeyOf(secret) : null;
+    const hashKey = secret ? createHashKey(secret) : null;
     const { connection, description, restartIfEnded, warning } = lease;
     if (warning !== undefined) note(warning);
-    let opened: OpenedLedger = { description, migrated: [], made: false };
+    let opened: OpenedLedger = { description, migrated: [], created: false };
     const onSchema = (change: SchemaChange): void => {
       opened = { description, ...change };
-      if (change.made) note(`A new, empty ledger was made: ${description}.`);
+      if (change.created) note(`A new, empty ledger was made: ${description}.`);
     };
     const home = findHome(settings.environment, settings.workingFolder);
     const ledger = await openLedger(connection, description, restartIfEnded, hashKey, {

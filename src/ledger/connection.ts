@@ -10,15 +10,15 @@ import {
   type MigrationGap,
   migrationGap,
   migrationsFolder,
-  readySchema,
+  prepareSchema,
   type SchemaAccess,
   type SchemaChange,
 } from './schema.ts';
 import {
   applySettings,
   everySession,
-  plannedByKeys,
-  refuseChanges,
+  keyedPlans,
+  readOnly,
   type SessionSettings,
 } from './session-settings.ts';
 import { openQueue, type SliceQueue } from './slices/queue.ts';
@@ -35,7 +35,7 @@ export type Ledger = {
   readonly hot: pg.Pool;
   readonly knex: Knex;
   /** For who asks how things are: connections of its own, and no answer that takes more than a moment. */
-  readonly watch: pg.Pool;
+  readonly monitoring: pg.Pool;
   /** Of suppressions that are known by their hashes; null where there is none, which is as well as long as none is hashed. */
   readonly hashKey: HashKey | null;
   /** The last claims of this machine, outside of the ledger. */
@@ -100,8 +100,8 @@ export async function openLedger(
   hashKey: HashKey | null = null,
   { access = 'make', onSchema, marks = createMemoryClaimMarks() }: OpenOptions = {},
 ): Promise<Ledger> {
-  const ofAll: SessionSettings = access === 'read' ? { ...everySession, ...refuseChanges } : everySession;
-  const knex = connectLedger(connection, ofAll);
+  const commonSettings: SessionSettings = access === 'read' ? { ...everySession, ...readOnly } : everySession;
+  const knex = connectLedger(connection, commonSettings);
   const openPool = (
     settings: SessionSettings,
     options: pg.PoolConfig,
@@ -109,18 +109,18 @@ export async function openLedger(
   ): pg.Pool =>
     new pg.Pool({
       ...connection,
-      ...noticeSilence,
+      ...tcpKeepAlive,
       ...options,
       onConnect: async (client) => {
         await applySettings(client, settings);
         await prepare(client);
       },
     });
-  const pool = openPool(ofAll, { max: 10 });
-  const hot = openPool({ ...ofAll, ...plannedByKeys }, { max: 4 }, bindToLocation);
-  const watch = openPool(ofAll, { ...answerSoon, max: 2 });
+  const pool = openPool(commonSettings, { max: 10 });
+  const hot = openPool({ ...commonSettings, ...keyedPlans }, { max: 4 }, bindToLocation);
+  const monitoring = openPool(commonSettings, { ...shortTimeouts, max: 2 });
   const connections = new Set<pg.PoolClient>();
-  for (const each of [pool, hot, watch]) {
+  for (const each of [pool, hot, monitoring]) {
     // A pooled connection that breaks while idle is replaced at its next use; the error is reported there.
     each.on('error', () => undefined);
     each.on('connect', (client) => {
@@ -152,11 +152,11 @@ export async function openLedger(
       if (!isConnectionFailure(error)) throw error;
     } finally {
       marks.close();
-      await Promise.all([knex.destroy(), pool.end(), hot.end(), watch.end()]);
+      await Promise.all([knex.destroy(), pool.end(), hot.end(), monitoring.end()]);
     }
   };
   try {
-    const change = await readySchema(pool, knex, access, description);
+    const change = await prepareSchema(pool, knex, access, description);
     onSchema?.(change);
   } catch (error) {
     await close();
@@ -167,7 +167,7 @@ export async function openLedger(
     description,
     pool,
     hot,
-    watch,
+    monitoring,
     knex,
     hashKey,
     marks,
@@ -179,15 +179,15 @@ export async function openLedger(
 }
 
 /** A server that is gone without a word is noticed within some 20 s, by connections that wait for it. */
-const noticeSilence = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
+const tcpKeepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 
 /**
  * Who asks `watch` answers somebody within a second (milliseconds). The first and the last hold where the other end is gone
  * without a word, the second where Postgres is busy.
  */
-const answerSoon = { connectionTimeoutMillis: 800, statement_timeout: 800, query_timeout: 850 };
+const shortTimeouts = { connectionTimeoutMillis: 800, statement_timeout: 800, query_timeout: 850 };
 
-export type DatabaseLook = {
+export type DatabaseStatus = {
   readonly version: string;
   readonly gap: MigrationGap;
   /** Why nothing is sent from the ledger; null where there is none, or something may be. */
@@ -195,12 +195,12 @@ export type DatabaseLook = {
 };
 
 /** Of a database with a ledger or without one. Changes nothing. @throws InputError when it cannot be reached */
-export async function lookAtDatabase(
+export async function inspectDatabase(
   connection: DatabaseConnection,
   description: string,
-): Promise<DatabaseLook> {
-  const onConnect = (client: pg.ClientBase): Promise<void> => applySettings(client, refuseChanges);
-  const pool = new pg.Pool({ ...connection, ...noticeSilence, max: 1, onConnect });
+): Promise<DatabaseStatus> {
+  const onConnect = (client: pg.ClientBase): Promise<void> => applySettings(client, readOnly);
+  const pool = new pg.Pool({ ...connection, ...tcpKeepAlive, max: 1, onConnect });
   pool.on('error', () => undefined);
   try {
     const { rows } = await pool.query<{ server_version: string }>('SHOW server_version');

@@ -31,7 +31,7 @@ export class CopyLines {
     if (this.#piece.length >= copyPieceSize) this.#finishPiece();
   }
 
-  take(): readonly Buffer[] {
+  takeBuffers(): readonly Buffer[] {
     this.#finishPiece();
     const taken = this.#whole;
     this.#whole = [];

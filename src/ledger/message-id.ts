@@ -5,7 +5,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
  * number, 8 of the request's, and 20 of a check, 80 bits of SHA-256 over the run's key and both numbers. Without the key
  * no MessageID of the run can be made. The function `message_id` of the ledger makes the same.
  */
-export function makeMessageId(runNumber: number, messageKey: Buffer, request: number): string {
+export function createMessageId(runNumber: number, messageKey: Buffer, request: number): string {
   const numbers = Buffer.alloc(8);
   numbers.writeInt32BE(runNumber);
   numbers.writeInt32BE(request, 4);
@@ -20,11 +20,11 @@ function checkOf(numbers: Buffer, messageKey: Buffer): Buffer {
 /** What a MessageID says; whether it is true, its check shows. */
 export type ParsedMessageId = { readonly runNumber: number; readonly request: number };
 
-const form = /^[0-7][0-9a-f]{7}[0-7][0-9a-f]{27}$/i;
+const messageIdPattern = /^[0-7][0-9a-f]{7}[0-7][0-9a-f]{27}$/i;
 
 /** @returns undefined for what no ledger makes */
 export function parseMessageId(text: string): ParsedMessageId | undefined {
-  if (!form.test(text)) return undefined;
+  if (!messageIdPattern.test(text)) return undefined;
   return {
     runNumber: Number.parseInt(text.slice(0, 8), 16),
     request: Number.parseInt(text.slice(8, 16), 16),
@@ -33,7 +33,7 @@ export function parseMessageId(text: string): ParsedMessageId | undefined {
 
 /** Whether this is the MessageID of a request of the run with this key, in small letters or capitals; in constant time. */
 export function isMessageId(text: string, messageKey: Buffer): boolean {
-  if (!form.test(text)) return false;
+  if (!messageIdPattern.test(text)) return false;
   const bytes = Buffer.from(text, 'hex');
   return timingSafeEqual(bytes.subarray(8), checkOf(bytes.subarray(0, 8), messageKey));
 }

@@ -26,7 +26,7 @@ export function attemptOf(run: string, request: string, attempt: string): string
 }
 
 /** SQL: how many recipients were left out of the request of a row. */
-export function leftOutOf(row: string): string {
+export function countSuppressedOf(row: string): string {
   return `(
     SELECT count(*)::integer
     FROM recipient_outcomes o

@@ -58,11 +58,11 @@ export type SchemaAccess = 'read' | 'work' | 'make';
 
 export type SchemaChange = {
   readonly migrated: readonly string[];
-  readonly made: boolean;
+  readonly created: boolean;
 };
 
 /** @throws InputError when there is no ledger and none is to be made, or the schema is older and may not be changed */
-export async function readySchema(
+export async function prepareSchema(
   pool: pg.Pool,
   knex: Knex,
   access: SchemaAccess,
@@ -70,11 +70,11 @@ export async function readySchema(
 ): Promise<SchemaChange> {
   const { empty, missing } = await migrationGap(pool);
   if (empty && access !== 'make') throw noLedgerError(description);
-  if (missing.length === 0) return { migrated: [], made: false };
+  if (missing.length === 0) return { migrated: [], created: false };
   if (access === 'read') throw olderSchema(description, missing.length);
   const migrated = await migrateLedger(knex);
   // Another process may have been faster.
-  return { migrated, made: empty && migrated.length > 0 };
+  return { migrated, created: empty && migrated.length > 0 };
 }
 
 function olderSchema(where: string, missing: number): InputError {

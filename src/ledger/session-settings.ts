@@ -15,7 +15,7 @@ export const everySession: SessionSettings = { jit: 'off' };
  * leave the planner no other. A statement that cannot do without what is off here would cost 10^10, which leaves no
  * difference to compare; `test/ledger/hot-plans.test.ts` sees that there is none.
  */
-export const plannedByKeys: SessionSettings = {
+export const keyedPlans: SessionSettings = {
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
   enable_mergejoin: 'off',
@@ -23,7 +23,7 @@ export const plannedByKeys: SessionSettings = {
 };
 
 /** For commands that only look: Postgres refuses whatever would change a table. */
-export const refuseChanges: SessionSettings = { default_transaction_read_only: 'on' };
+export const readOnly: SessionSettings = { default_transaction_read_only: 'on' };
 
 export async function applySettings(client: pg.ClientBase, settings: SessionSettings): Promise<void> {
   // Only what the database knows: others that speak Postgres's protocol have other planners. pg_settings would be made

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { noteTicks } from '../../src/ledger/schedules/ticks.ts';
+import { recordTicks } from '../../src/ledger/schedules/ticks.ts';
 import { inTransaction } from '../../src/ledger/session.ts';
 import { signalPreload } from '../support/dispatch-scene.ts';
 import { emptyLedger } from '../support/empty-ledger.ts';
@@ -113,7 +113,7 @@ test('`schedule list` says of which missed times nobody was told', async () => {
   );
   const missed = { schedule: 'night.yaml', dueAt: new Date(), state: 'missed', reason: null } as const;
   await inTransaction(scene.opened.ledger.pool, (client) =>
-    noteTicks(client, ['night.yaml'], [missed], new Date()),
+    recordTicks(client, ['night.yaml'], [missed], new Date()),
   );
   const { stdout, stderr } = await volley('schedule', 'list');
   expect(stdout).toContain('night.yaml');

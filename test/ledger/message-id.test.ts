@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isMessageId, makeMessageId, parseMessageId } from '../../src/ledger/message-id.ts';
+import { createMessageId, isMessageId, parseMessageId } from '../../src/ledger/message-id.ts';
 import { findRequestsByMessageId } from '../../src/ledger/requests/by-message-id.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
 
@@ -24,7 +24,7 @@ test('the ledger and the code make the same MessageID of the same run, key and r
          FROM unnest($1::integer[], $2::bytea[], $3::integer[]) AS all_of (run_number, message_key, request)`,
         [all.map(([run]) => run), all.map(([, key]) => key), all.map(([, , request]) => request)],
       );
-      expect(rows.map(({ id }) => id)).toEqual(all.map((each) => makeMessageId(...each)));
+      expect(rows.map(({ id }) => id)).toEqual(all.map((each) => createMessageId(...each)));
     }),
     { numRuns: 20 },
   );
@@ -33,7 +33,7 @@ test('the ledger and the code make the same MessageID of the same run, key and r
 test('a MessageID is alphanumeric, has 36 characters and says run and request, in capitals too', () => {
   fc.assert(
     fc.property(numbers, keys, numbers, (runNumber, key, request) => {
-      const id = makeMessageId(runNumber, key, request);
+      const id = createMessageId(runNumber, key, request);
       expect(id).toMatch(/^[0-9a-f]{36}$/);
       for (const written of [id, id.toUpperCase()]) {
         expect(parseMessageId(written)).toEqual({ runNumber, request });
@@ -46,7 +46,7 @@ test('a MessageID is alphanumeric, has 36 characters and says run and request, i
 test('with any digit changed, or with the key of another run, it is not ours', () => {
   fc.assert(
     fc.property(numbers, keys, numbers, keys, fc.nat(35), (run, key, request, otherKey, place) => {
-      const id = makeMessageId(run, key, request);
+      const id = createMessageId(run, key, request);
       const changed = id.slice(0, place) + otherDigit(id[place] ?? '') + id.slice(place + 1);
       expect(isMessageId(changed, key)).toBe(false);
       expect(isMessageId(id, otherKey)).toBe(key.equals(otherKey));

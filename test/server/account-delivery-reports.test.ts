@@ -132,8 +132,8 @@ test('nor does one account decide about a part of what another has divided, or b
 });
 
 /** How many of one contact are left out of a run of an account. */
-async function suppressedIn(account: string, suppressionsOf?: string): Promise<number> {
-  const run = await planContacts(opened.ledger, aRun({ account, suppressionsOf }), [aContact(2)]);
+async function suppressedIn(account: string, suppressionAccount?: string): Promise<number> {
+  const run = await planContacts(opened.ledger, aRun({ account, suppressionAccount }), [aContact(2)]);
   const [row] = await query('SELECT contacts_suppressed FROM runs WHERE run_id = $1', [run]);
   return row?.contacts_suppressed ?? 0;
 }

@@ -5,7 +5,7 @@ import type { EngineContext } from '../../src/engine/context.ts';
 import { type Ledger, openLedger } from '../../src/ledger/connection.ts';
 import { expandRun } from '../../src/ledger/planning/expand.ts';
 import type { PlannedRun } from '../../src/ledger/planning/planned-run.ts';
-import { type ContactSource, stageContacts } from '../../src/ledger/planning/stage.ts';
+import { type ContactSource, stageContacts } from '../../src/ledger/planning/stage-contacts.ts';
 import { inSession } from '../../src/ledger/session.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
@@ -72,7 +72,7 @@ export function aRun(changes: Partial<PlannedRun> = {}): PlannedRun {
     recipientColumn: 'phone',
     contactFiles: [],
     frequencyCap: undefined,
-    approve: () => undefined,
+    checkPlan: () => undefined,
     sourceRun: null,
     rates: null,
     canary: null,

@@ -10,7 +10,7 @@ import type { PurgeLimit } from '../../src/ledger/purge/candidates.ts';
 import { markBegun, markCompleted, markPaused } from '../../src/ledger/run-states/transitions.ts';
 import { inTransaction } from '../../src/ledger/session.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
-import { hashKeyOf } from '../../src/ledger/suppressions/hash.ts';
+import { createHashKey } from '../../src/ledger/suppressions/hash.ts';
 import { removeSuppressions } from '../../src/ledger/suppressions/remove.ts';
 import { claimRequests, settleRequests } from './claims.ts';
 import type { TestLedger } from './ledger.ts';
@@ -18,7 +18,7 @@ import { unwatched } from './unwatched.ts';
 import { accountsYaml, makeWorkspace } from './workspace.ts';
 
 export const secret = '0123456789abcdef0123456789abcdef';
-export const hashKey = hashKeyOf(Buffer.from(secret));
+export const hashKey = createHashKey(Buffer.from(secret));
 
 /** When everything below happened. */
 export const long = new Date('2025-01-02T03:04:05Z');

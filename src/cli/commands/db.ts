@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { InputError } from '../../domain/problems.ts';
 import { confirmRestored, type DoubtedRun } from '../../engine/schedule/restored.ts';
-import { lookAtDatabase } from '../../ledger/connection.ts';
+import { inspectDatabase } from '../../ledger/connection.ts';
 import type { MigrationGap } from '../../ledger/schema.ts';
 import { leaseDatabase } from '../../platform/database.ts';
 import {
@@ -93,7 +93,7 @@ async function externalStatus({ settings }: Shell): Promise<DatabaseStatus> {
     settings.workingFolder,
     false,
   );
-  const { version, gap, held } = await lookAtDatabase(connection, description);
+  const { version, gap, held } = await inspectDatabase(connection, description);
   const status = { database: 'DATABASE_URL', state: 'running', version, ledger: schemaText(gap) };
   return held === null ? status : { ...status, held: `${formatReason(held)} ${heldLedgerAdvice}` };
 }

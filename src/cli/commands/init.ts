@@ -18,7 +18,7 @@ export function define(command: Command, shell: Shell): void {
       const { made } = markProject(folder);
       const { environment } = shell.settings;
       const place = { ...shell, settings: { environment, workingFolder: folder } };
-      const ledger = await withNewLedger(place, async (_, { description, made: isNew }) => {
+      const ledger = await withNewLedger(place, async (_, { description, created: isNew }) => {
         return { description, made: isNew };
       });
       if (json) {

@@ -7,7 +7,7 @@ import { findCommand } from '../../engine/notify/find-command.ts';
 import type { StuckFile } from '../../engine/plan/contact-patterns.ts';
 import { keepSchedules, usualLook } from '../../engine/schedule/keep-schedules.ts';
 import { openLedger } from '../../ledger/connection.ts';
-import { hashKeyOf } from '../../ledger/suppressions/hash.ts';
+import { createHashKey } from '../../ledger/suppressions/hash.ts';
 import { openClaimMarks } from '../../platform/claim-marks.ts';
 import { readHashKey } from '../../platform/hash-key.ts';
 import { openLogger } from '../../platform/logger.ts';
@@ -41,7 +41,7 @@ const underWay = new Set<Promise<void>>();
 
 async function openContext(): Promise<EngineContext> {
   const secret = readHashKey(settings.environment, settings.workingFolder);
-  const hashKey = secret ? hashKeyOf(secret) : null;
+  const hashKey = secret ? createHashKey(secret) : null;
   const home = findHome(settings.environment, settings.workingFolder);
   const ledger = await openLedger(data.connection, data.description, undefined, hashKey, {
     access: 'work',

@@ -8,7 +8,7 @@ import {
   type PurgeLimit,
 } from '../../ledger/purge/candidates.ts';
 import { eraseRun } from '../../ledger/purge/erase-run.ts';
-import { forgetRemovedSuppressions, hashSuppressions } from '../../ledger/purge/hash-suppressions.ts';
+import { deleteRemovedSuppressions, hashSuppressions } from '../../ledger/purge/hash-suppressions.ts';
 import { eraseOldReports } from '../../ledger/purge/old-delivery-reports.ts';
 import { eraseOldTicks } from '../../ledger/purge/old-ticks.ts';
 import { lockRunForRerun } from '../../ledger/runs/rerun-lock.ts';
@@ -96,7 +96,7 @@ export async function purge(
   }
   reports += await eraseOldReports(pool, limit.before);
   const suppressions = await hashSuppressions(pool, hashKey, limit.before);
-  await forgetRemovedSuppressions(pool, limit.before);
+  await deleteRemovedSuppressions(pool, limit.before);
   await eraseOldTicks(pool, limit.before);
   const details = { before: limit.before, runs: purged.length, reports, suppressions };
   // A purge every night is told when it has erased something.

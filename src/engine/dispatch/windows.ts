@@ -21,9 +21,9 @@ export function windowPlanner(
   if (!window) return undefined;
   return (zones) => {
     const { open, until } = stateAt(window, zones, now);
-    if (open) return { opensAt: null, shutsAt: until, handover: null };
-    if (window.hold === 'engine' || until === null) return { opensAt: until, shutsAt: null, handover: null };
-    return { opensAt: null, shutsAt: null, handover: handoverAt(until, zones, interfaceName) };
+    if (open) return { opensAt: null, closesAt: until, handover: null };
+    if (window.hold === 'engine' || until === null) return { opensAt: until, closesAt: null, handover: null };
+    return { opensAt: null, closesAt: null, handover: handoverAt(until, zones, interfaceName) };
   };
 }
 

@@ -7,7 +7,7 @@ import type { Envelope } from '../../domain/message.ts';
 import type { Account } from '../../gateway/account.ts';
 import { expandRun } from '../../ledger/planning/expand.ts';
 import type { PlannedRun } from '../../ledger/planning/planned-run.ts';
-import { stageContacts } from '../../ledger/planning/stage.ts';
+import { stageContacts } from '../../ledger/planning/stage-contacts.ts';
 import { inSession } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
 import { firstSlices } from '../plan/plan-run.ts';
@@ -72,7 +72,7 @@ export async function planMail(
         run,
         campaign: definition.campaign,
         account: account.name,
-        suppressionsOf: account.suppressionsOf,
+        suppressionAccount: account.suppressionsOf,
         channel: 'email',
         definition,
         messageKey: context.randomBytes(32),
@@ -90,7 +90,7 @@ export async function planMail(
           await alongside(session, run);
           await first.enqueue(session);
         },
-        approve: () => undefined,
+        checkPlan: () => undefined,
         createdAt: now,
       },
       context.ledger.hashKey,

@@ -9,7 +9,7 @@ import type { RateLimits } from '../../domain/rates.ts';
 import type { WindowWait } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
 import { readRateLimits } from '../../ledger/limits/rates.ts';
-import type { Portion } from '../../ledger/planning/windows.ts';
+import type { WindowTotals } from '../../ledger/planning/windows.ts';
 import { toInstant } from '../../platform/zoned-times.ts';
 import type { EngineContext } from '../context.ts';
 import { limitsInForce } from '../dispatch/account-limits.ts';
@@ -61,7 +61,7 @@ export function forecastRun(
   definition: Pick<Definition, 'window' | 'deadline' | 'timeZone' | 'schedule'>,
   account: Pick<Account, 'interface'>,
   { limits, from }: { readonly limits: RateLimits; readonly from: Date },
-  portions: readonly Portion[],
+  portions: readonly WindowTotals[],
   placeOf: (line: number) => string,
 ): RunForecast {
   const { window } = definition;
@@ -102,7 +102,7 @@ function deadlineOf(
 }
 
 function lateOf(
-  portions: readonly Portion[],
+  portions: readonly WindowTotals[],
   found: Forecast | undefined,
   placeOf: (line: number) => string,
 ): Pick<DeadlineForecast, 'late' | 'examples'> {
@@ -111,8 +111,8 @@ function lateOf(
   return {
     late: counts.reduce((sum, count) => sum + count, 0),
     examples: portions
-      .flatMap(({ zones, last }, index) =>
-        last
+      .flatMap(({ zones, lastRecipients }, index) =>
+        lastRecipients
           .slice(0, counts[index])
           .map(({ address, line }) => ({ address, place: placeOf(line), timeZones: zones })),
       )

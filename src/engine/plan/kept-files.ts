@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
-import type { ContactFilePiece } from '../../ledger/planning/stage.ts';
+import type { ContactFilePiece } from '../../ledger/planning/stage-contacts.ts';
 
 /**
  * Contact files are kept with their run, as they were read, so that it can be reported row by row when the files

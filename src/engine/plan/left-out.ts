@@ -2,7 +2,10 @@ import type { Definition } from '../../campaign/definition.ts';
 import type { Channel } from '../../domain/message.ts';
 import type { SuppressedReason } from '../../domain/reasons.ts';
 import type { Account } from '../../gateway/account.ts';
-import { type LeftOutAddress, streamLeftOutAddresses } from '../../ledger/planning/suppress.ts';
+import {
+  type SuppressedAddress,
+  streamSuppressedAddresses,
+} from '../../ledger/planning/remove-suppressed.ts';
 import { inSnapshot } from '../../ledger/session.ts';
 import { type HashKey, listHashedSuppressions, requireHashKey } from '../../ledger/suppressions/hash.ts';
 import type { EngineContext } from '../context.ts';
@@ -19,7 +22,7 @@ export async function readLeftOut(
   lists: SuppressionLists,
   context: Pick<EngineContext, 'now'> & Partial<Pick<EngineContext, 'ledger'>>,
 ): Promise<WhyLeftOut> {
-  type Reason = LeftOutAddress & { readonly recent?: boolean };
+  type Reason = SuppressedAddress & { readonly recent?: boolean };
   const reasons = new Map<string, Reason[]>();
   const add = async (batches: AsyncIterable<readonly Reason[]>): Promise<void> => {
     for await (const batch of batches) {
@@ -38,7 +41,7 @@ export async function readLeftOut(
     const cap = frequencyCapOf(definition, now());
     await inSnapshot(pool, async (client) => {
       whyHashed = await readHashed(client, definition.channel, suppressionsOf, hashKey);
-      await add(streamLeftOutAddresses(client, definition.channel, suppressionsOf, cap));
+      await add(streamSuppressedAddresses(client, definition.channel, suppressionsOf, cap));
     });
   }
   return (address, subAccount) => {

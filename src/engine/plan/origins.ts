@@ -1,5 +1,5 @@
 import { InputError, type Problem } from '../../domain/problems.ts';
-import { findOrigins, findRelatives, type OriginRun } from '../../ledger/planning/reached.ts';
+import { findOrigins, findRelatives, type OriginRun } from '../../ledger/planning/remove-reached.ts';
 import type { EngineContext } from '../context.ts';
 
 /**

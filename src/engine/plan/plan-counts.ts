@@ -1,7 +1,7 @@
 import type { CostTotal } from '../../campaign/cost.ts';
 import type { Tariffs } from '../../campaign/tariffs.ts';
 import type { Envelope } from '../../domain/message.ts';
-import type { Portion } from '../../ledger/planning/windows.ts';
+import type { WindowTotals } from '../../ledger/planning/windows.ts';
 import { createFingerprintMap } from '../../platform/fingerprints.ts';
 import { createNumberList } from '../../platform/number-list.ts';
 import { rememberByEnvelope } from './remember.ts';
@@ -25,7 +25,7 @@ export type PlanCounts = {
   readonly recipients: () => number;
   readonly requests: (chunkSize: number) => number;
   /** In the order in which their zones came up. */
-  readonly portions: (chunkSize: number) => readonly Portion[];
+  readonly portions: (chunkSize: number) => readonly WindowTotals[];
   readonly totals: () => readonly CostTotal[];
   /** What the counts of millions of envelopes take. */
   readonly bytes: () => number;
@@ -44,7 +44,7 @@ type WindowCount = {
   readonly zones: readonly string[];
   readonly envelopeOf: (envelope: Envelope) => KnownEnvelope;
   /** Who comes last in the order of the requests, the last first. */
-  last: readonly (Portion['last'][number] & { readonly place: number })[];
+  last: readonly (WindowTotals['lastRecipients'][number] & { readonly place: number })[];
 };
 
 /** Recipients who are told of each window. */
@@ -149,7 +149,7 @@ export function countPlan({ placeOf }: Pick<Tariffs, 'placeOf'>, separates: bool
       return [...windows.values()].map(({ number, zones, last }) => ({
         zones,
         ...(counts[number] ?? { recipients: 0, requests: 0 }),
-        last: last.map(({ address, line }) => ({ address, line })),
+        lastRecipients: last.map(({ address, line }) => ({ address, line })),
       }));
     },
     totals: () => [...byPayer.values()].flatMap((totals) => [...totals.values()]),

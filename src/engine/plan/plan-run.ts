@@ -11,8 +11,8 @@ import { insertRefusedRunNotifications } from '../../ledger/notifications/insert
 import { insertNotifyList } from '../../ledger/notifications/notify-lists.ts';
 import { expandRun } from '../../ledger/planning/expand.ts';
 import type { PlannedRun } from '../../ledger/planning/planned-run.ts';
-import { stageContacts } from '../../ledger/planning/stage.ts';
-import { stageSuppressions } from '../../ledger/planning/suppress.ts';
+import { stageSuppressions } from '../../ledger/planning/remove-suppressed.ts';
+import { stageContacts } from '../../ledger/planning/stage-contacts.ts';
 import { recordFingerprint } from '../../ledger/runs/fingerprints.ts';
 import { inSession } from '../../ledger/session.ts';
 import { enqueueSlices } from '../../ledger/slices/enqueue.ts';
@@ -136,7 +136,7 @@ async function planContacts(
         run,
         campaign: definition.campaign,
         account: definition.account,
-        suppressionsOf: account.suppressionsOf,
+        suppressionAccount: account.suppressionsOf,
         channel: definition.channel,
         definition,
         messageKey: context.randomBytes(32),
@@ -157,7 +157,7 @@ async function planContacts(
             : { kind: 'read', readFile: fingerprint.watchFiles(files.read) },
         rates,
         window: windowPlanner(definition.window, account.interface, now),
-        forecast:
+        checkForecast:
           definition.deadline === undefined
             ? undefined
             : (portions) => {
@@ -180,7 +180,7 @@ async function planContacts(
           await recordFingerprint(session, run, made.fingerprint);
           if (!again) await refuseRepeat(session, campaign, made);
         },
-        approve: (totals, leftOut) => {
+        checkPlan: (totals, leftOut) => {
           const recipients = totals.reduce((sum, total) => sum + total.recipients, 0);
           if (origins.runs.length + origins.others.length > 0) progress.onOrigins?.(origins, leftOut.reached);
           checkRecipients(campaign, prepared.found(), { ...leftOut, recipients }, placeOf);

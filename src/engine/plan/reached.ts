@@ -2,7 +2,7 @@ import type { Definition } from '../../campaign/definition.ts';
 import type { ContactIdentity } from '../../domain/contacts.ts';
 import type { ReachedReason } from '../../domain/reasons.ts';
 import type { ReachedContacts } from '../../domain/rejected-contacts.ts';
-import { comparedRuns, streamReached } from '../../ledger/planning/reached.ts';
+import { streamReached, toComparedRuns } from '../../ledger/planning/remove-reached.ts';
 import { inSnapshot } from '../../ledger/session.ts';
 import { formatReason } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
@@ -37,7 +37,7 @@ export function openReached(
       if (!ledger || found.size === known) return;
       known = found.size;
       origins = await readOrigins(ledger.pool, campaign, named, found);
-      const runs = comparedRuns(origins.relatives, identity);
+      const runs = toComparedRuns(origins.relatives, identity);
       if (runs.runs.length === 0) return;
       const addresses = new Map<string, ReachedReason>();
       const keys = new Map<string, ReachedReason>();

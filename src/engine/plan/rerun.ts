@@ -9,7 +9,7 @@ import type { RecipientState } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
 import { copyNotifyList } from '../../ledger/notifications/notify-lists.ts';
 import { expandRun } from '../../ledger/planning/expand.ts';
-import { restageRecipients } from '../../ledger/planning/restage.ts';
+import { restageRecipients } from '../../ledger/planning/restage-recipients.ts';
 import { listContactFiles } from '../../ledger/runs/contact-files.ts';
 import { lockRunForRerun } from '../../ledger/runs/rerun-lock.ts';
 import { inSession } from '../../ledger/session.ts';
@@ -97,7 +97,7 @@ export async function planRerun(
           run,
           campaign: source.campaign,
           account: source.account,
-          suppressionsOf: account.suppressionsOf,
+          suppressionAccount: account.suppressionsOf,
           channel: source.channel,
           definition: source.definition,
           messageKey: context.randomBytes(32),
@@ -117,7 +117,7 @@ export async function planRerun(
             await copyNotifyList(session, sourceRun, run);
             await gate.enqueue(session);
           },
-          approve: (totals) => {
+          checkPlan: (totals) => {
             if (totals.length > 0) {
               const estimate = estimateCost(totals, source.channel, rates, now);
               checkBudget(frozen, estimate);

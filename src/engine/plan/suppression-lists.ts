@@ -5,7 +5,7 @@ import { openContactFile } from '../../contacts/read.ts';
 import { readSuppressionFile } from '../../contacts/suppression-file.ts';
 import type { Problem } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
-import type { ListedAddress } from '../../ledger/planning/suppress.ts';
+import type { ListedAddress } from '../../ledger/planning/remove-suppressed.ts';
 import { besideCampaign } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
 import { inSmallLetters } from '../suppressions/suppress.ts';

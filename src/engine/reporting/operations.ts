@@ -11,7 +11,7 @@ export type FleetFigures = Omit<LedgerFigures, 'schedules'> & {
 /** Rejects when the database is away, or takes longer than a moment. */
 export async function fleetFigures({ ledger, now }: EngineContext): Promise<FleetFigures> {
   const time = now();
-  const { schedules, ...figures } = await readFigures(ledger.watch, time);
+  const { schedules, ...figures } = await readFigures(ledger.monitoring, time);
   const ticks = schedules.flatMap((times) => nextTick(writtenSchedule.parse(times), time) ?? []);
   const next = ticks.reduce<Date | undefined>(
     (first, tick) => (first && first <= tick ? first : tick),
@@ -30,10 +30,10 @@ export type DatabaseState = {
 export async function databaseState({ ledger }: EngineContext): Promise<DatabaseState> {
   const broken = (problem: string): DatabaseState => ({ problem, warnings: [] });
   try {
-    const { missing, unknown } = await migrationGap(ledger.watch);
+    const { missing, unknown } = await migrationGap(ledger.monitoring);
     if (missing.length > 0) return broken(`migrations missing: ${missing.join(', ')}`);
     if (unknown.length > 0) return broken(`migrated by a newer Volley: ${unknown.join(', ')}`);
-    const failed = await countFailedReports(ledger.watch);
+    const failed = await countFailedReports(ledger.monitoring);
     const what = `reports: ${failed} could not be applied (volley reports list --state failed)`;
     return { warnings: failed > 0 ? [what] : [] };
   } catch (error) {

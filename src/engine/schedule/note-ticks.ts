@@ -2,10 +2,10 @@ import { type Schedule, ticksBetween, writtenSchedule } from '../../campaign/sch
 import type { TickReason } from '../../domain/reasons.ts';
 import { syncSchedules } from '../../ledger/schedules/schedules.ts';
 import {
-  type NotedTick,
-  noteTicks,
-  takeSchedules,
-  type UnnotedSchedule,
+  type LockedSchedule,
+  lockSchedules,
+  type NewTick,
+  recordTicks,
 } from '../../ledger/schedules/ticks.ts';
 import { inTransaction } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
@@ -27,9 +27,9 @@ export async function noteSchedules(
 ): Promise<void> {
   const time = now();
   await inTransaction(ledger.pool, async (client) => {
-    const taken = await takeSchedules(client, time);
+    const taken = await lockSchedules(client, time);
     const ticks = taken.flatMap((each) => ticksOf(each, time));
-    await noteTicks(
+    await recordTicks(
       client,
       taken.map(({ schedule: name }) => name),
       ticks,
@@ -44,9 +44,9 @@ export async function noteSchedules(
   });
 }
 
-function ticksOf({ schedule: name, times, notedUntil }: UnnotedSchedule, now: Date): NotedTick[] {
+function ticksOf({ schedule: name, times, recordedUntil }: LockedSchedule, now: Date): NewTick[] {
   const written = writtenSchedule.parse(times);
-  return ticksBetween(written, notedUntil, now, mostTicks).map((dueAt): NotedTick => {
+  return ticksBetween(written, recordedUntil, now, mostTicks).map((dueAt): NewTick => {
     const late = isLate(written, dueAt, now);
     return {
       schedule: name,

@@ -9,7 +9,7 @@ import {
   serverLocation,
 } from '../../ledger/location/location.ts';
 import { markUnsentInDoubt } from '../../ledger/runs/stop.ts';
-import { missDueTicks, noteTicks, takeSchedules } from '../../ledger/schedules/ticks.ts';
+import { lockSchedules, markDueTicksMissed, recordTicks } from '../../ledger/schedules/ticks.ts';
 import { inTransaction, type Transaction } from '../../ledger/session.ts';
 import { formatReason } from '../../platform/reason-text.ts';
 import { audited } from '../audit.ts';
@@ -105,14 +105,14 @@ async function doubtAll(
 /** Their runs may have been sent by the ledger that is gone. */
 async function missTicks(client: Transaction, reason: string, now: Date): Promise<void> {
   const why = { kind: 'ledger_restored_since', words: reason } as const;
-  await missDueTicks(client, why);
-  const taken = await takeSchedules(client, now);
-  const ticks = taken.flatMap(({ schedule, times, notedUntil }) =>
-    ticksBetween(writtenSchedule.parse(times), notedUntil, now, mostTicks).map((dueAt) => {
+  await markDueTicksMissed(client, why);
+  const taken = await lockSchedules(client, now);
+  const ticks = taken.flatMap(({ schedule, times, recordedUntil }) =>
+    ticksBetween(writtenSchedule.parse(times), recordedUntil, now, mostTicks).map((dueAt) => {
       return { schedule, dueAt, state: 'missed', reason: why } as const;
     }),
   );
-  await noteTicks(
+  await recordTicks(
     client,
     taken.map(({ schedule }) => schedule),
     ticks,

@@ -8,7 +8,7 @@ import {
   type DueTick,
   endTick,
   listDueTicks,
-  listUnbegunRuns,
+  listUnstartedRuns,
   startTick,
   tryScheduleLock,
 } from '../../ledger/schedules/ticks.ts';
@@ -145,7 +145,7 @@ export async function beginScheduledRuns(
   { accountNamed }: SchedulePlace,
 ): Promise<string[]> {
   const begun: string[] = [];
-  for (const { run, ...madeBy } of await listUnbegunRuns(context.ledger.pool)) {
+  for (const { run, ...madeBy } of await listUnstartedRuns(context.ledger.pool)) {
     const note = noteBegun({ ...context, actor: actorOf(madeBy) }, run);
     if (await beginPlanned(context, run, accountNamed, note)) begun.push(run);
   }

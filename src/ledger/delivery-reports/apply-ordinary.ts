@@ -1,4 +1,4 @@
-import { arrayOf, batchOf } from '../batch.ts';
+import { batchOf, toArrayParameter } from '../batch.ts';
 import { recordFirstOutcomes } from '../billing/changes.ts';
 import { acceptanceOf } from '../requests/acceptance.ts';
 import type { RequestKey } from '../requests/by-message-id.ts';
@@ -30,7 +30,7 @@ export async function applyOrdinary(
   // Not a prepared statement: a plan from when the tables were small would read all of them for every batch.
   const { rows } = await client.query<{ report: string }>(statement, [
     JSON.stringify(defaultUnits),
-    ...reportColumns.values(candidates).map(arrayOf),
+    ...reportColumns.values(candidates).map(toArrayParameter),
   ]);
   const unwritten = new Set(rows.map(({ report }) => report));
   if (unwritten.size === 0 && candidates.length === reports.length) return [];

@@ -8,7 +8,6 @@ import { leftOutReasonOf } from '../runs/left-out-reason.ts';
 import { inTransactionOf, type Transaction } from '../session.ts';
 import { planSlices, type SliceableRange } from '../slices/plan.ts';
 import type { HashKey } from '../suppressions/hash.ts';
-import { insertKeys, settleDuplicates } from './duplicates.ts';
 import { insertContents } from './insert-contents.ts';
 import {
   insertContactFiles,
@@ -18,9 +17,16 @@ import {
   insertRun,
 } from './insert-run.ts';
 import { type BillingTotal, hasTariffs, type LeftOutCounts, type PlannedRun } from './planned-run.ts';
-import { comparedRuns, findAncestors, findRelatives, leaveOutReached, lockLineage } from './reached.ts';
-import { leaveOutSuppressed } from './suppress.ts';
-import { insertWindows, numberWindows, readPortions } from './windows.ts';
+import { handleDuplicates, insertKeys } from './remove-duplicates.ts';
+import {
+  findAncestors,
+  findRelatives,
+  lockLineage,
+  removeReached,
+  toComparedRuns,
+} from './remove-reached.ts';
+import { removeSuppressed } from './remove-suppressed.ts';
+import { insertWindows, numberWindows, readWindowTotals } from './windows.ts';
 
 /**
  * Turns the staged contacts of this session into a planned run, in one transaction: suppressed addresses and duplicates
@@ -50,15 +56,15 @@ async function expand(client: Transaction, run: PlannedRun, hashKey: HashKey | n
     ) ON COMMIT DROP
     `,
   );
-  await leaveOutSuppressed(client, run, hashKey);
-  const reached = await leaveOutRelatives(client, run);
-  await settleDuplicates(client, run);
+  await removeSuppressed(client, run, hashKey);
+  const reached = await removeReachedByRelatives(client, run);
+  await handleDuplicates(client, run);
   await numberWindows(client, run.window);
   const windowed = run.window !== undefined;
   await sizeEnvelopes(client, run.chunkSize, windowed);
-  const totals = hasTariffs(run) ? await totalByTariff(client) : await totalBilling(client);
-  run.approve(totals, { ...(await countLeftOut(client, run.identity)), reached });
-  run.forecast?.(await readPortions(client, windowed, lastShown));
+  const totals = hasTariffs(run) ? await sumBillingByTariff(client) : await sumBilling(client);
+  run.checkPlan(totals, { ...(await countLeftOut(client, run.identity)), reached });
+  run.checkForecast?.(await readWindowTotals(client, windowed, maxLastRecipients));
   await insertRun(client, run);
   if (windowed) await insertWindows(client, run.run);
   await insertOrigins(client, run);
@@ -78,7 +84,7 @@ async function expand(client: Transaction, run: PlannedRun, hashKey: HashKey | n
 }
 
 /** Recipients who come last in each window, for whoever looks at the deadline. */
-const lastShown = 3;
+const maxLastRecipients = 3;
 
 /** Equal envelopes that were staged under two numbers become the first of them; of one window, or they are not equal. */
 async function mergeEnvelopes(client: Transaction): Promise<void> {
@@ -113,17 +119,17 @@ async function mergeEnvelopes(client: Transaction): Promise<void> {
  *
  * @returns how many by which run
  */
-async function leaveOutRelatives(
+async function removeReachedByRelatives(
   client: Transaction,
   { recipientColumn, channel, campaign, identity, sourceRun, origins }: PlannedRun,
 ): Promise<readonly ReachedContacts[]> {
-  const madeFrom = sourceRun === null ? origins : [sourceRun];
-  if (madeFrom.length === 0) return [];
+  const sources = sourceRun === null ? origins : [sourceRun];
+  if (sources.length === 0) return [];
   await lockLineage(client, campaign);
-  const relatives = await findRelatives(client, madeFrom);
+  const relatives = await findRelatives(client, sources);
   const chosen = sourceRun === null ? [] : await findAncestors(client, sourceRun);
   const others = relatives.filter(({ run }) => !chosen.includes(run));
-  return leaveOutReached(client, recipientColumn, channel, comparedRuns(others, identity));
+  return removeReached(client, recipientColumn, channel, toComparedRuns(others, identity));
 }
 
 /** How many recipients each envelope has, and how many requests and recipients stand before its first. Those of a window are in a row. */
@@ -170,7 +176,7 @@ async function sliceableRanges(client: Transaction): Promise<SliceableRange[]> {
 }
 
 /** Examples of repeated contacts that people are shown. */
-const shownRepeated = 3;
+const maxExamples = 3;
 
 async function countLeftOut(
   client: Transaction,
@@ -197,7 +203,7 @@ async function countLeftOut(
     ORDER BY NOT differs, line
     LIMIT $1
     `,
-    [shownRepeated, JSON.stringify(key)],
+    [maxExamples, JSON.stringify(key)],
   );
   const { repeated, ...counts } = rows[0] ?? {
     duplicate: 0,
@@ -208,7 +214,7 @@ async function countLeftOut(
   return { ...counts, repeated: { ...repeated, examples: shown } };
 }
 
-async function totalBilling(client: Transaction): Promise<BillingTotal[]> {
+async function sumBilling(client: Transaction): Promise<BillingTotal[]> {
   const { rows } = await client.query<BillingTotal>(`
     SELECT e.sub_account AS "subAccount", e.charge_code AS "chargeCode", 0 AS tariff,
            sum(z.recipients)::integer AS recipients, sum(z.parts)::float8 AS parts, NULL AS example
@@ -220,7 +226,7 @@ async function totalBilling(client: Transaction): Promise<BillingTotal[]> {
   return rows;
 }
 
-async function totalByTariff(client: Transaction): Promise<BillingTotal[]> {
+async function sumBillingByTariff(client: Transaction): Promise<BillingTotal[]> {
   const { rows } = await client.query<BillingTotal>(`
     SELECT e.sub_account AS "subAccount", e.charge_code AS "chargeCode", s.tariff,
            count(*)::integer AS recipients, sum(s.parts)::float8 AS parts, min(s.address) AS example

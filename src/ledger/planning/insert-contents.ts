@@ -3,7 +3,7 @@ import type { Transaction } from '../session.ts';
 import { hasTariffs, type PlannedRun } from './planned-run.ts';
 
 /** A block has the requests whose first recipients are in the same stretch of so many. A larger one is alone in its block. */
-const recipientsInStretch = 32;
+const recipientsPerBlock = 32;
 
 /**
  * Numbers the staged contacts into requests, and puts what is sent to whom into blocks of requests, none of which has
@@ -50,6 +50,6 @@ export async function insertContents(
            addresses, original_addresses, parts, tariffs, destinations
     FROM blocks
     `,
-    [run, chunkSize, recipientsInStretch],
+    [run, chunkSize, recipientsPerBlock],
   );
 }

@@ -33,7 +33,7 @@ export async function insertRun(client: Transaction, run: PlannedRun): Promise<v
       run.sourceRun,
       run.rates && JSON.stringify(run.rates),
       rankOf(run.priority),
-      run.suppressionsOf ?? null,
+      run.suppressionAccount ?? null,
     ],
   );
   await markPlanned(client, run.run);

@@ -6,8 +6,8 @@ import type { Priority } from '../../domain/runs.ts';
 import type { ContactFileRecord } from '../runs/contact-files.ts';
 import type { FileSource } from '../runs/files.ts';
 import type { Transaction } from '../session.ts';
-import type { FrequencyCap } from './suppress.ts';
-import type { PlanWindow, Portion } from './windows.ts';
+import type { FrequencyCap } from './remove-suppressed.ts';
+import type { PlanWindow, WindowTotals } from './windows.ts';
 
 /** A run as it is to be planned from the staged contacts. */
 export type PlannedRun = {
@@ -15,7 +15,7 @@ export type PlannedRun = {
   readonly campaign: string;
   readonly account: string;
   /** The account whose suppressions hold for it; its own where it is not given. */
-  readonly suppressionsOf?: string | undefined;
+  readonly suppressionAccount?: string | undefined;
   readonly channel: Channel;
   readonly definition: unknown;
   /** Random, at least 128 bits; the checks of the run's MessageIDs are made with it. */
@@ -38,14 +38,14 @@ export type PlannedRun = {
   /** Only of a run with sending windows. */
   readonly window?: PlanWindow | undefined;
   /** Looks at what is sent in which window, where there is a deadline; when it throws, there is no run. */
-  readonly forecast?: ((portions: readonly Portion[]) => void) | undefined;
+  readonly checkForecast?: ((portions: readonly WindowTotals[]) => void) | undefined;
   readonly priority: Priority;
   /** Puts the first slices into the queue, in the same transaction. */
   readonly enqueue: (client: Transaction) => Promise<unknown>;
   /** The last step before the commit, once the run's files were read; when it throws, there is no run. */
   readonly complete?: ((client: Transaction) => Promise<unknown>) | undefined;
   /** Looks at what the run would be; when it throws, there is no run. */
-  readonly approve: (totals: readonly BillingTotal[], leftOut: LeftOutCounts) => void;
+  readonly checkPlan: (totals: readonly BillingTotal[], leftOut: LeftOutCounts) => void;
   readonly createdAt: Date;
 };
 

@@ -21,7 +21,7 @@ export class StagedEnvelopes {
     const found = numbers?.[zones];
     if (found !== undefined) return found;
     const number = ++this.#last;
-    const values = envelopeValues(envelope, zones);
+    const values = formatEnvelope(envelope, zones);
     this.lines.add(`${number}\t${this.#seenBefore(values)}\t${values}\n`);
     if (numbers) numbers[zones] = number;
     else this.#known.set(envelope, { [zones]: number }, values.length);
@@ -33,7 +33,7 @@ export class StagedEnvelopes {
 export const envelopeColumns =
   'envelope, again, sub_account, department, charge_code, zones, fields, others' as const;
 
-function envelopeValues({ fields, keypads, files, audio }: Envelope, zones: string): string {
+function formatEnvelope({ fields, keypads, files, audio }: Envelope, zones: string): string {
   const { SubAccount, Department, ChargeCode } = fields;
   const payer = [SubAccount, Department, ChargeCode].map(copyOptional).join('\t');
   const hasOthers = keypads.length > 0 || files.length > 0 || Object.keys(audio).length > 0;

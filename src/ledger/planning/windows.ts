@@ -8,7 +8,7 @@ export type PlannedWindow = {
   /** Null where it is open, or its requests are handed over before. */
   readonly opensAt: Date | null;
   /** Null where it is not open, or stays so. */
-  readonly shutsAt: Date | null;
+  readonly closesAt: Date | null;
   /** What the service is told, and the moment that this is; null where it is told nothing. */
   readonly handover: {
     readonly at: Date;
@@ -19,7 +19,7 @@ export type PlannedWindow = {
 const planned = batchOf<PlannedWindow & { readonly zones: string }>({
   zones: ['text', ({ zones }) => zones],
   opens_at: ['timestamptz', ({ opensAt }) => opensAt],
-  closes_at: ['timestamptz', ({ shutsAt }) => shutsAt],
+  closes_at: ['timestamptz', ({ closesAt }) => closesAt],
   send_at: ['timestamptz', ({ handover }) => handover?.at ?? null],
   fields: ['jsonb', ({ handover }) => JSON.stringify(handover?.fields ?? {})],
 });
@@ -48,7 +48,7 @@ export async function numberWindows(client: Transaction, plan: PlanWindow | unde
     .sort(
       (one, other) =>
         (one.opensAt?.getTime() ?? 0) - (other.opensAt?.getTime() ?? 0) ||
-        compare(one.shutsAt?.getTime() ?? never, other.shutsAt?.getTime() ?? never),
+        compare(one.closesAt?.getTime() ?? never, other.closesAt?.getTime() ?? never),
     );
   await client.query(`
     CREATE TEMPORARY TABLE staged_windows (
@@ -80,23 +80,23 @@ export async function insertWindows(client: Transaction, run: string): Promise<v
 }
 
 /** What a run has for one window, or all of it where it has none. */
-export type Portion = {
+export type WindowTotals = {
   /** None in a run without windows. */
   readonly zones: readonly string[];
   readonly requests: number;
   readonly recipients: number;
   /** Some of those who come last, by their lines in all files together; the last first. */
-  readonly last: readonly { readonly address: string; readonly line: number }[];
+  readonly lastRecipients: readonly { readonly address: string; readonly line: number }[];
 };
 
 /** In the order of the requests. */
-export async function readPortions(
+export async function readWindowTotals(
   client: Transaction,
   windowed: boolean,
   examples: number,
-): Promise<Portion[]> {
+): Promise<WindowTotals[]> {
   const zones = windowed ? 'e.zones' : 'CAST(NULL AS text)';
-  const { rows } = await client.query<Omit<Portion, 'zones'> & { readonly zones: string | null }>(
+  const { rows } = await client.query<Omit<WindowTotals, 'zones'> & { readonly zones: string | null }>(
     `
     SELECT zones, requests, recipients,
            (SELECT coalesce(json_agg(json_build_object('address', s.address, 'line', s.line)
@@ -107,7 +107,7 @@ export async function readPortions(
               ${windowed ? 'JOIN staged_envelopes e USING (envelope) WHERE e.zones = portion.zones' : ''}
               ORDER BY s.envelope DESC, s.line DESC
               LIMIT $1
-            ) s) AS last
+            ) s) AS "lastRecipients"
     FROM (
       SELECT ${zones} AS zones, min(z.envelope) AS place, sum(z.requests)::integer AS requests,
              sum(z.recipients)::integer AS recipients

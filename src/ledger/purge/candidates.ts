@@ -31,7 +31,7 @@ export type PurgeCandidate = {
  * SQL: why a run is kept, of `runs r`, with the limit as $1 and $2, and as $3 whether it may be missing in billing; null
  * where nothing keeps it.
  */
-const whyHeld = `
+const holdCase = `
   CASE
     WHEN r.purging THEN NULL
     WHEN r.state NOT IN ('completed', 'cancelled') THEN 'not_over'
@@ -55,7 +55,7 @@ const whyHeld = `
       THEN 'unbooked'
   END`;
 
-const isOld = `(r.purging OR (r.purged_at IS NULL AND coalesce(r.finished_at, r.created_at) < $1))`;
+const isOldCondition = `(r.purging OR (r.purged_at IS NULL AND coalesce(r.finished_at, r.created_at) < $1))`;
 
 /** The runs that are old enough and were not purged, the oldest first; what was begun and not ended is among them. */
 export async function listPurgeCandidates(
@@ -66,13 +66,13 @@ export async function listPurgeCandidates(
   const { rows } = await pool.query<PurgeCandidate>(
     `
     SELECT r.run_id AS run, r.campaign, r.state, r.created_at AS "createdAt", q.requests, q.recipients,
-           ${whyHeld} AS held
+           ${holdCase} AS held
     FROM runs r
     CROSS JOIN LATERAL (
       SELECT count(*)::float8 AS requests, coalesce(sum(recipients), 0)::float8 AS recipients
       FROM request_states WHERE run_id = r.run_id
     ) q
-    WHERE ${isOld}
+    WHERE ${isOldCondition}
     ORDER BY r.created_at, r.run_id
     `,
     [before, alsoInDoubt, billing === 'unbooked too'],
@@ -97,7 +97,7 @@ export async function beginPurge(
     `
     UPDATE runs r
     SET purged_at = coalesce(purged_at, $5), purging = true
-    WHERE run_id = $4 AND ${isOld} AND ${whyHeld} IS NULL
+    WHERE run_id = $4 AND ${isOldCondition} AND ${holdCase} IS NULL
     `,
     [before, alsoInDoubt, false, run, now],
   );

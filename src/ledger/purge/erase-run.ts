@@ -9,7 +9,7 @@ const batch = 20_000;
 const fileBatch = 200;
 
 /** SQL: what is kept of a frozen definition: nothing in these keys is of a person. */
-const keptOfDefinition = `
+const keptDefinition = `
   (SELECT coalesce(jsonb_object_agg(key, value), '{}')
    FROM jsonb_each(definition)
    WHERE key IN ('campaign', 'account', 'channel', 'dispatch', 'budget'))`;
@@ -24,7 +24,7 @@ const keptOfDefinition = `
  */
 export async function eraseRun(pool: pg.Pool, run: string): Promise<number> {
   const reports = await eraseRecipients(pool, run);
-  await inSteps(pool, async (client, after) => {
+  await inBatches(pool, async (client, after) => {
     const { rows } = await client.query<{ last: number | null }>(
       `
       WITH erased AS (
@@ -39,7 +39,7 @@ export async function eraseRun(pool: pg.Pool, run: string): Promise<number> {
     const next = rows[0]?.last ?? null;
     return next === null ? null : next - 1;
   });
-  await inSteps(pool, async (client, after) => {
+  await inBatches(pool, async (client, after) => {
     const { rows } = await client.query<{ last: number | null }>(
       `
       WITH found AS (
@@ -66,7 +66,7 @@ export async function eraseRun(pool: pg.Pool, run: string): Promise<number> {
   await pool.query('UPDATE run_states SET reason = NULL WHERE run_id = $1', [run]);
   await eraseNotifications(pool, run);
   await pool.query(
-    `UPDATE runs SET definition = ${keptOfDefinition}, state_reason = NULL, purging = false WHERE run_id = $1`,
+    `UPDATE runs SET definition = ${keptDefinition}, state_reason = NULL, purging = false WHERE run_id = $1`,
     [run],
   );
   return reports;
@@ -81,14 +81,14 @@ async function eraseRecipients(pool: pg.Pool, run: string): Promise<number> {
     `,
     [run],
   );
-  const { last, each } = rows[0] ?? { last: 0, each: 1 };
-  const size = Math.max(1, Math.floor(batch / Math.max(1, each)));
+  const { last, each: recipientsPerRequest } = rows[0] ?? { last: 0, each: 1 };
+  const size = Math.max(1, Math.floor(batch / Math.max(1, recipientsPerRequest)));
   let reports = 0;
   for (let first = 0; first <= last; first += size) {
     const range = [run, first, first + size - 1];
     reports += await inTransaction(pool, async (client) => {
       await eraseRequests(client, { run, first, last: first + size - 1 });
-      for (const statement of ofRecipients) await client.query(statement, range);
+      for (const statement of recipientStatements) await client.query(statement, range);
       const { rowCount } = await client.query(deleteReports, range);
       return rowCount ?? 0;
     });
@@ -96,7 +96,7 @@ async function eraseRecipients(pool: pg.Pool, run: string): Promise<number> {
   return reports;
 }
 
-const ofRecipients = [
+const recipientStatements = [
   // What is message of those who were left out are our own words.
   `
   UPDATE recipient_outcomes
@@ -119,7 +119,7 @@ const deleteReports = `
 `;
 
 /** @param step takes where the last one ended, and gives where it ended itself; null at the end */
-async function inSteps(
+async function inBatches(
   pool: pg.Pool,
   step: (client: Transaction, after: number) => Promise<number | null>,
 ): Promise<void> {
@@ -129,14 +129,14 @@ async function inSteps(
   }
 }
 
-async function deleteAll(pool: pg.Pool, table: string, run: string, most = fileBatch): Promise<void> {
+async function deleteAll(pool: pg.Pool, table: string, run: string, limit = fileBatch): Promise<void> {
   const rows = `SELECT ctid FROM ${table} WHERE run_id = $1 LIMIT $2`;
   for (;;) {
     const { rowCount } = await pool.query(
       `DELETE FROM ${table} WHERE run_id = $1 AND ctid = ANY (ARRAY(${rows}))`,
-      [run, most],
+      [run, limit],
     );
-    if ((rowCount ?? 0) < most) return;
+    if ((rowCount ?? 0) < limit) return;
   }
 }
 

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { batchOf } from '../batch.ts';
 import { inTransaction, type Transaction } from '../session.ts';
-import { type HashKey, hashedAddress, keepHashKeyProof } from '../suppressions/hash.ts';
+import { type HashKey, hashedAddress, storeHashKeyProof } from '../suppressions/hash.ts';
 
 const batch = 10_000;
 
@@ -54,7 +54,7 @@ async function hashAfter(
     [after.channel, after.address, after.sub_account, before, batch, after.account],
   );
   if (rows.length === 0) return { hashed: 0, last: undefined };
-  await keepHashKeyProof(client, key);
+  await storeHashKeyProof(client, key);
   const { rowCount } = await client.query(
     `
     WITH found AS MATERIALIZED (
@@ -83,7 +83,7 @@ async function hashAfter(
  * Forgets which suppressions people took away before then. As long as a raw report from before that is kept, it may be
  * read again, and must not bring the suppression back.
  */
-export async function forgetRemovedSuppressions(pool: pg.Pool, before: Date): Promise<void> {
+export async function deleteRemovedSuppressions(pool: pg.Pool, before: Date): Promise<void> {
   await pool.query(
     `
     DELETE FROM removed_suppressions

@@ -5,7 +5,7 @@ import { moveOutcomesToLastAttempt } from '../billing/changes.ts';
 import { type ClaimFence, fenceValues, mayClaim } from '../location/location.ts';
 import { reasonOf } from '../reasons.ts';
 import { inTransaction } from '../session.ts';
-import { type HashKey, hashedAddress, keyFits, requireHashKey } from '../suppressions/hash.ts';
+import { type HashKey, hashedAddress, hashKeyMatches, requireHashKey } from '../suppressions/hash.ts';
 import type { CancelledRequest, ClaimedRequest } from './claimed-request.ts';
 import type { SliceRange } from './slice-range.ts';
 
@@ -106,7 +106,7 @@ const claimStatement = `
     FROM slices
     WHERE run_id = $1 AND slice = $7 AND owner = $2 AND version = $15::integer - 1
       AND EXISTS (SELECT FROM runs WHERE run_id = $1 AND state = 'running')
-      AND ${keyFits('$8', '$9')}
+      AND ${hashKeyMatches('$8', '$9')}
       AND ${mayClaim(10)}
     FOR NO KEY UPDATE
   ), batch AS MATERIALIZED (

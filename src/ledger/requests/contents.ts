@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { splitByRequest } from '../../domain/destinations.ts';
 import type { Destinations, Envelope } from '../../domain/message.ts';
-import { type HashKey, hashedAddress, keyFits, requireHashKey } from '../suppressions/hash.ts';
+import { type HashKey, hashedAddress, hashKeyMatches, requireHashKey } from '../suppressions/hash.ts';
 import type { SliceRange } from './slice-range.ts';
 
 /** A planned request that has no row of its own: no attempt was made yet, and no recipient of it is suppressed. */
@@ -121,7 +121,7 @@ const readStatement = `
              )
            )
          ) ELSE '{}' END) AS suppressed,
-         CAST((SELECT epoch FROM suppression_epoch WHERE singleton) AS text) AS epoch, ${keyFits('$4', '$5')} AS key_fits
+         CAST((SELECT epoch FROM suppression_epoch WHERE singleton) AS text) AS epoch, ${hashKeyMatches('$4', '$5')} AS key_fits
   FROM contents c
   CROSS JOIN (
     SELECT run_number, message_key, channel, coalesce(suppression_account, account) AS suppression_account,

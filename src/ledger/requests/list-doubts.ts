@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { RequestReason } from '../../domain/reasons.ts';
 import type { RequestState } from '../../domain/runs.ts';
 import { requestReason, type Stored } from '../reasons.ts';
-import { leftOutOf } from '../request-rows.ts';
+import { countSuppressedOf } from '../request-rows.ts';
 import type { Connection } from '../session.ts';
 
 export type Doubt = {
@@ -28,7 +28,7 @@ export async function* listDoubts(
     const { rows } = await pool.query<Stored<Doubt>>(
       `
       SELECT request, message_id AS "messageId",
-             recipients - ${leftOutOf('q')} AS recipients,
+             recipients - ${countSuppressedOf('q')} AS recipients,
              updated_at AS since, reason, attempts
       FROM requests_between($1, $2 + 1, 2147483647) q
       WHERE state = 'in_doubt'

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { RequestState, Resolution } from '../../domain/runs.ts';
 import { recordReopenedRequests } from '../billing/changes.ts';
 import { reasonOf } from '../reasons.ts';
-import { leftOutOf } from '../request-rows.ts';
+import { countSuppressedOf } from '../request-rows.ts';
 import { markReopened } from '../run-states/transitions.ts';
 import type { Transaction } from '../session.ts';
 import { reopenSlices } from '../slice-states/transitions.ts';
@@ -59,7 +59,7 @@ export async function resolveRequests(
       SELECT $1, request, $4, $5, $6, $7
       FROM resolved
     )
-    SELECT request, recipients - ${leftOutOf('resolved')} AS recipients
+    SELECT request, recipients - ${countSuppressedOf('resolved')} AS recipients
     FROM resolved
     ORDER BY request
     `,

@@ -2,7 +2,7 @@ import type { RequestReason } from '../../domain/reasons.ts';
 import type { RequestState } from '../../domain/runs.ts';
 import { streamRows } from '../cursor.ts';
 import { requestReason, type Stored } from '../reasons.ts';
-import { leftOutOf } from '../request-rows.ts';
+import { countSuppressedOf } from '../request-rows.ts';
 import type { Transaction } from '../session.ts';
 
 /** States of a request that did not end as accepted, as far as that can be known. */
@@ -36,7 +36,7 @@ export async function* streamFailedRequests(
   const sql = `
     SELECT q.request, q.message_id AS "messageId", q.state, q.reason, q.attempts,
            tried.http_status AS "httpStatus", tried.first_at AS "firstAt", tried.last_at AS "lastAt",
-           q.recipients - ${leftOutOf('q')} AS recipients,
+           q.recipients - ${countSuppressedOf('q')} AS recipients,
            e.sub_account AS "subAccount", e.department, e.charge_code AS "chargeCode"
     FROM request_states q
     JOIN envelopes e USING (run_id, envelope)

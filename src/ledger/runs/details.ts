@@ -5,7 +5,7 @@ import type { RequestReason, RunReason } from '../../domain/reasons.ts';
 import type { RejectedContactRecord } from '../../domain/rejected-contacts.ts';
 import type { RequestState, Resolution, RunState } from '../../domain/runs.ts';
 import { leftOutReason, requestReason, runReason, type Stored } from '../reasons.ts';
-import { contactFileOf, leftOutOf } from '../request-rows.ts';
+import { contactFileOf, countSuppressedOf } from '../request-rows.ts';
 import { failedStates } from '../requests/stream-failed.ts';
 import type { Connection } from '../session.ts';
 import { rejectedReasonOf } from './left-out-reason.ts';
@@ -40,7 +40,7 @@ export async function listFailures(client: Connection, run: string): Promise<Fai
   const { rows } = await client.query<Stored<Failure>>(
     `
     SELECT state, reason, count(*)::integer AS requests,
-           sum(recipients - ${leftOutOf('q')})::integer AS recipients
+           sum(recipients - ${countSuppressedOf('q')})::integer AS recipients
     FROM request_states q
     WHERE run_id = $1 AND state = ANY ($2::text[])
     GROUP BY state, reason

@@ -51,7 +51,7 @@ export type SyncedSchedule = {
   readonly notify: readonly unknown[];
 };
 
-const written = batchOf<SyncedSchedule>({
+const synced = batchOf<SyncedSchedule>({
   schedule: ['text', ({ schedule }) => schedule],
   campaign: ['text', ({ campaign }) => campaign],
   times: ['jsonb', ({ times }) => JSON.stringify(times)],
@@ -73,9 +73,9 @@ export async function syncSchedules(
 ): Promise<void> {
   await client.query(
     `
-    INSERT INTO schedules AS s (${written.columns}, active, recorded_until)
-    SELECT ${written.columns}, true, $1
-    FROM ${written.table('written', 2)}
+    INSERT INTO schedules AS s (${synced.columns}, active, recorded_until)
+    SELECT ${synced.columns}, true, $1
+    FROM ${synced.table('written', 2)}
     ORDER BY schedule
     ON CONFLICT (schedule) DO UPDATE
     SET campaign = excluded.campaign, times = excluded.times, notify = excluded.notify,
@@ -84,7 +84,7 @@ export async function syncSchedules(
     WHERE NOT s.active OR s.times <> excluded.times OR s.campaign <> excluded.campaign
        OR s.notify <> excluded.notify
     `,
-    [now, ...written.values(schedules)],
+    [now, ...synced.values(schedules)],
   );
   await client.query('UPDATE schedules SET active = false WHERE active AND schedule <> ALL ($1::text[])', [
     [...schedules.map(({ schedule }) => schedule), ...untouched],

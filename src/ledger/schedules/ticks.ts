@@ -7,17 +7,17 @@ import { insertMissedTickNotifications } from '../notifications/insert.ts';
 import { reasonValue, type Stored, tickReason } from '../reasons.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 
-export type UnnotedSchedule = {
+export type LockedSchedule = {
   readonly schedule: string;
   readonly times: unknown;
-  readonly notedUntil: Date;
+  readonly recordedUntil: Date;
 };
 
 /** Takes the active schedules until the end of the transaction; those that another one has taken are passed by. */
-export async function takeSchedules(client: Transaction, now: Date): Promise<UnnotedSchedule[]> {
-  const { rows } = await client.query<UnnotedSchedule>(
+export async function lockSchedules(client: Transaction, now: Date): Promise<LockedSchedule[]> {
+  const { rows } = await client.query<LockedSchedule>(
     `
-    SELECT schedule, times, recorded_until AS "notedUntil"
+    SELECT schedule, times, recorded_until AS "recordedUntil"
     FROM schedules
     WHERE active AND recorded_until < $1
     ORDER BY schedule
@@ -28,14 +28,14 @@ export async function takeSchedules(client: Transaction, now: Date): Promise<Unn
   return rows;
 }
 
-export type NotedTick = {
+export type NewTick = {
   readonly schedule: string;
   readonly dueAt: Date;
   readonly state: 'due' | 'missed';
   readonly reason: TickReason | null;
 };
 
-const noted = batchOf<NotedTick>({
+const newTicks = batchOf<NewTick>({
   schedule: ['text', ({ schedule }) => schedule],
   due_at: ['timestamptz', ({ dueAt }) => dueAt],
   state: ['text', ({ state }) => state],
@@ -46,20 +46,20 @@ const noted = batchOf<NotedTick>({
  * Notes ticks, each once however often, of schedules that were taken. After a long time without a worker a schedule has
  * missed many: one notification is noted for all of them.
  */
-export async function noteTicks(
+export async function recordTicks(
   client: Transaction,
   schedules: readonly string[],
-  ticks: readonly NotedTick[],
+  ticks: readonly NewTick[],
   now: Date,
 ): Promise<void> {
-  const { rows } = await client.query<Stored<NotedTick>>(
+  const { rows } = await client.query<Stored<NewTick>>(
     `
-    INSERT INTO ticks (${noted.columns})
-    SELECT * FROM ${noted.table('noted')}
+    INSERT INTO ticks (${newTicks.columns})
+    SELECT * FROM ${newTicks.table('noted')}
     ON CONFLICT DO NOTHING
     RETURNING schedule, due_at AS "dueAt", state, reason
     `,
-    noted.values(ticks),
+    newTicks.values(ticks),
   );
   const bySchedule = Map.groupBy(
     rows.filter(({ state }) => state === 'missed'),
@@ -78,7 +78,7 @@ export async function noteTicks(
 }
 
 /** `due → missed` for every tick that waits for its run. */
-export async function missDueTicks(client: Transaction, reason: TickReason): Promise<void> {
+export async function markDueTicksMissed(client: Transaction, reason: TickReason): Promise<void> {
   const { rows } = await client.query<TickKey>(
     `
     UPDATE ticks SET state = 'missed', reason = $1 WHERE state = 'due' RETURNING schedule, due_at AS "dueAt"
@@ -172,14 +172,14 @@ export async function endTick(
 }
 
 /** A run that a schedule has made, or an owner of a token. */
-export type UnbegunRun = { readonly run: string } & (
+export type UnstartedRun = { readonly run: string } & (
   | { readonly schedule: string; readonly owner: null; readonly token: null }
   | { readonly schedule: null; readonly owner: string; readonly token: string }
 );
 
 /** Planned runs of ticks and of the API, except those that wait for approval; in the order in which they were wanted. */
-export async function listUnbegunRuns(pool: pg.Pool): Promise<UnbegunRun[]> {
-  const { rows } = await pool.query<UnbegunRun>(
+export async function listUnstartedRuns(pool: pg.Pool): Promise<UnstartedRun[]> {
+  const { rows } = await pool.query<UnstartedRun>(
     `
     SELECT run_id AS run, schedule, owner, token
     FROM (

@@ -18,7 +18,7 @@ export type HashKey = {
 /** HMAC's (RFC 2104) for SHA-256. Bytes. */
 const blockSize = 64;
 
-export function hashKeyOf(secret: Uint8Array): HashKey {
+export function createHashKey(secret: Uint8Array): HashKey {
   const key = Buffer.alloc(blockSize);
   key.set(secret.byteLength > blockSize ? createHash('sha256').update(secret).digest() : secret);
   const pad = (byte: number): Buffer => Buffer.from(key.map((each) => each ^ byte));
@@ -42,7 +42,7 @@ export function hashedAddress(channel: string, address: string, inner: string, o
 const proofOf = { channel: 'key', address: 'proof' } as const;
 
 /** SQL: whether suppressions that are hashed can be heeded with the key. */
-export function keyFits(inner: string, outer: string): string {
+export function hashKeyMatches(inner: string, outer: string): string {
   const { channel, address } = proofOf;
   return `(NOT EXISTS (SELECT FROM hashed_suppressions)
     OR coalesce(${hashedAddress(`'${channel}'`, `'${address}'`, inner, outer)} = (SELECT proof FROM hash_key WHERE singleton), false))`;
@@ -54,7 +54,7 @@ export function keyFits(inner: string, outer: string): string {
  * @throws InputError when suppressions are hashed and this is not their key: nobody may be sent to then
  */
 export async function requireHashKey(client: Connection, key: HashKey | null): Promise<void> {
-  const { rows } = await client.query<{ fits: boolean }>(`SELECT ${keyFits('$1', '$2')} AS fits`, [
+  const { rows } = await client.query<{ fits: boolean }>(`SELECT ${hashKeyMatches('$1', '$2')} AS fits`, [
     key?.inner ?? null,
     key?.outer ?? null,
   ]);
@@ -67,7 +67,7 @@ export async function requireHashKey(client: Connection, key: HashKey | null): P
 }
 
 /** Keeps the proof of the key, where there is none yet. @throws InputError when another key was used before */
-export async function keepHashKeyProof(client: Transaction, key: HashKey): Promise<void> {
+export async function storeHashKeyProof(client: Transaction, key: HashKey): Promise<void> {
   await client.query('INSERT INTO hash_key (proof) VALUES ($1) ON CONFLICT DO NOTHING', [
     key.hash(proofOf.channel, proofOf.address),
   ]);

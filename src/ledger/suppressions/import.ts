@@ -36,8 +36,8 @@ export async function importSuppressions(
     await client.query(
       'CREATE TEMPORARY TABLE listed_addresses (address text COLLATE "C", sub_account text, account text) ON COMMIT DROP',
     );
-    for await (const batch of batches) await gather(client, batch);
-    const added = await addGathered(client, list);
+    for await (const batch of batches) await stageAddresses(client, batch);
+    const added = await insertStaged(client, list);
     await alongside?.(client, added);
     // A plan that knows nothing of a large list is a bad one, and autovacuum takes its time.
     await client.query('ANALYZE suppressions');
@@ -53,7 +53,7 @@ const listed = batchOf<ListedAddress>({
   account: ['text', ({ account }) => account ?? ''],
 });
 
-async function gather(client: Transaction, batch: readonly ListedAddress[]): Promise<void> {
+async function stageAddresses(client: Transaction, batch: readonly ListedAddress[]): Promise<void> {
   if (batch.length === 0) return;
   await client.query(
     `INSERT INTO listed_addresses (${listed.columns}) SELECT * FROM ${listed.table('listed')}`,
@@ -62,7 +62,7 @@ async function gather(client: Transaction, batch: readonly ListedAddress[]): Pro
 }
 
 /** In the order of the key, so that two that write the same addresses wait for each other, not crosswise. */
-async function addGathered(client: Transaction, list: SuppressionList): Promise<number> {
+async function insertStaged(client: Transaction, list: SuppressionList): Promise<number> {
   const { rowCount } = await client.query(
     `
     INSERT INTO suppressions (channel, address, account, sub_account, reason, source, created_at)

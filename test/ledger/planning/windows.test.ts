@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PlannedRun } from '../../../src/ledger/planning/planned-run.ts';
-import type { PlanWindow, Portion } from '../../../src/ledger/planning/windows.ts';
+import type { PlanWindow, WindowTotals } from '../../../src/ledger/planning/windows.ts';
 import { divideRequests } from '../../../src/ledger/requests/divide.ts';
 import { beginRun } from '../../../src/ledger/runs/begin.ts';
 import { inSession, inTransaction } from '../../../src/ledger/session.ts';
@@ -27,8 +27,8 @@ const planOf = (run: string) => ({
   priority: 'normal' as const,
 });
 
-const open = (shutsAt: Date | null) => ({ opensAt: null, shutsAt, handover: null });
-const shut = (opensAt: Date) => ({ opensAt, shutsAt: null, handover: null });
+const open = (closesAt: Date | null) => ({ opensAt: null, closesAt, handover: null });
+const shut = (opensAt: Date) => ({ opensAt, closesAt: null, handover: null });
 
 /** A: open until night; B: opens on Monday; C: open until noon. */
 const windows: Readonly<Record<string, ReturnType<PlanWindow>>> = {
@@ -92,16 +92,16 @@ describe('a run with windows', () => {
   });
 
   test('says what is sent in each, and who comes last', async () => {
-    let portions: readonly Portion[] = [];
+    let portions: readonly WindowTotals[] = [];
     await planIn('BABB', {
-      forecast: (found) => {
+      checkForecast: (found) => {
         portions = found;
       },
     });
     const last = (line: number) => ({ address: `+6140000000${line}`, line });
     expect(portions).toEqual([
-      { zones: ['A'], requests: 1, recipients: 1, last: [last(3)] },
-      { zones: ['B'], requests: 2, recipients: 3, last: [last(5), last(4), last(2)] },
+      { zones: ['A'], requests: 1, recipients: 1, lastRecipients: [last(3)] },
+      { zones: ['B'], requests: 2, recipients: 3, lastRecipients: [last(5), last(4), last(2)] },
     ]);
   });
 

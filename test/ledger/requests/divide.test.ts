@@ -6,7 +6,7 @@ import type { RunRates } from '../../../src/domain/rates.ts';
 import { applyReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
 import { receiveReports } from '../../../src/ledger/delivery-reports/receive.ts';
 import type { ReportContent } from '../../../src/ledger/delivery-reports/report-content.ts';
-import { restageRecipients } from '../../../src/ledger/planning/restage.ts';
+import { restageRecipients } from '../../../src/ledger/planning/restage-recipients.ts';
 import { type DividedRequests, divideRequests } from '../../../src/ledger/requests/divide.ts';
 import { streamContactResults } from '../../../src/ledger/runs/contact-results.ts';
 import { listFailures } from '../../../src/ledger/runs/details.ts';

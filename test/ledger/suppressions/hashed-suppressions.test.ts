@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Suppression } from '../../../src/domain/suppressions.ts';
 import { expandRun } from '../../../src/ledger/planning/expand.ts';
-import { stageContacts } from '../../../src/ledger/planning/stage.ts';
+import { stageContacts } from '../../../src/ledger/planning/stage-contacts.ts';
 import { hashSuppressions } from '../../../src/ledger/purge/hash-suppressions.ts';
 import { inSession } from '../../../src/ledger/session.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
-import { hashedAddress, hashKeyOf } from '../../../src/ledger/suppressions/hash.ts';
+import { createHashKey, hashedAddress } from '../../../src/ledger/suppressions/hash.ts';
 import { listSuppressions } from '../../../src/ledger/suppressions/list.ts';
 import { removeSuppressions } from '../../../src/ledger/suppressions/remove.ts';
 import {
@@ -35,7 +35,7 @@ beforeEach(async () => {
 });
 
 const owner = '00000000-0000-4000-8000-000000000001';
-const otherKey = hashKeyOf(Buffer.from('another key, of 32 characters too'));
+const otherKey = createHashKey(Buffer.from('another key, of 32 characters too'));
 const before = new Date('2025-02-01T00:00:00Z');
 
 function addressOf(line: number): string {
@@ -128,7 +128,7 @@ test('old suppressions become hashes, in HMAC-SHA-256 as others work it out, and
 });
 
 test.each([32, 64, 65, 200])('a key of %i bytes hashes in Postgres as HMAC does', async (length) => {
-  const key = hashKeyOf(Buffer.alloc(length, 'k'));
+  const key = createHashKey(Buffer.alloc(length, 'k'));
   const address = 'jörg@exämple.org';
   const { rows } = await opened.ledger.pool.query(
     `SELECT ${hashedAddress("'email'", '$3::text', '$1', '$2')} AS hash`,

@@ -10,6 +10,6 @@ export const given = {
     { channel: 'sms', identity: { key: [], duplicates: 'merge' }, sourceRun: null },
     { channel: 'email', identity: { key: ['member'], duplicates: 'merge' }, sourceRun: 'run' },
   ],
-  'planning/stage.ts copyIn 1': ['staged_contacts'],
+  'planning/stage-contacts.ts copyIn 1': ['staged_contacts'],
   'recipients/story.ts findRecipients 1': [{ kind: 'address' }, { kind: 'messageId' }],
 };

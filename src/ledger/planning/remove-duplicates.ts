@@ -4,16 +4,16 @@ import { comparedAddress } from '../compared-address.ts';
 import type { ContactFileRecord } from '../runs/contact-files.ts';
 import type { Transaction } from '../session.ts';
 import type { PlannedRun } from './planned-run.ts';
-import { stagedAddress } from './suppress.ts';
+import { stagedAddress } from './remove-suppressed.ts';
 
 /**
  * What becomes of staged contacts that are the same: the first of them stays, and the others are left out; or all stay, and
  * equal addresses go into different requests, because a delivery report names a recipient by MessageID and address. In a
  * run that sends again to recipients of another, all stay: they were told apart there.
  */
-export async function settleDuplicates(client: Transaction, run: PlannedRun): Promise<void> {
+export async function handleDuplicates(client: Transaction, run: PlannedRun): Promise<void> {
   const { identity, sourceRun } = run;
-  if (sourceRun === null && identity.duplicates !== 'allow') await leaveOutDuplicates(client, run);
+  if (sourceRun === null && identity.duplicates !== 'allow') await removeDuplicates(client, run);
   if (isKeyed(identity)) await separateEqualAddresses(client, run);
 }
 
@@ -22,7 +22,7 @@ const fileColumns = batchOf<ContactFileRecord>({
   lines_before: ['integer', ({ linesBefore }) => linesBefore],
 });
 
-async function leaveOutDuplicates(
+async function removeDuplicates(
   client: Transaction,
   { recipientColumn, contactFiles, channel, identity: { key } }: PlannedRun,
 ): Promise<void> {

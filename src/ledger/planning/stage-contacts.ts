@@ -43,11 +43,11 @@ export async function stageContacts(client: pg.ClientBase, source: ContactSource
   try {
     while (!lines.finished) {
       await copyIn(client, lines.table, lines.nextSegment(batches));
-      await copyIn(client, `staged_envelopes (${envelopeColumns})`, lines.envelopes.lines.take());
+      await copyIn(client, `staged_envelopes (${envelopeColumns})`, lines.envelopes.lines.takeBuffers());
       await copyIn(
         client,
         'staged_rejections (line, column_name, reason, kind, message)',
-        lines.rejections.take(),
+        lines.rejections.takeBuffers(),
       );
       await stagePieces(client, await source.takePieces());
     }

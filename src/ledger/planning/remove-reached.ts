@@ -5,7 +5,7 @@ import type { ReachedContacts } from '../../domain/rejected-contacts.ts';
 import { streamRows } from '../cursor.ts';
 import { reachedReason, type Stored } from '../reasons.ts';
 import type { Connection, Transaction } from '../session.ts';
-import { stagedAddress } from './suppress.ts';
+import { stagedAddress } from './remove-suppressed.ts';
 
 /**
  * Recipients whom runs have reached, may have reached or still will reach. A run of mended contacts, or of another run's
@@ -102,11 +102,13 @@ export async function lockLineage(client: Transaction, campaign: string): Promis
 export type ComparedRuns = { readonly runs: readonly string[]; readonly byKey: readonly string[] };
 
 /** Contacts are compared by their keys where both runs made these in the same way; else by their addresses. */
-export function comparedRuns(relatives: readonly OriginRun[], identity: ContactIdentity): ComparedRuns {
-  const way = ({ key, duplicates }: ContactIdentity): string =>
+export function toComparedRuns(relatives: readonly OriginRun[], identity: ContactIdentity): ComparedRuns {
+  const identityKey = ({ key, duplicates }: ContactIdentity): string =>
     JSON.stringify(key.length > 0 ? key : duplicates === 'allow');
-  const alike = relatives.filter((each) => isKeyed(identity) && way(each.identity) === way(identity));
-  return { runs: relatives.map(({ run }) => run), byKey: alike.map(({ run }) => run) };
+  const comparable = relatives.filter(
+    (each) => isKeyed(identity) && identityKey(each.identity) === identityKey(identity),
+  );
+  return { runs: relatives.map(({ run }) => run), byKey: comparable.map(({ run }) => run) };
 }
 
 /** SQL: recipients of the runs `$first`, of which `$first + 1` are compared by key; once each, what is surest first. */
@@ -147,7 +149,7 @@ export async function* streamReached(
  *
  * @returns how many by which run, the most first
  */
-export async function leaveOutReached(
+export async function removeReached(
   client: Transaction,
   recipientColumn: string,
   channel: Channel,

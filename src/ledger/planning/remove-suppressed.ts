@@ -14,14 +14,14 @@ import type { Transaction } from '../session.ts';
 import { type HashKey, hashedAddress, requireHashKey } from '../suppressions/hash.ts';
 
 /** An address that a run leaves out: for all, or where its SubAccount is this; empty for all. `detail` says why. */
-export type LeftOutAddress = {
+export type SuppressedAddress = {
   readonly address: string;
   readonly subAccount: string;
   readonly detail: SuppressedReason;
 };
 
 /** An address of a campaign's own list. */
-export type ListedAddress = LeftOutAddress & { readonly detail: { readonly kind: 'listed' } };
+export type ListedAddress = SuppressedAddress & { readonly detail: { readonly kind: 'listed' } };
 
 /** Addresses that were sent to a short time ago; `campaign` is null where those of any campaign count. */
 export type FrequencyCap = { readonly since: Date; readonly campaign: string | null } & {
@@ -35,7 +35,7 @@ export function stagedAddress(channel: Channel): string {
 }
 
 /** SQL: a word of a closed list. */
-function channelText(channel: Channel): string {
+function channelLiteral(channel: Channel): string {
   return `'${channel}'`;
 }
 
@@ -68,13 +68,13 @@ export async function stageSuppressions(
  * @param account whose suppressions hold beside those for all
  * @param first number of its first parameter
  */
-function leftOutAddresses(
+function suppressedAddresses(
   channel: Channel,
   account: string,
   cap: FrequencyCap | undefined,
   first: number,
 ): { readonly sql: string; readonly values: readonly unknown[] } {
-  const parameter = (place: number): string => `$${first + place}`;
+  const parameter = (offset: number): string => `$${first + offset}`;
   const suppressed = `
     SELECT address, sub_account,
            'suppressed_address' AS kind, reason AS message, run_id AS related_run, source, NULL AS file, NULL::bigint AS number,
@@ -114,31 +114,31 @@ function leftOutAddresses(
  *
  * @param account whose suppressions hold beside those for all
  */
-export async function* streamLeftOutAddresses(
+export async function* streamSuppressedAddresses(
   client: Transaction,
   channel: Channel,
   account: string,
   cap: FrequencyCap | undefined,
-): AsyncGenerator<readonly (LeftOutAddress & { readonly recent: boolean })[], void, undefined> {
-  const { sql, values } = leftOutAddresses(channel, account, cap, 1);
+): AsyncGenerator<readonly (SuppressedAddress & { readonly recent: boolean })[], void, undefined> {
+  const { sql, values } = suppressedAddresses(channel, account, cap, 1);
   const ordered = `
     SELECT address, sub_account AS "subAccount", ${leftOutReasonOf('x', '$1::text', 'NULL')} AS detail,
            priority > 1 AS recent
     FROM (SELECT *, NULL::boolean AS differs FROM (${sql}) AS each) AS x
     ORDER BY priority, address, sub_account COLLATE "C"
   `;
-  type Row = Stored<LeftOutAddress, 'detail'> & { readonly recent: boolean };
+  type Row = Stored<SuppressedAddress, 'detail'> & { readonly recent: boolean };
   for await (const rows of streamRows<Row>(client, 'left_out', { sql: ordered, values }, 5_000))
     yield rows.map((row) => ({ ...row, detail: suppressedReason(row.detail) }));
 }
 
 /** What a run is, as far as it matters to which contacts are left out. */
-type RunToLeaveOutOf = {
+type RunToSuppressIn = {
   readonly recipientColumn: string;
   readonly channel: Channel;
   readonly account: string;
   /** The account whose suppressions hold for it; its own where it is not given. */
-  readonly suppressionsOf?: string | undefined;
+  readonly suppressionAccount?: string | undefined;
   readonly frequencyCap: FrequencyCap | undefined;
 };
 
@@ -148,13 +148,13 @@ type RunToLeaveOutOf = {
  * @param key of suppressions that are known by their hashes
  * @throws InputError when there are such and this is not their key
  */
-export async function leaveOutSuppressed(
+export async function removeSuppressed(
   client: Transaction,
-  run: RunToLeaveOutOf,
+  run: RunToSuppressIn,
   key: HashKey | null,
 ): Promise<void> {
-  const { recipientColumn, channel, account, suppressionsOf = account, frequencyCap } = run;
-  const { sql, values } = leftOutAddresses(channel, suppressionsOf, frequencyCap, 4);
+  const { recipientColumn, channel, account, suppressionAccount = account, frequencyCap } = run;
+  const { sql, values } = suppressedAddresses(channel, suppressionAccount, frequencyCap, 4);
   const address = stagedAddress(channel);
   await client.query(
     `
@@ -173,7 +173,7 @@ export async function leaveOutSuppressed(
              NULL, NULL, 1, 1
       FROM staged_contacts s
       JOIN hashed_suppressions h
-        ON h.channel = ${channelText(channel)} AND h.account IN ('', $5) AND h.hash = ${hashedAddress(channelText(channel), address, '$2', '$3')}
+        ON h.channel = ${channelLiteral(channel)} AND h.account IN ('', $5) AND h.hash = ${hashedAddress(channelLiteral(channel), address, '$2', '$3')}
       -- Nothing is hashed where there are none.
       WHERE EXISTS (SELECT FROM hashed_suppressions)
     ), suppressed AS MATERIALIZED (

@@ -4,14 +4,14 @@ import { batchOf } from '../batch.ts';
 import { streamRows } from '../cursor.ts';
 import { recipientStateOf } from '../runs/recipient-state.ts';
 import { inTransactionOf, type Transaction } from '../session.ts';
-import type { ContactSource } from './stage.ts';
+import type { ContactSource } from './stage-contacts.ts';
 import { analyzeStagingTables, createStagingTables } from './staging-tables.ts';
 
 /** Rows that are looked at together. */
 const batchSize = 5_000;
 
 /** Recipients of a run that are to be sent to again in a new one. */
-export type Selection = { readonly run: string; readonly states: readonly RecipientState[] };
+export type RecipientSelection = { readonly run: string; readonly states: readonly RecipientState[] };
 
 /**
  * Stages recipients of an earlier run as they were planned then: what they are sent, and where they stand in its contact
@@ -22,7 +22,7 @@ export type Selection = { readonly run: string; readonly states: readonly Recipi
  */
 export async function restageRecipients(
   client: pg.ClientBase,
-  { run, states }: Selection,
+  { run, states }: RecipientSelection,
   recipientColumn: string,
   tariffOf: ContactSource['tariffOf'],
 ): Promise<void> {
