@@ -14,42 +14,43 @@ import {
   releaseProbe,
 } from './breaker.ts';
 
-/** Whether requests may go out through an account. One for each account and process; the ledger is what they share. */
+/** An account's circuit breaker in this process. Processes share its state through the ledger. */
 export type AccountBreaker = {
-  /** As far as this process knows. */
+  /** As last read from the ledger. */
   readonly isOpen: () => boolean;
-  /** Aborted as soon as this process knows that it is open; another one is given when it has closed. */
+  /** Aborts when the breaker opens. Call it again after the breaker has closed. */
   readonly openSignal: () => AbortSignal;
-  /** Aborted when this process learns anything of it; another one is given from then on. */
+  /** Aborts at the next update. Call it again after that. */
   readonly changeSignal: () => AbortSignal;
-  /** Looks at the ledger, for what other processes found. */
+  /** Reads what other processes found. */
   readonly refresh: () => Promise<void>;
   /**
    * Asks whether requests may be claimed.
    *
-   * @param probe a new UUID, for the right to try the service; with the same one it is asked again when the answer was lost
-   * @returns `probe`: one, whose outcome has to be told; a number: none, and to be asked again after so many milliseconds
+   * @param probe a new UUID for the right to send a probe. Repeat it when the answer was lost
+   * @returns `probe`: one request, whose outcome must be recorded here. A number: none, ask again after so many
+   * milliseconds
    */
   readonly enter: (probe: string) => Promise<'all' | 'probe' | number>;
-  /** The service refused a request, which is certain not to be taken. */
+  /** The service certainly did not accept a request. */
   readonly recordRefusal: (refusal: Omit<Refusal, 'random'>) => Promise<void>;
-  /** The service has answered a request, whatever it said. */
+  /** The service answered a request, with whatever outcome. */
   readonly recordAnswer: () => void;
-  /** The service has answered the one that tried it again. */
+  /** The service answered the probe. */
   readonly closeAfterProbe: (probe: string) => Promise<void>;
-  /** Right before the one that tries is claimed. @returns whether it still may */
+  /** Call it right before the probe is claimed. @returns whether the right is still held */
   readonly extendProbe: (probe: string) => Promise<boolean>;
-  /** What was to try the service was not sent. */
+  /** The probe was not sent. */
   readonly releaseProbe: (probe: string) => Promise<void>;
 };
 
-/** What is added to the account's own times for an answer, for the ledger's part in it (milliseconds). */
+/** Added to the account's own timeouts, for work in the ledger (milliseconds). */
 const leaseMargin = 15_000;
 
-/** Some other process may find that the service answers again. Milliseconds. */
+/** Another process may close the breaker meanwhile (milliseconds). */
 const maxWait = 500;
 
-/** What was known so long ago is not gone by: other processes may have found something else since (milliseconds). */
+/** State older than this is read again (milliseconds). */
 const maxAge = 1_000;
 
 export function createAccountBreaker(

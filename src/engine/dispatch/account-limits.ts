@@ -9,7 +9,7 @@ import type { EngineContext } from '../context.ts';
 import { accountsPath, readText } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
 
-/** What stands in the accounts file, what an operator has set in its place, and what follows from both. */
+/** Limits in the accounts file, those that an operator set, and those in force. */
 export type AccountLimits = {
   readonly account: string;
   readonly file: RateLimits;
@@ -27,9 +27,9 @@ export function limitsInForce(set: RateLimits, file: RateLimits): RateLimits {
 }
 
 /**
- * In the order of the accounts file, then those that only the ledger knows.
+ * In the order of the accounts file, then accounts that only the ledger knows.
  *
- * @throws InputError when the accounts file is faulty, or there is no such account
+ * @throws InputError for an invalid accounts file or an unknown account
  */
 export async function listAccountLimits(
   { ledger }: Pick<EngineContext, 'ledger'>,
@@ -54,7 +54,7 @@ export async function listAccountLimits(
 }
 
 /**
- * Null goes back to the accounts file. Workers follow within half a second.
+ * Null returns to the accounts file's limit. Workers follow within half a second.
  *
  * @throws InputError as `listAccountLimits` does
  */

@@ -13,10 +13,10 @@ export type AccountRuntime = {
 };
 
 export type AccountRuntimes = {
-  /** @throws InputError for an account that this process does not have; it is `unknown` from then on */
+  /** @throws InputError for an account that this process lacks. It is listed in `unknown` from then on */
   readonly open: (name: string) => Promise<AccountRuntime>;
   readonly unknown: () => readonly string[];
-  /** Learns which services other workers found to refuse everything, or to answer again. */
+  /** Reads the breakers that other workers opened or closed. */
   readonly refreshBreakers: () => Promise<void>;
   readonly close: () => Promise<void>;
 };

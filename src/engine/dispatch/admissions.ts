@@ -1,4 +1,4 @@
-/** @returns how many may go on, from 1 to `wanted`; 0 when it was stopped */
+/** @returns how many may proceed, from 1 to `wanted`; 0 after `stop` */
 export type Admit = (wanted: number, stop: AbortSignal) => Promise<number>;
 
 type Waiter = {
@@ -8,13 +8,12 @@ type Waiter = {
 };
 
 /**
- * Lets several share what is obtained one time after the other: it is asked for all that wait, and handed out first come,
- * first served.
+ * Lets callers share permits: one call of `obtain` serves all that wait, first come, first served.
  *
- * @param obtain as `Admit`, for all together; it is stopped when nobody waits any more
- * @param returnClaim takes what is left because some stopped meanwhile
+ * @param obtain as `Admit`, for all waiters together. It is stopped when none is left
+ * @param returnUnused receives the permits of waiters that stopped meanwhile
  */
-export function shareAdmissions(obtain: Admit, giveBack: (left: number) => Promise<void>): Admit {
+export function shareAdmissions(obtain: Admit, returnUnused: (left: number) => Promise<void>): Admit {
   const waiters = new Set<Waiter>();
   let abandoned = new AbortController();
   let round: Promise<void> | undefined;
@@ -29,7 +28,7 @@ export function shareAdmissions(obtain: Admit, giveBack: (left: number) => Promi
       left -= granted;
       ask.grant(granted);
     }
-    if (left > 0) await giveBack(left);
+    if (left > 0) await returnUnused(left);
   }
 
   async function serve(): Promise<void> {
@@ -48,9 +47,9 @@ export function shareAdmissions(obtain: Admit, giveBack: (left: number) => Promi
     const cancel = (): void => {
       waiters.delete(ask);
       if (waiters.size === 0) abandoned.abort();
-      // The last one sees that what was obtained is given back. Where that fails it is used up, and no more.
-      const givenBack = waiters.size === 0 ? round : undefined;
-      Promise.resolve(givenBack)
+      // The last waiter waits until unused permits are returned. If that fails, they count as used.
+      const lastRound = waiters.size === 0 ? round : undefined;
+      Promise.resolve(lastRound)
         .catch(() => undefined)
         .then(() => resolve(0));
     };

@@ -19,32 +19,32 @@ export type Sender = AttemptContext & {
   readonly owner: string;
   readonly outageRetry: OutageRetry;
   readonly limiter: RateLimiter;
-  /** Undefined for a run that does not wait while the service refuses everything. */
+  /** Undefined for a run that does not wait while the service refuses every request. */
   readonly breaker: AccountBreaker | undefined;
   readonly retries: number;
   readonly bisect: boolean;
-  /** Whether the slice is held for certain; else `ensureLease` is asked right before a request leaves. */
+  /** Whether the lease is certainly valid. If not, `ensureLease` is called before each request. */
   readonly isLeaseValid: () => boolean;
   readonly ensureLease: () => Promise<boolean>;
-  /** Whether the window of the slice is open; asked right before a request leaves. */
+  /** Called right before each request. */
   readonly isWindowOpen: () => boolean;
-  /** Ends waits between attempts; a request that is on its way is not cut off by it. */
+  /** Ends waits between attempts. Requests in flight continue. */
   readonly stop: AbortSignal;
 };
 
 export type PreparedRequest = {
   readonly claimed: ClaimedRequest;
   readonly contents: FileContents;
-  /** Its right to try a service that refused everything, where it is to; for its first attempt. */
+  /** The probe right that its first attempt uses, while the breaker is open. */
   readonly probe: string | undefined;
 };
 
 export type AttemptResult = { readonly attempt: Attempt; readonly step: Step };
 
 /**
- * Makes one attempt, where it may be made now. The ledger already says that it may be in flight.
+ * Makes one attempt, if it is allowed now. The ledger already records that the request may be in flight.
  *
- * @param attempts which it is since the request was claimed, from 1
+ * @param attempts the number of this attempt since the claim, from 1
  */
 export async function attemptOnce(
   sender: Sender,
@@ -55,7 +55,7 @@ export async function attemptOnce(
   const { claimed, contents } = prepared;
   const probe = attempts === 1 ? prepared.probe : undefined;
   const number = claimed.attempt + attempts - 1;
-  // What is answered while the ledger is away would be in doubt if this process had to end.
+  // An answer during an outage would be in doubt if this process had to end.
   if (outageRetry.isDown()) await outageRetry.waitUntilUp(stop);
   const held = stop.aborted || sender.isLeaseValid() || (await outageRetry.retry(sender.ensureLease));
   const because = withholdingReason({

@@ -10,9 +10,9 @@ import { type FileContents, toOutgoingRequest } from './run-files.ts';
 
 export type Outcome =
   | Verdict
-  /** No byte of it left: the interface cannot express the request, or a file of it is missing. */
+  /** No byte left: the interface cannot express the request, or a file is missing. */
   | { readonly kind: 'unsendable'; readonly reason: string }
-  /** No byte of it left: it may not be sent now. */
+  /** No byte left: the request is not allowed now. */
   | { readonly kind: 'withheld'; readonly because: WithheldCause };
 
 export type Attempt = {
@@ -28,7 +28,7 @@ export type AttemptContext = {
   readonly gateway: Gateway;
   readonly run: string;
   readonly channel: Channel;
-  /** Gives up on answers that have not come: the process has to end. */
+  /** Stops waiting for answers, because the process must end. */
   readonly cutOff: AbortSignal;
 };
 
@@ -41,7 +41,7 @@ export async function makeAttempt(
   trace('sending', run, claimed.request);
   const startedAt = context.now();
   let exchange: Promise<Evidence>;
-  // Both throw before any byte leaves: for a file that is missing, and a request that the interface cannot express.
+  // Both calls throw only before a byte leaves.
   try {
     exchange = gateway.send(toOutgoingRequest(channel, claimed, contents), cutOff);
   } catch (error) {
@@ -71,7 +71,7 @@ export function withheldAttempt(because: WithheldCause, number: number, now: Dat
   return unsentAttempt({ kind: 'withheld', because }, number, now);
 }
 
-/** What is kept of an outcome: the service's own words, or what went wrong. */
+/** What the ledger keeps: the service's own words, or what failed. */
 export function describeOutcome(outcome: Outcome): RequestReason | null {
   switch (outcome.kind) {
     case 'accepted':

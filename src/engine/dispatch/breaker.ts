@@ -2,25 +2,26 @@ import type { Breaker } from '../../domain/breaker.ts';
 import { maxRetryWait, retryWait } from './retry-wait.ts';
 
 /**
- * The circuit breaker of an account, as pure decisions. Undefined stands for a closed one: requests go out. An open one
- * lets one request try the service whenever its time has come (half-open), whichever worker has it.
+ * An account's circuit breaker, as pure functions. Undefined is closed: requests go out. An open breaker lets one
+ * worker
+ * send one probe when `retryAt` has come (half-open).
  */
 
-/** So many refusals in a row, with no other answer in between, are one trouble of the service and not of the requests. */
+/** So many refusals in a row show that the service fails, and not the requests. */
 export const refusalsToOpen = 5;
 
 export type Refusal = {
   readonly reason: string;
-  /** Milliseconds that the service asks to be left alone for. */
+  /** Milliseconds that the service asked for. */
   readonly requestedWait: number | undefined;
-  /** Of the request that tried again. */
+  /** Undefined where the refused request was no probe. */
   readonly probeId: string | undefined;
   readonly random: number;
 };
 
 /**
- * After refusals enough, or the refusal of the request that tried again. It stays as it is where another worker opened it first,
- * and where another request tries by now, or the service was found to answer.
+ * After enough refusals, or a refused probe. Nothing changes if another worker opened the breaker first, or if the
+ * probe has expired.
  */
 export function openBreaker(
   breaker: Breaker | undefined,
@@ -39,8 +40,8 @@ export function openBreaker(
 }
 
 /**
- * Milliseconds until one request may try again; 0: now. A time that is further ahead than any wait is of a clock that was
- * set back since, which nobody waits for to catch up.
+ * Milliseconds until a probe may be sent; 0: now. A time further ahead than any wait was written before the clock was
+ * set back, so it is ignored.
  */
 export function millisecondsUntilProbe({ retryAt, probe }: Breaker, now: number, lease: number): number {
   const untilRetry = remaining(retryAt, now, maxRetryWait);
@@ -53,11 +54,11 @@ function remaining(until: number, now: number, max: number): number {
 }
 
 /**
- * Lets a worker try again with one request.
+ * Grants a worker the right to send a probe.
  *
- * @param id of the right to try
- * @param lease how long its answer is waited for (milliseconds)
- * @returns the breaker unchanged where it is not time, or another one tries
+ * @param id of the right
+ * @param lease how long its answer may take (milliseconds)
+ * @returns the same breaker if it is too early, or another probe has the right
  */
 export function grantProbe(breaker: Breaker, id: string, now: number, lease: number): Breaker {
   return millisecondsUntilProbe(breaker, now, lease) > 0
@@ -66,19 +67,20 @@ export function grantProbe(breaker: Breaker, id: string, now: number, lease: num
 }
 
 /**
- * Gives the request that tries again the whole time for its answer, now that it is about to be claimed: it may have waited long
- * for the account's rate. Another one that tries by now is left to it.
+ * Renews the lease right before the claim, because the probe may have waited long for the account's rate. The probe
+ * of
+ * another worker is left as it is.
  */
 export function extendProbe(breaker: Breaker, id: string, now: number, lease: number): Breaker {
   return isProbeOf(breaker, id) ? { ...breaker, probe: { id, expiresAt: now + lease } } : breaker;
 }
 
-/** The worker that was to try again has nothing to send; another one that tries by now is left to it. */
+/** The worker has nothing to send. The probe of another worker is left as it is. */
 export function releaseProbe(breaker: Breaker, id: string): Breaker {
   return isProbeOf(breaker, id) ? { ...breaker, probe: null } : breaker;
 }
 
-/** The service has answered the request that tried again. */
+/** The service answered the probe. */
 export function closeBreaker(breaker: Breaker | undefined, id: string): Breaker | undefined {
   return isProbeOf(breaker, id) ? undefined : breaker;
 }

@@ -6,26 +6,25 @@ import { createWakeup } from './wakeup.ts';
 
 type PendingClaim = RangeClaim & PromiseWithResolvers<boolean>;
 
-/** What is written at once of a slice. */
+/** What one commit writes of a slice. */
 export type SliceAdvance = Advance & {
   readonly claim: PendingClaim | undefined;
   readonly accepted: readonly AcceptedAttempt[];
 };
 
-/** A slice in the checkpointer: what is to be written of it, and what is not known to be written. */
+/** What the checkpointer keeps of a slice: what it has yet to write, and what is not known to be written. */
 export type CheckpointState = {
   readonly slice: SendingSlice;
   readonly options: CheckpointOptions;
   version: number;
   accepted: AcceptedAttempt[];
-  /** Accepted, and not committed. */
+  /** Accepted and not committed. */
   unrecorded: number;
-  /** Rings when that is none. */
+  /** Signalled when none is left. */
   readonly allRecorded: ReturnType<typeof createWakeup>;
-  /** Why nothing more of the slice is committed: what became of the last commit is not known. */
+  /** Why nothing more is committed: the result of the last commit is unknown. */
   failure: { readonly error: unknown } | undefined;
   claim: PendingClaim | undefined;
-  /** Whether a claim is to be committed at once. */
   flushRequested: boolean;
 };
 
@@ -81,7 +80,7 @@ function markRecorded(state: CheckpointState, accepted: AcceptedAttempt): void {
   state.options.onAccepted(accepted);
 }
 
-/** The worker that took the slice over has put the request in doubt; its answer settles it all the same. */
+/** The worker that reclaimed the slice left the request in doubt. The answer settles it. */
 async function settleLate(state: CheckpointState, accepted: AcceptedAttempt): Promise<void> {
   const { run, slice, owner } = state.slice;
   const { request, finishedAt, httpStatus, jobNumber } = accepted;

@@ -5,35 +5,35 @@ import type { Recorder } from './recorder.ts';
 
 export type AcceptedAttempt = AcceptedRequest & { readonly messageId: string };
 
-/** What the owner of a slice writes of it: claims, and which requests were accepted. */
+/** What the owner of a slice writes: claims and accepted requests. */
 export type SliceCheckpoint = {
   /**
-   * Waits a moment for claims of other slices, unless it is hurried.
+   * Waits a moment for claims of other slices, until `flush` is called.
    *
-   * @returns false where it was refused: the run is not running, or something has to be read again
+   * @returns false if refused: the run is not running, or what was read ahead is stale
    */
   readonly claim: (claim: RangeClaim) => Promise<boolean>;
-  /** Commits a claim that waits for others at once; the next claim, where none waits. */
+  /** Commits the waiting claim at once, or else the next one. */
   readonly flush: () => void;
-  /** Says that no byte has left of requests after `to`, which were claimed. */
+  /** Returns claimed requests after `to`, of which no byte has left. */
   readonly returnClaim: (back: Omit<RangeClaim, 'epoch'>) => Promise<void>;
-  /** @param known requests that were claimed, and whose outcome is not recorded yet */
+  /** @param known claimed requests whose outcome is not recorded yet */
   readonly claimRows: (
     claim: Pick<RowsClaim, 'from' | 'limit'>,
     known: readonly number[],
   ) => Promise<ClaimedRows>;
-  /** Is committed soon, together with others. */
+  /** Committed soon, together with others. */
   readonly accept: (accepted: AcceptedAttempt) => void;
-  /** How many were accepted, and are not committed. */
+  /** How many were accepted and are not committed. */
   readonly unrecorded: () => number;
   readonly whenRecorded: () => Promise<void>;
 };
 
 export type CheckpointOptions = {
   readonly onAccepted: (accepted: AcceptedAttempt) => void;
-  /** The ledger failed otherwise than by being away: nothing more of the slice is committed. */
+  /** The ledger failed, other than by an outage. Nothing more of the slice is committed. */
   readonly onFailed: (error: unknown) => void;
-  /** For what was accepted while another worker took the slice over: it is in doubt there. */
+  /** Records requests that were accepted after another worker reclaimed the slice, where they are in doubt. */
   readonly recorder: Recorder;
 };
 

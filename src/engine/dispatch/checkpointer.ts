@@ -15,19 +15,21 @@ import {
 import { createClaimFence } from './claim-fence.ts';
 import type { OutageRetry } from './outage-retry.ts';
 
-/** Claims and accepted requests wait for others so long (milliseconds), or until so many were accepted. */
+/** A commit waits for more until this time (milliseconds) or this many accepted requests. */
 const maxWait = 4;
 const acceptedPerCommit = 64;
 
 /**
- * Lets all slices of a process share commits, one after the other. A commit costs half a millisecond of processor time
- * however little it is for, so a claim that is made ahead of time and what was accepted wait a moment for more; a claim that
- * is hurried is committed at once, and with it all that waits.
+ * Lets all slices of a process share commits, one after the other. A commit takes half a millisecond of processor
+ * time
+ * however small it is. So claims and accepted requests wait a moment for more. A flushed claim is committed at once,
+ * with
+ * all that waits.
  *
- * What was claimed is marked outside of the ledger before anything of it is sent, and the next claim is committed only
- * where the ledger has it.
+ * Claims are marked outside of the ledger before any of their requests is sent. The next claim is committed only in a
+ * ledger that has them.
  *
- * @param ledger as it was found when the worker started
+ * @param ledger its id when the worker started
  */
 export function createCheckpointer(
   context: EngineContext,
@@ -62,7 +64,7 @@ export function createCheckpointer(
     return pending.promise;
   }
 
-  /** A claim that was committed though its answer was lost is taken back before it is tried again. */
+  /** A claim may be committed although its answer was lost. It is returned before the retry. */
   async function claimRowsOfSlice(
     state: CheckpointState,
     claim: Pick<RowsClaim, 'from' | 'limit'>,
@@ -114,14 +116,13 @@ export function createCheckpointer(
 }
 
 type CommitSchedule = {
-  /** @param accepted how many requests more there are to be written of it */
+  /** @param accepted how many more accepted requests it has */
   readonly add: (state: CheckpointState, accepted: number) => void;
   readonly flush: (state: CheckpointState) => void;
-  /** Does something else between two commits. */
   readonly runBetweenCommits: (task: () => Promise<void>) => void;
 };
 
-/** When what is committed, one commit after the other. */
+/** Decides when to commit; never two commits at once. */
 function createCommitSchedule(commit: (states: readonly CheckpointState[]) => Promise<void>): CommitSchedule {
   const changed = new Set<CheckpointState>();
   const tasks: (() => Promise<void>)[] = [];

@@ -4,12 +4,14 @@ import type { EngineContext } from '../context.ts';
 import { checkLedgerLocation } from './ledger-location.ts';
 import type { OutageRetry } from './outage-retry.ts';
 
-/** Which ledger this process claims from, and the last claim that it made there. */
+/** The ledger that this process claims from, and its last claim there. */
 export type CurrentClaimFence = {
   readonly current: () => ClaimFence;
-  /** Marks claims outside of the ledger; before anything of them is sent. */
+  /** Marks claims outside of the ledger, before any of their requests is sent. */
   readonly markClaims: (claims: readonly Omit<ClaimMark, 'at'>[], now: Date) => void;
-  /** Nothing was claimed: perhaps the ledger is an older one, or an operator has said that it is another. */
+  /**
+   * After a refused claim: the ledger may be older than the last claim, or an operator may have given it a new id.
+   */
   readonly refresh: () => Promise<void>;
 };
 

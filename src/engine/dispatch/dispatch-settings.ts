@@ -5,7 +5,7 @@ import type { Account } from '../../gateway/account.ts';
 import { accountSlicesLimit, type SlicePlan } from '../../ledger/slices/enqueue.ts';
 import type { DoubtPolicy } from '../../ledger/slices/finish.ts';
 
-/** What dispatch needs of the definition that was frozen when the run was planned; older ones lack the newer keys. */
+/** What dispatch reads from the frozen definition. Older definitions lack the newer keys. */
 const frozenDefinition = z.object({
   dispatch: z.object({
     concurrency: z.number(),
@@ -33,7 +33,7 @@ export type DispatchSettings = {
   /** Requests in flight in one slice. */
   readonly concurrency: number;
   readonly retries: number;
-  /** How long the run waits for a service that refuses everything (milliseconds); 0: not at all. */
+  /** How long the run waits while the service refuses every request (milliseconds); 0: not at all. */
   readonly giveUpAfter: number;
   readonly bisect: boolean;
   readonly failFast: FailFast | undefined;
@@ -46,10 +46,11 @@ export function failFastOf(definition: unknown): FailFast | undefined {
 type AccountSettings = Pick<Account, 'name' | 'concurrency' | 'statusLookUp'>;
 
 /**
- * An account's concurrency is shared out over the slices that it may have at once, so that all workers together never
- * have more in flight; a campaign that wants less gets fewer slices, and smaller shares.
+ * Divides an account's concurrency among the slices that it may have at once, so that all workers together stay
+ * within
+ * it. A campaign that wants less gets fewer slices and smaller shares.
  *
- * @param definition as it was frozen
+ * @param definition as frozen in the run
  */
 export function dispatchSettings(
   run: string,
@@ -80,7 +81,7 @@ export function dispatchSettings(
   };
 }
 
-/** As many as there can be that get equal shares. */
+/** The highest number of equal shares. */
 function slotsFor(concurrency: number): number {
   for (let slots = accountSlicesLimit; slots > 1; slots--) if (concurrency % slots === 0) return slots;
   return 1;

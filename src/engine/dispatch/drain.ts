@@ -1,12 +1,12 @@
-/** After it was asked to stop, a process is gone within 10 seconds. Milliseconds from then. */
+/** Milliseconds after the stop signal. A process ends within 10 seconds. */
 export const cutOffAfter = 7_500;
 const giveUpAfter = 9_000;
 
 export type DrainDeadlines = {
   readonly begun: Promise<void>;
-  /** Answers that have not come by now are not waited for; their requests are in doubt. */
+  /** Aborts when the process stops waiting for answers. Their requests are in doubt. */
   readonly cutOff: AbortSignal;
-  /** What could not be recorded by now never will be. */
+  /** Aborts when the process stops recording outcomes. */
   readonly giveUp: AbortSignal;
   readonly clear: () => void;
 };

@@ -12,10 +12,12 @@ import type { SliceDispatcher } from './slice-dispatcher.ts';
 
 export type HeldSlices = {
   readonly count: () => number;
-  /** Without those that wait for a service that refuses everything: they take no place from other accounts. */
+  /**
+   * Without slices that wait because their service refuses every request. They take no capacity from other accounts.
+   */
   readonly busyCount: () => number;
   readonly begin: (slice: HeldSlice, account: AccountRuntime) => void;
-  /** Stops slices whose run runs no longer or has to let others go first. */
+  /** Stops slices whose run is not running or is preempted. */
   readonly watch: () => Promise<void>;
   readonly renewLeases: () => Promise<void>;
   readonly whenDone: () => Promise<void>;
@@ -27,10 +29,9 @@ export type HeldSlicesOptions = {
   readonly outageRetry: OutageRetry;
   readonly dispatcher: SliceDispatcher;
   readonly observer: Observer;
-  /** A run to watch even while nothing of it is held. */
+  /** A run to watch even while none of its slices is held. */
   readonly watchedRun: string | undefined;
   readonly stop: AbortSignal;
-  /** Called for a slice that a failure has ended. */
   readonly onSliceFailed: (run: string) => void;
   readonly onFailed: (error: unknown) => void;
   readonly onWatch: (watches: ReadonlyMap<string, DispatchProgress>) => Promise<void>;

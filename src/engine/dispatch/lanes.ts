@@ -1,18 +1,18 @@
 import pLimit from 'p-limit';
 import { createWakeup } from './wakeup.ts';
 
-/** Works items in their order, some at once. */
+/** Works items in order, some at once. */
 export type Lanes<Item> = {
   readonly add: (items: readonly Item[]) => void;
-  /** How many items no lane has begun. */
+  /** Items that no lane has begun. */
   readonly waiting: () => number;
-  /** Resolves when no lane works. */
   readonly whenIdle: () => Promise<void>;
 };
 
 /**
- * A lane takes one item after the other for as long as there are any. p-limit starts the lanes, not the items: its seven
- * promises for each item took longer than an item's own.
+ * A lane works one item after another while there are any. p-limit starts the lanes, not the items: its seven
+ * promises
+ * for each item took longer than the work itself.
  *
  * @param work never rejects
  */

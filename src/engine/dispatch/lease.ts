@@ -1,15 +1,15 @@
 import { leaseSeconds } from '../../ledger/slices/queue.ts';
 import type { EngineContext } from '../context.ts';
 
-/** The right to send from a slice, for as long as it is renewed in time. */
+/** The right to send requests of a slice, as long as it is renewed in time. */
 export type Lease = {
-  /** Aborted when the slice is another worker's, or may be. */
+  /** Aborts when another worker may own the slice. */
   readonly lost: AbortSignal;
-  /** Whether it was renewed so lately that other workers leave the slice alone. */
+  /** Whether it was renewed recently enough that other workers leave the slice alone. */
   readonly isValid: () => boolean;
   /**
-   * Whether it is valid, or can be renewed. Costs nothing while it is valid; after a pause of the process
-   * (a stopped process, a sleeping machine) the ledger is asked before anything is sent.
+   * Whether it is valid or can be renewed. Asks the ledger only after a pause of the process (stopped, or a sleeping
+   * machine).
    */
   readonly ensureValid: () => Promise<boolean>;
   readonly renew: () => Promise<void>;
@@ -18,10 +18,11 @@ export type Lease = {
 const leaseDuration = leaseSeconds * 1_000;
 
 /**
- * The time since the last renewal is the longer one of two: while a machine sleeps, `monotonic` stands still, and `now` may be set
- * back.
+ * Takes the longer of two times since the last renewal: `monotonic` stands still while a machine sleeps, and `now`
+ * may be
+ * set back.
  *
- * @param renewInQueue false when the job is no longer this worker's
+ * @param renewInQueue false when this worker no longer has the job
  */
 export function createLease(
   { monotonic, now }: Pick<EngineContext, 'monotonic' | 'now'>,
@@ -56,7 +57,7 @@ export function createLease(
     isValid,
     renew: renewOnce,
     async ensureValid() {
-      // A renewal that is under way may have begun before the pause.
+      // A renewal in progress may have started before the pause.
       for (let renewals = 0; !isRecent() && renewals < 2 && !lost.signal.aborted; renewals++) {
         await renewOnce();
       }

@@ -18,20 +18,23 @@ export type CheckedLocation = {
   readonly ledger: string;
   /** As `serverLocation`. */
   readonly location: string | null;
-  /** Why nothing is sent from it; null where it can be. */
+  /** Why nothing may be sent from it; null if it may. */
   readonly held: string | null;
 };
 
 /**
- * Holds the ledger where it is not the one that this machine claimed from last: one that lacks those claims was restored
- * from a backup, and what it would send may have been sent. So may what is in one that is on another server, in another
- * database or on another timeline than it was. Nothing is claimed from a ledger that is held, and its runs are paused.
+ * Puts a hold on the ledger if sending from it could repeat requests:
+ *
+ * - It lacks the last claim of this machine. Then it was restored from a backup.
+ * - Its server, timeline or database has changed.
+ *
+ * Nothing is claimed from a ledger on hold, and its running runs are paused.
  */
 export async function checkLedgerLocation(context: EngineContext): Promise<CheckedLocation> {
   const { ledger, now } = context;
   const { pool, marks } = ledger;
   const found = await readLocation(pool);
-  // One that is held may be found to lack something all the same, by a machine that knows more.
+  // A ledger on hold is checked too: this machine may know of a claim that it lacks.
   if (!found.incomplete) {
     const here = await serverLocation(pool);
     const older =
@@ -55,7 +58,7 @@ async function pauseRunningRuns({ ledger }: EngineContext, hold: HoldReason): Pr
     await pauseRun(await ledger.queue(), ledger.pool, run, { kind: 'ledger_held', hold });
 }
 
-/** @throws InputError when nothing is to be sent from the ledger */
+/** @throws InputError if the ledger is on hold */
 export async function requireSendableLedger(context: EngineContext): Promise<void> {
   const { held } = await checkLedgerLocation(context);
   if (held === null) return;
@@ -64,7 +67,7 @@ export async function requireSendableLedger(context: EngineContext): Promise<voi
   ]);
 }
 
-/** A copy in another place, which an operator has made a ledger of its own, says nothing of the one that was copied. */
+/** An operator gave a copy of the ledger an id of its own. The hold is for the original location only. */
 function reasonIfSucceeded(
   succeeded: { readonly place: string | null } | undefined,
   here: string | null,
@@ -76,7 +79,7 @@ function reasonIfOlder(missing: ClaimMark | undefined): HoldReason | null {
   return missing ? { kind: 'lacks_claim', at: missing.at } : null;
 }
 
-/** A server that does not tell where it is cannot be told from another. */
+/** Null also where a location is unknown, because then nothing can be compared. */
 function reasonIfMoved({ location }: LedgerLocation, here: string | null): HoldReason | null {
   if (location === null || here === null || location === here) return null;
   const was = location.split('/');

@@ -8,18 +8,18 @@ import type { EngineContext } from '../context.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 
 export type LookUpCounts = {
-  /** Accepted now. */
+  /** Now accepted. */
   readonly found: number;
-  /** Still in doubt, for it proves nothing: it may not have been processed yet. */
+  /** Still in doubt: the service may not have processed the request yet. */
   readonly notFound: number;
-  /** Still in doubt: there was no answer, or none that can be told. */
+  /** Still in doubt: no answer, or an unclear one. */
   readonly unclear: number;
 };
 
 export type LookUpEnd = LookUpCounts &
   (
     | { readonly kind: 'finished' | 'stopped' }
-    /** The service refused the credential; its words. */
+    /** The service refused the credential, in these words. */
     | { readonly kind: 'refused'; readonly words: readonly string[] }
   );
 
@@ -30,7 +30,7 @@ export type LookUpService = {
 
 export type Doubts = { readonly run: string; readonly pages: AsyncIterable<readonly Doubt[]> };
 
-/** The account has a status look-up (`requireLookUp`). */
+/** Requires an account with a status look-up (`requireLookUp`). */
 export async function lookUpRequests(
   context: EngineContext,
   { gateway, rate }: LookUpService,
@@ -42,7 +42,7 @@ export async function lookUpRequests(
   for await (const page of pages) {
     for (const doubt of page) {
       if (!(await rate.admitLookUp(stop))) return { kind: 'stopped', ...counts };
-      // An answer that has not come is not waited for: asking changes nothing.
+      // A stop does not wait for the answer, because a look-up changes nothing.
       const answer = await gateway.lookUp(doubt.messageId, stop);
       if (answer.kind === 'unclear' && stop.aborted) return { kind: 'stopped', ...counts };
       onAnswer(doubt, answer);
@@ -65,7 +65,7 @@ export async function lookUpRequests(
   return { kind: 'finished', ...counts };
 }
 
-/** @throws InputError where it has none */
+/** @throws InputError if the account has no status look-up */
 export function requireLookUp({ name, interface: interfaceName, statusLookUp }: Account): void {
   if (statusLookUp) return;
   const what =

@@ -5,18 +5,18 @@ import type { Attempt } from './attempt.ts';
 import { retryWait } from './retry-wait.ts';
 
 export type Step =
-  /** With the same MessageID and the same bytes, after so many milliseconds. */
+  /** With the same MessageID and bytes, after so many milliseconds. */
   | { readonly kind: 'send again'; readonly after: number }
   | { readonly kind: 'settle'; readonly as: SettledState };
 
-/** Given back, to be claimed again by any worker. */
+/** Returned, for any worker to claim. */
 export const released: SettledState = { state: 'planned', verdict: 'released' };
 
 export type StepContext = {
-  /** Attempts since the request was claimed; 1 after the first. */
+  /** Attempts since the claim; 1 after the first. */
   readonly attempts: number;
   readonly retries: number;
-  /** Whether the slice is to be given up: the run is paused, a more urgent one waits, or the worker ends. */
+  /** Whether the worker returns the slice: its run is paused or preempted, or the worker ends. */
   readonly stopping: boolean;
   readonly breakerOpen: boolean;
   readonly recipients: number;
@@ -26,11 +26,12 @@ export type StepContext = {
 };
 
 /**
- * Decides whether a request is sent again, and what it becomes if not. It is sent again only where the service provably
- * did not take it.
+ * Decides whether a request is sent again, and what it becomes if not. Only a request that the service provably did
+ * not
+ * accept is sent again.
  *
- * Stopping, and a service that refuses everything, go before spent retries: the request is planned again, and has all its
- * retries when it is next claimed.
+ * When the worker stops or the breaker is open, the request is returned even if its retries are spent. It has all its
+ * retries at its next claim.
  */
 export function nextStep(
   { outcome, finishedAt }: Pick<Attempt, 'outcome' | 'finishedAt'>,
@@ -65,7 +66,7 @@ function settle(as: SettledState): Step {
   return { kind: 'settle', as };
 }
 
-/** @returns why not; undefined where it may */
+/** @returns why the request must not leave; undefined if it may */
 export function withholdingReason({
   stopping,
   held,
@@ -75,7 +76,7 @@ export function withholdingReason({
   readonly stopping: boolean;
   readonly held: boolean;
   readonly windowOpen: boolean;
-  /** Whether the circuit breaker is open, and this is not the request that tries the service again. */
+  /** Whether the circuit breaker is open and this request is not its probe. */
   readonly breakerOpen: boolean;
 }): WithheldCause | undefined {
   if (stopping) return 'stopping';

@@ -3,17 +3,17 @@ import type { Gateway } from '../../gateway/gateway.ts';
 import type { Settlement } from '../../ledger/requests/settlement.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 
-/** Who is told of a dispatch while it goes on, to count or to log. What is told is never a secret, nor an address. */
+/** Receives events of a dispatch, for metrics and logs. Events hold no secret and no address. */
 export type Observer = {
-  /** An exchange with the service begins. @returns to be called when it is over */
+  /** @returns call it when the exchange ends */
   readonly exchangeStarted: (account: string) => () => void;
-  /** An outcome is committed. `planned`: provably not taken, and given back. */
+  /** An outcome is committed. `planned`: the service provably did not accept the request, and it was returned. */
   readonly settled: (request: SettledRequest) => void;
-  /** Requests had to wait so long (milliseconds) for the account's rate, and for who is before them. */
+  /** Requests waited so long (milliseconds) for the account's rate, and for requests ahead of them. */
   readonly waitedForRate: (account: string, milliseconds: number) => void;
-  /** The database's clock was set back by so many milliseconds. What is owed by the account's rate stays what it was. */
+  /** The database's clock was set back by so many milliseconds. What the account owes by its rate is unchanged. */
   readonly clockSteppedBack: (account: string, milliseconds: number) => void;
-  /** A run that was sent here is so no more. May be told several times. */
+  /** This process no longer sends the run. Reported once for each of its slices. */
   readonly runEnded: (run: EndedRun) => void;
 };
 
@@ -27,7 +27,7 @@ export type SettledRequest = {
 export type EndedRun = {
   readonly account: string;
   readonly run: string;
-  /** Undefined for a run that there is no more. */
+  /** Undefined if the run no longer exists. */
   readonly state: RunState | undefined;
 };
 
@@ -43,17 +43,17 @@ export function observeGateway(gateway: Gateway, account: string, { exchangeStar
   return {
     ...gateway,
     send(request, cutOff) {
-      // First, for it throws what cannot be sent.
+      // Before the event, because it throws for a request that cannot be sent.
       const evidence = gateway.send(request, cutOff);
       const exchangeEnded = exchangeStarted(account);
-      // Evidence is never a rejection.
+      // `evidence` never rejects.
       void evidence.then(exchangeEnded, exchangeEnded);
       return evidence;
     },
   };
 }
 
-/** Tells how long is waited, the ledger's own answer included: some milliseconds. */
+/** Reports each wait. It includes the ledger's answer: some milliseconds. */
 export function observeLimiter(
   limiter: RateLimiter,
   account: string,

@@ -4,13 +4,14 @@ import type { OutageRetry } from './outage-retry.ts';
 export type PeriodicTask = {
   readonly interval: number;
   readonly task: () => Promise<unknown>;
+  /** A question with a quick answer: without one for five seconds, the database is marked down. */
   readonly isQuery?: boolean;
 };
 
 /**
- * One at a time each, until the signal. Resolves when none is under way.
+ * Runs each task at its interval until the signal. Resolves when no task is running.
  *
- * @throws Error the first that a task rejects with, other than that the ledger is away
+ * @throws Error the first failure of a task, other than an outage
  */
 export async function runPeriodicTasks(
   tasks: readonly PeriodicTask[],

@@ -7,24 +7,21 @@ import type { PreparedRequest, Sender } from './attempt-once.ts';
 import type { OutageRetry } from './outage-retry.ts';
 import type { Recorder } from './recorder.ts';
 
-/** Where the requests of a slice come from, and where it is noted what becomes of them. */
+/** Supplies the requests of a slice and records their outcomes. */
 export type RequestSource = {
-  /**
-   * @param max no more than so many are wanted
-   * @returns how many there are to claim; 0 at the end
-   */
+  /** @returns how many can be claimed, up to `max`; 0 at the end */
   readonly available: (max: number, stop: AbortSignal) => Promise<number>;
-  /** @returns those that were claimed; none where none may be claimed now */
+  /** @returns the claimed requests; none if the claim is refused now */
   readonly claim: (limit: number, stop: AbortSignal) => Promise<readonly ClaimedRequest[]>;
-  /** @returns undefined when another owner has settled it meanwhile */
+  /** @returns undefined if another owner has settled it */
   readonly send: (sender: Sender, prepared: PreparedRequest) => Promise<Settlement | undefined>;
-  /** Gives back claimed requests of which no byte will leave. */
+  /** Returns claimed requests of which no byte will leave. */
   readonly release: (
     sender: Sender,
     claimed: readonly ClaimedRequest[],
     because: WithheldCause,
   ) => Promise<void>;
-  /** Everything has been sent, or will not be: resolves when that is noted. */
+  /** No further request will be sent. Resolves when all outcomes are recorded. */
   readonly end: (sender: Sender) => Promise<void>;
 };
 
@@ -36,5 +33,5 @@ export type SourceContext = {
   readonly onSettled: (messageId: string, state: SettledState['state']) => void;
 };
 
-/** A claim that was refused is asked for again after so long (milliseconds): its run may be paused, or a lock held. */
+/** Milliseconds before a refused claim is repeated: its run may be paused, or a lock held. */
 export const refusedClaimWait = 250;

@@ -1,6 +1,6 @@
 import { maxRetryAfter } from '../../gateway/retry-after.ts';
 
-/** The first wait is drawn from up to this (milliseconds); it doubles with every attempt. */
+/** Upper limit of the first wait (milliseconds). It doubles with every attempt. */
 const firstCap = 500;
 const maxCap = 10_000;
 
@@ -8,12 +8,12 @@ const maxCap = 10_000;
 export const maxRetryWait = maxRetryAfter + maxCap;
 
 /**
- * How long to wait before a request is sent again: exponential with full jitter, so that what failed together does not
- * come back together. What the service asks for is waited out first, and the jitter comes on top of it: it asks the same
- * of everybody.
+ * The wait before a retry: exponential with full jitter, so that requests that failed together are not repeated
+ * together.
+ * The jitter is added to what the service asks for, because it asks every client for the same.
  *
  * @param attempt the one that failed, from 1
- * @param requestedWait milliseconds that the service asks to be left alone for, as `retryAfterMilliseconds` bounds them
+ * @param requestedWait milliseconds that the service asks for, within `retryAfterMilliseconds`
  * @param random from 0 up to, but not including, 1
  * @returns whole milliseconds
  */

@@ -10,7 +10,7 @@ import { sendRequest } from './send-request.ts';
 export function createRowSource(tools: SourceContext, checkpoint: SliceCheckpoint): RequestSource {
   const { slice, outageRetry, context, recorder, onSettled } = tools;
   const { pool } = context.ledger;
-  /** Claimed, and not recorded yet: none of them may be taken for one that was not sent. */
+  /** Claimed and not recorded: they may have been sent. */
   const unrecorded = new Set<number>();
   let from: number | undefined;
 
@@ -20,7 +20,7 @@ export function createRowSource(tools: SourceContext, checkpoint: SliceCheckpoin
       if (from !== undefined && from <= slice.last) return Math.min(max, slice.last - from + 1);
       from = await outageRetry.retry(() => findFirstPlanned(pool, slice));
       if (from === undefined) return 0;
-      // A claim has passed it by: another transaction is changing it.
+      // A claim has skipped it, because another transaction is changing it.
       if (!isFirst) await sleep(refusedClaimWait, undefined, { signal: stop }).catch(() => undefined);
       return Math.min(max, slice.last - from + 1);
     },
@@ -41,7 +41,7 @@ export function createRowSource(tools: SourceContext, checkpoint: SliceCheckpoin
     },
     async release(sender, claimed, because) {
       const now = context.now();
-      // Where this fails too, why it began is reported, and they are in doubt after all.
+      // If this fails too, the first failure is reported and the requests are in doubt.
       await Promise.allSettled(
         claimed.map((each) =>
           recorder.record(settlementOf(sender, each, withheldAttempt(because, each.attempt, now), released)),

@@ -6,13 +6,13 @@ import { readRunFiles } from '../../ledger/runs/files.ts';
 
 export type FileContents = ReadonlyMap<string, string>;
 
-/** The files of a run, encoded: a file that every request carries is read and encoded once. */
+/** The files of a run in base64. A file that many requests carry is read and encoded once. */
 export type RunFiles = {
-  /** All that the requests refer to, by one query at most. */
+  /** All files that the requests refer to, with at most one query. */
   readonly load: (requests: readonly ClaimedRequest[]) => Promise<FileContents>;
 };
 
-/** Characters of base64 that are kept; files of single contacts pass through. */
+/** Characters of base64 that are cached. */
 const maxCharacters = 64 * 1024 * 1024;
 
 export function createRunFiles(pool: Ledger['pool'], run: string): RunFiles {

@@ -14,7 +14,7 @@ import {
   stepAfter,
 } from './attempt-once.ts';
 
-/** Most are settled by their first attempt. @returns undefined when another owner has settled the request meanwhile */
+/** @returns undefined if another owner has settled the request */
 export async function sendRequest(
   sender: Sender,
   prepared: PreparedRequest,
@@ -25,9 +25,9 @@ export async function sendRequest(
 }
 
 /**
- * p-retry repeats, `nextStep` says how often and after how long.
+ * p-retry repeats; `nextStep` decides how often and after how long.
  *
- * @returns undefined when another owner has settled the request meanwhile
+ * @returns undefined if another owner has settled the request
  */
 export function retryRequest(
   sender: Sender,
@@ -39,7 +39,7 @@ export function retryRequest(
   return pRetry(
     async (attempts) => {
       if (attempts > 1) {
-        // While it waited, the run may have been stopped, or the service found to refuse everything.
+        // The worker may have been stopped meanwhile, or the breaker opened.
         const step = stepAfter(sender, claimed, last.attempt, attempts - 1);
         if (step.kind === 'settle') return settlementOf(sender, claimed, last.attempt, step.as);
         if (!(await recordNextAttempt(sender, claimed, last.attempt))) return undefined;
@@ -51,8 +51,8 @@ export function retryRequest(
     {
       retries: Number.POSITIVE_INFINITY,
       shouldRetry: ({ error }) => error instanceof RetryAfter,
-      // p-retry's own jitter only ever lengthens a wait; this one is awaited, and waits in its place. p-retry's signal would
-      // drop an answer that comes after it.
+      // p-retry's jitter can only lengthen a wait, so the wait is here. Its signal would drop an answer that comes
+      // later.
       minTimeout: 0,
       onFailedAttempt: async ({ error }) => {
         if (error instanceof RetryAfter) await wait(error.after, sender);
@@ -65,18 +65,18 @@ class RetryAfter extends Error {
   readonly after: number;
 
   constructor(after: number) {
-    super(`to be sent again after ${after} ms`);
+    super(`retry after ${after} ms`);
     this.after = after;
   }
 }
 
-/** @returns early when it is to stop, or the service is found to refuse everything */
+/** Ends early when the worker stops or the breaker opens. */
 async function wait(milliseconds: number, { stop, breaker }: Sender): Promise<void> {
   const signal = breaker ? AbortSignal.any([stop, breaker.openSignal()]) : stop;
   await sleep(milliseconds, undefined, { signal }).catch(() => undefined);
 }
 
-/** @returns false when this owner no longer holds the request */
+/** @returns false if another worker owns the request */
 async function recordNextAttempt(
   { context, limiter, outageRetry, run, owner }: Sender,
   { request, destinations }: ClaimedRequest,
@@ -91,7 +91,7 @@ async function recordNextAttempt(
   );
   if (!owned) return false;
   trace('next attempt', run, request);
-  // No request waits for the rate while it is `sending`; those to come wait the longer.
+  // A request that is `sending` never waits for the rate. Later requests wait longer instead.
   await outageRetry.retry(() => limiter.spend({ admitted: 0, claimed: 1, recipients: destinations.count }));
   return true;
 }

@@ -21,9 +21,9 @@ export type DoubtWork = {
 };
 
 /**
- * What can be done about a run's requests in doubt once all others are done, in the order of design.md, "States": the
- * service is asked, where it can be; then they are sent again, where the campaign says so. What is left is held for a
- * delivery report or an operator.
+ * Settles a run's requests in doubt after all others. First it looks them up, where the account supports that. Then
+ * it
+ * sends them again, where the campaign allows it. The rest waits for a delivery report or an operator.
  */
 export async function settleDoubts(work: DoubtWork): Promise<void> {
   const { context, outageRetry, slice, policy, stop } = work;
@@ -33,7 +33,7 @@ export async function settleDoubts(work: DoubtWork): Promise<void> {
   await outageRetry.retry(() => resendDoubts(context.ledger.pool, run, owner, policy.resends, context.now()));
 }
 
-/** At one request a second a run is not to hang on for longer; `volley resolve --look-up` asks for the rest. Milliseconds. */
+/** At one look-up a second, a run must not wait longer (milliseconds). `volley resolve --look-up` does the rest. */
 const maxLookUpTime = 10 * 60_000;
 
 async function lookUp({

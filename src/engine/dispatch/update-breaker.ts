@@ -3,10 +3,10 @@ import type { AccountBreaker } from './account-breaker.ts';
 import type { Attempt } from './attempt.ts';
 
 /**
- * Tells the account's circuit breaker what an attempt says of the service, for all requests of the account.
+ * Updates the account's circuit breaker with the outcome of an attempt.
  *
- * @param probeId of the attempt that tries a service that refused everything
- * @returns what is to be done in the ledger, where all workers learn it; undefined where there is nothing
+ * @param probeId the probe right that the attempt used
+ * @returns the change to make in the ledger, which all workers share; undefined if there is none
  */
 export function updateBreaker(
   breaker: AccountBreaker,
@@ -24,7 +24,7 @@ export function updateBreaker(
       return () => breaker.recordRefusal({ reason: outcome.reason, requestedWait, probeId });
     }
     case 'in_doubt':
-      // A service that does not answer is as good a reason to wait as one that refuses; by itself it opens nothing.
+      // A probe without an answer keeps the breaker open. Otherwise a missing answer does not open it.
       return probeId === undefined
         ? undefined
         : () => breaker.recordRefusal({ reason: outcome.reason, requestedWait: undefined, probeId });

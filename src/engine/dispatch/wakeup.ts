@@ -1,7 +1,7 @@
-/** Wakes whoever waits for something that may happen at any time. */
+/** A signal that ends a wait. */
 export type Wakeup = {
   readonly signal: () => void;
-  /** Resolves when it rings, rang since the last wait, or the time is over. */
+  /** Resolves at a signal, also one since the last wait, or when the time is over. */
   readonly wait: (milliseconds: number, stop?: AbortSignal) => Promise<void>;
 };
 

@@ -27,7 +27,7 @@ export function windowPlanner(
   };
 }
 
-/** In a zone of theirs that the interface has a name for, or in UTC. */
+/** In one of the recipients' zones if the interface can express it, or else in UTC. */
 function handoverAt(
   at: Date,
   zones: readonly string[],
@@ -43,7 +43,11 @@ export function windowGateOf(definition: unknown, window: SliceWindow | null): W
   return rule ? openWindowGate(rule, window) : undefined;
 }
 
-/** Accounts that are not here are left to workers that have them. @param onUnknownAccount told once of each such account */
+/**
+ * Windows of accounts that this process lacks are left to other workers.
+ *
+ * @param onUnknownAccount called once for each such account
+ */
 export async function openDueWindows(
   { ledger: { pool }, now }: EngineContext,
   queue: SliceQueue,

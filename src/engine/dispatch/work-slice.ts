@@ -22,28 +22,29 @@ export type SliceWork = {
   readonly checkpointer: Checkpointer;
   readonly recorder: Recorder;
   readonly files: RunFiles;
-  /** Most requests in flight. */
+  /** Limit of requests in flight. */
   readonly concurrency: number;
   /** An outcome is committed. */
   readonly onSettled: (messageId: string, state: SettledState['state']) => void;
-  /** The service refused the credential, in its own words. */
+  /** The service refused the credential, in these words. */
   readonly onRefused: (words: string) => void;
-  /** Whether the run is to wait no longer for a service that refuses everything. */
+  /** Whether the run stops waiting for a service that refuses every request. */
   readonly giveUpIfRefused: () => Promise<boolean>;
 };
 
 /**
- * Sends the planned requests of a held slice, first those that have no rows of their own: claims a batch, sends it, records
- * the outcomes; the next batch is claimed while this one is in flight. Ends when nothing is planned, when its window
- * shuts, or when it is to stop, with everything recorded that had begun.
+ * Sends the planned requests of a held slice. It claims a batch, sends it and records the outcomes; the next batch is
+ * claimed meanwhile. It ends when nothing is planned, when the window closes, or at `stop`; every outcome is recorded
+ * by
+ * then.
  *
- * @throws Error when the ledger fails otherwise than by being away
+ * @throws Error if the ledger fails, other than by an outage
  */
 export async function workSlice(work: SliceWork): Promise<void> {
   const { stop } = work.sender;
   const halted = new AbortController();
   const halt = (): void => halted.abort();
-  // A signal of its own: one that is composed of others looks through them each time it is asked.
+  // A signal of its own: a composed one checks all its sources each time that it is read.
   if (stop.aborted) halt();
   stop.addEventListener('abort', halt, { once: true });
   try {
@@ -88,18 +89,21 @@ async function sendAll(work: SliceWork, halt: () => void): Promise<void> {
 type SourceWork = SliceWork & {
   readonly source: RequestSource;
   readonly checkpoint: SliceCheckpoint;
-  /** Rings when there may be room for a claim. */
+  /** Signalled when there may be room for a claim. */
   readonly room: ReturnType<typeof createWakeup>;
   readonly fail: (error: unknown) => void;
 };
 
 /**
- * After a kill, every claimed request that is not recorded is in doubt. A slice therefore claims as many requests as may be in
- * flight at once, and besides them only as many as the service answered during the last claim: a quick service would
- * otherwise wait for each claim. Nothing is claimed while twice as many as may be in flight are accepted and not recorded.
- * So at most four times as many as may be in flight are ever in doubt. The account's rate is asked before each claim.
+ * After a kill, every claimed request without a recorded outcome is in doubt. So claims are limited:
  *
- * @returns when all is sent that was claimed; false where the slice is to stop before its end
+ * - A claim has as many requests as may be in flight, plus as many as the service answered during the last claim.
+ * Otherwise a fast service would wait for each claim.
+ * - Nothing is claimed while twice as many as may be in flight are accepted and not recorded.
+ *
+ * At most four times as many as may be in flight are ever in doubt. Each claim first waits for the account's rate.
+ *
+ * @returns false if the slice stops before its end
  */
 async function sendAllOf(work: SourceWork): Promise<boolean> {
   const { source, sender, checkpoint, concurrency, room, fail } = work;
@@ -124,7 +128,7 @@ async function sendAllOf(work: SourceWork): Promise<boolean> {
     for (;;) {
       while (!stop.aborted && !hasRoom()) await room.wait(1_000, stop);
       if (stop.aborted || !sender.isWindowOpen()) return false;
-      // What is not there is not waited for: at a low rate, a slice would end late.
+      // Permits are requested only for what is there. Otherwise, at a low rate, a slice would end late.
       const available = await source.available(concurrency + claimAhead(), stop);
       if (available === 0) return true;
       const entry = await waitForBreaker(work, stop);
@@ -179,7 +183,7 @@ async function sendOne(
   }
 }
 
-/** Waits while the service refuses everything. @returns `probe`: the right of one request to try it again */
+/** Waits while the breaker is open. @returns `probe`: the right of one request to be the probe */
 async function waitForBreaker(
   { sender, outageRetry, giveUpIfRefused }: SliceWork,
   stop: AbortSignal,
@@ -197,7 +201,7 @@ async function waitForBreaker(
   return 'no';
 }
 
-/** Waits for the account's rate. @returns 0 when the slice is to stop, or its window has shut */
+/** Waits for the account's rate. @returns 0 when the slice stops or its window has closed */
 async function waitForRate(
   { sender, outageRetry }: SliceWork,
   wanted: number,
@@ -214,7 +218,7 @@ async function waitForRate(
   return 0;
 }
 
-/** Requests whose files cannot be loaded are given back: left as `sending`, they would be in doubt, with no byte sent. */
+/** Requests whose files cannot be loaded are returned. Otherwise they would be in doubt although no byte was sent. */
 async function loadOrRelease(
   { source, sender, files, outageRetry }: Pick<SourceWork, 'source' | 'sender' | 'files' | 'outageRetry'>,
   claimed: readonly ClaimedRequest[],

@@ -2,7 +2,7 @@ import type { Ledger } from '../../ledger/connection.ts';
 import { openWorkerSession } from '../../ledger/slices/session.ts';
 import type { OutageRetry } from './outage-retry.ts';
 
-/** A new one is opened for one that is lost. @returns closes it */
+/** Keeps the worker's session open, and replaces it when it is lost. @returns closes it */
 export async function keepWorkerSession(
   pool: Ledger['pool'],
   worker: string,
@@ -19,12 +19,12 @@ export async function keepWorkerSession(
       await retry(() => session.close());
       if (end === 'closing') return;
       session = await open(true);
-      // What was told meanwhile was not heard.
+      // Notifications may have been missed meanwhile.
       onWake();
     }
   }
 
-  // It rejects only when patience ends, and then the process ends too.
+  // It rejects only when the process must end, so the process ends too.
   const kept = keep().catch(() => undefined);
   return () => {
     closing.resolve('closing');

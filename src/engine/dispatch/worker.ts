@@ -26,39 +26,39 @@ import { openDueWindows } from './windows.ts';
 import { keepWorkerSession } from './worker-session.ts';
 
 export type WorkerOptions = {
-  /** @throws InputError for an account that this process does not have; its slices are left to others. */
+  /** @throws InputError for an account that this process lacks. Its slices are left to other workers */
   readonly accountNamed: (name: string) => Promise<Account>;
   readonly onUnknownAccount?: (error: InputError) => void;
-  /** Drains: no new request, and what is on its way is recorded. */
+  /** Drains: sends no new request, and records those in flight. */
   readonly stop: AbortSignal;
-  /** Gives up on answers that have not come. */
+  /** Stops waiting for answers. */
   readonly cutOff: AbortSignal;
-  /** With a ledger that is away; when it ends, the worker does. */
+  /** Retries during an outage. When it gives up, the worker fails. */
   readonly outageRetry: OutageRetry;
-  /** Called for a slice that a failure has ended: what was on its way in it may be in doubt. */
+  /** Called when a slice has failed. Its requests in flight may be in doubt. */
   readonly onSliceFailed?: (run: string) => void;
   readonly observer?: Observer;
-  /** Told each time that the ledger is found to be held, with why: nothing is sent. */
+  /** Called at each check that finds the ledger on hold, with the reason. Nothing is sent. */
   readonly onHeld?: (reason: string) => void;
   readonly watchedRun?: string;
   readonly onWatch?: (watch: DispatchProgress) => void;
 };
 
-/** Most slices in one process; an account allows four at most, over the fleet. */
+/** Limit of slices in one process. An account allows at most four in the whole fleet. */
 const maxHeld = 8;
 
-/** Besides them, so many of urgent runs: those do not wait until a place is free. */
+/** Additional slices of urgent runs, which do not wait for a free one. */
 const maxUrgent = 2;
 
-/** With nothing to do, the queue is looked at so often (milliseconds), besides when a notification says that there may be something. */
+/** Milliseconds between two looks at an empty queue, if no notification comes first. */
 const idlePollInterval = 1_000;
 
 /**
- * Takes slices from the queue and works them, until it is stopped. Everything it needs to know of other workers is in the
- * ledger; while that is away, it waits.
+ * Acquires slices from the queue and sends them, until `stop`. Workers coordinate through the ledger alone; during an
+ * outage the worker waits.
  *
- * @throws InputError when suppressions are hashed, and their key is not here
- * @throws Error when the ledger fails otherwise than by being away, or is still away when the process has to end
+ * @throws InputError if suppressions are hashed and the key is missing
+ * @throws Error if the ledger fails, other than by an outage, or if an outage outlasts the worker
  */
 export async function runWorker(context: EngineContext, options: WorkerOptions): Promise<void> {
   const { ledger, now } = context;
@@ -98,13 +98,13 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
     onFree: wakeup.signal,
   });
 
-  /** Our own leases first: after an outage ours look expired, too. */
+  /** Own leases first: after an outage they look expired, too. */
   async function renewAndReclaim(): Promise<void> {
     await held.renewLeases();
     await reclaimExpiredSlices(queue, pool, worker);
   }
 
-  /** Also when there is nothing to claim: others are to hear of it. */
+  /** Also when there is nothing to claim, so that the hold is reported. */
   async function reportIfHeld(): Promise<void> {
     const { held } = await checkLedgerLocation(context);
     if (held !== null) options.onHeld?.(held);
@@ -146,12 +146,12 @@ async function acquireSlices(options: AcquireOptions): Promise<void> {
   while (!stop.aborted) {
     const acquired = held.busyCount() < maxHeld + maxUrgent && (await acquireOne(options));
     if (!acquired) await wakeup.wait(idlePollInterval, stop);
-    // A worker that has slices lets others go first.
+    // A worker with slices lets other workers go first.
     else if (held.count() > 1) await sleep(5 * held.count());
   }
 }
 
-/** @returns false when there is none for this worker */
+/** @returns false if there is none for this worker */
 async function acquireOne(options: AcquireOptions): Promise<boolean> {
   const { context, queue, outageRetry, worker, accounts, held } = options;
   const { ledger, now } = context;
