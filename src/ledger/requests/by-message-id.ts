@@ -28,10 +28,10 @@ export async function findRequestsByMessageId(
     [[...new Set(parsed.map(({ runNumber }) => runNumber))]],
   );
   const runs = new Map(rows.map((row) => [row.number, row]));
-  const named = new Map<string, RequestKey>();
+  const byMessageId = new Map<string, RequestKey>();
   for (const { messageId, runNumber, request } of parsed) {
     const found = runs.get(runNumber);
-    if (found && isMessageId(messageId, found.key)) named.set(messageId, { run: found.run, request });
+    if (found && isMessageId(messageId, found.key)) byMessageId.set(messageId, { run: found.run, request });
   }
-  return named;
+  return byMessageId;
 }

@@ -18,7 +18,7 @@ export type DoubtPolicy = {
 };
 
 /** How a slice was given up. `lost`: it was another worker's already, and nothing was changed. */
-export type FinishResult = 'done' | 'given back' | 'lost';
+export type FinishResult = 'done' | 'returned' | 'lost';
 
 /**
  * Gives a held slice up: done when nothing of it is left to send, and else for another holding. In the same transaction the
@@ -47,7 +47,7 @@ export async function finishSlice(
     await queue.complete(queueName, [job], null, { db: queueDb(client) });
     if (state === 'running') await enqueueSlices(queue, client, plan);
     await completeRun(queue, client, plan, policy, now);
-    return given === 'done' ? 'done' : 'given back';
+    return given === 'done' ? 'done' : 'returned';
   });
 }
 

@@ -16,7 +16,7 @@ type LedgerRequest = {
   readonly addresses: readonly string[];
   /** How many recipients and attempts there are, as the request itself says. */
   readonly counts: readonly number[];
-  readonly words: Readonly<Record<string, string>>;
+  readonly outcomes: Readonly<Record<string, string>>;
   /** The owner is not known of a request that has no row, and was accepted. */
   readonly attempts: readonly { readonly owner: string | null; readonly verdict: string | null }[];
 };
@@ -24,7 +24,7 @@ type LedgerRequest = {
 type LedgerRun = {
   readonly run: RunState;
   /** Requests by what the tables say of them, in order. */
-  readonly noted: readonly number[];
+  readonly accepted: readonly number[];
   readonly reportedEarly: readonly number[];
   readonly attempted: readonly number[];
   readonly requests: readonly LedgerRequest[];
@@ -46,7 +46,7 @@ async function readLedger({ pool, run }: World): Promise<LedgerRun> {
           'state', q.state, 'hasRow', o.request IS NOT NULL, 'owner', o.owner, 'reported', o.reported,
           'resends', q.resends,
           'addresses', c.addresses, 'counts', json_build_array(q.recipients, q.attempts),
-          'words', (SELECT coalesce(json_object_agg(c.addresses[o.position], o.outcome), '{}')
+          'outcomes', (SELECT coalesce(json_object_agg(c.addresses[o.position], o.outcome), '{}')
                     FROM recipient_outcomes o WHERE o.run_id = $1 AND o.request = q.request),
           'attempts', (SELECT coalesce(json_agg(json_build_object('owner', a.owner, 'verdict', a.verdict)
                                                 ORDER BY a.attempt), '[]')
@@ -59,17 +59,17 @@ async function readLedger({ pool, run }: World): Promise<LedgerRun> {
         LEFT JOIN requests o ON o.run_id = q.run_id AND o.request = q.request
         WHERE q.run_id = $1
       ),
-      'noted', (
+      'accepted', (
         SELECT coalesce(json_agg(request ORDER BY request), '[]')
         FROM (
           SELECT unnest(requests) AS request FROM outcomes WHERE run_id = $1
           UNION ALL
-          SELECT s.first_request + CAST(place AS integer) - 1
+          SELECT s.first_request + CAST(ordinal AS integer) - 1
           FROM slice_outcomes o
           JOIN slices s USING (run_id, slice)
-          CROSS JOIN LATERAL unnest(o.took_ms) WITH ORDINALITY AS noted (took_ms, place)
-          WHERE run_id = $1 AND noted.took_ms IS NOT NULL
-        ) noted
+          CROSS JOIN LATERAL unnest(o.took_ms) WITH ORDINALITY AS outcome (took_ms, ordinal)
+          WHERE run_id = $1 AND outcome.took_ms IS NOT NULL
+        ) accepted
       ),
       'reportedEarly', (
         SELECT coalesce(json_agg(request ORDER BY request), '[]') FROM early_proofs WHERE run_id = $1
@@ -125,7 +125,7 @@ export async function compare(model: Model, world: World): Promise<void> {
   if (model.run !== 'cancelled') expect(ledger.counts, 'the counts of slices').toEqual(countsOf(model));
   expect(ledger.run, 'the run').toBe(model.run);
   for (const request of ledger.requests) expectPromisesKept(model, world, request);
-  expectNobodyForgotten(ledger);
+  expectNoneLeftBehind(ledger);
   await expectSums(model, world, ledger);
 }
 
@@ -148,10 +148,10 @@ function isRejectedWhole({ state, divided }: ModelRequest): boolean {
 }
 
 /** Each request has a row, or is noted as accepted, or neither; only one that has a row has attempts of its own. */
-function expectTables({ requests }: Model, { noted, reportedEarly, attempted }: LedgerRun): void {
+function expectTables({ requests }: Model, { accepted, reportedEarly, attempted }: LedgerRun): void {
   const numbers = (is: (request: ModelRequest) => boolean) =>
     requests.filter((request) => is(request)).map(({ number }) => number);
-  expect(noted, 'rule 2: requests without rows that are noted as accepted').toEqual(
+  expect(accepted, 'rule 2: requests without rows that are noted as accepted').toEqual(
     numbers(({ hasRow, state }) => !hasRow && state === 'accepted'),
   );
   expect(reportedEarly, 'requests of which a report came before they had rows').toEqual(
@@ -163,7 +163,7 @@ function expectTables({ requests }: Model, { noted, reportedEarly, attempted }: 
 }
 
 function expectedRequest(request: ModelRequest): unknown {
-  const { number, state, hasRow, owner, reported, resends, addresses, words, attempts } = request;
+  const { number, state, hasRow, owner, reported, resends, addresses, outcomes, attempts } = request;
   return {
     number,
     state,
@@ -173,7 +173,7 @@ function expectedRequest(request: ModelRequest): unknown {
     resends,
     addresses,
     counts: [addresses.length, attempts.length],
-    words: Object.fromEntries(words),
+    outcomes: Object.fromEntries(outcomes),
     attempts: attempts.map((attempt) => ({
       owner: hasRow || state === 'sending' ? attempt.owner : null,
       verdict: attempt.verdict,
@@ -181,7 +181,7 @@ function expectedRequest(request: ModelRequest): unknown {
   };
 }
 
-const mayBeThere: readonly RequestState[] = ['sending', 'in_doubt', 'accepted', 'abandoned'];
+const sentStates: readonly RequestState[] = ['sending', 'in_doubt', 'accepted', 'abandoned'];
 
 /** Rules 2, 3 and 6, told by what the service has. */
 function expectPromisesKept(model: Model, { service, messageIds }: World, request: LedgerRequest): void {
@@ -192,9 +192,9 @@ function expectPromisesKept(model: Model, { service, messageIds }: World, reques
   expect(accepted, `rule 6: how often the service accepted request ${number}`).toBeLessThanOrEqual(
     1 + resends,
   );
-  const named = mayBeThere.includes(state) || (state === 'planned' && resends > 0);
+  const named = sentStates.includes(state) || (state === 'planned' && resends > 0);
   expect(accepted === 0 || named, `request ${number} is ${state}, and the service has it`).toBe(true);
-  const known = accepted > 0 || model.requests[number - 1]?.taken;
+  const known = accepted > 0 || model.requests[number - 1]?.resolvedAsAccepted;
   expect(
     state !== 'accepted' || known,
     `request ${number} is accepted, and the service does not have it`,
@@ -202,7 +202,7 @@ function expectPromisesKept(model: Model, { service, messageIds }: World, reques
 }
 
 /** Where nothing is to come any more, nothing may be left under way. */
-function expectNobodyForgotten({ run, requests, slices }: LedgerRun): void {
+function expectNoneLeftBehind({ run, requests, slices }: LedgerRun): void {
   const held = JSON.stringify(slices).includes('"held"');
   const left = requests.filter(({ state }) => state === 'sending' || state === 'planned');
   const over = run === 'completed' || (run === 'cancelled' && !held);

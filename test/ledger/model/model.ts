@@ -30,12 +30,12 @@ export type Settings = {
   /** How often the campaign's policy sends a request in doubt again. */
   readonly resends: number;
   /** Whether it may occur to somebody to cancel it: after that, there is little to be seen. */
-  readonly cancellable: boolean;
+  readonly mayCancel: boolean;
   /** Whether workers die. */
-  readonly deadly: boolean;
+  readonly workersMayEnd: boolean;
 };
 
-export type RecipientWord = 'delivered' | 'undelivered' | 'cancelled';
+export type RecipientOutcome = 'delivered' | 'undelivered' | 'cancelled';
 
 export type ModelRequest = {
   readonly number: number;
@@ -51,10 +51,10 @@ export type ModelRequest = {
   /** Its recipients are in two others. */
   divided: boolean;
   /** An operator took it as accepted. */
-  taken: boolean;
+  resolvedAsAccepted: boolean;
   addresses: readonly string[];
   /** What is known of a recipient alone, by address. */
-  readonly words: Map<string, RecipientWord>;
+  readonly outcomes: Map<string, RecipientOutcome>;
   readonly attempts: ModelAttempt[];
 };
 
@@ -84,15 +84,15 @@ export type Holding = {
   readonly worker: string;
   readonly slice: number;
   /** The worker has given it up. */
-  over: boolean;
+  isReleased: boolean;
   /** What it has read, and not claimed. */
-  ahead: Ahead | undefined;
+  readAhead: ReadAhead | undefined;
   /** The last change of the slice that it has asked for by itself. */
   last: SliceChange | undefined;
 };
 
 /** Requests without rows that a worker has read, and the suppressions that were looked at: in the model, and in the ledger. */
-export type Ahead = {
+export type ReadAhead = {
   readonly requests: readonly OrdinaryRequest[];
   readonly epoch: number;
   readonly ledgerEpoch: string;
@@ -104,7 +104,7 @@ export type SliceChange = {
   readonly at: Date;
   readonly after: number;
   readonly to: number;
-  readonly ahead: Ahead | undefined;
+  readonly readAhead: ReadAhead | undefined;
 };
 
 /** What an exchange came to, as far as the worker knows. */
@@ -130,7 +130,7 @@ export type Settled = {
   readonly divide: boolean;
 };
 
-export function newModel(
+export function createModel(
   settings: Settings,
   requests: readonly (readonly string[])[],
   requestsInSlice: number,
@@ -180,33 +180,33 @@ export function plannedRequest(number: number, addresses: readonly string[]): Mo
     reported: false,
     reportedEarly: false,
     divided: false,
-    taken: false,
+    resolvedAsAccepted: false,
     addresses,
-    words: new Map(),
+    outcomes: new Map(),
     attempts: [],
   };
 }
 
-export function requestNumbered(model: Model, number: number): ModelRequest {
+export function findRequest(model: Model, number: number): ModelRequest {
   const request = model.requests.find((candidate) => candidate.number === number);
   if (!request) throw new Error(`the model has no request ${number}`);
   return request;
 }
 
-export function sliceNumbered(model: Model, number: number): ModelSlice {
+export function findSlice(model: Model, number: number): ModelSlice {
   const slice = model.slices.find((candidate) => candidate.number === number);
   if (!slice) throw new Error(`the model has no slice ${number}`);
   return slice;
 }
 
-export function doubtsOf(model: Model): ModelSlice {
+export function doubtsSlice(model: Model): ModelSlice {
   const slice = model.slices.find(({ phase }) => phase === 'settling doubts');
   if (!slice) throw new Error('the model has no phase of settling doubts');
   return slice;
 }
 
 /** The slice that a request is in. */
-export function sliceOf(model: Model, { number }: ModelRequest): ModelSlice {
+export function sliceOfRequest(model: Model, { number }: ModelRequest): ModelSlice {
   const slice = model.slices.find((each) => each.first <= number && number <= each.last);
   if (!slice) throw new Error(`the model has no slice of request ${number}`);
   return slice;

@@ -8,7 +8,7 @@ export const operations = {
   acquireSlice,
   advanceSlices,
   claimRequests,
-  reclaimSlicesOfDeadWorkers: reclaimSlicesOfEndedWorkers,
+  reclaimSlicesOfEndedWorkers: reclaimSlicesOfEndedWorkers,
   settleRequests,
   startNextAttempt,
 };

@@ -10,20 +10,20 @@ import { beginRun } from '../../../src/ledger/runs/begin.ts';
 import { cancelRun, pauseRun } from '../../../src/ledger/runs/stop.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
-import { doubtsOf, type Model, type ModelRequest } from './model.ts';
+import { doubtsSlice, type Model, type ModelRequest } from './model.ts';
 import { report, resendDoubts, resolve, sentTo } from './predict-requests.ts';
 import { begin, cancel, pause } from './predict-slices.ts';
-import { inHand, planOf, policyOf } from './slice-steps.ts';
+import { activeHoldings, planOf, policyOf } from './slice-steps.ts';
 import { choose, type Step } from './step.ts';
 import type { World } from './world.ts';
 
 /** What operators, the campaign's policy and the service do to a run from outside. */
 
-/** @param again also when it runs already */
-export const beginOrResume = (again: boolean): Step => ({
+/** @param evenIfRunning also when it runs already */
+export const beginOrResume = (evenIfRunning: boolean): Step => ({
   name: 'begin',
-  possible: ({ run }) => again || run === 'planned' || run === 'paused',
-  async take(model, { queue, pool, run }) {
+  possible: ({ run }) => evenIfRunning || run === 'planned' || run === 'paused',
+  async run(model, { queue, pool, run }) {
     const before = model.run;
     const plan = planOf(run, model.settings);
     expect(await beginRun(queue, pool, plan, policyOf(model.settings), new Date())).toBe(before);
@@ -31,31 +31,31 @@ export const beginOrResume = (again: boolean): Step => ({
   },
 });
 
-export const pauseIt: Step = {
+export const pauseStep: Step = {
   name: 'pause',
   possible: ({ run }) => run !== 'paused',
-  async take(model, { queue, pool, run }) {
+  async run(model, { queue, pool, run }) {
     const stopped = await pauseRun(queue, pool, run, 'wait');
     expect(stopped?.changed, 'whether it was paused').toBe(pause(model));
   },
 };
 
-export const cancelIt: Step = {
+export const cancelStep: Step = {
   name: 'cancel',
-  possible: ({ run, settings }) => settings.cancellable && run !== 'planned' && run !== 'cancelled',
-  async take(model, { queue, pool, run }) {
+  possible: ({ run, settings }) => settings.mayCancel && run !== 'planned' && run !== 'cancelled',
+  async run(model, { queue, pool, run }) {
     const stopped = await cancelRun(queue, pool, run, 'enough', new Date());
     expect(stopped?.changed, 'whether it was cancelled').toBe(cancel(model));
   },
 };
 
-/** @param places of requests, in doubt or not */
-export function resolveSome(places: readonly number[], resolution: Resolution): Step {
+/** @param indexes of requests, in doubt or not */
+export function resolveSome(indexes: readonly number[], resolution: Resolution): Step {
   return {
-    name: `resolve(${places}, ${resolution})`,
+    name: `resolve(${indexes}, ${resolution})`,
     possible: (model) => model.requests.some(({ state }) => state === 'in_doubt'),
-    async take(model, { pool, run }) {
-      const requests = places.map((place) => choose(model.requests, place).number);
+    async run(model, { pool, run }) {
+      const requests = indexes.map((index) => choose(model.requests, index).number);
       const word = { resolution, by: 'ann', reason: 'seen', now: new Date() };
       const resolved = await inTransaction(pool, (client) =>
         resolveRequests(client, { run, requests, ...word }),
@@ -68,13 +68,14 @@ export function resolveSome(places: readonly number[], resolution: Resolution): 
   };
 }
 
-export function resendByPolicy(place: number): Step {
-  const doubts = (model: Model) => inHand(model).filter(({ slice }) => slice === doubtsOf(model).number);
+export function resendByPolicy(index: number): Step {
+  const doubts = (model: Model) =>
+    activeHoldings(model).filter(({ slice }) => slice === doubtsSlice(model).number);
   return {
-    name: `resendDoubts(${place})`,
+    name: `resendDoubts(${index})`,
     possible: (model) => doubts(model).length > 0,
-    async take(model, { pool, run }) {
-      const holding = choose(doubts(model), place);
+    async run(model, { pool, run }) {
+      const holding = choose(doubts(model), index);
       const sent = await resendInLedger(pool, run, holding.owner, model.settings.resends, new Date());
       expect(sent, 'requests that are sent again').toBe(resendDoubts(model, holding));
     },
@@ -82,12 +83,12 @@ export function resendByPolicy(place: number): Step {
 }
 
 /** The service is asked what it has: what it does not have proves nothing. */
-export function lookUp(place: number): Step {
+export function lookUp(index: number): Step {
   return {
-    name: `lookUp(${place})`,
+    name: `lookUp(${index})`,
     possible: (model) => model.requests.some(({ state }) => state === 'in_doubt'),
-    async take(model, world) {
-      const request = choose(model.requests, place);
+    async run(model, world) {
+      const request = choose(model.requests, index);
       if (!isAccepted(world, request)) return;
       const proven = { run: world.run, request: request.number, proof: 'look-up', now: new Date() };
       expect(await acceptLookedUp(world.pool, proven)).toBe(request.state === 'in_doubt');
@@ -102,17 +103,17 @@ function isAccepted({ service, messageIds }: World, { number }: ModelRequest): b
 
 /** A delivery report of something that the service has, whether we know that or not. */
 export function deliver(
-  place: number,
+  index: number,
   recipient: number,
   outcome: 'delivered' | 'undelivered' | 'pending',
 ): Step {
   return {
-    name: `report(${place}, ${recipient}, ${outcome})`,
+    name: `report(${index}, ${recipient}, ${outcome})`,
     possible: ({ requests }) => requests.some(({ attempts }) => attempts.length > 0),
-    async take(model, world) {
+    async run(model, world) {
       const known = model.requests.filter((request) => isAccepted(world, request));
       if (known.length === 0) return;
-      const request = choose(known, place);
+      const request = choose(known, index);
       const address = choose(sentTo(request), recipient);
       const messageId = world.messageIds.get(request.number) ?? '';
       const call = { account: 'sandbox', method: 'POST', contentType: 'test', headers: {} } as const;
@@ -136,12 +137,12 @@ export function deliver(
   };
 }
 
-export function suppress(place: number, recipient: number): Step {
+export function suppress(index: number, recipient: number): Step {
   return {
-    name: `suppress(${place}, ${recipient})`,
+    name: `suppress(${index}, ${recipient})`,
     possible: () => true,
-    async take(model, { pool }) {
-      const request = choose(model.requests, place);
+    async run(model, { pool }) {
+      const request = choose(model.requests, index);
       if (request.addresses.length === 0) return;
       const address = choose(request.addresses, recipient);
       const others = { subAccount: '', reason: '', source: 'operator', createdAt: new Date() } as const;

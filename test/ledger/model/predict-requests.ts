@@ -1,19 +1,19 @@
 import type { Resolution } from '../../../src/domain/runs.ts';
 import type { AdvanceResult } from '../../../src/ledger/requests/advance.ts';
 import {
-  doubtsOf,
+  doubtsSlice,
   type Flight,
+  findRequest,
+  findSlice,
   type Holding,
   isHeldBy,
   type Model,
   type ModelRequest,
   type ModelSlice,
   plannedRequest,
-  requestNumbered,
   requestsIn,
   type Settled,
-  sliceNumbered,
-  sliceOf,
+  sliceOfRequest,
   waitingSlice,
 } from './model.ts';
 
@@ -21,14 +21,14 @@ import {
 
 /** @returns the requests that the holder may send now: those without rows first */
 export function claim(model: Model, holding: Holding, limit: number): ModelRequest[] {
-  const slice = sliceNumbered(model, holding.slice);
+  const slice = findSlice(model, holding.slice);
   if (!isHeldBy(slice, holding.owner)) return [];
-  const ordinary = claimOrdinary(model, holding, limit);
+  const ordinary = claimWithoutRows(model, holding, limit);
   return [...ordinary, ...claimRows(model, holding, limit - ordinary.length)];
 }
 
-function claimOrdinary(model: Model, holding: Holding, limit: number): ModelRequest[] {
-  const slice = sliceNumbered(model, holding.slice);
+function claimWithoutRows(model: Model, holding: Holding, limit: number): ModelRequest[] {
+  const slice = findSlice(model, holding.slice);
   const found = readAhead(model, holding);
   const requests = found.slice(0, limit);
   const to = requests.length === found.length ? slice.last : (requests.at(-1)?.number ?? 0);
@@ -38,8 +38,8 @@ function claimOrdinary(model: Model, holding: Holding, limit: number): ModelRequ
 
 /** What comes after the last claim. One with a suppressed recipient gets a row, where the slice is still held. */
 export function readAhead(model: Model, { owner, slice: number }: Holding): ModelRequest[] {
-  const slice = sliceNumbered(model, number);
-  const found = ordinaryBetween(model, slice.claimedTo, slice.last);
+  const slice = findSlice(model, number);
+  const found = rowlessBetween(model, slice.claimedTo, slice.last);
   const isSuppressed = ({ addresses }: ModelRequest) =>
     addresses.some((address) => model.suppressed.has(address));
   for (const request of isHeldBy(slice, owner) ? found : []) {
@@ -60,13 +60,13 @@ export function claimRange(
   to: number,
   epoch: number,
 ): AdvanceResult {
-  const slice = sliceNumbered(model, number);
+  const slice = findSlice(model, number);
   if (!isHeldBy(slice, owner)) return 'lost';
   const isMade = slice.version === version;
   if (!isMade && slice.version !== version - 1) return 'lost';
   if (!isMade) {
     slice.version = version;
-    if (to < slice.claimedTo) giveBack(model, slice, to);
+    if (to < slice.claimedTo) returnRange(model, slice, to);
     else if (model.run === 'running' && epoch === model.epoch) claimTo(model, slice, to);
   }
   return slice.claimedTo === to ? 'granted' : 'refused';
@@ -74,7 +74,7 @@ export function claimRange(
 
 function claimTo(model: Model, slice: ModelSlice, to: number): void {
   const owner = slice.owner ?? '';
-  for (const request of ordinaryBetween(model, slice.claimedTo, to)) {
+  for (const request of rowlessBetween(model, slice.claimedTo, to)) {
     request.state = 'sending';
     request.owner = owner;
     request.attempts.push({ owner, verdict: null, answered: false });
@@ -83,8 +83,8 @@ function claimTo(model: Model, slice: ModelSlice, to: number): void {
 }
 
 /** Nothing of it was ever sent, so that nothing is known of it. In a run that is cancelled it is that. */
-function giveBack(model: Model, slice: ModelSlice, to: number): void {
-  for (const request of ordinaryBetween(model, to, slice.claimedTo)) {
+function returnRange(model: Model, slice: ModelSlice, to: number): void {
+  for (const request of rowlessBetween(model, to, slice.claimedTo)) {
     request.state = model.run === 'cancelled' ? 'cancelled' : 'planned';
     request.owner = null;
     request.attempts.length = 0;
@@ -92,38 +92,38 @@ function giveBack(model: Model, slice: ModelSlice, to: number): void {
   slice.claimedTo = to;
 }
 
-function ordinaryBetween(model: Model, after: number, to: number): ModelRequest[] {
+function rowlessBetween(model: Model, after: number, to: number): ModelRequest[] {
   return model.requests.filter(({ hasRow, number }) => !hasRow && number > after && number <= to);
 }
 
 function claimRows(model: Model, { owner, slice: number }: Holding, limit: number): ModelRequest[] {
-  const slice = sliceNumbered(model, number);
+  const slice = findSlice(model, number);
   if (limit === 0 || model.run !== 'running') return [];
   slice.version++;
   const batch = requestsIn(model, slice, 'planned')
     .filter(({ hasRow }) => hasRow)
     .slice(0, limit);
-  for (const request of batch) leaveOut(model, request, owner);
+  for (const request of batch) claimUnsuppressed(model, request, owner);
   return batch.filter(({ state }) => state === 'sending');
 }
 
 /** Its holder has begun it, and notes something else of it than that it was accepted. */
 function addSendingRow(model: Model, request: ModelRequest, owner: string): void {
   const isSent = !request.hasRow && request.state === 'sending';
-  if (isSent && isHeldBy(sliceOf(model, request), owner)) request.hasRow = true;
+  if (isSent && isHeldBy(sliceOfRequest(model, request), owner)) request.hasRow = true;
 }
 
-function leaveOut({ suppressed }: Model, request: ModelRequest, owner: string): void {
+function claimUnsuppressed({ suppressed }: Model, request: ModelRequest, owner: string): void {
   const unwanted = request.addresses.filter((address) => suppressed.has(address));
   const nobodyLeft =
     unwanted.length > 0 &&
     request.addresses.every(
-      (address) => suppressed.has(address) || request.words.get(address) === 'cancelled',
+      (address) => suppressed.has(address) || request.outcomes.get(address) === 'cancelled',
     );
-  if (nobodyLeft) giveUpPlanned(request);
+  if (nobodyLeft) cancelRequest(request);
   if (request.state === 'cancelled' || request.attempts.length === 0) {
     for (const address of unwanted) {
-      if (!request.words.has(address)) request.words.set(address, 'cancelled');
+      if (!request.outcomes.has(address)) request.outcomes.set(address, 'cancelled');
     }
   }
   if (nobodyLeft) return;
@@ -133,21 +133,21 @@ function leaveOut({ suppressed }: Model, request: ModelRequest, owner: string): 
 }
 
 /** It is not sent. Where it had been in doubt, it is again: that it was to be sent again proves nothing. */
-function giveUpPlanned(request: ModelRequest): void {
+function cancelRequest(request: ModelRequest): void {
   request.state = request.resends > 0 ? 'in_doubt' : 'cancelled';
 }
 
 /** In a run that is cancelled. */
 export function cancelPlanned(model: Model, slice: ModelSlice): void {
-  for (const request of requestsIn(model, slice, 'planned')) giveUpPlanned(request);
+  for (const request of requestsIn(model, slice, 'planned')) cancelRequest(request);
 }
 
 export function sentTo(request: ModelRequest): string[] {
-  return request.addresses.filter((address) => request.words.get(address) !== 'cancelled');
+  return request.addresses.filter((address) => request.outcomes.get(address) !== 'cancelled');
 }
 
 /** Rule 2: what is sending without a live owner is in doubt, unless it is proved that the service has it. */
-export function doubt(model: Model, slice: ModelSlice): void {
+export function markInDoubt(model: Model, slice: ModelSlice): void {
   for (const request of requestsIn(model, slice, 'sending')) {
     request.hasRow = true;
     request.state = request.reported ? 'accepted' : 'in_doubt';
@@ -159,7 +159,7 @@ export function doubt(model: Model, slice: ModelSlice): void {
 
 /** @returns whether the holder may send it again */
 export function startNextAttempt(model: Model, { request: number, attempt, holding }: Flight): boolean {
-  const request = requestNumbered(model, number);
+  const request = findRequest(model, number);
   addSendingRow(model, request, holding.owner);
   if (!request.hasRow) return false;
   const ended = request.attempts[attempt - 1];
@@ -178,9 +178,9 @@ export function settle(
   { request: number, attempt, holding }: Flight,
   settled: Settled,
 ): boolean {
-  const request = requestNumbered(model, number);
+  const request = findRequest(model, number);
   if (settled.state !== 'accepted') addSendingRow(model, request, holding.owner);
-  if (!request.hasRow) return noteAccepted(model, request, holding.owner, settled);
+  if (!request.hasRow) return recordAccepted(model, request, holding.owner, settled);
   const ended = request.attempts[attempt - 1];
   const open = ended?.verdict === null || (ended?.verdict === 'in_doubt' && !ended.answered);
   if (ended && open && ended.owner === holding.owner) {
@@ -198,19 +198,19 @@ export function settle(
 }
 
 /** Those without rows that were noted as accepted together: one change of each of their slices. */
-export function noteTogether(model: Model, numbers: readonly number[]): void {
-  const noted = numbers.map((number) => requestNumbered(model, number)).filter(({ hasRow }) => !hasRow);
-  for (const slice of new Set(noted.map((request) => sliceOf(model, request)))) slice.version++;
+export function countAcceptedTogether(model: Model, numbers: readonly number[]): void {
+  const accepted = numbers.map((number) => findRequest(model, number)).filter(({ hasRow }) => !hasRow);
+  for (const slice of new Set(accepted.map((request) => sliceOfRequest(model, request)))) slice.version++;
 }
 
 /** Of a request without a row. */
-function noteAccepted(
+function recordAccepted(
   model: Model,
   request: ModelRequest,
   owner: string,
   { state, verdict }: Settled,
 ): boolean {
-  const slice = sliceOf(model, request);
+  const slice = sliceOfRequest(model, request);
   if (state !== 'accepted' || request.state !== 'sending' || !isHeldBy(slice, owner)) return false;
   request.state = 'accepted';
   request.owner = null;
@@ -219,11 +219,11 @@ function noteAccepted(
 }
 
 /** Of what was sent before it was sent again nothing is proved by what became of it the last time. */
-function settledState({ resends, reported }: ModelRequest, told: Settled['state']): ModelRequest['state'] {
-  if (told === 'accepted') return 'accepted';
-  const mayBeThere = told === 'in_doubt' || resends > 0;
-  if (reported && (mayBeThere || told === 'planned')) return 'accepted';
-  return mayBeThere && told !== 'planned' ? 'in_doubt' : told;
+function settledState({ resends, reported }: ModelRequest, settled: Settled['state']): ModelRequest['state'] {
+  if (settled === 'accepted') return 'accepted';
+  const mayBeAccepted = settled === 'in_doubt' || resends > 0;
+  if (reported && (mayBeAccepted || settled === 'planned')) return 'accepted';
+  return mayBeAccepted && settled !== 'planned' ? 'in_doubt' : settled;
 }
 
 /** Rejected requests go into two halves each; a slice of the new requests waits. */
@@ -231,12 +231,12 @@ export function divide(model: Model, numbers: readonly number[]): void {
   if (model.run !== 'planned' && model.run !== 'running' && model.run !== 'paused') return;
   const highest = model.requests.length;
   for (const number of numbers.toSorted((one, other) => one - other)) {
-    const request = requestNumbered(model, number);
-    const words = [...request.words.values()];
+    const request = findRequest(model, number);
+    const outcomes = [...request.outcomes.values()];
     const left = sentTo(request);
     const whole = request.state !== 'rejected' || request.resends > 0 || left.length < 2;
-    if (whole || words.some((word) => word !== 'cancelled')) continue;
-    request.addresses = request.addresses.filter((address) => request.words.has(address));
+    if (whole || outcomes.some((outcome) => outcome !== 'cancelled')) continue;
+    request.addresses = request.addresses.filter((address) => request.outcomes.has(address));
     request.divided = true;
     const middle = Math.ceil(left.length / 2);
     for (const half of [left.slice(0, middle), left.slice(middle)]) {
@@ -250,12 +250,12 @@ export function divide(model: Model, numbers: readonly number[]): void {
 }
 
 /** The holder takes back what it claimed without an answer. */
-export function takeBackUnanswered(
+export function predictRelease(
   model: Model,
   { owner, slice: number }: Holding,
   known: readonly number[],
 ): void {
-  const slice = sliceNumbered(model, number);
+  const slice = findSlice(model, number);
   if (!isHeldBy(slice, owner)) return;
   slice.version++;
   for (const request of requestsIn(model, slice, 'sending')) {
@@ -273,7 +273,7 @@ export function report(
   address: string,
   outcome: 'delivered' | 'undelivered' | 'pending',
 ) {
-  if (outcome !== 'pending' && !request.words.has(address)) request.words.set(address, outcome);
+  if (outcome !== 'pending' && !request.outcomes.has(address)) request.outcomes.set(address, outcome);
   if (request.state === 'sending') request.reported = true;
   if (request.state === 'sending' && !request.hasRow) request.reportedEarly = true;
   if (request.state !== 'in_doubt' && (request.state !== 'planned' || request.resends === 0)) return;
@@ -289,7 +289,7 @@ export function resolve(model: Model, numbers: readonly number[], word: Resoluti
   );
   for (const request of resolved) {
     request.state = ({ accepted: 'accepted', resend: 'planned', abandon: 'abandoned' } as const)[word];
-    if (word === 'accepted') request.taken = true;
+    if (word === 'accepted') request.resolvedAsAccepted = true;
     if (word === 'resend') sendAgain(model, request);
   }
   if (word === 'resend' && resolved.length > 0 && model.run === 'completed') model.run = 'paused';
@@ -298,7 +298,7 @@ export function resolve(model: Model, numbers: readonly number[], word: Resoluti
 
 /** By the campaign's policy. @returns how many */
 export function resendDoubts(model: Model, { owner }: Holding): number {
-  if (!isHeldBy(doubtsOf(model), owner) || model.run !== 'running') return 0;
+  if (!isHeldBy(doubtsSlice(model), owner) || model.run !== 'running') return 0;
   const again = model.requests.filter(
     ({ state, resends }) => state === 'in_doubt' && resends < model.settings.resends,
   );

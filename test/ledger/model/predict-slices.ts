@@ -1,20 +1,20 @@
 import {
-  doubtsOf,
+  doubtsSlice,
+  findSlice,
   type Holding,
   isHeldBy,
   type Model,
   type ModelSlice,
   requestsIn,
-  sliceNumbered,
 } from './model.ts';
-import { cancelPlanned, doubt } from './predict-requests.ts';
+import { cancelPlanned, markInDoubt } from './predict-requests.ts';
 
 /** What must become of a run's slices. Every function changes the model as the ledger has to change. */
 
 export function begin(model: Model): void {
   if (model.run !== 'planned' && model.run !== 'paused' && model.run !== 'running') return;
   dequeue(model);
-  const doubts = doubtsOf(model);
+  const doubts = doubtsSlice(model);
   if (model.run === 'paused' && doubts.state === 'done') doubts.state = 'waiting';
   model.run = 'running';
   enqueue(model);
@@ -42,7 +42,7 @@ export function cancel(model: Model): boolean {
 function enqueue(model: Model): void {
   const { maxRunSlices, canary } = model.settings;
   const inQueue = model.slices.filter(({ state }) => state === 'queued' || state === 'held').length;
-  const canaryDone = sliceNumbered(model, 1).state === 'done';
+  const canaryDone = findSlice(model, 1).state === 'done';
   const next = model.slices
     .filter(
       ({ number, phase, state }) =>
@@ -59,7 +59,7 @@ function dequeue(model: Model): void {
 
 function complete(model: Model): void {
   if (model.run !== 'running' && model.run !== 'paused') return;
-  const doubts = doubtsOf(model);
+  const doubts = doubtsSlice(model);
   if (model.slices.some(({ phase, state }) => phase === 'sending' && state !== 'done')) return;
   if (doubts.state === 'queued' || doubts.state === 'held') return;
   const { lookUp, resends } = model.settings;
@@ -86,11 +86,11 @@ export function acquirable(model: Model): { readonly slices: readonly number[]; 
 }
 
 export function acquire(model: Model, holding: Holding): void {
-  const slice = sliceNumbered(model, holding.slice);
+  const slice = findSlice(model, holding.slice);
   if (model.run === 'planned') model.run = 'running';
   slice.version++;
   Object.assign(slice, { state: 'held', owner: holding.owner, worker: holding.worker, expired: false });
-  doubt(model, slice);
+  markInDoubt(model, slice);
   model.holdings.push(holding);
 }
 
@@ -99,16 +99,16 @@ export function finish(
   model: Model,
   { owner, slice: number }: Holding,
   interrupted: boolean,
-): 'done' | 'given back' | 'lost' {
-  const slice = sliceNumbered(model, number);
+): 'done' | 'returned' | 'lost' {
+  const slice = findSlice(model, number);
   if (!isHeldBy(slice, owner)) return 'lost';
   if (model.run === 'cancelled') cancelPlanned(model, slice);
-  doubt(model, slice);
-  giveUp(model, slice, mustWait(model, slice, interrupted) ? 'waiting' : 'done');
+  markInDoubt(model, slice);
+  endHolding(model, slice, mustWait(model, slice, interrupted) ? 'waiting' : 'done');
   const { state } = slice;
   if (model.run === 'running') enqueue(model);
   complete(model);
-  return state === 'done' ? 'done' : 'given back';
+  return state === 'done' ? 'done' : 'returned';
 }
 
 function mustWait(model: Model, slice: ModelSlice, interrupted: boolean): boolean {
@@ -118,32 +118,32 @@ function mustWait(model: Model, slice: ModelSlice, interrupted: boolean): boolea
   return model.run !== 'cancelled' && (interrupted || model.run !== 'running');
 }
 
-function giveUp(model: Model, slice: ModelSlice, state: 'waiting' | 'done'): void {
+function endHolding(model: Model, slice: ModelSlice, state: 'waiting' | 'done'): void {
   // A job that is offered to others cannot be ended by who lost it; the worker that fetches it finds that it stands for nothing.
   if (slice.expired) model.staleJobs++;
   Object.assign(slice, { state, owner: null, worker: null, expired: false });
 }
 
-export function handBack(model: Model, { owner, slice: number }: Holding): void {
-  const slice = sliceNumbered(model, number);
-  if (isHeldBy(slice, owner)) takeBack(model, slice);
+export function returnHeld(model: Model, { owner, slice: number }: Holding): void {
+  const slice = findSlice(model, number);
+  if (isHeldBy(slice, owner)) release(model, slice);
 }
 
-function takeBack(model: Model, slice: ModelSlice): void {
-  doubt(model, slice);
+function release(model: Model, slice: ModelSlice): void {
+  markInDoubt(model, slice);
   if (model.run === 'planned' || model.run === 'running') {
     Object.assign(slice, { state: 'queued', owner: null, worker: null, expired: false });
     return;
   }
   if (model.run === 'cancelled') cancelPlanned(model, slice);
-  giveUp(model, slice, model.run === 'cancelled' ? 'done' : 'waiting');
+  endHolding(model, slice, model.run === 'cancelled' ? 'done' : 'waiting');
 }
 
 /** @returns how many slices of dead workers there were */
 export function reclaim(model: Model): number {
-  const orphans = model.slices.filter(
+  const unowned = model.slices.filter(
     ({ state, worker }) => state === 'held' && worker !== null && !model.workers.includes(worker),
   );
-  for (const slice of orphans) takeBack(model, slice);
-  return orphans.length;
+  for (const slice of unowned) release(model, slice);
+  return unowned.length;
 }

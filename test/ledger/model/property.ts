@@ -1,84 +1,91 @@
 import fc from 'fast-check';
 import type { Ledger } from '../../../src/ledger/connection.ts';
-import { walkToTheEnd } from './end.ts';
+import { finishRun } from './finish-run.ts';
 import type { Settings } from './model.ts';
 import type { Mutation } from './operations.ts';
 import {
   beginOrResume,
-  cancelIt,
+  cancelStep,
   deliver,
   lookUp,
-  pauseIt,
+  pauseStep,
   resendByPolicy,
   resolveSome,
   suppress,
 } from './operator-steps.ts';
-import { claimRead, giveBackUnsent, readNext, repeatChange } from './range-steps.ts';
-import { claimSome, send, takeBack } from './request-steps.ts';
-import { retry, settleAgain, settleSome } from './settle-steps.ts';
-import { acquireNext, die, expireLease, finishOne, reclaimDead, returnOne } from './slice-steps.ts';
+import { claimRead, readNext, repeatChange, returnUnsent } from './range-steps.ts';
+import { claimSome, releaseUnacknowledged, send } from './request-steps.ts';
+import { retry, settleSome, settleTwice } from './settle-steps.ts';
+import { acquireNext, endWorker, expireLease, finishOne, reclaimEnded, returnOne } from './slice-steps.ts';
 import { commandOf, type Step } from './step.ts';
 import { closeWorld, openWorld } from './world.ts';
 
-const place = fc.nat(20);
+const anyIndex = fc.nat(20);
 
 const settleChoice = fc.record({
   divide: fc.boolean(),
-  spent: fc.boolean(),
-  unsent: fc.nat(7).map((chance) => chance === 0),
+  retriesSpent: fc.boolean(),
+  includeUnsent: fc.nat(7).map((chance) => chance === 0),
 });
 
 const claimChoice = fc.record({
   limit: fc.integer({ min: 1, max: 3 }),
-  heard: fc.nat(9).map((chance) => chance > 0),
-  idly: fc.nat(3).map((chance) => chance === 0),
+  acknowledged: fc.nat(9).map((chance) => chance > 0),
+  evenIfNone: fc.nat(3).map((chance) => chance === 0),
 });
 
 const rangeClaims = fc.tuple(
-  place,
+  anyIndex,
   fc.integer({ min: 1, max: 3 }),
-  fc.constantFrom('unasked', 'unheard', 'heard', 'heard', 'heard', 'heard'),
+  fc.constantFrom(
+    'not sent',
+    'unacknowledged',
+    'acknowledged',
+    'acknowledged',
+    'acknowledged',
+    'acknowledged',
+  ),
 );
 
 const exchanges = fc.tuple(
-  place,
+  anyIndex,
   fc.constantFrom('accepted', 'lost', 'lost', 'rejected', 'retry', 'retry', 'unauthorized'),
   fc.boolean(),
 );
-const settlements = fc.tuple(place, fc.integer({ min: 1, max: 3 }), settleChoice);
-const finishes = fc.tuple(place, fc.boolean(), fc.nat(9));
+const settlements = fc.tuple(anyIndex, fc.integer({ min: 1, max: 3 }), settleChoice);
+const finishes = fc.tuple(anyIndex, fc.boolean(), fc.nat(9));
 const resolutions = fc.tuple(
-  fc.array(place, { minLength: 1, maxLength: 4 }),
+  fc.array(anyIndex, { minLength: 1, maxLength: 4 }),
   fc.constantFrom('accepted', 'resend', 'resend', 'abandon'),
 );
-const reports = fc.tuple(place, place, fc.constantFrom('delivered', 'undelivered', 'pending'));
+const reports = fc.tuple(anyIndex, anyIndex, fc.constantFrom('delivered', 'undelivered', 'pending'));
 
 /** How often a step is tried, against the others. */
 const steps: readonly (readonly [weight: number, step: fc.Arbitrary<Step>])[] = [
   [20, fc.nat(30).map((chance) => beginOrResume(chance === 0))],
-  [15, place.map((at) => acquireNext(at, at === 0))],
-  [30, fc.tuple(place, claimChoice).map(([at, choice]) => claimSome(at, choice))],
-  [15, place.map(readNext)],
+  [15, anyIndex.map((at) => acquireNext(at, at === 0))],
+  [30, fc.tuple(anyIndex, claimChoice).map(([at, choice]) => claimSome(at, choice))],
+  [15, anyIndex.map(readNext)],
   [40, rangeClaims.map(([at, limit, passage]) => claimRead(at, limit, passage))],
-  [6, place.map(repeatChange)],
-  [4, place.map(giveBackUnsent)],
-  [3, place.map(takeBack)],
+  [6, anyIndex.map(repeatChange)],
+  [4, anyIndex.map(returnUnsent)],
+  [3, anyIndex.map(releaseUnacknowledged)],
   [60, exchanges.map(([at, answer, accepted]) => send(at, answer, accepted))],
-  [20, place.map(retry)],
+  [20, anyIndex.map(retry)],
   [30, settlements.map(([at, count, choice]) => settleSome(at, count, choice))],
-  [4, place.map(settleAgain)],
+  [4, anyIndex.map(settleTwice)],
   [15, finishes.map(([at, interrupted, chance]) => finishOne(at, interrupted, chance === 0))],
-  [1, place.map(returnOne)],
-  [2, place.map(die)],
-  [4, fc.constant(reclaimDead)],
-  [3, place.map(expireLease)],
-  [2, fc.constant(pauseIt)],
-  [2, fc.constant(cancelIt)],
+  [1, anyIndex.map(returnOne)],
+  [2, anyIndex.map(endWorker)],
+  [4, fc.constant(reclaimEnded)],
+  [3, anyIndex.map(expireLease)],
+  [2, fc.constant(pauseStep)],
+  [2, fc.constant(cancelStep)],
   [10, resolutions.map(([places, word]) => resolveSome(places, word))],
-  [20, place.map(resendByPolicy)],
-  [3, place.map(lookUp)],
+  [20, anyIndex.map(resendByPolicy)],
+  [3, anyIndex.map(lookUp)],
   [6, reports.map(([at, recipient, outcome]) => deliver(at, recipient, outcome))],
-  [3, fc.tuple(place, place).map(([at, recipient]) => suppress(at, recipient))],
+  [3, fc.tuple(anyIndex, anyIndex).map(([at, recipient]) => suppress(at, recipient))],
 ];
 
 /** One draw of each, of which one is taken. */
@@ -100,20 +107,20 @@ const settings: fc.Arbitrary<Settings> = fc.record({
   canary: fc.boolean(),
   lookUp: fc.boolean(),
   resends: fc.integer({ min: 0, max: 2 }),
-  deadly: fc.boolean(),
-  cancellable: fc.nat(3).map((chance) => chance === 0),
+  workersMayEnd: fc.boolean(),
+  mayCancel: fc.nat(3).map((chance) => chance === 0),
 });
 
 /**
  * Whatever workers, operators and the service do, and in whatever order: the ledger is as the model says, and keeps what
  * design.md promises. When all is over, the run can be brought to its end.
  */
-export function promisesAreKept(ledger: Ledger, mutation: Mutation = {}) {
+export function promisesProperty(ledger: Ledger, mutation: Mutation = {}) {
   return fc.asyncProperty(settings, commands, async (chosen, wanted) => {
     const { model, world } = await openWorld(ledger, chosen, mutation);
     try {
       await fc.asyncModelRun(async () => ({ model, real: world }), wanted);
-      await walkToTheEnd(model, world);
+      await finishRun(model, world);
     } finally {
       await closeWorld(world);
     }
@@ -121,7 +128,7 @@ export function promisesAreKept(ledger: Ledger, mutation: Mutation = {}) {
 }
 
 /**
- * One history. As `promisesAreKept`, but for the chance.
+ * One history. As `promisesProperty`, but for the chance.
  *
  * @param steps each possible when its turn comes
  */
@@ -134,7 +141,7 @@ export async function expectHistoryKept(
   const { model, world } = await openWorld(ledger, chosen, mutation);
   try {
     for (const step of steps) await commandOf([{ weight: 1, step }], 0).run(model, world);
-    await walkToTheEnd(model, world);
+    await finishRun(model, world);
   } finally {
     await closeWorld(world);
   }
@@ -148,5 +155,5 @@ export const parameters = { unbiased: true, endOnFailure: true } as const;
  * @throws Error with the first that breaks a promise
  */
 export async function expectPromisesKept(ledger: Ledger, runs: number): Promise<void> {
-  await fc.assert(promisesAreKept(ledger), { ...parameters, numRuns: runs });
+  await fc.assert(promisesProperty(ledger), { ...parameters, numRuns: runs });
 }

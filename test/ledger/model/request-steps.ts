@@ -1,17 +1,17 @@
 import { expect } from 'vitest';
-import { releaseUnacknowledgedClaims as takeBackInLedger } from '../../../src/ledger/requests/release-claims.ts';
+import { releaseUnacknowledgedClaims as releaseInLedger } from '../../../src/ledger/requests/release-claims.ts';
 import { addressesOf } from '../../support/outgoing.ts';
 import {
   type Answer,
   type Flight,
+  findRequest,
+  findSlice,
   isHeldBy,
   type Model,
-  requestNumbered,
   requestsIn,
-  sliceNumbered,
 } from './model.ts';
-import { claim, sentTo, takeBackUnanswered } from './predict-requests.ts';
-import { inHand, sendersInHand, sendingSlice } from './slice-steps.ts';
+import { claim, predictRelease, sentTo } from './predict-requests.ts';
+import { activeHoldings, sendingHoldings, sendingSlice } from './slice-steps.ts';
 import { choose, type Step } from './step.ts';
 import type { World } from './world.ts';
 
@@ -20,25 +20,25 @@ import type { World } from './world.ts';
 export type ClaimChoice = {
   readonly limit: number;
   /** False: the answer of the ledger is lost, and the worker does not know what it has. */
-  readonly heard: boolean;
+  readonly acknowledged: boolean;
   /** Also where there is nothing to claim. */
-  readonly idly: boolean;
+  readonly evenIfNone: boolean;
 };
 
-export function claimSome(place: number, { limit, heard, idly }: ClaimChoice): Step {
+export function claimSome(index: number, { limit, acknowledged, evenIfNone }: ClaimChoice): Step {
   const holders = (model: Model) =>
-    inHand(model).filter(({ owner, slice: number }) => {
-      const slice = sliceNumbered(model, number);
+    activeHoldings(model).filter(({ owner, slice: number }) => {
+      const slice = findSlice(model, number);
       return (
         slice.phase === 'sending' &&
-        (idly || (isHeldBy(slice, owner) && requestsIn(model, slice, 'planned').length > 0))
+        (evenIfNone || (isHeldBy(slice, owner) && requestsIn(model, slice, 'planned').length > 0))
       );
     });
   return {
-    name: `claim(${place}, ${limit}${heard ? '' : ', unheard'})`,
+    name: `claim(${index}, ${limit}${acknowledged ? '' : ', unacknowledged'})`,
     possible: (model) => holders(model).length > 0,
-    async take(model, world) {
-      const holding = choose(holders(model), place);
+    async run(model, world) {
+      const holding = choose(holders(model), index);
       const slice = sendingSlice(world, holding);
       const asked = { ...slice, from: slice.first, limit };
       const [given] = await world.operations.claimRequests(world.ledger.hot, [asked], new Date());
@@ -54,7 +54,7 @@ export function claimSome(place: number, { limit, heard, idly }: ClaimChoice): S
           return { request: request.number, attempt: request.attempts.length, recipients: sentTo(request) };
         }),
       );
-      if (!heard) return;
+      if (!acknowledged) return;
       for (const { request, attempt, messageId, destinations } of claimed) {
         const recipients = addressesOf(destinations);
         const flight = { holding, request, attempt, messageId, recipients };
@@ -65,35 +65,35 @@ export function claimSome(place: number, { limit, heard, idly }: ClaimChoice): S
 }
 
 /** What workers have not told the ledger the end of. */
-export const underWay = ({ flights }: Model) => flights.filter(({ settled }) => settled === undefined);
+export const inFlight = ({ flights }: Model) => flights.filter(({ settled }) => settled === undefined);
 
-export function takeBack(place: number): Step {
+export function releaseUnacknowledged(index: number): Step {
   return {
-    name: `takeBack(${place})`,
-    possible: (model) => sendersInHand(model).length > 0,
-    async take(model, world) {
-      const holding = choose(sendersInHand(model), place);
-      const known = underWay(model)
+    name: `release(${index})`,
+    possible: (model) => sendingHoldings(model).length > 0,
+    async run(model, world) {
+      const holding = choose(sendingHoldings(model), index);
+      const known = inFlight(model)
         .filter((flight) => flight.holding === holding)
         .map(({ request }) => request);
       const slice = sendingSlice(world, holding);
-      await takeBackInLedger(world.pool, slice, known, new Date());
-      takeBackUnanswered(model, holding, known);
+      await releaseInLedger(world.pool, slice, known, new Date());
+      predictRelease(model, holding, known);
     },
   };
 }
 
-const unsent = (model: Model) => underWay(model).filter(({ answer }) => answer === undefined);
+const unsent = (model: Model) => inFlight(model).filter(({ answer }) => answer === undefined);
 
 /**
  * @param answer what the worker hears
  * @param accepted whether the service takes it, where the worker does not hear
  */
-export function send(place: number, answer: Answer, accepted: boolean): Step {
+export function send(index: number, answer: Answer, accepted: boolean): Step {
   return {
-    name: `send(${place}, ${answer}${answer === 'lost' ? `, ${accepted ? 'taken' : 'not taken'}` : ''})`,
+    name: `send(${index}, ${answer}${answer === 'lost' ? `, ${accepted ? 'taken' : 'not taken'}` : ''})`,
     possible: (model) => unsent(model).length > 0,
-    take: (model, world) => sendFlight(model, world, choose(unsent(model), place), answer, accepted),
+    run: (model, world) => sendFlight(model, world, choose(unsent(model), index), answer, accepted),
   };
 }
 
@@ -105,8 +105,8 @@ export async function sendFlight(
   accepted: boolean,
 ): Promise<void> {
   await expectOnRecord(model, world, flight);
-  const taken = answer === 'accepted' || (answer === 'lost' && accepted);
-  world.service.receive(flight.messageId, flight.recipients, taken);
+  const isAccepted = answer === 'accepted' || (answer === 'lost' && accepted);
+  world.service.receive(flight.messageId, flight.recipients, isAccepted);
   await world.mutation.afterSending?.();
   flight.answer = answer;
 }
@@ -126,7 +126,7 @@ async function expectOnRecord(model: Model, { pool, run }: World, flight: Flight
   expect(row?.attempt_owner, `rule 1: attempt ${attempt} of request ${request} is written`).toBe(
     holding.owner,
   );
-  const { state, owner } = requestNumbered(model, request);
+  const { state, owner } = findRequest(model, request);
   if (state === 'sending' && owner === holding.owner) {
     const sending = { state, owner, attempts: attempt, under_way: true };
     expect(row, `rule 1: request ${request} is sending`).toMatchObject(sending);
@@ -138,8 +138,6 @@ async function expectOnRecord(model: Model, { pool, run }: World, flight: Flight
 }
 
 /** Those whose worker holds their slice. */
-export function ownFlights(model: Model): readonly Flight[] {
-  return underWay(model).filter(({ holding }) =>
-    isHeldBy(sliceNumbered(model, holding.slice), holding.owner),
-  );
+export function flightsOfOwners(model: Model): readonly Flight[] {
+  return inFlight(model).filter(({ holding }) => isHeldBy(findSlice(model, holding.slice), holding.owner));
 }

@@ -1,22 +1,22 @@
 import { expect } from 'vitest';
 import type { Settlement } from '../../../src/ledger/requests/settlement.ts';
 import type { Flight, Model, Settled } from './model.ts';
-import { divide, noteTogether, settle, startNextAttempt } from './predict-requests.ts';
-import { underWay } from './request-steps.ts';
+import { countAcceptedTogether, divide, settle, startNextAttempt } from './predict-requests.ts';
+import { inFlight } from './request-steps.ts';
 import { choose, type Step } from './step.ts';
 import type { World } from './world.ts';
 
 /** What workers do with the answers to their requests. */
 
 const answered = (model: Model, ...answers: readonly Flight['answer'][]) =>
-  underWay(model).filter(({ answer }) => answers.includes(answer));
+  inFlight(model).filter(({ answer }) => answers.includes(answer));
 
-export function retry(place: number): Step {
+export function retry(index: number): Step {
   return {
-    name: `retry(${place})`,
+    name: `retry(${index})`,
     possible: (model) => answered(model, 'retry').length > 0,
-    async take(model, world) {
-      const flight = choose(answered(model, 'retry'), place);
+    async run(model, world) {
+      const flight = choose(answered(model, 'retry'), index);
       const { request, attempt, holding } = flight;
       const ended = { httpStatus: 503, detail: 'HTTP 503', finishedAt: new Date(), now: new Date() };
       const next = { run: world.run, owner: holding.owner, request, attempt, ...ended };
@@ -33,7 +33,7 @@ export function retry(place: number): Step {
 }
 
 /** What the engine makes of an answer. */
-function settledAs(answer: Flight['answer'], { divide: halves, spent }: SettleChoice): Settled {
+function settledAs(answer: Flight['answer'], { divide: halves, retriesSpent }: SettleChoice): Settled {
   switch (answer) {
     case undefined:
       return { state: 'planned', verdict: 'released', httpStatus: null, divide: false };
@@ -46,7 +46,7 @@ function settledAs(answer: Flight['answer'], { divide: halves, spent }: SettleCh
     case 'lost':
       return { state: 'in_doubt', verdict: 'in_doubt', httpStatus: null, divide: false };
     case 'retry':
-      if (spent) return { state: 'failed', verdict: 'failed', httpStatus: 503, divide: false };
+      if (retriesSpent) return { state: 'failed', verdict: 'failed', httpStatus: 503, divide: false };
       return { state: 'planned', verdict: 'released', httpStatus: 503, divide: false };
   }
 }
@@ -55,55 +55,55 @@ export type SettleChoice = {
   /** Of rejected requests. */
   readonly divide: boolean;
   /** Whether a request that may be sent again has no attempt left; else its worker is to stop. */
-  readonly spent: boolean;
+  readonly retriesSpent: boolean;
   /** Also requests of which nothing has left: their worker is to stop. */
-  readonly unsent: boolean;
+  readonly includeUnsent: boolean;
 };
 
-const toSettle = (model: Model, { unsent: released }: SettleChoice) =>
-  underWay(model).filter(({ answer }) => released || answer !== undefined);
+const toSettle = (model: Model, { includeUnsent: released }: SettleChoice) =>
+  inFlight(model).filter(({ answer }) => released || answer !== undefined);
 
-export function settleSome(place: number, count: number, choice: SettleChoice): Step {
+export function settleSome(index: number, count: number, choice: SettleChoice): Step {
   return {
-    name: `settle(${place}, ${count}, ${JSON.stringify(choice)})`,
+    name: `settle(${index}, ${count}, ${JSON.stringify(choice)})`,
     possible: (model) => toSettle(model, choice).length > 0,
-    async take(model, world) {
+    async run(model, world) {
       const all = toSettle(model, choice);
-      const some = Array.from({ length: count }, (_, index) => choose(all, place + index));
+      const some = Array.from({ length: count }, (_, index) => choose(all, index + index));
       const each = some.filter(
         (flight, index) => some.findIndex(({ request }) => request === flight.request) === index,
       );
       for (const flight of each) flight.settled = settledAs(flight.answer, choice);
-      await tell(model, world, each);
+      await recordOutcomes(model, world, each);
     },
   };
 }
 
 /** The same once more: the worker did not hear that it was recorded. */
-export function settleAgain(place: number): Step {
-  const told = ({ flights }: Model) => flights.filter(({ settled }) => settled !== undefined);
+export function settleTwice(index: number): Step {
+  const settledFlights = ({ flights }: Model) => flights.filter(({ settled }) => settled !== undefined);
   return {
-    name: `settleAgain(${place})`,
-    possible: (model) => told(model).length > 0,
-    take: (model, world) => tell(model, world, [choose(told(model), place)]),
+    name: `settleAgain(${index})`,
+    possible: (model) => settledFlights(model).length > 0,
+    run: (model, world) => recordOutcomes(model, world, [choose(settledFlights(model), index)]),
   };
 }
 
 /** Records outcomes in one batch. */
-export async function tell(model: Model, world: World, flights: readonly Flight[]): Promise<void> {
+export async function recordOutcomes(model: Model, world: World, flights: readonly Flight[]): Promise<void> {
   const settlements = flights.map((flight) => settlementOf(world, flight));
   const settled = await world.operations.settleRequests(world.ledger.hot, settlements);
   const expected = flights.map(
     (flight) => flight.settled !== undefined && settle(model, flight, flight.settled),
   );
-  noteTogether(
+  countAcceptedTogether(
     model,
-    flights.flatMap(({ request }, place) => (expected[place] ? [request] : [])),
+    flights.flatMap(({ request }, index) => (expected[index] ? [request] : [])),
   );
   expect([...settled].toSorted(), 'what was settled').toEqual(
-    expected.flatMap((is, place) => (is ? [place] : [])),
+    expected.flatMap((is, index) => (is ? [index] : [])),
   );
-  const rejected = flights.filter(({ settled: as }, place) => expected[place] && as?.divide);
+  const rejected = flights.filter(({ settled: as }, index) => expected[index] && as?.divide);
   divide(
     model,
     rejected.map(({ request }) => request),

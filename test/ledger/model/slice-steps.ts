@@ -5,17 +5,10 @@ import type { SlicePlan } from '../../../src/ledger/slices/enqueue.ts';
 import { type DoubtPolicy, finishSlice } from '../../../src/ledger/slices/finish.ts';
 import { returnSlice } from '../../../src/ledger/slices/reclaim.ts';
 import { expireLeaseOf } from '../../support/slices.ts';
-import {
-  type Holding,
-  type Model,
-  type ModelSlice,
-  requestsIn,
-  type Settings,
-  sliceNumbered,
-} from './model.ts';
-import { acquirable, acquire, finish, handBack, reclaim } from './predict-slices.ts';
+import { findSlice, type Holding, type Model, type ModelSlice, requestsIn, type Settings } from './model.ts';
+import { acquirable, acquire, finish, reclaim, returnHeld } from './predict-slices.ts';
 import { choose, type Step } from './step.ts';
-import { killWorker, startWorker, type World } from './world.ts';
+import { startWorker, stopWorker, type World } from './world.ts';
 
 /** What workers do with slices. */
 
@@ -28,13 +21,13 @@ export function policyOf({ lookUp, resends }: Settings): DoubtPolicy {
 }
 
 /** Those that a living worker has not given up, whether they are still its own or not. */
-export function inHand(model: Model): readonly Holding[] {
-  return model.holdings.filter(({ over }) => !over);
+export function activeHoldings(model: Model): readonly Holding[] {
+  return model.holdings.filter(({ isReleased }) => !isReleased);
 }
 
 /** Of those, what has requests. */
-export function sendersInHand(model: Model): readonly Holding[] {
-  return inHand(model).filter(({ slice }) => sliceNumbered(model, slice).phase === 'sending');
+export function sendingHoldings(model: Model): readonly Holding[] {
+  return activeHoldings(model).filter(({ slice }) => findSlice(model, slice).phase === 'sending');
 }
 
 export function sendingSlice(world: World, holding: Holding): SendingSlice {
@@ -49,19 +42,19 @@ export function heldSlice({ held }: World, { owner }: Holding) {
   return slice;
 }
 
-/** @param idly also when there is nothing to acquire */
-export function acquireNext(place: number, idly: boolean): Step {
+/** @param evenIfNone also when there is nothing to acquire */
+export function acquireNext(index: number, evenIfNone: boolean): Step {
   return {
-    name: `acquire(${place})`,
+    name: `acquire(${index})`,
     possible(model) {
       const { slices, stale } = acquirable(model);
-      return idly || stale || slices.length > 0;
+      return evenIfNone || stale || slices.length > 0;
     },
-    async take(model, world) {
-      const worker = choose(model.workers, place);
+    async run(model, world) {
+      const worker = choose(model.workers, index);
       const owner = randomUUID();
-      const taking = { worker, owner, ignoredAccounts: [], now: () => new Date() };
-      const acquisition = await world.operations.acquireSlice(world.queue, world.pool, taking);
+      const options = { worker, owner, ignoredAccounts: [], now: () => new Date() };
+      const acquisition = await world.operations.acquireSlice(world.queue, world.pool, options);
       const { slices, stale } = acquirable(model);
       switch (acquisition.kind) {
         case 'none':
@@ -75,11 +68,11 @@ export function acquireNext(place: number, idly: boolean): Step {
           expect(slices, 'the slice that was acquired').toContain(acquisition.slice.slice);
           world.held.set(owner, acquisition.slice);
           acquire(model, {
-            ...{ owner, worker, slice: acquisition.slice.slice, over: false },
-            ...{ ahead: undefined, last: undefined },
+            ...{ owner, worker, slice: acquisition.slice.slice, isReleased: false },
+            ...{ readAhead: undefined, last: undefined },
           });
           expect(acquisition.slice, 'how far the slice is').toMatchObject(
-            progress(sliceNumbered(model, acquisition.slice.slice)),
+            progress(findSlice(model, acquisition.slice.slice)),
           );
       }
     },
@@ -88,14 +81,15 @@ export function acquireNext(place: number, idly: boolean): Step {
 
 /**
  * @param interrupted the worker was to stop before it was done
- * @param hastily also when something of the slice is left to do
+ * @param evenIfUnfinished also when something of the slice is left to do
  */
-export function finishOne(place: number, interrupted: boolean, hastily: boolean): Step {
-  const ready = (model: Model) => inHand(model).filter((holding) => hastily || isWorked(model, holding));
+export function finishOne(index: number, interrupted: boolean, evenIfUnfinished: boolean): Step {
+  const ready = (model: Model) =>
+    activeHoldings(model).filter((holding) => evenIfUnfinished || isWorked(model, holding));
   return {
-    name: `finish(${place}${interrupted ? ', interrupted' : ''})`,
+    name: `finish(${index}${interrupted ? ', interrupted' : ''})`,
     possible: (model) => ready(model).length > 0,
-    take: (model, world) => finishHeld(model, world, choose(ready(model), place), interrupted),
+    run: (model, world) => finishHeld(model, world, choose(ready(model), index), interrupted),
   };
 }
 
@@ -103,11 +97,11 @@ const progress = ({ phase, claimedTo, version }: ModelSlice) =>
   phase === 'sending' ? { phase, claimedTo, version } : { phase };
 
 function isWorked(model: Model, { owner, slice }: Holding): boolean {
-  const { state, owner: holder, claimedTo, last } = sliceNumbered(model, slice);
+  const { state, owner: holder, claimedTo, last } = findSlice(model, slice);
   if (state !== 'held' || holder !== owner) return true;
   if (claimedTo < last) return false;
   const left = (['planned', 'sending'] as const).flatMap((is) =>
-    requestsIn(model, sliceNumbered(model, slice), is),
+    requestsIn(model, findSlice(model, slice), is),
   );
   return left.length === 0;
 }
@@ -123,58 +117,58 @@ export async function finishHeld(
   const [plan, policy] = [planOf(run, model.settings), policyOf(model.settings)];
   const slice = heldSlice(world, holding);
   const finished = await finishSlice(queue, pool, slice, plan, policy, interrupted, new Date());
-  holding.over = true;
+  holding.isReleased = true;
   expect(finished, `what finishing slice ${holding.slice} comes to`).toBe(
     finish(model, holding, interrupted),
   );
 }
 
-export function returnOne(place: number): Step {
+export function returnOne(index: number): Step {
   const untouched = (model: Model) =>
-    inHand(model).filter(({ owner }) =>
+    activeHoldings(model).filter(({ owner }) =>
       model.requests.every(({ attempts }) => attempts.every((attempt) => attempt.owner !== owner)),
     );
   return {
-    name: `return(${place})`,
+    name: `return(${index})`,
     possible: (model) => untouched(model).length > 0,
-    async take(model, world) {
-      const holding = choose(untouched(model), place);
+    async run(model, world) {
+      const holding = choose(untouched(model), index);
       await returnSlice(world.queue, world.pool, heldSlice(world, holding), new Date());
-      holding.over = true;
-      handBack(model, holding);
+      holding.isReleased = true;
+      returnHeld(model, holding);
     },
   };
 }
 
 /** A worker's process is killed; another one is started. */
-export function die(place: number): Step {
+export function endWorker(index: number): Step {
   return {
-    name: `die(${place})`,
-    possible: ({ settings }) => settings.deadly,
-    async take(model, world) {
-      await killWorker(model, world, choose(model.workers, place));
+    name: `die(${index})`,
+    possible: ({ settings }) => settings.workersMayEnd,
+    async run(model, world) {
+      await stopWorker(model, world, choose(model.workers, index));
       await startWorker(model, world);
     },
   };
 }
 
-export const reclaimDead: Step = {
+export const reclaimEnded: Step = {
   name: 'reclaim',
   possible: ({ slices }) => slices.some(({ state }) => state === 'held'),
-  async take(model, { queue, pool, operations }) {
-    const reclaimed = await operations.reclaimSlicesOfDeadWorkers(queue, pool, null, () => new Date());
+  async run(model, { queue, pool, operations }) {
+    const reclaimed = await operations.reclaimSlicesOfEndedWorkers(queue, pool, null, () => new Date());
     expect(reclaimed, 'slices of dead workers').toBe(reclaim(model));
   },
 };
 
 /** The process of a worker stands still, or its network is away: its lease expires. */
-export function expireLease(place: number): Step {
+export function expireLease(index: number): Step {
   const leased = (model: Model) => model.slices.filter(({ state, expired }) => state === 'held' && !expired);
   return {
-    name: `expire(${place})`,
+    name: `expire(${index})`,
     possible: (model) => leased(model).length > 0,
-    async take(model, { ledger, run }) {
-      const slice = choose(leased(model), place);
+    async run(model, { ledger, run }) {
+      const slice = choose(leased(model), index);
       await expireLeaseOf(ledger, run, slice.number);
       slice.expired = true;
     },

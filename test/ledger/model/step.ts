@@ -7,18 +7,18 @@ import type { World } from './world.ts';
 export type Step = {
   readonly name: string;
   readonly possible: (model: Model) => boolean;
-  readonly take: (model: Model, world: World) => Promise<void>;
+  readonly run: (model: Model, world: World) => Promise<void>;
 };
 
 /** A step, and how often it is taken against the others. */
-export type Offer = { readonly weight: number; readonly step: Step };
+export type WeightedStep = { readonly weight: number; readonly step: Step };
 
 /**
  * Takes one of those steps that are possible when its turn comes; then the ledger is held against the model.
  *
  * @param chance which of them, from 0 to below 1
  */
-export function commandOf(offers: readonly Offer[], chance: number): fc.AsyncCommand<Model, World> {
+export function commandOf(offers: readonly WeightedStep[], chance: number): fc.AsyncCommand<Model, World> {
   let name = 'nothing';
   return {
     toString: () => name,
@@ -29,13 +29,13 @@ export function commandOf(offers: readonly Offer[], chance: number): fc.AsyncCom
         chance,
       );
       name = step.name;
-      await step.take(model, world);
+      await step.run(model, world);
       await compare(model, world);
     },
   };
 }
 
-function draw(offers: readonly Offer[], chance: number): Step {
+function draw(offers: readonly WeightedStep[], chance: number): Step {
   let left = chance * offers.reduce((sum, { weight }) => sum + weight, 0);
   const drawn = offers.find(({ weight }) => {
     left -= weight;
@@ -45,9 +45,9 @@ function draw(offers: readonly Offer[], chance: number): Step {
   return drawn.step;
 }
 
-/** @param place any number; the same number means another one when there are more to choose from */
-export function choose<Item>(items: readonly Item[], place: number): Item {
-  const item = items[place % items.length];
+/** @param index any number; the same number means another one when there are more to choose from */
+export function choose<Item>(items: readonly Item[], index: number): Item {
+  const item = items[index % items.length];
   if (item === undefined) throw new Error('there is nothing to choose from');
   return item;
 }

@@ -6,9 +6,9 @@ import type { SliceQueue } from '../../../src/ledger/slices/queue.ts';
 import { openWorkerSession, type WorkerSession } from '../../../src/ledger/slices/session.ts';
 import { aContact, aRun, planContacts } from '../../support/ledger.ts';
 import { cutContents } from '../../support/slices.ts';
-import { type Model, newModel, type Settings } from './model.ts';
+import { openService, type Service } from './messaging-service.ts';
+import { createModel, type Model, type Settings } from './model.ts';
 import { type Mutation, type Operations, operations } from './operations.ts';
-import { openService, type Service } from './service.ts';
 
 /** The real thing: a run in the ledger, sessions of workers, what the workers hold, and the service beyond. */
 export type World = {
@@ -45,7 +45,7 @@ export async function openWorld(
   const chunks = Array.from({ length: Math.ceil(settings.recipients / contactsInRequest) }, (_, index) =>
     addresses.slice(index * contactsInRequest, (index + 1) * contactsInRequest),
   );
-  const model = newModel(settings, chunks, requestsInSlice);
+  const model = createModel(settings, chunks, requestsInSlice);
   await pool.query('DELETE FROM slices WHERE run_id = $1', [run]);
   await pool.query(
     `INSERT INTO slices (run_id, slice, phase, first_request, last_request, claimed_to, state)
@@ -83,11 +83,11 @@ export async function startWorker(model: Model, { pool, sessions }: World): Prom
 }
 
 /** Its session ends, and all that it had in memory is gone. */
-export async function killWorker(model: Model, { sessions }: World, worker: string): Promise<void> {
+export async function stopWorker(model: Model, { sessions }: World, worker: string): Promise<void> {
   await sessions.get(worker)?.close();
   sessions.delete(worker);
   model.workers.splice(model.workers.indexOf(worker), 1);
-  for (const holding of model.holdings) if (holding.worker === worker) holding.over = true;
+  for (const holding of model.holdings) if (holding.worker === worker) holding.isReleased = true;
   const lost = model.flights.filter(({ holding }) => holding.worker === worker);
   for (const flight of lost) model.flights.splice(model.flights.indexOf(flight), 1);
 }

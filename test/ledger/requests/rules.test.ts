@@ -6,17 +6,17 @@ import { reclaimSlicesOfEndedWorkers } from '../../../src/ledger/slices/reclaim.
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { claimRequests, settleRequests, startNextAttempt } from '../../support/requests.ts';
 import { outwaitStart } from '../../support/slices.ts';
+import {
+  anotherWorkerReclaims,
+  answerIsRecorded,
+  expectNoticed,
+  expectNoticedInHistory,
+  workerHasRead,
+} from '../model/broken-rules.ts';
 import type { Mutation } from '../model/operations.ts';
 import { suppress } from '../model/operator-steps.ts';
 import { claimRead } from '../model/range-steps.ts';
 import { send } from '../model/request-steps.ts';
-import {
-  anotherTakesItOver,
-  answerIsRecorded,
-  expectFoundFrom,
-  expectFoundInHistory,
-  workerHasRead,
-} from '../model/rule-taken-out.ts';
 import type { Step } from '../model/step.ts';
 
 /**
@@ -34,10 +34,10 @@ afterAll(async () => {
   await opened.close();
 });
 
-const expectFound = (seed: number, mutation: Mutation): Promise<void> =>
-  expectFoundFrom(opened.ledger, seed, mutation);
-const expectFoundIn = (steps: readonly Step[], mutation: Mutation): Promise<void> =>
-  expectFoundInHistory(opened.ledger, steps, mutation);
+const expectNoticedFrom = (seed: number, mutation: Mutation): Promise<void> =>
+  expectNoticed(opened.ledger, seed, mutation);
+const expectNoticedIn = (steps: readonly Step[], mutation: Mutation): Promise<void> =>
+  expectNoticedInHistory(opened.ledger, steps, mutation);
 
 test('without rule 1, a claim that is committed only after the first byte has left is found', async () => {
   let begun = false;
@@ -54,7 +54,7 @@ test('without rule 1, a claim that is committed only after the first byte has le
     afterSending: () => end('COMMIT'),
     beforeClosing: () => end('ROLLBACK'),
   };
-  await expectFound(3, mutation);
+  await expectNoticedFrom(3, mutation);
 });
 
 test('without rule 1, a claim whose range is not written is found', async () => {
@@ -64,7 +64,7 @@ test('without rule 1, a claim whose range is not written is found', async () => 
       [run],
     );
   };
-  await expectFound(2, {
+  await expectNoticedFrom(2, {
     async advanceSlices(pool, advances, now, fence) {
       const advanced = await advanceSlices(pool, advances, now, fence);
       for (const { run } of advances) await forget(pool, run);
@@ -88,18 +88,18 @@ test('without rule 1, a claim of a request with a row that does not write the at
       return claimed;
     },
   };
-  await expectFound(2, mutation);
+  await expectNoticedFrom(2, mutation);
 });
 
 /** By those who look at the slices of others, after they have. */
-function afterTakeover(change: (pool: pg.Pool) => Promise<unknown>): Mutation {
+function afterReclaim(change: (pool: pg.Pool) => Promise<unknown>): Mutation {
   return {
     async acquireSlice(queue, pool, taking) {
       const acquired = await acquireSlice(queue, pool, taking);
       await change(pool);
       return acquired;
     },
-    async reclaimSlicesOfDeadWorkers(queue, pool, self, now) {
+    async reclaimSlicesOfEndedWorkers(queue, pool, self, now) {
       const reaped = await reclaimSlicesOfEndedWorkers(queue, pool, self, now);
       await change(pool);
       return reaped;
@@ -107,23 +107,23 @@ function afterTakeover(change: (pool: pg.Pool) => Promise<unknown>): Mutation {
   };
 }
 
-const orphaned = `state = 'in_doubt' AND reason ->> 'kind' = 'worker_ended'`;
+const leftByEndedWorker = `state = 'in_doubt' AND reason ->> 'kind' = 'worker_ended'`;
 
 test('without rule 2, a request with a row that is planned again because its owner is gone is found', async () => {
-  await expectFound(
+  await expectNoticedFrom(
     2,
-    afterTakeover((pool) => pool.query(`UPDATE requests SET state = 'planned' WHERE ${orphaned}`)),
+    afterReclaim((pool) => pool.query(`UPDATE requests SET state = 'planned' WHERE ${leftByEndedWorker}`)),
   );
 });
 
 test('without rule 2, what was claimed and not noted is found when a takeover leaves it planned', async () => {
-  await expectFound(
+  await expectNoticedFrom(
     5,
-    afterTakeover((pool) =>
+    afterReclaim((pool) =>
       pool.query(
         `
         WITH lost AS (
-          DELETE FROM requests WHERE ${orphaned} AND attempts = 1 RETURNING run_id, request
+          DELETE FROM requests WHERE ${leftByEndedWorker} AND attempts = 1 RETURNING run_id, request
         ), attempt AS (
           DELETE FROM attempts a USING lost l WHERE a.run_id = l.run_id AND a.request = l.request
         )
@@ -146,7 +146,7 @@ test('without rule 2, what was claimed and not noted is found when a takeover le
 test('without rule 2, a slice that is taken over with its orphans left as they are is found', async () => {
   const mutation: Mutation = {
     async acquireSlice(queue, pool, taking) {
-      const { rows } = await pool.query<Orphan>(
+      const { rows } = await pool.query<UnrecordedRequest>(
         `SELECT q.run_id, q.request, s.owner
          FROM request_states q
          JOIN slices s ON s.run_id = q.run_id
@@ -154,16 +154,16 @@ test('without rule 2, a slice that is taken over with its orphans left as they a
          WHERE q.state = 'sending'`,
       );
       const acquired = await acquireSlice(queue, pool, taking);
-      for (const orphan of rows) await sendOn(pool, orphan);
+      for (const request of rows) await markSending(pool, request);
       return acquired;
     },
   };
-  await expectFound(2, mutation);
+  await expectNoticedFrom(2, mutation);
 });
 
-type Orphan = { readonly run_id: string; readonly request: number; readonly owner: string };
+type UnrecordedRequest = { readonly run_id: string; readonly request: number; readonly owner: string };
 
-async function sendOn(pool: pg.Pool, { run_id, request, owner }: Orphan): Promise<void> {
+async function markSending(pool: pg.Pool, { run_id, request, owner }: UnrecordedRequest): Promise<void> {
   await pool.query(
     `UPDATE requests SET state = 'sending', owner = $3 WHERE run_id = $1 AND request = $2 AND state = 'in_doubt'`,
     [run_id, request, owner],
@@ -186,7 +186,7 @@ async function rowFinder(pool: pg.Pool) {
 }
 
 test('without rule 2, a claim of a range that is not fenced by the owner is found', async () => {
-  await expectFoundIn([...workerHasRead, ...anotherTakesItOver, claimRead(0, 3, 'heard')], {
+  await expectNoticedIn([...workerHasRead, ...anotherWorkerReclaims, claimRead(0, 3, 'acknowledged')], {
     async advanceSlices(pool, advances, now, fence) {
       const rowOf = await rowFinder(pool);
       const unfenced = advances.map((advance) => ({
@@ -199,7 +199,7 @@ test('without rule 2, a claim of a range that is not fenced by the owner is foun
 });
 
 test('without rule 2, a claim of a range that is repeated, and made on top of what came since, is found', async () => {
-  await expectFound(5, {
+  await expectNoticedFrom(5, {
     async advanceSlices(pool, advances, now, fence) {
       const rowOf = await rowFinder(pool);
       const next = advances.map(({ claim, ...advance }) => {
@@ -213,7 +213,7 @@ test('without rule 2, a claim of a range that is repeated, and made on top of wh
 });
 
 test('without the epoch, a claim for which no newer suppression was looked at is found', async () => {
-  await expectFoundIn([...workerHasRead, suppress(0, 0), claimRead(0, 3, 'heard')], {
+  await expectNoticedIn([...workerHasRead, suppress(0, 0), claimRead(0, 3, 'acknowledged')], {
     async advanceSlices(pool, advances, now, fence) {
       const { rows } = await pool.query<{ epoch: string }>('SELECT epoch FROM suppression_epoch');
       const unlooked = advances.map(({ claim, ...others }) => {
@@ -238,11 +238,11 @@ test('without rule 2, a request with a row that is accepted and does not stay so
       return settled;
     },
   };
-  await expectFound(11, mutation);
+  await expectNoticedFrom(11, mutation);
 });
 
 test('without rule 2, a request that was noted as accepted and does not stay so is found', async () => {
-  await expectFound(14, {
+  await expectNoticedFrom(14, {
     async acquireSlice(queue, pool, taking) {
       await pool.query('DELETE FROM outcomes');
       return acquireSlice(queue, pool, taking);
@@ -251,12 +251,12 @@ test('without rule 2, a request that was noted as accepted and does not stay so 
 });
 
 test('without rule 2, an answer that its owner records when the slice is not its own any more is found', async () => {
-  await expectFoundIn(
+  await expectNoticedIn(
     [
       ...workerHasRead,
-      claimRead(0, 1, 'heard'),
+      claimRead(0, 1, 'acknowledged'),
       send(0, 'accepted', true),
-      ...anotherTakesItOver,
+      ...anotherWorkerReclaims,
       answerIsRecorded,
     ],
     {
@@ -282,5 +282,5 @@ test('without rule 3, a MessageID that changes from attempt to attempt is found'
       return startNextAttempt(pool, retry);
     },
   };
-  await expectFound(3, mutation);
+  await expectNoticedFrom(3, mutation);
 });

@@ -112,7 +112,7 @@ describe('a slice that is given up', () => {
   test('is for another holding when something of it is planned', async () => {
     const run = await beginNew(1, 2);
     const held = await takeHeldSlice(opened.ledger);
-    expect(await finish(held)).toBe('given back');
+    expect(await finish(held)).toBe('returned');
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'queued']);
   });
 
@@ -120,7 +120,7 @@ describe('a slice that is given up', () => {
     const run = await beginNew(2, 2);
     const held = await takeHeldSlice(opened.ledger);
     await pauseRun(opened.queue, opened.ledger.pool, run, 'enough');
-    expect(await finish(held)).toBe('given back');
+    expect(await finish(held)).toBe('returned');
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'waiting', 'waiting']);
     expect(await takeSlice(opened.ledger)).toEqual({ kind: 'none' });
   });
@@ -214,7 +214,7 @@ describe('a run', () => {
     await settleAll(held, 'in_doubt');
     const policy = { lookUp: true, resends: 0 };
     await finish(held, policy);
-    expect(await finish(await takeAnySlice(opened.ledger), policy, true)).toBe('given back');
+    expect(await finish(await takeAnySlice(opened.ledger), policy, true)).toBe('returned');
     expect(await runState(run)).toBe('running');
     expect(await sliceStates(opened.ledger, run)).toEqual(['queued', 'done']);
   });

@@ -60,16 +60,16 @@ type Admission = { readonly at: number; readonly amount: number };
 /** By how much the busiest stretch, whichever it is, exceeds what the rate lets through in it and in a tenth of a second. */
 function excess(admissions: readonly Admission[], perSecond: number): number {
   const sorted = admissions.toSorted((one, other) => one.at - other.at);
-  const atOnce = Math.max(perSecond / 10, ...admissions.map(({ amount }) => amount));
-  let most = Number.NEGATIVE_INFINITY;
+  const burst = Math.max(perSecond / 10, ...admissions.map(({ amount }) => amount));
+  let max = Number.NEGATIVE_INFINITY;
   for (const [index, first] of sorted.entries()) {
     let total = 0;
     for (const { at, amount } of sorted.slice(index)) {
       total += amount;
-      most = Math.max(most, total - atOnce - ((at - first.at + rounding) * perSecond) / 1_000);
+      max = Math.max(max, total - burst - ((at - first.at + rounding) * perSecond) / 1_000);
     }
   }
-  return most;
+  return max;
 }
 
 const anyRate = fc.oneof(
