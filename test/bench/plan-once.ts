@@ -6,7 +6,7 @@ import { previewCampaign } from '../../src/engine/plan/preview.ts';
 import { openLedger } from '../../src/ledger/connection.ts';
 import { keepHeapSmall } from '../../src/platform/heap.ts';
 
-import { unwatched } from '../support/unwatched.ts';
+import { ignoredProgress } from '../support/ignored-progress.ts';
 
 /**
  * One import in a process of its own, so that its memory can be told: `ledger` plans a run, `preview` writes nothing.
@@ -38,7 +38,7 @@ else {
     prepared,
     kept,
     {
-      ...unwatched,
+      ...ignoredProgress,
       onExpand: () => {
         readSeconds = (performance.now() - begun) / 1000;
       },

@@ -168,8 +168,8 @@ export async function withServe<Result>(
     BENCH_WEBHOOK: token,
   };
   const serve = startVolley(['serve', '--no-api', '--port', '0'], { cwd: folder, env });
-  await serve.says('/webhook/bench/');
-  const url = /(http:\/\/127\.0\.0\.1:\d+)\/webhook/.exec(serve.heard())?.[1] ?? '';
+  await serve.waitForText('/webhook/bench/');
+  const url = /(http:\/\/127\.0\.0\.1:\d+)\/webhook/.exec(serve.stderrSoFar())?.[1] ?? '';
   try {
     return await work(url);
   } finally {

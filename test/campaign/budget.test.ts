@@ -6,7 +6,7 @@ import { type CostTotal, estimateCost, type KnownCost } from '../../src/campaign
 import { openTariffs } from '../../src/campaign/tariffs.ts';
 import type { Channel } from '../../src/domain/message.ts';
 import type { Rate } from '../../src/domain/rates.ts';
-import { problemsOf } from '../support/problems.ts';
+import { problemsThrown } from '../support/thrown-problems.ts';
 
 const rates: readonly Rate[] = [{ channel: 'email', unit: 'email', price: '0.10', currency: 'NZD' }];
 const ratesOf = (channel: Channel) => openTariffs(channel, { rates, ratesTimeZone: 'UTC' }).rates();
@@ -43,7 +43,7 @@ ${budget}`;
 const check = (budget: string, charged: readonly Charged[]): void =>
   checkBudget(campaign(budget), estimateOf(charged));
 const problems = (budget: string, charged: readonly Charged[]): string[] =>
-  problemsOf(() => check(budget, charged));
+  problemsThrown(() => check(budget, charged));
 
 describe('a budget', () => {
   const charged: readonly Charged[] = [
@@ -120,7 +120,7 @@ describe('a budget', () => {
 
 describe('a budget where the cost cannot be told is refused, with what to do', () => {
   const refusal = (channel: Channel, budget = 'budget: { campaign: 500 }'): string[] =>
-    problemsOf(() =>
+    problemsThrown(() =>
       checkBudget(campaign(budget, channel), estimateCost([], channel, ratesOf(channel), now)),
     );
 
@@ -161,16 +161,16 @@ describe('amounts', () => {
     'NaN',
     '5 NZD',
   ])('cannot be %s', (written) => {
-    expect(problemsOf(() => campaign(`budget: { campaign: "${written}" }`))).toEqual([
+    expect(problemsThrown(() => campaign(`budget: { campaign: "${written}" }`))).toEqual([
       `c.yaml:6:21: "budget.campaign": expected an amount from 0 to 1000000000, such as 12.50, with at most 8 decimals, got "${written}".`,
     ]);
   });
 
   test('stand under keys that there are', () => {
-    expect(problemsOf(() => campaign('budget: { subAccount: { ACME: 5 } }'))).toEqual([
+    expect(problemsThrown(() => campaign('budget: { subAccount: { ACME: 5 } }'))).toEqual([
       'c.yaml:6:11: Unknown key "subAccount" in "budget". Did you mean "subAccounts"? Known here: campaign, subAccounts, chargeCodes.',
     ]);
-    expect(problemsOf(() => campaign('budget: { subAccounts: { ACME: much } }'))).toEqual([
+    expect(problemsThrown(() => campaign('budget: { subAccounts: { ACME: much } }'))).toEqual([
       'c.yaml:6:32: "budget.subAccounts.ACME": expected an amount from 0 to 1000000000, such as 12.50, with at most 8 decimals, got "much".',
     ]);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkCampaign, readCampaign } from '../../src/campaign/campaign.ts';
 import type { CampaignTarget } from '../../src/campaign/target.ts';
-import { problemsOf } from '../support/problems.ts';
+import { problemsThrown } from '../support/thrown-problems.ts';
 
 const head = (channel: string) => `campaign: notice
 account: main
@@ -28,7 +28,7 @@ function check(source: string, target: Partial<CampaignTarget> = {}): void {
 }
 
 const problems = (source: string, target?: Partial<CampaignTarget>) =>
-  problemsOf(() => check(source, target));
+  problemsThrown(() => check(source, target));
 
 describe('a campaign', () => {
   test('needs little: the rest has defaults', () => {

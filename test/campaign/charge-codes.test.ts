@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readCampaign } from '../../src/campaign/campaign.ts';
 import { chargeCodeCheck, checkCampaignChargeCode } from '../../src/campaign/charge-codes.ts';
-import { problemsOf } from '../support/problems.ts';
+import { problemsThrown } from '../support/thrown-problems.ts';
 
 const list = { name: 'valid-codes.csv', codes: new Set(['NET-2600', 'NET-3000', 'X9']) };
 
@@ -11,7 +11,7 @@ type Checked = readonly [code: string | undefined, line: number, file?: string];
 function problems(contacts: readonly Checked[]): string[] {
   const { check, throwIfAny } = chargeCodeCheck(list, 'c.yaml:7:14');
   for (const [code, line, file = 'contacts.csv'] of contacts) check(code, line, file);
-  return problemsOf(throwIfAny);
+  return problemsThrown(throwIfAny);
 }
 
 describe('contacts with valid ChargeCodes', () => {
@@ -101,7 +101,7 @@ chargeCodes: valid-codes.csv`;
 
   test('that is the same for everybody is checked at once', () => {
     check(', ChargeCode: X9');
-    expect(problemsOf(() => check(', ChargeCode: NET-300'))).toEqual([
+    expect(problemsThrown(() => check(', ChargeCode: NET-300'))).toEqual([
       'c.yaml:5:40: "message.ChargeCode": ChargeCode "NET-300" is not in valid-codes.csv. Did you mean "NET-3000"?',
     ]);
   });
@@ -111,7 +111,7 @@ chargeCodes: valid-codes.csv`;
   });
 
   test('must be there, where codes are asked for', () => {
-    expect(problemsOf(() => check(''))).toEqual([
+    expect(problemsThrown(() => check(''))).toEqual([
       'c.yaml:6:14: Valid ChargeCodes are listed, and the message has no ChargeCode; set "message.ChargeCode", such as "[[Column]]", or remove "chargeCodes".',
     ]);
   });

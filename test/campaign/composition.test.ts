@@ -6,13 +6,13 @@ import { withDerived } from '../../src/campaign/mapping.ts';
 import { mergeText } from '../../src/campaign/merge.ts';
 import { openPersonaliser } from '../../src/campaign/personalise.ts';
 import { render } from '../../src/campaign/placeholders.ts';
-import { problemsOf } from '../support/problems.ts';
+import { problemsThrown } from '../support/thrown-problems.ts';
 import { composed, current, earlier, header, type Parts, personalised, yaml } from './parts.ts';
 
 /** The rest of an envelope of text alone. */
 const withoutFiles = { keypads: [], files: [], audio: {} };
 
-const problems = (parts: Parts) => problemsOf(() => composed(parts));
+const problems = (parts: Parts) => problemsThrown(() => composed(parts));
 
 describe('a mapped column', () => {
   test('that the file does not have is told with its place, the nearest, and the columns there are', () => {
@@ -218,7 +218,7 @@ describe('in an earlier interface', () => {
 
   test('a faulty placeholder is told under the name it was written', () => {
     const parts: Parts = { target: earlier, message: { Message: 'Hi', ForceGSMChars: '[[gsm]]' } };
-    expect(problemsOf(() => composed(parts))).toEqual([
+    expect(problemsThrown(() => composed(parts))).toEqual([
       'c.yaml:9:18: Unknown placeholder [[gsm]] in "message.ForceGSMChars".',
     ]);
   });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { checkCampaign, readCampaign } from '../../src/campaign/campaign.ts';
 import { staticFiles } from '../../src/campaign/files.ts';
-import { problemsOf } from '../support/problems.ts';
+import { problemsThrown } from '../support/thrown-problems.ts';
 import { composed, current, earlier, type Parts, personalised, yaml } from './parts.ts';
 
-const problems = (parts: Parts) => problemsOf(() => composed(parts));
+const problems = (parts: Parts) => problemsThrown(() => composed(parts));
 
 /** Values that would walk from the folder the path names into another. */
 const wandering = ['../other', 'a/b', '/etc/passwd', '..\\other', '.', '..'];
@@ -64,7 +64,7 @@ describe('a file to send along', () => {
         yaml({ channel: 'fax', message: { Reference: 'r' }, files: [{ file }] }),
         'c.yaml',
       );
-      expect(problemsOf(() => checkCampaign(campaign, current))).toEqual([
+      expect(problemsThrown(() => checkCampaign(campaign, current))).toEqual([
         `c.yaml:9:17: "files.0.file": expected a path inside the campaign's folder, got "${file}".`,
       ]);
     },

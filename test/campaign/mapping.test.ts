@@ -3,7 +3,7 @@ import { checkCampaign, readCampaign } from '../../src/campaign/campaign.ts';
 import { type Composition, compose } from '../../src/campaign/composition.ts';
 import { openPersonaliser } from '../../src/campaign/personalise.ts';
 import type { Channel } from '../../src/domain/message.ts';
-import { problemsOf } from '../support/problems.ts';
+import { problemsThrown } from '../support/thrown-problems.ts';
 import { current, earlier, personalised } from './parts.ts';
 
 type Asked = {
@@ -36,7 +36,7 @@ function mapped({
   return compose(campaign, target, header);
 }
 
-const problems = (asked: Asked) => problemsOf(() => mapped(asked));
+const problems = (asked: Asked) => problemsThrown(() => mapped(asked));
 
 const guessed = (field: string, source: string) => ({ field, kind: 'guessed', source });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { readCampaign } from '../../src/campaign/campaign.ts';
 import { compose } from '../../src/campaign/composition.ts';
 import type { RowFilter } from '../../src/campaign/where.ts';
-import { problemsOf } from '../support/problems.ts';
+import { problemsThrown } from '../support/thrown-problems.ts';
 import { current, header } from './parts.ts';
 
 function filter(where: unknown): RowFilter | undefined {
@@ -15,7 +15,7 @@ message: { Message: Hi }
   return compose(readCampaign(source, 'c.yaml'), current, header).filter;
 }
 
-const problems = (where: unknown) => problemsOf(() => filter(where));
+const problems = (where: unknown) => problemsThrown(() => filter(where));
 
 /** Whether a row passes. */
 function passes(where: unknown, row: Readonly<Record<string, string>>): boolean | undefined {

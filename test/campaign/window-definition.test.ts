@@ -4,7 +4,7 @@ import type { Definition } from '../../src/campaign/definition.ts';
 import { invalid } from '../../src/campaign/invalid.ts';
 import { sendingWindow } from '../../src/campaign/window-definition.ts';
 import { type ReadZones, zoneReader } from '../../src/campaign/window-zones.ts';
-import { problemsOf } from '../support/problems.ts';
+import { problemsThrown } from '../support/thrown-problems.ts';
 
 const hours = { from: '09:00', to: '20:00' };
 
@@ -64,7 +64,7 @@ contacts: { file: a.csv }
 message: { ${message} }
 ${more}`;
   const problems = (text: string, interfaceName: 'rest-2.02' | 'soap-tts' = 'rest-2.02'): string[] =>
-    problemsOf(() =>
+    problemsThrown(() =>
       checkCampaign(readCampaign(text, 'c.yaml'), {
         interface: interfaceName,
         format: 'json',

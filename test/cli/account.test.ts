@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
-import { type Ended, volleyHere as volley } from '../support/volley.ts';
+import { type Ended, volleyInProcess as volley } from '../support/volley.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 
 /** No name of it is set. */

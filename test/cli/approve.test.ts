@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { beginRun } from '../../src/ledger/runs/begin.ts';
-import { giveRows } from '../support/rows.ts';
+import { createRequestRows } from '../support/request-rows.ts';
 import { useSandboxScene } from '../support/sandbox-scene.ts';
 import { type Ended, tester } from '../support/volley.ts';
 import { contactsCsv, smsCampaignYaml } from '../support/workspace.ts';
@@ -130,7 +130,7 @@ test('a run of those who were not reached has to be approved, too', async () => 
   const run = await waiting();
   await as('bob@desk', 'approve', run);
   await volley('resume', run);
-  await giveRows(scene.ledger.pool, run);
+  await createRequestRows(scene.ledger.pool, run);
   await scene.ledger.pool.query(`UPDATE requests SET state = 'failed' WHERE run_id = $1`, [run]);
   const again = await volley('run', '--only', 'failed', '--of', run, '--json');
   expect(again).toMatchObject({ code: 4 });

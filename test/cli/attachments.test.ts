@@ -1,7 +1,7 @@
 import { link, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Ended, volleyHere } from '../support/volley.ts';
+import { type Ended, volleyInProcess } from '../support/volley.ts';
 import { accountsYaml, makeWorkspace, type Workspace } from '../support/workspace.ts';
 
 let workspace: Workspace;
@@ -42,7 +42,7 @@ async function plan(file: string, ...rows: readonly string[]): Promise<Ended> {
   await workspace.write('night/campaign.yaml', campaign(file));
   const contacts = rows.map((row, index) => `r${index}@example.org,${row}\n`).join('');
   await workspace.write('night/contacts.csv', `email,file\n${contacts}`);
-  return volleyHere(['plan', 'night/campaign.yaml', '--json'], {
+  return volleyInProcess(['plan', 'night/campaign.yaml', '--json'], {
     cwd: workspace.folder,
     env: {
       DATABASE_URL: 'postgres://127.0.0.1:1/none',
@@ -104,7 +104,7 @@ test('a folder that rows may name files of holds no file of the campaign itself'
     campaign('lists/[[file]]').replace('stop.csv', 'lists/stop.csv'),
   );
   await workspace.write('night/contacts.csv', 'email,file\na@example.org,x.pdf\n');
-  const { code, stderr } = await volleyHere(['plan', 'night/campaign.yaml'], {
+  const { code, stderr } = await volleyInProcess(['plan', 'night/campaign.yaml'], {
     cwd: workspace.folder,
     env: {
       VOLLEY_ACCOUNTS: 'night/accounts.yaml',

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { emptyWorld, take, type World } from '../support/billing-world.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
-import { type Ended, volleyHere as volley } from '../support/volley.ts';
+import { type Ended, volleyInProcess as volley } from '../support/volley.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 
 let opened: TestLedger;

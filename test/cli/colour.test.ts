@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { wantsColour } from '../../src/cli/colour.ts';
 import { paper } from '../../src/report/screen.ts';
-import { volleyHere } from '../support/volley.ts';
+import { volleyInProcess } from '../support/volley.ts';
 
 test('a terminal gets colours, unless NO_COLOR is set or it knows none; a pipe gets none', () => {
   expect(wantsColour({ TERM: 'xterm-256color' }, true)).toBe(true);
@@ -18,12 +18,12 @@ test.each([
   [['--color', 'never', 'check', 'none.yaml'], { width: 80, colour: true }, false],
   [['--color', 'auto', 'check', 'none.yaml'], { width: 80, colour: true }, true],
 ])('%j in a terminal or not has the colours that --color asks for', async (words, screen, coloured) => {
-  const { code, stderr } = await volleyHere(words, { screen });
+  const { code, stderr } = await volleyInProcess(words, { screen });
   expect(code).toBe(2);
   expect(stderr.includes('\u001b[31mnone.yaml\u001b[39m: ')).toBe(coloured);
 });
 
 test('--color with another word is refused with those there are', async () => {
-  const { code, stderr } = await volleyHere(['runs', '--color', 'blue']);
+  const { code, stderr } = await volleyInProcess(['runs', '--color', 'blue']);
   expect([code, stderr]).toEqual([2, expect.stringContaining('expected auto, always or never')]);
 });

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { impatient } from '../../src/cli/commands/check.ts';
 import { bytesOf } from '../support/bytes.ts';
 import { collect } from '../support/collect.ts';
-import { problemsLater } from '../support/problems.ts';
-import { type Ended, volley, volleyHere } from '../support/volley.ts';
+import { problemsRejected } from '../support/thrown-problems.ts';
+import { type Ended, volley, volleyInProcess } from '../support/volley.ts';
 import {
   accountsYaml,
   contactsCsv,
@@ -32,7 +32,7 @@ const env = {
 };
 
 function command(words: readonly string[], input: string | Uint8Array = ''): Promise<Ended> {
-  return volleyHere(words, { cwd: workspace.folder, env, input });
+  return volleyInProcess(words, { cwd: workspace.folder, env, input });
 }
 
 describe('contacts that are piped in', () => {
@@ -43,7 +43,7 @@ describe('contacts that are piped in', () => {
     // A real pipe once, in a process of its own.
     for (const [run, input] of [
       [volley, contactsCsv(3)],
-      [volleyHere, gzipSync(contactsCsv(3))],
+      [volleyInProcess, gzipSync(contactsCsv(3))],
     ] as const) {
       const where = { cwd: workspace.folder, env, input };
       const { code, stdout, stderr } = await run(['plan', 'piped.yaml'], where);
@@ -85,7 +85,7 @@ describe('contacts that are piped in', () => {
       },
     );
     const given = impatient(silent, 10);
-    expect(await problemsLater(() => collect(given ?? bytesOf('')))).toEqual([
+    expect(await problemsRejected(() => collect(given ?? bytesOf('')))).toEqual([
       'standard input: Nothing has come through it for 5 s. Pipe a file in, or name one with --contacts.',
     ]);
     expect(destroyed).toBe(true);

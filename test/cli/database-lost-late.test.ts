@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { startPostgresProxy } from '../support/postgres-proxy.ts';
-import { volleyHere } from '../support/volley.ts';
+import { volleyInProcess } from '../support/volley.ts';
 import { accountsYaml, contactsCsv, makeWorkspace, smsCampaignYaml } from '../support/workspace.ts';
 
 let opened: TestLedger;
@@ -39,7 +39,7 @@ test.each([
         proxy.stop();
     };
     diagnostics.subscribe('volley:dispatch', lose);
-    const { code, stdout, stderr } = await volleyHere(['run', 'campaign.yaml', '--json'], {
+    const { code, stdout, stderr } = await volleyInProcess(['run', 'campaign.yaml', '--json'], {
       cwd: workspace.folder,
       env: {
         DATABASE_URL: proxy.url,

@@ -6,7 +6,7 @@ import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
 import type { JournalLine } from '../../src/sandbox/journal.ts';
 import { copyHome, removeHome, throwAway } from '../support/embedded-home.ts';
 import { readJournal } from '../support/journal.ts';
-import { volleyHere } from '../support/volley.ts';
+import { volleyInProcess } from '../support/volley.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 
 type SentRequest = { message_id: string; recipients: string[]; state: string; outcomes: string[] };
@@ -21,7 +21,7 @@ async function demo(...flags: readonly string[]) {
   const { address, release } = await leaseEmbeddedServer(home, throwAway);
   // Nobody's ledger is touched: this one could not even be reached.
   const env = { DATABASE_URL: 'postgres://127.0.0.1:1/production' };
-  const printed = await volleyHere(['demo', ...flags], {
+  const printed = await volleyInProcess(['demo', ...flags], {
     ...{ cwd: workspace.folder, env },
     screen: { width: 100, colour: false },
   });

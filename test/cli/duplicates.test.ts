@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { eraseRun } from '../../src/ledger/purge/erase-run.ts';
 import { emptyLedger } from '../support/empty-ledger.ts';
-import { giveRows } from '../support/rows.ts';
+import { createRequestRows } from '../support/request-rows.ts';
 import { useSandboxScene } from '../support/sandbox-scene.ts';
 import type { Ended } from '../support/volley.ts';
 
@@ -167,7 +167,7 @@ describe('contacts that are mended', () => {
 
 test('recipients of a run with equal addresses who are sent to again stay in different requests', async () => {
   const { run: first } = await run(', duplicates: allow', 'Hello');
-  await giveRows(scene.ledger.pool, first);
+  await createRequestRows(scene.ledger.pool, first);
   await scene.ledger.pool.query(`UPDATE requests SET state = 'failed' WHERE run_id = $1`, [first]);
   const { code, stdout } = await call(`run --only failed --of ${first} --json`);
   expect([code, JSON.parse(stdout).recipients]).toMatchObject([0, { total: 5, accepted: 5 }]);

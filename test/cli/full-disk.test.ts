@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { databaseShortage, isConnectionFailure } from '../../src/platform/database-failures.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
-import { volleyHere } from '../support/volley.ts';
+import { volleyInProcess } from '../support/volley.ts';
 import {
   accountsYaml,
   contactsCsv,
@@ -111,7 +111,7 @@ test('Postgres without room is told apart from a Postgres that is lost', async (
     ALTER TABLE runs RENAME TO runs_kept;
     CREATE VIEW runs AS SELECT * FROM runs_kept WHERE full_disk()`);
   const env = { DATABASE_URL: opened.url };
-  const { code, stderr } = await volleyHere(['runs'], { cwd: workspace.folder, env });
+  const { code, stderr } = await volleyInProcess(['runs'], { cwd: workspace.folder, env });
   expect({ code, stderr }).toEqual({
     code: 1,
     stderr: expect.stringMatching(

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { type DispatchScene, openDispatchScene } from '../support/dispatch-scene.ts';
 import { expectNothingLostOrTwice } from '../support/expect-dispatched.ts';
-import { plannedRun, runIs, statusOf } from '../support/planned-run.ts';
+import { plannedRun, statusOf, waitForRunState } from '../support/planned-run.ts';
 import { accountsYaml } from '../support/workspace.ts';
 
 /** Any number that Volley itself does not lock. */
@@ -64,7 +64,7 @@ async function killedAsItWaits(scene: DispatchScene, hold: Awaited<ReturnType<ty
   const from = Date.now();
   started.process.kill('SIGKILL');
   await started.ended;
-  return { run, kills: [{ what: 'waiting', from, to: Date.now() }], untilSent: [] };
+  return { run, kills: [{ what: 'waiting', from, to: Date.now() }], timesToFirstRequest: [] };
 }
 
 test.concurrent('a claim that is committed long after its process was killed is in doubt in the end, not left as sending', async () => {
@@ -97,7 +97,7 @@ test.concurrent('a claim that is committed as the run of its killed process is c
   const hold = await holdStatement(scene, claimOfRange);
   const { run } = await killedAsItWaits(scene, hold);
   const cancelling = scene.startHere(['cancel', run]);
-  await runIs(scene, run, 'cancelled');
+  await waitForRunState(scene, run, 'cancelled');
   await hold.letGo();
   expect((await cancelling.ended).code).toBe(0);
   const { requests } = await statusOf(scene, run);
@@ -128,9 +128,13 @@ test.concurrent('a doubt is dated after the death of its process, however long t
   scene.peer.behave({ latency: 0 });
   await holder.query("SELECT pg_advisory_unlock(hashtextextended('volley slices', 0))");
   holder.release();
-  await runIs(scene, run, 'completed');
+  await waitForRunState(scene, run, 'completed');
   worker.process.kill('SIGTERM');
   await worker.ended;
-  const figures = await expectNothingLostOrTwice(scene, { run, kills: [killed], untilSent: [] }, concurrency);
+  const figures = await expectNothingLostOrTwice(
+    scene,
+    { run, kills: [killed], timesToFirstRequest: [] },
+    concurrency,
+  );
   expect(figures.inDoubt).toBeGreaterThanOrEqual(concurrency);
 });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createBareDatabase, type TestDatabase } from '../support/database.ts';
 import { type JournalPeer, startJournalPeer } from '../support/journal-peer.ts';
 import { runStatement } from '../support/statement.ts';
-import { volleyHere } from '../support/volley.ts';
+import { volleyInProcess } from '../support/volley.ts';
 import {
   accountsYaml,
   contactsCsv,
@@ -77,7 +77,7 @@ function as(role: string, ...words: string[]) {
     VOLLEY_WEBHOOK_TOKEN: 'a-token-that-is-long-enough-for-it',
     VOLLEY_HASH_KEY: 'k'.repeat(40),
   };
-  return volleyHere(words, { cwd: workspace.folder, env });
+  return volleyInProcess(words, { cwd: workspace.folder, env });
 }
 
 test('the least rights that the documents name are enough, and no more than they say', async () => {

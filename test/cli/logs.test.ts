@@ -137,9 +137,9 @@ test('no log line at info or warn has a secret, an address or a name, whatever g
   await pool.query(`UPDATE schedules SET recorded_until = now() - interval '2 minutes'`);
   const worker = start(['worker'], 'info');
   await callInEveryWay(`http://127.0.0.1:${port}`);
-  await worker.says('a scheduled run');
+  await worker.waitForText('a scheduled run');
   while (service.calls() < 4) await sleep(20);
-  while (!`${serve.heard()}${worker.heard()}`.includes('a run is sent no more')) await sleep(20);
+  while (!`${serve.stderrSoFar()}${worker.stderrSoFar()}`.includes('a run is sent no more')) await sleep(20);
   const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   expect(metrics).toContain('volley_reports_taken_total{account="main"} 5');
   await ledger.dropDatabase();
@@ -147,8 +147,8 @@ test('no log line at info or warn has a secret, an address or a name, whatever g
   const report = fetch(`http://127.0.0.1:${port}/webhook/main/${secrets.HOOK}?Destination=${addresses[1]}`, {
     headers: { authorization },
   });
-  await serve.says('the database is away');
-  await worker.says('the database is away');
+  await serve.waitForText('the database is away');
+  await worker.waitForText('the database is away');
   expect((await report).status).toBe(503);
   for (const { process } of [serve, worker]) process.kill('SIGINT');
   // At once with the second one; nothing can be recorded any more.

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { emptyLedger } from '../support/empty-ledger.ts';
-import { giveRows } from '../support/rows.ts';
+import { createRequestRows } from '../support/request-rows.ts';
 import { useSandboxScene } from '../support/sandbox-scene.ts';
 import type { Ended } from '../support/volley.ts';
 import { smsCampaignYaml } from '../support/workspace.ts';
@@ -111,7 +111,7 @@ describe('a run of mended contacts', () => {
 
   test('leaves out whom a run may have reached, and sends to those whom it provably did not', async () => {
     const { pool } = scene.ledger;
-    await giveRows(pool, run);
+    await createRequestRows(pool, run);
     await pool.query(`UPDATE requests SET state = 'in_doubt' WHERE run_id = $1 AND request = 1`, [run]);
     await pool.query(`UPDATE requests SET state = 'failed' WHERE run_id = $1 AND request = 2`, [run]);
     await scene.write('left-out.csv', 'mobile,name,code\n0412000001,Ann,A\n0412000002,Bob,A\n');
@@ -125,7 +125,7 @@ describe('a run of mended contacts', () => {
 });
 
 test('recipients of a run who are sent to again leave out whom a run of its mended contacts reached', async () => {
-  await giveRows(scene.ledger.pool, run);
+  await createRequestRows(scene.ledger.pool, run);
   await scene.ledger.pool.query(`UPDATE requests SET state = 'failed' WHERE run_id = $1 AND request = 2`, [
     run,
   ]);

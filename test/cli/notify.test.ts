@@ -4,9 +4,9 @@ import { inTransaction } from '../../src/ledger/session.ts';
 import { signalPreload } from '../support/dispatch-scene.ts';
 import { emptyLedger } from '../support/empty-ledger.ts';
 import { readJournal } from '../support/journal.ts';
-import { type NotifyScene, openNotifyScene, toldByWebhook } from '../support/notify-scene.ts';
+import { type NotifyScene, openNotifyScene, webhookNotify } from '../support/notify-scene.ts';
 import { signalVariable } from '../support/signal-points.ts';
-import { startVolley, volleyHere } from '../support/volley.ts';
+import { startVolley, volleyInProcess } from '../support/volley.ts';
 import { webhookSecret } from '../support/webhook-peer.ts';
 import { smsCampaignYaml } from '../support/workspace.ts';
 
@@ -31,7 +31,7 @@ beforeEach(async () => {
 });
 
 const surroundings = () => ({ cwd: scene.workspace.folder, env });
-const volley = (...words: string[]) => volleyHere(words, surroundings());
+const volley = (...words: string[]) => volleyInProcess(words, surroundings());
 
 const mail = '  - { on: [completed], email: { to: [ops@example.org] } }\n';
 
@@ -48,12 +48,12 @@ async function writeCampaign(notify: string): Promise<void> {
 }
 
 test('`volley run` tells by itself, without any worker, and `status` says whom', async () => {
-  await writeCampaign(toldByWebhook() + mail);
+  await writeCampaign(webhookNotify() + mail);
   const before = (await subjects()).length;
   const { code, stdout, stderr } = await volley('run', 'campaign.yaml', '--json');
   expect({ code, stderr: stderr.includes('told yet') }).toEqual({ code: 0, stderr: false });
   const { run } = JSON.parse(stdout);
-  expect(scene.peer.calls.map(({ told }) => told.data['run'])).toEqual([run]);
+  expect(scene.peer.calls.map(({ notification }) => notification.data['run'])).toEqual([run]);
   expect((await subjects()).slice(before)).toEqual(['Campaign test: completed, 4 sent']);
   const status = await volley('status', run);
   const mailRun = await scene.mailOf(run);
@@ -71,7 +71,7 @@ test('`volley run` tells by itself, without any worker, and `status` says whom',
 });
 
 test('a run whose process is killed as it tells is told of by the next one: no e-mail twice, the same webhook-id', async () => {
-  await writeCampaign(toldByWebhook('completed') + mail);
+  await writeCampaign(webhookNotify('completed') + mail);
   const before = (await subjects()).length;
   const started = startVolley(['run', 'campaign.yaml'], {
     ...surroundings(),
@@ -83,7 +83,7 @@ test('a run whose process is killed as it tells is told of by the next one: no e
   });
   await started.ended;
   expect(started.process.signalCode).toBe('SIGKILL');
-  await scene.letPass(3);
+  await scene.passMinutes(3);
   const worker = startVolley(['worker'], surroundings());
   while ((await subjects()).length === before || scene.peer.calls.length < 2)
     await new Promise((next) => setTimeout(next, 50));
@@ -95,9 +95,9 @@ test('a run whose process is killed as it tells is told of by the next one: no e
 
 test('`status` says whom nobody told, and why', async () => {
   scene.peer.answer(410);
-  const run = await scene.plan(toldByWebhook());
+  const run = await scene.plan(webhookNotify());
   await scene.send(run);
-  await scene.tellAll();
+  await scene.notifyAll();
   expect((await volley('status', run)).stdout).toContain(
     '  notify      completed by webhook: given up, 1 attempt: answered 410: it wants no more of this\n',
   );

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { readJournal } from '../support/journal.ts';
 import { openTestLedger } from '../support/ledger.ts';
-import { ordinaryList } from '../support/ordinary-list.ts';
-import { volleyHere } from '../support/volley.ts';
+import { realisticList } from '../support/realistic-list.ts';
+import { volleyInProcess } from '../support/volley.ts';
 import { accountEnvironment, accountsYaml, makeWorkspace } from '../support/workspace.ts';
 
 const campaign = (more = '') => `
@@ -23,7 +23,7 @@ message:
 test('every person of an ordinary list with 75 mistakes is sent to once: run, run again, mended and run', async () => {
   await using cleanUp = new AsyncDisposableStack();
   const opened = cleanUp.adopt(await openTestLedger(), (it) => it.close());
-  const list = ordinaryList();
+  const list = realisticList();
   const workspace = cleanUp.use(
     await makeWorkspace({
       'accounts.yaml': accountsYaml,
@@ -34,7 +34,7 @@ test('every person of an ordinary list with 75 mistakes is sent to once: run, ru
   const journal = `${workspace.folder}/journal.jsonl`;
   const sandbox = cleanUp.adopt(await startSandbox({ journal }), (it) => it.close());
   const env = { ...accountEnvironment(opened, sandbox) };
-  const call = (...words: string[]) => volleyHere(words, { cwd: workspace.folder, env });
+  const call = (...words: string[]) => volleyInProcess(words, { cwd: workspace.folder, env });
   const sentTo = async () => (await readJournal(journal)).flatMap(({ recipients }) => recipients).toSorted();
 
   const titled = await call('plan', 'campaign.yaml');
@@ -56,13 +56,13 @@ test('every person of an ordinary list with 75 mistakes is sent to once: run, ru
   const exported = (await call('report', 'contacts', run, '--rejected')).stdout;
   const [header = [], ...leftOut]: string[][] = parse(exported);
   expect(leftOut.map(([mobile]) => mobile?.replace(/^'=/, '='))).toEqual(
-    list.mends.map(({ wrong }) => wrong),
+    list.fixes.map(({ wrong }) => wrong),
   );
-  const mended = leftOut.map(([, ...others], index) => [list.mends[index]?.mended ?? '', ...others]);
+  const mended = leftOut.map(([, ...others], index) => [list.fixes[index]?.mended ?? '', ...others]);
   await workspace.write('mended.csv', stringify([header, ...mended]));
   const again = await call('run', 'campaign.yaml', '--contacts', 'mended.csv', '--json');
   expect(again.code, again.stderr).toBe(0);
-  const everybody = [...list.reached.keys(), ...list.mends.map(({ number }) => number)].toSorted();
+  const everybody = [...list.reached.keys(), ...list.fixes.map(({ number }) => number)].toSorted();
   expect(await sentTo()).toEqual(everybody);
 
   const billing = await call('report', 'billing', '--by', 'SubAccount', '--json');

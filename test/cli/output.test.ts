@@ -2,8 +2,8 @@ import { readdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { writeResult } from '../../src/cli/output.ts';
-import { problemsLater } from '../support/problems.ts';
-import { inTurn } from '../support/sheets.ts';
+import { inOrder } from '../support/sheets.ts';
+import { problemsRejected } from '../support/thrown-problems.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 
 let workspace: Workspace;
@@ -17,7 +17,7 @@ afterEach(() => workspace[Symbol.asyncDispose]());
 const shell = { result: process.stdout, settings: { environment: {}, workingFolder: process.cwd() } };
 
 test('a result is in its file whole, for nobody but its user, and alone', async () => {
-  await writeResult(shell, inTurn(['a,b\n', Buffer.from('1,2\n')]), out);
+  await writeResult(shell, inOrder(['a,b\n', Buffer.from('1,2\n')]), out);
   expect(await workspace.read('result.csv')).toBe('a,b\n1,2\n');
   expect((await stat(out)).mode & 0o777).toBe(0o600);
   expect(await readdir(workspace.folder)).toEqual(['result.csv']);
@@ -39,7 +39,7 @@ test('a file that is there is left as it is, and nothing is read for it', async 
     asked = true;
     yield 'theirs';
   }
-  expect(await problemsLater(() => writeResult(shell, pieces(), out))).toEqual([
+  expect(await problemsRejected(() => writeResult(shell, pieces(), out))).toEqual([
     `${out}: The file cannot be written (it is there already).`,
   ]);
   expect({ asked, content: await workspace.read('result.csv') }).toEqual({ asked: false, content: 'mine' });
@@ -50,7 +50,7 @@ test('a file that appears meanwhile is left as it is', async () => {
     yield 'theirs';
     await writeFile(out, 'mine');
   }
-  expect(await problemsLater(() => writeResult(shell, pieces(), out))).toEqual([
+  expect(await problemsRejected(() => writeResult(shell, pieces(), out))).toEqual([
     `${out}: The file cannot be written (it is there already).`,
   ]);
   expect(await workspace.read('result.csv')).toBe('mine');
@@ -59,7 +59,7 @@ test('a file that appears meanwhile is left as it is', async () => {
 
 test('a folder that is not there is told', async () => {
   const nowhere = join(workspace.folder, 'none', 'result.csv');
-  expect(await problemsLater(() => writeResult(shell, inTurn(['a']), nowhere))).toEqual([
+  expect(await problemsRejected(() => writeResult(shell, inOrder(['a']), nowhere))).toEqual([
     `${nowhere}: The file cannot be written (there is no folder ${dirname(nowhere)}).`,
   ]);
 });

@@ -7,8 +7,14 @@ import { openTestLedger } from '../support/ledger.ts';
 import { killServer } from '../support/own-postgres.ts';
 import { startPostgresProxy } from '../support/postgres-proxy.ts';
 import { type SendPeer, sendPeer } from '../support/send-peer.ts';
-import { type SignalAtPoint, saysSignal, signalVariable } from '../support/signal-points.ts';
-import { type Ended, longestStop, type Started, startVolley, volleyHere } from '../support/volley.ts';
+import { type SignalAtPoint, signalMessage, signalVariable } from '../support/signal-points.ts';
+import {
+  type Ended,
+  maxStopMilliseconds,
+  type Started,
+  startVolley,
+  volleyInProcess,
+} from '../support/volley.ts';
 import { accountsYaml, contactsCsv, makeWorkspace, smsCampaignYaml } from '../support/workspace.ts';
 
 const requests = 150;
@@ -47,7 +53,7 @@ async function openScene(
     });
   /** In this process, for what nobody stops. */
   const here = (words: readonly string[]): Promise<Ended> =>
-    volleyHere(words, { cwd, env: { ...env, LOG_LEVEL: 'silent' } });
+    volleyInProcess(words, { cwd, env: { ...env, LOG_LEVEL: 'silent' } });
   return { service, start, here };
 }
 
@@ -92,10 +98,10 @@ describe.concurrent('Ctrl-C while the database is away', () => {
     const { start } = await openScene({ DATABASE_URL: proxy.url }, onTestFinished);
     const atRest = { signal: 'SIGSTOP', point: 'at rest', occurrence: 1 } as const;
     const started = start(['run', 'campaign.yaml'], atRest);
-    await started.says(saysSignal);
+    await started.waitForText(signalMessage);
     proxy.stop();
     const goOn = setInterval(() => started.process.kill('SIGCONT'), 100);
-    await started.says('the database is away');
+    await started.waitForText('the database is away');
     started.process.kill('SIGINT');
     const { code, stderr } = await started.ended;
     clearInterval(goOn);
@@ -122,7 +128,7 @@ describe.concurrent('Ctrl-C while the database is away', () => {
       const askedAt = performance.now();
       started.process.kill('SIGINT');
       const { code, stderr } = await started.ended;
-      expect(performance.now() - askedAt).toBeLessThan(await longestStop());
+      expect(performance.now() - askedAt).toBeLessThan(await maxStopMilliseconds());
       expect(code, stderr).toBe(130);
       expect(timesSaid('the database is away', stderr), stderr).toBe(1);
       const [, run = ''] = /volley resume (\S+)`/.exec(stderr) ?? expect.fail(stderr);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { createBareDatabase, createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { removeHome } from '../support/embedded-home.ts';
 import { runStatement } from '../support/statement.ts';
-import { volley, volleyHere } from '../support/volley.ts';
+import { volley, volleyInProcess } from '../support/volley.ts';
 import { accountsYaml, makeWorkspace, smsCampaignYaml, type Workspace } from '../support/workspace.ts';
 
 const suppressWords = ['suppress', 'add', '+61412345678', '--channel', 'sms'];
@@ -22,7 +22,7 @@ describe('a folder that is in no project', () => {
     '%s makes no ledger there, and says what to do',
     async (...words) => {
       const { folder } = await workspaceFor();
-      const { code, stdout, stderr } = await volleyHere(words, { cwd: folder });
+      const { code, stdout, stderr } = await volleyInProcess(words, { cwd: folder });
       expect([code, stdout]).toEqual([2, '']);
       expect(stderr).toContain(`${folder}: is in no Volley project`);
       expect(stderr).toMatch(/`volley init`.*DATABASE_URL.*VOLLEY_HOME/);
@@ -32,7 +32,7 @@ describe('a folder that is in no project', () => {
 
   test('run says that the accounts are looked for in a project', async () => {
     const { folder } = await workspaceFor({ 'night.yaml': smsCampaignYaml });
-    const { code, stderr } = await volleyHere(['run', 'night.yaml'], { cwd: folder });
+    const { code, stderr } = await volleyInProcess(['run', 'night.yaml'], { cwd: folder });
     expect([code, stderr]).toEqual([2, expect.stringContaining(`${folder} is in no Volley project: go to`)]);
   });
 
@@ -43,7 +43,7 @@ describe('a folder that is in no project', () => {
       'open/mine/x': '',
     });
     await chmod(join(folder, 'open'), 0o777);
-    const { stderr } = await volleyHere(['runs'], { cwd: join(folder, 'open/mine') });
+    const { stderr } = await volleyInProcess(['runs'], { cwd: join(folder, 'open/mine') });
     expect(stderr).toContain(`${folder}/.volley: has no ledger yet`);
   });
 });
@@ -58,7 +58,7 @@ describe('a project', () => {
     await project[Symbol.asyncDispose]();
   });
   const at = (path: string, words: readonly string[]) =>
-    volleyHere(words, { cwd: join(project.folder, path) });
+    volleyInProcess(words, { cwd: join(project.folder, path) });
 
   test('whose ledger is somewhere else, as after a clone, gets no new one without a word', async () => {
     await project.write('.volley-project', '');
@@ -115,7 +115,7 @@ describe('a database of DATABASE_URL that is empty', () => {
     await workspace[Symbol.asyncDispose]();
   });
   const ask = (words: readonly string[]) =>
-    volleyHere(words, { cwd: workspace.folder, env: { DATABASE_URL: bare.url } });
+    volleyInProcess(words, { cwd: workspace.folder, env: { DATABASE_URL: bare.url } });
   const tables = () =>
     runStatement(
       bare.url,
@@ -183,7 +183,7 @@ test('commands that only look do so in a database that refuses every change', as
   });
   const env = { DATABASE_URL: database.url, VOLLEY_ACCOUNTS: 'accounts.yaml' };
   for (const words of looking) {
-    const { code, stderr } = await volleyHere(words, { cwd: folder, env });
+    const { code, stderr } = await volleyInProcess(words, { cwd: folder, env });
     expect([words, code, stderr]).toEqual([words, 0, '']);
   }
   expect(readdirSync(folder).toSorted()).toEqual(['accounts.yaml', 'invoice.csv']);
@@ -198,7 +198,7 @@ test('`schedule next` reads the campaign files, without any ledger', async () =>
     'campaigns/once.yaml': campaign('at: [2020-12-01T09:00], timeZone: UTC'),
   });
   for (const cwd of [folder, join(folder, 'campaigns')]) {
-    const { code, stdout } = await volleyHere(['schedule', 'next', '--limit', '3', '--json'], { cwd });
+    const { code, stdout } = await volleyInProcess(['schedule', 'next', '--limit', '3', '--json'], { cwd });
     const times = stdout
       .trim()
       .split('\n')
@@ -207,7 +207,7 @@ test('`schedule next` reads the campaign files, without any ledger', async () =>
   }
 
   await writeFile(join(folder, 'campaigns/broken.yaml'), campaign('cron: "61 * * * *", timeZone: UTC'));
-  const { code, stdout, stderr } = await volleyHere(['schedule', 'next'], { cwd: folder });
+  const { code, stdout, stderr } = await volleyInProcess(['schedule', 'next'], { cwd: folder });
   expect(stdout).toContain('nightly.yaml');
   expect([code, stderr]).toEqual([
     2,
@@ -217,7 +217,7 @@ test('`schedule next` reads the campaign files, without any ledger', async () =>
   // A line that is indented by mistake takes no schedule away without a word.
   const shifted = campaign('cron: "30 2 * * *", timeZone: UTC').replace('schedule:', ' schedule:');
   await writeFile(join(folder, 'campaigns/broken.yaml'), shifted);
-  expect(await volleyHere(['schedule', 'next'], { cwd: folder })).toMatchObject({
+  expect(await volleyInProcess(['schedule', 'next'], { cwd: folder })).toMatchObject({
     ...{ code: 2, stderr: expect.stringMatching(/^campaigns\/broken\.yaml:\d+:\d+: The indentation/) },
   });
 });
@@ -227,7 +227,10 @@ describe('a VOLLEY_HOME that cannot be made ends with an error', () => {
 
   test.each(['file', 'file/below', '/dev/null'])('%s', async (home) => {
     const { folder } = await workspaceFor({ file: '' });
-    const { code, stderr } = await volleyHere(suppressWords, { cwd: folder, env: { VOLLEY_HOME: home } });
+    const { code, stderr } = await volleyInProcess(suppressWords, {
+      cwd: folder,
+      env: { VOLLEY_HOME: home },
+    });
     expect([code, stderr]).toEqual([2, expect.stringMatching(error)]);
   });
 
@@ -235,7 +238,7 @@ describe('a VOLLEY_HOME that cannot be made ends with an error', () => {
   test('a file, also for commands that only look', async () => {
     const { folder } = await workspaceFor({ taken: '' });
     for (const words of [['runs'], ['init'], suppressWords]) {
-      const { code, stderr } = await volleyHere(words, { cwd: folder, env: { VOLLEY_HOME: 'taken' } });
+      const { code, stderr } = await volleyInProcess(words, { cwd: folder, env: { VOLLEY_HOME: 'taken' } });
       expect([words, code, stderr]).toEqual([
         words,
         2,

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { askToPurge } from '../../src/cli/commands/purge.ts';
 import type { StandardInput } from '../../src/engine/settings.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
-import { problemsLater } from '../support/problems.ts';
-import { dumpOf, foundIn, planted, secret, sentLongAgo } from '../support/purges.ts';
-import { inTurn } from '../support/sheets.ts';
-import { type Ended, volleyHere as volley } from '../support/volley.ts';
+import { dumpOf, foundIn, planOldRun, plantedTexts, secret } from '../support/purges.ts';
+import { inOrder } from '../support/sheets.ts';
+import { problemsRejected } from '../support/thrown-problems.ts';
+import { type Ended, volleyInProcess as volley } from '../support/volley.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 
 let opened: TestLedger;
@@ -14,7 +14,7 @@ let run: string;
 beforeAll(async () => {
   opened = await openTestLedger();
   workspace = await makeWorkspace();
-  run = await sentLongAgo(opened);
+  run = await planOldRun(opened);
 });
 afterAll(async () => {
   await opened.close();
@@ -46,7 +46,7 @@ describe('volley purge', () => {
     const keyless = await purge(['--yes']);
     expect(keyless).toMatchObject({ code: 2, stdout: '' });
     expect(keyless.stderr).toContain('VOLLEY_HASH_KEY: ');
-    expect(foundIn(await dumpOf(opened.ledger.pool))).toEqual(planted);
+    expect(foundIn(await dumpOf(opened.ledger.pool))).toEqual(plantedTexts);
   });
 
   test('erases with --yes, and says what, run by run', async () => {
@@ -60,7 +60,7 @@ describe('volley purge', () => {
 
 describe('on a terminal', () => {
   const terminal = (typed: string): StandardInput =>
-    Object.assign(inTurn([Buffer.from(typed)]), { isTTY: true });
+    Object.assign(inOrder([Buffer.from(typed)]), { isTTY: true });
 
   test('it goes on when "purge" is typed', async () => {
     const notes: string[] = [];
@@ -70,7 +70,7 @@ describe('on a terminal', () => {
 
   test('and with nothing else', async () => {
     const ask = (typed: string) => askToPurge('', terminal(typed), () => undefined);
-    expect(await problemsLater(() => ask('y\n'))).toEqual(['volley purge: Nothing was erased.']);
-    expect(await problemsLater(() => ask(''))).toHaveLength(1);
+    expect(await problemsRejected(() => ask('y\n'))).toEqual(['volley purge: Nothing was erased.']);
+    expect(await problemsRejected(() => ask(''))).toHaveLength(1);
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { sendAtRate } from '../support/rate.ts';
-import { volleyHere } from '../support/volley.ts';
+import { volleyInProcess } from '../support/volley.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -28,6 +28,8 @@ test('a database whose clock was an hour ahead until now sends at its rate, and 
   const { rows } = await pool.query<{ run: string }>(
     'SELECT run_id AS run FROM runs ORDER BY created_at DESC LIMIT 1',
   );
-  const { stdout } = await volleyHere(['status', rows[0]?.run ?? ''], { env: { DATABASE_URL: opened.url } });
+  const { stdout } = await volleyInProcess(['status', rows[0]?.run ?? ''], {
+    env: { DATABASE_URL: opened.url },
+  });
   expect(stdout).toMatch(/^ {2}clock {7}the database's clock was set back by 35\d\d\.\d s at /m);
 });

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Invoiced, invoicedRun, invoiceHeader, invoiceRow } from '../support/invoices.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
-import { type Ended, volleyHere as volley } from '../support/volley.ts';
+import { type Ended, volleyInProcess as volley } from '../support/volley.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 
 let opened: TestLedger;

@@ -6,7 +6,7 @@ test('a run whose service refuses everything says so, outlives it, and sends eve
   await using scene = await openDispatchScene({ requests: 12, concurrency: 8, peer: { busy: 1 } });
   const started = scene.startHere(['run', 'campaign.yaml']);
   const run = await plannedRun(started);
-  await started.says('0/12 requests; the service has refused everything since');
+  await started.waitForText('0/12 requests; the service has refused everything since');
 
   const { stdout } = await scene.here(['status', run]);
   expect(stdout).toMatch(

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { noteSchedules } from '../../src/engine/schedule/note-ticks.ts';
 import { readScheduleFolder } from '../../src/engine/schedule/schedule-folder.ts';
 import { startDueTicks, type TickEnd } from '../../src/engine/schedule/start-ticks.ts';
-import { type NotifyScene, openNotifyScene, toldByWebhook } from '../support/notify-scene.ts';
-import { type Ended, volleyHere } from '../support/volley.ts';
+import { type NotifyScene, openNotifyScene, webhookNotify } from '../support/notify-scene.ts';
+import { type Ended, volleyInProcess } from '../support/volley.ts';
 import { contactsCsv, smsCampaignYaml } from '../support/workspace.ts';
 
 let scene: NotifyScene;
@@ -24,8 +24,8 @@ beforeEach(() => {
 async function command(word: 'plan' | 'run', contacts: string, keys = 'country: AU'): Promise<Ended> {
   await scene.workspace.write('contacts.csv', contacts);
   const campaign = smsCampaignYaml.replace('country: AU', keys);
-  await scene.workspace.write('campaign.yaml', `${campaign}notify:\n${toldByWebhook('refused')}`);
-  return volleyHere([word, 'campaign.yaml'], { cwd: scene.workspace.folder, env });
+  await scene.workspace.write('campaign.yaml', `${campaign}notify:\n${webhookNotify('refused')}`);
+  return volleyInProcess([word, 'campaign.yaml'], { cwd: scene.workspace.folder, env });
 }
 
 async function runs(): Promise<number> {
@@ -55,7 +55,7 @@ describe('a run that would reach no recipient is refused by plan and run, and no
       'No recipient is left, so Volley makes no run: 3 of 3 rows are invalid (3 without a country code, and the campaign sets no "contacts.country"; 1 beginning with 64, the calling code of NZ). Where such a run is right, set "contacts.allowEmpty: true".',
     );
     expect(words).toContain('contacts.csv:2: "0412000001" is not a phone number');
-    expect(scene.peer.calls.map(({ told }) => told)).toMatchObject([
+    expect(scene.peer.calls.map(({ notification }) => notification)).toMatchObject([
       {
         type: 'run.refused',
         data: {
@@ -153,7 +153,7 @@ test('a time of a schedule whose run is refused is listed as failed, and each ta
   const { opened, workspace, settings, tools } = scene;
   const folder = `${workspace.folder}/scheduled`;
   await workspace.write('scheduled/contacts.csv', header);
-  const targets = ['refused, missed', 'missed', 'refused', 'paused'].map(toldByWebhook).join('');
+  const targets = ['refused, missed', 'missed', 'refused', 'paused'].map(webhookNotify).join('');
   const schedule = 'schedule: { timeZone: UTC, cron: "0 * * * *" }';
   await workspace.write('scheduled/nightly.yaml', `${smsCampaignYaml}${schedule}\nnotify:\n${targets}`);
   const place = { folder: 'scheduled', settings, accountNamed: tools.accountNamed };
@@ -166,9 +166,9 @@ test('a time of a schedule whose run is refused is listed as failed, and each ta
   expect(ends).toMatchObject([
     { kind: 'failed', reason: expect.stringContaining('the contact files have a header and no row') },
   ]);
-  await scene.tellAll({ campaigns: 'scheduled' });
+  await scene.notifyAll({ campaigns: 'scheduled' });
   const reason = expect.stringContaining('the contact files have a header and no row');
-  expect(scene.peer.calls.map(({ told }) => told).toSorted(byType)).toMatchObject([
+  expect(scene.peer.calls.map(({ notification }) => notification).toSorted(byType)).toMatchObject([
     {
       type: 'run.refused',
       data: { campaign: 'test', schedule: 'nightly.yaml', contacts: { read: 0 }, reason },

@@ -2,9 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
-import { giveRows } from '../support/rows.ts';
+import { createRequestRows } from '../support/request-rows.ts';
 import { type SendPeer, type SendReply, sendPeer } from '../support/send-peer.ts';
-import { type Ended, volleyHere } from '../support/volley.ts';
+import { type Ended, volleyInProcess } from '../support/volley.ts';
 import {
   accountEnvironment,
   accountsYaml,
@@ -36,7 +36,7 @@ afterEach(async () => {
 });
 
 const volley = (...words: string[]): Promise<Ended> =>
-  volleyHere(words, {
+  volleyInProcess(words, {
     cwd: workspace.folder,
     env: { ...accountEnvironment(opened, service), VOLLEY_WEBHOOK_TOKEN: 'any' },
   });
@@ -159,7 +159,7 @@ describe('a run counts', () => {
   test('not as a run of those that it did not reach', async () => {
     await write('rerun');
     const { run: first } = await run();
-    await giveRows(opened.ledger.pool, first);
+    await createRequestRows(opened.ledger.pool, first);
     await opened.ledger.pool.query(`UPDATE requests SET state = 'failed' WHERE run_id = $1`, [first]);
     for (let times = 0; times < 2; times++)
       expect((await volley('run', '--only', 'failed', '--of', first)).code).toBe(times === 0 ? 0 : 2);

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { chosenFormat, sheetWriter } from '../../src/cli/report-options.ts';
 import { paper } from '../../src/report/screen.ts';
-import { problemsOf } from '../support/problems.ts';
+import { problemsThrown } from '../support/thrown-problems.ts';
 
 const settings = { environment: {}, workingFolder: process.cwd() };
 const terminal = { resultTerminal: true, result: process.stdout, settings, screen: paper };
 
 test('a workbook is not written to a terminal', () => {
-  expect(problemsOf(() => sheetWriter(terminal, { format: 'xlsx' }, 'csv'))).toEqual([
+  expect(problemsThrown(() => sheetWriter(terminal, { format: 'xlsx' }, 'csv'))).toEqual([
     '--format xlsx: A workbook is not for a terminal; say where it goes with --out <file>.',
   ]);
 });
@@ -22,6 +22,6 @@ test.each([
 test('a file whose ending is a format that the report has not is refused, with what there is instead', () => {
   const choose = (out: string) =>
     chosenFormat(terminal, { out }, 'table', ['table', 'html'], 'Take the page.');
-  expect(problemsOf(() => choose('run.csv'))).toEqual(['--out run.csv: Take the page.']);
+  expect(problemsThrown(() => choose('run.csv'))).toEqual(['--out run.csv: Take the page.']);
   expect([choose('run.HTML'), choose('run.txt')]).toEqual(['html', 'table']);
 });

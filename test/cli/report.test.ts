@@ -3,7 +3,7 @@ import readWorkbook, { readSheet } from 'read-excel-file/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { doubtfulRun } from '../support/doubts.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
-import { type Ended, volleyHere as volley } from '../support/volley.ts';
+import { type Ended, volleyInProcess as volley } from '../support/volley.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 
 let opened: TestLedger;

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
-import { volleyHere as volley } from '../support/volley.ts';
+import { volleyInProcess as volley } from '../support/volley.ts';
 import {
   accountEnvironment,
   accountsYaml,

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { sendPeer } from '../support/send-peer.ts';
-import { volleyHere as volley } from '../support/volley.ts';
+import { volleyInProcess as volley } from '../support/volley.ts';
 import { accountEnvironment, accountsYaml, makeWorkspace, type Workspace } from '../support/workspace.ts';
 
 let opened: TestLedger;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { summariseRun } from '../../src/ledger/runs/summary.ts';
 import { doubtfulRun } from '../support/doubts.ts';
-import { giveRows } from '../support/rows.ts';
+import { createRequestRows } from '../support/request-rows.ts';
 import { useSandboxScene } from '../support/sandbox-scene.ts';
 import type { Ended } from '../support/volley.ts';
 import { accountsYaml, contactsCsv, smsCampaignYaml } from '../support/workspace.ts';
@@ -30,7 +30,7 @@ async function messageIdOf(run: string, request: number): Promise<string> {
 async function sentAndDoubted(): Promise<string> {
   const { stdout } = await command('run', 'campaign.yaml', '--json');
   const { run }: { run: string } = JSON.parse(stdout);
-  await giveRows(scene.ledger.pool, run);
+  await createRequestRows(scene.ledger.pool, run);
   await scene.ledger.pool.query(
     `UPDATE requests SET state = 'in_doubt', reason = '"connection reset"' WHERE run_id = $1`,
     [run],

@@ -11,7 +11,7 @@ import { encodeDeliveryReport } from '../../src/wire/encode-delivery-report.ts';
 import { type DispatchScene, openDispatchScene } from '../support/dispatch-scene.ts';
 import { backUpLedger } from '../support/ledger-backup.ts';
 import { runStatement, urlOfDatabase } from '../support/statement.ts';
-import { volleyHere } from '../support/volley.ts';
+import { volleyInProcess } from '../support/volley.ts';
 
 /** Backups that are brought back: what was sent since is never sent again without a word of the operator. */
 
@@ -203,7 +203,7 @@ test('a copy of the ledger in another database sends nothing until an operator h
     VOLLEY_SANDBOX_URL: scene.peer.url,
     VOLLEY_SANDBOX_TOKEN: 'any',
   };
-  const there = (...words: string[]) => volleyHere(words, { cwd: scene.workspace.folder, env });
+  const there = (...words: string[]) => volleyInProcess(words, { cwd: scene.workspace.folder, env });
   const refused = await there('resume', run);
   expect(refused.stderr).toContain('was another database of this server');
   expect(refused.code).toBe(2);

@@ -3,7 +3,7 @@ import type { RunReason } from '../../src/domain/reasons.ts';
 import { pauseRun } from '../../src/ledger/runs/stop.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
-import { type Ended, volleyHere } from '../support/volley.ts';
+import { type Ended, volleyInProcess } from '../support/volley.ts';
 import { accountEnvironment, accountsYaml, makeWorkspace, type Workspace } from '../support/workspace.ts';
 
 let opened: TestLedger;
@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 const resume = (...words: string[]): Promise<Ended> =>
-  volleyHere(['resume', ...words], {
+  volleyInProcess(['resume', ...words], {
     cwd: workspace.folder,
     env: { ...accountEnvironment(opened, sandbox) },
   });

@@ -3,8 +3,8 @@ import { createOutageRetry } from '../../src/engine/dispatch/outage-retry.ts';
 import { runWorker } from '../../src/engine/dispatch/worker.ts';
 import { type DispatchScene, openDispatchScene } from '../support/dispatch-scene.ts';
 import { anAccount } from '../support/execute.ts';
-import { plannedRun, runIs } from '../support/planned-run.ts';
-import { saysSignal } from '../support/signal-points.ts';
+import { plannedRun, waitForRunState } from '../support/planned-run.ts';
+import { signalMessage } from '../support/signal-points.ts';
 import type { Ended, Started } from '../support/volley.ts';
 
 /**
@@ -25,7 +25,7 @@ const sentByWorker: Meanwhile = async (scene, run) => {
     accountNamed: async () => anAccount(scene.peer.url),
     ...{ stop: stop.signal, cutOff: never, outageRetry: createOutageRetry(outage, ledger, never) },
   });
-  await runIs(scene, run, 'completed');
+  await waitForRunState(scene, run, 'completed');
   stop.abort();
   await worker;
 };
@@ -67,7 +67,7 @@ describe.concurrent('a run ends with its own summary and exit code', () => {
     await using scene = await openDispatchScene({ ...planned, peer });
     const running = scene.start(['run', 'campaign.yaml', '--json'], { signal: 'SIGSTOP', ...beforeBegin });
     const run = await plannedRun(running);
-    await running.says(saysSignal);
+    await running.waitForText(signalMessage);
     await meanwhile(scene, run);
     const ended = await goOn(running);
     expect(ended.code, ended.stderr).toBe(code);
@@ -80,7 +80,7 @@ describe.concurrent('a run ends with its own summary and exit code', () => {
     await using scene = await openDispatchScene(planned);
     const run = await scene.plan();
     const resuming = scene.start(['resume', run, '--json'], { signal: 'SIGSTOP', ...beforeBegin });
-    await resuming.says(saysSignal);
+    await resuming.waitForText(signalMessage);
     await sentByWorker(scene, run);
     for (const ended of [await goOn(resuming), await scene.here(['resume', run, '--json'])]) {
       expect(ended.code, ended.stderr).toBe(0);

@@ -6,7 +6,7 @@ import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { readJournal } from '../support/journal.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
-import { startHere, volleyHere as volley } from '../support/volley.ts';
+import { startInProcess, volleyInProcess as volley } from '../support/volley.ts';
 import {
   accountEnvironment,
   accountsYaml,
@@ -162,7 +162,7 @@ test('a refused credential ends with 4 and pauses the run; resume finishes it', 
 test('Ctrl-C drains: exit 130, nothing in doubt, and resume sends the rest once', async () => {
   const where = await surroundings({ latency: 50 });
   // The signal itself is sent in stopping.test.ts.
-  const started = startHere(['run', 'campaign.yaml', '--json'], where);
+  const started = startInProcess(['run', 'campaign.yaml', '--json'], where);
   while ((await journal()).length < 8) await sleep(10);
   started.stop();
   const { code, stdout } = await started.ended;
@@ -184,14 +184,14 @@ test('Ctrl-C drains: exit 130, nothing in doubt, and resume sends the rest once'
 test('delivery reports received by serve make every recipient delivered or undelivered', async () => {
   const token = 'webhook-token-of-22-characters-or-more';
   const base = { DATABASE_URL: opened.url, VOLLEY_ACCOUNTS: 'accounts.yaml', VOLLEY_WEBHOOK_TOKEN: token };
-  const server = startHere(['serve', '--no-api', '--port', '0'], {
+  const server = startInProcess(['serve', '--no-api', '--port', '0'], {
     cwd: workspace.folder,
     env: { ...base, LOG_LEVEL: 'silent' },
   });
   try {
-    await server.says('Reports of account sandbox: POST http');
-    const url = /POST (http:\/\/127\.0\.0\.1:\d+\/webhook\/sandbox\/)/.exec(server.heard())?.[1];
-    expect(server.heard()).not.toContain(token);
+    await server.waitForText('Reports of account sandbox: POST http');
+    const url = /POST (http:\/\/127\.0\.0\.1:\d+\/webhook\/sandbox\/)/.exec(server.stderrSoFar())?.[1];
+    expect(server.stderrSoFar()).not.toContain(token);
     const where = await surroundings({ webhook: { url: `${url}${token}` }, undeliveredRate: 0.5 });
     const { run } = summaryOf((await volley(['run', 'campaign.yaml', '--json'], where)).stdout);
     let summary = await statusOf(run, where);
@@ -213,7 +213,7 @@ test('when every connection to the database breaks in the middle of a run, the r
   const own = await openTestLedger();
   const where = await surroundings({ latency: 30 });
   const env = { ...where.env, DATABASE_URL: own.url };
-  const started = startHere(['run', 'campaign.yaml', '--json'], { ...where, env });
+  const started = startInProcess(['run', 'campaign.yaml', '--json'], { ...where, env });
   while ((await journal()).length < 8) await sleep(5);
   await own.breakConnections();
   const { code, stdout, stderr } = await started.ended;

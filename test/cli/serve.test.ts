@@ -9,7 +9,7 @@ import { openDispatchScene } from '../support/dispatch-scene.ts';
 import { freePort } from '../support/free-port.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { scrape } from '../support/metrics.ts';
-import { startHere, startVolley, volleyHere } from '../support/volley.ts';
+import { startInProcess, startVolley, volleyInProcess } from '../support/volley.ts';
 import {
   accountsYaml,
   contactsCsv,
@@ -56,8 +56,8 @@ const surroundings = (more: Readonly<Record<string, string>> = {}) => ({
 
 test('serve prints the address of each account as seen from outside, without token or password', async () => {
   const outside = { VOLLEY_PUBLIC_URL: 'https://hooks.example/volley/', LOG_LEVEL: 'silent' };
-  const server = startHere(['serve', '--no-api', '--port', '0'], surroundings(outside));
-  await server.says('Reports of account north');
+  const server = startInProcess(['serve', '--no-api', '--port', '0'], surroundings(outside));
+  await server.waitForText('Reports of account north');
   server.stop();
   const { code, stderr } = await server.ended;
   expect(code).toBe(0);
@@ -77,7 +77,7 @@ test.each([
   'https://ann:hunter2@hooks.example',
   'https://h.example/?a=b',
 ])('serve refuses %s as its public address, and does not show it', async (url) => {
-  const { code, stderr } = await volleyHere(
+  const { code, stderr } = await volleyInProcess(
     ['serve', '--no-api', '--port', '0'],
     surroundings({ VOLLEY_PUBLIC_URL: url }),
   );
@@ -93,7 +93,7 @@ test('serve helps to send, and drains: says that it does, records what is on its
   const url = `http://127.0.0.1:${port}`;
   const serve = scene.start(['serve', '--no-receiver', '--no-api', '--no-schedules', '--port', String(port)]);
   const accepted = 'volley_requests_settled_total{account="sandbox",state="accepted"}';
-  await serve.says('Monitoring');
+  await serve.waitForText('Monitoring');
   while (((await scrape(url)).get(accepted) ?? 0) < 4) await sleep(50);
   serve.process.kill('SIGTERM');
   const draining = await fetch(`${url}/readyz`);
@@ -118,10 +118,10 @@ const states = ({ ledger }: TestLedger, state: string) =>
 test('serve listens on loopback and takes what has the token and the password, and with --metrics-port it has monitoring elsewhere alone', async () => {
   const words = ['serve', '--no-api', '--no-worker', '--no-schedules', '--port', '0', '--metrics-port', '0'];
   const server = startVolley(words, surroundings());
-  await server.says('Reports of account north');
-  const url = /Monitoring: (http:\/\/127\.0\.0\.1:\d+)\/healthz/.exec(server.heard())?.[1] ?? '';
+  await server.waitForText('Reports of account north');
+  const url = /Monitoring: (http:\/\/127\.0\.0\.1:\d+)\/healthz/.exec(server.stderrSoFar())?.[1] ?? '';
   expect((await scrape(url)).get('volley_database_up')).toBe(1);
-  const receiver = /POST (http:\/\/127\.0\.0\.1:\d+)\/webhook\/main/.exec(server.heard())?.[1];
+  const receiver = /POST (http:\/\/127\.0\.0\.1:\d+)\/webhook\/main/.exec(server.stderrSoFar())?.[1];
   const statusOf = async (path: string, init: RequestInit = {}) =>
     (await fetch(`${receiver}${path}`, init)).status;
   const headers = { Authorization: `Basic ${btoa('volley:hunter2')}` };
@@ -142,7 +142,7 @@ test.each([
   [['--no-receiver', '--no-api', '--no-worker', '--no-schedules'], 'Nothing is left to do'],
   [['--metrics-host', '0.0.0.0'], 'Expected --metrics-port with it'],
 ])('serve %j is refused', async (words, reason) => {
-  const { code, stderr } = await volleyHere(['serve', ...words], surroundings());
+  const { code, stderr } = await volleyInProcess(['serve', ...words], surroundings());
   expect(code).toBe(2);
   expect(stderr).toContain(reason);
 });
@@ -158,12 +158,12 @@ test('the API has a port of its own, and the worker beside it sends what is star
   const { folder } = cleanUp.use(await makeWorkspace(files));
   const env = { ...surroundings().env, VOLLEY_SANDBOX_URL: sandbox.url, VOLLEY_SANDBOX_TOKEN: 'any' };
   const place = { cwd: folder, env: { ...env, VOLLEY_WEBHOOK_TOKEN: token } };
-  const created = await volleyHere(['token', 'create', '--name', 'desk', '--scope', 'run'], place);
+  const created = await volleyInProcess(['token', 'create', '--name', 'desk', '--scope', 'run'], place);
   const authorization = `Bearer ${created.stdout.trim()}`;
   const port = await freePort();
   const server = startVolley(['serve', '--no-schedules', '--port', String(port), '--api-port', '0'], place);
-  await server.says('API: ');
-  const url = /API: (http:\/\/127\.0\.0\.1:\d+\/api\/v1)\n/.exec(server.heard())?.[1];
+  await server.waitForText('API: ');
+  const url = /API: (http:\/\/127\.0\.0\.1:\d+\/api\/v1)\n/.exec(server.stderrSoFar())?.[1];
   const elsewhere = await fetch(`http://127.0.0.1:${port}/api/v1/runs`, { headers: { authorization } });
   expect(elsewhere.status).toBe(404);
 
@@ -188,6 +188,6 @@ test('a port that is in use is told by the option that names it', async () => {
   await once(other, 'listening');
   const { port } = z.object({ port: z.number() }).parse(other.address());
   const words = ['serve', '--no-receiver', '--no-worker', '--no-schedules', '--api-port', String(port)];
-  const { code, stderr } = await volleyHere([...words, '--metrics-port', '0'], surroundings());
+  const { code, stderr } = await volleyInProcess([...words, '--metrics-port', '0'], surroundings());
   expect([code, stderr]).toEqual([2, expect.stringContaining(`--api-port ${port}: Port ${port} is in use`)]);
 });

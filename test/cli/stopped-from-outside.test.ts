@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openDispatchScene } from '../support/dispatch-scene.ts';
 import { expectNothingLostOrTwice } from '../support/expect-dispatched.ts';
-import { plannedRun, runIs, statusOf } from '../support/planned-run.ts';
+import { plannedRun, statusOf, waitForRunState } from '../support/planned-run.ts';
 
 const options = { requests: 120, concurrency: 4, peer: { latency: 20 } };
 
@@ -13,7 +13,7 @@ test('a run is paused from another process within a second, and resumed from ano
   await scene.peer.hasReceived(20);
 
   const [pausedAt, paused] = await Promise.all([
-    runIs(scene, run, 'paused'),
+    waitForRunState(scene, run, 'paused'),
     scene.here(['pause', run, '--reason', 'the wrong text']),
   ]);
   expect(paused.code, paused.stderr).toBe(0);
@@ -28,11 +28,11 @@ test('a run is paused from another process within a second, and resumed from ano
   expect(scene.peer.received().requests).toBe(sentBefore);
 
   const resuming = scene.here(['resume', run]);
-  const resumedAt = await runIs(scene, run, 'running');
+  const resumedAt = await waitForRunState(scene, run, 'running');
   await scene.peer.hasReceived(sentBefore + 1);
   expect(scene.peer.received().lastAt - resumedAt).toBeLessThan(1_000);
   expect((await resuming).code).toBe(0);
-  const figures = await expectNothingLostOrTwice(scene, { run, kills: [], untilSent: [] }, 0);
+  const figures = await expectNothingLostOrTwice(scene, { run, kills: [], timesToFirstRequest: [] }, 0);
   expect(figures.accepted).toBe(options.requests);
 });
 
@@ -43,7 +43,7 @@ test('a run is cancelled from another process within a second, and what is plann
   await scene.peer.hasReceived(20);
 
   const [cancelledAt, cancelled] = await Promise.all([
-    runIs(scene, run, 'cancelled'),
+    waitForRunState(scene, run, 'cancelled'),
     scene.here(['cancel', run]),
   ]);
   expect(cancelled.code, cancelled.stderr).toBe(0);
@@ -64,24 +64,28 @@ test('a worker that waits begins to send within a second of a resume, and does n
   const run = await scene.plan();
   expect((await scene.here(['pause', run])).code).toBe(0);
   const worker = scene.start(['worker']);
-  await worker.says('worker started');
+  await worker.waitForText('worker started');
   const before = scene.peer.received().requests;
   await sleep(1_500);
   expect(scene.peer.received().requests, 'a paused run is sent').toBe(before);
 
   const resuming = scene.start(['resume', run]);
-  const resumedAt = await runIs(scene, run, 'running');
+  const resumedAt = await waitForRunState(scene, run, 'running');
   resuming.process.kill('SIGKILL');
   const from = Date.now();
   await resuming.ended;
   const killed = { what: 'resume', from, to: Date.now() };
   await scene.peer.hasReceived(before + 1);
   expect(scene.peer.received().lastAt - resumedAt).toBeLessThan(2_000);
-  await runIs(scene, run, 'completed');
+  await waitForRunState(scene, run, 'completed');
   expect(worker.process.exitCode).toBe(null);
   worker.process.kill('SIGTERM');
   expect((await worker.ended).code).toBe(0);
-  await expectNothingLostOrTwice(scene, { run, kills: [killed], untilSent: [] }, options.concurrency);
+  await expectNothingLostOrTwice(
+    scene,
+    { run, kills: [killed], timesToFirstRequest: [] },
+    options.concurrency,
+  );
 });
 
 test.each(['pause', 'cancel'])('%s after a kill names what was on its way', async (word) => {

@@ -24,12 +24,12 @@ test('Ctrl-C while a run is planned says at once that nothing was sent, and leav
     },
     // More is to come, so that planning never ends.
     input: contactsCsv(2_000),
-    inputGoesOn: true,
+    keepInputOpen: true,
   });
   const copying = `SELECT FROM pg_stat_progress_copy JOIN pg_stat_activity USING (pid)
     WHERE pg_stat_activity.datname = current_database()`;
   while ((await ledger.ledger.pool.query(copying)).rowCount === 0) {
-    expect(started.process.exitCode, started.heard()).toBe(null);
+    expect(started.process.exitCode, started.stderrSoFar()).toBe(null);
     await sleep(20);
   }
   started.process.kill('SIGINT');

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { type DispatchScene, openDispatchScene } from '../support/dispatch-scene.ts';
 import { expectNothingLostOrTwice } from '../support/expect-dispatched.ts';
 import { plannedRun, statusOf } from '../support/planned-run.ts';
-import { longestStop } from '../support/volley.ts';
+import { maxStopMilliseconds } from '../support/volley.ts';
 import { accountsYaml } from '../support/workspace.ts';
 
 const concurrency = 4;
@@ -32,21 +32,21 @@ test.concurrent('Ctrl-C ends a run within 10 seconds although the service stalls
   // As `timeout` does: two signals for one wish.
   started.process.kill('SIGTERM');
   // Told while it waits, and not in the end.
-  await started.says(
+  await started.waitForText(
     `Stopping. Nothing new is sent; waiting for the answers to the requests that are on their way, at most 7.5 s. Those that are not answered by then are in doubt. \`volley resume ${run}\` goes on later. Ctrl-C again ends at once.\n`,
   );
   expect(started.process.exitCode).toBe(null);
   const { code, stderr } = await started.ended;
   const to = Date.now();
   expect([code, stderr]).toEqual([130, expect.not.stringContaining('Ended at once')]);
-  expect(to - from).toBeLessThan(await longestStop());
+  expect(to - from).toBeLessThan(await maxStopMilliseconds());
   const { state, requests } = await statusOf(scene, run);
   expect(state).toBe('paused');
   expect(requests).toMatchObject({ sending: 0, in_doubt: concurrency, planned: 60 - concurrency });
 
   scene.peer.behave({ latency: 0 });
   await resume(scene, run);
-  const interrupted = { run, kills: [{ what: 'Ctrl-C', from, to }], untilSent: [] };
+  const interrupted = { run, kills: [{ what: 'Ctrl-C', from, to }], timesToFirstRequest: [] };
   const figures = await expectNothingLostOrTwice(scene, interrupted, concurrency);
   expect(figures).toMatchObject({ inDoubt: concurrency, inDoubtAccepted: concurrency });
 });
@@ -68,7 +68,7 @@ test.concurrent('a second Ctrl-C ends a run at once, which is as safe as a kill'
 
   scene.peer.behave({ latency: 0 });
   await resume(scene, run);
-  const interrupted = { run, kills: [{ what: 'second Ctrl-C', from, to }], untilSent: [] };
+  const interrupted = { run, kills: [{ what: 'second Ctrl-C', from, to }], timesToFirstRequest: [] };
   const figures = await expectNothingLostOrTwice(scene, interrupted, concurrency);
   expect(figures.inDoubt).toBeGreaterThanOrEqual(concurrency);
 });
@@ -85,5 +85,5 @@ test.concurrent('Ctrl-C of a run whose service answers leaves nothing in doubt',
   expect(requests.planned).toBeGreaterThan(0);
 
   await resume(scene, run);
-  await expectNothingLostOrTwice(scene, { run, kills: [], untilSent: [] }, 0);
+  await expectNothingLostOrTwice(scene, { run, kills: [], timesToFirstRequest: [] }, 0);
 });

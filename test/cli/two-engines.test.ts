@@ -15,7 +15,7 @@ test.concurrent('engines that are started on one run at the same time send nothi
     const { code, stderr } = await ended;
     expect(code, stderr).toBe(0);
   }
-  const figures = await expectNothingLostOrTwice(scene, { run, kills: [], untilSent: [] }, 0);
+  const figures = await expectNothingLostOrTwice(scene, { run, kills: [], timesToFirstRequest: [] }, 0);
   expect(figures.accepted).toBe(240);
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { volleyHere as volley } from '../support/volley.ts';
+import { volleyInProcess as volley } from '../support/volley.ts';
 
 /** What is said of words that no command can be made of; nothing is done then. */
 async function told(...words: string[]): Promise<string[]> {

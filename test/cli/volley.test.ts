@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { volley, volleyHere } from '../support/volley.ts';
+import { volley, volleyInProcess } from '../support/volley.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 
 const commands = [
@@ -24,7 +24,7 @@ test('the help lists every command, and every command has help', async () => {
   const { code, stdout } = await volley(['--help']);
   expect(code).toBe(0);
   for (const command of commands) expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'));
-  const helps = await Promise.all(commands.map((command) => volleyHere([command, '--help'])));
+  const helps = await Promise.all(commands.map((command) => volleyInProcess([command, '--help'])));
   for (const [index, help] of helps.entries()) {
     expect(help.code).toBe(0);
     expect(help.stdout).toContain(`Usage: volley ${commands[index]}`);
@@ -43,7 +43,7 @@ test('every command that prints a result has --json', async () => {
     ['report', 'billing'],
     ['report', 'campaigns'],
   ];
-  const helps = await Promise.all(withResults.map((words) => volleyHere([...words, '--help'])));
+  const helps = await Promise.all(withResults.map((words) => volleyInProcess([...words, '--help'])));
   for (const { stdout } of helps) expect(stdout).toContain('--json');
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openDispatchScene } from '../support/dispatch-scene.ts';
-import { plannedRun, runIs } from '../support/planned-run.ts';
+import { plannedRun, waitForRunState } from '../support/planned-run.ts';
 
 /** An hour that begins twelve hours from now. */
 function farWindow(): { readonly yaml: string; readonly opens: Date } {
@@ -19,12 +19,12 @@ test('a run whose window is shut says until when it waits, outlives its process,
 
   const started = scene.start(['run', 'campaign.yaml']);
   const run = await plannedRun(started);
-  await started.says(`0/3 requests; the next sending window opens at ${time} UTC`);
+  await started.waitForText(`0/3 requests; the next sending window opens at ${time} UTC`);
   started.process.kill('SIGKILL');
   await started.ended;
 
   const resumed = scene.startHere(['resume', run]);
-  await resumed.says(`the next sending window opens at ${time} UTC`);
+  await resumed.waitForText(`the next sending window opens at ${time} UTC`);
   const { stdout } = await scene.here(['status', run]);
   expect(stdout).toContain(
     `  waiting     3 requests (6 recipients) for their window in Etc/UTC, until ${time} UTC\n`,
@@ -36,7 +36,7 @@ test('a run whose window is shut says until when it waits, outlives its process,
   });
   resumed.stop();
   expect((await resumed.ended).code).toBe(130);
-  await runIs(scene, run, 'paused');
+  await waitForRunState(scene, run, 'paused');
 
   expect(await scene.here(['cancel', run])).toMatchObject({ code: 0 });
   expect((await scene.here(['status', run, '--json'])).stdout).toContain('"cancelled":3');

@@ -7,7 +7,7 @@ test.concurrent('a worker says of which account it leaves the requests to others
   await scene.plan();
   await scene.workspace.write('accounts.yaml', accountsYaml.replace('sandbox:', 'other:'));
   const worker = scene.start(['worker']);
-  await worker.says('its requests are left to others');
+  await worker.waitForText('its requests are left to others');
   worker.process.kill('SIGTERM');
   const { code, stderr } = await worker.ended;
   expect(code, stderr).toBe(0);
@@ -18,9 +18,9 @@ test.concurrent('a worker says of which account it leaves the requests to others
 test.concurrent('a worker that is stopped while its database is away says so, within 10 seconds', async () => {
   await using scene = await openDispatchScene({ requests: 1, concurrency: 1 });
   const worker = scene.start(['worker']);
-  await worker.says('worker started');
+  await worker.waitForText('worker started');
   await scene.ledger.dropDatabase();
-  await worker.says('the database is away');
+  await worker.waitForText('the database is away');
   worker.process.kill('SIGTERM');
   const { code, stderr } = await worker.ended;
   expect(code, stderr).toBe(1);

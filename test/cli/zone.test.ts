@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { emptyWorld, take } from '../support/billing-world.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
-import { volleyHere } from '../support/volley.ts';
+import { volleyInProcess } from '../support/volley.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 
 /** All times of a screen are in one zone, which is named on it; what programs read is UTC. */
@@ -37,7 +37,7 @@ afterAll(async () => {
 const inAuckland = { width: undefined, colour: false, zone: 'Pacific/Auckland' };
 
 function volley(words: readonly string[], screen = inAuckland) {
-  return volleyHere(words, { cwd: workspace.folder, env: { DATABASE_URL: opened.url }, screen });
+  return volleyInProcess(words, { cwd: workspace.folder, env: { DATABASE_URL: opened.url }, screen });
 }
 
 test("a screen's times are in its zone: the terminal's, or that of --zone", async () => {

@@ -16,7 +16,7 @@ import { bytesOf } from '../support/bytes.ts';
 import { collectBatches } from '../support/collect.ts';
 import { encode } from '../support/encode.ts';
 import { liveHeap } from '../support/live-heap.ts';
-import { problemsLater } from '../support/problems.ts';
+import { problemsRejected } from '../support/thrown-problems.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 
 let workspace: Workspace;
@@ -50,7 +50,7 @@ const rowsOf = async (content: string | Uint8Array, options?: ReadingOptions) =>
   (await read(content, options)).rows;
 
 const problems = (content: string | Uint8Array, options?: ReadingOptions) =>
-  problemsLater(() => read(content, options));
+  problemsRejected(() => read(content, options));
 
 const row = (line: number, ...values: string[]): Row => ({ kind: 'row', line, values });
 const broken = (line: number, detail: string, text: string): Row => ({ kind: 'broken', line, detail, text });
@@ -640,7 +640,7 @@ describe('an error names file and line', () => {
 
   test('when the file is not there, or is a folder', async () => {
     const open = (path: string) =>
-      problemsLater(() => openContactFile(readFileBytes(path, 'x.csv'), 'x.csv'));
+      problemsRejected(() => openContactFile(readFileBytes(path, 'x.csv'), 'x.csv'));
     expect(await open(join(workspace.folder, 'none.csv'))).toEqual([
       'x.csv: The file cannot be read (it does not exist).',
     ]);
@@ -698,7 +698,7 @@ describe('whoever stops early closes the file', () => {
         closed = true;
       }
     }
-    await problemsLater(() => openContactFile(bytes(), 'contacts.csv'));
+    await problemsRejected(() => openContactFile(bytes(), 'contacts.csv'));
     expect(closed).toBe(true);
   });
 });

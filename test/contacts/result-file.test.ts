@@ -4,7 +4,7 @@ import { openContactFile, type ReadingOptions } from '../../src/contacts/read.ts
 import { contactSheet, reportedStates } from '../../src/report/contact-sheet.ts';
 import { bytesOf } from '../support/bytes.ts';
 import { collectBatches } from '../support/collect.ts';
-import { inTurn, written } from '../support/sheets.ts';
+import { inOrder, written } from '../support/sheets.ts';
 
 const columns = ['name', '=total', "'+1", '-'];
 
@@ -13,7 +13,7 @@ async function resultFile(rows: readonly (readonly string[])[]): Promise<Buffer>
   const contacts = rows.map((values, index) => {
     return { file: 'contacts.csv', line: index + 2, values, text: '', result: undefined };
   });
-  const report = { columns, files: ['contacts.csv'], rows: inTurn([contacts]) };
+  const report = { columns, files: ['contacts.csv'], rows: inOrder([contacts]) };
   return written(contactSheet('r', report, new Set(reportedStates), new Date()), 'csv');
 }
 

@@ -9,7 +9,7 @@ import {
 } from '../../src/contacts/suppression-file.ts';
 import type { Channel } from '../../src/domain/message.ts';
 import { collect } from '../support/collect.ts';
-import { problemsLater } from '../support/problems.ts';
+import { problemsRejected } from '../support/thrown-problems.ts';
 
 /** A file whose first line is the header, in one batch. */
 function aFile([header = [], ...rows]: readonly (readonly string[])[]): ListFile {
@@ -127,7 +127,7 @@ describe('the column of the addresses', () => {
     [['a', 'b'], 'c', /^list\.csv: There is no column "c"\. The columns are "a", "b"\.$/],
   ])('of %j must be told where nothing tells it', async (header, column, expected) => {
     const options = optionsFor(['sms'], { column });
-    expect(await problemsLater(() => read([header], options))).toEqual([expect.stringMatching(expected)]);
+    expect(await problemsRejected(() => read([header], options))).toEqual([expect.stringMatching(expected)]);
   });
 });
 

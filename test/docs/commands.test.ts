@@ -10,7 +10,7 @@ import {
   projectFolder,
   shellLinesOf,
 } from '../support/documents.ts';
-import { commandsOf } from '../support/shell-words.ts';
+import { parseCommands } from '../support/shell-words.ts';
 import { silentShell } from '../support/volley.ts';
 
 /** Options of other programs that the documents speak of. */
@@ -75,7 +75,7 @@ const lines: readonly Piece[] = documentPaths
 const problemsOf = async (pieces: readonly Piece[], allowed: readonly string[] = []): Promise<string[]> => {
   const problems: string[] = [];
   for (const { where, text } of pieces)
-    for (const { words } of commandsOf(text)) {
+    for (const { words } of parseCommands(text)) {
       const own = volleyWords(words);
       const refused = own?.length && (await refusal(own.filter((word) => !/^…$|^\[.*…\]$/.test(word))));
       if (refused && !allowed.includes(refused.code)) problems.push(`${where}: ${text}: ${refused.message}`);
@@ -85,7 +85,7 @@ const problemsOf = async (pieces: readonly Piece[], allowed: readonly string[] =
 
 test('every command line of every document is one that the program takes', async () => {
   expect(
-    lines.filter(({ text }) => commandsOf(text).some(({ words }) => volleyWords(words))).length,
+    lines.filter(({ text }) => parseCommands(text).some(({ words }) => volleyWords(words))).length,
   ).toBeGreaterThan(40);
   expect(
     await problemsOf(lines.map(({ where, text }) => ({ where, text: text.replace(/^(\S+ ){5} /, '') }))),

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectFolder } from '../support/documents.ts';
-import { commandsOf, type SimpleCommand } from '../support/shell-words.ts';
-import { type Ended, type Started, startHere, startVolley, volleyHere } from '../support/volley.ts';
+import { parseCommands, type SimpleCommand } from '../support/shell-words.ts';
+import { type Ended, type Started, startInProcess, startVolley, volleyInProcess } from '../support/volley.ts';
 
 export type Outcome = Pick<Ended, 'code' | 'stderr'>;
 
@@ -25,7 +25,7 @@ export function openTypist(folder: string, env: Record<string, string>): Typist 
 
   async function type(text: string): Promise<Outcome> {
     const line = [...inPlaceOf].reduce((typed, [part, other]) => typed.replaceAll(part, other), text);
-    const commands = commandsOf(line);
+    const commands = parseCommands(line);
     const words = commands[0]?.words ?? [];
     if (words[0] === 'export') {
       Object.assign(env, Object.fromEntries(words.slice(1).map((word) => word.split('=', 2))));
@@ -44,7 +44,7 @@ export function openTypist(folder: string, env: Record<string, string>): Typist 
       word.replace(/\$(\w+)/g, (_, name: string) => env[name] ?? ''),
     );
     if (/^(serve|sandbox|worker)$/.test(words[0] ?? '')) return startService(words);
-    const ended = await volleyHere(words, { cwd: folder, env: { ...env, ...command.variables } });
+    const ended = await volleyInProcess(words, { cwd: folder, env: { ...env, ...command.variables } });
     for (const { operator, file } of command.redirections)
       if (operator.startsWith('>')) writeFileSync(join(folder, file), ended.stdout);
     return ended;
@@ -57,15 +57,18 @@ export function openTypist(folder: string, env: Record<string, string>): Typist 
     const ports =
       kind === 'serve' ? ['--port', '0', '--api-port', '0'] : kind === 'sandbox' ? ['--port', '0'] : [];
     if (kind !== 'worker' && [...running.keys()].some((other) => other.startsWith(kind))) {
-      const another = startHere([...words, ...ports], { cwd: folder, env: { ...env, LOG_LEVEL: 'silent' } });
-      await another.says(kind === 'sandbox' ? 'Sandbox listens on' : 'Reports of account');
+      const another = startInProcess([...words, ...ports], {
+        cwd: folder,
+        env: { ...env, LOG_LEVEL: 'silent' },
+      });
+      await another.waitForText(kind === 'sandbox' ? 'Sandbox listens on' : 'Reports of account');
       another.stop();
       return another.ended;
     }
     const started = startVolley([...words, ...ports], { cwd: folder, env });
-    await started.says(kind === 'sandbox' ? 'Sandbox listens on' : 'worker started');
+    await started.waitForText(kind === 'sandbox' ? 'Sandbox listens on' : 'worker started');
     running.set(key, started);
-    noteAddresses(started.heard());
+    noteAddresses(started.stderrSoFar());
     return done;
   }
 

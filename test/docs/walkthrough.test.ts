@@ -11,7 +11,7 @@ import { blocksOf, documentPaths, inlineCodesOf, type Piece, shellLinesOf } from
 import { copyHome, removeHome, throwAway } from '../support/embedded-home.ts';
 import { makeFreshClone } from '../support/fresh-clone.ts';
 import { readJournal } from '../support/journal.ts';
-import { volleyHere } from '../support/volley.ts';
+import { volleyInProcess } from '../support/volley.ts';
 import { openTypist, type Typist } from './typist.ts';
 import { endsOtherwise, notRun } from './walkthrough.ts';
 
@@ -64,7 +64,10 @@ const isNotRun = ({ text }: Piece): boolean => notRun.some(([line]) => line.test
 /** What a reader does after some lines: looks at the run, mends what was left out. */
 async function goOnAfter(text: string): Promise<void> {
   if (/^npx volley run /.test(text)) {
-    const { stdout } = await volleyHere(['runs', '--json', '--limit', '1'], { cwd: clone, env: reader.env });
+    const { stdout } = await volleyInProcess(['runs', '--json', '--limit', '1'], {
+      cwd: clone,
+      env: reader.env,
+    });
     reader.inPlaceOf.set('<run>', JSON.parse(stdout).run);
     const [request] = await readJournal(at('requests.jsonl'));
     reader.inPlaceOf.set('<address>', request?.recipients[0] ?? '');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readAccount } from '../../src/gateway/accounts.ts';
 import { readReceiverAccounts } from '../../src/gateway/receiver-accounts.ts';
-import { problemsOf } from '../support/problems.ts';
+import { problemsThrown } from '../support/thrown-problems.ts';
 
 const environment = {
   TOKEN: 'secret-token-value',
@@ -21,7 +21,7 @@ const read = (source: string, name = 'main', env: Record<string, string> = envir
   readAccount(source, 'accounts.yaml', name, env);
 
 const problems = (source: string, name?: string, env?: Record<string, string>) =>
-  problemsOf(() => read(source, name, env));
+  problemsThrown(() => read(source, name, env));
 
 describe('an account', () => {
   test('needs an interface, an address and a credential; the rest has defaults', () => {
@@ -429,7 +429,7 @@ describe('a secret', () => {
       const source = accounts(`interface: rest-2.02\nbaseUrl: https://service.example\n${key}: ${written}`);
       const shown = [
         ...problems(source),
-        ...problemsOf(() => readReceiverAccounts(source, 'accounts.yaml', environment)),
+        ...problemsThrown(() => readReceiverAccounts(source, 'accounts.yaml', environment)),
       ];
       expect(shown.length).toBeGreaterThan(0);
       expect(shown.join('\n')).not.toContain('hunter2');

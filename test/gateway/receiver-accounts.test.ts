@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { readAccount } from '../../src/gateway/accounts.ts';
 import { readReceiverAccounts } from '../../src/gateway/receiver-accounts.ts';
 import { digestOf } from '../../src/platform/digest.ts';
-import { problemsOf } from '../support/problems.ts';
+import { problemsThrown } from '../support/thrown-problems.ts';
 
 const environment = {
   TOKEN: 'secret-token-value',
@@ -23,7 +23,7 @@ const read = (lines: string, env: Readonly<Record<string, string>> = environment
   readReceiverAccounts(file(lines), 'accounts.yaml', env);
 
 const problems = (lines: string, env?: Readonly<Record<string, string>>) =>
-  problemsOf(() => read(lines, env));
+  problemsThrown(() => read(lines, env));
 
 const hook = 'webhookToken: ${HOOK}';
 
@@ -115,7 +115,7 @@ describe('what callers have to show', () => {
     'cannot be the address %s, which is found when the file is checked',
     (address) => {
       const source = file(settings(`{ addresses: ["${address}"] }`));
-      expect(problemsOf(() => readAccount(source, 'accounts.yaml', 'main', environment))).toEqual([
+      expect(problemsThrown(() => readAccount(source, 'accounts.yaml', 'main', environment))).toEqual([
         `accounts.yaml:7:29: "accounts.main.receiver.addresses.0": expected an IP address, or a range such as 203.0.113.0/24, got "${address}".`,
       ]);
     },

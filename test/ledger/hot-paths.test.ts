@@ -9,9 +9,9 @@ import {
   planContacts,
   type TestLedger,
 } from '../support/ledger.ts';
+import { createRequestRows } from '../support/request-rows.ts';
 import { type Claim, claimRequests, settleRequests } from '../support/requests.ts';
-import { giveRows } from '../support/rows.ts';
-import { holdNextSlice } from '../support/slices.ts';
+import { acquireSliceOf } from '../support/slices.ts';
 
 /** What claim and settle do thousands of times a run, and in many slices at once. */
 
@@ -27,7 +27,7 @@ async function holdRequests(count: number, words: readonly string[] = ['Hello'])
     aContact(index + 2, { envelope: anEnvelope({ Message: words[index % words.length] ?? '' }) }),
   );
   const run = await planContacts(opened.ledger, aRun({ chunkSize: 1 }), contacts);
-  return holdNextSlice(opened.ledger, run);
+  return acquireSliceOf(opened.ledger, run);
 }
 
 function claimFrom(slices: readonly SendingSlice[], limit: number, from = 1): Promise<Claim[]> {
@@ -108,7 +108,7 @@ test.each([{}, { jobNumber: '12AB34CD' }])(
 test('a claim and a settle of requests that have rows change nothing that an index of requests or attempts knows', async () => {
   const slice = await holdRequests(100);
   const { hot, pool } = opened.ledger;
-  await giveRows(pool, slice.run);
+  await createRequestRows(pool, slice.run);
   const counts = async () => {
     await hot.query('SELECT pg_stat_force_next_flush()');
     const { rows } = await pool.query<{ changed: number; indexed: number }>(`

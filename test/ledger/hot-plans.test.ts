@@ -4,7 +4,7 @@ import type { SendingSlice } from '../../src/ledger/slices/acquire.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
 import { claimRequests, settleRequests, startNextAttempt } from '../support/requests.ts';
-import { holdNextSlice } from '../support/slices.ts';
+import { acquireSliceOf } from '../support/slices.ts';
 
 /** How Postgres plans claim and settle: once a connection, at a cost that it can compare, and by keys alone. */
 
@@ -21,7 +21,7 @@ afterAll(() => opened.close());
 /** Five requests with a recipient each, of which the second is suppressed later, in the test's hands. */
 async function holdFive(): Promise<SendingSlice> {
   const contacts = [2, 3, 4, 5, 6].map((line) => aContact(line));
-  return holdNextSlice(opened.ledger, await planContacts(opened.ledger, aRun({ chunkSize: 1 }), contacts));
+  return acquireSliceOf(opened.ledger, await planContacts(opened.ledger, aRun({ chunkSize: 1 }), contacts));
 }
 
 /**

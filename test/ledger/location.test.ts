@@ -6,7 +6,7 @@ import { returnSlice } from '../../src/ledger/slices/reclaim.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { backUpLedger } from '../support/ledger-backup.ts';
 import { claimRequests } from '../support/requests.ts';
-import { claimFrom, holdNextSlice, planSlicedRun } from '../support/slices.ts';
+import { acquireSliceOf, claimFrom, planSlicedRun } from '../support/slices.ts';
 
 let opened: TestLedger;
 let run: string;
@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 beforeEach(async () => {
   run = await planSlicedRun(opened.ledger, 1, 20);
-  slice = await holdNextSlice(opened.ledger, run);
+  slice = await acquireSliceOf(opened.ledger, run);
 });
 
 /** Claims so many requests, one after the other. */
@@ -36,7 +36,7 @@ const returned = async (of: SendingSlice): Promise<unknown> =>
   returnSlice(await opened.ledger.queue(), opened.ledger.pool, of, new Date());
 const takeOver = async (): Promise<SendingSlice> => {
   await returned(slice);
-  return holdNextSlice(opened.ledger, run);
+  return acquireSliceOf(opened.ledger, run);
 };
 const missing = (mark: ClaimMark) => findMissingClaim(opened.ledger.pool, [mark]);
 
@@ -45,7 +45,7 @@ test('a claim is found while its owner holds the slice, when the slice is return
   expect(await missing(mark)).toBeUndefined();
   await returned(slice);
   expect(await missing(mark)).toBeUndefined();
-  await claimEach(await holdNextSlice(opened.ledger, run), 4);
+  await claimEach(await acquireSliceOf(opened.ledger, run), 4);
   expect(await missing(mark)).toBeUndefined();
 });
 

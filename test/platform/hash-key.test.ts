@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ensureHashKey, readHashKey } from '../../src/platform/hash-key.ts';
-import { problemsOf } from '../support/problems.ts';
+import { problemsThrown } from '../support/thrown-problems.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 
 let workspace: Workspace;
@@ -22,7 +22,7 @@ test('the key is that of the environment before that of the file', async () => {
 });
 
 test('a key that could be tried out is refused, and not repeated', () => {
-  const [problem] = problemsOf(() => readHashKey({ VOLLEY_HASH_KEY: 'password' }, workspace.folder));
+  const [problem] = problemsThrown(() => readHashKey({ VOLLEY_HASH_KEY: 'password' }, workspace.folder));
   expect(problem).toMatch(/^VOLLEY_HASH_KEY: .* 8 characters/);
   expect(problem).not.toContain('password');
 });
@@ -39,6 +39,6 @@ test('a key is made once, for this user alone', async () => {
 
 test('none is made for a database that other machines use too', () => {
   const environment = { VOLLEY_HOME: 'shared', DATABASE_URL: 'postgres://there/volley' };
-  expect(problemsOf(() => ensureHashKey(environment, workspace.folder, randomBytes))).toHaveLength(1);
+  expect(problemsThrown(() => ensureHashKey(environment, workspace.folder, randomBytes))).toHaveLength(1);
   expect(readHashKey(environment, workspace.folder)).toBeUndefined();
 });

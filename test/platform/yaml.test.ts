@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { InputError } from '../../src/domain/problems.ts';
 import { duration, text, wholeNumber } from '../../src/platform/scalars.ts';
 import { readYaml } from '../../src/platform/yaml.ts';
-import { problemsOf } from '../support/problems.ts';
+import { problemsThrown } from '../support/thrown-problems.ts';
 
 const schema = z.strictObject({
   name: text.describe('The name in reports.'),
@@ -27,7 +27,7 @@ const schema = z.strictObject({
 });
 
 const read = (source: string) => readYaml(source, 'a.yaml', schema);
-const problems = (source: string) => problemsOf(() => read(source));
+const problems = (source: string) => problemsThrown(() => read(source));
 
 describe('values', () => {
   test.each(['0123', '+6421', '1e3', '0x1F', '1_000', '12:30', '007', '.5'])(

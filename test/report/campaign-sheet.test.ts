@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { CampaignRun, RunFigures } from '../../src/ledger/billing/campaign-runs.ts';
 import { campaignSheet } from '../../src/report/campaign-sheet.ts';
 import type { ReportFormat } from '../../src/report/formats/sheet.ts';
-import { inTurn, written } from '../support/sheets.ts';
+import { inOrder, written } from '../support/sheets.ts';
 
 const figures: RunFigures = {
   ...{ contactsRead: 500, contactsLeftOut: 54, requests: 385, recipients: 446, accepted: 446 },
@@ -18,7 +18,7 @@ const query = { campaigns: ['outage'], from: '2026-11-01T00:00', until: null, ti
 
 async function text(format: ReportFormat, changes: Partial<RunFigures> = {}): Promise<string> {
   const sums = [{ ...figures, ...changes }];
-  const sheet = campaignSheet(query, { runs: inTurn([[run]]), sums }, new Date(0));
+  const sheet = campaignSheet(query, { runs: inOrder([[run]]), sums }, new Date(0));
   return (await written(sheet, format)).toString();
 }
 

@@ -1,7 +1,7 @@
 import { readSheet } from 'read-excel-file/node';
 import { expect, test } from 'vitest';
 import { type ContactRow, contactSheet, reportedStates } from '../../src/report/contact-sheet.ts';
-import { inTurn, written } from '../support/sheets.ts';
+import { inOrder, written } from '../support/sheets.ts';
 
 const accepted: ContactRow = {
   file: 'one.csv',
@@ -29,7 +29,7 @@ const filtered: ContactRow = {
 
 function sheet(states = new Set(reportedStates), files: readonly string[] = ['one.csv']) {
   const columns = ['Mobile', 'name', 'Volley State'];
-  const report = { columns, files, rows: inTurn([[accepted, filtered]]) };
+  const report = { columns, files, rows: inOrder([[accepted, filtered]]) };
   return contactSheet('r1', report, states, new Date('2026-11-21T10:00:00Z'));
 }
 

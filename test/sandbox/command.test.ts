@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { rest202Json } from '../../src/wire/rest-2.02.ts';
 import { credentialsFor, smallestMessage } from '../support/messages.ts';
 import { outgoing } from '../support/outgoing.ts';
-import { type Ended, type Started, startVolley, volleyHere } from '../support/volley.ts';
+import { type Ended, type Started, startVolley, volleyInProcess } from '../support/volley.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 import { get, post } from './start-test-sandbox.ts';
 import { webhookReceiver } from './webhook-receiver.ts';
@@ -18,8 +18,8 @@ test('volley sandbox serves every interface, reports in the format asked for, an
   const flags = ['--port', '0', '--journal', 'journal.jsonl', '--webhook-url', hook.url];
   const sandbox = startVolley(['sandbox', ...flags, '--webhook-format', 'xml'], { cwd: workspace.folder });
   using _ = { [Symbol.dispose]: () => void sandbox.process.kill() };
-  await sandbox.says('listens on');
-  const [url = ''] = /http:\/\/[\d.:]+/.exec(sandbox.heard()) ?? [];
+  await sandbox.waitForText('listens on');
+  const [url = ''] = /http:\/\/[\d.:]+/.exec(sandbox.stderrSoFar()) ?? [];
 
   const message = smallestMessage('rest-2.02', 'sms');
   const { path, headers, body } = rest202Json.encodeSendRequest(
@@ -39,17 +39,17 @@ test('volley sandbox serves every interface, reports in the format asked for, an
 });
 
 test('volley sandbox refuses a format it does not know, with exit code 2', async () => {
-  const { code, stderr } = await volleyHere(['sandbox', '--port', '0', '--webhook-format', 'csv']);
+  const { code, stderr } = await volleyInProcess(['sandbox', '--port', '0', '--webhook-format', 'csv']);
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('json, xml, post or get') });
 });
 
 test('volley sandbox refuses one half of a credential pair, with exit code 2', async () => {
-  const { code, stderr } = await volleyHere(['sandbox', '--port', '0', '--webhook-sender', 'ann']);
+  const { code, stderr } = await volleyInProcess(['sandbox', '--port', '0', '--webhook-sender', 'ann']);
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('--webhook-api-key') });
 });
 
 test('volley sandbox --help names every interface', async () => {
-  const { code, stdout } = await volleyHere(['sandbox', '--help']);
+  const { code, stdout } = await volleyInProcess(['sandbox', '--help']);
   expect(code).toBe(0);
   for (const words of ['/api/v2.02/send/', '/api/json/send/', '/api/xml/send/', '?wsdl', '/get/status/']) {
     expect(stdout).toContain(words);

@@ -8,7 +8,7 @@ import { claimRequests } from '../support/claims.ts';
 import { emptyLedger } from '../support/empty-ledger.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
 import { receiverOptions, token } from '../support/receiver.ts';
-import { giveRows } from '../support/rows.ts';
+import { createRequestRows } from '../support/request-rows.ts';
 
 /** A report decides about messages of its own account alone, whatever it names. */
 
@@ -29,7 +29,7 @@ const address = '+61400000002';
 /** A run of account `main` whose only request is in doubt, and was given a job number. */
 async function doubtfulRun(): Promise<string> {
   const run = await planContacts(opened.ledger, aRun({ account: 'main' }), [aContact(2)]);
-  await giveRows(opened.ledger.pool, run);
+  await createRequestRows(opened.ledger.pool, run);
   await query(`UPDATE requests SET state = 'in_doubt'`);
   await query(`INSERT INTO job_numbers VALUES ('12AB34CD', 'main', $1, 1, now())`, [run]);
   return run;
@@ -113,7 +113,7 @@ test('a reply to nothing that is known counts for the account that it came for, 
 test('nor does one account decide about a part of what another has divided, or by what its service was asked', async () => {
   const two = [aContact(2), aContact(3)];
   const run = await planContacts(opened.ledger, aRun({ account: 'main', chunkSize: 1 }), two);
-  await giveRows(opened.ledger.pool, run);
+  await createRequestRows(opened.ledger.pool, run);
   await query(`UPDATE requests SET divided_from = CASE request WHEN 2 THEN 1 END, state = 'accepted'`);
   const [whole] = await query('SELECT message_id FROM request_states WHERE request = 1');
   const of = (account: string) => ({ account, contentType: '', headers: {}, receivedAt: new Date() });

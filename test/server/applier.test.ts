@@ -7,7 +7,7 @@ import { openLogger } from '../../src/platform/logger.ts';
 import { startApplier } from '../../src/server/applier.ts';
 import { observedMapping } from '../../src/wire/delivery-report-mapping.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
-import { giveRows } from '../support/rows.ts';
+import { createRequestRows } from '../support/request-rows.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -61,7 +61,7 @@ test('an applier that is stopped finishes the batches under way, and leaves the 
 
 test('while reports arrive faster than they are applied, what is applied is counted and booked', async () => {
   const { pool } = opened.ledger;
-  await giveRows(pool, await planContacts(opened.ledger, aRun(), [aContact(2)]));
+  await createRequestRows(pool, await planContacts(opened.ledger, aRun(), [aContact(2)]));
   await pool.query(`UPDATE requests SET state = 'accepted', updated_at = now()`);
   const { rows } = await pool.query('SELECT message_id AS "MessageID" FROM request_states');
   await pool.query(`UPDATE runs SET state = 'running'`);

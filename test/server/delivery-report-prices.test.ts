@@ -5,7 +5,7 @@ import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { observedMapping } from '../../src/wire/delivery-report-mapping.ts';
 import { emptyLedger } from '../support/empty-ledger.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
-import { giveRows } from '../support/rows.ts';
+import { createRequestRows } from '../support/request-rows.ts';
 
 /** What a report says of money, held against what the account allows and what its rate card says. */
 
@@ -38,7 +38,7 @@ async function applied(
   const rows = await query(
     `SELECT message_id AS "MessageID", address AS "Destination" FROM recipient_states ORDER BY request, position`,
   );
-  await giveRows(opened.ledger.pool, run);
+  await createRequestRows(opened.ledger.pool, run);
   await query(`UPDATE requests SET state = 'accepted'`);
   const call = {
     account: 'sandbox',

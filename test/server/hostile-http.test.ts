@@ -59,9 +59,9 @@ describe('who is slow', () => {
 
   test('with a body that will never be stored does not wait for its end', async () => {
     const wrong = head('POST /webhook/main/wrong HTTP/1.1', 'Content-Length: 1000');
-    const { socket, heard } = await openRaw(receiver.url, wrong);
+    const { socket, received } = await openRaw(receiver.url, wrong);
     await once(socket, 'data');
-    expect(statusesOf(heard())).toEqual([404]);
+    expect(statusesOf(received())).toEqual([404]);
     socket.destroy();
   });
 });
@@ -81,12 +81,12 @@ describe('thousands of connections', () => {
   });
 
   test('do not cut off a request that is under way', async () => {
-    const { socket, heard } = await openRaw(receiver.url, post('Content-Length: 2'));
+    const { socket, received } = await openRaw(receiver.url, post('Content-Length: 2'));
     const others = [];
     for (let count = 0; count < 120; count++) others.push((await openRaw(receiver.url)).socket);
     socket.write('{}');
     await once(socket, 'data');
-    expect(statusesOf(heard())).toEqual([200]);
+    expect(statusesOf(received())).toEqual([200]);
     for (const other of [socket, ...others]) other.destroy();
   });
 });

@@ -11,7 +11,7 @@ import { anyCharacter } from '../support/any-character.ts';
 import { emptyLedger } from '../support/empty-ledger.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
 import { receiverOptions, token } from '../support/receiver.ts';
-import { giveRows } from '../support/rows.ts';
+import { createRequestRows } from '../support/request-rows.ts';
 
 /** No report can hold up another, whatever stands in it. */
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   await emptyLedger(opened.ledger.pool);
   const run = await planContacts(opened.ledger, aRun({ account: 'main', chunkSize: 200 }), contacts);
-  await giveRows(opened.ledger.pool, run);
+  await createRequestRows(opened.ledger.pool, run);
   await query(`UPDATE requests SET state = 'accepted'`);
   const [request] = await query('SELECT message_id FROM request_states');
   messageId = String(request.message_id);

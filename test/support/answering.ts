@@ -55,7 +55,7 @@ export async function askWhilePlanning(
     server.process.kill('SIGTERM');
     await server.ended;
   });
-  await server.says('API: ');
+  await server.waitForText('API: ');
   const token = await createToken(ledger.context, {
     ...({ name: 'starter', scope: 'run', owner: 'ann', accounts: null, expiresAt: null } as const),
   });

@@ -10,7 +10,7 @@ import {
   accountsYaml,
   contactsCsv,
   makeWorkspace,
-  onceSmsCampaignYaml,
+  noRepeatCampaignYaml,
   smsCampaignYaml,
   type Workspace,
 } from './workspace.ts';
@@ -60,7 +60,7 @@ export async function openApiScene(refusals?: number): Promise<ApiScene> {
     await makeWorkspace({
       'campaigns/accounts.yaml': accountsYaml,
       'campaigns/contacts.csv': contactsCsv(4),
-      'campaigns/payroll.yaml': onceSmsCampaignYaml,
+      'campaigns/payroll.yaml': noRepeatCampaignYaml,
       'campaigns/watched.yaml': `${smsCampaignYaml}approval: required\n`,
       'campaigns/dear.yaml': `${smsCampaignYaml}budget: { campaign: 0.01 }\n`,
       'secret.yaml': smsCampaignYaml,

@@ -5,7 +5,7 @@ import type { Ledger } from '../../src/ledger/connection.ts';
 import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { seededRandom } from '../../src/sandbox/seeded-values.ts';
 import { aContact, aRun, planContacts } from './ledger.ts';
-import { giveRows } from './rows.ts';
+import { createRequestRows } from './request-rows.ts';
 
 /** Reports of which the first that arrived decides, whatever becomes of those that apply them. */
 
@@ -25,7 +25,7 @@ export async function acceptedRecipients(ledger: Ledger, recipients: number) {
     aContact(place + 2, { address: addressOf(place) }),
   );
   const run = await planContacts(ledger, aRun({ account, chunkSize: 200 }), contacts);
-  await giveRows(ledger.pool, run);
+  await createRequestRows(ledger.pool, run);
   await ledger.pool.query(
     `
     WITH tried AS (

@@ -7,7 +7,7 @@ import { seededRandom } from '../../src/sandbox/seeded-values.ts';
 import { deliveryReportFormats, encodeDeliveryReport } from '../../src/wire/encode-delivery-report.ts';
 import { aContact, aRun, planContacts } from './ledger.ts';
 import { type OwnPostgres, startOwnPostgres } from './own-postgres.ts';
-import { giveRows } from './rows.ts';
+import { createRequestRows } from './request-rows.ts';
 import { startVolley } from './volley.ts';
 import { makeWorkspace } from './workspace.ts';
 
@@ -43,7 +43,7 @@ export async function expectStormApplied(recipients: number): Promise<Readonly<R
     aRun({ account: 'main', chunkSize }),
     Array.from({ length: recipients }, (_, index) => aContact(index + 2, { address: addressOf(index) })),
   );
-  await giveRows(ledger.pool, run);
+  await createRequestRows(ledger.pool, run);
   // What is in doubt, or still being sent, is proved by its reports.
   await ledger.pool.query(
     `UPDATE requests SET state = CASE request % 3 WHEN 0 THEN 'in_doubt' ELSE 'accepted' END, updated_at = now()`,
@@ -60,8 +60,8 @@ export async function expectStormApplied(recipients: number): Promise<Readonly<R
   await using workspace = await makeWorkspace({ 'accounts.yaml': accounts });
   const env = { DATABASE_URL: url, VOLLEY_ACCOUNTS: 'accounts.yaml', TOKEN: token };
   const serve = startVolley(['serve', '--no-api', '--port', '0'], { cwd: workspace.folder, env });
-  await serve.says('/webhook/main/');
-  const base = /(http:\/\/127\.0\.0\.1:\d+)\/webhook/.exec(serve.heard())?.[1] ?? '';
+  await serve.waitForText('/webhook/main/');
+  const base = /(http:\/\/127\.0\.0\.1:\d+)\/webhook/.exec(serve.stderrSoFar())?.[1] ?? '';
   const sent = await sendAll(base, callsOf(expected), postgres);
 
   const after = await openLedger({ connectionString: url }, 'own Postgres');

@@ -2,11 +2,11 @@ import { fileURLToPath } from 'node:url';
 import { keepContactFiles } from '../../src/engine/plan/kept-files.ts';
 import { planRun } from '../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../src/engine/plan/prepare.ts';
+import { ignoredProgress } from './ignored-progress.ts';
 import { type JournalPeer, type PeerBehaviour, startJournalPeer } from './journal-peer.ts';
 import { openTestLedger, type TestLedger } from './ledger.ts';
 import { type SignalAtPoint, signalVariable } from './signal-points.ts';
-import { unwatched } from './unwatched.ts';
-import { type Ended, type Started, type StartedHere, startHere, startVolley } from './volley.ts';
+import { type Ended, type Started, type StartedInProcess, startInProcess, startVolley } from './volley.ts';
 import { accountsYaml, makeWorkspace, type Workspace } from './workspace.ts';
 
 /** For `node --import`: has a process send itself the signal that `signalVariable` names. */
@@ -28,7 +28,7 @@ export type DispatchScene = AsyncDisposable & {
   /** The command line in this process, for what nobody kills. */
   readonly here: (words: readonly string[]) => Promise<Ended>;
   /** As `here`, for what is stopped, or heard while it goes on. */
-  readonly startHere: (words: readonly string[]) => StartedHere;
+  readonly startHere: (words: readonly string[]) => StartedInProcess;
   /** Plans a run of the campaign, as by a process that is killed before it begins to send it; the run's id. */
   readonly plan: () => Promise<string>;
 };
@@ -77,12 +77,12 @@ export async function openDispatchScene({
     });
   // What services log would stand among the results of the tests.
   const begin: DispatchScene['startHere'] = (words) =>
-    startHere(words, { cwd, env: { ...env, LOG_LEVEL: 'silent' } });
+    startInProcess(words, { cwd, env: { ...env, LOG_LEVEL: 'silent' } });
   const plan: DispatchScene['plan'] = async () => {
     const settings = { environment: env, workingFolder: cwd };
     const kept = keepContactFiles();
     const prepared = await prepareCampaign('campaign.yaml', settings, { kept });
-    return planRun(ledger.context, prepared, kept, unwatched, { again: true });
+    return planRun(ledger.context, prepared, kept, ignoredProgress, { again: true });
   };
   const whole = opened.move();
   return {

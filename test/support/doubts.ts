@@ -1,7 +1,7 @@
 import type { RunState } from '../../src/domain/runs.ts';
 import type { Ledger } from '../../src/ledger/connection.ts';
 import { aContact, aRun, planContacts } from './ledger.ts';
-import { giveRows } from './rows.ts';
+import { createRequestRows } from './request-rows.ts';
 
 type Wanted = {
   readonly requests?: number;
@@ -21,7 +21,7 @@ export async function doubtfulRun(
     aContact(index + 2, { address: `+6141${String(index).padStart(7, '0')}` }),
   );
   const run = await planContacts({ pool, ...ledger }, aRun(), contacts);
-  await giveRows(pool, run);
+  await createRequestRows(pool, run);
   const statements = [
     `UPDATE requests SET state = 'in_doubt', reason = '"no answer within 30000 ms"', attempts = 1, updated_at = now()
      WHERE run_id = $1`,

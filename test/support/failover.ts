@@ -76,7 +76,7 @@ export async function failOver(
   const resumed = await scene.here(['resume', run]);
   expect([0, 3], resumed.stderr).toContain(resumed.code);
   const figures = nothingMissing
-    ? await expectNothingLostOrTwice(scene, { run, kills: [kill], untilSent: [] }, concurrency)
+    ? await expectNothingLostOrTwice(scene, { run, kills: [kill], timesToFirstRequest: [] }, concurrency)
     : await expectNothingTwice(scene, run, promotedAt);
   return {
     ...{ forgotten, nothingMissing },
@@ -89,7 +89,7 @@ export async function failOver(
 async function end(started: Started, how: 'killed' | 'interrupted'): Promise<void> {
   if (how === 'interrupted') {
     // In the middle of an outage, which it has noticed.
-    await Promise.race([started.says('the database is away'), sleep(1_000)]);
+    await Promise.race([started.waitForText('the database is away'), sleep(1_000)]);
     started.process.kill('SIGINT');
   } else started.process.kill('SIGKILL');
   await started.ended;

@@ -10,7 +10,7 @@ import { differenceWords } from '../../src/report/reconcile-words.ts';
 import { claimRequests, settleRequests } from './claims.ts';
 import { collect } from './collect.ts';
 import { aContact, anEnvelope, aRun, planContacts, type TestLedger } from './ledger.ts';
-import { inTurn } from './sheets.ts';
+import { inOrder } from './sheets.ts';
 
 export const sentAt = new Date('2026-11-21T10:00:00Z');
 export const november: ReconciliationPeriod = { from: '2026-11-01', until: '2026-12-01', timeZone: 'UTC' };
@@ -61,9 +61,9 @@ export async function invoicedRun(
     `,
     [run],
   );
-  for (const [place, { request, position }] of rows.entries()) {
+  for (const [index, { request, position }] of rows.entries()) {
     if (states[request - 1] !== 'accepted') continue;
-    const { units, price } = charged(place);
+    const { units, price } = charged(index);
     await pool.query(
       `WITH outcome AS (
          INSERT INTO recipient_outcomes (run_id, request, position, outcome, units, price, reported_at)
@@ -87,7 +87,7 @@ export const invoiceHeader = 'MessageID,Destination,Price,Units';
 export function anInvoice(rows: readonly string[], changes: Partial<InvoiceToRead> = {}): InvoiceToRead {
   return {
     name: 'invoice.csv',
-    bytes: inTurn([Buffer.from([invoiceHeader, ...rows].map((row) => `${row}\n`).join(''))]),
+    bytes: inOrder([Buffer.from([invoiceHeader, ...rows].map((row) => `${row}\n`).join(''))]),
     columns: {},
     decimal: 'point',
     country: undefined,

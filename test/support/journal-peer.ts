@@ -40,7 +40,7 @@ export type JournalPeer = AsyncDisposable & {
   /** Resolves when so many send requests have come. */
   readonly hasReceived: (requests: number) => Promise<void>;
   /** Most send requests that were being answered at the same time. */
-  readonly mostAtOnce: () => number;
+  readonly maxConcurrent: () => number;
   /** From now on; whoever is waiting for a latency waits no longer. */
   readonly behave: (changes: Partial<PeerBehaviour>) => void;
 };
@@ -50,32 +50,33 @@ export async function startJournalPeer(
   journal: string,
   behaviour: Partial<PeerBehaviour> = {},
 ): Promise<JournalPeer> {
-  let behaves: PeerBehaviour = { latency: 0, rejects: 0, busy: 0, ...behaviour };
+  let behaviourNow: PeerBehaviour = { latency: 0, rejects: 0, busy: 0, ...behaviour };
   const synced = await openSyncedJournal(journal);
   let changed = new AbortController();
   let received = 0;
   const arrivals: number[] = [];
-  let atOnce = 0;
-  let mostAtOnce = 0;
-  let heard = Promise.withResolvers<number>();
+  let concurrent = 0;
+  let maxConcurrent = 0;
+  let nextArrival = Promise.withResolvers<number>();
 
-  const wait = () => sleep(behaves.latency, undefined, { signal: changed.signal }).catch(() => undefined);
+  const wait = () =>
+    sleep(behaviourNow.latency, undefined, { signal: changed.signal }).catch(() => undefined);
   const change = (changes: Partial<PeerBehaviour>): void => {
-    behaves = { ...behaves, ...changes };
+    behaviourNow = { ...behaviourNow, ...changes };
     changed.abort();
     changed = new AbortController();
   };
 
-  const refuses = (messageId: string): boolean => seededRandom('rejects', messageId) < behaves.rejects;
+  const refuses = (messageId: string): boolean => seededRandom('rejects', messageId) < behaviourNow.rejects;
 
   async function answer(decoded: DecodedSendRequest): Promise<EncodedAnswer> {
     if (decoded.kind !== 'request' || decoded.request.messageId === undefined) return plain(404);
     const { messageId, destinations } = decoded.request;
     received++;
     arrivals.push(Date.now());
-    heard.resolve(performance.now());
-    heard = Promise.withResolvers();
-    if (seededRandom('busy', received) < behaves.busy) return plain(received % 2 === 0 ? 429 : 503);
+    nextArrival.resolve(performance.now());
+    nextArrival = Promise.withResolvers();
+    if (seededRandom('busy', received) < behaviourNow.busy) return plain(received % 2 === 0 ? 429 : 503);
     if (refuses(messageId)) {
       return encodeSendAnswer({ kind: 'refused', words: ['not this one'], messageId }, decoded.answer);
     }
@@ -90,11 +91,11 @@ export async function startJournalPeer(
     // Whoever is killed while it writes has sent nothing that could be accepted.
     const body = await buffer(request).catch(() => undefined);
     if (!body) return;
-    atOnce++;
-    mostAtOnce = Math.max(mostAtOnce, atOnce);
+    concurrent++;
+    maxConcurrent = Math.max(maxConcurrent, concurrent);
     const { method = '', url: path = '', headers } = request;
     const answered = await answer(decodeSendRequest({ method, path, query: '', headers, body }));
-    atOnce--;
+    concurrent--;
     response.writeHead(answered.status, answered.headers).end(answered.body);
   }
 
@@ -108,23 +109,23 @@ export async function startJournalPeer(
     url,
     async acceptances() {
       // What has come on a connection whose other end is gone is accepted before the connection is counted out.
-      while (atOnce > 0 || (await connections(server)) > 0) await sleep(10);
+      while (concurrent > 0 || (await connections(server)) > 0) await sleep(10);
       return read(journal);
     },
-    nextRequest: () => heard.promise,
+    nextRequest: () => nextArrival.promise,
     refuses,
     received: () => ({ requests: received, lastAt: arrivals.at(-1) ?? 0 }),
     arrivals: () => arrivals,
     async hasReceived(requests) {
-      while (received < requests) await heard.promise;
+      while (received < requests) await nextArrival.promise;
     },
-    mostAtOnce: () => mostAtOnce,
+    maxConcurrent: () => maxConcurrent,
     behave: change,
     async [Symbol.asyncDispose]() {
       change({ latency: 0 });
       server.close();
       server.closeAllConnections();
-      while (atOnce > 0) await sleep(10);
+      while (concurrent > 0) await sleep(10);
       await synced.close();
     },
   };

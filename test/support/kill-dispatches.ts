@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { DispatchScene } from './dispatch-scene.ts';
-import { type SignalAtPoint, saysSignal } from './signal-points.ts';
+import { type SignalAtPoint, signalMessage } from './signal-points.ts';
 import type { Started } from './volley.ts';
 
 /** When a process is to be killed: by itself at a point, or by the test some milliseconds after something it sees. */
@@ -13,13 +13,13 @@ export type Kill =
 export type Killed = { readonly what: string; readonly from: number; readonly to: number };
 
 /** `after` is where the process before it was killed. */
-export type UntilSent = { readonly milliseconds: number; readonly after: string };
+export type TimeToFirstRequest = { readonly milliseconds: number; readonly after: string };
 
 export type KilledRun = {
   readonly run: string;
   readonly kills: readonly Killed[];
   /** Of each `volley resume` that sent anything: from its start to its first request. */
-  readonly untilSent: readonly UntilSent[];
+  readonly timesToFirstRequest: readonly TimeToFirstRequest[];
 };
 
 /**
@@ -35,40 +35,47 @@ export async function killDispatches(
   workerKills: readonly Kill[] = [],
 ): Promise<KilledRun> {
   const run = await scene.plan();
-  const killedRun: Going = { run, kills: [], untilSent: [] };
+  const killedRun: RunProgress = { run, kills: [], timesToFirstRequest: [] };
   const over = new AbortController();
-  const resuming = resumeAgainAndAgain(scene, killedRun, kills).finally(() => over.abort());
-  const working = workerKills.length > 0 && workAgainAndAgain(scene, killedRun, workerKills, over.signal);
+  const resuming = resumeAndKill(scene, killedRun, kills).finally(() => over.abort());
+  const working = workerKills.length > 0 && workAndKill(scene, killedRun, workerKills, over.signal);
   await Promise.all([resuming, working]);
   return killedRun;
 }
 
-type Going = { readonly run: string; readonly kills: Killed[]; readonly untilSent: UntilSent[] };
+type RunProgress = {
+  readonly run: string;
+  readonly kills: Killed[];
+  readonly timesToFirstRequest: TimeToFirstRequest[];
+};
 
-async function resumeAgainAndAgain(scene: DispatchScene, going: Going, kills: readonly Kill[]) {
+async function resumeAndKill(scene: DispatchScene, progress: RunProgress, kills: readonly Kill[]) {
   for (const kill of [...kills, undefined]) {
-    const words = ['resume', going.run];
+    const words = ['resume', progress.run];
     const { end, sentAfter } = await startAndKill(scene, words, kill);
     if (sentAfter !== undefined) {
-      going.untilSent.push({ milliseconds: Math.round(sentAfter), after: going.kills.at(-1)?.what ?? '' });
+      progress.timesToFirstRequest.push({
+        milliseconds: Math.round(sentAfter),
+        after: progress.kills.at(-1)?.what ?? '',
+      });
     }
-    if (end.kind === 'killed') going.kills.push(end.killed);
+    if (end.kind === 'killed') progress.kills.push(end.killed);
     else expect([0, 3], end.stderr).toContain(end.code);
-    if (await isOver(scene, going.run)) return;
+    if (await isCompleted(scene, progress.run)) return;
   }
   expect.fail('the run is not over when the last process has ended');
 }
 
 /** A worker does not end by itself. */
-async function workAgainAndAgain(
+async function workAndKill(
   scene: DispatchScene,
-  going: Going,
+  progress: RunProgress,
   kills: readonly Kill[],
   over: AbortSignal,
 ) {
   for (const kill of [...kills, undefined]) {
     const { end } = await startAndKill(scene, ['worker'], kill, over);
-    if (end.kind === 'killed') going.kills.push(end.killed);
+    if (end.kind === 'killed') progress.kills.push(end.killed);
     if (over.aborted) return;
     if (end.kind === 'ended') expect.fail(`the worker ended by itself: ${end.stderr}`);
   }
@@ -80,21 +87,21 @@ type End =
 
 async function startAndKill(
   scene: DispatchScene,
-  words: readonly string[],
+  args: readonly string[],
   planned: Kill | undefined,
   over?: AbortSignal,
 ): Promise<{ readonly end: End; readonly sentAfter: number | undefined }> {
   const sent = scene.peer.nextRequest();
-  const begun = performance.now();
+  const startedAt = performance.now();
   const started = scene.start(
-    words,
+    args,
     planned?.kind === 'point' ? { ...planned, signal: 'SIGKILL' } : undefined,
   );
   let sentAt: number | undefined;
-  const gone = new AbortController();
-  const ended = started.ended.finally(() => gone.abort());
+  const exited = new AbortController();
+  const ended = started.ended.finally(() => exited.abort());
   const sending = sent.then((at) => {
-    if (!gone.signal.aborted) sentAt = at;
+    if (!exited.signal.aborted) sentAt = at;
   });
   const stop = () => started.process.kill('SIGTERM');
   if (over?.aborted) stop();
@@ -102,12 +109,12 @@ async function startAndKill(
   let killed: Killed | undefined;
   if (planned?.kind === 'moment') {
     if (planned.after === 'first request') await Promise.race([sending, ended]);
-    await sleep(planned.milliseconds, undefined, { signal: gone.signal }).catch(() => undefined);
+    await sleep(planned.milliseconds, undefined, { signal: exited.signal }).catch(() => undefined);
     killed = await kill(started, 'a moment');
   }
   const { code, stderr } = await ended;
   over?.removeEventListener('abort', stop);
-  const sentAfter = sentAt === undefined ? undefined : sentAt - begun;
+  const sentAfter = sentAt === undefined ? undefined : sentAt - startedAt;
   if (started.process.signalCode !== 'SIGKILL') return { end: { kind: 'ended', code, stderr }, sentAfter };
   return {
     end: { kind: 'killed', killed: killed ?? killedAtPoint(stderr) },
@@ -123,11 +130,11 @@ async function kill(started: Started, what: string): Promise<Killed> {
 }
 
 function killedAtPoint(stderr: string): Killed {
-  const [, time, point] = new RegExp(`^${saysSignal} (\\d+) (.+)$`, 'm').exec(stderr) ?? [];
+  const [, time, point] = new RegExp(`^${signalMessage} (\\d+) (.+)$`, 'm').exec(stderr) ?? [];
   return { what: point ?? expect.fail(stderr), from: Number(time), to: Date.now() };
 }
 
-async function isOver({ ledger }: DispatchScene, run: string): Promise<boolean> {
+async function isCompleted({ ledger }: DispatchScene, run: string): Promise<boolean> {
   const sql = `SELECT FROM runs WHERE run_id = $1 AND state = 'completed'`;
   return (await ledger.ledger.pool.query(sql, [run])).rowCount === 1;
 }

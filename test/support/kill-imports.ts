@@ -6,9 +6,9 @@ import { keepContactFiles } from '../../src/engine/plan/kept-files.ts';
 import { planRun } from '../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../src/engine/plan/prepare.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { ignoredProgress } from './ignored-progress.ts';
 import { openTestLedger, type TestLedger } from './ledger.ts';
-import { unwatched } from './unwatched.ts';
-import { type Started, type Surroundings, startVolley } from './volley.ts';
+import { type ProcessOptions, type Started, startVolley } from './volley.ts';
 import { accountsYaml, makeWorkspace } from './workspace.ts';
 
 /**
@@ -18,33 +18,33 @@ import { accountsYaml, makeWorkspace } from './workspace.ts';
  * @returns how many imports were killed at which statement; `no statement` is before the first, between two, and after
  * the last
  */
-export async function expectKilledImportsWhole(
+export async function expectKilledImportsAtomic(
   rows: number,
   moments: readonly number[],
 ): Promise<ReadonlyMap<string, number>> {
   await using scene = await openScene(rows);
-  const { disturbed } = scene;
-  const { took, content } = await planUndisturbed(scene, planByProcess);
+  const { killedLedger } = scene;
+  const { took: referenceDuration, content } = await planReference(scene, planByProcess);
   const killedAt = new Map<string, number>();
   const seen = new Set<string>();
   for (const moment of moments) {
-    const started = scene.startRun(disturbed);
-    await sleep(took * moment);
-    const statement = await statementUnderWay(disturbed);
+    const started = scene.startRun(killedLedger);
+    await sleep(referenceDuration * moment);
+    const statement = await currentStatement(killedLedger);
     await kill(started);
     killedAt.set(statement, (killedAt.get(statement) ?? 0) + 1);
-    await sessionsEnded(disturbed);
-    await expectNothingHeld(disturbed);
-    for (const run of await runsIn(disturbed)) {
+    await waitUntilSessionsEnd(killedLedger);
+    await expectNoLocks(killedLedger);
+    for (const run of await runsIn(killedLedger)) {
       if (seen.has(run)) continue;
       seen.add(run);
-      expect(await countsOf(disturbed, run)).toEqual(wholeRun(rows));
-      expect(await contentOf(disturbed, run)).toEqual(content);
+      expect(await countsOf(killedLedger, run)).toEqual(wholeRun(rows));
+      expect(await contentOf(killedLedger, run)).toEqual(content);
     }
-    if (seen.size === 0) expect(await tablesWithRows(disturbed)).toEqual([]);
+    if (seen.size === 0) expect(await tablesWithRows(killedLedger)).toEqual([]);
   }
-  const run = await scene.plan(disturbed);
-  expect(await contentOf(disturbed, run)).toEqual(content);
+  const run = await scene.plan(killedLedger);
+  expect(await contentOf(killedLedger, run)).toEqual(content);
   return killedAt;
 }
 
@@ -55,39 +55,39 @@ export async function expectKilledImportsWhole(
  *
  * @param tables whose first row is such a step, besides the reading and the commit
  */
-export async function expectNothingLeftOfSteps(
+export async function expectAtomicAtEachStep(
   rows: number,
   tables: readonly PlannedTable[] = plannedTables,
 ): Promise<void> {
   await using scene = await openScene(rows);
-  const { disturbed } = scene;
-  const { content } = await planUndisturbed(scene);
+  const { killedLedger } = scene;
+  const { content } = await planReference(scene);
 
   await killWhileReading(scene);
-  expect(await tablesWithRows(disturbed), 'killed while it was reading').toEqual([]);
+  expect(await tablesWithRows(killedLedger), 'killed while it was reading').toEqual([]);
   for (const table of tables) {
     await killAtTable(scene, table);
-    expect(await tablesWithRows(disturbed), `killed when it came to ${table}`).toEqual([]);
+    expect(await tablesWithRows(killedLedger), `killed when it came to ${table}`).toEqual([]);
   }
   await killAtCommit(scene);
-  const [committed = 'none', ...others] = await runsIn(disturbed);
+  const [committed = 'none', ...others] = await runsIn(killedLedger);
   expect(others).toEqual([]);
-  expect(await countsOf(disturbed, committed)).toEqual(wholeRun(rows));
-  expect(await contentOf(disturbed, committed)).toEqual(content);
+  expect(await countsOf(killedLedger, committed)).toEqual(wholeRun(rows));
+  expect(await contentOf(killedLedger, committed)).toEqual(content);
 
-  const repeated = await scene.startRun(disturbed).ended;
+  const repeated = await scene.startRun(killedLedger).ended;
   expect([repeated.code, repeated.stderr]).toEqual([2, expect.stringContaining(`Run ${committed} `)]);
-  const run = await scene.plan(disturbed);
+  const run = await scene.plan(killedLedger);
   expect(run).not.toBe(committed);
-  expect(await contentOf(disturbed, run)).toEqual(content);
+  expect(await contentOf(killedLedger, run)).toEqual(content);
 }
 
 type Scene = AsyncDisposable & {
   readonly contacts: string;
   /** The ledger of the imports that are killed, and of one that is not. */
-  readonly disturbed: TestLedger;
-  readonly undisturbed: TestLedger;
-  readonly startRun: (ledger: TestLedger, words?: readonly string[], others?: Surroundings) => Started;
+  readonly killedLedger: TestLedger;
+  readonly referenceLedger: TestLedger;
+  readonly startRun: (ledger: TestLedger, words?: readonly string[], others?: ProcessOptions) => Started;
   /** Plans another run in this process; its id. */
   readonly plan: (ledger: TestLedger) => Promise<string>;
 };
@@ -110,8 +110,8 @@ async function openScene(rows: number): Promise<Scene> {
     }),
   );
   const openLedger = async () => opened.adopt(await openTestLedger(), (ledger) => ledger.close());
-  const disturbed = await openLedger();
-  const undisturbed = await openLedger();
+  const killedLedger = await openLedger();
+  const referenceLedger = await openLedger();
   const env = {
     VOLLEY_ACCOUNTS: 'accounts.yaml',
     VOLLEY_SANDBOX_URL: sandbox.url,
@@ -130,13 +130,13 @@ async function openScene(rows: number): Promise<Scene> {
     const settings = { environment: env, workingFolder: folder };
     const kept = keepContactFiles();
     const prepared = await prepareCampaign('campaign.yaml', settings, { kept });
-    return planRun(context, prepared, kept, unwatched, { again: true });
+    return planRun(context, prepared, kept, ignoredProgress, { again: true });
   };
   const whole = opened.move();
   return {
     contacts,
-    disturbed,
-    undisturbed,
+    killedLedger,
+    referenceLedger,
     startRun,
     plan: planHere,
     [Symbol.asyncDispose]: () => whole.disposeAsync(),
@@ -180,22 +180,22 @@ function wholeRun(rows: number) {
 }
 
 /** An import that nobody disturbs: how long it takes, in milliseconds, and what it gives. */
-async function planUndisturbed(scene: Scene, plan: typeof planByProcess = (_, ledger) => scene.plan(ledger)) {
-  const begun = performance.now();
-  const run = await plan(scene, scene.undisturbed);
-  const took = performance.now() - begun;
-  const content = await contentOf(scene.undisturbed, run);
+async function planReference(scene: Scene, plan: typeof planByProcess = (_, ledger) => scene.plan(ledger)) {
+  const startedAt = performance.now();
+  const run = await plan(scene, scene.referenceLedger);
+  const duration = performance.now() - startedAt;
+  const content = await contentOf(scene.referenceLedger, run);
   expect(content.sha256).toBe(createHash('sha256').update(scene.contacts).digest('hex'));
-  return { took, content };
+  return { took: duration, content };
 }
 
 /** Plans a run, and kills the process that would go on to send it. The run's id. */
 async function planByProcess({ startRun }: Scene, ledger: TestLedger): Promise<string> {
   const started = startRun(ledger, ['--again']);
-  await started.says('planned  run');
+  await started.waitForText('planned  run');
   await kill(started);
-  await sessionsEnded(ledger);
-  return /planned {2}run (\S+):/.exec(started.heard())?.[1] ?? expect.fail(started.heard());
+  await waitUntilSessionsEnd(ledger);
+  return /planned {2}run (\S+):/.exec(started.stderrSoFar())?.[1] ?? expect.fail(started.stderrSoFar());
 }
 
 async function kill(started: Started): Promise<void> {
@@ -220,18 +220,18 @@ type PlannedTable = (typeof plannedTables)[number];
  * Half of the contacts come through a pipe that stays open; the import has copied some, and waits for more. It copies in
  * pieces, so half of the contacts must be more than one.
  */
-async function killWhileReading({ contacts, disturbed, startRun }: Scene): Promise<void> {
+async function killWhileReading({ contacts, killedLedger, startRun }: Scene): Promise<void> {
   const input = contacts.slice(0, contacts.length / 2);
-  const started = startRun(disturbed, ['--contacts', '-'], { input, inputGoesOn: true });
-  await comesTo(
+  const started = startRun(killedLedger, ['--contacts', '-'], { input, keepInputOpen: true });
+  await waitUntilReached(
     started,
-    disturbed,
+    killedLedger,
     `SELECT FROM pg_stat_progress_copy JOIN pg_stat_activity USING (pid)
      WHERE application_name = $1 AND pg_stat_progress_copy.datname = current_database() AND tuples_processed > 0`,
   );
   await kill(started);
-  await sessionsEnded(disturbed);
-  await expectNothingHeld(disturbed);
+  await waitUntilSessionsEnd(killedLedger);
+  await expectNoLocks(killedLedger);
 }
 
 /** Nobody may write to the table until the import is dead. */
@@ -244,7 +244,7 @@ async function killAtTable(scene: Scene, table: PlannedTable): Promise<void> {
 
 /** The last thing of a transaction is what it has put off until the commit. */
 async function killAtCommit(scene: Scene): Promise<void> {
-  await scene.disturbed.ledger.pool.query(`
+  await scene.killedLedger.ledger.pool.query(`
     CREATE FUNCTION wait_at_commit() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN PERFORM pg_advisory_xact_lock(${commitLock}); RETURN NULL; END $$;
     CREATE CONSTRAINT TRIGGER wait_at_commit AFTER INSERT ON runs
@@ -262,40 +262,46 @@ async function killAtCommit(scene: Scene): Promise<void> {
 const commitLock = 20_261_121;
 
 async function killAtLock(
-  { disturbed, startRun }: Scene,
-  hold: string,
-  letGo: string,
+  { killedLedger, startRun }: Scene,
+  lockStatement: string,
+  unlockStatement: string,
   lock: { readonly sql: string; readonly value: string },
 ): Promise<void> {
-  const holder = await disturbed.ledger.pool.connect();
+  const holder = await killedLedger.ledger.pool.connect();
   try {
-    await holder.query(hold);
-    const started = startRun(disturbed);
+    await holder.query(lockStatement);
+    const started = startRun(killedLedger);
     const waits = `SELECT FROM pg_locks JOIN pg_stat_activity USING (pid)
                    WHERE application_name = $1 AND NOT granted AND ${lock.sql}`;
-    await comesTo(started, disturbed, waits, lock.value);
+    await waitUntilReached(started, killedLedger, waits, lock.value);
     await kill(started);
-    expect(await tablesWithRows(disturbed)).toEqual([]);
+    expect(await tablesWithRows(killedLedger)).toEqual([]);
     // The session does not know yet that nobody hears it, and goes on with the statement it is in.
-    await holder.query(letGo);
-    await sessionsEnded(disturbed);
-    await expectNothingHeld(disturbed);
+    await holder.query(unlockStatement);
+    await waitUntilSessionsEnd(killedLedger);
+    await expectNoLocks(killedLedger);
   } finally {
     holder.release(true);
   }
 }
 
 /** @param sql of parameter `$1`, the name of the import's sessions, that has a row once the import is there */
-async function comesTo(started: Started, { ledger }: TestLedger, sql: string, value?: string): Promise<void> {
+async function waitUntilReached(
+  started: Started,
+  { ledger }: TestLedger,
+  sql: string,
+  value?: string,
+): Promise<void> {
   const values = value === undefined ? [sessionName] : [sessionName, value];
-  await until(async () => {
-    if (started.process.exitCode !== null) throw new Error(`ended before it came there: ${started.heard()}`);
+  await waitUntil(async () => {
+    if (started.process.exitCode !== null)
+      throw new Error(`ended before it came there: ${started.stderrSoFar()}`);
     return (await ledger.pool.query(sql, values)).rowCount !== 0;
   }, sql);
 }
 
 /** Looks again and again, and fails after a minute. */
-async function until(happens: () => Promise<boolean>, what: string): Promise<void> {
+async function waitUntil(happens: () => Promise<boolean>, what: string): Promise<void> {
   const deadline = performance.now() + 60_000;
   while (!(await happens())) {
     if (performance.now() > deadline) throw new Error(`has not happened within a minute: ${what}`);
@@ -304,7 +310,7 @@ async function until(happens: () => Promise<boolean>, what: string): Promise<voi
 }
 
 /** The beginning of the statement that the import has given to Postgres. */
-async function statementUnderWay({ ledger }: TestLedger): Promise<string> {
+async function currentStatement({ ledger }: TestLedger): Promise<string> {
   const { rows } = await ledger.pool.query<{ query: string }>(
     `SELECT query FROM pg_stat_activity
      WHERE application_name = $1 AND datname = current_database() AND state = 'active'`,
@@ -315,13 +321,13 @@ async function statementUnderWay({ ledger }: TestLedger): Promise<string> {
 }
 
 /** A session whose client is gone ends when it next looks; until then it may still be at work. */
-async function sessionsEnded({ ledger }: TestLedger): Promise<void> {
+async function waitUntilSessionsEnd({ ledger }: TestLedger): Promise<void> {
   const sql = `SELECT FROM pg_stat_activity WHERE application_name = $1 AND datname = current_database()`;
-  await until(async () => (await ledger.pool.query(sql, [sessionName])).rowCount === 0, 'sessions end');
+  await waitUntil(async () => (await ledger.pool.query(sql, [sessionName])).rowCount === 0, 'sessions end');
 }
 
 /** Neither temporary tables nor locks, but for those of the question itself, and of an autovacuum, which ends by itself. */
-async function expectNothingHeld({ ledger }: TestLedger): Promise<void> {
+async function expectNoLocks({ ledger }: TestLedger): Promise<void> {
   const sql = `
     SELECT FROM pg_class WHERE relpersistence = 't'
     UNION ALL
@@ -331,7 +337,7 @@ async function expectNothingHeld({ ledger }: TestLedger): Promise<void> {
     UNION ALL
     SELECT FROM pg_prepared_xacts WHERE database = current_database()
   `;
-  await until(
+  await waitUntil(
     async () => (await ledger.pool.query(sql)).rowCount === 0,
     'nothing is held: no temporary table, no lock, no prepared transaction',
   );

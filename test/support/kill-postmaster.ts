@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export async function killPostmaster(postmaster: number): Promise<void> {
   const pids = stopPostmaster(postmaster);
   for (const pid of pids.toReversed()) process.kill(pid, 'SIGKILL');
-  while (pids.some(isThere)) await sleep(5);
+  while (pids.some(isRunning)) await sleep(5);
 }
 
 /**
@@ -26,7 +26,7 @@ export function stopPostmaster(postmaster: number): readonly number[] {
 }
 
 /** A zombie, which only waits for its parent, is none. */
-function isThere(pid: number): boolean {
+function isRunning(pid: number): boolean {
   try {
     return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {

@@ -31,8 +31,8 @@ export async function killStarts(keys: number, seed: string): Promise<KilledStar
       'campaigns/payroll.yaml': smsCampaignYaml,
     }),
   );
-  const asked = { name: 'desk', scope: 'run', owner: 'ann', accounts: null, expiresAt: null } as const;
-  const token = await createToken(opened.context, asked);
+  const tokenRequest = { name: 'desk', scope: 'run', owner: 'ann', accounts: null, expiresAt: null } as const;
+  const token = await createToken(opened.context, tokenRequest);
   const env = {
     DATABASE_URL: opened.url,
     VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
@@ -43,7 +43,7 @@ export async function killStarts(keys: number, seed: string): Promise<KilledStar
     const words = ['serve', '--no-receiver', '--no-worker', '--no-schedules', '--api-port', String(port)];
     const server = startVolley([...words, '--metrics-port', '0'], { cwd: workspace.folder, env });
     cleanUp.defer(() => void server.process.kill('SIGKILL'));
-    await server.says('API: ');
+    await server.waitForText('API: ');
     return server;
   };
   const call = (key: string) =>

@@ -1,26 +1,28 @@
 import type { Figures } from './expect-dispatched.ts';
-import type { KilledRun, UntilSent } from './kill-dispatches.ts';
+import type { KilledRun, TimeToFirstRequest } from './kill-dispatches.ts';
 
 /** Adds the figures of several runs up, and prints them. */
-export function openKillTally() {
-  const begun = performance.now();
+export function createKillTally() {
+  const startedAt = performance.now();
   const byPoint = new Map<string, number>();
-  const untilSent: UntilSent[] = [];
+  const timesToFirstRequest: TimeToFirstRequest[] = [];
   const sums = new Map<string, number>();
   let kills = 0;
   return {
     kills: () => kills,
     add(killed: KilledRun, figures: Figures): void {
       kills += killed.kills.length;
-      untilSent.push(...killed.untilSent);
+      timesToFirstRequest.push(...killed.timesToFirstRequest);
       for (const { what } of killed.kills) byPoint.set(what, (byPoint.get(what) ?? 0) + 1);
       for (const [name, figure] of Object.entries(figures)) sums.set(name, (sums.get(name) ?? 0) + figure);
       // Past vitest, which keeps what is logged until the test is over.
-      process.stdout.write(`  ${kills} kills, ${sums.get('inDoubt')} in doubt, ${secondsSince(begun)} s\n`);
+      process.stdout.write(
+        `  ${kills} kills, ${sums.get('inDoubt')} in doubt, ${secondsSince(startedAt)} s\n`,
+      );
     },
     /** @param seed what repeats it */
     print(seed: string): void {
-      const sorted = untilSent.toSorted((one, other) => one.milliseconds - other.milliseconds);
+      const sorted = timesToFirstRequest.toSorted((one, other) => one.milliseconds - other.milliseconds);
       const lines: [string, number | string][] = [
         ['seed', seed],
         ['kills', kills],
@@ -34,7 +36,7 @@ export function openKillTally() {
             'ms until a resume sent, longest',
             `${milliseconds} after ${after}`,
           ]),
-        ['seconds', secondsSince(begun)],
+        ['seconds', secondsSince(startedAt)],
       ];
       console.log(lines.map(([what, value]) => `${what.padEnd(34)} ${value}`).join('\n'));
     },

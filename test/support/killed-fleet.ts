@@ -4,9 +4,9 @@ import { type Started, startVolley } from './volley.ts';
 
 export type FleetMember = {
   readonly name: string;
-  readonly words: readonly string[];
+  readonly args: readonly string[];
   /** On standard error, when it is up. */
-  readonly says: string;
+  readonly readyText: string;
 };
 
 export type Fleet = {
@@ -21,9 +21,9 @@ export type Fleet = {
  * How long a process lives before it is killed, and is gone after that (milliseconds). Most are killed after they are up:
  * starting takes longer on a busy machine than all else.
  */
-const longestLife = 20_000;
-const killedWhileStarting = 0.2;
-const longestGap = 2_000;
+const maxLife = 20_000;
+const shareKilledWhileStarting = 0.2;
+const maxGap = 2_000;
 
 /**
  * Processes of the command line that are killed at random again and again, each for itself, and started again.
@@ -40,15 +40,16 @@ export function startFleet(
   const last = new Map<string, Started>();
   let kills = 0;
 
-  async function keep({ name, words, says }: FleetMember): Promise<void> {
+  async function keep({ name, args, readyText }: FleetMember): Promise<void> {
     for (let life = 0; ; life++) {
-      const started = startVolley(words, surroundings);
+      const started = startVolley(args, surroundings);
       last.set(name, started);
-      const lives = seededRandom(seed, name, 'life', life) * longestLife;
-      if (seededRandom(seed, name, 'start', life) >= killedWhileStarting) await started.says(says);
+      const lives = seededRandom(seed, name, 'life', life) * maxLife;
+      if (seededRandom(seed, name, 'start', life) >= shareKilledWhileStarting)
+        await started.waitForText(readyText);
       const left = end - performance.now();
       if (left <= lives) {
-        await started.says(says);
+        await started.waitForText(readyText);
         await sleep(Math.max(0, left));
         return;
       }
@@ -59,7 +60,7 @@ export function startFleet(
       started.process.kill('SIGKILL');
       kills++;
       await started.ended;
-      await sleep(seededRandom(seed, name, 'gap', life) * longestGap);
+      await sleep(seededRandom(seed, name, 'gap', life) * maxGap);
     }
   }
 

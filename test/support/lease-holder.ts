@@ -42,26 +42,26 @@ const compiled = fileURLToPath(new URL('../../node_modules/.cache/holders', impo
 /** Starts a process that uses the server of a home, without waiting for it. */
 export function spawnHolder(home: string, options: HolderOptions = {}): ChildProcess {
   const { systemFolder, user, program = holderProgram, node = process.execPath, under = [] } = options;
-  const own = [program, home, ...(systemFolder === undefined ? [] : [systemFolder])];
-  const [first = node, ...words] = [...under, node, ...own];
+  const holderArgs = [program, home, ...(systemFolder === undefined ? [] : [systemFolder])];
+  const [first = node, ...args] = [...under, node, ...holderArgs];
   const env = { ...process.env, NODE_COMPILE_CACHE: compiled };
-  return spawn(first, words, { ...user, env, cwd: '/', stdio: ['pipe', 'pipe', 'pipe'] });
+  return spawn(first, args, { ...user, env, cwd: '/', stdio: ['pipe', 'pipe', 'pipe'] });
 }
 
 /** Starts a process that uses the server of a home, and waits until it has its lease. */
 export async function startHolder(home: string, options: HolderOptions = {}): Promise<LeaseHolder> {
   const child = spawnHolder(home, options);
-  const gone = once(child, 'exit');
-  let complaints = '';
+  const exited = once(child, 'exit');
+  let errorOutput = '';
   child.stderr?.on('data', (data) => {
-    complaints += data;
+    errorOutput += data;
   });
   const line = await firstLine(child);
-  if (line === undefined) throw new Error(`the process got no lease:\n${complaints}`);
+  if (line === undefined) throw new Error(`the process got no lease:\n${errorOutput}`);
   const end: LeaseHolder['end'] = async (how) => {
     if (how === 'release' || how === 'exit' || how === 'throw') child.stdin?.end(`${how}\n`);
     else child.kill(how);
-    await gone;
+    await exited;
   };
   return { child, server: holderStatus.parse(JSON.parse(line)), end };
 }

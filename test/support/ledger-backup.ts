@@ -20,7 +20,7 @@ const tablesStatement = `
 type SavedTable = { readonly name: string; readonly saved: string; readonly columns: string };
 
 export async function backUpLedger(url: string): Promise<LedgerBackup> {
-  const tables = await inOne(url, async (client) => {
+  const tables = await inOneTransaction(url, async (client) => {
     const { rows } = await client.query<SavedTable>(tablesStatement);
     await client.query('DROP SCHEMA IF EXISTS saved CASCADE; CREATE SCHEMA saved');
     for (const { name, saved, columns } of rows)
@@ -28,7 +28,7 @@ export async function backUpLedger(url: string): Promise<LedgerBackup> {
     return rows;
   });
   const restore = (): Promise<void> =>
-    inOne(url, async (client) => {
+    inOneTransaction(url, async (client) => {
       // Without triggers and references, as a restoration is.
       await client.query(`SET LOCAL session_replication_role = 'replica'`);
       await client.query(`TRUNCATE ${tables.map(({ name }) => name).join(', ')}`);
@@ -40,7 +40,10 @@ export async function backUpLedger(url: string): Promise<LedgerBackup> {
   return { restore };
 }
 
-async function inOne<Result>(url: string, work: (client: Client) => Promise<Result>): Promise<Result> {
+async function inOneTransaction<Result>(
+  url: string,
+  work: (client: Client) => Promise<Result>,
+): Promise<Result> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {

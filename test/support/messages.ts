@@ -99,7 +99,7 @@ export function carriableText(format: Format): fc.Arbitrary<string> {
 }
 
 /** Values that stand for a field's type; each is given back as it is by every interface that has the field. */
-function valuesOf(format: Format, { type, asText, range }: FieldDefinition): fc.Arbitrary<string> {
+function arbitraryValue(format: Format, { type, asText, range }: FieldDefinition): fc.Arbitrary<string> {
   switch (type) {
     case 'boolean':
       return fc.constantFrom('true', 'false');
@@ -146,7 +146,7 @@ export function messages(wire: WireInterface, channel: Channel): fc.Arbitrary<Se
 
 function fieldsOf({ name, format }: WireInterface, channel: Channel): fc.Arbitrary<MessageFields> {
   const pairs = messageFields(name, channel).map((definition) =>
-    fc.tuple(fc.constant(definition.name), valuesOf(format, definition)),
+    fc.tuple(fc.constant(definition.name), arbitraryValue(format, definition)),
   );
   return fc
     .subarray(pairs)

@@ -12,8 +12,8 @@ import { openLogger } from '../../src/platform/logger.ts';
 import { notificationMail } from '../../src/report/notification-mail.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { execute } from './execute.ts';
+import { ignoredProgress } from './ignored-progress.ts';
 import { openTestLedger, type TestLedger } from './ledger.ts';
-import { unwatched } from './unwatched.ts';
 import { startWebhookPeer, type WebhookPeer, webhookSecret } from './webhook-peer.ts';
 import { accountsYaml, contactsCsv, makeWorkspace, smsCampaignYaml, type Workspace } from './workspace.ts';
 
@@ -30,11 +30,11 @@ export type NotifyScene = AsyncDisposable & {
   readonly plan: (notify: string, campaign?: string) => Promise<string>;
   readonly send: (run: string) => Promise<RunEnd>;
   /** Tells all that is due. */
-  readonly tellAll: (tools?: Partial<NotifyOptions>) => Promise<void>;
+  readonly notifyAll: (tools?: Partial<NotifyOptions>) => Promise<void>;
   /** Of a run: the run that is its e-mail. */
   readonly mailOf: (run: string) => Promise<string>;
   /** As if what there is to tell were so many minutes older. */
-  readonly letPass: (minutes: number) => Promise<unknown>;
+  readonly passMinutes: (minutes: number) => Promise<unknown>;
   readonly notifications: (run: string) => Promise<ListedNotification[]>;
 };
 
@@ -85,10 +85,10 @@ export async function openNotifyScene(): Promise<NotifyScene> {
       await workspace.write('campaign.yaml', `${campaign}notify:\n${notify}`);
       const kept = keepContactFiles();
       const prepared = await prepareCampaign('campaign.yaml', settings, { kept });
-      return planRun(context, prepared, kept, unwatched);
+      return planRun(context, prepared, kept, ignoredProgress);
     },
     send: async (run: string) => (await execute(context, run, await accountNamed('sandbox'))).end,
-    tellAll: (others: Partial<NotifyOptions> = {}) =>
+    notifyAll: (others: Partial<NotifyOptions> = {}) =>
       runNotifier(context, {
         tools: { ...tools, ...others },
         every: undefined,
@@ -96,7 +96,7 @@ export async function openNotifyScene(): Promise<NotifyScene> {
         stop: never,
         cutOff: never,
       }),
-    letPass: (minutes: number) =>
+    passMinutes: (minutes: number) =>
       opened.ledger.pool.query(
         `UPDATE notifications
          SET created_at = created_at - make_interval(mins => $1), due_at = due_at - make_interval(mins => $1)`,
@@ -112,5 +112,5 @@ export async function openNotifyScene(): Promise<NotifyScene> {
 }
 
 /** `notify` of one webhook, for these events. */
-export const toldByWebhook = (on = 'completed, failures, paused, missed'): string =>
+export const webhookNotify = (on = 'completed, failures, paused, missed'): string =>
   `  - { on: [${on}], webhook: { url: "\${NOTIFY_URL}", secret: "\${NOTIFY_SECRET}" } }\n`;

@@ -26,19 +26,19 @@ export function planRequests(
 export type Executed = {
   readonly end: RunEnd;
   /** What was said of the database, in order. */
-  readonly said: readonly ('away' | 'back')[];
+  readonly outages: readonly ('away' | 'back')[];
 };
 
-type HowToExecute = { readonly stop?: AbortSignal; readonly account?: Partial<Account> };
+type ExecuteOptions = { readonly stop?: AbortSignal; readonly account?: Partial<Account> };
 
 /** Works a run as a process would that has these connections. */
 export async function executeIn(
   ledger: Ledger,
   run: string,
   service: Pick<SendPeer, 'url'>,
-  { stop = never, account = {} }: HowToExecute = {},
+  { stop = never, account = {} }: ExecuteOptions = {},
 ): Promise<Executed> {
-  const said: ('away' | 'back')[] = [];
+  const outages: ('away' | 'back')[] = [];
   const end = await executeRun(
     contextOf(ledger),
     run,
@@ -47,11 +47,11 @@ export async function executeIn(
     {
       onStart: () => {},
       onWatch: () => {},
-      onDown: () => said.push('away'),
-      onUp: () => said.push('back'),
+      onDown: () => outages.push('away'),
+      onUp: () => outages.push('back'),
     },
   );
-  return { end, said };
+  return { end, outages };
 }
 
 /** As `executeIn`, with connections of its own. */
@@ -59,7 +59,7 @@ export async function executeOn(
   url: string,
   run: string,
   service: Pick<SendPeer, 'url'>,
-  how?: HowToExecute,
+  how?: ExecuteOptions,
 ): Promise<Executed> {
   const ledger = await openLedger({ connectionString: url }, 'test database');
   try {

@@ -40,10 +40,10 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
   await grantTestRights(first.address);
   const urlOf = (database: string): string => `${urlOfServer(first.address)}/${database}`;
   let databases = 0;
-  let frozen: readonly number[] = [];
+  let stopped: readonly number[] = [];
   const thaw = (): void => {
-    for (const pid of frozen) process.kill(pid, 'SIGCONT');
-    frozen = [];
+    for (const pid of stopped) process.kill(pid, 'SIGCONT');
+    stopped = [];
   };
   const isReady = async (): Promise<void> => {
     for (;;) {
@@ -86,8 +86,8 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
       await ended;
     },
     freeze() {
-      frozen = stopPostmaster(postmasterOf(home));
-      for (const pid of frozen) process.kill(pid, 'SIGSTOP');
+      stopped = stopPostmaster(postmasterOf(home));
+      for (const pid of stopped) process.kill(pid, 'SIGSTOP');
     },
     thaw,
     async [Symbol.asyncDispose]() {

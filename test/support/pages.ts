@@ -2,10 +2,10 @@ import type { Sheet, SheetColumn } from '../../src/report/formats/sheet.ts';
 import type { Chart } from '../../src/report/html/chart.ts';
 import { barChart, funnelChart, timeChart } from '../../src/report/html/charts.ts';
 import { htmlText } from '../../src/report/html/page.ts';
-import { inTurn, wholeOf } from './sheets.ts';
+import { concatenate, inOrder } from './sheets.ts';
 
 /** Names that somebody chose to do harm with, or that are hard to show. */
-export const hardNames = [
+export const hostileNames = [
   '<script>alert(1)</script>',
   '"><img src="https://example.org/x.png" onerror="alert(1)">',
   "=cmd|' /C calc'!A0",
@@ -21,29 +21,29 @@ type Line = { readonly name: string; readonly number: number };
 function columnsOf(count: number): SheetColumn<Line>[] {
   const kinds = ['integer', 'decimal', 'time'] as const;
   const name: SheetColumn<Line> = { key: 'n', title: 'SubAccount', kind: 'text', value: (line) => line.name };
-  const others = Array.from({ length: count - 1 }, (_, place): SheetColumn<Line> => {
-    const kind = kinds[place % 5 === 4 ? 2 : place % 2] ?? 'integer';
+  const others = Array.from({ length: count - 1 }, (_, index): SheetColumn<Line> => {
+    const kind = kinds[index % 5 === 4 ? 2 : index % 2] ?? 'integer';
     const value = ({ number }: Line) =>
       kind === 'time'
         ? new Date(Date.UTC(2026, 10, 3))
         : kind === 'integer'
           ? number * 123_456
           : `${number * 1_234}.5000`;
-    return { key: `c${place}`, title: kind === 'time' ? 'Last (UTC)' : `Figure ${place}`, kind, value };
+    return { key: `c${index}`, title: kind === 'time' ? 'Last (UTC)' : `Figure ${index}`, kind, value };
   });
   return [name, ...others];
 }
 
 /** A bill of hard names and many others, with every chart. */
 export function aBill(columns: number): Sheet<Line> {
-  const names = [...hardNames, ...Array.from({ length: 30 }, (_, index) => `SubAccount ${index}`)];
+  const names = [...hostileNames, ...Array.from({ length: 30 }, (_, index) => `SubAccount ${index}`)];
   const lines = names.map((name, number) => ({ name, number }));
   return {
     title: 'Bill of <b>November</b>',
-    subtitle: ['2026-11-01 to 2026-12-01 (Pacific/Auckland)', hardNames.join(' ')],
+    subtitle: ['2026-11-01 to 2026-12-01 (Pacific/Auckland)', hostileNames.join(' ')],
     asOf: new Date('2026-12-01T00:00:00Z'),
     columns: columnsOf(columns),
-    rows: inTurn([lines]),
+    rows: inOrder([lines]),
     totals: () => [{ name: 'Total', number: 999 }],
     charts: allCharts,
   };
@@ -72,7 +72,7 @@ function allCharts(): Chart[] {
         .flatMap((day) => ['08', '09', '23'].map((hour) => ({ at: `${day}T${hour}`, count: 3 }))),
     ),
     timeChart('Recipients of one day', 'day', [{ at: '2026-11-01', count: 1 }]),
-    barChart('Cost by SubAccount (NZD)', costs([...hardNames, ...days])),
+    barChart('Cost by SubAccount (NZD)', costs([...hostileNames, ...days])),
     barChart('Cost by ChargeCode (NZD)', [
       { name: 'C-1', value: '100.00' },
       { name: 'Credit', value: '-23.50' },
@@ -82,5 +82,5 @@ function allCharts(): Chart[] {
 }
 
 export async function pageOf<Row>(sheet: Sheet<Row>): Promise<string> {
-  return (await wholeOf(htmlText(sheet))).toString();
+  return (await concatenate(htmlText(sheet))).toString();
 }

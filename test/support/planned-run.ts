@@ -4,9 +4,9 @@ import type { DispatchScene } from './dispatch-scene.ts';
 import type { Started } from './volley.ts';
 
 /** The run that `volley run` says it has planned. */
-export async function plannedRun(started: Pick<Started, 'says' | 'heard'>): Promise<string> {
-  await started.says('planned  run');
-  return /planned {2}run (\S+):/.exec(started.heard())?.[1] ?? expect.fail(started.heard());
+export async function plannedRun(started: Pick<Started, 'waitForText' | 'stderrSoFar'>): Promise<string> {
+  await started.waitForText('planned  run');
+  return /planned {2}run (\S+):/.exec(started.stderrSoFar())?.[1] ?? expect.fail(started.stderrSoFar());
 }
 
 export async function statusOf({ here }: DispatchScene, run: string): Promise<RunSummary> {
@@ -15,7 +15,11 @@ export async function statusOf({ here }: DispatchScene, run: string): Promise<Ru
 }
 
 /** Resolves with the time (epoch milliseconds) at which the run was first seen in this state. */
-export async function runIs({ ledger }: DispatchScene, run: string, state: string): Promise<number> {
+export async function waitForRunState(
+  { ledger }: DispatchScene,
+  run: string,
+  state: string,
+): Promise<number> {
   const sql = 'SELECT FROM runs WHERE run_id = $1 AND state = $2';
   while ((await ledger.ledger.pool.query(sql, [run, state])).rowCount === 0) {
     await new Promise((resolve) => setTimeout(resolve, 10));

@@ -11,7 +11,7 @@ export type PostgresMessage = {
 };
 
 /** @param firstHasNoKind whether this is the client's direction */
-export function postgresMessages(firstHasNoKind: boolean): (piece: Buffer) => readonly PostgresMessage[] {
+export function createMessageParser(firstHasNoKind: boolean): (piece: Buffer) => readonly PostgresMessage[] {
   let rest: Buffer = Buffer.alloc(0);
   let bare = firstHasNoKind;
   return (piece) => {

@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { type Listening, listening } from './listening.ts';
-import { postgresMessages, textsIn } from './postgres-messages.ts';
+import { createMessageParser, textsIn } from './postgres-messages.ts';
 
 /** Where a connection is cut. */
 export type Cut = {
@@ -35,16 +35,16 @@ type Armed = { readonly cut: Cut; left: number; readonly done: () => void };
 export async function startPostgresProxy(target: string): Promise<PostgresProxy> {
   const address = new URL(target);
   let armed: Armed[] = [];
-  let hangs = false;
+  let isHanging = false;
 
   /** Whether the connection is to be cut at this; each order is carried out once. */
-  const takeOrder = (statement: string, transaction: readonly string[]): Cut | undefined => {
+  const findCut = (statement: string, transaction: readonly string[]): Cut | undefined => {
     for (const order of armed) {
       const { cut } = order;
-      const meant = cut.commit
+      const matches = cut.commit
         ? statement === 'COMMIT' && transaction.some((earlier) => cut.statement.test(earlier))
         : cut.statement.test(statement);
-      if (!meant || order.left-- > 0) continue;
+      if (!matches || order.left-- > 0) continue;
       armed = armed.filter((other) => other !== order);
       order.done();
       return cut;
@@ -56,7 +56,7 @@ export async function startPostgresProxy(target: string): Promise<PostgresProxy>
     const host = decodeURIComponent(address.hostname);
     const port = Number(address.port);
     const upstream = connect(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port });
-    carry(client, upstream, takeOrder, () => hangs);
+    forward(client, upstream, findCut, () => isHanging);
   });
   const listener = await listening(server);
   const url = new URL(target);
@@ -66,10 +66,10 @@ export async function startPostgresProxy(target: string): Promise<PostgresProxy>
     ...listener,
     url: url.href,
     hang() {
-      hangs = true;
+      isHanging = true;
     },
     stop() {
-      hangs = false;
+      isHanging = false;
       listener.stop();
     },
     cut: (cut) =>
@@ -80,32 +80,32 @@ export async function startPostgresProxy(target: string): Promise<PostgresProxy>
 }
 
 /** Long enough for the first retry (milliseconds). */
-const lateness = 400;
+const lateCommitDelay = 400;
 
-type TakeOrder = (statement: string, transaction: readonly string[]) => Cut | undefined;
+type FindCut = (statement: string, transaction: readonly string[]) => Cut | undefined;
 
 /** @param hangs whether what comes is dropped */
-function carry(client: Socket, upstream: Socket, takeOrder: TakeOrder, hangs: () => boolean): void {
-  const lose = (): void => {
+function forward(client: Socket, upstream: Socket, takeOrder: FindCut, hangs: () => boolean): void {
+  const disconnect = (): void => {
     client.destroy();
     upstream.destroy();
   };
-  const loseLate = (last: Buffer): void => {
-    client.off('close', lose);
+  const disconnectLate = (last: Buffer): void => {
+    client.off('close', disconnect);
     client.destroy();
-    setTimeout(() => upstream.end(last), lateness);
+    setTimeout(() => upstream.end(last), lateCommitDelay);
   };
   for (const socket of [client, upstream]) {
     socket.setNoDelay(true);
-    socket.on('error', lose);
-    socket.on('close', lose);
+    socket.on('error', disconnect);
+    socket.on('close', disconnect);
   }
-  const statements = readStatements();
-  const fromClient = postgresMessages(true);
-  const fromServer = postgresMessages(false);
+  const statements = createStatementReader();
+  const fromClient = createMessageParser(true);
+  const fromServer = createMessageParser(false);
   let transaction: string[] = [];
   /** The answer to what was executed is waited for, and not passed on. */
-  let waiting = false;
+  let isAwaitingAnswer = false;
 
   client.on('data', (piece) => {
     if (hangs()) return;
@@ -113,9 +113,9 @@ function carry(client: Socket, upstream: Socket, takeOrder: TakeOrder, hangs: ()
       const statement = statements(kind, body);
       const cut = statement === undefined ? undefined : takeOrder(statement, transaction);
       // Without the end of what was asked, Postgres undoes what it has done of it.
-      if (cut?.executed === 'never') return lose();
-      if (cut?.executed === 'late') return loseLate(bytes);
-      if (cut) waiting = true;
+      if (cut?.executed === 'never') return disconnect();
+      if (cut?.executed === 'late') return disconnectLate(bytes);
+      if (cut) isAwaitingAnswer = true;
       upstream.write(bytes);
       if (statement === undefined) continue;
       if (statement.startsWith('BEGIN')) transaction = [];
@@ -125,13 +125,13 @@ function carry(client: Socket, upstream: Socket, takeOrder: TakeOrder, hangs: ()
   upstream.on('data', (piece) => {
     if (hangs()) return;
     const messages = fromServer(piece);
-    if (!waiting) client.write(piece);
-    else if (messages.some(({ kind }) => kind === 'Z')) lose();
+    if (!isAwaitingAnswer) client.write(piece);
+    else if (messages.some(({ kind }) => kind === 'Z')) disconnect();
   });
 }
 
 /** Tells which statement a client's message completes: a simple query, or the end of an extended one. */
-function readStatements(): (kind: string, body: Buffer) => string | undefined {
+function createStatementReader(): (kind: string, body: Buffer) => string | undefined {
   const prepared = new Map<string, string>();
   let bound: string | undefined;
   return (kind, body) => {

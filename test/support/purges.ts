@@ -13,15 +13,15 @@ import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import { createHashKey } from '../../src/ledger/suppressions/hash.ts';
 import { removeSuppressions } from '../../src/ledger/suppressions/remove.ts';
 import { claimRequests, settleRequests } from './claims.ts';
+import { ignoredProgress } from './ignored-progress.ts';
 import type { TestLedger } from './ledger.ts';
-import { unwatched } from './unwatched.ts';
 import { accountsYaml, makeWorkspace } from './workspace.ts';
 
 export const secret = '0123456789abcdef0123456789abcdef';
 export const hashKey = createHashKey(Buffer.from(secret));
 
 /** When everything below happened. */
-export const long = new Date('2025-01-02T03:04:05Z');
+export const longAgo = new Date('2025-01-02T03:04:05Z');
 /** What is older than a time after that. */
 export const limit: PurgeLimit = { before: new Date('2025-02-01T00:00:00Z'), alsoInDoubt: false };
 
@@ -31,7 +31,7 @@ export function withKey({ context }: TestLedger): EngineContext {
 }
 
 /** What must not be found after a purge: of contacts, messages, files, and of what the service said of them. */
-export const planted = [
+export const plantedTexts = [
   ...['0412345671', '412345671', '412345672', '412345673', '412345674', '412345679', 'zebedee', 'xanthippe'],
   ...[
     'quagmire',
@@ -50,7 +50,7 @@ export const planted = [
  * A run that was sent and reported on long ago: an SMS with the contact's values, rows that were left out, a rejected
  * request whose words quote a contact, a reply, a report that matches nothing, and a suppression.
  */
-export async function sentLongAgo(opened: TestLedger): Promise<string> {
+export async function planOldRun(opened: TestLedger): Promise<string> {
   const { pool } = opened.ledger;
   await using workspace = await makeWorkspace({
     'accounts.yaml': accountsYaml,
@@ -74,14 +74,14 @@ dispatch: { chunkSize: 1 }
   });
   await addSuppressions(pool, [
     {
-      ...{ channel: 'sms', address: '+61412345674', subAccount: '', source: 'reply', createdAt: long },
+      ...{ channel: 'sms', address: '+61412345674', subAccount: '', source: 'reply', createdAt: longAgo },
       reason: 'reply-of-a-person',
     },
   ]);
   const removed = { channel: 'sms', address: '+61412345678', subAccount: '' } as const;
-  const others = { reason: '', source: 'operator', createdAt: long } as const;
+  const others = { reason: '', source: 'operator', createdAt: longAgo } as const;
   await addSuppressions(pool, [{ ...removed, ...others }]);
-  await removeSuppressions(pool, [removed], long, hashKey);
+  await removeSuppressions(pool, [removed], longAgo, hashKey);
   await pool.query(`
     INSERT INTO schedules (schedule, campaign, times, active, recorded_until)
     VALUES ('a.yaml', 'reminder', '{}', true, '2025-01-02')
@@ -98,15 +98,15 @@ dispatch: { chunkSize: 1 }
     },
   };
   const kept = keepContactFiles();
-  const context = { ...withKey(opened), now: () => long };
+  const context = { ...withKey(opened), now: () => longAgo };
   const run = await planRun(
     context,
     await prepareCampaign('campaign.yaml', settings, { kept }),
     kept,
-    unwatched,
+    ignoredProgress,
   );
-  const { claimed } = await claimRequests(pool, { run, owner, limit: 10, now: long });
-  const outcome = { attempt: 1, finishedAt: long };
+  const { claimed } = await claimRequests(pool, { run, owner, limit: 10, now: longAgo });
+  const outcome = { attempt: 1, finishedAt: longAgo };
   await settleRequests(
     pool,
     run,
@@ -121,7 +121,7 @@ dispatch: { chunkSize: 1 }
     ),
   );
   const [first, second] = claimed;
-  await report(opened, [
+  await receiveOldReports(opened, [
     delivered(first?.messageId ?? '', '+61412345671'),
     delivered(second?.messageId ?? '', '+61412345672'),
     {
@@ -134,21 +134,21 @@ dispatch: { chunkSize: 1 }
   // Nobody looks again for what matches nothing.
   await pool.query('DELETE FROM inbox_queue');
   await inTransaction(pool, (client) => markPaused(client, run, 'Bad number of reason-of-a-person'));
-  await finish(pool, run);
+  await completeRun(pool, run);
   return run;
 }
 
 const owner = '00000000-0000-4000-8000-000000000001';
 
 /** A run's end, as its last slice makes it. */
-export async function finish(pool: pg.Pool, run: string): Promise<void> {
+export async function completeRun(pool: pg.Pool, run: string): Promise<void> {
   await pool.query(
     `UPDATE slices SET state = 'done', job = NULL, worker = NULL, owner = NULL WHERE run_id = $1`,
     [run],
   );
   await inTransaction(pool, async (client) => {
     await markBegun(client, run);
-    await markCompleted(client, run, long);
+    await markCompleted(client, run, longAgo);
   });
 }
 
@@ -160,7 +160,7 @@ function delivered(messageId: string, address: string) {
 }
 
 /** Reports that came long ago, and were applied. */
-export async function report(
+export async function receiveOldReports(
   { context, ledger }: TestLedger,
   bodies: readonly Readonly<Record<string, string | undefined>>[],
 ): Promise<void> {
@@ -168,12 +168,12 @@ export async function report(
     ledger.pool,
     randomUUID(),
     bodies.map((body) => ({
-      ...{ account: 'sandbox', receivedAt: long, method: 'POST', contentType: 'application/json' },
+      ...{ account: 'sandbox', receivedAt: longAgo, method: 'POST', contentType: 'application/json' },
       headers: { 'x-caller': 'ann@private.example' },
       body: Buffer.from(JSON.stringify(body)),
     })),
   );
-  await applyInbox({ ...context, now: () => long });
+  await applyInbox({ ...context, now: () => longAgo });
 }
 
 /** Every row of every table but those of Postgres itself, as text; bytes as text too. */
@@ -197,6 +197,6 @@ export async function dumpOf(pool: pg.Pool): Promise<string> {
   return [text, ...bytes].join('\n').toLowerCase();
 }
 
-export function foundIn(dump: string, texts: readonly string[] = planted): string[] {
+export function foundIn(dump: string, texts: readonly string[] = plantedTexts): string[] {
   return texts.filter((text) => dump.includes(text));
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { answerSuccess, textPeer } from '../gateway/test-peers.ts';
 import type { TestLedger } from './ledger.ts';
-import { type Surroundings, startVolley, volleyHere } from './volley.ts';
+import { type ProcessOptions, startVolley, volleyInProcess } from './volley.ts';
 import { contactsCsv, makeWorkspace, smsCampaignYaml } from './workspace.ts';
 
 export type SentAtRate = {
@@ -25,7 +25,7 @@ accounts:
  * Sends a run of requests with one recipient each, through an account with a limit, by `volley run` and as many
  * `volley worker` as make up the number of processes, to a service that counts.
  *
- * @param meanwhile is done while they send, in the same surroundings
+ * @param whileSending is done while they send, in the same surroundings
  */
 export async function sendAtRate(
   opened: TestLedger,
@@ -34,7 +34,7 @@ export async function sendAtRate(
     perSecond,
     requests,
   }: { readonly processes: number; readonly perSecond: number; readonly requests: number },
-  meanwhile: (surroundings: Surroundings) => Promise<void> = async () => undefined,
+  whileSending: (surroundings: ProcessOptions) => Promise<void> = async () => undefined,
 ): Promise<SentAtRate> {
   const arrivals: number[] = [];
   await using peer = await textPeer((text, response) => {
@@ -56,13 +56,13 @@ export async function sendAtRate(
     },
   };
   const workers = Array.from({ length: processes - 1 }, () => startVolley(['worker'], surroundings));
-  await Promise.all(workers.map(({ says }) => says('worker started')));
+  await Promise.all(workers.map(({ waitForText }) => waitForText('worker started')));
   // Beside this process, where the service is, so that who comes first has nothing to wait for.
-  const run = volleyHere(['run', 'campaign.yaml', '--json'], surroundings);
-  const over = new AbortController();
-  const workersSeen = seeWorkers(opened, over.signal);
-  const [ended] = await Promise.all([run, meanwhile(surroundings)]);
-  over.abort();
+  const run = volleyInProcess(['run', 'campaign.yaml', '--json'], surroundings);
+  const hasEnded = new AbortController();
+  const workersSeen = countWorkers(opened, hasEnded.signal);
+  const [ended] = await Promise.all([run, whileSending(surroundings)]);
+  hasEnded.abort();
   for (const { process } of workers) process.kill('SIGTERM');
   await Promise.all(workers.map(({ ended: end }) => end));
   expect(ended).toMatchObject({ code: 0 });
@@ -71,7 +71,7 @@ export async function sendAtRate(
 }
 
 /** Looks who holds slices, until it is over. */
-async function seeWorkers({ ledger }: TestLedger, over: AbortSignal): Promise<number> {
+async function countWorkers({ ledger }: TestLedger, over: AbortSignal): Promise<number> {
   const seen = new Set<string>();
   while (!over.aborted) {
     const { rows } = await ledger.pool.query<{ worker: string }>(

@@ -84,7 +84,7 @@ export async function makeReplicatedOrigin(programs: string): Promise<Replicated
       const [port, standbyPort] = [await freePort(), await freePort()];
       const [replicating, address] = [await startTcpLink(port), await startTcpLink(port)];
       const servers = [start(primary, port)];
-      await isReady(urlAt(port));
+      await waitUntilReady(urlAt(port));
       const connection = `host=127.0.0.1 port=${replicating.port} user=${userName} application_name=standby`;
       await run('pg_basebackup', [
         '-d',
@@ -99,10 +99,10 @@ export async function makeReplicatedOrigin(programs: string): Promise<Replicated
         '--no-sync',
       ]);
       servers.push(start(standby, standbyPort));
-      await isStreaming(port, replication);
-      let primaryIsThere = true;
+      await waitUntilStreaming(port, replication);
+      let primaryRuns = true;
       const killPrimary = async (): Promise<void> => {
-        primaryIsThere = false;
+        primaryRuns = false;
         await killPostmaster(servers[0]?.pid ?? 0);
         replicating.stop();
       };
@@ -113,7 +113,7 @@ export async function makeReplicatedOrigin(programs: string): Promise<Replicated
         promote: async () => void (await run('pg_ctl', ['promote', '-D', standby, '-w', '-t', '60'])),
         moveAddress: () => address.moveTo(standbyPort),
         async [Symbol.asyncDispose]() {
-          if (primaryIsThere) await killPrimary();
+          if (primaryRuns) await killPrimary();
           await killPostmaster(servers[1]?.pid ?? 0);
           address.stop();
           for (const data of [primary, standby]) rmSync(data, { recursive: true, force: true });
@@ -131,7 +131,7 @@ function urlAt(port: number, name = 'postgres'): string {
 async function makeLedger(start: (port: number) => Promise<ChildProcess>): Promise<void> {
   const port = await freePort();
   const server = await start(port);
-  await isReady(urlAt(port));
+  await waitUntilReady(urlAt(port));
   await runStatement(urlAt(port), `CREATE DATABASE ${database}`);
   await (await openLedger({ connectionString: urlAt(port, database) }, 'replicated')).close();
   const gone = new Promise((resolve) => server.once('exit', resolve));
@@ -140,7 +140,7 @@ async function makeLedger(start: (port: number) => Promise<ChildProcess>): Promi
   await gone;
 }
 
-async function isReady(url: string): Promise<void> {
+async function waitUntilReady(url: string): Promise<void> {
   for (;;) {
     try {
       await runStatement(url, 'SELECT');
@@ -153,7 +153,7 @@ async function isReady(url: string): Promise<void> {
 }
 
 /** Resolves when the standby has all, and, where it is to be synchronous, commits wait for it. */
-async function isStreaming(port: number, replication: Replication): Promise<void> {
+async function waitUntilStreaming(port: number, replication: Replication): Promise<void> {
   const isThere = async (condition: string): Promise<void> => {
     const sql = `SELECT FROM pg_stat_replication WHERE application_name = 'standby' AND ${condition}`;
     while ((await runStatement(urlAt(port), sql)).length === 0) await sleep(20);

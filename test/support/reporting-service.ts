@@ -10,7 +10,7 @@ import type { EncodedAnswer } from '../../src/wire/wire-interface.ts';
 import { listening } from './listening.ts';
 
 /** What the service itself knows of a recipient of a message that it took. */
-export type TakenRecipient = {
+export type AcceptedRecipient = {
   readonly chargeCode: string;
   readonly outcome: 'delivered' | 'undelivered';
   readonly price: string;
@@ -21,7 +21,7 @@ export type ReportingService = AsyncDisposable & {
   /** How often each MessageID was accepted. */
   readonly accepted: ReadonlyMap<string, number>;
   /** By MessageID and address. */
-  readonly recipients: ReadonlyMap<string, TakenRecipient>;
+  readonly recipients: ReadonlyMap<string, AcceptedRecipient>;
   readonly figures: { requests: number; refused: number; cut: number; reports: number; reportsTried: number };
   /** Resolves when every report is answered 2xx. */
   readonly reported: () => Promise<void>;
@@ -39,7 +39,7 @@ export const recipientKey = (messageId: string, address: string): string => `${m
  */
 export async function startReportingService(receivers: readonly string[]): Promise<ReportingService> {
   const accepted = new Map<string, number>();
-  const recipients = new Map<string, TakenRecipient>();
+  const recipients = new Map<string, AcceptedRecipient>();
   const figures = { requests: 0, refused: 0, cut: 0, reports: 0, reportsTried: 0 };
   const calling = pLimit(16);
   const reporting = new Set<Promise<void>>();
@@ -48,24 +48,24 @@ export async function startReportingService(receivers: readonly string[]): Promi
   async function report(
     messageId: string,
     address: string,
-    taken: TakenRecipient,
-    place: number,
+    recipient: AcceptedRecipient,
+    copy: number,
   ): Promise<void> {
-    await sleep(seededRandom('wait', messageId, address, place) * 5_000, undefined, { signal: over.signal });
-    const said = {
+    await sleep(seededRandom('wait', messageId, address, copy) * 5_000, undefined, { signal: over.signal });
+    const common = {
       ...{ version: 'v2.02', url: 'https://volley.example', type: 'SMS', messageId, destination: address },
-      ...{ price: taken.price, units: { SMSParts: 1 }, sentTimeUtc: new Date().toISOString() },
+      ...{ price: recipient.price, units: { SMSParts: 1 }, sentTimeUtc: new Date().toISOString() },
     };
     const final =
-      taken.outcome === 'delivered'
-        ? { ...said, status: 'Success', result: 'delivered' }
-        : { ...said, status: 'Failed', result: 'Bad Number' };
-    const what = place === 2 ? { ...said, status: 'Pending', result: '' } : final;
+      recipient.outcome === 'delivered'
+        ? { ...common, status: 'Success', result: 'delivered' }
+        : { ...common, status: 'Failed', result: 'Bad Number' };
+    const what = copy === 2 ? { ...common, status: 'Pending', result: '' } : final;
     const format =
-      deliveryReportFormats[Math.floor(seededRandom('format', messageId, address, place) * 4)] ?? 'json';
+      deliveryReportFormats[Math.floor(seededRandom('format', messageId, address, copy) * 4)] ?? 'json';
     const { method, headers, body } = encodeDeliveryReport(what, format);
-    for (let tries = 0; !over.signal.aborted; tries++) {
-      const receiver = receivers[(place + tries + address.length) % receivers.length] ?? '';
+    for (let attempts = 0; !over.signal.aborted; attempts++) {
+      const receiver = receivers[(copy + attempts + address.length) % receivers.length] ?? '';
       figures.reportsTried++;
       const answer = await calling(() =>
         fetch(method === 'GET' ? `${receiver}?${body}` : receiver, {
@@ -87,16 +87,16 @@ export async function startReportingService(receivers: readonly string[]): Promi
     }
   }
 
-  function take(messageId: string, chargeCode: string, addresses: readonly string[]): void {
+  function accept(messageId: string, chargeCode: string, addresses: readonly string[]): void {
     accepted.set(messageId, (accepted.get(messageId) ?? 0) + 1);
     for (const address of addresses) {
       const draw = seededRandom('outcome', messageId, address);
       const outcome = draw < 0.1 ? 'undelivered' : 'delivered';
-      const taken = { chargeCode, outcome, price: `0.0${Math.floor(draw * 90) + 10}` } as const;
-      recipients.set(recipientKey(messageId, address), taken);
-      const places = [0, ...(draw < 0.2 ? [1] : []), ...(draw > 0.9 ? [2] : [])];
-      for (const place of places) {
-        const one = report(messageId, address, taken, place)
+      const recipient = { chargeCode, outcome, price: `0.0${Math.floor(draw * 90) + 10}` } as const;
+      recipients.set(recipientKey(messageId, address), recipient);
+      const copies = [0, ...(draw < 0.2 ? [1] : []), ...(draw > 0.9 ? [2] : [])];
+      for (const copy of copies) {
+        const one = report(messageId, address, recipient, copy)
           .catch((error: unknown) => {
             if (!over.signal.aborted) throw error;
           })
@@ -121,7 +121,7 @@ export async function startReportingService(receivers: readonly string[]): Promi
     if (seededRandom('rejects', messageId) < 0.02) {
       return encodeSendAnswer({ kind: 'refused', words: ['not this one'], messageId }, request.answer);
     }
-    take(
+    accept(
       messageId,
       fields['ChargeCode'] ?? '',
       destinations.map(({ Recipient }) => Recipient),

@@ -47,7 +47,7 @@ export async function claimRequests(
 ): Promise<Claim[]> {
   const made: Claim[] = [];
   for (const claim of claims) {
-    const ordinary = await claimOrdinary(pool, claim, now, key, fence);
+    const ordinary = await claimFromRanges(pool, claim, now, key, fence);
     const held = await findHeld(pool, claim);
     if (!held || ordinary.length >= claim.limit) {
       made.push({ claimed: ordinary, cancelled: [] });
@@ -65,7 +65,7 @@ export async function claimRequests(
   return made;
 }
 
-async function claimOrdinary(
+async function claimFromRanges(
   pool: pg.Pool,
   claim: SliceClaim,
   now: Date,
@@ -123,15 +123,15 @@ export async function settleRequests(
       await addSendingRows(pool, { run, slice, owner, started: [{ request, startedAt }] });
     }
   }
-  const noted = await noteAccepted(
+  const recordedTogether = await recordAccepted(
     pool,
     sent.filter(({ settlement }) => settlement.state === 'accepted'),
   );
-  const inRows = settlements.filter((settlement) => !noted.has(settlement));
+  const inRows = settlements.filter((settlement) => !recordedTogether.has(settlement));
   const rows = inRows.length > 0 ? await settleRows(pool, inRows) : new Set<number>();
   const isSettled = (settlement: Settlement): boolean =>
-    noted.has(settlement) || rows.has(inRows.indexOf(settlement));
-  return new Set(settlements.flatMap((settlement, place) => (isSettled(settlement) ? [place] : [])));
+    recordedTogether.has(settlement) || rows.has(inRows.indexOf(settlement));
+  return new Set(settlements.flatMap((settlement, index) => (isSettled(settlement) ? [index] : [])));
 }
 
 /** A request that has no row, and is being sent by the holder of its slice. */
@@ -147,9 +147,9 @@ async function findSent(pool: pg.Pool, settlement: Settlement): Promise<SentRequ
   return { settlement, held, startedAt: held.claimed_at ?? settlement.finishedAt };
 }
 
-async function noteAccepted(pool: pg.Pool, sent: readonly SentRequest[]): Promise<ReadonlySet<Settlement>> {
+async function recordAccepted(pool: pg.Pool, sent: readonly SentRequest[]): Promise<ReadonlySet<Settlement>> {
   const bySlice = Map.groupBy(sent, ({ settlement: { run, slice } }) => `${run} ${slice}`);
-  const noted = new Set<Settlement>();
+  const recorded = new Set<Settlement>();
   for (const [first, ...others] of bySlice.values()) {
     if (!first) continue;
     const { run, slice, owner, finishedAt } = first.settlement;
@@ -157,9 +157,9 @@ async function noteAccepted(pool: pg.Pool, sent: readonly SentRequest[]): Promis
     const step = { run, slice, owner, version: first.held.version + 1, claim: undefined, accepted };
     const [result] = await advanceSlices(pool, [step], finishedAt, null);
     if (result === 'lost') continue;
-    for (const { settlement } of [first, ...others]) noted.add(settlement);
+    for (const { settlement } of [first, ...others]) recorded.add(settlement);
   }
-  return noted;
+  return recorded;
 }
 
 function acceptedRequest({ settlement, startedAt }: SentRequest): AcceptedRequest {

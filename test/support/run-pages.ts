@@ -1,5 +1,5 @@
 import type { RunDetails } from '../../src/report/run-details.ts';
-import { hardNames } from './pages.ts';
+import { hostileNames } from './pages.ts';
 
 const figures = { recipients: 1_234_567, accepted: 1_234_567, price: '98765.4320', estimated: '98765.4320' };
 const money = { ...figures, estimatedTax: '14814.8148', difference: '-0.0001' };
@@ -12,8 +12,8 @@ const largestOf = (names: readonly string[]): NonNullable<RunDetails['money']>['
 });
 
 /** The report of a large run in which everything went wrong, with names and words that are hard to show. */
-export function aToldRun(): RunDetails {
-  const words = hardNames.join(' ');
+export function aReportedRun(): RunDetails {
+  const words = hostileNames.join(' ');
   const states = { planned: 0, sending: 0, accepted: 9, rejected: 1, failed: 1, in_doubt: 1, cancelled: 1 };
   return {
     summary: {
@@ -44,8 +44,8 @@ export function aToldRun(): RunDetails {
         at: `2026-11-03T17:${String(minute).padStart(2, '0')}`,
         ...{ requests: 12_345, recipients: 20_000 * (minute % 7), retries: 3 },
       })),
-      slowest: Array.from({ length: 10 }, (_, place) => ({
-        ...{ messageId, request: place + 1, attempt: 1, startedAt: at, milliseconds: 30_000 },
+      slowest: Array.from({ length: 10 }, (_, index) => ({
+        ...{ messageId, request: index + 1, attempt: 1, startedAt: at, milliseconds: 30_000 },
         ...{ httpStatus: 500, verdict: 'in_doubt', state: 'in_doubt' },
       })),
     },
@@ -63,12 +63,12 @@ export function aToldRun(): RunDetails {
     },
     cancellations: [{ reason: words, recipients: 5 }],
     rejections: [{ reason: 'invalid', column: 'phone', contacts: 300 }],
-    rejectedContacts: hardNames.map((detail, line) => {
+    rejectedContacts: hostileNames.map((detail, line) => {
       return { file: 'contacts.csv', line, column: 'phone', reason: 'invalid', detail };
     }),
     money: {
       ...{ currency: 'NZD', ...money, unrated: 3 },
-      bySubAccount: largestOf(hardNames),
+      bySubAccount: largestOf(hostileNames),
       byChargeCode: largestOf(Array.from({ length: 19 }, (_, place) => `C-${place}`)),
     },
   };

@@ -5,7 +5,7 @@ import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { readJournal } from './journal.ts';
 import { openTestLedger, type TestLedger } from './ledger.ts';
-import { type Ended, type SurroundingsHere, volleyHere } from './volley.ts';
+import { type Ended, type InProcessOptions, volleyInProcess } from './volley.ts';
 import { accountEnvironment, accountsYaml, makeWorkspace, type Workspace } from './workspace.ts';
 
 export type SandboxScene = {
@@ -20,7 +20,7 @@ export type SandboxScene = {
   /** The command line in this process, in the folder; `env` is added to what it needs for the account. */
   readonly command: (
     words: readonly string[],
-    changes?: Omit<SurroundingsHere, 'cwd'> & { readonly subfolder?: string },
+    changes?: Omit<InProcessOptions, 'cwd'> & { readonly subfolder?: string },
   ) => Promise<Ended>;
 };
 
@@ -63,7 +63,7 @@ export function useSandboxScene(files: Readonly<Record<string, string>> = {}): S
     command(words, { env, subfolder = '.', ...changes } = {}) {
       const { workspace, sandbox } = scene();
       const whole = { ...accountEnvironment(ledger(), sandbox), ...env };
-      return volleyHere(words, { ...changes, cwd: `${workspace.folder}/${subfolder}`, env: whole });
+      return volleyInProcess(words, { ...changes, cwd: `${workspace.folder}/${subfolder}`, env: whole });
     },
   };
 }

@@ -28,21 +28,21 @@ export function aSheet(
       { key: 'price', title: 'Price', kind: 'decimal', value: ({ price }) => price },
       { key: 'last', title: 'Last (UTC)', kind: 'time', value: ({ last }) => last },
     ],
-    rows: inTurn(batches),
+    rows: inOrder(batches),
     ...changes,
   };
 }
 
-export async function* inTurn<Item>(items: readonly Item[]): AsyncGenerator<Item, void, undefined> {
+export async function* inOrder<Item>(items: readonly Item[]): AsyncGenerator<Item, void, undefined> {
   yield* items;
 }
 
 /** A whole report as bytes. */
 export async function written<Row>(sheet: Sheet<Row>, format: ReportFormat): Promise<Buffer> {
-  return wholeOf(sheetText(sheet, format));
+  return concatenate(sheetText(sheet, format));
 }
 
-export async function wholeOf(pieces: AsyncIterable<string | Uint8Array>): Promise<Buffer> {
+export async function concatenate(pieces: AsyncIterable<string | Uint8Array>): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const piece of pieces) chunks.push(Buffer.from(piece));
   return Buffer.concat(chunks);

@@ -14,7 +14,7 @@ const operators = ['&&', '||', '2>>', '2>', '>>', '<<', '>', '<', '|', ';', '(',
 const placeholder = /^<[A-Za-z][\w |-]*>/;
 
 /** The commands of a line of a shell; variables in words stay as they are written. */
-export function commandsOf(text: string): SimpleCommand[] {
+export function parseCommands(text: string): SimpleCommand[] {
   const line = text.replaceAll('\\\n', ' ');
   const commands: SimpleCommand[] = [];
   let words: string[] = [];
@@ -31,7 +31,7 @@ export function commandsOf(text: string): SimpleCommand[] {
     words = [];
     redirections = [];
   };
-  for (const { kind, text } of tokensOf(line)) {
+  for (const { kind, text } of tokenize(line)) {
     if (kind === 'operator' && /[<>]/.test(text)) redirecting = text;
     else if (kind === 'operator') end();
     else if (redirecting === undefined) words.push(text);
@@ -44,22 +44,22 @@ export function commandsOf(text: string): SimpleCommand[] {
   return commands;
 }
 
-function tokensOf(line: string): Token[] {
+function tokenize(line: string): Token[] {
   const tokens: Token[] = [];
   let word: string | undefined;
   const end = (): void => {
     if (word !== undefined) tokens.push({ kind: 'word', text: word });
     word = undefined;
   };
-  for (let place = 0; place < line.length; ) {
-    const rest = line.slice(place);
+  for (let offset = 0; offset < line.length; ) {
+    const rest = line.slice(offset);
     const quoted = /^'([^']*)'|^"((?:[^"\\]|\\.)*)"/s.exec(rest);
-    const inPlace = placeholder.exec(rest)?.[0];
+    const placeholderText = placeholder.exec(rest)?.[0];
     const operator = operators.find(
       (each) => rest.startsWith(each) && (!each.startsWith('2') || word === undefined),
     );
     if (quoted) word = (word ?? '') + (quoted[1] ?? quoted[2]?.replace(/\\(.)/gs, '$1') ?? '');
-    else if (inPlace) word = (word ?? '') + inPlace;
+    else if (placeholderText) word = (word ?? '') + placeholderText;
     else if (/^\s/.test(rest)) end();
     else if (rest.startsWith('#') && word === undefined) break;
     else if (operator !== undefined) {
@@ -67,9 +67,9 @@ function tokensOf(line: string): Token[] {
       tokens.push({ kind: 'operator', text: operator });
     } else if (rest.startsWith('\\')) word = (word ?? '') + (rest[1] ?? '');
     else word = (word ?? '') + rest[0];
-    place +=
+    offset +=
       quoted?.[0].length ??
-      inPlace?.length ??
+      placeholderText?.length ??
       (/^\s/.test(rest) ? 1 : (operator?.length ?? (rest.startsWith('\\') ? 2 : 1)));
   }
   end();

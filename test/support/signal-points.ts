@@ -33,4 +33,4 @@ export type SignalAtPoint = {
 export const signalVariable = 'SIGNAL_AT_POINT';
 
 /** What a process says last before the signal, followed by the time (epoch milliseconds) and the point. */
-export const saysSignal = 'sends itself a signal at';
+export const signalMessage = 'sends itself a signal at';

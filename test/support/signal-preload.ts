@@ -1,6 +1,6 @@
 import diagnostics from 'node:diagnostics_channel';
 import { writeSync } from 'node:fs';
-import { exchangePoints, type SignalAtPoint, saysSignal, signalVariable } from './signal-points.ts';
+import { exchangePoints, type SignalAtPoint, signalMessage, signalVariable } from './signal-points.ts';
 
 /**
  * Loaded into the real command line with `node --import`: its process kills or stops itself the moment it comes to a
@@ -16,7 +16,7 @@ function waitForPoint({ signal, point, occurrence }: SignalAtPoint): void {
     left--;
     if (left !== 0) return;
     // Not through a stream: it must be written when the next line is run, which may be the last.
-    writeSync(2, `\n${saysSignal} ${Date.now()} ${point}\n`);
+    writeSync(2, `\n${signalMessage} ${Date.now()} ${point}\n`);
     process.kill(process.pid, signal);
   };
   const exchangeChannel = exchangePoints.get(point);

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import type { SliceQueue } from '../../src/ledger/slices/queue.ts';
 import { openTestLedger, type TestLedger } from './ledger.ts';
-import { outwaitStart } from './slices.ts';
+import { waitAfterServerStart } from './slices.ts';
 
 /** For the tests of the file that calls it: a ledger with its queue, without a run or a job before each test. */
 export function useSlicedLedger(): Pick<TestLedger, 'ledger'> & { readonly queue: SliceQueue } {
@@ -13,7 +13,7 @@ export function useSlicedLedger(): Pick<TestLedger, 'ledger'> & { readonly queue
   beforeAll(async () => {
     const ledger = await openTestLedger();
     open = { ...ledger, queue: await ledger.ledger.queue() };
-    await outwaitStart(ledger.ledger);
+    await waitAfterServerStart(ledger.ledger);
   });
   afterEach(async () => {
     await opened().ledger.pool.query('DELETE FROM volley_queue.job');

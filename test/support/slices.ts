@@ -16,7 +16,7 @@ import { aContact, aRun, planContacts } from './ledger.ts';
 import { type Claim, claimRequests } from './requests.ts';
 
 /** Begins a run, and takes its next slice into the test's hands, as a worker would. */
-export async function holdNextSlice({ pool, queue: open }: Ledger, run: string): Promise<SendingSlice> {
+export async function acquireSliceOf({ pool, queue: open }: Ledger, run: string): Promise<SendingSlice> {
   const queue = await open();
   const now = new Date();
   // A group of its own, so that the slices of other tests do not count.
@@ -49,7 +49,7 @@ export async function claimFrom(
 }
 
 /** Right after a start of Postgres no worker is taken for dead. */
-export async function outwaitStart({ pool }: Ledger): Promise<void> {
+export async function waitAfterServerStart({ pool }: Ledger): Promise<void> {
   await pool.query(
     'SELECT pg_sleep(greatest(0, 2.1 - extract(epoch FROM clock_timestamp() - pg_postmaster_start_time())))',
   );
@@ -111,30 +111,30 @@ export async function cutContents(pool: pg.Pool, run: string, requestsInSlice: n
 }
 
 /** Takes a slice of any run, as a new worker would or one that is named. */
-export async function takeSlice(
+export async function acquireNextSlice(
   { pool, queue }: Ledger,
   worker: string = randomUUID(),
   ignoredAccounts: readonly string[] = [],
-  leastPriority: Priority = 'bulk',
+  minPriority: Priority = 'bulk',
 ): Promise<Acquisition> {
   return acquireSlice(await queue(), pool, {
     worker,
     owner: randomUUID(),
     ignoredAccounts,
-    leastPriority,
+    leastPriority: minPriority,
     now: () => new Date(),
   });
 }
 
 /** Also the phase of settling doubts. */
-export async function takeAnySlice(ledger: Ledger): Promise<HeldSlice> {
-  const acquisition = await takeSlice(ledger);
+export async function acquireAnySlice(ledger: Ledger): Promise<HeldSlice> {
+  const acquisition = await acquireNextSlice(ledger);
   if (acquisition.kind !== 'held') throw new Error(`there was no slice to take: ${acquisition.kind}`);
   return acquisition.slice;
 }
 
-export async function takeHeldSlice(ledger: Ledger, worker?: string): Promise<SendingSlice> {
-  const acquisition = await takeSlice(ledger, worker);
+export async function acquireSendingSlice(ledger: Ledger, worker?: string): Promise<SendingSlice> {
+  const acquisition = await acquireNextSlice(ledger, worker);
   return sendingOf(acquisition);
 }
 
@@ -186,6 +186,6 @@ export async function expireLeaseOf(
 }
 
 /** As if the five seconds had passed that workers have to come back. */
-export async function endGrace({ pool }: Ledger): Promise<void> {
+export async function endStartupGrace({ pool }: Ledger): Promise<void> {
   await pool.query(`UPDATE startup_grace SET ends_at = ends_at - interval '5 seconds'`);
 }

@@ -27,17 +27,17 @@ export async function runStatement(
 }
 
 /** Tries, a tenth of a second apart, to delete a database in which a worker of autovacuum is busy. */
-const maxTries = 100;
+const maxAttempts = 100;
 
 /** Ends what is still connected, and deletes the database. The role may not end workers of autovacuum: they end by themselves. */
 export async function dropDatabase(server: string, name: string): Promise<void> {
-  for (let tries = 1; ; tries++) {
+  for (let attempt = 1; ; attempt++) {
     try {
       await runStatement(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
       return;
     } catch (error) {
       const refused = error instanceof Error && 'code' in error && error.code === '42501';
-      if (!refused || tries === maxTries) throw error;
+      if (!refused || attempt === maxAttempts) throw error;
       await sleep(100);
     }
   }

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { openDispatchScene } from './dispatch-scene.ts';
 import { expectNothingLostOrTwice } from './expect-dispatched.ts';
-import { runIs } from './planned-run.ts';
-import { saysSignal } from './signal-points.ts';
+import { waitForRunState } from './planned-run.ts';
+import { signalMessage } from './signal-points.ts';
 
 const concurrency = 4;
 
@@ -15,10 +15,10 @@ export async function expectStoppedWorkerHarmless(point: string): Promise<void> 
   await using scene = await openDispatchScene({ requests: 300, concurrency, peer: { latency: 5 } });
   const run = await scene.plan();
   const stopped = scene.start(['worker'], { signal: 'SIGSTOP', point, occurrence: 9 });
-  await stopped.says(saysSignal);
+  await stopped.waitForText(signalMessage);
   const stoppedAt = Date.now();
   const second = scene.start(['worker']);
-  await runIs(scene, run, 'completed');
+  await waitForRunState(scene, run, 'completed');
   const completedAt = Date.now();
   expect(completedAt - stoppedAt).toBeGreaterThan(8_000);
   const before = scene.peer.received().requests;
@@ -34,5 +34,5 @@ export async function expectStoppedWorkerHarmless(point: string): Promise<void> 
     expect(code, stderr).toBe(0);
   }
   const kills = [{ what: point, from: stoppedAt, to: completedAt }];
-  await expectNothingLostOrTwice(scene, { run, kills, untilSent: [] }, concurrency);
+  await expectNothingLostOrTwice(scene, { run, kills, timesToFirstRequest: [] }, concurrency);
 }

@@ -16,14 +16,14 @@ export async function startTcpLink(port: number): Promise<TcpLink> {
     const upstream = connect(target, '127.0.0.1');
     const pair = [client, upstream] as const;
     pairs.add(pair);
-    const lose = (): void => {
+    const disconnect = (): void => {
       pairs.delete(pair);
       for (const socket of pair) socket.destroy();
     };
     for (const socket of pair) {
       socket.setNoDelay(true);
-      socket.on('error', lose);
-      socket.on('close', lose);
+      socket.on('error', disconnect);
+      socket.on('close', disconnect);
     }
     client.pipe(upstream).pipe(client);
   });

@@ -13,19 +13,19 @@ export type Ended = { readonly code: number | null; readonly stdout: string; rea
 export type Started = {
   readonly process: ChildProcess;
   /** Resolves when standard error holds the text. */
-  readonly says: (text: string) => Promise<void>;
+  readonly waitForText: (text: string) => Promise<void>;
   /** Standard error so far. */
-  readonly heard: () => string;
+  readonly stderrSoFar: () => string;
   readonly ended: Promise<Ended>;
 };
 
-export type Surroundings = {
+export type ProcessOptions = {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** What is piped in; nothing by default. */
   readonly input?: string | Uint8Array;
   /** Whether the pipe stays open after that, as if more were to come. */
-  readonly inputGoesOn?: boolean;
+  readonly keepInputOpen?: boolean;
   /** Flags for Node itself. */
   readonly nodeFlags?: readonly string[];
 };
@@ -36,7 +36,7 @@ export type Surroundings = {
  */
 export function startVolley(
   words: readonly string[],
-  { cwd, env, input = '', inputGoesOn = false, nodeFlags = [] }: Surroundings = {},
+  { cwd, env, input = '', keepInputOpen = false, nodeFlags = [] }: ProcessOptions = {},
 ): Started {
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(process.execPath, [...nodeFlags, entry, ...words], {
@@ -47,7 +47,7 @@ export function startVolley(
   // A command that does not read it may be over first.
   child.stdin.on('error', () => {});
   child.stdin.write(input);
-  if (!inputGoesOn) child.stdin.end();
+  if (!keepInputOpen) child.stdin.end();
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (piece: Buffer) => {
@@ -61,16 +61,16 @@ export function startVolley(
     if (unclean !== undefined) throw new Error(`a secret or an address is in the log: ${unclean}`);
     return { code: code ?? null, stdout, stderr };
   });
-  const says = async (text: string): Promise<void> => {
+  const waitForText = async (text: string): Promise<void> => {
     while (!stderr.includes(text)) {
       if (child.exitCode !== null) throw new Error(`ended before it said "${text}": ${stderr}`);
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   };
-  return { process: child, says, heard: () => stderr, ended };
+  return { process: child, waitForText, stderrSoFar: () => stderr, ended };
 }
 
-export function volley(words: readonly string[], surroundings?: Surroundings): Promise<Ended> {
+export function volley(words: readonly string[], surroundings?: ProcessOptions): Promise<Ended> {
   return startVolley(words, surroundings).ended;
 }
 
@@ -78,7 +78,7 @@ export function volley(words: readonly string[], surroundings?: Surroundings): P
  * How long it may take from now until a process that was asked to stop has given up what is not done, and is gone: ten seconds
  * on an idle machine, of which one is ten times as long as the smallest command takes there. Milliseconds.
  */
-export async function longestStop(): Promise<number> {
+export async function maxStopMilliseconds(): Promise<number> {
   const begun = performance.now();
   await volley(['--version']);
   return 9_000 + 10 * (performance.now() - begun);
@@ -87,13 +87,13 @@ export async function longestStop(): Promise<number> {
 /** The system user of a command in this process, unless the test says another. */
 export const tester = 'tester@here';
 
-export type SurroundingsHere = Pick<Surroundings, 'cwd' | 'env' | 'input'> & {
+export type InProcessOptions = Pick<ProcessOptions, 'cwd' | 'env' | 'input'> & {
   readonly resultTerminal?: boolean;
   readonly screen?: Screen;
   readonly who?: string;
 };
 
-export type StartedHere = Pick<Started, 'says' | 'heard' | 'ended'> & {
+export type StartedInProcess = Pick<Started, 'waitForText' | 'stderrSoFar' | 'ended'> & {
   /** What Ctrl-C does, once. */
   readonly stop: () => void;
 };
@@ -102,7 +102,7 @@ export type StartedHere = Pick<Started, 'says' | 'heard' | 'ended'> & {
  * The command line in this process, for commands that nobody kills: quicker by half a second, and all the same but for the
  * process itself. What it logs is this process's standard error, and is not heard here.
  */
-export function startHere(
+export function startInProcess(
   words: readonly string[],
   {
     cwd = process.cwd(),
@@ -111,8 +111,8 @@ export function startHere(
     resultTerminal = false,
     screen = paper,
     who = tester,
-  }: SurroundingsHere = {},
-): StartedHere {
+  }: InProcessOptions = {},
+): StartedInProcess {
   const stopping = new AbortController();
   const pieces: Buffer[] = [];
   let stderr = '';
@@ -154,18 +154,18 @@ export function startHere(
       isOver = true;
     })
     .then(() => ({ code, stdout: Buffer.concat(pieces).toString(), stderr }));
-  const says = async (text: string): Promise<void> => {
+  const waitForText = async (text: string): Promise<void> => {
     while (!stderr.includes(text)) {
       if (isOver) throw new Error(`ended before it said "${text}": ${stderr}`);
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   };
-  return { says, heard: () => stderr, ended, stop: () => stopping.abort() };
+  return { waitForText, stderrSoFar: () => stderr, ended, stop: () => stopping.abort() };
 }
 
-/** As `startHere`, for commands that nobody stops. */
-export function volleyHere(words: readonly string[], surroundings?: SurroundingsHere): Promise<Ended> {
-  return startHere(words, surroundings).ended;
+/** As `startInProcess`, for commands that nobody stops. */
+export function volleyInProcess(words: readonly string[], surroundings?: InProcessOptions): Promise<Ended> {
+  return startInProcess(words, surroundings).ended;
 }
 
 /** A shell that nothing is done in, to read the definitions of commands. */

@@ -39,13 +39,13 @@ const spread = 0.7;
 export class WaitingSpread extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const place = ({ moduleId }: TestSpecification): number =>
+    const waitingIndex = ({ moduleId }: TestSpecification): number =>
       waiting.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
-    const order = sorted.filter((file) => place(file) === -1);
+    const order = sorted.filter((file) => waitingIndex(file) === -1);
     const step = Math.max(1, Math.floor((sorted.length * spread) / waiting.length));
     const spreadOut = sorted
-      .filter((file) => place(file) !== -1)
-      .toSorted((one, other) => place(one) - place(other));
+      .filter((file) => waitingIndex(file) !== -1)
+      .toSorted((one, other) => waitingIndex(one) - waitingIndex(other));
     for (const [index, file] of spreadOut.entries()) order.splice(index * step, 0, file);
     return order;
   }

@@ -5,14 +5,14 @@ import { z } from 'zod';
 import { listening } from './listening.ts';
 
 /** A call of a webhook, whose signature was found to be right. */
-export type ToldCall = {
+export type WebhookCall = {
   readonly id: string;
   readonly path: string;
   readonly body: string;
-  readonly told: z.output<typeof told>;
+  readonly notification: z.output<typeof notificationSchema>;
 };
 
-const told = z.object({
+const notificationSchema = z.object({
   type: z.string(),
   timestamp: z.string(),
   data: z.record(z.string(), z.unknown()),
@@ -21,7 +21,7 @@ const told = z.object({
 export type WebhookPeer = AsyncDisposable & {
   readonly url: string;
   /** All that have come so far. */
-  readonly calls: ToldCall[];
+  readonly calls: WebhookCall[];
   /** From now on. */
   readonly answer: (status: number, headers?: Readonly<Record<string, string>>) => void;
   /** Nobody listens until it is called again. */
@@ -34,35 +34,35 @@ export const webhookSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
 /** Somebody who wants to be told: verifies each call with the library of Standard Webhooks, and counts. */
 export async function startWebhookPeer(): Promise<WebhookPeer> {
-  const calls: ToldCall[] = [];
+  const calls: WebhookCall[] = [];
   let status = 200;
   let headers: Readonly<Record<string, string>> = {};
   const verify = new Webhook(webhookSecret);
   const server = createServer(async (request, response) => {
     const body = (await buffer(request)).toString('utf8');
     try {
-      const verified = verify.verify(body, flat(request.headers));
+      const verified = verify.verify(body, toStrings(request.headers));
       const id = String(request.headers['webhook-id']);
-      calls.push({ id, path: request.url ?? '', body, told: told.parse(verified) });
+      calls.push({ id, path: request.url ?? '', body, notification: notificationSchema.parse(verified) });
       response.writeHead(status, headers).end('an answer that nobody reads');
     } catch {
       response.writeHead(401).end();
     }
   });
-  const place = await listening(server);
+  const listener = await listening(server);
   return {
-    url: `http://127.0.0.1:${place.port}/told`,
+    url: `http://127.0.0.1:${listener.port}/told`,
     calls,
     answer: (next, more = {}) => {
       status = next;
       headers = more;
     },
-    refuse: place.stop,
-    listen: place.listen,
-    [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
+    refuse: listener.stop,
+    listen: listener.listen,
+    [Symbol.asyncDispose]: () => listener[Symbol.asyncDispose](),
   };
 }
 
-function flat(headers: IncomingHttpHeaders): Record<string, string> {
+function toStrings(headers: IncomingHttpHeaders): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 }

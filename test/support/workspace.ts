@@ -70,4 +70,4 @@ dispatch: { chunkSize: 1, concurrency: 4, retries: 2, repeat: allow }
 `;
 
 /** As campaigns are by default: not to be run again within hours. */
-export const onceSmsCampaignYaml = smsCampaignYaml.replace(', repeat: allow', '');
+export const noRepeatCampaignYaml = smsCampaignYaml.replace(', repeat: allow', '');

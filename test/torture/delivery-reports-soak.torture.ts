@@ -53,8 +53,8 @@ test(
     const surroundings = { cwd: workspace.folder, env };
     const words = ['serve', '--no-api', '--no-worker', '--no-schedules', '--port', '0'];
     const serve = startVolley(words, surroundings);
-    await serve.says('/webhook/main/');
-    const base = /(http:\/\/127\.0\.0\.1:\d+)\/webhook/.exec(serve.heard())?.[1] ?? '';
+    await serve.waitForText('/webhook/main/');
+    const base = /(http:\/\/127\.0\.0\.1:\d+)\/webhook/.exec(serve.stderrSoFar())?.[1] ?? '';
     const caller = new Pool(base, { connections: 8 });
 
     const samples: Minute[] = [];

@@ -7,7 +7,7 @@ import { freePort } from '../support/free-port.ts';
 import { startFleet } from '../support/killed-fleet.ts';
 import { openTestLedger } from '../support/ledger.ts';
 import { recipientKey, startReportingService } from '../support/reporting-service.ts';
-import { volleyHere } from '../support/volley.ts';
+import { volleyInProcess } from '../support/volley.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 
 const minutes = Number(process.env['VOLLEY_TORTURE_MINUTES'] ?? 15);
@@ -92,13 +92,13 @@ test(`two serve processes and three workers are killed at random for ${minutes} 
     [
       ...ports.map((port, index) => ({
         name: `serve ${index}`,
-        words: ['serve', '--port', String(port), '--api-port', String(apiPorts[index])],
-        says: 'worker started',
+        args: ['serve', '--port', String(port), '--api-port', String(apiPorts[index])],
+        readyText: 'worker started',
       })),
       ...[1, 2, 3].map((index) => ({
         name: `worker ${index}`,
-        words: ['worker', '--no-schedules'],
-        says: 'worker started',
+        args: ['worker', '--no-schedules'],
+        readyText: 'worker started',
       })),
     ],
     surroundings,
@@ -135,7 +135,7 @@ test(`two serve processes and three workers are killed at random for ${minutes} 
   const status = async (run: string) =>
     z
       .object({ state: z.string(), requests: z.record(z.string(), z.number()) })
-      .parse(JSON.parse((await volleyHere(['status', run, '--json'], surroundings)).stdout));
+      .parse(JSON.parse((await volleyInProcess(['status', run, '--json'], surroundings)).stdout));
 
   const runs: string[] = [];
   const underWay = new Set<string>();
@@ -171,7 +171,7 @@ test(`two serve processes and three workers are killed at random for ${minutes} 
   const states = new Map<string, number>();
   const seen = new Set<string>();
   for (const run of runs) {
-    const { stdout } = await volleyHere(['report', 'contacts', run, '--format', 'ndjson'], surroundings);
+    const { stdout } = await volleyInProcess(['report', 'contacts', run, '--format', 'ndjson'], surroundings);
     const rows = stdout.trimEnd().split('\n');
     if (rows.length !== contacts) wrong.push(`${run} has ${rows.length} rows`);
     for (const line of rows) {
@@ -191,7 +191,7 @@ test(`two serve processes and three workers are killed at random for ${minutes} 
 
   const billed = billing.parse(
     JSON.parse(
-      (await volleyHere(['report', 'billing', '--by', 'ChargeCode', '--json'], surroundings)).stdout,
+      (await volleyInProcess(['report', 'billing', '--by', 'ChargeCode', '--json'], surroundings)).stdout,
     ),
   );
   const bill = billed.rows.map(({ ChargeCode, accepted, delivered, undelivered, price }) => {

@@ -2,7 +2,7 @@ import { test } from 'vitest';
 import { openDispatchScene, type SceneOptions } from '../support/dispatch-scene.ts';
 import { expectNothingLostOrTwice } from '../support/expect-dispatched.ts';
 import { type Kill, killDispatches } from '../support/kill-dispatches.ts';
-import { openKillTally } from '../support/kill-tally.ts';
+import { createKillTally } from '../support/kill-tally.ts';
 import { randomKills } from '../support/random-kills.ts';
 import { dispatchPoints, exchangePoints } from '../support/signal-points.ts';
 
@@ -28,7 +28,7 @@ function killsOfWorker(round: number): readonly Kill[] {
 }
 
 async function torture(kills: number, changes: Partial<SceneOptions>, joinedByWorker = false): Promise<void> {
-  const tally = openKillTally();
+  const tally = createKillTally();
   try {
     for (let round = 0; tally.kills() < kills; round++) {
       await using scene = await openDispatchScene({

@@ -1,8 +1,8 @@
 import { test } from 'vitest';
-import { expectKilledImportsWhole, expectNothingLeftOfSteps } from '../support/kill-imports.ts';
+import { expectAtomicAtEachStep, expectKilledImportsAtomic } from '../support/kill-imports.ts';
 
 test('an import of 200,000 rows that is killed at a hundred moments leaves no run or a whole one each time', async () => {
-  const killedAt = await expectKilledImportsWhole(
+  const killedAt = await expectKilledImportsAtomic(
     200_000,
     Array.from({ length: 100 }, (_, index) => (index + 5) / 100),
   );
@@ -10,5 +10,5 @@ test('an import of 200,000 rows that is killed at a hundred moments leaves no ru
 });
 
 test('an import of 200,000 rows that is killed when it comes to any table leaves nothing of itself', async () => {
-  await expectNothingLeftOfSteps(200_000);
+  await expectAtomicAtEachStep(200_000);
 });

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { signalPreload } from '../support/dispatch-scene.ts';
 import { readJournal } from '../support/journal.ts';
-import { openNotifyScene, toldByWebhook } from '../support/notify-scene.ts';
+import { openNotifyScene, webhookNotify } from '../support/notify-scene.ts';
 import { signalVariable } from '../support/signal-points.ts';
 import { type Started, startVolley } from '../support/volley.ts';
 import { webhookSecret } from '../support/webhook-peer.ts';
@@ -25,7 +25,7 @@ test('sixty runs, three workers killed at every point: each tells all of them, n
     '#!/bin/sh\ncat >/dev/null\necho "$VOLLEY_RUN $VOLLEY_NOTIFICATION" >> told.txt\n',
   );
   await chmod(`${scene.workspace.folder}/tell.sh`, 0o755);
-  const notify = `${toldByWebhook()}  - { command: [./tell.sh] }\n  - { email: { to: [ops@example.org] } }\n`;
+  const notify = `${webhookNotify()}  - { command: [./tell.sh] }\n  - { email: { to: [ops@example.org] } }\n`;
   const planned: string[] = [];
   const env = {
     DATABASE_URL: scene.opened.url,
@@ -64,7 +64,7 @@ test('sixty runs, three workers killed at every point: each tells all of them, n
   async function keepKilling(): Promise<void> {
     while (!(await isOver())) {
       const worker = start(points[round++ % points.length]);
-      await worker.says('worker started');
+      await worker.waitForText('worker started');
       const over = sleep(500 + Math.random() * 2_000).then(() => worker.process.kill('SIGKILL'));
       await worker.ended;
       await over;

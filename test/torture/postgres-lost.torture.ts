@@ -97,12 +97,12 @@ test(`Postgres is lost ${outages} times, in every way, while two engines share r
     const ended = await engines;
     for (const each of ledgers) await each.close();
     await postgres.isReady();
-    for (const { end, said } of ended) {
+    for (const { end, outages } of ended) {
       expect(end.kind).toBe('finished');
-      expect(said.filter((word) => word === 'away').length).toBe(
-        said.filter((word) => word === 'back').length,
+      expect(outages.filter((word) => word === 'away').length).toBe(
+        outages.filter((word) => word === 'back').length,
       );
-      add('said that it is away', said.length / 2);
+      add('said that it is away', outages.length / 2);
     }
     const summary = await requireSummary(contextOf(ledger), run);
     expect(summary).toMatchObject({

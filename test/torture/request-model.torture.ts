@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, test } from 'vitest';
 import { expectPromisesKept } from '../ledger/model/property.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
-import { outwaitStart } from '../support/slices.ts';
+import { waitAfterServerStart } from '../support/slices.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
   opened = await openTestLedger();
-  await outwaitStart(opened.ledger);
+  await waitAfterServerStart(opened.ledger);
 });
 afterAll(() => opened.close());
 

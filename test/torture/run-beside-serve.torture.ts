@@ -21,7 +21,7 @@ test(`${runs} runs beside serve and workers end with their own summary and exit 
     scene.start(['worker']),
     scene.start(['worker']),
   ];
-  for (const { says } of others) await says('worker started');
+  for (const { waitForText } of others) await waitForText('worker started');
   const counts = { ended: 0, killed: 0 };
   for (let number = 0; number < runs; number += 4) {
     await Promise.all(

@@ -6,7 +6,7 @@ import { freePort } from '../support/free-port.ts';
 import { slopeOf } from '../support/least-squares.ts';
 import { openTestLedger } from '../support/ledger.ts';
 import { scrape } from '../support/metrics.ts';
-import { toldByWebhook } from '../support/notify-scene.ts';
+import { webhookNotify } from '../support/notify-scene.ts';
 import { startVolley } from '../support/volley.ts';
 import { startWebhookPeer, webhookSecret } from '../support/webhook-peer.ts';
 import { contactsCsv, makeWorkspace } from '../support/workspace.ts';
@@ -39,7 +39,7 @@ message: { Message: "Hello [[name]]", ChargeCode: "[[code]]" }
 dispatch: { chunkSize: 1 }
 schedule: { timeZone: UTC, ${schedule} }
 notify:
-${toldByWebhook()}`;
+${webhookNotify()}`;
 
 type Sample = {
   readonly minute: number;
@@ -96,7 +96,7 @@ test(`serve under load for ${minutes} minutes grows by less than 1 MiB a minute,
       ...{ NOTIFY_URL: peer.url, NOTIFY_SECRET: webhookSecret },
     },
   });
-  await serve.says('worker started');
+  await serve.waitForText('worker started');
 
   const begun = Date.now();
   const samples: Sample[] = [];

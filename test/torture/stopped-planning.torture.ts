@@ -29,7 +29,7 @@ test('a worker that is asked to stop while it plans a scheduled run of millions 
   const copying = `SELECT FROM pg_stat_progress_copy JOIN pg_stat_activity USING (pid)
     WHERE pg_stat_activity.datname = current_database()`;
   while ((await pool.query(copying)).rowCount === 0) {
-    expect(started.process.exitCode, started.heard()).toBe(null);
+    expect(started.process.exitCode, started.stderrSoFar()).toBe(null);
     // The first look notes the schedule; from then on a minute of it is long over.
     await pool.query(
       `UPDATE schedules SET recorded_until = now() - interval '5 minutes' WHERE recorded_until > now() - interval '2 minutes'`,

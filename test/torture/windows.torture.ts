@@ -44,6 +44,6 @@ test('nothing arrives while the window is shut, and everything in the end, howev
   expect(arrivals.some((at) => at < shuts)).toBe(true);
   expect(arrivals.some((at) => at >= opens)).toBe(true);
   expect(await statusOf(scene, run)).toMatchObject({ state: 'completed', requests: { total: requests } });
-  const figures = await expectNothingLostOrTwice(scene, { run, kills, untilSent: [] }, concurrency);
+  const figures = await expectNothingLostOrTwice(scene, { run, kills, timesToFirstRequest: [] }, concurrency);
   console.log(JSON.stringify({ kills: kills.map(({ what }) => what), ...figures }));
 });

@@ -12,9 +12,17 @@ import { keptBecause } from '../../../src/report/purge.ts';
 import { recipientStoryText, wordedStory } from '../../../src/report/recipient-story.ts';
 import { anAccount } from '../../support/account.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
-import { problemsLater } from '../../support/problems.ts';
-import { dumpOf, finish, foundIn, limit, planted, sentLongAgo, withKey } from '../../support/purges.ts';
-import { giveAllRows, giveRows } from '../../support/rows.ts';
+import {
+  completeRun,
+  dumpOf,
+  foundIn,
+  limit,
+  planOldRun,
+  plantedTexts,
+  withKey,
+} from '../../support/purges.ts';
+import { createAllRequestRows, createRequestRows } from '../../support/request-rows.ts';
+import { problemsRejected } from '../../support/thrown-problems.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -39,11 +47,11 @@ const ofAttempts =
   'SELECT request, started_at, finished_at, verdict, http_status FROM all_attempts ORDER BY 1, 2';
 
 test('nothing of contacts, messages, files and reports is found in any table after a purge, and it was before', async () => {
-  await sentLongAgo(opened);
+  await planOldRun(opened);
   // They are compressed, so what is in them is not found as it stands.
   expect(await query('SELECT FROM contact_file_pieces')).toHaveLength(1);
   expect(await query('SELECT FROM fingerprints')).toHaveLength(1);
-  expect(foundIn(await dumpOf(opened.ledger.pool))).toEqual(planted);
+  expect(foundIn(await dumpOf(opened.ledger.pool))).toEqual(plantedTexts);
   expect(await purgeNow()).toEqual({ runs: 1, recipients: 3, reports: 5, suppressions: 1, held: [] });
   expect(foundIn(await dumpOf(opened.ledger.pool))).toEqual([]);
   expect(await query('SELECT FROM contact_file_pieces')).toEqual([]);
@@ -52,7 +60,7 @@ test('nothing of contacts, messages, files and reports is found in any table aft
 });
 
 test('what was counted, sent, said and charged stays', async () => {
-  const run = await sentLongAgo(opened);
+  const run = await planOldRun(opened);
   const look = async () => [
     await summariseRun(opened.ledger.pool, run),
     ...(await Promise.all([ofReports, ofRequests, ofAttempts].map(query))),
@@ -69,7 +77,7 @@ test('what was counted, sent, said and charged stays', async () => {
 });
 
 test('a purge that is asked for again finds nothing to do', async () => {
-  await sentLongAgo(opened);
+  await planOldRun(opened);
   await purgeNow();
   const before = await dumpOf(opened.ledger.pool);
   expect(await purgeNow()).toEqual({ runs: 0, recipients: 0, reports: 0, suppressions: 0, held: [] });
@@ -77,14 +85,14 @@ test('a purge that is asked for again finds nothing to do', async () => {
 });
 
 test('a look at it says the same numbers, and erases nothing', async () => {
-  await sentLongAgo(opened);
+  await planOldRun(opened);
   const expected = await previewPurge(opened.context, limit);
-  expect(foundIn(await dumpOf(opened.ledger.pool))).toEqual(planted);
+  expect(foundIn(await dumpOf(opened.ledger.pool))).toEqual(plantedTexts);
   expect(await purgeNow()).toEqual(expected);
 });
 
 test('one that was killed in the middle goes on', async () => {
-  const run = await sentLongAgo(opened);
+  const run = await planOldRun(opened);
   await query(`CREATE FUNCTION broken() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'power cut'; END $$;
     CREATE TRIGGER broken BEFORE UPDATE ON envelopes FOR EACH STATEMENT EXECUTE FUNCTION broken()`);
   try {
@@ -94,9 +102,9 @@ test('one that was killed in the middle goes on', async () => {
   }
   expect(foundIn(await dumpOf(opened.ledger.pool))).toContain('quagmire');
   // It says already that it was purged.
-  expect(await problemsLater(() => reportContacts(opened.context, run, async () => undefined))).toHaveLength(
-    1,
-  );
+  expect(
+    await problemsRejected(() => reportContacts(opened.context, run, async () => undefined)),
+  ).toHaveLength(1);
   await purgeNow();
   expect(foundIn(await dumpOf(opened.ledger.pool))).toEqual([]);
 });
@@ -106,21 +114,21 @@ describe('a run is kept', () => {
   const change = (sql: string) => query(sql);
 
   test('when it ended later', async () => {
-    await sentLongAgo(opened);
+    await planOldRun(opened);
     await change(`UPDATE runs SET finished_at = '2025-02-01'`);
     expect(await purgeNow()).toMatchObject({ runs: 0, held: [] });
     expect(foundIn(await dumpOf(opened.ledger.pool))).toContain('quagmire');
   });
 
   test('when it has not ended', async () => {
-    await sentLongAgo(opened);
+    await planOldRun(opened);
     await change(`UPDATE runs SET state = 'paused', finished_at = NULL, created_at = '2025-01-01'`);
     expect(await held()).toEqual(['it is paused']);
   });
 
   test('when something of it is in doubt, unless that is to be purged too', async () => {
-    await sentLongAgo(opened);
-    await giveAllRows(opened.ledger.pool);
+    await planOldRun(opened);
+    await createAllRequestRows(opened.ledger.pool);
     await change(`UPDATE requests SET state = 'in_doubt' WHERE request = 1`);
     expect(await held()).toEqual(['requests of it are in doubt']);
     expect(foundIn(await dumpOf(opened.ledger.pool))).toContain('quagmire');
@@ -128,7 +136,7 @@ describe('a run is kept', () => {
   });
 
   test('when it is not in billing as a whole', async () => {
-    await sentLongAgo(opened);
+    await planOldRun(opened);
     const client = await opened.ledger.pool.connect();
     // Another one books, and takes its time.
     await client.query('BEGIN; SELECT pg_advisory_xact_lock(4190733815)');
@@ -138,12 +146,12 @@ describe('a run is kept', () => {
   });
 
   test('with its reports, when a younger run was made of it', async () => {
-    const run = await sentLongAgo(opened);
+    const run = await planOldRun(opened);
     const rerun = await planRerun(opened.context, run, ['rejected'], anAccount({ rates: [] }));
     expect(await held()).toEqual(['a younger run was made of it']);
     expect((await query('SELECT FROM inbox')).length).toBe(3);
-    await giveRows(opened.ledger.pool, rerun);
-    await finish(opened.ledger.pool, rerun);
+    await createRequestRows(opened.ledger.pool, rerun);
+    await completeRun(opened.ledger.pool, rerun);
     await change(`UPDATE requests SET state = 'cancelled' WHERE state = 'planned'`);
     expect(await purgeNow()).toMatchObject({ runs: 2, held: [] });
   });
@@ -152,7 +160,7 @@ describe('a run is kept', () => {
 describe('of a run that was purged', () => {
   test('nothing is taken back by who had its raw reports in hand when they were erased', async () => {
     const { pool } = opened.ledger;
-    await sentLongAgo(opened);
+    await planOldRun(opened);
     const charged = () => query('SELECT outcome, units, price FROM recipient_outcomes ORDER BY 1, 2, 3');
     const before = await charged();
     expect(before.length).toBeGreaterThan(0);
@@ -170,14 +178,16 @@ describe('of a run that was purged', () => {
   });
 
   test('the contacts are told to be gone, and since when', async () => {
-    const run = await sentLongAgo(opened);
+    const run = await planOldRun(opened);
     await purgeNow();
-    const [problem] = await problemsLater(() => reportContacts(opened.context, run, async () => undefined));
+    const [problem] = await problemsRejected(() =>
+      reportContacts(opened.context, run, async () => undefined),
+    );
     expect(problem).toMatch(/^run .*: It was purged at 20\d\d-.*Z: its contacts and messages are erased/);
   });
 
   test('a recipient is told by its MessageID alone', async () => {
-    await sentLongAgo(opened);
+    await planOldRun(opened);
     const [{ message_id: messageId }] = await query(
       'SELECT message_id FROM request_states WHERE request = 1',
     );
@@ -188,28 +198,30 @@ describe('of a run that was purged', () => {
     expect(story && recipientStoryText(wordedStory(story))).toMatch(
       /purged +20\d\d-.*; address, message and words/,
     );
-    const [problem] = await problemsLater(() => tellRecipient(opened.context, '+61412345671', undefined, 10));
+    const [problem] = await problemsRejected(() =>
+      tellRecipient(opened.context, '+61412345671', undefined, 10),
+    );
     expect(problem).toMatch(/purged \(1, the last at 20/);
   });
 
   test('no other run is made, and nothing is sent again', async () => {
-    const run = await sentLongAgo(opened);
-    await giveRows(opened.ledger.pool, run);
+    const run = await planOldRun(opened);
+    await createRequestRows(opened.ledger.pool, run);
     await query(`UPDATE requests SET state = 'in_doubt' WHERE request = 1`);
     await purgeNow({ alsoInDoubt: true });
     const again = planRerun(opened.context, run, ['rejected'], anAccount({ rates: [] }));
-    expect(await problemsLater(() => again)).toHaveLength(1);
+    expect(await problemsRejected(() => again)).toHaveLength(1);
     const word = { by: 'ann', reason: 'seen' };
     const resend = () =>
       resolveDoubts(opened.context, { run, named: undefined }, { ...word, resolution: 'resend' });
-    expect(await problemsLater(resend)).toHaveLength(1);
+    expect(await problemsRejected(resend)).toHaveLength(1);
     const accepted = { ...word, resolution: 'accepted' } as const;
     expect(await resolveDoubts(opened.context, { run, named: undefined }, accepted)).toHaveLength(1);
   });
 });
 
 test('without a key nothing is purged', async () => {
-  await sentLongAgo(opened);
-  expect(await problemsLater(() => purge(opened.context, limit, () => undefined))).toHaveLength(1);
-  expect(foundIn(await dumpOf(opened.ledger.pool))).toEqual(planted);
+  await planOldRun(opened);
+  expect(await problemsRejected(() => purge(opened.context, limit, () => undefined))).toHaveLength(1);
+  expect(foundIn(await dumpOf(opened.ledger.pool))).toEqual(plantedTexts);
 });

@@ -10,7 +10,7 @@ import { emptyWorld, takeNext } from '../../support/billing-world.ts';
 import { examples } from '../../support/examples.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { dumpOf, foundIn, withKey } from '../../support/purges.ts';
-import { giveAllRows } from '../../support/rows.ts';
+import { createAllRequestRows } from '../../support/request-rows.ts';
 import { written } from '../../support/sheets.ts';
 
 let opened: TestLedger;
@@ -25,7 +25,7 @@ const groupings = fc.shuffledSubarray([...billingDimensions], { minLength: 1, ma
 
 /** Nothing is on its way, and no delivery report waits to be read: a purge keeps one that does. */
 async function endAll(): Promise<void> {
-  await giveAllRows(opened.ledger.pool);
+  await createAllRequestRows(opened.ledger.pool);
   await opened.ledger.pool.query(`
     UPDATE requests SET state = 'in_doubt', owner = NULL WHERE state = 'sending';
     UPDATE requests SET state = 'cancelled' WHERE state = 'planned';

@@ -16,8 +16,8 @@ import {
   reconcile,
 } from '../../support/invoices.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
-import { problemsLater } from '../../support/problems.ts';
-import { inTurn } from '../../support/sheets.ts';
+import { inOrder } from '../../support/sheets.ts';
+import { problemsRejected } from '../../support/thrown-problems.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -190,7 +190,7 @@ describe('an invoice beside the ledger', () => {
     const rows = sent.map(({ messageId, address }) => `${address};"0,05";${messageId}`);
     const bytes = gzipSync(`\uFEFFTo;Total cost;Our ref\n${rows.join('\n')}\n`);
     const columns = { MessageID: 'Our ref', Price: 'Total cost' };
-    const invoice = anInvoice([], { bytes: inTurn([bytes]), columns, decimal: 'comma' });
+    const invoice = anInvoice([], { bytes: inOrder([bytes]), columns, decimal: 'comma' });
     expect((await reconcile(opened, invoice)).lines).toEqual([]);
   });
 });
@@ -199,7 +199,7 @@ describe('a line that cannot be read', () => {
   const rows = ['Abc,+64211234567,0.05,1', 'Abc,+64211234568,"1,000.00",1', ',+64211234569,0.05,1', 'Total'];
 
   test('ends it, with its place', async () => {
-    expect(await problemsLater(() => reconcile(opened, anInvoice(rows)))).toEqual([
+    expect(await problemsRejected(() => reconcile(opened, anInvoice(rows)))).toEqual([
       'invoice.csv:3:3: "1,000.00" is no price with a decimal point. Write it without thousands separators.',
       'invoice.csv:4:1: There is no MessageID.',
       'invoice.csv:5: 1 value, where the header has 4 columns.',
@@ -213,14 +213,14 @@ describe('a line that cannot be read', () => {
   });
 
   test('is one with decimals of the other kind, and no other amount is guessed at', async () => {
-    const [problem] = await problemsLater(() => reconcile(opened, anInvoice(['Abc,1,"0,05",1'])));
+    const [problem] = await problemsRejected(() => reconcile(opened, anInvoice(['Abc,1,"0,05",1'])));
     expect(problem).toContain('Say --decimal comma');
   });
 });
 
 test('columns that cannot be told are asked for', async () => {
-  const bytes = inTurn([Buffer.from('Ref,Reference,To,Cost\n')]);
-  expect(await problemsLater(() => reconcile(opened, anInvoice([], { bytes })))).toEqual([
+  const bytes = inOrder([Buffer.from('Ref,Reference,To,Cost\n')]);
+  expect(await problemsRejected(() => reconcile(opened, anInvoice([], { bytes })))).toEqual([
     'invoice.csv:1: Which column is MessageID? It may be "Ref", "Reference"; say which with --column MessageID="…".',
   ]);
 });

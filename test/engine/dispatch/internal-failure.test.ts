@@ -10,7 +10,7 @@ import { openTestGateway } from '../../gateway/test-peers.ts';
 import { anAccount } from '../../support/account.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
 import { sendPeer } from '../../support/send-peer.ts';
-import { holdNextSlice } from '../../support/slices.ts';
+import { acquireSliceOf } from '../../support/slices.ts';
 
 /** What a fault of ours leaves behind: it must never look as if nothing had been sent. */
 
@@ -25,7 +25,7 @@ async function openSlice() {
   const { context, ledger } = opened;
   const never = new AbortController().signal;
   const run = await planContacts(ledger, aRun({ chunkSize: 1 }), [aContact(2), aContact(3), aContact(4)]);
-  const slice = await holdNextSlice(ledger, run);
+  const slice = await acquireSliceOf(ledger, run);
   const outageRetry = createOutageRetry({ onDown: () => {}, onUp: () => {} }, ledger, never);
   const recorder = createRecorder(ledger.hot, outageRetry);
   const location = await checkLedgerLocation(context);

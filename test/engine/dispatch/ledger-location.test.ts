@@ -9,7 +9,7 @@ import { confirmRestored } from '../../../src/engine/schedule/restored.ts';
 import { readLocation } from '../../../src/ledger/location/location.ts';
 import { openClaimMarks } from '../../../src/platform/claim-marks.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
-import { claimFrom, holdNextSlice } from '../../support/slices.ts';
+import { acquireSliceOf, claimFrom } from '../../support/slices.ts';
 
 /** Where a ledger is, and what an operator says of one that was moved. */
 
@@ -55,7 +55,7 @@ test('nothing is claimed through a session that is elsewhere than the ledger say
     aRun({ chunkSize: 1 }),
     [2, 3].map((line) => aContact(line)),
   );
-  const slice = await holdNextSlice(ledger, run);
+  const slice = await acquireSliceOf(ledger, run);
   await changeRecordedLocation(2);
   expect((await claimFrom(ledger, slice, 1)).claimed).toEqual([]);
   await confirmRestored(opened.context, { since: null, reason: 'the stand-by is synchronous' });

@@ -10,8 +10,8 @@ import { cancel, pause, waitUntilIdle } from '../../../src/engine/runs/stop-run.
 import type { Account } from '../../../src/gateway/account.ts';
 import { anAccount } from '../../support/account.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
-import { problemsLater } from '../../support/problems.ts';
 import { type SendCall, sendPeer } from '../../support/send-peer.ts';
+import { problemsRejected } from '../../support/thrown-problems.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -215,7 +215,7 @@ describe('from another process', () => {
     });
     expect((await execute(run, { baseUrl: service.url })).end.kind).toBe('cancelled');
     expect(service.calls).toHaveLength(sent);
-    expect(await problemsLater(() => pause(opened.context, run, 'x'))).toEqual([
+    expect(await problemsRejected(() => pause(opened.context, run, 'x'))).toEqual([
       `run ${run}: The run is cancelled already; there is nothing to stop.`,
     ]);
   });

@@ -5,7 +5,7 @@ import { reclaimSlicesOfEndedWorkers } from '../../../src/ledger/slices/reclaim.
 import { executeOn, expectAllSentOnce, planRequests } from '../../support/outage-runs.ts';
 import { type OwnPostgres, startOwnPostgres } from '../../support/own-postgres.ts';
 import { type SendPeer, sendPeer } from '../../support/send-peer.ts';
-import { endGrace, holdNextSlice } from '../../support/slices.ts';
+import { acquireSliceOf, endStartupGrace } from '../../support/slices.ts';
 
 let postgres: OwnPostgres;
 let url: string;
@@ -41,8 +41,8 @@ test('Postgres is killed and comes back in the middle of a run: the run waits, s
   // What was claimed then, of four in flight.
   expect(service.calls.length).toBeLessThanOrEqual(before + 12);
   await postgres.start();
-  const { end, said } = await executed;
-  expect([end.kind, said]).toEqual(['finished', ['away', 'back']]);
+  const { end, outages } = await executed;
+  expect([end.kind, outages]).toEqual(['finished', ['away', 'back']]);
   await expectAllSentOnce(ledger, run, service, 300);
 });
 
@@ -60,7 +60,7 @@ test('when Postgres is killed and comes back, two that share a run do not take e
 
 /** A slice whose worker has no session, as after the end of all sessions. */
 async function leaveSliceHeld(): Promise<void> {
-  await holdNextSlice(ledger, await planRequests(ledger, 10));
+  await acquireSliceOf(ledger, await planRequests(ledger, 10));
 }
 
 /** Of the workers that have no session, how many slices are taken from them now. */
@@ -76,12 +76,12 @@ test.each([
 ])(
   'right after %s, a worker without a session is not taken for dead before five seconds have passed',
   async (_, happens) => {
-    await endGrace(ledger);
+    await endStartupGrace(ledger);
     await reclaim();
     await leaveSliceHeld();
     await happens();
     expect(await reclaim()).toBe(0);
-    await endGrace(ledger);
+    await endStartupGrace(ledger);
     expect(await reclaim()).toBeGreaterThan(0);
   },
 );

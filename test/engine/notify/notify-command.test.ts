@@ -1,7 +1,7 @@
 import { chmod, rm, symlink } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { emptyLedger } from '../../support/empty-ledger.ts';
-import { type NotifyScene, openNotifyScene, toldByWebhook } from '../../support/notify-scene.ts';
+import { type NotifyScene, openNotifyScene, webhookNotify } from '../../support/notify-scene.ts';
 import { webhookSecret } from '../../support/webhook-peer.ts';
 
 let scene: NotifyScene;
@@ -27,7 +27,7 @@ test("a command is told in the campaign's folder: JSON on its input, what it is 
   const run = await planWithCommand(
     'cat > told.json; echo "$VOLLEY_RUN $VOLLEY_EVENT $VOLLEY_NOTIFICATION $1" > names',
   );
-  await scene.tellAll();
+  await scene.notifyAll();
   const [notification] = await scene.notifications(run);
   expect(notification).toMatchObject({ way: 'command', state: 'acknowledged', attempts: 1 });
   expect(await scene.workspace.read('names')).toBe(
@@ -41,7 +41,7 @@ test("a command is told in the campaign's folder: JSON on its input, what it is 
 
 test('its environment, and that of its parent, have neither the database nor a secret', async () => {
   await planWithCommand('env > environment; cat /proc/$PPID/environ >> environment');
-  await scene.tellAll();
+  await scene.notifyAll();
   const environment = await scene.workspace.read('environment');
   expect(environment).toContain('VOLLEY_EVENT=completed');
   expect(environment).not.toMatch(/DATABASE_URL|TOKEN|SECRET|NOTIFY_URL|sandbox-token|whsec_/);
@@ -49,13 +49,13 @@ test('its environment, and that of its parent, have neither the database nor a s
 
 test('one that fails is run again, with the same words', async () => {
   const run = await planWithCommand('cat >> told; echo >> told; test -f ready');
-  await scene.tellAll();
+  await scene.notifyAll();
   expect(await scene.notifications(run)).toMatchObject([
     { state: 'due', attempts: 1, problem: 'ended with 1' },
   ]);
   await scene.workspace.write('ready', '');
-  await scene.letPass(1);
-  await scene.tellAll();
+  await scene.passMinutes(1);
+  await scene.notifyAll();
   expect(await scene.notifications(run)).toMatchObject([{ state: 'acknowledged', attempts: 2 }]);
   const [first, second] = (await scene.workspace.read('told')).split('\n');
   expect(second).toBe(first);
@@ -65,7 +65,7 @@ test('what it writes is logged, cut off, without addresses and control character
   await planWithCommand(
     `printf 'to ann@example.org +64211234567 \\033[2J {"level":60}\\n'; head -c 1000000 /dev/zero | tr '\\0' x`,
   );
-  await scene.tellAll();
+  await scene.notifyAll();
   const [line = ''] = scene.log.filter((each) => each.includes('a command of notify wrote'));
   expect(line.length).toBeLessThan(10_000);
   expect(line).toContain('to *** ***');
@@ -77,14 +77,14 @@ test("where the campaign's folder is not, it is left to another process", async 
   const run = await planWithCommand('true');
   const { ledger } = scene.opened;
   await ledger.pool.query(`UPDATE notifications SET campaign_file = '/no/such/folder/campaign.yaml'`);
-  await scene.letPass(30);
-  await scene.tellAll();
+  await scene.passMinutes(30);
+  await scene.notifyAll();
   expect(await scene.notifications(run)).toMatchObject([
     { state: 'due', attempts: 0, problem: "the campaign's file is not on this machine" },
   ]);
   expect(scene.log.join('')).toContain('nobody has told it');
-  await scene.letPass(24 * 60);
-  await scene.tellAll();
+  await scene.passMinutes(24 * 60);
+  await scene.notifyAll();
   expect(await scene.notifications(run)).toMatchObject([{ state: 'given up' }]);
 });
 
@@ -103,7 +103,7 @@ test.each([
   await scene.workspace.write('campaigns/other.yaml', '');
   const run = await planWithCommand('touch ran');
   await arrange();
-  await scene.tellAll({ campaigns: 'campaigns' });
+  await scene.notifyAll({ campaigns: 'campaigns' });
   expect(await scene.notifications(run)).toMatchObject([
     {
       state: 'due',
@@ -113,8 +113,8 @@ test.each([
   ]);
   await expect(scene.workspace.read('ran')).rejects.toThrow('ENOENT');
 
-  await scene.letPass(30);
-  await scene.tellAll({ campaigns: 'campaigns', ownCampaign: 'campaign.yaml' });
+  await scene.passMinutes(30);
+  await scene.notifyAll({ campaigns: 'campaigns', ownCampaign: 'campaign.yaml' });
   await expect(scene.workspace.read('ran')).resolves.toBe('');
   await rm(`${scene.workspace.folder}/ran`);
 });
@@ -124,7 +124,7 @@ test("a command that only the ledger knows is not run: the campaign's file here 
   await scene.opened.ledger.pool.query(
     `UPDATE notifications SET target = jsonb_set(target, '{command}', '["touch", "made-by-the-ledger"]')`,
   );
-  await scene.tellAll();
+  await scene.notifyAll();
   expect(await scene.notifications(run)).toMatchObject([
     { state: 'due', attempts: 0, problem: "the campaign's file on this machine has no such command" },
   ]);
@@ -132,11 +132,11 @@ test("a command that only the ledger knows is not run: the campaign's file here 
 });
 
 test('no secret is in the ledger or the log, whatever is told and whatever goes wrong', async () => {
-  await planWithCommand('exit 1', toldByWebhook());
-  await scene.tellAll();
+  await planWithCommand('exit 1', webhookNotify());
+  await scene.notifyAll();
   scene.peer.answer(500);
-  await scene.letPass(1);
-  await scene.tellAll();
+  await scene.passMinutes(1);
+  await scene.notifyAll();
   const { pool } = scene.opened.ledger;
   const { rows: tables } = await pool.query<{ name: string }>(
     `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname IN ('public', 'pgboss')`,

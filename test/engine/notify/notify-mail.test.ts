@@ -49,10 +49,10 @@ async function suppress(...addresses: string[]): Promise<void> {
 
 test('the summary is one e-mail, sent by a run of its own, which has no e-mail in turn', async () => {
   const run = await completedRun();
-  await scene.tellAll();
+  await scene.notifyAll();
   const mailRun = await scene.mailOf(run);
   await scene.send(mailRun);
-  await scene.tellAll();
+  await scene.notifyAll();
   expect(await scene.notifications(run)).toMatchObject([
     { way: 'email', state: 'acknowledged', mailRun, mailState: 'completed' },
   ]);
@@ -89,7 +89,7 @@ test('that it is told and the run that tells it are one: who had it before makes
 test('of a mail that nobody is left to be sent to, the run is over, and says who was left out', async () => {
   await suppress('ops@example.org', 'billing@example.org');
   const run = await completedRun();
-  await scene.tellAll();
+  await scene.notifyAll();
   expect(await requireSummary(scene.opened.context, await scene.mailOf(run))).toMatchObject({
     state: 'completed',
     contacts: { suppressed: 2 },
@@ -101,14 +101,14 @@ test('without the account it is left to another process', async () => {
   const run = await completedRun();
   const accountNamed = () =>
     Promise.reject(new InputError([{ where: 'accounts.yaml', what: 'no such account' }]));
-  await scene.tellAll({ accountNamed });
+  await scene.notifyAll({ accountNamed });
   expect(await scene.notifications(run)).toMatchObject([{ state: 'due', attempts: 0 }]);
 });
 
 test('who must not be sent to is not sent to by it either', async () => {
   await suppress('ops@example.org');
   const run = await completedRun();
-  await scene.tellAll();
+  await scene.notifyAll();
   const mailRun = await scene.mailOf(run);
   await scene.send(mailRun);
   expect((await mailsOf(mailRun)).map(({ recipients }) => recipients)).toEqual([['billing@example.org']]);
@@ -117,7 +117,7 @@ test('who must not be sent to is not sent to by it either', async () => {
 test('words of others in it are no placeholders of the service, and forge no header', async () => {
   const run = await completedRun();
   const writeMail = () => ({ subject: 'a\r\nBcc: x@example.org', text: 'see [[File1]] and [[Reply]]' });
-  await scene.tellAll({ writeMail });
+  await scene.notifyAll({ writeMail });
   const mailRun = await scene.mailOf(run);
   await scene.send(mailRun);
   expect((await mailsOf(mailRun))[0]?.message?.fields).toMatchObject({
@@ -129,7 +129,7 @@ test('words of others in it are no placeholders of the service, and forge no hea
 test('a sign of two parts is not cut apart where the words are too long', async () => {
   const run = await completedRun();
   const writeMail = () => ({ subject: `${'s'.repeat(199)}📧`, text: `${'t'.repeat(8_999)}📧` });
-  await scene.tellAll({ writeMail });
+  await scene.notifyAll({ writeMail });
   const mailRun = await scene.mailOf(run);
   await scene.send(mailRun);
   expect((await mailsOf(mailRun))[0]?.message?.fields).toMatchObject({
@@ -145,8 +145,8 @@ test('one that cannot be planned is tried less and less often', async () => {
   };
   const attempts: number[] = [];
   for (const minutes of [0, 1, 0, 1]) {
-    await scene.letPass(minutes);
-    await scene.tellAll({ writeMail });
+    await scene.passMinutes(minutes);
+    await scene.notifyAll({ writeMail });
     attempts.push((await scene.notifications(run))[0]?.attempts ?? 0);
   }
   expect(attempts).toEqual([1, 2, 2, 3]);

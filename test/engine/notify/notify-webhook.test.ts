@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { acquireNotification } from '../../../src/ledger/notifications/acquire.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
-import { type NotifyScene, openNotifyScene, toldByWebhook } from '../../support/notify-scene.ts';
+import { type NotifyScene, openNotifyScene, webhookNotify } from '../../support/notify-scene.ts';
 
 let scene: NotifyScene;
 beforeAll(async () => {
@@ -15,27 +15,27 @@ beforeEach(async () => {
   scene.log.splice(0);
 });
 
-const types = (): string[] => scene.peer.calls.map(({ told }) => told.type);
+const types = (): string[] => scene.peer.calls.map(({ notification }) => notification.type);
 
 describe('a webhook', () => {
   test('that is away is told later, with the same id and the same bytes', async () => {
-    const run = await scene.plan(toldByWebhook());
+    const run = await scene.plan(webhookNotify());
     scene.peer.refuse();
     await scene.send(run);
-    await scene.tellAll();
+    await scene.notifyAll();
     expect(await scene.notifications(run)).toMatchObject([
       { state: 'due', attempts: 1, problem: 'connection refused' },
     ]);
     await scene.peer.listen();
-    await scene.tellAll();
+    await scene.notifyAll();
     expect(scene.peer.calls).toEqual([]);
     scene.peer.answer(500);
-    await scene.letPass(1);
-    await scene.tellAll();
+    await scene.passMinutes(1);
+    await scene.notifyAll();
     scene.peer.answer(200);
     await scene.opened.ledger.pool.query(`UPDATE runs SET contacts_read = 99`);
-    await scene.letPass(5);
-    await scene.tellAll();
+    await scene.passMinutes(5);
+    await scene.notifyAll();
     const [first, second] = scene.peer.calls;
     expect(second?.id).toBe(first?.id);
     expect(second?.body).toBe(first?.body);
@@ -45,35 +45,35 @@ describe('a webhook', () => {
   });
 
   test('that sends elsewhere is not followed', async () => {
-    const run = await scene.plan(toldByWebhook());
+    const run = await scene.plan(webhookNotify());
     scene.peer.answer(307, { location: `${scene.peer.url}/elsewhere` });
     await scene.send(run);
-    await scene.tellAll();
+    await scene.notifyAll();
     expect(scene.peer.calls.map(({ path }) => path)).toEqual(['/told']);
     expect(await scene.notifications(run)).toMatchObject([{ state: 'due', problem: 'answered 307' }]);
   });
 
   test('that is gone (410) is not told again', async () => {
-    const run = await scene.plan(toldByWebhook());
+    const run = await scene.plan(webhookNotify());
     scene.peer.answer(410);
     await scene.send(run);
-    await scene.tellAll();
-    await scene.letPass(60);
-    await scene.tellAll();
+    await scene.notifyAll();
+    await scene.passMinutes(60);
+    await scene.notifyAll();
     expect(scene.peer.calls).toHaveLength(1);
     expect(await scene.notifications(run)).toMatchObject([{ state: 'given up' }]);
   });
 
   test('that stays away for a day is given up, and why is kept', async () => {
-    const run = await scene.plan(toldByWebhook());
+    const run = await scene.plan(webhookNotify());
     scene.peer.answer(503);
     await scene.send(run);
-    await scene.letPass(60);
-    await scene.tellAll();
-    await scene.letPass(24 * 60);
-    await scene.tellAll();
-    await scene.letPass(25 * 60);
-    await scene.tellAll();
+    await scene.passMinutes(60);
+    await scene.notifyAll();
+    await scene.passMinutes(24 * 60);
+    await scene.notifyAll();
+    await scene.passMinutes(25 * 60);
+    await scene.notifyAll();
     expect(scene.peer.calls).toHaveLength(2);
     expect(await scene.notifications(run)).toMatchObject([
       { state: 'given up', attempts: 2, problem: 'answered 503' },
@@ -82,34 +82,34 @@ describe('a webhook', () => {
   });
 
   test('whose secret is not on this machine is left to another one', async () => {
-    const run = await scene.plan(toldByWebhook());
+    const run = await scene.plan(webhookNotify());
     await scene.send(run);
-    await scene.letPass(30);
-    await scene.tellAll({ settings: { ...scene.settings, environment: {} } });
+    await scene.passMinutes(30);
+    await scene.notifyAll({ settings: { ...scene.settings, environment: {} } });
     expect(await scene.notifications(run)).toMatchObject([{ state: 'due', attempts: 0 }]);
     expect(scene.log.join('')).toContain('nobody has told it');
-    await scene.tellAll();
+    await scene.notifyAll();
     expect(types()).toEqual(['run.completed']);
   });
 });
 
 describe('however many tell', () => {
   test('each is told once', async () => {
-    const run = await scene.plan(Array.from({ length: 20 }, () => toldByWebhook('completed')).join(''));
+    const run = await scene.plan(Array.from({ length: 20 }, () => webhookNotify('completed')).join(''));
     await scene.send(run);
-    await Promise.all([scene.tellAll(), scene.tellAll(), scene.tellAll()]);
+    await Promise.all([scene.notifyAll(), scene.notifyAll(), scene.notifyAll()]);
     expect(scene.peer.calls).toHaveLength(20);
     expect(new Set(scene.peer.calls.map(({ id }) => id)).size).toBe(20);
   });
 
   test('what a process had taken when it died is told after it had its time', async () => {
-    const run = await scene.plan(toldByWebhook());
+    const run = await scene.plan(webhookNotify());
     await scene.send(run);
     await acquireNotification(scene.opened.ledger.pool, [], new Date(), new Date(Date.now() + 120_000));
-    await scene.tellAll();
+    await scene.notifyAll();
     expect(types()).toEqual([]);
-    await scene.letPass(3);
-    await scene.tellAll();
+    await scene.passMinutes(3);
+    await scene.notifyAll();
     expect(types()).toEqual(['run.completed']);
   });
 });

@@ -6,7 +6,7 @@ import { eraseRun } from '../../../src/ledger/purge/erase-run.ts';
 import { endTick, listDueTicks } from '../../../src/ledger/schedules/ticks.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
 import { anAccount, execute } from '../../support/execute.ts';
-import { type NotifyScene, openNotifyScene, toldByWebhook } from '../../support/notify-scene.ts';
+import { type NotifyScene, openNotifyScene, webhookNotify } from '../../support/notify-scene.ts';
 import { smsCampaignYaml } from '../../support/workspace.ts';
 
 let scene: NotifyScene;
@@ -21,7 +21,7 @@ beforeEach(async () => {
   scene.log.splice(0);
 });
 
-const types = (): string[] => scene.peer.calls.map(({ told }) => told.type);
+const types = (): string[] => scene.peer.calls.map(({ notification }) => notification.type);
 
 /** Sends a run through an account that refuses the credential. */
 async function sendRefused(run: string): Promise<void> {
@@ -38,12 +38,12 @@ const noRetries = smsCampaignYaml.replace('retries: 2', 'retries: 0');
 
 describe('what is told', () => {
   test('that a run is completed, once, with its counts and a signature', async () => {
-    const run = await scene.plan(toldByWebhook());
+    const run = await scene.plan(webhookNotify());
     await scene.send(run);
-    await scene.tellAll();
-    await scene.tellAll();
+    await scene.notifyAll();
+    await scene.notifyAll();
     expect(scene.peer.calls).toHaveLength(1);
-    expect(scene.peer.calls[0]?.told).toMatchObject({
+    expect(scene.peer.calls[0]?.notification).toMatchObject({
       type: 'run.completed',
       data: {
         run,
@@ -59,52 +59,52 @@ describe('what is told', () => {
   });
 
   test('that a run is completed with failures, where not all was accepted', async () => {
-    const run = await scene.plan(toldByWebhook(), noRetries);
+    const run = await scene.plan(webhookNotify(), noRetries);
     await sendInVain(run);
-    await scene.tellAll();
-    expect(scene.peer.calls.map(({ told }) => told)).toMatchObject([
+    await scene.notifyAll();
+    expect(scene.peer.calls.map(({ notification }) => notification)).toMatchObject([
       { type: 'run.failures', data: { state: 'completed', recipients: { failed: 4 } } },
     ]);
   });
 
   test('each time that a run is paused, with why, and then that it is completed', async () => {
-    const run = await scene.plan(toldByWebhook());
+    const run = await scene.plan(webhookNotify());
     await sendRefused(run);
     await sendRefused(run);
     await scene.send(run);
-    await scene.tellAll();
+    await scene.notifyAll();
     expect(types().toSorted()).toEqual(['run.completed', 'run.paused', 'run.paused']);
-    const paused = scene.peer.calls.find(({ told }) => told.type === 'run.paused');
-    expect(paused?.told.data['reason']).toContain('credential');
+    const paused = scene.peer.calls.find(({ notification }) => notification.type === 'run.paused');
+    expect(paused?.notification.data['reason']).toContain('credential');
     expect(new Set(scene.peer.calls.map(({ id }) => id)).size).toBe(3);
   });
 
   test('that a person paused a run: others have to know that it stands still', async () => {
-    const run = await scene.plan(toldByWebhook('paused'));
+    const run = await scene.plan(webhookNotify('paused'));
     await pause(scene.opened.context, run, 'the text is wrong');
-    await scene.tellAll();
-    expect(scene.peer.calls.map(({ told }) => told)).toMatchObject([
+    await scene.notifyAll();
+    expect(scene.peer.calls.map(({ notification }) => notification)).toMatchObject([
       { type: 'run.paused', data: { run, reason: 'the text is wrong' } },
     ]);
   });
 
   test('nothing else than what was asked for', async () => {
-    const run = await scene.plan(toldByWebhook('failures, missed'));
+    const run = await scene.plan(webhookNotify('failures, missed'));
     await sendRefused(run);
     await scene.send(run);
-    await scene.tellAll();
+    await scene.notifyAll();
     expect(types()).toEqual([]);
     expect(await scene.notifications(run)).toEqual([]);
   });
 
   test('what becomes of a run that is made of another one', async () => {
     const { context } = scene.opened;
-    const source = await scene.plan(toldByWebhook('completed'), noRetries);
+    const source = await scene.plan(webhookNotify('completed'), noRetries);
     await sendInVain(source);
     const run = await planRerun(context, source, ['failed'], anAccount(scene.sandbox.url));
     await scene.send(run);
-    await scene.tellAll();
-    expect(scene.peer.calls.map(({ told }) => told.data['run'])).toEqual([run]);
+    await scene.notifyAll();
+    expect(scene.peer.calls.map(({ notification }) => notification.data['run'])).toEqual([run]);
   });
 });
 
@@ -133,8 +133,8 @@ describe('times of a schedule', () => {
     await look('2026-11-20T00:30:00Z');
     await look('2026-11-20T03:30:00Z');
     await look('2026-11-20T03:40:00Z');
-    await scene.tellAll();
-    expect(scene.peer.calls.map(({ told }) => told)).toMatchObject([
+    await scene.notifyAll();
+    expect(scene.peer.calls.map(({ notification }) => notification)).toMatchObject([
       {
         type: 'schedule.missed',
         data: {
@@ -159,19 +159,21 @@ describe('times of a schedule', () => {
     await endTick(pool, tick, 'failed', 'line 2: "ann@example.org"');
     // As a purge does, which is no news.
     await pool.query('UPDATE ticks SET reason = NULL');
-    await scene.tellAll();
-    expect(scene.peer.calls.map(({ told }) => told.data)).toMatchObject([{ state: 'failed', times: 1 }]);
+    await scene.notifyAll();
+    expect(scene.peer.calls.map(({ notification }) => notification.data)).toMatchObject([
+      { state: 'failed', times: 1 },
+    ]);
     expect(JSON.stringify(scene.peer.calls)).not.toContain('ann@');
   });
 });
 
 test('a run that is purged tells nothing any more, and nothing of what it told is left', async () => {
-  const run = await scene.plan(toldByWebhook('paused, completed'));
+  const run = await scene.plan(webhookNotify('paused, completed'));
   await pause(scene.opened.context, run, 'ann@example.org asked for it');
-  await scene.tellAll();
+  await scene.notifyAll();
   await scene.send(run);
   await eraseRun(scene.opened.ledger.pool, run);
-  await scene.tellAll();
+  await scene.notifyAll();
   expect(scene.peer.calls.length).toBe(1);
   const { rows } = await scene.opened.ledger.pool.query(
     'SELECT to_jsonb(n)::text AS row FROM notifications n',

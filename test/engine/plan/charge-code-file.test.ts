@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readCampaign } from '../../../src/campaign/campaign.ts';
 import type { ChargeCodeList } from '../../../src/campaign/charge-codes.ts';
 import { openChargeCodes } from '../../../src/engine/plan/charge-code-file.ts';
-import { problemsLater } from '../../support/problems.ts';
+import { problemsRejected } from '../../support/thrown-problems.ts';
 import { makeWorkspace, type Workspace } from '../../support/workspace.ts';
 
 let workspace: Workspace;
@@ -31,7 +31,7 @@ chargeCodes: ${chargeCodes}`;
   });
 }
 
-const problems = (...parts: Parameters<typeof open>) => problemsLater(() => open(...parts));
+const problems = (...parts: Parameters<typeof open>) => problemsRejected(() => open(...parts));
 
 async function codesOf(...parts: Parameters<typeof open>): Promise<string[]> {
   return [...((await open(...parts))?.codes ?? [])];

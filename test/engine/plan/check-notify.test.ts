@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { prepareCampaign } from '../../../src/engine/plan/prepare.ts';
-import { problemsLater } from '../../support/problems.ts';
+import { problemsRejected } from '../../support/thrown-problems.ts';
 import { webhookSecret } from '../../support/webhook-peer.ts';
 import { accountsYaml, makeWorkspace, smsCampaignYaml, type Workspace } from '../../support/workspace.ts';
 
@@ -85,7 +85,7 @@ test.each([
   ['an account that is not there', 'email: { to: [o@example.org], account: nobody }', 'no account "nobody"'],
   ['a sender with placeholders', 'email: { to: [o@example.org], From: "[[name]]" }', 'without placeholders'],
 ])('%s is refused, with the place', async (_, target, words) => {
-  const [problem = '', ...others] = await problemsLater(() => check(target));
+  const [problem = '', ...others] = await problemsRejected(() => check(target));
   expect(others).toEqual([]);
   expect(problem).toMatch(/^campaign\.yaml:\d+:\d+: /);
   expect(problem).toContain(words);

@@ -11,7 +11,7 @@ import type { StandardInput } from '../../../src/engine/settings.ts';
 import { bytesOf } from '../../support/bytes.ts';
 import { collectBatches } from '../../support/collect.ts';
 import { encode, type Written } from '../../support/encode.ts';
-import { problemsLater } from '../../support/problems.ts';
+import { problemsRejected } from '../../support/thrown-problems.ts';
 import { accountsYaml, makeWorkspace, type Workspace } from '../../support/workspace.ts';
 
 let workspace: Workspace;
@@ -58,7 +58,7 @@ message: { Message: "Hi [[name]]" }
   });
 }
 
-const problems = (given: Given) => problemsLater(() => prepare(given));
+const problems = (given: Given) => problemsRejected(() => prepare(given));
 const write = (name: string, content: string | Uint8Array) =>
   workspace.write(name, '').then(() => writeFile(join(workspace.folder, name), content));
 

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { volleyHere } from '../../support/volley.ts';
+import { volleyInProcess } from '../../support/volley.ts';
 import { accountsYaml, makeWorkspace, smsCampaignYaml, type Workspace } from '../../support/workspace.ts';
 
 let workspace: Workspace;
@@ -16,7 +16,7 @@ const check = async (file = 'campaign.yaml') => {
     VOLLEY_SANDBOX_URL: 'http://127.0.0.1:1',
     VOLLEY_SANDBOX_TOKEN: 'any',
   };
-  const { code, stderr } = await volleyHere(['check', file], { cwd: workspace.folder, env });
+  const { code, stderr } = await volleyInProcess(['check', file], { cwd: workspace.folder, env });
   return { code, lines: stderr.trimEnd().split('\n') };
 };
 
@@ -79,7 +79,7 @@ describe('a contact file', () => {
       VOLLEY_SANDBOX_URL: 'http://127.0.0.1:1',
       VOLLEY_SANDBOX_TOKEN: 'any',
     };
-    const { code, stderr } = await volleyHere(['plan', 'campaign.yaml'], { cwd: workspace.folder, env });
+    const { code, stderr } = await volleyInProcess(['plan', 'campaign.yaml'], { cwd: workspace.folder, env });
     expect([code, stderr]).toEqual([2, expect.stringContaining('holds more than 100 times its size')]);
   });
 });

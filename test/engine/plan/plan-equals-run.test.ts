@@ -10,10 +10,10 @@ import type { Settings } from '../../../src/engine/settings.ts';
 import { hashSuppressions } from '../../../src/ledger/purge/hash-suppressions.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import { examples } from '../../support/examples.ts';
+import { ignoredProgress } from '../../support/ignored-progress.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
-import { leftOutOf } from '../../support/left-out.ts';
 import { hashKey, withKey } from '../../support/purges.ts';
-import { unwatched } from '../../support/unwatched.ts';
+import { rejectedContactsOf } from '../../support/rejected-contacts.ts';
 import { accountsYaml, makeWorkspace, type Workspace } from '../../support/workspace.ts';
 
 let opened: TestLedger;
@@ -123,13 +123,13 @@ dispatch: { chunkSize: ${chunkSize} }
         );
         const kept = keepContactFiles();
         const prepared = await prepareCampaign('campaign.yaml', settings, { kept });
-        const run = await orRefusal(planRun(withKey(opened), prepared, kept, unwatched));
+        const run = await orRefusal(planRun(withKey(opened), prepared, kept, ignoredProgress));
         if (preview instanceof RefusedRunError || run instanceof RefusedRunError) {
           expect(run).toEqual(preview);
           return;
         }
 
-        expect(await leftOutOf(pool, run)).toEqual(preview.rejected);
+        expect(await rejectedContactsOf(pool, run)).toEqual(preview.rejected);
         const { contacts, requests, recipients } = await requireSummary(opened.context, run);
         expect(contacts).toEqual(preview.contacts);
         expect([requests.total, recipients.total]).toEqual([preview.requests, preview.recipients]);

@@ -13,13 +13,13 @@ import { contactSheet, type ReportedState, reportedStates } from '../../../src/r
 import { anAccount } from '../../support/account.ts';
 import { claimRequests, settleRequests } from '../../support/claims.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
+import { ignoredProgress } from '../../support/ignored-progress.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
-import { leftOutOf } from '../../support/left-out.ts';
 import { addressesOf } from '../../support/outgoing.ts';
-import { problemsLater } from '../../support/problems.ts';
-import { giveAllRows } from '../../support/rows.ts';
+import { rejectedContactsOf } from '../../support/rejected-contacts.ts';
+import { createAllRequestRows } from '../../support/request-rows.ts';
 import { written } from '../../support/sheets.ts';
-import { unwatched } from '../../support/unwatched.ts';
+import { problemsRejected } from '../../support/thrown-problems.ts';
 import { accountsYaml, makeWorkspace, type Workspace } from '../../support/workspace.ts';
 
 let opened: TestLedger;
@@ -61,14 +61,14 @@ ${more}`,
 async function plan(): Promise<string> {
   const kept = keepContactFiles();
   const prepared = await prepareCampaign('campaign.yaml', settings, { kept });
-  return planRun(opened.context, prepared, kept, unwatched, { again: true });
+  return planRun(opened.context, prepared, kept, ignoredProgress, { again: true });
 }
 
 /** The lines that are left out, with the reason. Plan and run are to say the same. */
 async function leftOut(): Promise<string[]> {
   const preview = await previewCampaign(await prepareCampaign('campaign.yaml', settings), opened.context);
   const run = await plan();
-  const rejected = await leftOutOf(opened.ledger.pool, run);
+  const rejected = await rejectedContactsOf(opened.ledger.pool, run);
   expect(preview.rejected).toEqual(rejected);
   expect((await requireSummary(opened.context, run)).contacts).toEqual(preview.contacts);
   return rejected.map(({ file, line, reason, detail }) => `${file}:${line} ${reason}: ${detail}`);
@@ -231,7 +231,7 @@ describe('an address that was sent to within the time of notWithin', () => {
     expect(await leftOut()).toEqual([]);
     await capped('any');
     expect(await leftOut()).toHaveLength(2);
-    await giveAllRows(pool);
+    await createAllRequestRows(pool);
     await pool.query("UPDATE requests SET updated_at = now() - interval '8 days'");
     expect(await leftOut()).toEqual([]);
   });
@@ -247,7 +247,7 @@ test('a run that would exceed its budget is not planned', async () => {
     ),
   );
   await writeCampaign('file: contacts.csv, columns: { Recipient: to }', 'budget: { campaign: 0.19 }');
-  expect(await problemsLater(plan)).toEqual([
+  expect(await problemsRejected(plan)).toEqual([
     'campaign.yaml:6:21: The budget of the campaign is 0.19 NZD; this plan would cost 0.20 NZD.',
   ]);
   expect((await opened.ledger.pool.query('SELECT FROM runs')).rowCount).toBe(0);
@@ -267,7 +267,7 @@ message: { Message: Hello, ChargeCode: "[[code]]" }
 chargeCodes: codes.txt
 `,
   );
-  expect(await problemsLater(plan)).toEqual([
+  expect(await problemsRejected(plan)).toEqual([
     expect.stringMatching(/^contacts.csv:3: ChargeCode "X" is not in codes.txt/),
   ]);
   expect((await opened.ledger.pool.query('SELECT FROM runs')).rowCount).toBe(0);
@@ -337,7 +337,7 @@ describe('the result file', () => {
     const kept = keepContactFiles();
     const options = { kept, contactFiles: ['mended.csv'] };
     const prepared = await prepareCampaign('campaign.yaml', settings, options);
-    const again = await planRun(opened.context, prepared, kept, unwatched, { again: true });
+    const again = await planRun(opened.context, prepared, kept, ignoredProgress, { again: true });
     expect((await requireSummary(opened.context, again)).recipients.total).toBe(1);
     const result = await resultOf(again);
     expect(result).toContain(`0412000012,Good,A,${again},2,pending,`);
@@ -369,7 +369,7 @@ describe('the result file', () => {
   test('of a run whose files were not kept says what to use instead', async () => {
     const run = await planned();
     await opened.ledger.pool.query('DELETE FROM contact_files WHERE run_id = $1', [run]);
-    expect(await problemsLater(() => resultOf(run))).toEqual([
+    expect(await problemsRejected(() => resultOf(run))).toEqual([
       `run ${run}: The contact files of this run were not kept: it was planned by an earlier version of Volley. \`volley report run\` lists the contacts that were left out.`,
     ]);
   });

@@ -13,10 +13,10 @@ import { setRateLimits } from '../../../src/ledger/limits/rates.ts';
 import { paper } from '../../../src/report/screen.ts';
 import { anAccount } from '../../support/account.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
+import { ignoredProgress } from '../../support/ignored-progress.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
-import { problemsLater } from '../../support/problems.ts';
-import { giveRows } from '../../support/rows.ts';
-import { unwatched } from '../../support/unwatched.ts';
+import { createRequestRows } from '../../support/request-rows.ts';
+import { problemsRejected } from '../../support/thrown-problems.ts';
 import { accountsYaml, makeWorkspace, type Workspace } from '../../support/workspace.ts';
 
 let opened: TestLedger;
@@ -72,7 +72,7 @@ const preview = async (): Promise<Preview> => previewCampaign((await prepare()).
 
 async function plan(onForecast: (forecast: RunForecast) => void = () => {}): Promise<string> {
   const { kept, prepared } = await prepare();
-  return planRun(context, prepared, kept, { ...unwatched, onForecast });
+  return planRun(context, prepared, kept, { ...ignoredProgress, onForecast });
 }
 
 const mobile = (index: number): string => `04120${String(index).padStart(5, '0')}`;
@@ -149,7 +149,7 @@ describe('a window of each row', () => {
       { zone: 'Australia/Perth', time: null },
       { zone: 'Pacific/Auckland', time: '2026-11-23T09:00' },
     ]);
-    await giveRows(opened.ledger.pool, run);
+    await createRequestRows(opened.ledger.pool, run);
     await query(`UPDATE requests SET state = 'rejected' WHERE run_id = $1`, run);
     await query(`UPDATE slices SET state = 'waiting', job = NULL WHERE run_id = $1`, run);
     await query(`UPDATE runs SET state = 'completed' WHERE run_id = $1`, run);
@@ -222,8 +222,8 @@ describe('the end of a run', () => {
     await write(rows, `${deadline}\nonDeadline: refuse`, 'Message: Hi');
     await setRateLimits(opened.ledger.pool, 'sandbox', { requestsPerSecond: 0.01 });
     const problem = [`campaign.yaml:9:11: ${late}`];
-    expect(await problemsLater(preview)).toEqual(problem);
-    expect(await problemsLater(plan)).toEqual(problem);
+    expect(await problemsRejected(preview)).toEqual(problem);
+    expect(await problemsRejected(plan)).toEqual(problem);
     expect(await query('SELECT FROM runs WHERE run_id <> $1', '')).toEqual([]);
   });
 
@@ -233,8 +233,8 @@ describe('the end of a run', () => {
     const problem = [
       'campaign.yaml:8:11: 10 recipients would be sent to after 2026-11-20T08:10 UTC, and the last at 2026-11-20T08:13; among them line 41 (+61412000039), line 40 (+61412000038), line 39 (+61412000037).',
     ];
-    expect(await problemsLater(preview)).toEqual(problem);
-    expect(await problemsLater(plan)).toEqual(problem);
+    expect(await problemsRejected(preview)).toEqual(problem);
+    expect(await problemsRejected(plan)).toEqual(problem);
   });
 
   test('has a deadline that is a time of day: the next one', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type PreparedCampaign, prepareCampaign } from '../../../src/engine/plan/prepare.ts';
 import { collectBatches } from '../../support/collect.ts';
-import { problemsLater } from '../../support/problems.ts';
+import { problemsRejected } from '../../support/thrown-problems.ts';
 import { wav } from '../../support/wav.ts';
 import { makeWorkspace, type Workspace } from '../../support/workspace.ts';
 
@@ -42,7 +42,7 @@ function prepare(environment: Record<string, string> = {}): Promise<PreparedCamp
   });
 }
 
-const problems = (environment?: Record<string, string>) => problemsLater(() => prepare(environment));
+const problems = (environment?: Record<string, string>) => problemsRejected(() => prepare(environment));
 
 /** Writes the campaign anew, with one text in it replaced by another. */
 const change = (from: string, to: string) =>
@@ -144,10 +144,10 @@ ${numbers.map((number, index) => `    - { Tone: ${index + 1}, RouteNumber: "${nu
 describe('what is wrong is told before anything is read further', () => {
   test('a campaign that is not there, or is a folder', async () => {
     const settings = { workingFolder: workspace.folder, environment: {} };
-    expect(await problemsLater(() => prepareCampaign('none.yaml', settings))).toEqual([
+    expect(await problemsRejected(() => prepareCampaign('none.yaml', settings))).toEqual([
       'none.yaml: The campaign file cannot be read (it does not exist).',
     ]);
-    expect(await problemsLater(() => prepareCampaign('night', settings))).toEqual([
+    expect(await problemsRejected(() => prepareCampaign('night', settings))).toEqual([
       'night: The campaign file cannot be read (it is a folder).',
     ]);
   });

@@ -8,10 +8,10 @@ import { previewCampaign } from '../../../src/engine/plan/preview.ts';
 import type { Preview } from '../../../src/engine/plan/previewed.ts';
 import { requireSummary } from '../../../src/engine/runs/find-run.ts';
 import type { Settings } from '../../../src/engine/settings.ts';
+import { ignoredProgress } from '../../support/ignored-progress.ts';
 import { anEnvelope, openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { liveHeap } from '../../support/live-heap.ts';
-import { problemsLater } from '../../support/problems.ts';
-import { unwatched } from '../../support/unwatched.ts';
+import { problemsRejected } from '../../support/thrown-problems.ts';
 import { accountsYaml, makeWorkspace, type Workspace } from '../../support/workspace.ts';
 
 let opened: TestLedger;
@@ -90,7 +90,9 @@ describe('the preview counts what a run of the same campaign would have', () => 
   ])('%s, %i to a request', async (message, chunkSize) => {
     const parts = { message, chunkSize };
     const previewed = await preview(rows, parts);
-    const run = await planRun(opened.context, await prepare(rows, parts), kept, unwatched, { again: true });
+    const run = await planRun(opened.context, await prepare(rows, parts), kept, ignoredProgress, {
+      again: true,
+    });
     const { contacts, requests, recipients } = await requireSummary(opened.context, run);
     const { rows: envelopes } = await opened.ledger.pool.query(
       'SELECT count(*)::integer FROM envelopes WHERE run_id = $1',
@@ -111,7 +113,9 @@ describe('the preview counts what a run of the same campaign would have', () => 
       contacts: ', where: [{ column: code, in: [C1, C3] }]',
     };
     const previewed = await preview(rows, parts);
-    const run = await planRun(opened.context, await prepare(rows, parts), kept, unwatched, { again: true });
+    const run = await planRun(opened.context, await prepare(rows, parts), kept, ignoredProgress, {
+      again: true,
+    });
     const { contacts } = await requireSummary(opened.context, run);
     expect(previewed.contacts).toEqual(contacts);
     expect(contacts.read).toBe(19);
@@ -407,7 +411,7 @@ Estimated cost
   test('stops the plan when it would be over the budget', async () => {
     const budget = (limit: string) => ({ message, more: `budget: { subAccounts: { A: ${limit} } }` });
     await preview(rows, budget('0.255'));
-    expect(await problemsLater(() => preview(rows, budget('0.25')))).toEqual([
+    expect(await problemsRejected(() => preview(rows, budget('0.25')))).toEqual([
       'campaign.yaml:7:29: The budget of SubAccount "A" is 0.25 NZD; this plan would cost 0.255 NZD.',
     ]);
   });
@@ -417,7 +421,7 @@ test('without a rate, the cost is not known, and no budget can be kept', async (
   const previewed = await preview([`${number(1)},A,C`], { message: '{ Message: Hello }' });
   expect(previewed.cost).toEqual({ kind: 'unknown', why: 'the account has no rate for sms' });
   const parts = { message: '{ Message: Hello }', more: 'budget: { campaign: 5 }' };
-  expect(await problemsLater(() => preview([], parts))).toEqual([
+  expect(await problemsRejected(() => preview([], parts))).toEqual([
     'campaign.yaml:7:9: A budget cannot be kept where the cost cannot be told: the account has no rate for sms. Add it to its "rates", or remove "budget".',
   ]);
 });

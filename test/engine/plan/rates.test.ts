@@ -14,10 +14,10 @@ import { recordOutcomeChanges } from '../../../src/ledger/billing/changes.ts';
 import type { BillingTotal } from '../../../src/ledger/billing/report.ts';
 import { billingOf } from '../../support/billing.ts';
 import { claimRequests, settleRequests } from '../../support/claims.ts';
+import { ignoredProgress } from '../../support/ignored-progress.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
-import { problemsLater } from '../../support/problems.ts';
 import { type SendPeer, type SendReply, sendPeer } from '../../support/send-peer.ts';
-import { unwatched } from '../../support/unwatched.ts';
+import { problemsRejected } from '../../support/thrown-problems.ts';
 import { accountsYaml, makeWorkspace, type Workspace } from '../../support/workspace.ts';
 
 let opened: TestLedger;
@@ -82,7 +82,7 @@ async function preview(context: EngineContext): Promise<Preview> {
 
 async function plan(context: EngineContext): Promise<string> {
   const kept = keepContactFiles();
-  return planRun(context, await prepareCampaign('campaign.yaml', settings, { kept }), kept, unwatched, {
+  return planRun(context, await prepareCampaign('campaign.yaml', settings, { kept }), kept, ignoredProgress, {
     again: true,
   });
 }
@@ -237,8 +237,8 @@ describe('who has no rate', () => {
     await writeCampaign(numbers, 'budget: { campaign: 100 }');
     const problem =
       'campaign.yaml:7:9: A budget cannot be kept where the cost cannot be told: 4 recipients have no rate for sms that is valid now, such as +12015550123. Add it to its "rates", or remove "budget".';
-    expect(await problemsLater(() => preview(at('2026-10-01T00:00:00Z')))).toEqual([problem]);
-    expect(await problemsLater(() => plan(at('2026-10-01T00:00:00Z')))).toEqual([problem]);
+    expect(await problemsRejected(() => preview(at('2026-10-01T00:00:00Z')))).toEqual([problem]);
+    expect(await problemsRejected(() => plan(at('2026-10-01T00:00:00Z')))).toEqual([problem]);
   });
 
   test('is counted as unrated when it was sent', async () => {
@@ -265,7 +265,7 @@ test('a run that sends again is planned, and held against its budget, by the rat
     'channel: sms, unit: part, price: 1',
     'channel: sms, unit: part, destination: CA, price: 2',
   );
-  expect(await problemsLater(again)).toEqual([
+  expect(await problemsRejected(again)).toEqual([
     `run ${run}, budget.campaign: The budget of the campaign is 9.00 NZD; this plan would cost 11.00 NZD.`,
   ]);
 

@@ -17,8 +17,8 @@ import {
   planContacts,
   type TestLedger,
 } from '../../support/ledger.ts';
-import { leftOutOf } from '../../support/left-out.ts';
-import { problemsLater } from '../../support/problems.ts';
+import { rejectedContactsOf } from '../../support/rejected-contacts.ts';
+import { problemsRejected } from '../../support/thrown-problems.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -95,7 +95,7 @@ describe('sending again to the failed and the unknown of a run', () => {
     expect(await requireSummary(opened.context, second)).toMatchObject({
       contacts: { read: 3, duplicate: 2 },
     });
-    expect(await leftOutOf(opened.ledger.pool, second)).toEqual(
+    expect(await rejectedContactsOf(opened.ledger.pool, second)).toEqual(
       [3, 6].map((line) => ({
         file: '',
         line,
@@ -104,7 +104,7 @@ describe('sending again to the failed and the unknown of a run', () => {
         detail: `sent again by run ${first}`,
       })),
     );
-    expect(await problemsLater(() => again(run, 'failed'))).toEqual([
+    expect(await problemsRejected(() => again(run, 'failed'))).toEqual([
       `run ${run}: No recipient is failed, and neither suppressed nor sent to again already; \`volley status ${run}\` shows the states.`,
     ]);
   });
@@ -139,14 +139,14 @@ describe('sending again to the failed and the unknown of a run', () => {
 
   test('is refused while another one of it is being planned', async () => {
     const lock = await lockRunForRerun(opened.ledger.pool, run);
-    expect(await problemsLater(() => again(run, 'failed'))).toEqual([
+    expect(await problemsRejected(() => again(run, 'failed'))).toEqual([
       `run ${run}: A process is sending this run, or making another of it; wait for it, or stop it first.`,
     ]);
     await lock?.release();
   });
 
   test('is refused of a run that there is not', async () => {
-    expect(await problemsLater(() => again('none', 'failed'))).toEqual([
+    expect(await problemsRejected(() => again('none', 'failed'))).toEqual([
       'run none: There is no such run; `volley runs` lists them.',
     ]);
   });
@@ -160,7 +160,7 @@ test('a run that sends again keeps the budget that was set when the first was pl
   await claimRequests(pool, { run, owner, limit: 1, now: new Date() });
   const outcome = { request: 1, attempt: 1, finishedAt: new Date(), httpStatus: null, detail: null };
   await settleRequests(pool, run, owner, [{ ...outcome, state: 'failed' }]);
-  expect(await problemsLater(() => again(run, 'failed'))).toEqual([
+  expect(await problemsRejected(() => again(run, 'failed'))).toEqual([
     `run ${run}, budget.campaign: The budget of the campaign is 0.15 NZD; this plan would cost 0.20 NZD.`,
   ]);
 });

@@ -18,7 +18,7 @@ import { emptyWorld, take } from '../../support/billing-world.ts';
 import { collectBatches } from '../../support/collect.ts';
 import { examples } from '../../support/examples.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
-import { giveRows } from '../../support/rows.ts';
+import { createRequestRows } from '../../support/request-rows.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -117,7 +117,7 @@ test('how long a run took is from its beginning to its end, and there is none be
   await inTransaction(pool, (client) => markBegun(client, run));
   await pool.query(`UPDATE run_states SET changed_at = '2026-11-03T00:00:10Z' WHERE state = 'running'`);
   await inTransaction(pool, (client) => markCompleted(client, run, new Date('2026-11-03T00:00:14Z')));
-  await giveRows(pool, run);
+  await createRequestRows(pool, run);
   await pool.query(`UPDATE requests SET state = 'accepted', attempts = 1`);
   await pool.query(
     `INSERT INTO attempts (run_id, request, attempt, owner, started_at) VALUES ($1, 1, 1, gen_random_uuid(), now())`,

@@ -10,8 +10,8 @@ import {
   planContacts,
   type TestLedger,
 } from '../../support/ledger.ts';
-import { problemsLater } from '../../support/problems.ts';
 import { written } from '../../support/sheets.ts';
+import { problemsRejected } from '../../support/thrown-problems.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -98,7 +98,7 @@ test('who was left out of a request is none of its recipients, and the total is 
 });
 
 test('a run that is not there is told', async () => {
-  expect(await problemsLater(() => failures('none'))).toEqual([
+  expect(await problemsRejected(() => failures('none'))).toEqual([
     'run none: There is no such run; `volley runs` lists them.',
   ]);
 });

@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RunDetails } from '../../../src/report/run-details.ts';
 import { billingOf } from '../../support/billing.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
-import { detailsOf, tellableRun } from '../../support/told-run.ts';
+import { detailsOf, planReportableRun } from '../../support/reportable-run.ts';
 
 let opened: TestLedger;
 let run: string;
 let details: RunDetails;
 beforeAll(async () => {
   opened = await openTestLedger();
-  run = await tellableRun(opened.context);
+  run = await planReportableRun(opened.context);
   details = await detailsOf(opened.context, run, 'Pacific/Auckland');
 });
 afterAll(() => opened.close());

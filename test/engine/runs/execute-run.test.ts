@@ -12,8 +12,8 @@ import { answerSuccess, freePort, httpPeer, type Peer } from '../../gateway/test
 import { anAccount } from '../../support/account.ts';
 import { readJournal } from '../../support/journal.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
-import { problemsLater } from '../../support/problems.ts';
-import { hashKey, long, withKey } from '../../support/purges.ts';
+import { hashKey, longAgo, withKey } from '../../support/purges.ts';
+import { problemsRejected } from '../../support/thrown-problems.ts';
 import { makeWorkspace } from '../../support/workspace.ts';
 
 let opened: TestLedger;
@@ -363,10 +363,10 @@ test('no run is begun without the key of suppressions that are hashed; with it, 
   const { calls, peer } = counting((_, messageId, response) => answerSuccess(messageId, response));
   await using service = await peer;
   const run = await planRun(2);
-  const common = { subAccount: '', reason: '', source: 'reply', createdAt: long } as const;
+  const common = { subAccount: '', reason: '', source: 'reply', createdAt: longAgo } as const;
   await addSuppressions(opened.ledger.pool, [{ channel: 'sms', address: '+61400000003', ...common }]);
   await hashSuppressions(opened.ledger.pool, hashKey, new Date());
-  expect(await problemsLater(() => execute(run, service.url))).toHaveLength(1);
+  expect(await problemsRejected(() => execute(run, service.url))).toHaveLength(1);
   expect((await requireRun(opened.context, run)).state).toBe('planned');
   await executeRun(withKey(opened), run, async () => anAccount({ baseUrl: service.url }), never, noProgress);
   expect(calls.size).toBe(1);

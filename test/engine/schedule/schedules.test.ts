@@ -16,14 +16,14 @@ import {
 import { listTicks } from '../../../src/ledger/schedules/schedules.ts';
 import { anAccount } from '../../support/account.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
+import { ignoredProgress } from '../../support/ignored-progress.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
-import { problemsLater } from '../../support/problems.ts';
-import { unwatched } from '../../support/unwatched.ts';
+import { problemsRejected } from '../../support/thrown-problems.ts';
 import {
   accountsYaml,
   contactsCsv,
   makeWorkspace,
-  onceSmsCampaignYaml,
+  noRepeatCampaignYaml,
   smsCampaignYaml,
   type Workspace,
 } from '../../support/workspace.ts';
@@ -57,7 +57,7 @@ beforeEach(async () => {
 });
 
 const writeCampaign = (schedule: string, name = 'nightly.yaml'): Promise<void> =>
-  workspace.write(`campaigns/${name}`, `${onceSmsCampaignYaml}schedule: { timeZone: UTC, ${schedule} }\n`);
+  workspace.write(`campaigns/${name}`, `${noRepeatCampaignYaml}schedule: { timeZone: UTC, ${schedule} }\n`);
 
 /** A look as a worker takes it. */
 async function look(context: EngineContext = { ...opened.context, now: () => now }): Promise<TickEnd[]> {
@@ -106,14 +106,14 @@ test('a time of a schedule repeats no run, and a run that an operator starts aft
   const startByHand = async () => {
     const kept = keepContactFiles();
     const prepared = await prepareCampaign(path, place.settings, { kept });
-    return planRun({ ...opened.context, now: () => now }, prepared, kept, unwatched);
+    return planRun({ ...opened.context, now: () => now }, prepared, kept, ignoredProgress);
   };
   await look();
   await startByHand();
   later(50);
   const [tick] = await look();
   expect(tick).toMatchObject({ kind: 'started' });
-  expect(await problemsLater(startByHand)).toEqual([
+  expect(await problemsRejected(startByHand)).toEqual([
     expect.stringContaining(`Run ${tick?.kind === 'started' && tick.run} has the same message`),
   ]);
 });

@@ -6,7 +6,7 @@ import { inTransaction } from '../../../src/ledger/session.ts';
 import { billingOf } from '../../support/billing.ts';
 import { emptyWorld } from '../../support/billing-world.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
-import { giveRows } from '../../support/rows.ts';
+import { createRequestRows } from '../../support/request-rows.ts';
 
 let opened: TestLedger;
 let run: string;
@@ -23,7 +23,7 @@ beforeEach(async () => {
   await emptyWorld(ledger, now.toISOString());
   const contacts = Array.from({ length: 4_100 }, (_, place) => aContact(place + 2));
   run = await planContacts(ledger, aRun({ chunkSize: 1, createdAt: now }), contacts);
-  await giveRows(ledger.pool, run);
+  await createRequestRows(ledger.pool, run);
   await ledger.pool.query(
     `
     WITH tried AS (

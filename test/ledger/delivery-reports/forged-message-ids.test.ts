@@ -9,7 +9,7 @@ import { doubtfulRun } from '../../support/doubts.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
 import { anInvoice, invoiceRow, reconcile } from '../../support/invoices.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
-import { problemsLater } from '../../support/problems.ts';
+import { problemsRejected } from '../../support/thrown-problems.ts';
 
 /** A MessageID that names a run and a request, and whose check is wrong, is nobody's; in capitals it is still ours. */
 
@@ -111,7 +111,7 @@ test('a person who names a forged one is told that there is no such request; one
     expect(await findRecipientHistories(opened.ledger.pool, { kind: 'messageId', value: id }, 10)).toEqual(
       [],
     );
-    const problems = await problemsLater(() => resolveDoubts(opened.context, { run, named: [id] }, word));
+    const problems = await problemsRejected(() => resolveDoubts(opened.context, { run, named: [id] }, word));
     expect(problems).toEqual([expect.stringContaining('has no such request')]);
   }
   const named = [messageId.toUpperCase()];

@@ -19,7 +19,7 @@ import {
   planContacts,
   type TestLedger,
 } from '../../support/ledger.ts';
-import { giveRows } from '../../support/rows.ts';
+import { createRequestRows } from '../../support/request-rows.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -42,7 +42,7 @@ async function acceptedRun(lines: readonly number[], fields: Record<string, stri
   const envelope = anEnvelope({ Message: 'Hello', ...fields });
   const contacts = lines.map((line) => aContact(line, { envelope }));
   const run = await planContacts(opened.ledger, aRun({ chunkSize: 100 }), contacts);
-  await giveRows(opened.ledger.pool, run);
+  await createRequestRows(opened.ledger.pool, run);
   await query(`UPDATE requests SET state = 'accepted' WHERE run_id = $1`, [run]);
   const [request] = await query('SELECT message_id FROM request_states WHERE run_id = $1', [run]);
   return { run, messageId: String(request.message_id) };

@@ -10,7 +10,7 @@ import type {
 import { type ClaimedRequest, claimRequests, doubtUnrecorded, settleRequests } from '../../support/claims.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
-import { giveRows } from '../../support/rows.ts';
+import { createRequestRows } from '../../support/request-rows.ts';
 
 /** What the service took under a number of its own. */
 
@@ -179,7 +179,7 @@ describe('a report finds its recipient', () => {
 
   test('and proves that a request is accepted that is in doubt again', async () => {
     const { run } = await acceptedRun('12AB34CD');
-    await giveRows(opened.ledger.pool, run);
+    await createRequestRows(opened.ledger.pool, run);
     await query(`UPDATE requests SET state = 'in_doubt' WHERE run_id = $1`, [run]);
     await apply({ jobNumber: '12AB34CD' });
     expect(await query('SELECT state FROM request_states WHERE run_id = $1', [run])).toEqual([

@@ -14,9 +14,9 @@ import {
   planContacts,
   type TestLedger,
 } from '../../support/ledger.ts';
-import { leftOutOf } from '../../support/left-out.ts';
 import { addressesOf, asStored } from '../../support/outgoing.ts';
-import { giveRows } from '../../support/rows.ts';
+import { rejectedContactsOf } from '../../support/rejected-contacts.ts';
+import { createRequestRows } from '../../support/request-rows.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -129,7 +129,7 @@ test('of equal addresses the first stays, and the others are listed with the lin
     duplicate: 2,
     suppressed: 0,
   });
-  expect(await leftOutOf(opened.ledger.pool, run)).toEqual([
+  expect(await rejectedContactsOf(opened.ledger.pool, run)).toEqual([
     { file: '', line: 4, column: 'phone', reason: 'duplicate', detail: 'same address as line 2' },
     { file: '', line: 5, column: 'phone', reason: 'duplicate', detail: 'same address as line 2' },
   ]);
@@ -184,7 +184,7 @@ test('any text comes back from the ledger as it went in, whether or not its requ
         for (const chunkSize of [3, 1]) {
           const run = await plan(contacts, { chunkSize });
           const withRows = await plan(contacts, { chunkSize });
-          await giveRows(opened.ledger.pool, withRows);
+          await createRequestRows(opened.ledger.pool, withRows);
           for (const requests of [await plannedRequests(run), await plannedRequests(withRows)]) {
             expect(requests[0]?.envelope).toEqual(envelope);
             expect(requests.map((request) => request.destinations)).toEqual(

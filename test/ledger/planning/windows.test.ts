@@ -11,7 +11,7 @@ import {
   openWindow,
 } from '../../../src/ledger/slices/windows.ts';
 import { aContact, anEnvelope, aRun, planContacts } from '../../support/ledger.ts';
-import { giveRows } from '../../support/rows.ts';
+import { createRequestRows } from '../../support/request-rows.ts';
 import { useSlicedLedger } from '../../support/sliced-ledger.ts';
 import { sliceStates } from '../../support/slices.ts';
 
@@ -127,7 +127,7 @@ describe('a run with windows', () => {
 
   test('has slices of their own for the halves of rejected requests of each window', async () => {
     const run = await planIn('AACC');
-    await giveRows(opened.ledger.pool, run);
+    await createRequestRows(opened.ledger.pool, run);
     await rows(`UPDATE requests SET state = 'rejected' WHERE run_id = $1`, run);
     await inTransaction(opened.ledger.pool, (client) => divideRequests(client, { run, requests: [1, 2] }));
     expect(await slicesOf(run)).toEqual([

@@ -16,7 +16,7 @@ import { billingOf } from '../../support/billing.ts';
 import { collect } from '../../support/collect.ts';
 import { examples } from '../../support/examples.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
-import { giveRows } from '../../support/rows.ts';
+import { createRequestRows } from '../../support/request-rows.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -94,7 +94,7 @@ function divide(run: string, requests: readonly number[]): Promise<DividedReques
 
 /** Marks these as rejected after an attempt, as a settlement does. */
 async function reject(run: string, requests: readonly number[]): Promise<void> {
-  await giveRows(opened.ledger.pool, run);
+  await createRequestRows(opened.ledger.pool, run);
   await query(
     `WITH attempt AS (
        INSERT INTO attempts (run_id, request, attempt, owner, started_at, verdict)

@@ -4,7 +4,7 @@ import { readContents } from '../../../src/ledger/requests/contents.ts';
 import { markUnsentInDoubt } from '../../../src/ledger/runs/stop.ts';
 import type { SendingSlice } from '../../../src/ledger/slices/acquire.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
-import { holdNextSlice } from '../../support/slices.ts';
+import { acquireSliceOf } from '../../support/slices.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -14,7 +14,7 @@ afterAll(() => opened.close());
 
 async function holdSix(): Promise<SendingSlice> {
   const contacts = Array.from({ length: 6 }, (_, index) => aContact(index + 2));
-  return holdNextSlice(opened.ledger, await planContacts(opened.ledger, aRun({ chunkSize: 1 }), contacts));
+  return acquireSliceOf(opened.ledger, await planContacts(opened.ledger, aRun({ chunkSize: 1 }), contacts));
 }
 
 async function claim({ run, slice, owner, version, claimedTo }: SendingSlice, to: number): Promise<Advance> {

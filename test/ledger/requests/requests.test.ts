@@ -24,9 +24,9 @@ import {
   type TestLedger,
 } from '../../support/ledger.ts';
 import { addressesOf } from '../../support/outgoing.ts';
+import { createRequestRows } from '../../support/request-rows.ts';
 import { settleRequests as settle, startNextAttempt } from '../../support/requests.ts';
-import { giveRows } from '../../support/rows.ts';
-import { claimFrom, holdNextSlice } from '../../support/slices.ts';
+import { acquireSliceOf, claimFrom } from '../../support/slices.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -93,7 +93,7 @@ async function claimTogether(
 }
 
 test('of many who claim at once only the holder of the slice is given its requests, each once', async () => {
-  const slice = await holdNextSlice(opened.ledger, await planRequests(100));
+  const slice = await acquireSliceOf(opened.ledger, await planRequests(100));
   const numbers: number[] = [];
   let isDone = false;
   const others = Array.from({ length: 8 }, async () => {
@@ -113,8 +113,8 @@ test('of many who claim at once only the holder of the slice is given its reques
 
 test('many claims at once of requests that have rows never hand out a request twice', async () => {
   const run = await planRequests(100);
-  const slice = await holdNextSlice(opened.ledger, run);
-  await giveRows(opened.ledger.pool, run);
+  const slice = await acquireSliceOf(opened.ledger, run);
+  await createRequestRows(opened.ledger.pool, run);
   const numbers = (await claimTogether(slice, 10, 5)).map(({ request }) => request);
   expect(numbers.length).toBe(100);
   expect(new Set(numbers).size).toBe(100);
@@ -147,7 +147,7 @@ test('an outcome settles only the attempt that it is of, whoever the owner is', 
 test('what was given back is claimed again by nobody who has lost the slice, nor while the run is paused', async () => {
   const { ledger } = opened;
   const run = await planRequests(1);
-  const lost = await holdNextSlice(ledger, run);
+  const lost = await acquireSliceOf(ledger, run);
   const {
     claimed: [first],
   } = await claimFrom(ledger, lost, 1);
@@ -156,7 +156,7 @@ test('what was given back is claimed again by nobody who has lost the slice, nor
   await settle(ledger.hot, [{ ...released, state: 'planned', verdict: 'released' }]);
   await returnSlice(await ledger.queue(), ledger.pool, lost, new Date());
   expect((await claimFrom(ledger, lost, 1)).claimed).toEqual([]);
-  const held = await holdNextSlice(ledger, run);
+  const held = await acquireSliceOf(ledger, run);
   expect((await claimFrom(ledger, lost, 1)).claimed).toEqual([]);
   await pauseRun(await ledger.queue(), ledger.pool, run, 'enough');
   expect((await claimFrom(ledger, held, 1)).claimed).toEqual([]);
@@ -414,8 +414,8 @@ describe('recipients who are suppressed when their request is claimed', () => {
   test('are left out once, however many claims there are at a time', async () => {
     const run = await plan(60, 3);
     await suppress(Array.from({ length: 20 }, (_, index) => index * 3 + 2));
-    const slice = await holdNextSlice(opened.ledger, run);
-    await giveRows(opened.ledger.pool, run);
+    const slice = await acquireSliceOf(opened.ledger, run);
+    await createRequestRows(opened.ledger.pool, run);
     const sent = claimedAddresses(await claimTogether(slice, 10, 2)).flat();
     expect(sent.toSorted()).toEqual(
       Array.from({ length: 60 }, (_, index) => index + 2)
@@ -464,7 +464,7 @@ test('requests of a cancelled run are cancelled also when rows are to be given t
     [1, 2, 3].map((line) => aContact(line)),
   );
   await cancelRun(await opened.ledger.queue(), pool, run, 'wrong list', new Date());
-  await giveRows(pool, run);
+  await createRequestRows(pool, run);
   const { rows } = await pool.query('SELECT DISTINCT state FROM request_states WHERE run_id = $1', [run]);
   expect(rows).toEqual([{ state: 'cancelled' }]);
 });

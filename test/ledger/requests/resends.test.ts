@@ -12,7 +12,7 @@ import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import { type ClaimedRequest, claimRequests, type Settlement, settleRequests } from '../../support/claims.ts';
 import { doubtfulRun } from '../../support/doubts.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
-import { holdNextSlice } from '../../support/slices.ts';
+import { acquireSliceOf } from '../../support/slices.ts';
 
 /** What was sent again after a doubt may have arrived the first time: nothing that happens later says that it did not. */
 
@@ -138,7 +138,7 @@ test('it is in doubt, not cancelled, when its run is cancelled before it is sent
 
 test('it is in doubt, not cancelled, when its run is cancelled while its slice is held', async () => {
   const run = await runToSendAgain();
-  const slice = await holdNextSlice(opened.ledger, run);
+  const slice = await acquireSliceOf(opened.ledger, run);
   await opened.ledger.pool.query(`UPDATE runs SET state = 'cancelled' WHERE run_id = $1`, [run]);
   const queue = await opened.ledger.queue();
   const plan = {

@@ -5,7 +5,7 @@ import { acquireSlice } from '../../../src/ledger/slices/acquire.ts';
 import { reclaimSlicesOfEndedWorkers } from '../../../src/ledger/slices/reclaim.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { claimRequests, settleRequests, startNextAttempt } from '../../support/requests.ts';
-import { outwaitStart } from '../../support/slices.ts';
+import { waitAfterServerStart } from '../../support/slices.ts';
 import {
   anotherWorkerReclaims,
   answerIsRecorded,
@@ -27,7 +27,7 @@ let late: pg.Pool;
 beforeAll(async () => {
   opened = await openTestLedger();
   late = new pg.Pool({ connectionString: opened.url, max: 1 });
-  await outwaitStart(opened.ledger);
+  await waitAfterServerStart(opened.ledger);
 });
 afterAll(async () => {
   await late.end();

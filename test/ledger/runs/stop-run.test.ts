@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { beginRun } from '../../../src/ledger/runs/begin.ts';
 import { cancelRun, pauseRun } from '../../../src/ledger/runs/stop.ts';
-import { giveRows } from '../../support/rows.ts';
+import { createRequestRows } from '../../support/request-rows.ts';
 import { useSlicedLedger } from '../../support/sliced-ledger.ts';
 import {
+  acquireNextSlice,
+  acquireSendingSlice,
   claimFrom,
   planSlicedRun,
   requestStates,
   sliceStates,
-  takeHeldSlice,
-  takeSlice,
   waitingJobs,
 } from '../../support/slices.ts';
 
@@ -46,7 +46,7 @@ async function runOf(run: string) {
 describe('a run that is paused', () => {
   test('says why, and has nothing in the queue any more but what is held', async () => {
     const run = await beginNew(4);
-    await takeHeldSlice(opened.ledger);
+    await acquireSendingSlice(opened.ledger);
     expect(await pause(run)).toEqual({ changed: true, state: 'running' });
     expect(await runOf(run)).toEqual({ state: 'paused', state_reason: 'lunch' });
     expect((await sliceStates(opened.ledger, run)).toSorted()).toEqual([
@@ -57,7 +57,7 @@ describe('a run that is paused', () => {
 
   test('gives nothing to those who hold its slices', async () => {
     const run = await beginNew(1);
-    const held = await takeHeldSlice(opened.ledger);
+    const held = await acquireSendingSlice(opened.ledger);
     await pause(run);
     expect((await claimFrom(opened.ledger, held, 1)).claimed).toEqual([]);
     expect(await requestStates(opened.ledger, run)).toEqual(['planned']);
@@ -71,9 +71,9 @@ describe('a run that is paused', () => {
     expect(await sliceStates(opened.ledger, run)).toEqual([
       ...['waiting', 'queued', 'queued', 'waiting', 'waiting'],
     ]);
-    await takeHeldSlice(opened.ledger);
-    await takeHeldSlice(opened.ledger);
-    expect(await takeSlice(opened.ledger)).toEqual({ kind: 'none' });
+    await acquireSendingSlice(opened.ledger);
+    await acquireSendingSlice(opened.ledger);
+    expect(await acquireNextSlice(opened.ledger)).toEqual({ kind: 'none' });
   });
 
   test('is not paused a second time', async () => {
@@ -86,7 +86,7 @@ describe('a run that is paused', () => {
 describe('a run that is cancelled', () => {
   test('sends nothing of what is planned, and keeps what is on its way for who sends it', async () => {
     const run = await beginNew(3);
-    await claimFrom(opened.ledger, await takeHeldSlice(opened.ledger), 1);
+    await claimFrom(opened.ledger, await acquireSendingSlice(opened.ledger), 1);
     expect(await cancel(run)).toEqual({ changed: true, state: 'running' });
     expect((await requestStates(opened.ledger, run)).toSorted()).toEqual([
       'cancelled',
@@ -107,7 +107,7 @@ describe('a run that is cancelled', () => {
   test('has in doubt what was to be sent again after a doubt, because the service may have it', async () => {
     const run = await beginNew(2);
     await pause(run);
-    await giveRows(opened.ledger.pool, run);
+    await createRequestRows(opened.ledger.pool, run);
     await opened.ledger.pool.query(
       'UPDATE requests SET resends = 1, attempts = 1 WHERE run_id = $1 AND request = 1',
       [run],

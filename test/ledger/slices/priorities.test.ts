@@ -7,7 +7,13 @@ import { finishSlice } from '../../../src/ledger/slices/finish.ts';
 import { findPreemptingRun } from '../../../src/ledger/slices/priority.ts';
 import { readDispatchProgress } from '../../../src/ledger/slices/progress.ts';
 import { useSlicedLedger } from '../../support/sliced-ledger.ts';
-import { claimFrom, planSlicedRun, sliceStates, takeHeldSlice, takeSlice } from '../../support/slices.ts';
+import {
+  acquireNextSlice,
+  acquireSendingSlice,
+  claimFrom,
+  planSlicedRun,
+  sliceStates,
+} from '../../support/slices.ts';
 
 const opened = useSlicedLedger();
 
@@ -38,7 +44,7 @@ describe('taking a slice', () => {
   test('takes that of the most urgent run first, however late it came', async () => {
     const runs = [await begin('bulk'), await begin('normal'), await begin('urgent')];
     for (const [index, priority] of (['urgent', 'normal', 'bulk'] as const).entries()) {
-      const held = await takeHeldSlice(opened.ledger);
+      const held = await acquireSendingSlice(opened.ledger);
       expect(held.run).toBe(runs[2 - index]);
       await finish(held, priority);
     }
@@ -47,38 +53,38 @@ describe('taking a slice', () => {
   test('leaves a run alone while a more urgent one of its account is in somebody’s hands', async () => {
     const bulk = await begin('bulk', 2);
     await begin('urgent');
-    const urgent = await takeHeldSlice(opened.ledger);
-    expect([await takeSlice(opened.ledger), await takeSlice(opened.ledger)]).toEqual([
+    const urgent = await acquireSendingSlice(opened.ledger);
+    expect([await acquireNextSlice(opened.ledger), await acquireNextSlice(opened.ledger)]).toEqual([
       { kind: 'preempted' },
       { kind: 'preempted' },
     ]);
-    expect(await takeSlice(opened.ledger)).toEqual({ kind: 'none' });
+    expect(await acquireNextSlice(opened.ledger)).toEqual({ kind: 'none' });
     expect(await sliceStates(opened.ledger, bulk)).toEqual(['waiting', 'queued', 'queued']);
 
     await finish(urgent, 'urgent');
     await outwaitTurns();
-    expect((await takeHeldSlice(opened.ledger)).run).toBe(bulk);
+    expect((await acquireSendingSlice(opened.ledger)).run).toBe(bulk);
   });
 
   test('goes by the account: those of others are not overtaken', async () => {
     const bulk = await begin('bulk', 1, 'other');
     await begin('urgent');
-    await takeHeldSlice(opened.ledger);
-    expect((await takeHeldSlice(opened.ledger)).run).toBe(bulk);
+    await acquireSendingSlice(opened.ledger);
+    expect((await acquireSendingSlice(opened.ledger)).run).toBe(bulk);
   });
 
   test('goes on when the more urgent run is paused', async () => {
     const bulk = await begin('bulk');
     const urgent = await begin('urgent');
     await pauseRun(opened.queue, opened.ledger.pool, urgent, 'test');
-    expect((await takeHeldSlice(opened.ledger)).run).toBe(bulk);
+    expect((await acquireSendingSlice(opened.ledger)).run).toBe(bulk);
   });
 
   test('takes only urgent ones where there is room for no others', async () => {
     await begin('normal', 1, 'other');
-    expect(await takeSlice(opened.ledger, undefined, [], 'urgent')).toEqual({ kind: 'none' });
+    expect(await acquireNextSlice(opened.ledger, undefined, [], 'urgent')).toEqual({ kind: 'none' });
     const urgent = await begin('urgent');
-    expect(await takeSlice(opened.ledger, undefined, [], 'urgent')).toMatchObject({
+    expect(await acquireNextSlice(opened.ledger, undefined, [], 'urgent')).toMatchObject({
       kind: 'held',
       slice: { run: urgent },
     });
@@ -87,7 +93,7 @@ describe('taking a slice', () => {
 
 test('a run that is overtaken says so, and which run goes before it', async () => {
   const bulk = await begin('bulk');
-  await takeHeldSlice(opened.ledger);
+  await acquireSendingSlice(opened.ledger);
   const normal = await begin('normal');
   const urgent = await begin('urgent');
   const { pool } = opened.ledger;

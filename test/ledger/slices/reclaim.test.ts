@@ -7,13 +7,13 @@ import { reclaimSlicesOfEndedWorkers } from '../../../src/ledger/slices/reclaim.
 import { openWorkerSession } from '../../../src/ledger/slices/session.ts';
 import { useSlicedLedger } from '../../support/sliced-ledger.ts';
 import {
+  acquireNextSlice,
+  acquireSendingSlice,
   claimFrom,
-  endGrace,
+  endStartupGrace,
   planSlicedRun,
   requestStates,
   sliceStates,
-  takeHeldSlice,
-  takeSlice,
 } from '../../support/slices.ts';
 
 const opened = useSlicedLedger();
@@ -34,7 +34,7 @@ async function begin(slices: number, requestsInSlice = 1): Promise<string> {
 
 describe('the slices of dead workers', () => {
   async function takeAs(worker: string): Promise<void> {
-    await claimFrom(opened.ledger, await takeHeldSlice(opened.ledger, worker), 1);
+    await claimFrom(opened.ledger, await acquireSendingSlice(opened.ledger, worker), 1);
   }
 
   const reclaim = (self: string | null = null) =>
@@ -77,7 +77,7 @@ describe('the slices of dead workers', () => {
     const session = await openWorkerSession(opened.ledger.pool, self, () => undefined, true);
     expect(await reclaim(self)).toBe(0);
     expect(await reclaim()).toBe(0);
-    await endGrace(opened.ledger);
+    await endStartupGrace(opened.ledger);
     expect(await reclaim()).toBe(1);
     await session.close();
   });
@@ -93,7 +93,7 @@ describe('the slices of dead workers', () => {
     const next = await openWorkerSession(opened.ledger.pool, self, () => undefined, true);
     expect(await graces()).toEqual(begun);
     await next.close();
-    await endGrace(opened.ledger);
+    await endStartupGrace(opened.ledger);
   });
 
   test('wait outside the queue in a run that is paused', async () => {
@@ -102,7 +102,7 @@ describe('the slices of dead workers', () => {
     await pauseRun(opened.queue, opened.ledger.pool, run, 'enough');
     expect(await reclaim()).toBe(1);
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'waiting']);
-    expect(await takeSlice(opened.ledger)).toEqual({ kind: 'none' });
+    expect(await acquireNextSlice(opened.ledger)).toEqual({ kind: 'none' });
   });
 
   test('are done in a run that was cancelled, and what they gave back before they died is cancelled', async () => {

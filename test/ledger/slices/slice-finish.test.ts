@@ -7,17 +7,17 @@ import { cancelRun, pauseRun } from '../../../src/ledger/runs/stop.ts';
 import type { HeldSlice, SendingSlice } from '../../../src/ledger/slices/acquire.ts';
 import { type DoubtPolicy, finishSlice } from '../../../src/ledger/slices/finish.ts';
 import { readDispatchProgress } from '../../../src/ledger/slices/progress.ts';
+import { createRequestRows } from '../../support/request-rows.ts';
 import { settleRequests } from '../../support/requests.ts';
-import { giveRows } from '../../support/rows.ts';
 import { useSlicedLedger } from '../../support/sliced-ledger.ts';
 import {
+  acquireAnySlice,
+  acquireNextSlice,
+  acquireSendingSlice,
   claimFrom,
   planSlicedRun,
   requestStates,
   sliceStates,
-  takeAnySlice,
-  takeHeldSlice,
-  takeSlice,
   waitingJobs,
 } from '../../support/slices.ts';
 
@@ -55,7 +55,7 @@ function finish(held: HeldSlice, policy = hold, interrupted = false) {
 
 /** As if all of a slice had been sent, and come to this. */
 async function settleAll({ run, first, last }: SendingSlice, state: RequestState): Promise<void> {
-  await giveRows(opened.ledger.pool, run);
+  await createRequestRows(opened.ledger.pool, run);
   await opened.ledger.pool.query(
     'UPDATE requests SET state = $4 WHERE run_id = $1 AND request BETWEEN $2 AND $3',
     [run, first, last, state],
@@ -78,7 +78,7 @@ async function waitingForALock(pool: pg.Pool): Promise<number> {
 describe('a slice that is given up', () => {
   test('is done when nothing of it is left to send, and the next goes into the queue', async () => {
     const run = await beginNew(3);
-    const held = await takeHeldSlice(opened.ledger);
+    const held = await acquireSendingSlice(opened.ledger);
     await settleAll(held, 'accepted');
     expect(await finish(held)).toBe('done');
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'done', 'queued', 'waiting']);
@@ -89,7 +89,10 @@ describe('a slice that is given up', () => {
     const { pool, hot } = opened.ledger;
     const run = await planSlicedRun(opened.ledger, 2);
     await beginRun(opened.queue, pool, { ...planOf(run), maxRunSlices: 2 }, hold, new Date());
-    const [finished, other] = [await takeHeldSlice(opened.ledger), await takeHeldSlice(opened.ledger)];
+    const [finished, other] = [
+      await acquireSendingSlice(opened.ledger),
+      await acquireSendingSlice(opened.ledger),
+    ];
     await settleAll(finished, 'accepted');
     const blocker = await pool.connect();
     try {
@@ -111,23 +114,23 @@ describe('a slice that is given up', () => {
 
   test('is for another holding when something of it is planned', async () => {
     const run = await beginNew(1, 2);
-    const held = await takeHeldSlice(opened.ledger);
+    const held = await acquireSendingSlice(opened.ledger);
     expect(await finish(held)).toBe('returned');
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'queued']);
   });
 
   test('waits outside the queue while its run is paused', async () => {
     const run = await beginNew(2, 2);
-    const held = await takeHeldSlice(opened.ledger);
+    const held = await acquireSendingSlice(opened.ledger);
     await pauseRun(opened.queue, opened.ledger.pool, run, 'enough');
     expect(await finish(held)).toBe('returned');
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'waiting', 'waiting']);
-    expect(await takeSlice(opened.ledger)).toEqual({ kind: 'none' });
+    expect(await acquireNextSlice(opened.ledger)).toEqual({ kind: 'none' });
   });
 
   test('leaves nothing that is sending behind: it is in doubt', async () => {
     const run = await beginNew(1, 2);
-    const held = await takeHeldSlice(opened.ledger);
+    const held = await acquireSendingSlice(opened.ledger);
     await claimFrom(opened.ledger, held, 2);
     expect(await finish(held)).toBe('done');
     expect(await requestStates(opened.ledger, run)).toEqual(['in_doubt', 'in_doubt']);
@@ -135,7 +138,7 @@ describe('a slice that is given up', () => {
 
   test('cancels what its holder gave back after the run was cancelled', async () => {
     const run = await beginNew(1, 2);
-    const held = await takeHeldSlice(opened.ledger);
+    const held = await acquireSendingSlice(opened.ledger);
     const [sent] = (await claimFrom(opened.ledger, held, 1)).claimed;
     await cancelRun(opened.queue, opened.ledger.pool, run, 'enough', new Date());
     expect(await requestStates(opened.ledger, run)).toEqual(['sending', 'cancelled']);
@@ -152,7 +155,7 @@ describe('a slice that is given up', () => {
 
   test('is given up once', async () => {
     await beginNew(1);
-    const held = await takeHeldSlice(opened.ledger);
+    const held = await acquireSendingSlice(opened.ledger);
     await settleAll(held, 'accepted');
     expect([await finish(held), await finish(held)]).toEqual(['done', 'lost']);
   });
@@ -161,7 +164,7 @@ describe('a slice that is given up', () => {
 describe('a run', () => {
   test('is completed with its last slice, also when it is paused by then', async () => {
     const run = await beginNew(1);
-    const held = await takeHeldSlice(opened.ledger);
+    const held = await acquireSendingSlice(opened.ledger);
     await settleAll(held, 'accepted');
     await pauseRun(opened.queue, opened.ledger.pool, run, 'enough');
     await finish(held);
@@ -171,7 +174,7 @@ describe('a run', () => {
 
   test('is not completed while a slice is left', async () => {
     const run = await beginNew(2);
-    const held = await takeHeldSlice(opened.ledger);
+    const held = await acquireSendingSlice(opened.ledger);
     await settleAll(held, 'accepted');
     await finish(held);
     expect(await runState(run)).toBe('running');
@@ -186,7 +189,7 @@ describe('a run', () => {
     'with requests in doubt %s: that phase is queued only where there is something to be done',
     async (_, state, policy, end) => {
       const run = await beginNew(1);
-      const held = await takeHeldSlice(opened.ledger);
+      const held = await acquireSendingSlice(opened.ledger);
       await settleAll(held, state);
       await finish(held, policy);
       expect(await runState(run)).toBe(end);
@@ -196,13 +199,13 @@ describe('a run', () => {
 
   test('is completed when its requests in doubt have been looked at, whatever came of it', async () => {
     const run = await beginNew(1);
-    const held = await takeHeldSlice(opened.ledger);
+    const held = await acquireSendingSlice(opened.ledger);
     await settleAll(held, 'in_doubt');
     const policy = { lookUp: true, resends: 0 };
     await finish(held, policy);
     const phase = async () => (await readDispatchProgress(opened.ledger.pool, [run])).get(run)?.phase;
     expect(await phase()).toBe('settling doubts');
-    const doubts = await takeAnySlice(opened.ledger);
+    const doubts = await acquireAnySlice(opened.ledger);
     expect(doubts.phase).toBe('settling doubts');
     expect(await finish(doubts, policy)).toBe('done');
     expect(await runState(run)).toBe('completed');
@@ -210,11 +213,11 @@ describe('a run', () => {
 
   test('has its requests in doubt looked at again when that was interrupted', async () => {
     const run = await beginNew(1);
-    const held = await takeHeldSlice(opened.ledger);
+    const held = await acquireSendingSlice(opened.ledger);
     await settleAll(held, 'in_doubt');
     const policy = { lookUp: true, resends: 0 };
     await finish(held, policy);
-    expect(await finish(await takeAnySlice(opened.ledger), policy, true)).toBe('returned');
+    expect(await finish(await acquireAnySlice(opened.ledger), policy, true)).toBe('returned');
     expect(await runState(run)).toBe('running');
     expect(await sliceStates(opened.ledger, run)).toEqual(['queued', 'done']);
   });

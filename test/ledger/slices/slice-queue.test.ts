@@ -7,13 +7,13 @@ import { finishSlice } from '../../../src/ledger/slices/finish.ts';
 import { returnSlice } from '../../../src/ledger/slices/reclaim.ts';
 import { useSlicedLedger } from '../../support/sliced-ledger.ts';
 import {
+  acquireNextSlice,
+  acquireSendingSlice,
   claimFrom,
   expireLeaseOf,
   planSlicedRun,
   requestStates,
   sliceStates,
-  takeHeldSlice,
-  takeSlice,
   waitingJobs,
 } from '../../support/slices.ts';
 
@@ -51,7 +51,7 @@ describe('putting slices into the queue', () => {
 
   test('counts those that are held, and adds nothing when asked again', async () => {
     const run = await begin(5, { maxRunSlices: 2 });
-    await takeHeldSlice(opened.ledger);
+    await acquireSendingSlice(opened.ledger);
     const more = () =>
       inTransaction(opened.ledger.pool, (client) =>
         enqueueSlices(opened.queue, client, planOf(run, { maxRunSlices: 2 })),
@@ -68,7 +68,7 @@ describe('putting slices into the queue', () => {
   test('begins with the canary alone, and goes on when that is done', async () => {
     const run = await begin(3, { canary: true });
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'queued', 'waiting', 'waiting']);
-    const canary = await takeHeldSlice(opened.ledger);
+    const canary = await acquireSendingSlice(opened.ledger);
     await claimFrom(opened.ledger, canary, 1);
     await finishSlice(
       opened.queue,
@@ -97,27 +97,27 @@ describe('putting slices into the queue', () => {
 describe('taking a slice', () => {
   test('makes it this worker’s, with an owner of its own each time', async () => {
     const run = await begin(2);
-    const taken = [await takeHeldSlice(opened.ledger), await takeHeldSlice(opened.ledger)];
+    const taken = [await acquireSendingSlice(opened.ledger), await acquireSendingSlice(opened.ledger)];
     expect(taken.map(({ slice }) => slice).toSorted()).toEqual([1, 2]);
     expect(new Set(taken.map(({ owner }) => owner)).size).toBe(2);
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'held', 'held']);
-    expect(await takeSlice(opened.ledger)).toEqual({ kind: 'none' });
+    expect(await acquireNextSlice(opened.ledger)).toEqual({ kind: 'none' });
   });
 
   test('stops at as many as the account may have at once, over all its runs and workers', async () => {
     await begin(3, { maxAccountSlices: 2 });
     await begin(3, { maxAccountSlices: 2 });
     const kinds = [];
-    for (let count = 0; count < 3; count++) kinds.push((await takeSlice(opened.ledger)).kind);
+    for (let count = 0; count < 3; count++) kinds.push((await acquireNextSlice(opened.ledger)).kind);
     expect(kinds).toEqual(['held', 'held', 'none']);
     await begin(1, { account: 'other' });
-    expect((await takeSlice(opened.ledger)).kind).toBe('held');
+    expect((await acquireNextSlice(opened.ledger)).kind).toBe('held');
   });
 
   test('goes on when one of them is finished', async () => {
     const run = await begin(3, { maxAccountSlices: 1 });
-    const first = await takeHeldSlice(opened.ledger);
-    expect((await takeSlice(opened.ledger)).kind).toBe('none');
+    const first = await acquireSendingSlice(opened.ledger);
+    expect((await acquireNextSlice(opened.ledger)).kind).toBe('none');
     await finishSlice(
       opened.queue,
       opened.ledger.pool,
@@ -127,42 +127,42 @@ describe('taking a slice', () => {
       false,
       new Date(),
     );
-    expect((await takeSlice(opened.ledger)).kind).toBe('held');
+    expect((await acquireNextSlice(opened.ledger)).kind).toBe('held');
   });
 
   test('leaves the slices of accounts alone that this process does not have', async () => {
     await begin(1, { account: 'elsewhere' });
-    expect(await takeSlice(opened.ledger, undefined, ['elsewhere'])).toEqual({ kind: 'none' });
-    expect((await takeSlice(opened.ledger)).kind).toBe('held');
+    expect(await acquireNextSlice(opened.ledger, undefined, ['elsewhere'])).toEqual({ kind: 'none' });
+    expect((await acquireNextSlice(opened.ledger)).kind).toBe('held');
   });
 
   test('makes a run that is planned run', async () => {
     const run = await planSlicedRun(opened.ledger, 1);
     await inTransaction(opened.ledger.pool, (client) => enqueueSlices(opened.queue, client, planOf(run)));
-    await takeHeldSlice(opened.ledger);
+    await acquireSendingSlice(opened.ledger);
     const { rows } = await opened.ledger.pool.query('SELECT state FROM runs WHERE run_id = $1', [run]);
     expect(rows).toEqual([{ state: 'running' }]);
   });
 
   test('clears a job away whose slice has been given up meanwhile', async () => {
     const run = await begin(1);
-    const held = await takeHeldSlice(opened.ledger);
+    const held = await acquireSendingSlice(opened.ledger);
     await expireLeaseOf(opened.ledger, run, 1);
     await claimFrom(opened.ledger, held, 1);
     await finishSlice(opened.queue, opened.ledger.pool, held, planOf(run), policy, false, new Date());
-    expect(await takeSlice(opened.ledger)).toEqual({ kind: 'stale' });
-    expect(await takeSlice(opened.ledger)).toEqual({ kind: 'none' });
+    expect(await acquireNextSlice(opened.ledger)).toEqual({ kind: 'stale' });
+    expect(await acquireNextSlice(opened.ledger)).toEqual({ kind: 'none' });
   });
 
   test('takes a slice over whose lease has expired; what its owner was sending is in doubt, the rest is planned', async () => {
     const run = await begin(1, {}, 2);
-    const former = await takeHeldSlice(opened.ledger);
+    const former = await acquireSendingSlice(opened.ledger);
     await claimFrom(opened.ledger, former, 1);
     expect(await renewLeases(opened.queue, [former.job])).toEqual([former.job.id]);
     await expireLeaseOf(opened.ledger, run, 1);
     expect(await renewLeases(opened.queue, [former.job])).toEqual([]);
 
-    const next = await takeHeldSlice(opened.ledger);
+    const next = await acquireSendingSlice(opened.ledger);
     expect(next.slice).toBe(1);
     expect(await requestStates(opened.ledger, run)).toEqual(['in_doubt', 'planned']);
     expect((await claimFrom(opened.ledger, former, 1)).claimed).toEqual([]);
@@ -183,8 +183,8 @@ describe('taking a slice', () => {
 
 test('a slice whose worker lacks the account is in the queue again, for another', async () => {
   const run = await begin(1);
-  const held = await takeHeldSlice(opened.ledger);
+  const held = await acquireSendingSlice(opened.ledger);
   await returnSlice(opened.queue, opened.ledger.pool, held, new Date());
   expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'queued']);
-  expect((await takeHeldSlice(opened.ledger)).owner).not.toBe(held.owner);
+  expect((await acquireSendingSlice(opened.ledger)).owner).not.toBe(held.owner);
 });

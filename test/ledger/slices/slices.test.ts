@@ -7,7 +7,7 @@ import { enqueueDoubts } from '../../../src/ledger/slices/enqueue.ts';
 import { finishSlice } from '../../../src/ledger/slices/finish.ts';
 import { returnSlice } from '../../../src/ledger/slices/reclaim.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
-import { claimFrom, holdNextSlice, planSlicedRun, takeSlice } from '../../support/slices.ts';
+import { acquireNextSlice, acquireSliceOf, claimFrom, planSlicedRun } from '../../support/slices.ts';
 
 let opened: TestLedger;
 
@@ -22,7 +22,7 @@ async function holdDoubts(run: string): Promise<HeldSlice> {
   await inTransaction(pool, (client) =>
     enqueueDoubts(queue, client, { run, account: run, maxAccountSlices: 4, priority: 'normal' }),
   );
-  const acquisition = await takeSlice(opened.ledger);
+  const acquisition = await acquireNextSlice(opened.ledger);
   return acquisition.kind === 'held' ? acquisition.slice : expect.fail(acquisition.kind);
 }
 
@@ -33,7 +33,7 @@ test('a worker that begins to settle the doubts of a run leaves alone what other
     aRun(),
     [1, 2, 3, 4].map((line) => aContact(line)),
   );
-  const sending = await holdNextSlice(ledger, run);
+  const sending = await acquireSliceOf(ledger, run);
   expect((await claimFrom(ledger, sending, 2)).claimed).toHaveLength(2);
   expect((await holdDoubts(run)).phase).toBe('settling doubts');
   const { rows } = await ledger.pool.query(
@@ -60,7 +60,11 @@ test('a run can be paused while its slices are being taken', async () => {
   };
   for (let round = 0; round < 10; round++) {
     await beginRun(queue, ledger.pool, plan, { lookUp: false, resends: 0 }, new Date());
-    const taken = Promise.all([takeSlice(opened.ledger), takeSlice(opened.ledger), takeSlice(opened.ledger)]);
+    const taken = Promise.all([
+      acquireNextSlice(opened.ledger),
+      acquireNextSlice(opened.ledger),
+      acquireNextSlice(opened.ledger),
+    ]);
     await pauseRun(queue, ledger.pool, run, 'enough');
     const held = (await taken).flatMap((taking) => (taking.kind === 'held' ? [taking.slice] : []));
     const { rows } = await ledger.pool.query(
@@ -79,7 +83,7 @@ test('a slice that a worker returns when its run is cancelled is done, and not i
   const { ledger } = opened;
   const queue = await ledger.queue();
   const run = await planSlicedRun(opened.ledger, 1);
-  const slice = await holdNextSlice(ledger, run);
+  const slice = await acquireSliceOf(ledger, run);
   await cancelRun(queue, ledger.pool, run, 'enough', new Date());
   await returnSlice(queue, ledger.pool, slice, new Date());
   const { rows } = await ledger.pool.query('SELECT state, job FROM slices WHERE run_id = $1 AND slice = 1', [
@@ -103,7 +107,7 @@ test('a run that is begun goes into the queue as the account is now, whatever it
   const policy = { lookUp: false, resends: 0 };
   await beginRun(queue, ledger.pool, plan, policy, new Date());
   await beginRun(queue, ledger.pool, { ...plan, maxAccountSlices: 1, maxRunSlices: 1 }, policy, new Date());
-  const taken = [await takeSlice(opened.ledger), await takeSlice(opened.ledger)];
+  const taken = [await acquireNextSlice(opened.ledger), await acquireNextSlice(opened.ledger)];
   expect(taken.map(({ kind }) => kind)).toEqual(['held', 'none']);
 });
 
@@ -112,7 +116,7 @@ test('a worker that has no answer to an acquisition finds the slice that it took
   const { pool } = ledger;
   const queue = await ledger.queue();
   const run = await planSlicedRun(ledger, 2);
-  const first = await holdNextSlice(ledger, run);
+  const first = await acquireSliceOf(ledger, run);
   const { rows } = await pool.query<{ worker: string }>('SELECT worker FROM slices WHERE owner = $1', [
     first.owner,
   ]);

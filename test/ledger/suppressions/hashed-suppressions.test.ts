@@ -16,12 +16,12 @@ import {
   planContacts,
   type TestLedger,
 } from '../../support/ledger.ts';
-import { leftOutOf } from '../../support/left-out.ts';
 import { addressesOf } from '../../support/outgoing.ts';
-import { problemsLater } from '../../support/problems.ts';
-import { hashKey, long } from '../../support/purges.ts';
+import { hashKey, longAgo } from '../../support/purges.ts';
+import { rejectedContactsOf } from '../../support/rejected-contacts.ts';
 import { claimRequests } from '../../support/requests.ts';
-import { inTurn } from '../../support/sheets.ts';
+import { inOrder } from '../../support/sheets.ts';
+import { problemsRejected } from '../../support/thrown-problems.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -51,7 +51,7 @@ async function suppress(lines: readonly number[], changes: Partial<Suppression> 
     subAccount: '',
     reason: 'asked',
     source: 'operator',
-    createdAt: long,
+    createdAt: longAgo,
   } as const;
   await addSuppressions(
     opened.ledger.pool,
@@ -85,7 +85,7 @@ async function importAll(key: typeof hashKey | null, subAccount?: string): Promi
   const run = aRun();
   await inSession(opened.ledger.pool, async (client) => {
     await stageContacts(client, {
-      contacts: inTurn([contacts(subAccount)]),
+      contacts: inOrder([contacts(subAccount)]),
       linesBefore: () => 0,
       keyed: false,
       partsOf: () => null,
@@ -98,7 +98,7 @@ async function importAll(key: typeof hashKey | null, subAccount?: string): Promi
 }
 
 const leftOut = async (run: string) =>
-  (await leftOutOf(opened.ledger.pool, run)).map(({ line, detail }) => `${line}: ${detail}`);
+  (await rejectedContactsOf(opened.ledger.pool, run)).map(({ line, detail }) => `${line}: ${detail}`);
 
 test('a hashed suppression of one account holds for no other, as a plain one does', async () => {
   await suppress([1], { account: 'other' });
@@ -119,7 +119,7 @@ test('old suppressions become hashes, in HMAC-SHA-256 as others work it out, and
   const { rows } = await opened.ledger.pool.query('SELECT * FROM hashed_suppressions');
   expect(rows).toEqual([
     {
-      ...{ channel: 'sms', account: '', sub_account: 'North', source: 'operator', created_at: long },
+      ...{ channel: 'sms', account: '', sub_account: 'North', source: 'operator', created_at: longAgo },
       hash: hashKey.hash('sms', addressOf(1)),
     },
   ]);
@@ -174,7 +174,7 @@ describe.each([
     const run = await planContacts(opened.ledger, aRun(), contacts());
     await suppress([1]);
     await hash();
-    expect(await problemsLater(() => claimAll(run, key))).toHaveLength(1);
+    expect(await problemsRejected(() => claimAll(run, key))).toHaveLength(1);
     const { rows } = await opened.ledger.pool.query('SELECT DISTINCT state FROM request_states');
     expect(rows).toEqual([{ state: 'planned' }]);
     expect((await claimAll(run)).flat()).toHaveLength(5);
@@ -183,7 +183,7 @@ describe.each([
   test('no run is planned', async () => {
     await suppress([1]);
     await hash();
-    expect(await problemsLater(() => importAll(key))).toHaveLength(1);
+    expect(await problemsRejected(() => importAll(key))).toHaveLength(1);
     expect((await opened.ledger.pool.query('SELECT FROM runs')).rows).toEqual([]);
   });
 });
@@ -192,7 +192,9 @@ test('nothing is hashed with a second key', async () => {
   await suppress([1]);
   await hash();
   await suppress([2]);
-  expect(await problemsLater(() => hashSuppressions(opened.ledger.pool, otherKey, before))).toHaveLength(1);
+  expect(await problemsRejected(() => hashSuppressions(opened.ledger.pool, otherKey, before))).toHaveLength(
+    1,
+  );
   expect((await opened.ledger.pool.query('SELECT FROM suppressions')).rows).toHaveLength(1);
 });
 

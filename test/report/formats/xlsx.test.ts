@@ -2,9 +2,9 @@ import readWorkbook, { readSheet } from 'read-excel-file/node';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { xlsxBytes } from '../../../src/report/formats/xlsx.ts';
 import { runReportText } from '../../../src/report/run-report.ts';
-import { hardNames } from '../../support/pages.ts';
-import { aToldRun } from '../../support/run-pages.ts';
-import { aLine, aSheet, type BillLine, inTurn, wholeOf, written } from '../../support/sheets.ts';
+import { hostileNames } from '../../support/pages.ts';
+import { aReportedRun } from '../../support/run-pages.ts';
+import { aLine, aSheet, type BillLine, concatenate, inOrder, written } from '../../support/sheets.ts';
 import { zipParts } from '../../support/zip.ts';
 
 afterEach(() => {
@@ -92,7 +92,7 @@ describe('another library reads', () => {
 test('every row is there once when they go on in further worksheets, each with its titles', async () => {
   const lines = Array.from({ length: 25 }, (_, index) => aLine({ name: `Line ${index}` }));
   const sheet = aSheet([lines.slice(0, 13), lines.slice(13)], { totals: () => [aLine({ name: 'Total' })] });
-  const worksheets = await readWorkbook(await wholeOf(xlsxBytes(sheet, 11)));
+  const worksheets = await readWorkbook(await concatenate(xlsxBytes(sheet, 11)));
   expect(worksheets.map((one) => one.sheet)).toEqual(['Bill', 'Bill 2', 'Bill 3', 'About']);
   expect(worksheets.map(({ data }) => data.length)).toEqual([11, 11, 7, 5]);
   const names = worksheets.slice(0, 3).map(({ data }) => data.map(([name]) => name));
@@ -176,12 +176,12 @@ test('who stops early ends the reading of the rows', async () => {
 test('rows that come one by one make the same workbook', async () => {
   const lines = Array.from({ length: 5 }, (_, index) => aLine({ name: `Line ${index}` }));
   const together = await readSheet(await written(aSheet([lines]), 'xlsx'));
-  const oneByOne = aSheet([], { rows: inTurn(lines.map((line) => [line])) });
+  const oneByOne = aSheet([], { rows: inOrder(lines.map((line) => [line])) });
   expect(await readSheet(await written(oneByOne, 'xlsx'))).toEqual(together);
 });
 
 test('a report of several tables has a worksheet for each, with figures as numbers, and says what it is in the last', async () => {
-  const bytes = await wholeOf(runReportText(aToldRun(), 'xlsx', new Date('2026-11-04T00:00:00Z')));
+  const bytes = await concatenate(runReportText(aReportedRun(), 'xlsx', new Date('2026-11-04T00:00:00Z')));
   const sheets = await readWorkbook(bytes);
   expect(sheets.map(({ sheet }) => sheet)).toEqual([
     ...['Summary', 'Timeline', 'Sends', 'Attempts', 'Answer times', 'Slowest requests', 'Delivery results'],
@@ -196,7 +196,7 @@ test('a report of several tables has a worksheet for each, with figures as numbe
     ],
   ]);
   expect(sheets.find(({ sheet }) => sheet === 'Cost by SubAccount')?.data[1]).toEqual([
-    ...[hardNames[0], 1_234_567, 1_234_567, 98765.432, 98765.432, 14814.8148, -0.0001],
+    ...[hostileNames[0], 1_234_567, 1_234_567, 98765.432, 98765.432, 14814.8148, -0.0001],
   ]);
   expect(sheets.at(-1)?.data[0]).toEqual(['Report', 'Run 261103-7k2mq']);
 });

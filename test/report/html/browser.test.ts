@@ -3,9 +3,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { z } from 'zod';
 import { runReportText } from '../../../src/report/run-report.ts';
 import { openBrowser } from '../../support/browser.ts';
-import { aBill, hardNames, pageOf } from '../../support/pages.ts';
-import { aToldRun } from '../../support/run-pages.ts';
-import { wholeOf } from '../../support/sheets.ts';
+import { aBill, hostileNames, pageOf } from '../../support/pages.ts';
+import { aReportedRun } from '../../support/run-pages.ts';
+import { concatenate } from '../../support/sheets.ts';
 import { makeWorkspace, type Workspace } from '../../support/workspace.ts';
 
 let browser: Browser;
@@ -127,7 +127,7 @@ describe('the charts', () => {
 test('names that are meant to do harm are shown as text', async () => {
   await open();
   const names = await page.locator('tbody th').allTextContents();
-  expect(names.slice(0, hardNames.length)).toEqual([...hardNames.slice(0, -1), 'a\\x00b\\x1b[2J']);
+  expect(names.slice(0, hostileNames.length)).toEqual([...hostileNames.slice(0, -1), 'a\\x00b\\x1b[2J']);
   expect(await page.locator('script, img, b').count()).toBe(0);
 });
 
@@ -204,8 +204,8 @@ test('its policy lets nothing in that a text could smuggle', async () => {
 
 describe('the report of a run', () => {
   beforeEach(async () => {
-    const pieces = runReportText(aToldRun(), 'html', new Date('2026-11-04T00:00:00Z'));
-    await workspace.write('bill.html', (await wholeOf(pieces)).toString());
+    const pieces = runReportText(aReportedRun(), 'html', new Date('2026-11-04T00:00:00Z'));
+    await workspace.write('bill.html', (await concatenate(pieces)).toString());
     await page.goto(address());
   });
 
@@ -237,6 +237,6 @@ describe('the report of a run', () => {
 
   test('shows words that are meant to do harm as text', async () => {
     expect(await page.locator('script, img, b').count()).toBe(0);
-    expect(await page.locator('td').allTextContents()).toContain(hardNames[0]);
+    expect(await page.locator('td').allTextContents()).toContain(hostileNames[0]);
   });
 });

@@ -4,7 +4,7 @@ import type { Sheet } from '../../../src/report/formats/sheet.ts';
 import { grouped } from '../../../src/report/html/figures.ts';
 import { htmlPage, htmlText, tablePart } from '../../../src/report/html/page.ts';
 import { pageOf } from '../../support/pages.ts';
-import { aLine, aSheet, type BillLine, inTurn, wholeOf } from '../../support/sheets.ts';
+import { aLine, aSheet, type BillLine, concatenate, inOrder } from '../../support/sheets.ts';
 
 test('a page says what it is, has its titles, rows and totals, and when it is of', async () => {
   const page = await pageOf(aSheet([[aLine()]], { totals: () => [aLine({ name: 'Total' })] }));
@@ -21,12 +21,12 @@ test('a page says what it is, has its titles, rows and totals, and when it is of
 
 test('a page can have several tables, of rows of their own', async () => {
   const other: Sheet<number> = {
-    ...{ title: 'Other', subtitle: [], asOf: new Date(0), rows: inTurn([[7]]) },
+    ...{ title: 'Other', subtitle: [], asOf: new Date(0), rows: inOrder([[7]]) },
     columns: [{ key: 'n', title: 'Number', kind: 'integer', value: (row) => row }],
   };
   const tables = [tablePart(aSheet([[aLine()]]), 'Bill'), tablePart(other, 'Other <things>')];
   const page = htmlPage({ title: 'Both', subtitle: [], asOf: new Date(0), charts: [], tables });
-  const html = (await wholeOf(page)).toString();
+  const html = (await concatenate(page)).toString();
   expect(html.match(/<caption>.*?<\/caption>/g)).toEqual([
     '<caption>Bill</caption>',
     '<caption>Other &lt;things&gt;</caption>',

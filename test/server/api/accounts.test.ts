@@ -3,7 +3,7 @@ import { InputError } from '../../../src/domain/problems.ts';
 import { startByKey } from '../../../src/engine/access/start-by-key.ts';
 import { loadAccount } from '../../../src/engine/load-account.ts';
 import { type ApiScene, openApiScene } from '../../support/api.ts';
-import { giveRows } from '../../support/rows.ts';
+import { createRequestRows } from '../../support/request-rows.ts';
 import { accountsYaml, smsCampaignYaml } from '../../support/workspace.ts';
 
 let scene: ApiScene;
@@ -61,7 +61,7 @@ describe('a token for some accounts', () => {
   });
 
   test('has the billing and the missing reports of its accounts alone', async () => {
-    await giveRows(scene.opened.ledger.pool, run);
+    await createRequestRows(scene.opened.ledger.pool, run);
     await scene.opened.ledger.pool.query(
       `UPDATE requests SET state = 'accepted', updated_at = '2026-01-01' WHERE run_id = $1`,
       [run],

@@ -9,7 +9,7 @@ import { revokeToken } from '../../../src/engine/access/tokens.ts';
 import { requireStatus } from '../../../src/engine/reporting/run-status.ts';
 import { apiDocument } from '../../../src/server/api/document.ts';
 import { type Answer, type ApiScene, type Asked, openApiScene } from '../../support/api.ts';
-import { giveRows } from '../../support/rows.ts';
+import { createRequestRows } from '../../support/request-rows.ts';
 
 const read = (file: string): string =>
   readFileSync(new URL(`../../../docs/${file}`, import.meta.url), 'utf8');
@@ -120,7 +120,7 @@ beforeAll(async () => {
   await scene.opened.ledger.pool.query(
     `INSERT INTO ticks (schedule, due_at, state, reason) VALUES ('a.yaml', now(), 'missed', '{"kind": "no_worker", "catchUpMilliseconds": 0}')`,
   );
-  await giveRows(scene.opened.ledger.pool, run);
+  await createRequestRows(scene.opened.ledger.pool, run);
   await scene.opened.ledger.pool.query(
     `UPDATE requests SET state = 'in_doubt' WHERE run_id = $1 AND request = 1`,
     [run],

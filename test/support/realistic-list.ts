@@ -1,27 +1,27 @@
 /** A contact list as operations people have it: 2,539 rows of an exported sheet, with 75 mistakes of the kinds seen in real ones. */
 
-export type OrdinaryList = {
+export type RealisticList = {
   /** CSV, as a spreadsheet saves it: CRLF, the name of the sheet above the header. */
   readonly csv: string;
   /** Each number that the campaign must reach, in E.164, with the SubAccount that pays for it. */
   readonly reached: ReadonlyMap<string, string>;
   readonly counts: { readonly invalid: number; readonly duplicate: number };
   /** The wrong numbers in the order of the file, each with what an operator mends it to: the writing and E.164. */
-  readonly mends: readonly { readonly wrong: string; readonly mended: string; readonly number: string }[];
+  readonly fixes: readonly { readonly wrong: string; readonly mended: string; readonly number: string }[];
 };
 
 const rows = 2_539;
 /** Rows between two mistakes. */
 const mistakeEvery = 33;
 
-type Person = {
+type Subscriber = {
   /** The national number without its leading zero, such as 412000017. */
   readonly national: string;
   readonly index: number;
 };
 
 /** Odd writings of the right number. */
-const oddWritings: readonly ((person: Person) => string)[] = [
+const oddWritings: readonly ((person: Subscriber) => string)[] = [
   ({ national }) => `0${national}`,
   ({ national }) => `+61 ${national.slice(0, 3)} ${national.slice(3, 6)} ${national.slice(6)}`,
   ({ national }) => `(0${national.slice(0, 3)}) ${national.slice(3)}`,
@@ -34,7 +34,7 @@ const oddWritings: readonly ((person: Person) => string)[] = [
 ];
 
 /** Writings that are no number that could be sent to; each is another text in each row. */
-const mistakes: readonly ((person: Person) => string)[] = [
+const mistakes: readonly ((person: Subscriber) => string)[] = [
   ({ index }) => `6.${String(42_000 + index)}E+10`,
   ({ national }) => `="0${national}"`,
   ({ national }) => `'0${national}`,
@@ -46,39 +46,39 @@ const mistakes: readonly ((person: Person) => string)[] = [
 ];
 
 /** A number of each row; no other row has it. */
-function personOf(index: number): Person {
+function subscriberOf(index: number): Subscriber {
   return { national: `412${String(100_000 + index)}`, index };
 }
 
 /** Made without reading any number: every expectation is put together from the same parts as the writing. */
-export function ordinaryList(): OrdinaryList {
+export function realisticList(): RealisticList {
   const reached = new Map<string, string>();
-  const mends: { wrong: string; mended: string; number: string }[] = [];
+  const fixes: { wrong: string; mended: string; number: string }[] = [];
   const counts = { invalid: 0, duplicate: 0 };
   const lines = ['Outage contacts 2026-11', 'Mobile,First Name,Branch'];
   for (let index = 0; index < rows; index++) {
-    const person = personOf(index);
+    const person = subscriberOf(index);
     const branch = `B${index % 7}`;
     const name = index % 40 === 3 ? '"O\u2019Brien, Zo\u00eb"' : `Name ${index}`;
     const number = `+61${person.national}`;
     const write = oddWritings[index % oddWritings.length];
-    const place = Math.floor(index / mistakeEvery);
-    if (index % mistakeEvery !== mistakeEvery - 1 || place >= 75) {
+    const mistakeNumber = Math.floor(index / mistakeEvery);
+    if (index % mistakeEvery !== mistakeEvery - 1 || mistakeNumber >= 75) {
       reached.set(number, branch);
       lines.push(`${write?.(person)},${name},${branch}`);
       continue;
     }
-    if (place % 9 === 8) {
+    if (mistakeNumber % 9 === 8) {
       // The person of the row before once more, written otherwise.
       counts.duplicate++;
-      lines.push(`+61 ${personOf(index - 1).national},${name},${branch}`);
+      lines.push(`+61 ${subscriberOf(index - 1).national},${name},${branch}`);
       continue;
     }
-    const wrong = mistakes[place % mistakes.length]?.(person) ?? '';
+    const wrong = mistakes[mistakeNumber % mistakes.length]?.(person) ?? '';
     counts.invalid++;
-    mends.push({ wrong, mended: `0${person.national}`, number });
+    fixes.push({ wrong, mended: `0${person.national}`, number });
     const quoted = wrong.includes('"') ? `"${wrong.replaceAll('"', '""')}"` : wrong;
     lines.push(`${quoted},${name},${branch}`);
   }
-  return { csv: `${lines.join('\r\n')}\r\n`, reached, counts, mends };
+  return { csv: `${lines.join('\r\n')}\r\n`, reached, counts, fixes };
 }

@@ -12,7 +12,7 @@ import { rejectedReasonOf } from '../../src/ledger/runs/left-out-reason.ts';
 import { formatReason } from '../../src/platform/reason-text.ts';
 import { type BadRows, mobileOf, type RejectedRow, writeBadRows } from './bad-rows.ts';
 import { openTestLedger, type TestLedger } from './ledger.ts';
-import { type Surroundings, volley } from './volley.ts';
+import { type ProcessOptions, volley } from './volley.ts';
 import { accountsYaml, makeWorkspace } from './workspace.ts';
 
 /** The most memory that a process had, in bytes. */
@@ -22,7 +22,7 @@ export type PeakMemory = { readonly plan: number; readonly report: number };
  * Plans a file with 3 % bad rows in a process of its own and expects every bad row with its line, column, reason and
  * detail, in the ledger and in the result files of the command line, and counts that add up.
  */
-export async function expectBadRowsListed(rows: number): Promise<PeakMemory> {
+export async function expectRejectedContactsListed(rows: number): Promise<PeakMemory> {
   const opened = await openTestLedger();
   await using workspace = await makeWorkspace({
     'accounts.yaml': accountsYaml,
@@ -94,13 +94,13 @@ async function expectInLedger({ ledger, context }: TestLedger, { rows, rejected 
 }
 
 /** Tells the most memory the process had, in KiB, when it ends. */
-const tellMemory = `data:text/javascript,process.on('exit',()=>console.error(process.resourceUsage().maxRSS))`;
+const printPeakMemory = `data:text/javascript,process.on('exit',()=>console.error(process.resourceUsage().maxRSS))`;
 
 /** @returns the most memory the command had, in bytes */
-async function writeReport(words: readonly string[], surroundings: Surroundings): Promise<number> {
+async function writeReport(words: readonly string[], surroundings: ProcessOptions): Promise<number> {
   const { code, stdout, stderr } = await volley(['report', ...words], {
     ...surroundings,
-    nodeFlags: ['--import', tellMemory],
+    nodeFlags: ['--import', printPeakMemory],
   });
   expect({ code, stdout, stderr }).toEqual({
     code: 0,
@@ -125,15 +125,15 @@ type ResultRow = {
 async function expectInResultFile(
   path: string,
   written: BadRows,
-  isMeant: (row: ResultRow) => boolean,
+  isExpected: (row: ResultRow) => boolean,
 ): Promise<void> {
-  const expected = rowsOf(written, isMeant);
+  const expected = rowsOf(written, isExpected);
   const wrong: unknown[] = [];
   for await (const record of createReadStream(path).pipe(parse({ columns: true }))) {
     const found = resultRow.parse(record);
-    const { value: meant } = expected.next();
+    const { value: expectedRow } = expected.next();
     // One `expect` a row would take longer than all the rest.
-    if (!meant || !isSame(found, meant)) wrong.push({ found, meant });
+    if (!expectedRow || !isSame(found, expectedRow)) wrong.push({ found, meant: expectedRow });
     if (wrong.length > 20) break;
   }
   expect(wrong).toEqual([]);
@@ -142,13 +142,13 @@ async function expectInResultFile(
 
 function* rowsOf(
   { lines, rejected }: BadRows,
-  isMeant: (row: ResultRow) => boolean,
+  isExpected: (row: ResultRow) => boolean,
 ): Generator<ResultRow, void, undefined> {
   let bad = 0;
   for (const [row, line] of lines.entries()) {
     const rejection = rejected[bad]?.line === line ? rejected[bad++] : undefined;
     const found = rejection ? { ...rejection, address: '' } : goodRow(row, line);
-    if (isMeant(found)) yield found;
+    if (isExpected(found)) yield found;
   }
 }
 

@@ -3,7 +3,7 @@ import { addAllPlannedRows, addUnrecordedRows } from '../../src/ledger/requests/
 import { inTransaction } from '../../src/ledger/session.ts';
 
 /** Rows of their own for all requests of a run, in the states that they are in, so that a test may put them in any. */
-export async function giveRows(pool: pg.Pool, run: string): Promise<void> {
+export async function createRequestRows(pool: pg.Pool, run: string): Promise<void> {
   await inTransaction(pool, async (client) => {
     const { rows } = await client.query<{ slice: number; first: number; last: number; owner: string }>(
       `SELECT slice, first_request AS first, last_request AS last, owner
@@ -21,10 +21,10 @@ export async function giveRows(pool: pg.Pool, run: string): Promise<void> {
   });
 }
 
-/** As `giveRows`, for each run of the ledger. */
-export async function giveAllRows(pool: pg.Pool): Promise<void> {
+/** As `createRequestRows`, for each run of the ledger. */
+export async function createAllRequestRows(pool: pg.Pool): Promise<void> {
   const { rows } = await pool.query<{ run: string }>('SELECT run_id AS run FROM runs');
-  for (const { run } of rows) await giveRows(pool, run);
+  for (const { run } of rows) await createRequestRows(pool, run);
 }
 
 async function addRowsOfAccepted(client: pg.ClientBase, run: string): Promise<void> {

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { InputError } from '../../src/domain/problems.ts';
 
 /** The problems of the InputError that this throws, each as the line a person reads: `where: what`. */
-export function problemsOf(act: () => unknown): string[] {
+export function problemsThrown(act: () => unknown): string[] {
   try {
     act();
   } catch (error) {
@@ -12,7 +12,7 @@ export function problemsOf(act: () => unknown): string[] {
 }
 
 /** The same of something that takes time. */
-export async function problemsLater(act: () => Promise<unknown>): Promise<string[]> {
+export async function problemsRejected(act: () => Promise<unknown>): Promise<string[]> {
   try {
     await act();
   } catch (error) {

@@ -4,7 +4,7 @@ import { markCompleted, markPaused, markResumed } from '../../src/ledger/run-sta
 import { inTransaction } from '../../src/ledger/session.ts';
 import { type RunDetails, runDetails } from '../../src/report/run-details.ts';
 import { emptyWorld, take } from './billing-world.ts';
-import { giveRows } from './rows.ts';
+import { createRequestRows } from './request-rows.ts';
 
 /** The report of a run, as `volley report run` has it. */
 export function detailsOf(context: EngineContext, run: string, timeZone = 'UTC'): Promise<RunDetails> {
@@ -17,16 +17,16 @@ const rateCard = {
 } as const;
 
 /** Early in the morning of the day on which daylight saving begins in Auckland, an hour before it does. */
-export const toldAt = '2026-09-26T13:00:00Z';
+export const reportedAt = '2026-09-26T13:00:00Z';
 
 /**
  * A run of four requests with two recipients each, in an empty ledger, which was paused in the middle: accepted; accepted;
  * rejected a minute later; accepted at the second attempt, two minutes later. Attempts last 10 ms by request and attempt:
  * 110 ms for the first of request 1. Who is in request 1 was delivered; one of them had a second report that said otherwise.
  */
-export async function tellableRun({ ledger }: EngineContext): Promise<string> {
+export async function planReportableRun({ ledger }: EngineContext): Promise<string> {
   const { pool } = ledger;
-  const world = await emptyWorld(ledger, toldAt);
+  const world = await emptyWorld(ledger, reportedAt);
   const payers = [{ SubAccount: 'North', ChargeCode: 'A-1' }, {}];
   await take(world, { kind: 'plan', channel: 'sms', payers, contacts: 8, chunkSize: 2, rates: rateCard });
   const [run = ''] = world.runs;
@@ -48,7 +48,7 @@ export async function tellableRun({ ledger }: EngineContext): Promise<string> {
       { ...report, outcome: 'undelivered' },
     ],
   });
-  await giveRows(pool, run);
+  await createRequestRows(pool, run);
   await pool.query(
     `UPDATE attempts SET http_status = 200, finished_at = started_at + (request * 10 + attempt * 100) * interval '1 ms'`,
   );
@@ -60,7 +60,7 @@ export async function tellableRun({ ledger }: EngineContext): Promise<string> {
                   AS change_time
            FROM run_states) AS times
      WHERE times.change = run_states.change`,
-    [toldAt],
+    [reportedAt],
   );
   return run;
 }

@@ -1,4 +1,4 @@
 import type { PlanProgress } from '../../src/engine/plan/plan-run.ts';
 
 /** Progress that nobody looks at. */
-export const unwatched: PlanProgress = { onRead: () => {}, onExpand: () => {} };
+export const ignoredProgress: PlanProgress = { onRead: () => {}, onExpand: () => {} };
