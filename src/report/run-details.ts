@@ -5,6 +5,7 @@ import type { RejectedContactRecord } from '../domain/rejected-contacts.ts';
 import type { RunState, RunSummary } from '../domain/runs.ts';
 import type { BillingDimension, BillingLine, BillingTotal } from '../ledger/billing/report.ts';
 import type { ConflictingReport } from '../ledger/delivery-reports/conflicting.ts';
+import type { Sending } from '../ledger/runs/describe-sending.ts';
 import type {
   Cancellation,
   Conflicts,
@@ -14,7 +15,6 @@ import type {
   ResolutionGroup,
   RunStateChange,
 } from '../ledger/runs/details.ts';
-import type { Sending } from '../ledger/runs/sending.ts';
 import { formatReason, formatReasonOrNull } from '../platform/reason-text.ts';
 import { type Largest, largest } from './run-money.ts';
 import { type Worded, worded } from './worded.ts';

@@ -81,7 +81,7 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
     'whether a more urgent run of the account goes before',
   ],
   'slices/reclaim.ts reclaimSlicesOfEndedWorkers': ['runs, slices', fleet],
-  'slices/session.ts beginGrace': ['slices', fleet],
+  'slices/worker-session.ts beginGrace': ['slices', fleet],
   'slices/progress.ts readDispatchProgress': [
     'runs, slices',
     'whether a more urgent run of the account goes before',
@@ -106,7 +106,7 @@ const relyingOn: Readonly<Record<Feature, readonly string[]>> = {
     ...[
       'slices/reclaim.ts mayReclaim',
       'slices/reclaim.ts reclaimSlicesOfEndedWorkers',
-      'slices/session.ts openWorkerSession',
+      'slices/worker-session.ts openWorkerSession',
     ],
   ],
   'SKIP LOCKED': [
@@ -131,7 +131,7 @@ const relyingOn: Readonly<Record<Feature, readonly string[]>> = {
   ],
   notification: [
     ...['runs/stop.ts markUnsentInDoubt', 'runs/stop.ts cancelRun', 'runs/stop.ts pauseRun'],
-    ...['slices/enqueue.ts insertJobs', 'slices/session.ts openWorkerSession'],
+    ...['slices/enqueue.ts insertJobs', 'slices/worker-session.ts openWorkerSession'],
   ],
   sequence: [],
 };

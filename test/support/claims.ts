@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
+import { addUnrecordedRows } from '../../src/ledger/requests/add-rows.ts';
 import { compactOutcomes } from '../../src/ledger/requests/compact.ts';
 import * as orphans from '../../src/ledger/requests/mark-unrecorded-in-doubt.ts';
-import { addUnrecordedRows } from '../../src/ledger/requests/rows.ts';
 import type { Settlement as Settled } from '../../src/ledger/requests/settlement.ts';
 import type { SliceRange } from '../../src/ledger/requests/slice-range.ts';
 import { markBegun } from '../../src/ledger/run-states/transitions.ts';

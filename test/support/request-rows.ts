@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { addAllPlannedRows, addUnrecordedRows } from '../../src/ledger/requests/rows.ts';
+import { addAllPlannedRows, addUnrecordedRows } from '../../src/ledger/requests/add-rows.ts';
 import { inTransaction } from '../../src/ledger/session.ts';
 
 /** Rows of their own for all requests of a run, in the states that they are in, so that a test may put them in any. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findFirstPlanned } from '../../ledger/requests/rows.ts';
+import { findFirstPlanned } from '../../ledger/requests/add-rows.ts';
 import { withheldAttempt } from './attempt.ts';
 import { settlementOf } from './attempt-once.ts';
 import type { SliceCheckpoint } from './checkpoint.ts';

@@ -1,5 +1,5 @@
 import type { Ledger } from '../../ledger/connection.ts';
-import { openWorkerSession } from '../../ledger/slices/session.ts';
+import { openWorkerSession } from '../../ledger/slices/worker-session.ts';
 import type { OutageRetry } from './outage-retry.ts';
 
 /** Keeps the worker's session open, and replaces it when it is lost. @returns closes it */

@@ -7,6 +7,7 @@ import {
   streamBilling,
 } from '../../ledger/billing/report.ts';
 import { type ConflictingReport, listConflicting } from '../../ledger/delivery-reports/conflicting.ts';
+import { describeSending, type Sending } from '../../ledger/runs/describe-sending.ts';
 import {
   type Cancellation,
   type Conflicts,
@@ -26,7 +27,6 @@ import {
   type RunHead,
   type RunStateChange,
 } from '../../ledger/runs/details.ts';
-import { describeSending, type Sending } from '../../ledger/runs/sending.ts';
 import { summariseRun } from '../../ledger/runs/summary.ts';
 import { inSnapshot } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';

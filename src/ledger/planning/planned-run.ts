@@ -4,7 +4,7 @@ import type { RunRates } from '../../domain/rates.ts';
 import type { DuplicateContacts, ReachedContacts } from '../../domain/rejected-contacts.ts';
 import type { Priority } from '../../domain/runs.ts';
 import type { ContactFileRecord } from '../runs/contact-files.ts';
-import type { FileSource } from '../runs/files.ts';
+import type { FileSource } from '../runs/run-files.ts';
 import type { Transaction } from '../session.ts';
 import type { FrequencyCap } from './remove-suppressed.ts';
 import type { PlanWindow, WindowTotals } from './windows.ts';

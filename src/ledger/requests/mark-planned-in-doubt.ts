@@ -3,7 +3,7 @@ import type { UnrecordedReason } from '../../domain/reasons.ts';
 import { moveOutcomesToLastAttempt } from '../billing/changes.ts';
 import { reasonOf, reasonValue } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
-import { addAllPlannedRows } from './rows.ts';
+import { addAllPlannedRows } from './add-rows.ts';
 import { addRequestsToSliceCounts } from './slice-counts.ts';
 
 export type UnrecordedCause = { readonly reason: UnrecordedReason; readonly since: Date };

@@ -1,6 +1,6 @@
 import { reasonOf } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
-import { addUnrecordedRows } from './rows.ts';
+import { addUnrecordedRows } from './add-rows.ts';
 import type { SliceRange } from './slice-range.ts';
 
 /**

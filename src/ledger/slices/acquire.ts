@@ -12,7 +12,7 @@ import { isPreempted, rankOf } from './priority.ts';
 import { lockAcquisitions, queueDb, queueName, type SliceQueue } from './queue.ts';
 import { findWindow, type SliceWindow } from './windows.ts';
 
-type HeldJob = {
+type AcquiredJob = {
   readonly run: string;
   readonly slice: number;
   /** New with every holding; what is claimed and settled under it is fenced by it. */
@@ -26,7 +26,7 @@ type HeldJob = {
 };
 
 /** A slice that this worker alone may send from. */
-export type SendingSlice = HeldJob &
+export type SendingSlice = AcquiredJob &
   SliceRange & {
     readonly phase: 'sending';
     /** Requests up to this one, as far as they have no rows of their own, may have been sent before. */
@@ -38,7 +38,7 @@ export type SendingSlice = HeldJob &
   };
 
 /** The phase of a run in which its requests in doubt are settled, by this worker alone. */
-export type DoubtsSlice = HeldJob & { readonly phase: 'settling doubts' };
+export type DoubtsSlice = AcquiredJob & { readonly phase: 'settling doubts' };
 
 export type HeldSlice = SendingSlice | DoubtsSlice;
 
@@ -50,7 +50,7 @@ export type Acquisition =
   | { readonly kind: 'preempted' }
   | { readonly kind: 'none' };
 
-type DbRun = Pick<HeldJob, 'account' | 'channel' | 'definition'> & {
+type DbRun = Pick<AcquiredJob, 'account' | 'channel' | 'definition'> & {
   readonly state: RunState;
   readonly priority: number;
   readonly preempted: boolean;
@@ -129,7 +129,7 @@ export async function acquireSlice(
 }
 
 type DbReacquiredSlice = Omit<DbAcquiredSlice, 'former_owner'> &
-  Pick<HeldJob, 'run' | 'slice' | 'account' | 'channel' | 'definition'> & { readonly job: string };
+  Pick<AcquiredJob, 'run' | 'slice' | 'account' | 'channel' | 'definition'> & { readonly job: string };
 
 /** A slice that this worker has taken as this owner, and was not told so; its lease is renewed. */
 async function findAcquired(
@@ -158,7 +158,7 @@ async function findAcquired(
 
 async function toHeldSlice(
   client: Transaction,
-  held: HeldJob,
+  held: AcquiredJob,
   row: Omit<DbAcquiredSlice, 'former_owner'>,
 ): Promise<HeldSlice> {
   const range = rangeOf(row);

@@ -6,7 +6,7 @@ import { inTransaction, type Transaction } from '../session.ts';
 import { markReleased } from '../slice-states/transitions.ts';
 import type { HeldSlice } from './acquire.ts';
 import { lockAcquisitions, queueDb, queueName, type SliceQueue } from './queue.ts';
-import { isGraceOver, workerLockKey } from './session.ts';
+import { isGraceOver, workerLockKey } from './worker-session.ts';
 
 /** A held slice that its owner is to lose; the caller's transaction has locked it and its run. */
 type DbHeldSlice = {

@@ -1,5 +1,5 @@
 import type { RequestState, RunPhase, RunState } from '../../../src/domain/runs.ts';
-import type { OrdinaryRequest } from '../../../src/ledger/requests/contents.ts';
+import type { OrdinaryRequest } from '../../../src/ledger/requests/read-contents.ts';
 
 /**
  * A run as design.md, "States", says that it must be: what the ledger is held against after every step, and what the

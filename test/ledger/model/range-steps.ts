@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { readContents } from '../../../src/ledger/requests/contents.ts';
-import { addPlannedRows } from '../../../src/ledger/requests/rows.ts';
+import { addPlannedRows } from '../../../src/ledger/requests/add-rows.ts';
+import { readContents } from '../../../src/ledger/requests/read-contents.ts';
 import { addressesOf } from '../../support/outgoing.ts';
 import {
   type Flight,

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { Ledger } from '../../../src/ledger/connection.ts';
 import type { HeldSlice } from '../../../src/ledger/slices/acquire.ts';
 import type { SliceQueue } from '../../../src/ledger/slices/queue.ts';
-import { openWorkerSession, type WorkerSession } from '../../../src/ledger/slices/session.ts';
+import { openWorkerSession, type WorkerSession } from '../../../src/ledger/slices/worker-session.ts';
 import { aContact, aRun, planContacts } from '../../support/ledger.ts';
 import { cutContents } from '../../support/slices.ts';
 import { openService, type Service } from './messaging-service.ts';

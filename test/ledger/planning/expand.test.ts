@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Contact } from '../../../src/domain/contacts.ts';
 import type { Envelope } from '../../../src/domain/message.ts';
-import { readRunFiles } from '../../../src/ledger/runs/files.ts';
+import { readRunFiles } from '../../../src/ledger/runs/run-files.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { claimRequests } from '../../support/claims.ts';
 import { examples } from '../../support/examples.ts';

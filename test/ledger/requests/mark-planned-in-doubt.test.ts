@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Advance, advanceSlices } from '../../../src/ledger/requests/advance.ts';
-import { readContents } from '../../../src/ledger/requests/contents.ts';
+import { readContents } from '../../../src/ledger/requests/read-contents.ts';
 import { markUnsentInDoubt } from '../../../src/ledger/runs/stop.ts';
 import type { SendingSlice } from '../../../src/ledger/slices/acquire.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';

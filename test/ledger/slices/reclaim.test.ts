@@ -4,7 +4,7 @@ import { beginRun } from '../../../src/ledger/runs/begin.ts';
 import { cancelRun, pauseRun } from '../../../src/ledger/runs/stop.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { reclaimSlicesOfEndedWorkers } from '../../../src/ledger/slices/reclaim.ts';
-import { openWorkerSession } from '../../../src/ledger/slices/session.ts';
+import { openWorkerSession } from '../../../src/ledger/slices/worker-session.ts';
 import { useSlicedLedger } from '../../support/sliced-ledger.ts';
 import {
   acquireNextSlice,
