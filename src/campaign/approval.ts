@@ -50,10 +50,10 @@ export function whyApproval(
   if (written === 'required') return { kind: 'every_run' };
   const { aboveRecipients, aboveCost } = written;
   if (aboveRecipients !== undefined && recipients > aboveRecipients) {
-    return { kind: 'many_recipients', recipients, most: aboveRecipients };
+    return { kind: 'many_recipients', recipients, limit: aboveRecipients };
   }
   if (aboveCost === undefined) return undefined;
   if (estimate.kind === 'unknown') return { kind: 'unknown_cost', words: estimate.why };
   if (compareAmounts(estimate.total, aboveCost) <= 0) return undefined;
-  return { kind: 'high_cost', cost: estimate.total, currency: estimate.currency, most: aboveCost };
+  return { kind: 'high_cost', cost: estimate.total, currency: estimate.currency, limit: aboveCost };
 }

@@ -27,21 +27,21 @@ export type ClaimMarks = {
    * An operator said that the ledger is another one from now on, in that place (as `serverLocation` has it). What is called
    * by the former name there later is a backup of before.
    */
-  readonly markReplaced: (former: string, place: string | null) => void;
+  readonly markReplaced: (former: string, location: string | null) => void;
   /** Where another ledger took the place of this one; undefined where none has. */
-  readonly replacedAt: (ledger: string) => { readonly place: string | null } | undefined;
+  readonly replacedAt: (ledger: string) => { readonly location: string | null } | undefined;
   readonly close: () => void;
 };
 
 /** Keeps marks for as long as the process lives. */
 export function createMemoryClaimMarks(): ClaimMarks {
   const last = new Map<string, readonly ClaimMark[]>();
-  const replaced = new Map<string, { readonly place: string | null }>();
+  const replaced = new Map<string, { readonly location: string | null }>();
   return {
     read: (ledger) => last.get(ledger) ?? [],
     write: (ledger, marks) => void last.set(ledger, marks),
     prune: () => undefined,
-    markReplaced: (former, place) => void replaced.set(former, { place }),
+    markReplaced: (former, location) => void replaced.set(former, { location }),
     replacedAt: (ledger) => replaced.get(ledger),
     close: () => undefined,
   };

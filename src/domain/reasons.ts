@@ -107,9 +107,9 @@ export type HoldReason =
 /** Why a run has to be approved. */
 export type ApprovalReason =
   | { readonly kind: 'every_run' }
-  | { readonly kind: 'many_recipients'; readonly recipients: number; readonly most: number }
+  | { readonly kind: 'many_recipients'; readonly recipients: number; readonly limit: number }
   /** Decimal texts. */
-  | { readonly kind: 'high_cost'; readonly cost: string; readonly currency: string; readonly most: string }
+  | { readonly kind: 'high_cost'; readonly cost: string; readonly currency: string; readonly limit: string }
   | { readonly kind: 'unknown_cost'; readonly words: string };
 
 /** Why a time of a schedule made no run; a text says why the run could not be planned. */

@@ -79,8 +79,8 @@ export const requestReasonKinds: Kinds<RequestReason> = {
 
 export const approvalReasonKinds: Kinds<ApprovalReason> = {
   every_run: {},
-  many_recipients: { recipients: number, most: number },
-  high_cost: { cost: text, currency: text, most: text },
+  many_recipients: { recipients: number, limit: number },
+  high_cost: { cost: text, currency: text, limit: text },
   unknown_cost: { words: text },
 };
 

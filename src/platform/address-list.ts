@@ -31,9 +31,9 @@ function parseAddressRange(text: string): AddressRange | undefined {
   const [, address = '', written] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const family = familyOf(address);
   if (family === undefined) return undefined;
-  const longest = family === 'ipv4' ? 32 : 128;
-  const prefix = written === undefined ? longest : Number(written);
-  return prefix <= longest ? { address, prefix, family } : undefined;
+  const maxPrefix = family === 'ipv4' ? 32 : 128;
+  const prefix = written === undefined ? maxPrefix : Number(written);
+  return prefix <= maxPrefix ? { address, prefix, family } : undefined;
 }
 
 function familyOf(address: string): Family | undefined {

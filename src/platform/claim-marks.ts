@@ -31,7 +31,7 @@ const marksSchema = z.array(
   }),
 );
 
-const replacementSchema = z.object({ place: z.string().nullable() });
+const replacementSchema = z.object({ location: z.string().nullable() });
 
 /**
  * Keeps marks in `claims/` in VOLLEY_HOME: a file for each process, in a folder for each ledger, and a file for each ledger
@@ -119,11 +119,11 @@ export function openClaimMarks(home: string, onProblem: (what: string) => void):
         // They are few, and looked at again.
       }
     },
-    markReplaced(former, place) {
-      memory.markReplaced(former, place);
+    markReplaced(former, location) {
+      memory.markReplaced(former, location);
       try {
         makeFolder(join(home, 'claims'), 0o700);
-        writeFileSync(replacementFile(former), `${JSON.stringify({ place })}\n`, { mode: 0o600 });
+        writeFileSync(replacementFile(former), `${JSON.stringify({ location })}\n`, { mode: 0o600 });
       } catch (error) {
         reportOnce(
           `${replacementFile(former)} cannot be written (${errorMessage(error)}): this machine will not know a backup of the former ledger by its name.`,

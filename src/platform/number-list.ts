@@ -3,7 +3,7 @@ export type NumberList = {
   readonly length: () => number;
   readonly push: (number: number) => number;
   readonly at: (index: number) => number;
-  readonly set: (place: number, number: number) => void;
+  readonly set: (index: number, number: number) => void;
 };
 
 const pieceLength = 65_536;
@@ -11,9 +11,9 @@ const pieceLength = 65_536;
 export function createNumberList(): NumberList {
   const pieces: Uint32Array[] = [];
   let length = 0;
-  const pieceOf = (place: number): Uint32Array => {
-    const piece = pieces[Math.floor(place / pieceLength)];
-    if (piece === undefined) throw new RangeError(`there is no number at ${place}`);
+  const pieceOf = (index: number): Uint32Array => {
+    const piece = pieces[Math.floor(index / pieceLength)];
+    if (piece === undefined) throw new RangeError(`there is no number at ${index}`);
     return piece;
   };
   return {
@@ -23,7 +23,7 @@ export function createNumberList(): NumberList {
       pieceOf(length)[length % pieceLength] = number;
       return length++;
     },
-    at: (place) => pieceOf(place)[place % pieceLength] ?? 0,
+    at: (index) => pieceOf(index)[index % pieceLength] ?? 0,
     set(index, number) {
       pieceOf(index)[index % pieceLength] = number;
     },

@@ -6,7 +6,7 @@ import { type CountryReader, countryReader } from './phone-countries.ts';
  * library) has every Australian mobile in Sydney and every Russian one in Moscow, and numbers are kept when people move.
  */
 
-const longestCallingCode = 3;
+const maxCallingCodeLength = 3;
 
 /** The countries of each calling code, in the library's order. */
 const countriesOf = Map.groupBy(getCountries(), (country) => String(getCountryCallingCode(country)));
@@ -20,7 +20,7 @@ const zonesOf = new Map<string, readonly string[]>();
  * @returns none where the number is of no country, as those of satellites are
  */
 export function zonesOfNumber(number: string): readonly string[] {
-  for (let digits = 1; digits <= longestCallingCode; digits++) {
+  for (let digits = 1; digits <= maxCallingCodeLength; digits++) {
     const code = number.slice(1, 1 + digits);
     const countries = countriesOf.get(code);
     if (countries === undefined) continue;

@@ -43,8 +43,8 @@ function formatScope({ channel, subAccount }: { readonly channel: string; readon
 
 /** Why an address is suppressed; may be empty. */
 export function formatSuppressionReason({ source, reason, run }: SuppressionOrigin): string {
-  const said = source === 'reply' ? `replied "${reason}"` : reason;
-  return run === null ? said : `${said} (run ${run})`;
+  const text = source === 'reply' ? `replied "${reason}"` : reason;
+  return run === null ? text : `${text} (run ${run})`;
 }
 
 function formatApprovalOrTickReason(reason: Exclude<ApprovalReason | TickReason, string>): string {
@@ -52,9 +52,9 @@ function formatApprovalOrTickReason(reason: Exclude<ApprovalReason | TickReason,
     case 'every_run':
       return 'every run of the campaign';
     case 'many_recipients':
-      return `${reason.recipients} recipients, more than ${reason.most}`;
+      return `${reason.recipients} recipients, more than ${reason.limit}`;
     case 'high_cost':
-      return `${reason.cost} ${reason.currency}, more than ${reason.most}`;
+      return `${reason.cost} ${reason.currency}, more than ${reason.limit}`;
     case 'unknown_cost':
       return `its cost cannot be told: ${reason.words}`;
     case 'no_worker':

@@ -46,16 +46,16 @@ const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
  * a stranger's here. The script ends with 4 then, and with 1 when the server has not stopped.
  */
 export const stopScript = `
-tries=0
-until lock $((tries > 0)) x <&5; do
-  tries=$((tries + 1))
-  [ $tries -gt ${maxStopSeconds + 10} ] && exit 1
-  [ $tries -gt ${maxStopSeconds} ] && signal=QUIT || signal=INT
+attempts=0
+until lock $((attempts > 0)) x <&5; do
+  attempts=$((attempts + 1))
+  [ $attempts -gt ${maxStopSeconds + 10} ] && exit 1
+  [ $attempts -gt ${maxStopSeconds} ] && signal=QUIT || signal=INT
   read -r pid <"$0/pg/postmaster.pid" || continue
   case $pid in '' | 1 | 0* | *[!0-9]*) continue ;; esac
   if [ ! -d /proc/self ] || [ "/proc/$pid/cwd" -ef "$0/pg" ]; then
     kill -s $signal "$pid" || :
-  elif [ $tries -gt 1 ]; then
+  elif [ $attempts -gt 1 ]; then
     exit 4
   fi
 done`;

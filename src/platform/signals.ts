@@ -51,7 +51,7 @@ export type StopListener = {
   /**
    * From now on a signal ends the command at once; exit handlers still run. So it is from the beginning.
    *
-   * @param told what that means for the user, in sentences
+   * @param endMessage what that means for the user, in sentences
    */
-  readonly endsAtOnce: (told: string) => void;
+  readonly endsAtOnce: (endMessage: string) => void;
 };

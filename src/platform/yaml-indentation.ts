@@ -35,7 +35,7 @@ export function findWrongIndentation(
   source: string,
   problemLines: readonly number[],
   readable: boolean,
-  check: (mended: string, line: number) => YamlCheck,
+  check: (fixed: string, line: number) => YamlCheck,
 ): WrongIndentation | undefined {
   const attempts = Math.min(maxAttempts, Math.floor(characterBudget / (source.length + 1)));
   if (attempts === 0) return undefined;
@@ -45,17 +45,17 @@ export function findWrongIndentation(
   const changes = [...listChanges(lines, problemLines.slice(0, maxProblemLines), readable)].sort(
     (one, other) => other.rank - one.rank,
   );
-  let best: { readonly change: Change; readonly mended: string; readonly left: YamlCheck } | undefined;
+  let best: { readonly change: Change; readonly fixed: string; readonly left: YamlCheck } | undefined;
   for (const change of changes.slice(0, attempts)) {
-    const mended = withIndent(written, change);
-    const left = check(mended, change.line.index + 1);
+    const fixed = withIndent(written, change);
+    const left = check(fixed, change.line.index + 1);
     if (!left.readable || (readable && left.problems > 0)) continue;
-    if (best === undefined || left.problems < best.left.problems) best = { change, mended, left };
+    if (best === undefined || left.problems < best.left.problems) best = { change, fixed, left };
     if (left.problems === 0) break;
   }
   if (!best) return undefined;
   const { line, indent } = best.change;
-  return { line: line.index + 1, actual: line.indent, expected: indent, fixed: best.mended };
+  return { line: line.index + 1, actual: line.indent, expected: indent, fixed: best.fixed };
 }
 
 /** Blank lines and comments have no indentation to speak of; tabs are told of by themselves. */

@@ -15,19 +15,19 @@ const lookalikes = [
     // An editor or a chat program has put other spaces in place of those of a keyboard.
     what: 'This line is indented with spaces that YAML does not take for any, such as a no-break space; expected those of the space bar.',
     pattern: oddSpaces,
-    mend: (found: string) => found.replaceAll(/./gu, ' '),
+    fix: (found: string) => found.replaceAll(/./gu, ' '),
     columnOf: () => 1,
   },
   {
     what: 'Expected a space behind ":".',
     pattern: /^ *(?:- )?[A-Za-z]\w*:(?=[^\s:/])/,
-    mend: (found: string) => `${found} `,
+    fix: (found: string) => `${found} `,
     columnOf: (found: string) => found.length + 1,
   },
   {
     what: 'Expected "key: value"; a ":" is missing.',
     pattern: /^ *(?:- )?[A-Za-z]\w*(?= +\S|\s*$)/,
-    mend: (found: string) => `${found}:`,
+    fix: (found: string) => `${found}:`,
     columnOf: (found: string) => found.search(/\S/) + 1,
   },
 ] as const;
@@ -40,13 +40,13 @@ export function findLookalikeMistake(
 ): LookalikeMistake | undefined {
   const written = source.split('\n');
   const [first = 1] = problemLines;
-  for (const { pattern, mend, columnOf, what } of lookalikes) {
+  for (const { pattern, fix, columnOf, what } of lookalikes) {
     for (let line = Math.max(1, first - 2); line <= Math.min(written.length, first + 1); line++) {
       const text = written[line - 1] ?? '';
       const [found] = pattern.exec(text) ?? [];
       if (found === undefined) continue;
-      const mended = written.with(line - 1, mend(found) + text.slice(found.length)).join('\n');
-      const left = check(mended);
+      const fixed = written.with(line - 1, fix(found) + text.slice(found.length)).join('\n');
+      const left = check(fixed);
       if (left.readable && left.problems === 0) return { line, column: columnOf(found), what };
     }
   }

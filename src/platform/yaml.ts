@@ -171,8 +171,8 @@ function explain(issue: z.core.$ZodIssue, shape: Shape, tree: YamlTree): string 
   const quoting = expected?.writeOnly ? '' : suggestQuotes(node, tree);
   const [wanted, near] = splitSuggestion(issue.message);
   const words = issue.code === 'invalid_type' && issue.expected === 'array' ? listInYaml : wanted;
-  const said = toSentence(`${name}${words}${words.startsWith('expected') ? got : ''}`);
-  return `${said}${near}${suggestionOf(issue)}${isTypeIssue(issue) ? quoting : ''}`;
+  const message = toSentence(`${name}${words}${words.startsWith('expected') ? got : ''}`);
+  return `${message}${near}${suggestionOf(issue)}${isTypeIssue(issue) ? quoting : ''}`;
 }
 
 const listInYaml = 'expected a list, each line of it with "- " in front';

@@ -5,7 +5,7 @@ test.each([
   [requestReason, null],
   [requestReason, 'No credit'],
   [requestReason, { kind: 'resent', state: 'failed', words: { kind: 'withheld', because: 'files_unread' } }],
-  [runReason, { kind: 'waits_for_approval', why: { kind: 'many_recipients', recipients: 7, most: 5 } }],
+  [runReason, { kind: 'waits_for_approval', why: { kind: 'many_recipients', recipients: 7, limit: 5 } }],
   [leftOutReason, { kind: 'same_contact', key: ['id'], file: null, line: 2, differs: false }],
 ])('a reason that is known is read as it stands', (decode, stored) => {
   expect(decode(stored)).toEqual(stored);

@@ -69,10 +69,10 @@ export async function requireSendableLedger(context: EngineContext): Promise<voi
 
 /** An operator gave a copy of the ledger an id of its own. The hold is for the original location only. */
 function reasonIfSucceeded(
-  succeeded: { readonly place: string | null } | undefined,
+  succeeded: { readonly location: string | null } | undefined,
   here: string | null,
 ): HoldReason | null {
-  return succeeded && succeeded.place === here ? { kind: 'former_backup' } : null;
+  return succeeded && succeeded.location === here ? { kind: 'former_backup' } : null;
 }
 
 function reasonIfOlder(missing: ClaimMark | undefined): HoldReason | null {
