@@ -1,8 +1,8 @@
 import { noSharing } from '../domain/account-sharing.ts';
 import type { EngineContext } from '../engine/context.ts';
-import { keepPolling, usualPolling } from '../engine/delivery-reports/keep-polling.ts';
+import { defaultPolling, pollPeriodically } from '../engine/delivery-reports/keep-polling.ts';
 import { pollableAccounts } from '../engine/delivery-reports/receivers.ts';
-import { openReportStore } from '../engine/delivery-reports/store.ts';
+import { createReportStore } from '../engine/delivery-reports/store.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type Receiver, type ReceiverOptions, startReceiver } from '../server/receiver.ts';
 import type { Shell } from './shell.ts';
@@ -21,7 +21,7 @@ export async function openReceiver(
   { accounts, sharing = noSharing, publicUrl, logger }: Receiving,
   options: Omit<ReceiverOptions, 'accounts' | 'sharing' | 'logger' | 'store'>,
 ): Promise<Receiver> {
-  const store = openReportStore(context).keep;
+  const store = createReportStore(context).store;
   const receiver = await startReceiver(context, { ...options, accounts, sharing, logger, store });
   for (const account of accounts.keys()) {
     const path = `/webhook/${encodeURIComponent(account)}/<its webhookToken>`;
@@ -42,5 +42,5 @@ export async function pollMissing(
   for (const { name } of pollable)
     shell.note(`Missing reports of account ${name} are asked for, from five minutes to six hours on.`);
   for (const problem of problems) logger.warn({ problem }, 'missing reports cannot be asked for');
-  await keepPolling(context, pollable, usualPolling, wake, logger, stop);
+  await pollPeriodically(context, pollable, defaultPolling, wake, logger, stop);
 }

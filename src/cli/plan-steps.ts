@@ -1,9 +1,14 @@
 import { differingText } from '../campaign/recipient-guards.ts';
 import type { RefusedRun } from '../domain/problems.ts';
 import type { EngineContext } from '../engine/context.ts';
-import { lateText } from '../engine/plan/forecast.ts';
-import type { KeptFiles } from '../engine/plan/kept-files.ts';
-import { noteRefusal, type PlanOptions, type PlanProgress, planRun } from '../engine/plan/plan-run.ts';
+import { formatLate } from '../engine/plan/forecast.ts';
+import type { KeptContactFiles } from '../engine/plan/kept-files.ts';
+import {
+  addRefusalNotifications,
+  type PlanOptions,
+  type PlanProgress,
+  planRun,
+} from '../engine/plan/plan-run.ts';
 import type { PreparedCampaign } from '../engine/plan/prepare.ts';
 import { printable } from '../report/printable.ts';
 import { zoneOf } from '../report/time.ts';
@@ -20,7 +25,7 @@ export async function planWithProgress(
   shell: Shell,
   context: EngineContext,
   prepared: PreparedCampaign,
-  kept: KeptFiles,
+  kept: KeptContactFiles,
   options: Pick<PlanOptions, 'again'>,
 ): Promise<string> {
   const line = await startProgressLine(shell);
@@ -31,7 +36,12 @@ export async function planWithProgress(
   let origins: readonly string[] = [];
   const onRefused = async (refused: RefusedRun): Promise<void> =>
     afterRecording(shell, async () =>
-      tellOfRefusal(shell, context, await noteRefusal(context, prepared, refused), prepared.absolutePath),
+      tellOfRefusal(
+        shell,
+        context,
+        await addRefusalNotifications(context, prepared, refused),
+        prepared.absolutePath,
+      ),
     );
   const planProgress: PlanProgress = {
     onRead: (contacts) => {
@@ -55,7 +65,7 @@ export async function planWithProgress(
       differing = differingText(repeated, placeOf);
     },
     onForecast: ({ deadline, endsAt }) => {
-      if (deadline && deadline.late > 0) late = lateText(deadline, endsAt, zoneOf(shell.noteScreen));
+      if (deadline && deadline.late > 0) late = formatLate(deadline, endsAt, zoneOf(shell.noteScreen));
     },
   };
   shell.endsAtOnce(

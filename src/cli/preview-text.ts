@@ -3,7 +3,7 @@ import type { FieldSource } from '../campaign/mapping.ts';
 import type { MergePlan } from '../campaign/merge.ts';
 import { reachedText } from '../campaign/recipient-guards.ts';
 import type { Unit } from '../domain/rates.ts';
-import { lateText, type RunForecast } from '../engine/plan/forecast.ts';
+import { formatLate, type RunForecast } from '../engine/plan/forecast.ts';
 import type { Preview, PreviewedFile, PreviewedMessage } from '../engine/plan/previewed.ts';
 import { showInvisible } from '../platform/invisible-characters.ts';
 import { toInstant } from '../platform/zoned-times.ts';
@@ -26,7 +26,7 @@ export function previewText(preview: Preview, screen: Screen = paper): string {
     ...(preview.origins ? originLines(preview.origins) : []),
     ...preview.files.map((file) => `  file        ${fileText(file)}`),
     `  mapping     ${preview.mapping.map(sourceText).join(', ')}`,
-    `  fields      of each recipient: ${preview.leaving.recipient.join(', ')}; of each request: ${preview.leaving.request.join(', ')}`,
+    `  fields      of each recipient: ${preview.sentFields.recipient.join(', ')}; of each request: ${preview.sentFields.request.join(', ')}`,
     `  requests    ${preview.requests}, with ${preview.envelopes} different contents or billing codes`,
     `  merging     ${mergeText(preview.merge)}`,
   ];
@@ -42,7 +42,7 @@ export function previewText(preview: Preview, screen: Screen = paper): string {
   parts.push(`  cost        ${totalText(preview.cost)}`, ...forecastText(preview.forecast, screen));
   if (preview.pastSendTimes.recipients > 0) parts.push(pastText(preview.pastSendTimes));
   if (preview.removedMarks.recipients > 0) parts.push(removedText(preview.removedMarks));
-  if (preview.turnedTexts.recipients > 0) parts.push(turnedText(preview.turnedTexts));
+  if (preview.bidiControls.recipients > 0) parts.push(turnedText(preview.bidiControls));
   if (isDivided(preview.cost)) parts.push('', costText(preview.cost, screen));
   if (preview.unreadableSuppressions.lines > 0) {
     parts.push('', ...unreadableText(preview.unreadableSuppressions));
@@ -113,7 +113,7 @@ export function forecastText(
     const text =
       late === 0
         ? `${minuteOn(screen, moment)}; nobody would miss it${ifKnown}`
-        : printable(lateText(deadline, endsAt, zoneOf(screen)));
+        : printable(formatLate(deadline, endsAt, zoneOf(screen)));
     lines.push(`  deadline    ${text}`);
   }
   return lines;
@@ -121,7 +121,10 @@ export function forecastText(
 
 function pastText({ recipients, examples }: Preview['pastSendTimes']): string {
   const some = examples
-    .map(({ place, sendTime }) => `${printable(place)} (${sendTime === '' ? 'empty' : printable(sendTime)})`)
+    .map(
+      ({ fileAndLine, sendTime }) =>
+        `${printable(fileAndLine)} (${sendTime === '' ? 'empty' : printable(sendTime)})`,
+    )
     .join(', ');
   return `  SendTime    over or empty for ${recipients === 1 ? '1 recipient' : `${recipients} recipients`}, so that the service sends at once: ${some}`;
 }
@@ -132,7 +135,7 @@ function removedText({ recipients, marks, examples }: Preview['removedMarks']): 
   return `  cleaned     ${numbers}, of what is no part of one: ${what}; see ${examples.map(printable).join(', ')}`;
 }
 
-function turnedText({ recipients, characters, examples }: Preview['turnedTexts']): string {
+function turnedText({ recipients, characters, examples }: Preview['bidiControls']): string {
   const messages = recipients === 1 ? '1 message holds' : `${recipients} messages hold`;
   return `  warning     ${messages} characters that turn the direction of text, so that it may read otherwise than it is: ${characters.join(', ')}; see ${examples.map(printable).join(', ')}`;
 }

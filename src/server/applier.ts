@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bookBilling } from '../engine/billing/billing.ts';
 import type { EngineContext } from '../engine/context.ts';
-import { applyInbox, type InboxWork, tidyInbox } from '../engine/delivery-reports/ingest.ts';
+import { applyInbox, deleteExpiredCalls, type InboxOptions } from '../engine/delivery-reports/ingest.ts';
 import { loggableReason } from '../platform/database-failures.ts';
 import type { Logger } from '../platform/logger.ts';
 
@@ -36,7 +36,7 @@ type Repeated = {
  */
 export function startApplier(
   context: EngineContext,
-  work: Omit<InboxWork, 'goOn'>,
+  work: Omit<InboxOptions, 'shouldContinue'>,
   logger: Logger,
   lookEvery = usualLook,
 ): Applier {
@@ -89,12 +89,12 @@ export function startApplier(
   }
 
   const applying = repeated('reports not applied; trying again', async () => {
-    const reports = await applyInbox(context, { ...work, goOn: giveWay });
+    const reports = await applyInbox(context, { ...work, shouldContinue: giveWay });
     if (reports > 0) logger.debug({ reports }, 'reports applied');
   });
   const booking = repeated('billing not booked; trying again', async () => {
     await bookBilling(context, () => !stopped);
-    await tidyInbox(context);
+    await deleteExpiredCalls(context);
   });
 
   const looking = setInterval(() => {

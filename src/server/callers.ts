@@ -1,4 +1,4 @@
-import { credentialsIn, nobody, type ReceiverAccount } from '../engine/delivery-reports/receivers.ts';
+import { credentialsIn, type ReceiverAccount, unknownAccount } from '../engine/delivery-reports/receivers.ts';
 import { matchesDigest } from '../platform/digest.ts';
 import { verifySignature } from '../platform/webhook-signature.ts';
 import type { ReceivedCall } from './received-call.ts';
@@ -21,7 +21,7 @@ export function failedHeadCheck(
   account: ReceiverAccount | undefined,
   head: CallHead,
 ): FailedCheck | undefined {
-  const { tokenDigests, addresses, basicDigest } = account ?? nobody;
+  const { tokenDigests, addresses, basicDigest } = account ?? unknownAccount;
   return firstFailed([
     ['account', account !== undefined],
     ['token', tokenDigests.filter((digest) => matchesDigest(head.token, digest)).length > 0],

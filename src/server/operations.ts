@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { EngineContext } from '../engine/context.ts';
-import { type DatabaseState, databaseState, fleetFigures } from '../engine/reporting/operations.ts';
+import { checkDatabase, type DatabaseState, readFleetFigures } from '../engine/reporting/operations.ts';
 import { createAddressList } from '../platform/address-list.ts';
 import { type ListenAddress, listen } from '../platform/http-server.ts';
 import { fleetMetrics } from './fleet-metrics.ts';
@@ -39,8 +39,8 @@ export function openOperations(
   draining: () => boolean,
 ): Operations {
   const { monotonic } = context;
-  const state = shareAnswer(() => databaseState(context), readinessKept, monotonic);
-  const figures = shareAnswer(() => fleetFigures(context).catch(() => undefined), figuresKept, monotonic);
+  const state = shareAnswer(() => checkDatabase(context), readinessKept, monotonic);
+  const figures = shareAnswer(() => readFleetFigures(context).catch(() => undefined), figuresKept, monotonic);
   const show = fleetMetrics(registry);
   return {
     async readiness() {

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { keepContactFiles } from '../../src/engine/plan/kept-files.ts';
+import { createKeptContactFiles } from '../../src/engine/plan/kept-files.ts';
 import { planRun } from '../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../src/engine/plan/prepare.ts';
 import { previewCampaign } from '../../src/engine/plan/preview.ts';
@@ -18,7 +18,7 @@ keepHeapSmall();
 const begun = performance.now();
 const processor = process.cpuUsage();
 let readSeconds = 0;
-const kept = keepContactFiles();
+const kept = createKeptContactFiles();
 const settings = { environment: process.env, workingFolder: process.cwd() };
 const prepared = await prepareCampaign(campaign, settings, kind === 'preview' ? {} : { kept });
 let run: string | undefined;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { noteSchedules } from '../../src/engine/schedule/note-ticks.ts';
+import { recordSchedules } from '../../src/engine/schedule/note-ticks.ts';
 import { readScheduleFolder } from '../../src/engine/schedule/schedule-folder.ts';
-import { startDueTicks, type TickEnd } from '../../src/engine/schedule/start-ticks.ts';
+import { startDueTicks, type TickResult } from '../../src/engine/schedule/start-ticks.ts';
 import { type NotifyScene, openNotifyScene, webhookNotify } from '../support/notify-scene.ts';
 import { type Ended, volleyInProcess } from '../support/volley.ts';
 import { contactsCsv, smsCampaignYaml } from '../support/workspace.ts';
@@ -157,10 +157,10 @@ test('a time of a schedule whose run is refused is listed as failed, and each ta
   const schedule = 'schedule: { timeZone: UTC, cron: "0 * * * *" }';
   await workspace.write('scheduled/nightly.yaml', `${smsCampaignYaml}${schedule}\nnotify:\n${targets}`);
   const place = { folder: 'scheduled', settings, accountNamed: tools.accountNamed };
-  const ends: TickEnd[] = [];
+  const ends: TickResult[] = [];
   for (const time of ['2026-11-20T00:30:00Z', '2026-11-20T01:00:10Z']) {
     const context = { ...opened.context, now: () => new Date(time) };
-    await noteSchedules(context, await readScheduleFolder(folder));
+    await recordSchedules(context, await readScheduleFolder(folder));
     await startDueTicks(context, place, (end) => ends.push(end));
   }
   expect(ends).toMatchObject([

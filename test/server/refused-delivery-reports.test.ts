@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { applyInbox, replay } from '../../src/engine/delivery-reports/ingest.ts';
+import { applyInbox, replayDeliveryReports } from '../../src/engine/delivery-reports/ingest.ts';
 import { type ReceivedReport, receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { openLogger } from '../../src/platform/logger.ts';
 import { openMetrics } from '../../src/server/metrics.ts';
@@ -203,7 +203,7 @@ describe('a report that the ledger refuses all the same', () => {
     });
 
     await query('DROP TRIGGER refuses ON recipient_outcomes');
-    await replay(opened.context, { all: false });
+    await replayDeliveryReports(opened.context, { all: false });
     await applyInbox(opened.context);
     expect(await query('SELECT DISTINCT state, detail FROM reports')).toEqual([
       { state: 'applied', detail: null },
@@ -216,7 +216,7 @@ describe('a report that the ledger refuses all the same', () => {
     await receive([json(reportOf(7))]);
     await applyInbox(opened.context);
     await query('ALTER TABLE recipient_outcomes ENABLE TRIGGER refuses');
-    await replay(opened.context, { all: true });
+    await replayDeliveryReports(opened.context, { all: true });
     await applyInbox(opened.context);
     expect(await query('SELECT state FROM reports')).toEqual([{ state: 'failed' }]);
     expect(await query('SELECT FROM recipient_outcomes')).toEqual([]);

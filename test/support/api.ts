@@ -85,7 +85,7 @@ export async function openApiScene(refusals?: number): Promise<ApiScene> {
   const address = { host: '127.0.0.1', port: 0, ...(refusals !== undefined && { refusals }) };
   const { url, close } = await startApi(opened.context, {
     ...{ ...address, place, logger, observer },
-    startRun: (context, request, onStuck) => startByKey(context, place, request, onStuck),
+    startRun: (context, request, onUnmoved) => startByKey(context, place, request, onUnmoved),
   });
   cleanUp.defer(() => close());
 

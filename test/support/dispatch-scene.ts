@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { keepContactFiles } from '../../src/engine/plan/kept-files.ts';
+import { createKeptContactFiles } from '../../src/engine/plan/kept-files.ts';
 import { planRun } from '../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../src/engine/plan/prepare.ts';
 import { ignoredProgress } from './ignored-progress.ts';
@@ -80,7 +80,7 @@ export async function openDispatchScene({
     startInProcess(words, { cwd, env: { ...env, LOG_LEVEL: 'silent' } });
   const plan: DispatchScene['plan'] = async () => {
     const settings = { environment: env, workingFolder: cwd };
-    const kept = keepContactFiles();
+    const kept = createKeptContactFiles();
     const prepared = await prepareCampaign('campaign.yaml', settings, { kept });
     return planRun(ledger.context, prepared, kept, ignoredProgress, { again: true });
   };

@@ -1,5 +1,5 @@
 import {
-  type InvoiceToRead,
+  type InvoiceSource,
   type Reconciliation,
   reconcileInvoice,
 } from '../../src/engine/billing/reconcile.ts';
@@ -84,7 +84,7 @@ export function invoiceRow({ messageId, address }: Invoiced, price = '0.05', uni
 
 export const invoiceHeader = 'MessageID,Destination,Price,Units';
 
-export function anInvoice(rows: readonly string[], changes: Partial<InvoiceToRead> = {}): InvoiceToRead {
+export function anInvoice(rows: readonly string[], changes: Partial<InvoiceSource> = {}): InvoiceSource {
   return {
     name: 'invoice.csv',
     bytes: inOrder([Buffer.from([invoiceHeader, ...rows].map((row) => `${row}\n`).join(''))]),
@@ -104,7 +104,7 @@ export type Reconciled = Pick<Reconciliation, 'totals'> & {
 /** Compares an invoice with all accounts' recipients. */
 export async function reconcile(
   { context }: TestLedger,
-  invoice: InvoiceToRead,
+  invoice: InvoiceSource,
   period: ReconciliationPeriod = november,
   scope: Partial<ReconciliationScope> = {},
 ): Promise<Reconciled> {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { zstdDecompressSync } from 'node:zlib';
 import { expect } from 'vitest';
-import { keepContactFiles } from '../../src/engine/plan/kept-files.ts';
+import { createKeptContactFiles } from '../../src/engine/plan/kept-files.ts';
 import { planRun } from '../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../src/engine/plan/prepare.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -128,7 +128,7 @@ async function openScene(rows: number): Promise<Scene> {
   };
   const planHere: Scene['plan'] = async ({ context }) => {
     const settings = { environment: env, workingFolder: folder };
-    const kept = keepContactFiles();
+    const kept = createKeptContactFiles();
     const prepared = await prepareCampaign('campaign.yaml', settings, { kept });
     return planRun(context, prepared, kept, ignoredProgress, { again: true });
   };

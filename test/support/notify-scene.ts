@@ -2,7 +2,7 @@ import { loadAccount } from '../../src/engine/load-account.ts';
 import { findCommand } from '../../src/engine/notify/find-command.ts';
 import { runNotifier } from '../../src/engine/notify/notifier.ts';
 import type { NotifyOptions } from '../../src/engine/notify/send-notification.ts';
-import { keepContactFiles } from '../../src/engine/plan/kept-files.ts';
+import { createKeptContactFiles } from '../../src/engine/plan/kept-files.ts';
 import { planRun } from '../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../src/engine/plan/prepare.ts';
 import type { RunEnd } from '../../src/engine/runs/execute-run.ts';
@@ -83,7 +83,7 @@ export async function openNotifyScene(): Promise<NotifyScene> {
     log,
     plan: async (notify: string, campaign = smsCampaignYaml) => {
       await workspace.write('campaign.yaml', `${campaign}notify:\n${notify}`);
-      const kept = keepContactFiles();
+      const kept = createKeptContactFiles();
       const prepared = await prepareCampaign('campaign.yaml', settings, { kept });
       return planRun(context, prepared, kept, ignoredProgress);
     },

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { EngineContext } from '../../src/engine/context.ts';
 import { applyInbox } from '../../src/engine/delivery-reports/ingest.ts';
-import { keepContactFiles } from '../../src/engine/plan/kept-files.ts';
+import { createKeptContactFiles } from '../../src/engine/plan/kept-files.ts';
 import { planRun } from '../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../src/engine/plan/prepare.ts';
 import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
@@ -97,7 +97,7 @@ dispatch: { chunkSize: 1 }
       VOLLEY_SANDBOX_TOKEN: 'x',
     },
   };
-  const kept = keepContactFiles();
+  const kept = createKeptContactFiles();
   const context = { ...withKey(opened), now: () => longAgo };
   const run = await planRun(
     context,

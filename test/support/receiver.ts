@@ -1,5 +1,5 @@
 import type { ReceiverAccount } from '../../src/engine/delivery-reports/receivers.ts';
-import { openReportStore } from '../../src/engine/delivery-reports/store.ts';
+import { createReportStore } from '../../src/engine/delivery-reports/store.ts';
 import { readReceiverAccounts } from '../../src/gateway/receiver-accounts.ts';
 import { openLogger } from '../../src/platform/logger.ts';
 import type { ReceiverOptions } from '../../src/server/receiver.ts';
@@ -41,7 +41,7 @@ export function receiverOptions(
     host: '127.0.0.1',
     port: 0,
     accounts: receiverAccountsOf(receivers),
-    store: openReportStore(context).keep,
+    store: createReportStore(context).store,
     logger: openLogger('silent', 'info'),
   };
 }

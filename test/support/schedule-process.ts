@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { createOutageRetry } from '../../src/engine/dispatch/outage-retry.ts';
 import { runWorker } from '../../src/engine/dispatch/worker.ts';
 import { loadAccount } from '../../src/engine/load-account.ts';
-import { keepSchedules } from '../../src/engine/schedule/keep-schedules.ts';
+import { watchSchedules } from '../../src/engine/schedule/keep-schedules.ts';
 import { openLedger } from '../../src/ledger/connection.ts';
 import { openLogger } from '../../src/platform/logger.ts';
 
@@ -31,7 +31,7 @@ const never = new AbortController().signal;
 const outage = { onDown: () => undefined, onUp: () => undefined };
 const place = { folder: 'campaigns', settings, accountNamed };
 await Promise.all([
-  keepSchedules({ ...context, now: fast }, place, 50, openLogger('error', 'warn'), stop.signal),
+  watchSchedules({ ...context, now: fast }, place, 50, openLogger('error', 'warn'), stop.signal),
   runWorker(context, {
     accountNamed,
     stop: stop.signal,

@@ -6,8 +6,8 @@ import type { Command } from 'commander';
 import type { RunSummary } from '../../domain/runs.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { accountSharing, receiverAccounts } from '../../engine/delivery-reports/receivers.ts';
-import { openReportStore } from '../../engine/delivery-reports/store.ts';
-import { keepContactFiles } from '../../engine/plan/kept-files.ts';
+import { createReportStore } from '../../engine/delivery-reports/store.ts';
+import { createKeptContactFiles } from '../../engine/plan/kept-files.ts';
 import { prepareCampaign } from '../../engine/plan/prepare.ts';
 import { requireSummary } from '../../engine/runs/find-run.ts';
 import type { Settings } from '../../engine/settings.ts';
@@ -85,7 +85,7 @@ async function runDemo(
   const logger = openLogger(shell.settings.environment['LOG_LEVEL'], 'warn');
   const receiver = await startReceiver(context, {
     ...{ host: '127.0.0.1', port: 0, accounts, sharing, logger },
-    store: openReportStore(context).keep,
+    store: createReportStore(context).store,
   });
   const webhook = { url: `${receiver.url}/webhook/sandbox/${environment.VOLLEY_WEBHOOK_TOKEN}` };
   const sandbox = await startSandbox({
@@ -142,7 +142,7 @@ async function runCampaigns(
 ): Promise<string[]> {
   const runs: string[] = [];
   for (const file of files) {
-    const kept = keepContactFiles();
+    const kept = createKeptContactFiles();
     const prepared = await prepareCampaign(file, settings, { kept });
     const { campaign, channel } = prepared.campaign.value;
     shell.note(`${campaign} (${channel}, campaigns/${file})`);

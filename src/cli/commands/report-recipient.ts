@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { tellRecipient } from '../../engine/reporting/recipient-story.ts';
+import { reportRecipient } from '../../engine/reporting/recipient-story.ts';
 import { recipientStoryText, wordedStory } from '../../report/recipient-story.ts';
 import { parseCountry } from '../country-option.ts';
 import { parseCount } from '../options.ts';
@@ -16,8 +16,8 @@ export function define(command: Command, shell: Shell): void {
     .option('--limit <number>', 'most recipients to tell of', parseCount, 100)
     .option('--json', 'print one JSON object a line')
     .action(async (recipient: string, { country, limit, json }: RecipientOptions) => {
-      const { stories, areMore, others } = await withLedgerToRead(shell, (context) =>
-        tellRecipient(context, recipient, country, limit),
+      const { stories, hasMore, others } = await withLedgerToRead(shell, (context) =>
+        reportRecipient(context, recipient, country, limit),
       );
       const told = stories.map(wordedStory);
       shell.print(
@@ -25,7 +25,7 @@ export function define(command: Command, shell: Shell): void {
           ? told.map((story) => JSON.stringify(story)).join('\n')
           : told.map((story) => recipientStoryText(story, shell.screen)).join('\n\n'),
       );
-      if (areMore) shell.note(`There are more than these ${stories.length}; --limit <number> tells of more.`);
+      if (hasMore) shell.note(`There are more than these ${stories.length}; --limit <number> tells of more.`);
       if (others) {
         const { reports, address } = others;
         const which = reports === 1 ? '1 more report is' : `${reports} more reports are`;

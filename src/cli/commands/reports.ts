@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { type DeliveryReportState, deliveryReportStates } from '../../domain/delivery-reports.ts';
-import { applyInbox, replay } from '../../engine/delivery-reports/ingest.ts';
+import { applyInbox, replayDeliveryReports } from '../../engine/delivery-reports/ingest.ts';
 import { reportRules } from '../../engine/delivery-reports/receivers.ts';
 import { requireRun } from '../../engine/runs/find-run.ts';
 import { listReports } from '../../ledger/delivery-reports/list.ts';
@@ -102,7 +102,7 @@ function defineReplay(command: Command, shell: Shell): void {
         failed++;
       };
       const replayed = await withLedger(shell, async (context) => {
-        const count = await replay(context, { account, since, all });
+        const count = await replayDeliveryReports(context, { account, since, all });
         await applyInbox(context, { ...rules, onFailed });
         return count;
       });

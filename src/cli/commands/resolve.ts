@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { InputError } from '../../domain/problems.ts';
 import type { Resolution } from '../../domain/runs.ts';
 import type { EngineContext } from '../../engine/context.ts';
-import { type NamedRequests, openDoubts, resolveDoubts } from '../../engine/runs/resolve.ts';
+import { listNamedDoubts, type NamedRequests, resolveDoubts } from '../../engine/runs/resolve.ts';
 import { doubtTable, resolvedText } from '../../report/doubts.ts';
 import { worded } from '../../report/worded.ts';
 import { parsePerson } from '../options.ts';
@@ -81,7 +81,7 @@ async function list(
   { json }: ResolveOptions,
 ): Promise<void> {
   let doubts = 0;
-  for await (const page of await openDoubts(context, requests)) {
+  for await (const page of await listNamedDoubts(context, requests)) {
     if (json) shell.print(page.map((doubt) => JSON.stringify(worded(doubt))).join('\n'));
     else if (doubts === 0) shell.print(doubtTable(page.slice(0, listed), shell.screen));
     doubts += page.length;

@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { InputError } from '../../domain/problems.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { loadAccount } from '../../engine/load-account.ts';
-import { nothingLeft } from '../../engine/runs/begin-run.ts';
-import { type KnownEnd, refuseOver } from '../../engine/runs/execute-run.ts';
+import { nothingLeftText } from '../../engine/runs/begin-run.ts';
+import { type KnownEnd, refuseFinishedRun } from '../../engine/runs/execute-run.ts';
 import { requireRun } from '../../engine/runs/find-run.ts';
 import { requireReachable } from '../../engine/runs/reachable.ts';
 import { listInterruptedRuns, type Run } from '../../ledger/runs/find.ts';
@@ -29,7 +29,7 @@ export function define(command: Command, shell: Shell): void {
       await withLedger(shell, async (context) => {
         if (run === undefined) return resumeAll(shell, context, json === true);
         const found = await requireRun(context, run);
-        const end = await refuseOver(context, found);
+        const end = await refuseFinishedRun(context, found);
         shell.exitWith(
           end
             ? printOver(shell, found, end, json === true)
@@ -52,7 +52,7 @@ async function resume(
 
 /** Whichever process has sent or stopped the run: its own summary and exit code. */
 function printOver(shell: Shell, { run, state }: Run, end: KnownEnd, json: boolean): ExitCode {
-  shell.note(`run ${run}: ${nothingLeft(state)}`);
+  shell.note(`run ${run}: ${nothingLeftText(state)}`);
   printEnd(shell, run, end, json);
   return exitCodeOf(end);
 }

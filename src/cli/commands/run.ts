@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { InputError } from '../../domain/problems.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { loadAccount } from '../../engine/load-account.ts';
-import { filesRanBefore, moveContactFiles, NothingNewError } from '../../engine/plan/contact-patterns.ts';
-import { keepContactFiles } from '../../engine/plan/kept-files.ts';
+import { moveContactFiles, NothingNewError, ranBeforeFinder } from '../../engine/plan/contact-patterns.ts';
+import { createKeptContactFiles } from '../../engine/plan/kept-files.ts';
 import {
   type PreparationOptions,
   type PreparedCampaign,
@@ -59,13 +59,13 @@ async function runCampaign(
   { json, contacts: contactFiles, again = false, of: origin }: RunOptions,
 ): Promise<void> {
   shell.endsAtOnce('Stopped before the run was planned; nothing was sent.');
-  let kept = keepContactFiles();
+  let kept = createKeptContactFiles();
   let prepared = await prepareCampaign(path, shell.settings, { contactFiles, origin, kept });
   await requireReachable(prepared.account);
   await withLedger(shell, async (context) => {
     if (prepared.matched.length > 0) {
       await prepared.close();
-      kept = keepContactFiles();
+      kept = createKeptContactFiles();
       const fresh = await withNewFiles(shell, context, path, { kept, origin });
       if (fresh === undefined) return;
       prepared = fresh;
@@ -90,7 +90,7 @@ async function withNewFiles(
   options: PreparationOptions,
 ): Promise<PreparedCampaign | undefined> {
   try {
-    return await prepareCampaign(path, shell.settings, { ...options, ranBefore: filesRanBefore(context) });
+    return await prepareCampaign(path, shell.settings, { ...options, ranBefore: ranBeforeFinder(context) });
   } catch (error) {
     if (!(error instanceof NothingNewError)) throw error;
     shell.note(`${error.message} There is nothing to run.`);

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { Argument, type Command } from 'commander';
 import { nextTick, type Schedule } from '../../campaign/schedule.ts';
 import { InputError } from '../../domain/problems.ts';
-import { noteSchedules } from '../../engine/schedule/note-ticks.ts';
+import { recordSchedules } from '../../engine/schedule/note-ticks.ts';
 import { readScheduleFolder, type ScheduleFolder } from '../../engine/schedule/schedule-folder.ts';
 import { describeSchedules } from '../../engine/schedule/schedules.ts';
 import { listUnacknowledgedTicks } from '../../ledger/notifications/list.ts';
@@ -23,7 +23,7 @@ export function define(command: Command, shell: Shell): void {
     .addArgument(folderArgument(shell))
     .action(async (folder: string) => {
       const read = await readScheduleFolder(resolve(shell.settings.workingFolder, folder));
-      await withLedger(shell, (context) => noteSchedules(context, read));
+      await withLedger(shell, (context) => recordSchedules(context, read));
       shell.note(`${read.schedules.length} schedules are in the ledger.`);
       refuseUnreadable(read, folder);
     });

@@ -24,13 +24,13 @@ export function define(command: Command, shell: Shell): void {
           shell.print(JSON.stringify(status));
           return;
         }
-        const { reason, phase, overtakenBy, refusal, clockStep, held } = status;
+        const { reason, phase, preemptedBy, refusal, clockStep, held } = status;
         shell.print(runSummaryText(status, shell.screen));
         if (reason) shell.print(`  because     ${printable(reason)}`);
         if (phase === 'settling doubts') {
           shell.print('  phase       settling doubts: all else is done, and requests in doubt are looked at');
         }
-        if (overtakenBy) shell.print(`  waits       for run ${overtakenBy}, which is more urgent`);
+        if (preemptedBy) shell.print(`  waits       for run ${preemptedBy}, which is more urgent`);
         if (refusal) shell.print(`  waits       because ${refusalNow(refusal, shell.screen)}`);
         if (clockStep) shell.print(`  clock       ${steppedBack(clockStep, shell.screen)}`);
         if (held) shell.print(`  held        ${printable(`${held} ${heldLedgerAdvice}`)}`);

@@ -10,7 +10,7 @@ import {
   suppressedAddressReader,
 } from '../../engine/suppressions/suppress.ts';
 import {
-  knownAccount,
+  requireSuppressionAccount,
   suppressAddresses,
   unsuppressAddresses,
 } from '../../engine/suppressions/suppress-addresses.ts';
@@ -44,7 +44,7 @@ function defineAdd(command: Command, shell: Shell): void {
     .argument('<address...>', 'phone numbers or e-mail addresses')
     .addOption(reasonOption())
     .action(async (texts: string[], options: AddressOptions & { reason: string }) => {
-      const keys = keysOf(texts, await knownAccount(options.account, shell.settings), options);
+      const keys = keysOf(texts, await requireSuppressionAccount(options.account, shell.settings), options);
       const added = await withLedger(shell, (context) => suppressAddresses(context, keys, options.reason));
       const result = { added, already: keys.length - added };
       shell.print(options.json ? JSON.stringify(result) : addedText(result));
@@ -85,7 +85,7 @@ function defineImport(command: Command, shell: Shell): void {
     .addOption(reasonOption())
     .action(async (path: string, options: AddressOptions & { reason: string; column?: string }) => {
       const { channel, subAccount, reason, column, country } = options;
-      const account = await knownAccount(options.account, shell.settings);
+      const account = await requireSuppressionAccount(options.account, shell.settings);
       const readAddress = suppressedAddressReader(channel, country);
       const imported = await withLedger(shell, (context) =>
         importSuppressionFile(context, resolve(shell.settings.workingFolder, path), path, {

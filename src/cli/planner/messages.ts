@@ -1,8 +1,8 @@
 import type { Actor } from '../../domain/access.ts';
 import { InputError, type Problem, type RefusedRun, RefusedRunError } from '../../domain/problems.ts';
-import type { StartEnd, StartRequest } from '../../engine/access/start-by-key.ts';
+import type { StartRequest, StartResult } from '../../engine/access/start-by-key.ts';
 import type { CommandScope, FoundCommand } from '../../engine/notify/find-command.ts';
-import { NothingNewError, type StuckFile } from '../../engine/plan/contact-patterns.ts';
+import { NothingNewError, type UnmovedFile } from '../../engine/plan/contact-patterns.ts';
 import type { DatabaseConnection } from '../../platform/database.ts';
 
 /** What a process and its planning thread say to each other: plain data, for it is copied. */
@@ -27,7 +27,7 @@ export type Question =
   | { readonly kind: 'keep schedules' };
 
 export type Answer =
-  | { readonly kind: 'start run'; readonly end: StartEnd; readonly stuck: readonly StuckFile[] }
+  | { readonly kind: 'start run'; readonly end: StartResult; readonly stuck: readonly UnmovedFile[] }
   | { readonly kind: 'find command'; readonly found: FoundCommand }
   | { readonly kind: 'keep schedules' };
 

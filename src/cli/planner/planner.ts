@@ -5,7 +5,7 @@ import { EndedError } from '../../domain/problems.ts';
 import type { StartRun } from '../../engine/access/start-by-key.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import type { FindCommand } from '../../engine/notify/find-command.ts';
-import { usualLook } from '../../engine/schedule/keep-schedules.ts';
+import { defaultInterval } from '../../engine/schedule/keep-schedules.ts';
 import type { Settings } from '../../engine/settings.ts';
 import { loggableReason } from '../../platform/database-failures.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -86,10 +86,10 @@ export function openPlanner(
   }
 
   return {
-    async startRun({ actor }, request, onStuck) {
+    async startRun({ actor }, request, onUnmoved) {
       const answer = await ask({ kind: 'start run', request, actor });
       if (answer.kind !== 'start run') throw new Error(`the planning thread answered ${answer.kind}`);
-      for (const file of answer.stuck) onStuck(file);
+      for (const file of answer.stuck) onUnmoved(file);
       return answer.end;
     },
     async findCommand(file, command, { campaigns: folder, ownCampaign }) {
@@ -105,7 +105,7 @@ export function openPlanner(
         await ask({ kind: 'keep schedules' }).catch((error: unknown) => {
           logger.error({ reason: loggableReason(error) }, 'schedules were not looked at; trying again');
         });
-        await sleep(usualLook, undefined, { signal: stop }).catch(() => undefined);
+        await sleep(defaultInterval, undefined, { signal: stop }).catch(() => undefined);
       }
       stop.removeEventListener('abort', end);
     },

@@ -4,8 +4,8 @@ import { startByKey } from '../../engine/access/start-by-key.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { loadAccount } from '../../engine/load-account.ts';
 import { findCommand } from '../../engine/notify/find-command.ts';
-import type { StuckFile } from '../../engine/plan/contact-patterns.ts';
-import { keepSchedules, usualLook } from '../../engine/schedule/keep-schedules.ts';
+import type { UnmovedFile } from '../../engine/plan/contact-patterns.ts';
+import { defaultInterval, watchSchedules } from '../../engine/schedule/keep-schedules.ts';
 import { openLedger } from '../../ledger/connection.ts';
 import { createHashKey } from '../../ledger/suppressions/hash.ts';
 import { openClaimMarks } from '../../platform/claim-marks.ts';
@@ -63,7 +63,7 @@ async function answer(question: Question): Promise<Answer> {
   switch (question.kind) {
     case 'start run': {
       const { kind, request, actor } = question;
-      const stuck: StuckFile[] = [];
+      const stuck: UnmovedFile[] = [];
       const end = await startByKey({ ...context, actor }, place, request, (file) => stuck.push(file));
       return { kind, end, stuck };
     }
@@ -72,7 +72,7 @@ async function answer(question: Question): Promise<Answer> {
       return { kind, found: await findCommand(file, command, { ...allowed, settings }) };
     }
     case 'keep schedules':
-      await keepSchedules(context, place, usualLook, logger, stopping.signal);
+      await watchSchedules(context, place, defaultInterval, logger, stopping.signal);
       return { kind: question.kind };
   }
 }

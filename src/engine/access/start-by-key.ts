@@ -13,32 +13,32 @@ import { inSession } from '../../ledger/session.ts';
 import { digestOf } from '../../platform/digest.ts';
 import type { EngineContext } from '../context.ts';
 import { readText } from '../definition-files.ts';
-import { filesRanBefore, moveContactFiles, type StuckFile } from '../plan/contact-patterns.ts';
-import { keepContactFiles } from '../plan/kept-files.ts';
+import { moveContactFiles, ranBeforeFinder, type UnmovedFile } from '../plan/contact-patterns.ts';
+import { createKeptContactFiles } from '../plan/kept-files.ts';
 import { planRun } from '../plan/plan-run.ts';
 import { prepareCampaign } from '../plan/prepare.ts';
 import { listCampaigns } from '../schedule/schedule-folder.ts';
-import type { SchedulePlace } from '../schedule/start-ticks.ts';
+import type { ScheduleSource } from '../schedule/start-ticks.ts';
 import type { Settings } from '../settings.ts';
 
-export type StartEnd =
+export type StartResult =
   | { readonly kind: 'planned'; readonly run: string }
   | { readonly kind: 'repeated'; readonly run: string }
   | { readonly kind: 'under way' }
   | { readonly kind: 'key of another'; readonly run: string };
 
-type Wanted = {
+type CampaignChoice = {
   readonly campaign: string;
   readonly accounts: readonly string[] | null;
 };
 
-export type StartRequest = StartKey & Wanted;
+export type StartRequest = StartKey & CampaignChoice;
 
 export type StartRun = (
   context: EngineContext,
   request: StartRequest,
-  onStuck: (stuck: StuckFile) => void,
-) => Promise<StartEnd>;
+  onUnmoved: (stuck: UnmovedFile) => void,
+) => Promise<StartResult>;
 
 /**
  * Once for a key, however often and wherever it is asked: the key is committed with the run.
@@ -50,28 +50,28 @@ export type StartRun = (
  */
 export async function startByKey(
   context: EngineContext,
-  place: SchedulePlace,
+  source: ScheduleSource,
   { campaign, accounts, ...key }: StartRequest,
-  onStuck: (stuck: StuckFile) => void,
-): Promise<StartEnd> {
+  onUnmoved: (stuck: UnmovedFile) => void,
+): Promise<StartResult> {
   const request = digestOf(JSON.stringify({ campaign }));
   const { pool } = context.ledger;
   const before = await findStartedByKey(pool, key);
-  if (before) return repeated(before, request);
+  if (before) return toRepeatedStart(before, request);
   return inSession(pool, async (client) => {
     if (!(await tryStartKeyLock(client, key))) return { kind: 'under way' };
     try {
       // Another one may have started it before the lock was ours.
       const meanwhile = await findStartedByKey(pool, key);
-      if (meanwhile) return repeated(meanwhile, request);
+      if (meanwhile) return toRepeatedStart(meanwhile, request);
       return {
         kind: 'planned',
-        run: await plan(context, place, { campaign, accounts, request, ...key }, onStuck),
+        run: await planCampaign(context, source, { campaign, accounts, request, ...key }, onUnmoved),
       };
     } catch (error) {
       // A session that was lost has lost its lock: somebody else may have been quicker.
-      const quicker = await findStartedByKey(pool, key);
-      if (quicker) return repeated(quicker, request);
+      const concurrent = await findStartedByKey(pool, key);
+      if (concurrent) return toRepeatedStart(concurrent, request);
       throw error;
     } finally {
       await releaseStartKeyLock(client, key);
@@ -79,32 +79,32 @@ export async function startByKey(
   });
 }
 
-function repeated({ run, request }: StartedByKey, asked: Buffer): StartEnd {
+function toRepeatedStart({ run, request }: StartedByKey, asked: Buffer): StartResult {
   return { kind: request.equals(asked) ? 'repeated' : 'key of another', run };
 }
 
-async function plan(
+async function planCampaign(
   context: EngineContext,
-  { folder, settings }: SchedulePlace,
-  { campaign, accounts, request, ...key }: StartKey & Wanted & { readonly request: Buffer },
-  onStuck: (stuck: StuckFile) => void,
+  { folder, settings }: ScheduleSource,
+  { campaign, accounts, request, ...key }: StartKey & CampaignChoice & { readonly request: Buffer },
+  onUnmoved: (stuck: UnmovedFile) => void,
 ): Promise<string> {
   const known = await listCampaigns(folder, settings);
   const path = join(folder, campaign);
   if (accounts !== null) {
     const account = known.includes(campaign) ? await accountOfCampaign(path, settings) : undefined;
-    if (account === undefined || !accounts.includes(account)) notOfAccounts(accounts);
+    if (account === undefined || !accounts.includes(account)) refuseCampaign(accounts);
   } else if (!known.includes(campaign)) {
     const what = `There is no such file of a campaign here. The files: ${known.join(', ') || 'none'}.`;
     throw new InputError([{ where: 'campaign', what }]);
   }
   // Nobody pipes anything in.
   const { environment, workingFolder } = settings;
-  const kept = keepContactFiles();
+  const kept = createKeptContactFiles();
   const prepared = await prepareCampaign(
     path,
     { environment, workingFolder },
-    { kept, ranBefore: filesRanBefore(context) },
+    { kept, ranBefore: ranBeforeFinder(context) },
   );
   const run = await planRun(
     context,
@@ -116,11 +116,11 @@ async function plan(
       again: true,
       // The file may have been given another account since it was looked at.
       alongside: async (client, planned) => {
-        if (!(await recordStartKey(client, key, { run: planned, request }))) notOfAccounts(accounts ?? []);
+        if (!(await recordStartKey(client, key, { run: planned, request }))) refuseCampaign(accounts ?? []);
       },
     },
   );
-  for (const stuck of await moveContactFiles(prepared, path, settings, run)) onStuck(stuck);
+  for (const stuck of await moveContactFiles(prepared, path, settings, run)) onUnmoved(stuck);
   return run;
 }
 
@@ -135,7 +135,7 @@ async function accountOfCampaign(path: string, settings: Settings): Promise<stri
 }
 
 /** Says nothing of the campaigns of other accounts. */
-function notOfAccounts(accounts: readonly string[]): never {
+function refuseCampaign(accounts: readonly string[]): never {
   const what = `There is no such file of a campaign of ${accounts.join(', ')} here, or it is faulty (volley check).`;
   throw new InputError([{ where: 'campaign', what }]);
 }

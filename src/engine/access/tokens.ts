@@ -15,7 +15,7 @@ import type { EngineContext } from '../context.ts';
 /** What begins every token, so that people and scanners know one when they see it. */
 const prefix = 'volley_';
 const size = 24;
-const written = new RegExp(`^${prefix}[0-9a-f]{${2 * size}}$`);
+const tokenPattern = new RegExp(`^${prefix}[0-9a-f]{${2 * size}}$`);
 
 /**
  * The secret is returned here and never again: the ledger keeps only its SHA-256.
@@ -26,7 +26,7 @@ const written = new RegExp(`^${prefix}[0-9a-f]{${2 * size}}$`);
  */
 export async function createToken(
   context: EngineContext,
-  asked: {
+  request: {
     readonly name: string;
     readonly owner: string;
     readonly scope: TokenScope;
@@ -35,7 +35,7 @@ export async function createToken(
   },
 ): Promise<string> {
   const token = prefix + context.randomBytes(size).toString('hex');
-  const { name, owner, scope, accounts, expiresAt } = asked;
+  const { name, owner, scope, accounts, expiresAt } = request;
   const act = {
     action: 'token created',
     subject: name,
@@ -44,7 +44,7 @@ export async function createToken(
   await audited(context, act, (note) =>
     inTransaction(context.ledger.pool, async (client) => {
       const createdAt = context.now();
-      if (!(await addToken(client, { ...asked, sha256: digestOf(token), createdAt }))) {
+      if (!(await addToken(client, { ...request, sha256: digestOf(token), createdAt }))) {
         const what =
           'There is, or was, a token of this name; choose another, so that the audit trail means one.';
         throw new InputError([{ where: `token ${name}`, what }]);
@@ -76,23 +76,23 @@ export type TokenCheck =
   | { readonly kind: 'expired' | 'revoked'; readonly token: Token };
 
 /** A use of a token is noted no more often than this, over all processes (milliseconds). */
-const useNoted = 60_000;
+const useRecordInterval = 60_000;
 
 /** Checks tokens, anew each time: one that is revoked is of no use from the next call on. */
-export function openTokenCheck({ ledger, now }: EngineContext): (given: string) => Promise<TokenCheck> {
-  const noted = new Map<string, number>();
+export function createTokenCheck({ ledger, now }: EngineContext): (given: string) => Promise<TokenCheck> {
+  const recordedAt = new Map<string, number>();
   return async (given) => {
     // What is none of ours by its look costs the ledger nothing.
-    if (!written.test(given)) return { kind: 'unknown' };
+    if (!tokenPattern.test(given)) return { kind: 'unknown' };
     const found = await findToken(ledger.pool, digestOf(given));
     if (!found || !matchesDigest(given, found.sha256)) return { kind: 'unknown' };
     const { sha256: _, ...token } = found;
     const time = now();
     if (token.revokedAt !== null) return { kind: 'revoked', token };
     if (token.expiresAt !== null && token.expiresAt <= time) return { kind: 'expired', token };
-    if ((noted.get(token.name) ?? Number.NEGATIVE_INFINITY) <= time.getTime() - useNoted) {
-      noted.set(token.name, time.getTime());
-      await recordTokenUse(ledger.pool, token.name, time, new Date(time.getTime() - useNoted));
+    if ((recordedAt.get(token.name) ?? Number.NEGATIVE_INFINITY) <= time.getTime() - useRecordInterval) {
+      recordedAt.set(token.name, time.getTime());
+      await recordTokenUse(ledger.pool, token.name, time, new Date(time.getTime() - useRecordInterval));
     }
     return { kind: 'valid', token };
   };

@@ -26,10 +26,13 @@ export type StreamedBilling = {
  * Books what is not in the entries of billing yet, so that reports have less to count. It ends also while more comes in
  * all the time: that is left to the next booking.
  *
- * @param goOn asked between two transactions
+ * @param shouldContinue asked between two transactions
  */
-export async function bookBilling({ ledger }: EngineContext, goOn = (): boolean => true): Promise<void> {
-  while ((await bookPending(ledger.pool)) && goOn());
+export async function bookBilling(
+  { ledger }: EngineContext,
+  shouldContinue = (): boolean => true,
+): Promise<void> {
+  while ((await bookPending(ledger.pool)) && shouldContinue());
 }
 
 /** The billing report of whatever was committed before, booked or not, in constant memory. Writes nothing. */
@@ -57,17 +60,17 @@ export async function reportBillingLines<Result>(
  */
 export async function closeMonth(
   context: EngineContext,
-  { month, timeZone, closedBy }: AskedClosing,
+  { month, timeZone, closedBy }: ClosingRequest,
 ): Promise<Closing> {
   const act = { action: 'billing closed', subject: month, details: { timeZone, by: closedBy } } as const;
   return audited(context, act, (note) => close(context, { month, timeZone, closedBy }, note));
 }
 
-type AskedClosing = { readonly month: string; readonly timeZone: string; readonly closedBy: string };
+type ClosingRequest = { readonly month: string; readonly timeZone: string; readonly closedBy: string };
 
 async function close(
   { ledger, now }: EngineContext,
-  { month, timeZone, closedBy }: AskedClosing,
+  { month, timeZone, closedBy }: ClosingRequest,
   note: WriteAuditEntry,
 ): Promise<Closing> {
   const end = await closePeriod(ledger.pool, { period: month, timeZone, closedBy }, now(), note);

@@ -10,7 +10,7 @@ import { didYouMean } from '../../platform/suggestions.ts';
 import type { EngineContext } from '../context.ts';
 
 /** Names that a report is asked to be of alone; null is for those who have none. */
-export type AskedNames = Readonly<Partial<Record<NamedDimension, readonly (string | null)[]>>>;
+export type RequestedNames = Readonly<Partial<Record<NamedDimension, readonly (string | null)[]>>>;
 
 /**
  * @param accounts only runs of these count; null for all
@@ -19,7 +19,7 @@ export type AskedNames = Readonly<Partial<Record<NamedDimension, readonly (strin
  */
 export async function requireKnownNames(
   { ledger }: EngineContext,
-  asked: AskedNames,
+  asked: RequestedNames,
   accounts: AccountScope = null,
 ): Promise<void> {
   const problems: Problem[] = [];
@@ -36,10 +36,10 @@ export async function requireKnownNames(
   if (problems.length > 0) throw new InputError(problems);
 }
 
-const mostListed = 10;
+const maxListed = 10;
 
 function listed(dimension: NamedDimension, known: readonly string[]): string {
   if (known.length === 0) return `The ledger has no ${dimension}.`;
-  if (known.length > mostListed) return `\`volley report billing --by ${dimension}\` lists all.`;
+  if (known.length > maxListed) return `\`volley report billing --by ${dimension}\` lists all.`;
   return `There ${known.length === 1 ? 'is' : 'are'} ${known.toSorted().join(', ')}.`;
 }

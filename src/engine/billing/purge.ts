@@ -37,7 +37,7 @@ export async function previewPurge({ ledger }: EngineContext, limit: PurgeLimit)
     due.map(({ run }) => run),
     limit.before,
   );
-  return { ...sumOf(due), ...counts, held: candidates.filter(({ held }) => held !== null) };
+  return { ...sumRuns(due), ...counts, held: candidates.filter(({ held }) => held !== null) };
 }
 
 /**
@@ -102,9 +102,9 @@ export async function purge(
   // A purge every night is told when it has erased something.
   if (purged.length + reports + suppressions > 0)
     await addAuditEntry(pool, context.actor, { action: 'purged', details }, 'done', context.now());
-  return { ...sumOf(purged), reports, suppressions, held };
+  return { ...sumRuns(purged), reports, suppressions, held };
 }
 
-function sumOf(runs: readonly PurgeCandidate[]): Pick<Purge, 'runs' | 'recipients'> {
+function sumRuns(runs: readonly PurgeCandidate[]): Pick<Purge, 'runs' | 'recipients'> {
   return { runs: runs.length, recipients: runs.reduce((sum, { recipients }) => sum + recipients, 0) };
 }

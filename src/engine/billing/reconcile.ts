@@ -23,7 +23,7 @@ import { stageInvoice } from '../../ledger/billing/stage-invoice.ts';
 import { inTransaction, type Transaction } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
 
-export type InvoiceToRead = Pick<InvoiceOptions, 'columns' | 'decimal'> & {
+export type InvoiceSource = Pick<InvoiceOptions, 'columns' | 'decimal'> & {
   /** As errors show it. */
   readonly name: string;
   readonly bytes: AsyncIterable<Buffer>;
@@ -45,7 +45,7 @@ export type Reconciliation = {
   readonly unreadable: { readonly lines: number; readonly problems: readonly Problem[] };
 };
 
-const shownProblems = 20;
+const maxProblems = 20;
 
 /**
  * Compares the service's own statement with the ledger. Memory does not grow with either.
@@ -54,7 +54,7 @@ const shownProblems = 20;
  */
 export async function reconcileInvoice<Result>(
   { ledger }: EngineContext,
-  invoice: InvoiceToRead,
+  invoice: InvoiceSource,
   period: ReconciliationPeriod,
   scope: ReconciliationScope,
   use: (reconciliation: Reconciliation) => Promise<Result>,
@@ -99,7 +99,7 @@ async function* readable(
     for (const line of batch) {
       if (line.kind === 'line') continue;
       unreadable.lines++;
-      if (unreadable.problems.length < shownProblems) unreadable.problems.push(line.problem);
+      if (unreadable.problems.length < maxProblems) unreadable.problems.push(line.problem);
     }
     yield batch.filter((line) => line.kind === 'line');
   }

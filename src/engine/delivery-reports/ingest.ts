@@ -18,18 +18,18 @@ export type MappingOf = (account: string) => DeliveryReportMapping;
 const batchSize = 500;
 
 /** Batches under way at once: one is read while the other is written. */
-const lanes = 2;
+const parallelBatches = 2;
 
 /**
  * Asked after a batch that took so long (milliseconds): waits, where others need the processor more, and says whether to
  * go on.
  */
-export type GoOn = (took: number) => Promise<boolean>;
+export type ShouldContinue = (took: number) => Promise<boolean>;
 
-export type InboxWork = {
+export type InboxOptions = {
   readonly mappingOf: MappingOf;
   readonly sharing: AccountSharing;
-  readonly goOn: GoOn;
+  readonly shouldContinue: ShouldContinue;
   readonly onApplied: (reports: number) => void;
   readonly onFailed: (failed: FailedReport) => void;
 };
@@ -40,10 +40,10 @@ export async function applyInbox(
   {
     mappingOf = () => observedMapping,
     sharing = noSharing,
-    goOn = async () => true,
+    shouldContinue = async () => true,
     onApplied = () => undefined,
     onFailed = () => undefined,
-  }: Partial<InboxWork> = {},
+  }: Partial<InboxOptions> = {},
 ): Promise<number> {
   const read = (report: RawReport): ReportContent => readReport(report, mappingOf(report.account));
   async function work(): Promise<number> {
@@ -52,34 +52,34 @@ export async function applyInbox(
       const taken = await applyReports(ledger.pool, batchSize, read, now(), { sharing, onFailed });
       total += taken;
       if (taken > 0) onApplied(taken);
-      if (taken === 0 || !(await goOn(monotonic() - begun))) return total;
+      if (taken === 0 || !(await shouldContinue(monotonic() - begun))) return total;
     }
   }
   // Where one fails, the other one is not left behind.
-  const counts = await Promise.allSettled(Array.from({ length: lanes }, work));
+  const counts = await Promise.allSettled(Array.from({ length: parallelBatches }, work));
   const total = counts.reduce((sum, count) => {
     if (count.status === 'rejected') throw count.reason;
     return sum + count.value;
   }, 0);
-  await doubtUntried({ ledger, now });
+  await doubtRunsSentElsewhere({ ledger, now });
   return total;
 }
 
 /** No receiver tries a batch for so long (milliseconds). */
-const batchesKept = 600_000;
+const batchRetention = 600_000;
 
 /** A signature holds for five minutes before and after its time; one of a clock that is ahead for ten (milliseconds). */
-const signedCallsKept = 1_200_000;
+const signedCallRetention = 1_200_000;
 
 /** Forgets what is kept to store each call once, and is of no use any more. */
-export async function tidyInbox({ ledger, now }: EngineContext): Promise<void> {
+export async function deleteExpiredCalls({ ledger, now }: EngineContext): Promise<void> {
   const ago = (milliseconds: number): Date => new Date(now().getTime() - milliseconds);
-  await deleteBatches(ledger.pool, ago(batchesKept));
-  await deleteSignedCalls(ledger.pool, ago(signedCallsKept));
+  await deleteBatches(ledger.pool, ago(batchRetention));
+  await deleteSignedCalls(ledger.pool, ago(signedCallRetention));
 }
 
 /** Pauses runs that another ledger has sent, and has in doubt what that may have sent of them. */
-async function doubtUntried({ ledger, now }: Pick<EngineContext, 'ledger' | 'now'>): Promise<void> {
+async function doubtRunsSentElsewhere({ ledger, now }: Pick<EngineContext, 'ledger' | 'now'>): Promise<void> {
   for (const { run, reason } of await listUntriedProofs(ledger.pool)) {
     const time = now();
     await markUnsentInDoubt(await ledger.queue(), ledger.pool, run, { reason, since: time }, time);
@@ -137,7 +137,7 @@ function readDelivery(delivery: DeliveryReport): ReportContent {
   };
 }
 
-export async function replay(context: EngineContext, asked: Replay): Promise<number> {
+export async function replayDeliveryReports(context: EngineContext, asked: Replay): Promise<number> {
   return inTransaction(context.ledger.pool, async (client) => {
     const reports = await replayReports(client, asked, context.now());
     const { account, since, all } = asked;

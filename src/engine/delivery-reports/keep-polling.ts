@@ -5,7 +5,7 @@ import { loggableReason } from '../../platform/database-failures.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { EngineContext } from '../context.ts';
 import { createRateLimiter } from '../dispatch/rate-limiter.ts';
-import { pollingEnds, pollReports } from './poll.ts';
+import { maxPollAge, pollReports } from './poll.ts';
 
 /** Milliseconds. */
 export type Polling = {
@@ -16,14 +16,14 @@ export type Polling = {
   readonly acceptedWithin: number;
 };
 
-export const usualPolling: Polling = {
+export const defaultPolling: Polling = {
   every: 60_000,
   acceptedFor: 5 * 60_000,
-  acceptedWithin: pollingEnds,
+  acceptedWithin: maxPollAge,
 };
 
 /** A failure is logged, and the poll is tried again. @param onReports something is in the inbox */
-export async function keepPolling(
+export async function pollPeriodically(
   context: EngineContext,
   accounts: readonly Account[],
   polling: Polling,

@@ -10,13 +10,13 @@ import { requireLookUp } from '../dispatch/look-up-doubts.ts';
 import type { RateLimiter } from '../dispatch/rate-limiter.ts';
 
 /** After so long the service is not asked any more (observed.md, "Status look-up"); by hand it may be. Milliseconds. */
-export const pollingEnds = 6 * 3_600_000;
+export const maxPollAge = 6 * 3_600_000;
 
 /** A request is asked about again after so long (milliseconds). */
-const between = 10 * 60_000;
+const pollInterval = 10 * 60_000;
 
 /** Requests that are looked for at once; at one look-up a second. */
-const batch = 50;
+const batchSize = 50;
 
 export type PollCounts = {
   readonly asked: number;
@@ -66,13 +66,13 @@ export async function pollReports(
         run,
         acceptedFrom: new Date(now.getTime() - acceptedWithin),
         acceptedUntil: new Date(now.getTime() - acceptedFor),
-        notPolledSince: new Date(now.getTime() - between),
+        notPolledSince: new Date(now.getTime() - pollInterval),
       },
-      batch,
+      batchSize,
     );
     if (pollable.length === 0) return { kind: 'finished', ...counts };
     for (const request of pollable) {
-      const asked = await askAbout(gateway, rate, request, stop);
+      const asked = await lookUpAllPages(gateway, rate, request, stop);
       if (asked.kind === 'stopped') return { kind: 'stopped', ...counts };
       await recordPoll(pool, request, context.now());
       counts.asked++;
@@ -82,7 +82,7 @@ export async function pollReports(
         onUnclear(request.messageId, asked);
       }
       if (asked.kind === 'found') {
-        const reports = reportsOf(asked.recipients, request, account.name, context.now());
+        const reports = toReceivedReports(asked.recipients, request, account.name, context.now());
         if (reports.length > 0) await receiveReports(pool, context.randomUuid(), reports);
         counts.reports += reports.length;
       }
@@ -92,21 +92,21 @@ export async function pollReports(
 
 type Recipients = readonly Readonly<Record<string, string>>[];
 
-type Asked =
+type PollAnswer =
   | { readonly kind: 'found'; readonly recipients: Recipients }
   | { readonly kind: 'not_found' | 'stopped' }
   | { readonly kind: 'unauthorized'; readonly words: readonly string[] }
   | InconclusiveLookUp;
 
 /** All pages of one request. An answer that has not come is not waited for: asking changes nothing. */
-async function askAbout(
+async function lookUpAllPages(
   gateway: Gateway,
   rate: PollWork['rate'],
   { messageId }: PollableRequest,
   stop: AbortSignal,
-): Promise<Asked> {
+): Promise<PollAnswer> {
   const recipients: Readonly<Record<string, string>>[] = [];
-  for (let page = 1; page <= mostPages; page++) {
+  for (let page = 1; page <= maxPages; page++) {
     if (!(await rate.admitLookUp(stop))) return { kind: 'stopped' };
     const answer = await gateway.lookUpRecipients(messageId, page, stop);
     if (stop.aborted && answer.kind === 'unclear') return { kind: 'stopped' };
@@ -118,10 +118,10 @@ async function askAbout(
 }
 
 /** A request has 5,000 recipients at most. */
-const mostPages = 50;
+const maxPages = 50;
 
 /** Of the recipients whose reports are missing, what the service says of them in the end. */
-function reportsOf(
+function toReceivedReports(
   recipients: Recipients,
   { messageId, missing }: PollableRequest,
   account: string,

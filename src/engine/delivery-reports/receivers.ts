@@ -11,7 +11,7 @@ import { observedMapping } from '../../wire/delivery-report-mapping.ts';
 import { accountsPath, readText } from '../definition-files.ts';
 import { loadAccount } from '../load-account.ts';
 import type { Settings } from '../settings.ts';
-import type { InboxWork, MappingOf } from './ingest.ts';
+import type { InboxOptions, MappingOf } from './ingest.ts';
 
 export type { ReceiverAccount } from '../../gateway/receiver-settings.ts';
 
@@ -28,7 +28,7 @@ export async function receiverAccounts(settings: Settings): Promise<ReadonlyMap<
 }
 
 /** For an account that there is not: its callers are looked at for as long as those of another, and never let in. */
-export const nobody: ReceiverAccount = {
+export const unknownAccount: ReceiverAccount = {
   name: '',
   tokenDigests: [randomBytes(32)],
   trustedProxies: [],
@@ -56,7 +56,7 @@ export async function accountSharing(settings: Settings): Promise<AccountSharing
  *
  * @throws InputError when the accounts file is faulty, or not there
  */
-export async function reportRules(settings: Settings): Promise<Pick<InboxWork, 'mappingOf' | 'sharing'>> {
+export async function reportRules(settings: Settings): Promise<Pick<InboxOptions, 'mappingOf' | 'sharing'>> {
   const path = accountsPath(settings);
   const source = await readText(path, settings, 'accounts');
   const mappings = readDeliveryReportMappings(source, path);

@@ -9,22 +9,22 @@ export type ReportStore = {
    * Resolves when a call is committed to the inbox. Rejects when the database was away for some seconds: it may be committed
    * all the same, and comes again.
    */
-  readonly keep: (call: ReceivedReport) => Promise<void>;
+  readonly store: (call: ReceivedReport) => Promise<void>;
 };
 
 /**
  * How long a commit is tried again while the database is away (milliseconds). The service waits longer for its answer; a
  * restart of the database is over by then, and a failure to answer would bring every report a second time.
  */
-const patience = 5_000;
+const maxCommitTime = 5_000;
 
 /** Commits calls to the inbox; those that come together share a commit. */
-export function openReportStore({ ledger, randomUuid }: EngineContext): ReportStore {
+export function createReportStore({ ledger, randomUuid }: EngineContext): ReportStore {
   const commit = async (calls: readonly ReceivedReport[]): Promise<undefined[]> => {
     const batch = randomUuid();
     await pRetry(() => receiveReports(ledger.hot, batch, calls), {
       retries: Number.POSITIVE_INFINITY,
-      maxRetryTime: patience,
+      maxRetryTime: maxCommitTime,
       minTimeout: 50,
       maxTimeout: 500,
       randomize: true,
@@ -33,5 +33,5 @@ export function openReportStore({ ledger, randomUuid }: EngineContext): ReportSt
     return calls.map(() => undefined);
   };
   // Who was just answered calls again in a moment; a commit costs as much for a few calls as for many.
-  return { keep: coalesce(commit, { maxBatch: 256, busyThreshold: 16 }) };
+  return { store: coalesce(commit, { maxBatch: 256, busyThreshold: 16 }) };
 }

@@ -5,7 +5,7 @@ import { markAcknowledged, markGivenUp, postpone } from '../../ledger/notificati
 import { loggableReason } from '../../platform/database-failures.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { EngineContext } from '../context.ts';
-import { beginPlanned } from '../runs/begin-run.ts';
+import { beginPlannedRun } from '../runs/begin-run.ts';
 import { trace } from '../trace-points.ts';
 import { createDeferredNotifications, type DeferredNotifications } from './deferred-notifications.ts';
 import { notifyBackoff, notifyWithin } from './notify-backoff.ts';
@@ -167,5 +167,5 @@ async function beginMails(
   accountNamed: NotifyOptions['accountNamed'],
 ): Promise<void> {
   for (const run of await listUnstartedMailRuns(context.ledger.pool))
-    await beginPlanned(context, run, accountNamed);
+    await beginPlannedRun(context, run, accountNamed);
 }

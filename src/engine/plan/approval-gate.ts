@@ -7,7 +7,7 @@ import type { BillingTotal, PlannedRun } from '../../ledger/planning/planned-run
 type Enqueue = PlannedRun['enqueue'];
 
 export type ApprovalGate = {
-  readonly weigh: (totals: readonly BillingTotal[], estimate: CostEstimate) => void;
+  readonly assess: (totals: readonly BillingTotal[], estimate: CostEstimate) => void;
   readonly enqueue: Enqueue;
 };
 
@@ -15,18 +15,18 @@ export type ApprovalGate = {
  * A run that has to be approved is not put into the queue: no worker finds any of it before it is begun, and it is not
  * begun before it is approved.
  */
-export function openApprovalGate(
-  written: Approval | undefined,
-  asked: Omit<ApprovalRequest, 'reason'>,
+export function createApprovalGate(
+  approval: Approval | undefined,
+  request: Omit<ApprovalRequest, 'reason'>,
   enqueue: Enqueue,
 ): ApprovalGate {
   let reason: ApprovalReason | undefined;
   return {
-    weigh: (totals, estimate) => {
+    assess: (totals, estimate) => {
       const recipients = totals.reduce((sum, total) => sum + total.recipients, 0);
-      reason = whyApproval(written, recipients, estimate);
+      reason = whyApproval(approval, recipients, estimate);
     },
     enqueue: (client) =>
-      reason === undefined ? enqueue(client) : requestApproval(client, { ...asked, reason }),
+      reason === undefined ? enqueue(client) : requestApproval(client, { ...request, reason }),
   };
 }

@@ -24,7 +24,11 @@ export async function approveRun(context: EngineContext, run: string): Promise<A
   return audited(context, { action: 'run approved', run }, (note) => approve(context, run, note));
 }
 
-async function approve(context: EngineContext, run: string, note: WriteAuditEntry): Promise<Approval> {
+async function approve(
+  context: EngineContext,
+  run: string,
+  addAuditEntry: WriteAuditEntry,
+): Promise<Approval> {
   const { pool } = context.ledger;
   await requireRun(context, run);
   const refuse = (what: string, ...userNames: string[]): never => {
@@ -39,27 +43,27 @@ async function approve(context: EngineContext, run: string, note: WriteAuditEntr
       `It was planned by ${plannedBy}, and you are ${actor.name}; another person has to approve it, as a system user of their own or over the API with a token of their own.`,
       plannedBy,
     );
-  const problems = await changesSince(context, approval);
+  const problems = await findChangedFiles(context, approval);
   if (problems.length > 0) throw new InputError(problems);
   const now = context.now();
-  const given = await inTransaction(pool, async (client) => {
+  const approved = await inTransaction(pool, async (client) => {
     const first = await recordApproval(client, run, actor.name, now);
-    if (first) await note(client);
+    if (first) await addAuditEntry(client);
     return first;
   });
-  if (!given) refuse('It does not wait for approval any more.');
+  if (!approved) refuse('It does not wait for approval any more.');
   return { ...approval, approvedBy: actor.name, approvedAt: now };
 }
 
 /** Files that are gone cannot mislead anybody: the run has what they said. */
-async function changesSince(
+async function findChangedFiles(
   { ledger }: EngineContext,
   { run, folder, campaignFile, campaignSha256 }: Approval,
 ): Promise<Problem[]> {
   if (folder === null) return [];
-  const own =
+  const campaignFiles =
     campaignFile !== null && campaignSha256 !== null ? [{ name: campaignFile, sha256: campaignSha256 }] : [];
-  const files = [...own, ...(await listContactFileDigests(ledger.pool, run))];
+  const files = [...campaignFiles, ...(await listContactFileDigests(ledger.pool, run))];
   const problems: Problem[] = [];
   for (const { name, sha256 } of files) {
     const now = await digestOf(resolve(folder, name));

@@ -6,17 +6,17 @@ import type { Envelope } from '../../domain/message.ts';
 import { InputError } from '../../domain/problems.ts';
 import { unreadableReason } from '../../platform/file-error.ts';
 import {
+  type CampaignFolder,
   type CheckedFile,
-  checkAgain,
   checkFile,
+  checkFileAgain,
   type FileKind,
-  type Place,
+  maxBytesOfRequest,
   pathInside,
-  requestLimit,
-  requireOwnFolders,
-  tooLarge,
+  requireFoldersWithoutOwnFiles,
+  tooLargeText,
 } from './file-check.ts';
-import { identitiesOf } from './own-files.ts';
+import { fileIdentityCheck } from './own-files.ts';
 
 /**
  * The files a campaign sends along: attachments, faxed documents, audio. They stay inside the campaign's folder, links
@@ -33,16 +33,16 @@ export type CampaignFiles = {
 };
 
 /** Files of a run together (bytes): they are stored with it. */
-const runLimit = 2 * 1024 * 1024 * 1024;
-const keptAnswers = 100_000;
+const maxBytesOfRun = 2 * 1024 * 1024 * 1024;
+const maxCachedChecks = 100_000;
 
-export type FileLimits = {
+export type FileRules = {
   /** Absolute paths of the campaign's own files. */
-  readonly own: readonly string[];
+  readonly ownFiles: readonly string[];
   /** The folder of each path with a placeholder, by the column that a rejected contact is told. */
   readonly rowFolders: ReadonlyMap<string, RowFolder>;
   /** Most bytes of a run's files together. */
-  readonly together?: number;
+  readonly maxTotalBytes?: number;
 };
 
 /**
@@ -51,28 +51,31 @@ export type FileLimits = {
  */
 export async function openCampaignFiles(
   folder: string,
-  { own, rowFolders, together = runLimit }: FileLimits = { own: [], rowFolders: new Map() },
+  { ownFiles, rowFolders, maxTotalBytes = maxBytesOfRun }: FileRules = {
+    ownFiles: [],
+    rowFolders: new Map(),
+  },
 ): Promise<CampaignFiles> {
   const root = await realpath(folder);
-  await requireOwnFolders(root, own, rowFolders);
-  const place: Place = { root, isOwn: await identitiesOf(own) };
+  await requireFoldersWithoutOwnFiles(root, ownFiles, rowFolders);
+  const campaignFolder: CampaignFolder = { root, isOwnFile: await fileIdentityCheck(ownFiles) };
   // With `max`, it would take the room for all of them at once, which costs more than the answers of most campaigns.
-  const checked = new LRUCache<string, CheckedFile>({ maxSize: keptAnswers, sizeCalculation: () => 1 });
+  const checked = new LRUCache<string, CheckedFile>({ maxSize: maxCachedChecks, sizeCalculation: () => 1 });
   const chosenByCampaign = new Set<string>();
-  let stored = 0;
+  let storedBytes = 0;
 
-  const look = async (path: string, kind: FileKind, rowFolder?: string): Promise<CheckedFile> => {
+  const checkOnce = async (path: string, kind: FileKind, rowFolder?: string): Promise<CheckedFile> => {
     const key = JSON.stringify([kind, path, rowFolder]);
     const known = checked.get(key);
     if (known) return known;
-    const found = await checkFile(place, path, kind, rowFolder).catch((error: unknown) => ({
+    const found = await checkFile(campaignFolder, path, kind, rowFolder).catch((error: unknown) => ({
       problem: unreadableReason(error, path),
     }));
     checked.set(key, found);
     return found;
   };
 
-  const wrongWith = async ({
+  const findFileProblem = async ({
     files,
     audio,
   }: Envelope): Promise<{ column: string; detail: string } | undefined> => {
@@ -82,11 +85,11 @@ export async function openCampaignFiles(
     ];
     let bytes = 0;
     for (const { column, path, kind } of parts) {
-      const found = await look(path, kind, rowFolders.get(column)?.folder);
+      const found = await checkOnce(path, kind, rowFolders.get(column)?.folder);
       if ('problem' in found)
         return { column, detail: `the file "${path}" cannot be sent along: ${found.problem}` };
       bytes += found.bytes;
-      if (bytes > requestLimit) return { column, detail: tooLarge };
+      if (bytes > maxBytesOfRequest) return { column, detail: tooLargeText };
     }
     return undefined;
   };
@@ -94,13 +97,13 @@ export async function openCampaignFiles(
   return {
     check: (path, kind) => {
       chosenByCampaign.add(path);
-      return look(path, kind);
+      return checkOnce(path, kind);
     },
     async *checkContacts(contacts) {
       for await (const batch of contacts) {
         const checked: Contact[] = [];
         for (const contact of batch) {
-          const wrong = hasFiles(contact) ? await wrongWith(contact.envelope) : undefined;
+          const wrong = hasFiles(contact) ? await findFileProblem(contact.envelope) : undefined;
           const { file, line } = contact;
           checked.push(wrong ? { kind: 'rejected', file, line, reason: 'invalid', ...wrong } : contact);
         }
@@ -110,15 +113,15 @@ export async function openCampaignFiles(
     async read(path) {
       try {
         // Looked at again: between the check of a contact and the run it may have become another file.
-        const found = await checkAgain(
-          place,
+        const found = await checkFileAgain(
+          campaignFolder,
           path,
           chosenByCampaign.has(path) ? [] : [...rowFolders.values()],
         );
         if ('problem' in found) throw new Error(found.problem);
-        stored += found.bytes;
-        if (stored > together)
-          throw new Error(`the files of a run are over ${gibibytes(together)} GiB together`);
+        storedBytes += found.bytes;
+        if (storedBytes > maxTotalBytes)
+          throw new Error(`the files of a run are over ${toGibibytes(maxTotalBytes)} GiB together`);
         return await readFile(await pathInside(root, path));
       } catch (error) {
         const what = `The file cannot be sent along: ${unreadableReason(error, path)}.`;
@@ -134,6 +137,6 @@ function hasFiles(contact: Contact): contact is Extract<Contact, { kind: 'contac
   return files.length > 0 || Object.keys(audio).length > 0;
 }
 
-function gibibytes(bytes: number): number {
+function toGibibytes(bytes: number): number {
   return bytes / 1024 ** 3;
 }

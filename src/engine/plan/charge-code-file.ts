@@ -38,7 +38,7 @@ export async function openChargeCodes(
     'file of ChargeCodes',
   );
   const file = await openContactFile(bytes, name);
-  const column = codeColumn(file.header, chargeCodes.column, name, campaign);
+  const column = findCodeColumn(file.header, chargeCodes.column, name, campaign);
   const list = { name, codes: await readCodes(file, column, name) };
   if (list.codes.size === 0) {
     throw new InputError([{ where: name, what: 'The file has no ChargeCodes; expected one a line.' }]);
@@ -47,13 +47,13 @@ export async function openChargeCodes(
   return list;
 }
 
-type CodeColumn = { readonly position: number; readonly headerIsCode: boolean };
+type CodeColumn = { readonly index: number; readonly headerIsCode: boolean };
 
 /**
  * The column that is named; else the one that is called ChargeCode, however that is written; else the only one. A
  * list that is nothing but codes has no header: its first line is one of them.
  */
-function codeColumn(
+function findCodeColumn(
   header: readonly string[],
   named: string | undefined,
   name: string,
@@ -61,17 +61,17 @@ function codeColumn(
 ): CodeColumn {
   const columns = `Its columns: ${header.join(', ')}.`;
   if (named !== undefined) {
-    const position = header.indexOf(named);
-    if (position >= 0) return { position, headerIsCode: false };
+    const index = header.indexOf(named);
+    if (index >= 0) return { index, headerIsCode: false };
     const what = `${name} has no column "${named}".${didYouMean(named, header)} ${columns}`;
     throw new InputError([{ where: campaign.locate(['chargeCodes', 'column']), what }]);
   }
 
-  const [likely, ...others] = likelyColumns(header);
+  const [likely, ...others] = findLikelyColumns(header);
   if (likely !== undefined && others.length === 0) {
-    return { position: header.indexOf(likely), headerIsCode: false };
+    return { index: header.indexOf(likely), headerIsCode: false };
   }
-  if (header.length === 1) return { position: 0, headerIsCode: true };
+  if (header.length === 1) return { index: 0, headerIsCode: true };
   const found = likely === undefined ? 'None' : 'Several';
   const what = `${found} of the columns of ${name} could be the ChargeCode; name it: chargeCodes: { file: …, column: … }. ${columns}`;
   throw new InputError([{ where: campaign.locate(['chargeCodes']), what }]);
@@ -80,7 +80,7 @@ function codeColumn(
 /** The surest name first. */
 const columnNames = [/^chargecodes?$/, /^codes?$/];
 
-function likelyColumns(header: readonly string[]): string[] {
+function findLikelyColumns(header: readonly string[]): string[] {
   const found = columnNames.map((pattern) =>
     header.filter((column) => pattern.test(column.toLowerCase().replaceAll(/[\s_-]/g, ''))),
   );
@@ -107,14 +107,14 @@ export async function* checkChargeCodes(
 
 async function readCodes(
   file: ContactFile,
-  { position, headerIsCode }: CodeColumn,
+  { index, headerIsCode }: CodeColumn,
   name: string,
 ): Promise<ReadonlySet<string>> {
   const codes = new Set<string>();
   const add = (code = ''): void => {
     if (code.trim() !== '') codes.add(code.trim());
   };
-  if (headerIsCode) add(file.header[position]);
+  if (headerIsCode) add(file.header[index]);
   for await (const batch of file.batches) {
     for (const row of batch) {
       // A list that is read in part would call good codes bad.
@@ -123,7 +123,7 @@ async function readCodes(
           { where: `${name}:${row.line}`, what: `The row cannot be read: ${row.detail}.` },
         ]);
       }
-      add(row.values[position]);
+      add(row.values[index]);
     }
   }
   return codes;

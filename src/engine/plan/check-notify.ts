@@ -30,24 +30,24 @@ export async function checkNotify(
   accountNamed: (name: string, askedAt: string) => Promise<Account>,
 ): Promise<void> {
   const problems: Problem[] = [];
-  for (const [place, { on, webhook, command, email }] of notify.entries()) {
-    const at = (...path: readonly (string | number)[]): string => locate(['notify', place, ...path]);
+  for (const [index, { on, webhook, command, email }] of notify.entries()) {
+    const at = (...path: readonly (string | number)[]): string => locate(['notify', index, ...path]);
     if (schedule === undefined && on.every((event) => event === 'missed')) {
       problems.push({ where: at('on'), what: '"missed" is told of a campaign with a schedule only.' });
     }
     if (webhook) readWebhook(webhook, (key) => at('webhook', key), environment, problems);
-    const missing = command && (await whyNoProgram(command[0] ?? '', folder));
+    const missing = command && (await findProgramProblem(command[0] ?? '', folder));
     if (missing !== undefined) problems.push({ where: at('command', 0), what: missing });
     if (email) {
       const account = await accountNamed(email.account ?? ownAccount, at('email', 'account'));
-      problems.push(...mailProblems(email, account, (...path) => at('email', ...path)));
+      problems.push(...findMailProblems(email, account, (...path) => at('email', ...path)));
     }
   }
   if (problems.length > 0) throw new InputError(problems);
 }
 
 /** A name without a slash is looked for in PATH, when it is run. */
-async function whyNoProgram(program: string, folder: string): Promise<string | undefined> {
+async function findProgramProblem(program: string, folder: string): Promise<string | undefined> {
   if (!program.includes('/')) return undefined;
   try {
     await access(resolve(folder, program), constants.X_OK);
@@ -58,7 +58,7 @@ async function whyNoProgram(program: string, folder: string): Promise<string | u
   }
 }
 
-function mailProblems(
+function findMailProblems(
   email: Email,
   account: Account,
   at: (...path: readonly (string | number)[]) => string,
@@ -69,10 +69,10 @@ function mailProblems(
     return [{ where: at(email.account === undefined ? 'to' : 'account'), what }];
   }
   const readAddress = addressReader('email', undefined);
-  const addresses = email.to.flatMap((written, place) => {
+  const addresses = email.to.flatMap((written, index) => {
     const read = readAddress?.(written);
     return read?.kind === 'invalid'
-      ? [{ where: at('to', place), what: `"${written}": ${read.detail}.` }]
+      ? [{ where: at('to', index), what: `"${written}": ${read.detail}.` }]
       : [];
   });
   const target = { interface: interfaceName, format, loopback: false, ...(allow && { allow }) };

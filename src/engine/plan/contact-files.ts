@@ -9,7 +9,7 @@ import { InputError, type Problem } from '../../domain/problems.ts';
 import { listNames } from '../../platform/suggestions.ts';
 import { besideCampaign } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
-import type { KeptFiles } from './kept-files.ts';
+import type { KeptContactFiles } from './kept-files.ts';
 import { openFile } from './open-file.ts';
 
 /** The campaign with other contact files than its own. */
@@ -31,8 +31,8 @@ export function withContactFiles(
   const { value, locate } = campaign;
   return {
     value: { ...value, contacts: { ...value.contacts, file } },
-    // What is not in the campaign has no place there.
-    locate: (place) => (place[0] === 'contacts' && place[1] === 'file' ? contactsOption : locate(place)),
+    // The option, not the campaign, names these files.
+    locate: (keys) => (keys[0] === 'contacts' && keys[1] === 'file' ? contactsOption : locate(keys)),
   };
 }
 
@@ -42,15 +42,15 @@ const contactsOption = '--contacts';
  * Opens a campaign's contact files and reads their headers.
  *
  * @param kept keeps what is read of them
- * @param written the files as --contacts names them, where the campaign's own are not used
+ * @param optionNames the files as --contacts names them, where the campaign's own are not used
  * @throws InputError with what is wrong with the first that cannot be read; all are closed then
  */
 export async function openContactFiles(
   campaign: Campaign,
   path: string,
   settings: Settings,
-  kept: KeptFiles | undefined,
-  written?: readonly string[],
+  kept: KeptContactFiles | undefined,
+  optionNames?: readonly string[],
 ): Promise<readonly ContactFile[]> {
   const { file: names, encoding, delimiter, skipLines } = campaign.value.contacts;
   const options = { encoding, delimiter: delimiter && delimiters[delimiter], skipLines };
@@ -60,10 +60,10 @@ export async function openContactFiles(
       const where = campaign.locate(['contacts', 'file', index]);
       const { bytes, shown } =
         name === standardInput
-          ? pipedIn(settings, where)
+          ? openStandardInput(settings, where)
           : await openFile(
               resolve(campaignFolder(path, settings), name),
-              written?.[index] ?? besideCampaign(path, name),
+              optionNames?.[index] ?? besideCampaign(path, name),
               where,
               'contact file',
             );
@@ -121,7 +121,7 @@ const delimiters: Readonly<Record<NonNullable<Campaign['value']['contacts']['del
 
 type Opened = Awaited<ReturnType<typeof openFile>>;
 
-function pipedIn(settings: Settings, where: string): Opened {
+function openStandardInput(settings: Settings, where: string): Opened {
   const { standardInput: input } = settings;
   const shown = 'standard input';
   if (input && !input.isTTY) return { bytes: readBytes(input, shown), shown };

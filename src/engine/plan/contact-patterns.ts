@@ -18,7 +18,7 @@ export class NothingNewError extends Error {
 }
 
 /** Of these SHA-256, in hexadecimal digits, those of files that the campaign has run before. */
-export type RanBefore = (campaign: string, digests: readonly string[]) => Promise<ReadonlySet<string>>;
+export type FindRanBefore = (campaign: string, digests: readonly string[]) => Promise<ReadonlySet<string>>;
 
 /** A campaign whose contact files are those that its patterns match now. */
 export type MatchedFiles = {
@@ -38,34 +38,33 @@ export async function matchContactFiles(
   campaign: Campaign,
   path: string,
   { workingFolder }: Settings,
-  ranBefore: RanBefore | undefined,
+  ranBefore: FindRanBefore | undefined,
 ): Promise<MatchedFiles> {
   const { file: names, take } = campaign.value.contacts;
   if (!names.some(isPattern)) return { campaign, matched: [] };
   const folder = resolve(workingFolder, dirname(path));
   const patterns = names.filter(isPattern);
-  const found = await Promise.all(patterns.map((name) => filesOf(name, folder)));
+  const found = await Promise.all(patterns.map((name) => matchPattern(name, folder)));
   const matched = [...new Set(found.flat())];
-  const ofAbsolute = new Set(found.filter((_, place) => isAbsolute(patterns[place] ?? '')).flat());
-  const shownAs = (each: string): string => (ofAbsolute.has(each) ? each : relative(folder, each));
+  const fromAbsolutePatterns = new Set(found.filter((_, index) => isAbsolute(patterns[index] ?? '')).flat());
+  const shownAs = (each: string): string => (fromAbsolutePatterns.has(each) ? each : relative(folder, each));
   if (matched.length === 0) {
     const what = `No file matches ${names.filter(isPattern).join(' or ')}.`;
     if (ranBefore) throw new NothingNewError(what);
     throw new InputError([{ where: campaign.locate(['contacts', 'file']), what }]);
   }
-  const fresh = await newOnes(campaign.value.campaign, matched, ranBefore);
-  if (fresh.length === 0) {
+  const newFiles = await findNewFiles(campaign.value.campaign, matched, ranBefore);
+  if (newFiles.length === 0) {
     throw new NothingNewError(`All ${matched.length} files that match have been run before.`);
   }
-  const chosen = take === 'newest' ? fresh.slice(-1) : fresh;
+  const chosen = take === 'newest' ? newFiles.slice(-1) : newFiles;
   const file = [...names.filter((name) => !isPattern(name)), ...chosen.map(shownAs)];
   const { value, locate } = campaign;
   return {
     campaign: {
       value: { ...value, contacts: { ...value.contacts, file } },
       // What a pattern matched stands where the pattern does.
-      locate: (place) =>
-        locate(place[0] === 'contacts' && place[1] === 'file' ? ['contacts', 'file'] : place),
+      locate: (keys) => locate(keys[0] === 'contacts' && keys[1] === 'file' ? ['contacts', 'file'] : keys),
     },
     matched: chosen,
   };
@@ -77,7 +76,7 @@ function isPattern(name: string): boolean {
 }
 
 /** The oldest first; of equally old ones, in the order of their names. */
-async function filesOf(pattern: string, folder: string): Promise<string[]> {
+async function matchPattern(pattern: string, folder: string): Promise<string[]> {
   const names = await glob(pattern.replace(/[()[\]{}!+@]/g, '\\$&'), {
     cwd: folder,
     absolute: true,
@@ -91,16 +90,16 @@ async function filesOf(pattern: string, folder: string): Promise<string[]> {
 }
 
 /** Of files with the same content only the first is new. */
-async function newOnes(
+async function findNewFiles(
   campaign: string,
   files: readonly string[],
-  ranBefore: RanBefore | undefined,
+  ranBefore: FindRanBefore | undefined,
 ): Promise<string[]> {
   const digests: string[] = [];
   for (const file of files) digests.push(await digestOf(file));
   const known = new Set(await ranBefore?.(campaign, digests));
-  return files.filter((_, place) => {
-    const digest = digests[place] ?? '';
+  return files.filter((_, index) => {
+    const digest = digests[index] ?? '';
     if (known.has(digest)) return false;
     known.add(digest);
     return true;
@@ -113,7 +112,7 @@ async function digestOf(file: string): Promise<string> {
   return hash.digest('hex');
 }
 
-export type StuckFile = { readonly file: string; readonly reason: string };
+export type UnmovedFile = { readonly file: string; readonly reason: string };
 
 /**
  * Moves the files that a pattern matched out of the way, where the campaign says so; the run has their content, and their
@@ -126,29 +125,29 @@ export async function moveContactFiles(
   path: string,
   { workingFolder }: Settings,
   run: string,
-): Promise<StuckFile[]> {
+): Promise<UnmovedFile[]> {
   const { moveTo } = campaign.value.contacts;
   if (moveTo === undefined) return [];
   const target = resolve(workingFolder, dirname(path), moveTo);
-  const stuck: StuckFile[] = [];
+  const unmoved: UnmovedFile[] = [];
   for (const file of matched) {
     try {
       makeFolder(target);
       const ending = extname(file);
-      await move(file, join(target, `${basename(file, ending)}.${run}${ending}`));
+      await moveFile(file, join(target, `${basename(file, ending)}.${run}${ending}`));
     } catch (error) {
-      stuck.push({ file, reason: unreadableReason(error) });
+      unmoved.push({ file, reason: unreadableReason(error) });
     }
   }
-  return stuck;
+  return unmoved;
 }
 
 /** By the contact files that runs have kept. */
-export function filesRanBefore({ ledger }: EngineContext): RanBefore {
+export function ranBeforeFinder({ ledger }: EngineContext): FindRanBefore {
   return (campaign, digests) => findDigests(ledger.pool, campaign, digests);
 }
 
-async function move(from: string, to: string): Promise<void> {
+async function moveFile(from: string, to: string): Promise<void> {
   try {
     await rename(from, to);
   } catch (error) {

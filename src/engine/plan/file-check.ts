@@ -2,7 +2,7 @@ import { access, constants, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, join, relative, resolve, sep } from 'node:path';
 import type { RowFolder } from '../../campaign/files.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
-import type { identitiesOf } from './own-files.ts';
+import type { fileIdentityCheck } from './own-files.ts';
 
 /** `audio`: WAV, 16-bit, 8000 Hz (interface.md, 2.7 and 8). */
 export type FileKind = 'file' | 'audio';
@@ -11,14 +11,17 @@ export type FileKind = 'file' | 'audio';
 export type CheckedFile = { readonly bytes: number } | { readonly problem: string };
 
 /** Files of one request together (bytes). */
-export const requestLimit = 20 * 1024 * 1024;
-export const tooLarge = `the files are over ${requestLimit / 1024 / 1024} MiB together`;
+export const maxBytesOfRequest = 20 * 1024 * 1024;
+export const tooLargeText = `the files are over ${maxBytesOfRequest / 1024 / 1024} MiB together`;
 
-export type Place = { readonly root: string; readonly isOwn: Awaited<ReturnType<typeof identitiesOf>> };
+export type CampaignFolder = {
+  readonly root: string;
+  readonly isOwnFile: Awaited<ReturnType<typeof fileIdentityCheck>>;
+};
 
 /** @param rowFolder where a contact's row names the file */
 export async function checkFile(
-  { root, isOwn }: Place,
+  { root, isOwnFile }: CampaignFolder,
   path: string,
   kind: FileKind,
   rowFolder?: string,
@@ -29,33 +32,33 @@ export async function checkFile(
   const found = await stat(inside, { bigint: true });
   if (found.isDirectory()) return { problem: 'it is a folder' };
   if (!found.isFile()) return { problem: 'it is not a regular file' };
-  if (isOwn(found)) return { problem: 'it is a file of the campaign itself' };
-  const secret = neverSent(path) ?? neverSent(relative(root, inside));
+  if (isOwnFile(found)) return { problem: 'it is a file of the campaign itself' };
+  const secret = whyNeverSent(path) ?? whyNeverSent(relative(root, inside));
   if (secret !== undefined) return { problem: secret };
   const size = Number(found.size);
-  if (size > requestLimit) return { problem: tooLarge };
+  if (size > maxBytesOfRequest) return { problem: tooLargeText };
   if (size === 0) return { problem: 'it is empty' };
   await access(inside, constants.R_OK);
-  const problem = kind === 'audio' ? await wrongAudio(await readFile(inside)) : undefined;
+  const problem = kind === 'audio' ? await findAudioProblem(await readFile(inside)) : undefined;
   return problem === undefined ? { bytes: size } : { problem };
 }
 
 /** Between the check of a contact and the run, a file may have become another. */
-export async function checkAgain(
-  place: Place,
+export async function checkFileAgain(
+  campaignFolder: CampaignFolder,
   path: string,
   rowFolders: readonly RowFolder[],
 ): Promise<CheckedFile> {
   let found: CheckedFile | undefined;
   for (const { folder } of rowFolders) {
-    found = await checkFile(place, path, 'file', folder);
+    found = await checkFile(campaignFolder, path, 'file', folder);
     if ('bytes' in found) return found;
   }
-  return found ?? checkFile(place, path, 'file');
+  return found ?? checkFile(campaignFolder, path, 'file');
 }
 
 /** Why a file is not sent by its name: settings and secrets are kept in such files. */
-function neverSent(path: string): string | undefined {
+function whyNeverSent(path: string): string | undefined {
   const names = path.split(/[/\\]/);
   if (names.some((name) => /^\.(?!\.?$)/.test(name))) return 'hidden files are not sent';
   return /\.ya?ml[\s.]*$/i.test(path) ? 'YAML files are not sent' : undefined;
@@ -66,15 +69,15 @@ function isInside(folder: string, path: string): boolean {
 }
 
 /** @throws InputError for each of the campaign's own files that a row could name */
-export async function requireOwnFolders(
+export async function requireFoldersWithoutOwnFiles(
   root: string,
-  own: readonly string[],
+  ownFiles: readonly string[],
   rowFolders: ReadonlyMap<string, RowFolder>,
 ): Promise<void> {
   const problems: Problem[] = [];
   for (const { folder, where } of rowFolders.values()) {
     const real = await pathInside(root, folder).catch(() => undefined);
-    for (const file of real === undefined ? [] : own) {
+    for (const file of real === undefined ? [] : ownFiles) {
       const found = await realpath(file).catch(() => undefined);
       if (real === undefined || found === undefined || !isInside(real, found)) continue;
       const what = `${folder} holds ${basename(file)}, a file of the campaign itself, and a placeholder needs a folder of its own; expected one with nothing but files to send along.`;
@@ -93,7 +96,7 @@ export async function pathInside(root: string, path: string): Promise<string> {
 
 const expectedAudio = 'expected a WAV file, PCM, 16-bit, 8000 Hz';
 
-async function wrongAudio(data: Buffer): Promise<string | undefined> {
+async function findAudioProblem(data: Buffer): Promise<string | undefined> {
   // 80 modules, that only who sends sounds waits for.
   const { parseBuffer } = await import('music-metadata');
   try {

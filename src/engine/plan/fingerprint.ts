@@ -2,10 +2,10 @@ import { hash } from 'node:crypto';
 import type { Contact } from '../../domain/contacts.ts';
 import { destinationFields, type Envelope } from '../../domain/message.ts';
 import { TextHash } from '../../platform/text-hash.ts';
-import { rememberByEnvelope } from './remember.ts';
+import { memoizeByEnvelope } from './remember.ts';
 
 /** What a run is for, besides its recipients and what they are sent. */
-export type FingerprintHead = {
+export type FingerprintSubject = {
   readonly campaign: string;
   readonly account: string;
   readonly channel: string;
@@ -30,12 +30,12 @@ export type Fingerprint = {
   readonly digest: () => Buffer;
 };
 
-export function openFingerprint({ campaign, account, channel }: FingerprintHead): Fingerprint {
-  const contactSum = openSum();
-  const fileSum = openSum();
+export function createFingerprint({ campaign, account, channel }: FingerprintSubject): Fingerprint {
+  const contactSum = createSum();
+  const fileSum = createSum();
   const paths = new Set<string>();
   const text = new TextHash();
-  const envelopeHash = rememberByEnvelope((envelope) => {
+  const envelopeHash = memoizeByEnvelope((envelope) => {
     for (const { path } of envelope.files) paths.add(path);
     for (const path of Object.values(envelope.audio)) paths.add(path);
     return hashEnvelope(envelope);
@@ -89,7 +89,7 @@ function hashEnvelope({ fields, keypads, files, audio }: Envelope): Hashed {
 type Hashed = { readonly low: number; readonly high: number };
 
 /** A digest of many texts that does not depend on their order: their hashes, added up. No attacker gains by a collision. */
-function openSum() {
+function createSum() {
   const sum = new Uint32Array(2);
   return {
     add({ low, high }: Hashed): void {

@@ -4,63 +4,67 @@ import type { Contact, ContactIdentity } from '../../domain/contacts.ts';
 import type { DuplicateReason } from '../../domain/reasons.ts';
 import type { DuplicateContacts } from '../../domain/rejected-contacts.ts';
 import { createFingerprintMap } from '../../platform/fingerprints.ts';
-import type { lineFinder } from './lines-before.ts';
-import { rememberByEnvelope } from './remember.ts';
+import type { createLineFinder } from './lines-before.ts';
+import { memoizeByEnvelope } from './remember.ts';
 
 type ValidContact = Extract<Contact, { kind: 'contact' }>;
 
 /** For a preview: which contact is the same as an earlier one. */
-export type FirstContacts = {
+export type DuplicateFinder = {
   /**
    * @param compared the contact's address as it is compared
    * @param line in all files together
    * @returns why the contact is left out; undefined for the first of its kind
    */
-  readonly repeats: (contact: ValidContact, compared: string, line: number) => DuplicateReason | undefined;
+  readonly findDuplicate: (
+    contact: ValidContact,
+    compared: string,
+    line: number,
+  ) => DuplicateReason | undefined;
   readonly repeated: () => DuplicateContacts;
   readonly bytes: () => number;
 };
 
-const shownRepeated = 3;
+const maxExamples = 3;
 
 /**
  * Of a first contact its line is kept, and 32 bits of what it is sent: that a contact is told as equal that differs is one
  * chance in four billion.
  *
- * @param find where a line of all files together stands
+ * @param findLine where a line of all files together stands
  */
-export function openFirstContacts(
+export function createDuplicateFinder(
   identity: ContactIdentity,
-  find: ReturnType<typeof lineFinder>,
-): FirstContacts {
+  findLine: ReturnType<typeof createLineFinder>,
+): DuplicateFinder {
   const { key, duplicates } = identity;
   const firsts = createFingerprintMap();
-  const digestOf = rememberByEnvelope((envelope) => hash('sha256', JSON.stringify(envelope), 'base64'));
+  const digestOf = memoizeByEnvelope((envelope) => hash('sha256', JSON.stringify(envelope), 'base64'));
   const differing: DuplicateContacts['examples'][number][] = [];
   const alike: DuplicateContacts['examples'][number][] = [];
   const counts = { rows: 0, differing: 0 };
 
-  const contentOf = ({ envelope, destination, zones, address }: ValidContact): number => {
+  const hashContent = ({ envelope, destination, zones, address }: ValidContact): number => {
     const content = JSON.stringify([digestOf(envelope), destination, zones, comparedAddress(address)]);
     return hash('sha256', content, 'buffer').readUInt32LE();
   };
   return {
-    repeats(contact, compared, line) {
+    findDuplicate(contact, compared, line) {
       if (duplicates === 'allow') return undefined;
       const same = key.length > 0 ? (contact.key ?? '') : compared;
-      const content = contentOf(contact);
+      const content = hashContent(contact);
       const first = firsts.add(same, line, content);
       if (first === undefined) return undefined;
       counts.rows++;
       const [firstLine, firstContent] = first;
       const differs = firstContent !== content;
-      const detail: DuplicateReason = { kind: 'same_contact', key, ...find(firstLine), differs };
+      const detail: DuplicateReason = { kind: 'same_contact', key, ...findLine(firstLine), differs };
       if (differs) counts.differing++;
       const examples = differs ? differing : alike;
-      if (examples.length < shownRepeated) examples.push({ line, detail });
+      if (examples.length < maxExamples) examples.push({ line, detail });
       return detail;
     },
     bytes: firsts.bytes,
-    repeated: () => ({ ...counts, examples: [...differing, ...alike].slice(0, shownRepeated) }),
+    repeated: () => ({ ...counts, examples: [...differing, ...alike].slice(0, maxExamples) }),
   };
 }

@@ -39,15 +39,15 @@ export type DeadlineForecast = {
 export type LateRecipient = {
   readonly address: string;
   /** Where it stands in the contact files. */
-  readonly place: string;
+  readonly fileAndLine: string;
   /** None where it may be sent to at any time. */
   readonly timeZones: readonly string[];
 };
 
-const shownLate = 3;
+const maxLateExamples = 3;
 
 /** What an operator has set counts, where there is a ledger. */
-export async function limitsOf(
+export async function readLimitsInForce(
   { ledger }: Partial<Pick<EngineContext, 'ledger'>>,
   account: Account,
 ): Promise<RateLimits> {
@@ -56,17 +56,17 @@ export async function limitsOf(
   return ledger ? limitsInForce(await readRateLimits(ledger.pool, account.name), inFile) : inFile;
 }
 
-/** @param placeOf a line of all files together, as people are told it */
+/** @param fileAndLine a line of all files together, as people are told it */
 export function forecastRun(
   definition: Pick<Definition, 'window' | 'deadline' | 'timeZone' | 'schedule'>,
   account: Pick<Account, 'interface'>,
   { limits, from }: { readonly limits: RateLimits; readonly from: Date },
   portions: readonly WindowTotals[],
-  placeOf: (line: number) => string,
+  fileAndLine: (line: number) => string,
 ): RunForecast {
   const { window } = definition;
   const zone = campaignZone(definition);
-  const deadline = zone === undefined ? undefined : deadlineOf(definition, zone, from);
+  const deadline = zone === undefined ? undefined : resolveDeadline(definition, zone, from);
   const plan = windowPlanner(window, account.interface, from);
   const planned = portions.map((portion) => {
     const found = plan && portion.zones.length > 0 ? plan(portion.zones) : undefined;
@@ -89,11 +89,11 @@ export function forecastRun(
     deadline:
       deadline === undefined || zone === undefined
         ? null
-        : { at: deadline, timeZone: zone, ...lateOf(portions, found, placeOf) },
+        : { at: deadline, timeZone: zone, ...countLate(portions, found, fileAndLine) },
   };
 }
 
-function deadlineOf(
+function resolveDeadline(
   { deadline }: Pick<Definition, 'deadline'>,
   zone: string,
   from: Date,
@@ -101,10 +101,10 @@ function deadlineOf(
   return deadline !== undefined && isTimeOfDay(deadline) ? nextLocalTime(deadline, zone, from) : deadline;
 }
 
-function lateOf(
+function countLate(
   portions: readonly WindowTotals[],
   found: Forecast | undefined,
-  placeOf: (line: number) => string,
+  fileAndLine: (line: number) => string,
 ): Pick<DeadlineForecast, 'late' | 'examples'> {
   // Of windows that never open, all.
   const counts = portions.map(({ recipients }, index) => found?.late[index] ?? recipients);
@@ -114,14 +114,14 @@ function lateOf(
       .flatMap(({ zones, lastRecipients }, index) =>
         lastRecipients
           .slice(0, counts[index])
-          .map(({ address, line }) => ({ address, place: placeOf(line), timeZones: zones })),
+          .map(({ address, line }) => ({ address, fileAndLine: fileAndLine(line), timeZones: zones })),
       )
-      .slice(0, shownLate),
+      .slice(0, maxLateExamples),
   };
 }
 
 /** @throws InputError where somebody would miss the deadline, and the campaign says that this is to be refused */
-export function checkDeadline(
+export function requireDeadlineMet(
   {
     value: { onDeadline },
     locate,
@@ -131,17 +131,17 @@ export function checkDeadline(
   { deadline, endsAt }: RunForecast,
 ): void {
   if (onDeadline !== 'refuse' || deadline === null || deadline.late === 0) return;
-  throw new InputError([{ where: locate(['deadline']), what: lateText(deadline, endsAt) }]);
+  throw new InputError([{ where: locate(['deadline']), what: formatLate(deadline, endsAt) }]);
 }
 
-export function lateText(
+export function formatLate(
   { at, timeZone, late, examples }: DeadlineForecast,
   endsAt: string | null,
   zone: string = timeZone,
 ): string {
   const deadline = zone === timeZone ? at : localTime(toInstant(at, timeZone), zone);
   const end = endsAt === null ? '' : `, and the last at ${localTime(new Date(endsAt), zone)}`;
-  const some = examples.map(({ place, address }) => `${place} (${address})`).join(', ');
+  const some = examples.map(({ fileAndLine, address }) => `${fileAndLine} (${address})`).join(', ');
   const who = late === 1 ? '1 recipient' : `${late} recipients`;
   return `${who} would be sent to after ${deadline} ${zone}${end}; among them ${some}.`;
 }

@@ -1,7 +1,7 @@
 import type { Definition } from '../../campaign/definition.ts';
 import type { FrequencyCap } from '../../ledger/planning/remove-suppressed.ts';
 
-export function frequencyCapOf({ campaign, contacts }: Definition, now: Date): FrequencyCap | undefined {
+export function toFrequencyCap({ campaign, contacts }: Definition, now: Date): FrequencyCap | undefined {
   if (contacts.notWithin === undefined) return undefined;
   const { milliseconds, by } = contacts.notWithin;
   return {

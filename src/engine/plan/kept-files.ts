@@ -7,11 +7,11 @@ import type { ContactFilePiece } from '../../ledger/planning/stage-contacts.ts';
  * Contact files are kept with their run, as they were read, so that it can be reported row by row when the files
  * themselves have been changed or moved away. They are kept in pieces, each compressed by itself.
  */
-export type KeptFiles = {
+export type KeptContactFiles = {
   /** Passes a file's bytes on, and keeps them. */
   readonly keep: (file: number, bytes: AsyncIterable<Buffer>) => AsyncIterable<Buffer>;
   /** The pieces that have become whole since this was last called; those of a file that was read to its end are all. */
-  readonly take: () => Promise<readonly ContactFilePiece[]>;
+  readonly takeCompletePieces: () => Promise<readonly ContactFilePiece[]>;
   /** Bytes that were passed on so far, of all files. */
   readonly bytesRead: () => number;
   /** SHA-256 of a file that was read to its end. */
@@ -25,7 +25,7 @@ const decompress = promisify(zstdDecompress);
 /** The quickest: the file is read once more, if ever. */
 const compression = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
-export function keepContactFiles(): KeptFiles {
+export function createKeptContactFiles(): KeptContactFiles {
   const hashes = new Map<number, Hash>();
   let ready: Promise<ContactFilePiece>[] = [];
   let bytesRead = 0;
@@ -54,7 +54,7 @@ export function keepContactFiles(): KeptFiles {
 
   return {
     keep,
-    take: () => {
+    takeCompletePieces: () => {
       const taken = ready;
       ready = [];
       return Promise.all(taken);
@@ -72,6 +72,8 @@ async function compressPiece(file: number, piece: number, bytes: Buffer): Promis
   return { file, piece, data: await compress(bytes, compression) };
 }
 
-export async function* keptBytes(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
+export async function* decompressPieces(
+  pieces: AsyncIterable<Buffer>,
+): AsyncGenerator<Buffer, void, undefined> {
   for await (const piece of pieces) yield await decompress(piece);
 }

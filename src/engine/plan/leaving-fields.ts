@@ -6,31 +6,31 @@ import {
   type Envelope,
 } from '../../domain/message.ts';
 import { messageFields } from '../../wire/fields.ts';
-import { rememberByEnvelope } from './remember.ts';
+import { memoizeByEnvelope } from './remember.ts';
 
 /** The fields of the interface that leave with a plan's requests, by their names in it. */
-export type LeavingFields = {
+export type SentFields = {
   /** Of each recipient, `Recipient` first. A field that is empty for a recipient is not sent of that one. */
   readonly recipient: readonly DestinationField[];
   /** Of each request. */
   readonly request: readonly string[];
 };
 
-export type LeavingFieldsWatch = {
+export type SentFieldsCollector = {
   readonly add: (envelope: Envelope, destination: Readonly<Record<string, string>>) => void;
   /** Fields that a sending window adds. */
   readonly addFields: (names: readonly string[]) => void;
-  readonly found: () => LeavingFields;
+  readonly found: () => SentFields;
 };
 
 /** Collects what really leaves, contact by contact. */
-export function watchLeavingFields(
+export function collectSentFields(
   { interface: name }: CampaignTarget,
   channel: Channel,
-): LeavingFieldsWatch {
+): SentFieldsCollector {
   const ofRecipients = new Set<string>(['Recipient']);
   const ofRequests = new Set<string>();
-  const look = rememberByEnvelope(({ fields, audio, keypads, files }) => {
+  const addEnvelope = memoizeByEnvelope(({ fields, audio, keypads, files }) => {
     for (const field in fields) ofRequests.add(field);
     for (const field in audio) ofRequests.add(field);
     if (keypads.length > 0) ofRequests.add('Keypads');
@@ -40,7 +40,7 @@ export function watchLeavingFields(
   return {
     add(envelope, destination) {
       for (const field in destination) ofRecipients.add(field);
-      look(envelope);
+      addEnvelope(envelope);
     },
     addFields(names) {
       for (const field of names) ofRequests.add(field);

@@ -9,19 +9,19 @@ import {
 import { inSnapshot } from '../../ledger/session.ts';
 import { type HashKey, listHashedSuppressions, requireHashKey } from '../../ledger/suppressions/hash.ts';
 import type { EngineContext } from '../context.ts';
-import { frequencyCapOf } from './frequency-cap.ts';
+import { toFrequencyCap } from './frequency-cap.ts';
 import type { SuppressionLists } from './suppression-lists.ts';
 
 /** Why an address is left out for a SubAccount; undefined when it is not. */
-type WhyLeftOut = (address: string, subAccount: string) => SuppressedReason | undefined;
+type FindSuppressedReason = (address: string, subAccount: string) => SuppressedReason | undefined;
 
 /** In the order of importance that a run goes by: the campaign's own lists, suppressions, the frequency cap. */
-export async function readLeftOut(
+export async function readSuppressedReasons(
   definition: Definition,
   { name, suppressionsOf = name }: Pick<Account, 'name' | 'suppressionsOf'>,
   lists: SuppressionLists,
   context: Pick<EngineContext, 'now'> & Partial<Pick<EngineContext, 'ledger'>>,
-): Promise<WhyLeftOut> {
+): Promise<FindSuppressedReason> {
   type Reason = SuppressedAddress & { readonly recent?: boolean };
   const reasons = new Map<string, Reason[]>();
   const add = async (batches: AsyncIterable<readonly Reason[]>): Promise<void> => {
@@ -34,13 +34,13 @@ export async function readLeftOut(
     }
   };
   await add(lists.addresses);
-  let whyHashed: WhyLeftOut = () => undefined;
+  let findHashedReason: FindSuppressedReason = () => undefined;
   const { ledger, now } = context;
   if (ledger) {
     const { hashKey, pool } = ledger;
-    const cap = frequencyCapOf(definition, now());
+    const cap = toFrequencyCap(definition, now());
     await inSnapshot(pool, async (client) => {
-      whyHashed = await readHashed(client, definition.channel, suppressionsOf, hashKey);
+      findHashedReason = await readHashedReasons(client, definition.channel, suppressionsOf, hashKey);
       await add(streamSuppressedAddresses(client, definition.channel, suppressionsOf, cap));
     });
   }
@@ -48,16 +48,16 @@ export async function readLeftOut(
     const known = reasons
       .get(address)
       ?.find((entry) => entry.subAccount === '' || entry.subAccount === subAccount);
-    return known && !known.recent ? known.detail : (whyHashed(address, subAccount) ?? known?.detail);
+    return known && !known.recent ? known.detail : (findHashedReason(address, subAccount) ?? known?.detail);
   };
 }
 
-async function readHashed(
+async function readHashedReasons(
   client: Parameters<typeof listHashedSuppressions>[0],
   channel: Channel,
   account: string,
   key: HashKey | null,
-): Promise<WhyLeftOut> {
+): Promise<FindSuppressedReason> {
   const subAccounts = new Map<string, string[]>();
   for (const { hash, subAccount } of await listHashedSuppressions(client, channel, account)) {
     const known = hash.toString('hex');

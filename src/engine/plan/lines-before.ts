@@ -15,13 +15,13 @@ export function countLinesBefore(files: readonly ContactFile[]): (file: number) 
 }
 
 /** A line of its file, which is only named where there are several. */
-type PlacedLine = { readonly file: string | null; readonly line: number };
+type LineInFile = { readonly file: string | null; readonly line: number };
 
 /** Finds where a line stands that was counted on from file to file. */
-export function lineFinder(
+export function createLineFinder(
   files: readonly Pick<ContactFile, 'name'>[],
   linesBefore: (file: number) => number,
-): (lineOfAll: number) => PlacedLine {
+): (lineOfAll: number) => LineInFile {
   return (lineOfAll) => {
     const file = files.findLastIndex((_, index) => linesBefore(index) < lineOfAll);
     return { file: files.length > 1 ? (files[file]?.name ?? '') : null, line: lineOfAll - linesBefore(file) };
@@ -29,8 +29,10 @@ export function lineFinder(
 }
 
 /** The same for people: `line 12`, or `b.csv:12`. */
-export function placeReader(...where: Parameters<typeof lineFinder>): (lineOfAll: number) => string {
-  const find = lineFinder(...where);
+export function fileAndLineFormatter(
+  ...where: Parameters<typeof createLineFinder>
+): (lineOfAll: number) => string {
+  const find = createLineFinder(...where);
   return (lineOfAll) => {
     const { file, line } = find(lineOfAll);
     return file === null ? `line ${line}` : `${file}:${line}`;

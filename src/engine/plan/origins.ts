@@ -22,15 +22,15 @@ export async function readOrigins(
   client: EngineContext['ledger']['pool'] | Parameters<typeof findOrigins>[0],
   campaign: string,
   named: string | undefined,
-  found: ReadonlySet<string>,
+  inFiles: ReadonlySet<string>,
 ): Promise<Origins> {
-  if (named === undefined && found.size === 0) return noOrigins;
-  const asked = [...new Set([...(named === undefined ? [] : [named]), ...found])];
+  if (named === undefined && inFiles.size === 0) return noOrigins;
+  const asked = [...new Set([...(named === undefined ? [] : [named]), ...inFiles])];
   const known = new Map((await findOrigins(client, asked)).map((each) => [each.run, each]));
   const problems = asked.flatMap((run): Problem[] => {
     const origin = known.get(run);
     const where = run === named ? '--of' : `column "Volley Run"`;
-    if (!origin) return [{ where, what: unknownOrigin(run) }];
+    if (!origin) return [{ where, what: unknownOriginText(run) }];
     if (run !== named || origin.campaign === campaign) return [];
     const what = `Run ${run} is of campaign "${origin.campaign}", and this is "${campaign}"; expected a run of this campaign.`;
     return [{ where, what }];
@@ -50,6 +50,6 @@ export async function readOrigins(
   };
 }
 
-function unknownOrigin(run: string): string {
+function unknownOriginText(run: string): string {
   return `There is no run "${run}" in this ledger, so Volley cannot tell whom it reached; \`volley runs\` lists the runs. Is this the ledger that the contacts come from?`;
 }

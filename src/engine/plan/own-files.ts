@@ -8,7 +8,7 @@ import { accountsPath } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
 
 /** The files that a campaign itself is made of, as absolute paths: nothing of them is ever sent along. */
-export function ownFiles({ value }: Campaign, path: string, settings: Settings): string[] {
+export function listOwnFiles({ value }: Campaign, path: string, settings: Settings): string[] {
   const { workingFolder } = settings;
   const campaignFile = resolve(workingFolder, path);
   const folder = dirname(campaignFile);
@@ -24,7 +24,7 @@ export function ownFiles({ value }: Campaign, path: string, settings: Settings):
 }
 
 /** Whether a file is one of these, by whatever name, link or spelling it is reached. */
-export async function identitiesOf(files: readonly string[]): Promise<(status: BigIntStats) => boolean> {
+export async function fileIdentityCheck(files: readonly string[]): Promise<(status: BigIntStats) => boolean> {
   const known = new Set<string>();
   for (const file of files) {
     const status = await stat(file, { bigint: true }).catch(() => undefined);

@@ -4,7 +4,7 @@ import type { Envelope } from '../../domain/message.ts';
 import type { WindowTotals } from '../../ledger/planning/windows.ts';
 import { createFingerprintMap } from '../../platform/fingerprints.ts';
 import { createNumberList } from '../../platform/number-list.ts';
-import { rememberByEnvelope } from './remember.ts';
+import { memoizeByEnvelope } from './remember.ts';
 
 export type CountedContact = {
   readonly envelope: Envelope;
@@ -36,19 +36,19 @@ type Total = { -readonly [Key in keyof CostTotal]: CostTotal[Key] };
 /** Of all envelopes with one SubAccount and ChargeCode, by tariff. */
 type PayerTotals = Map<number, Total>;
 
-/** An envelope that has come up: its place in the order in which they did, and who pays. */
-type KnownEnvelope = { readonly place: number; readonly totals: PayerTotals };
+/** An envelope that has come up: its index in that order, and who pays. */
+type KnownEnvelope = { readonly index: number; readonly totals: PayerTotals };
 
 type WindowCount = {
-  readonly number: number;
+  readonly index: number;
   readonly zones: readonly string[];
   readonly envelopeOf: (envelope: Envelope) => KnownEnvelope;
   /** Who comes last in the order of the requests, the last first. */
-  last: readonly (WindowTotals['lastRecipients'][number] & { readonly place: number })[];
+  last: readonly (WindowTotals['lastRecipients'][number] & { readonly index: number })[];
 };
 
 /** Recipients who are told of each window. */
-const shownLast = 3;
+const maxLastRecipients = 3;
 
 /**
  * An envelope is known as an object; equal ones are told by their fingerprints. Where each recipient has an envelope of
@@ -56,11 +56,11 @@ const shownLast = 3;
  *
  * @param separates whether equal addresses go into different requests
  */
-export function countPlan({ placeOf }: Pick<Tariffs, 'placeOf'>, separates: boolean): PlanCounts {
-  const places = createFingerprintMap();
-  /** By the place of an envelope: how many recipients it has, and in which window. */
-  const recipientsOf = createNumberList();
-  const windowNumbers = createNumberList();
+export function createPlanCounts({ placeOf }: Pick<Tariffs, 'placeOf'>, separates: boolean): PlanCounts {
+  const envelopeIndexes = createFingerprintMap();
+  /** By the index of an envelope: how many recipients it has, and in which window. */
+  const recipientCounts = createNumberList();
+  const windowIndexes = createNumberList();
   const windows = new Map<string | undefined, WindowCount>();
   const byPayer = new Map<string, PayerTotals>();
   /** How often an address has come up in an envelope; only where equal ones go into different requests. */
@@ -72,37 +72,37 @@ export function countPlan({ placeOf }: Pick<Tariffs, 'placeOf'>, separates: bool
     const found = windows.get(zones);
     if (found) return found;
     const names = zones === undefined ? [] : zones.split(',');
-    const number = windows.size;
-    const envelopeOf = rememberByEnvelope((envelope) => look(envelope, zones, number));
-    const window: WindowCount = { number, zones: names, envelopeOf, last: [] };
+    const index = windows.size;
+    const envelopeOf = memoizeByEnvelope((envelope) => registerEnvelope(envelope, zones, index));
+    const window: WindowCount = { index, zones: names, envelopeOf, last: [] };
     windows.set(zones, window);
     return window;
   };
-  const newPlace = (window: number): number => {
-    windowNumbers.push(window);
-    return recipientsOf.push(0);
+  const addEnvelope = (window: number): number => {
+    windowIndexes.push(window);
+    return recipientCounts.push(0);
   };
-  const look = (envelope: Envelope, zones: string | undefined, window: number): KnownEnvelope => {
-    const next = recipientsOf.length();
-    const found = places.add(`${zones ?? ''} ${JSON.stringify(envelope)}`, next + 1, 0);
-    return { place: found ? found[0] - 1 : newPlace(window), totals: totalsOf(envelope) };
+  const registerEnvelope = (envelope: Envelope, zones: string | undefined, window: number): KnownEnvelope => {
+    const next = recipientCounts.length();
+    const found = envelopeIndexes.add(`${zones ?? ''} ${JSON.stringify(envelope)}`, next + 1, 0);
+    return { index: found ? found[0] - 1 : addEnvelope(window), totals: totalsOf(envelope) };
   };
-  const apart = (place: number, compared: string, window: WindowCount): number => {
-    const times = seen.increment(`${place} ${compared}`);
-    if (times === 0) return place;
-    const others = copies.get(place) ?? [];
-    const copy = others[times - 1] ?? newPlace(window.number);
+  const separateCopy = (index: number, compared: string, window: WindowCount): number => {
+    const times = seen.increment(`${index} ${compared}`);
+    if (times === 0) return index;
+    const others = copies.get(index) ?? [];
+    const copy = others[times - 1] ?? addEnvelope(window.index);
     others[times - 1] = copy;
-    copies.set(place, others);
+    copies.set(index, others);
     return copy;
   };
   const keepLast = (window: WindowCount, added: WindowCount['last'][number]): void => {
-    const lowest = window.last[shownLast - 1];
+    const lowest = window.last[maxLastRecipients - 1];
     // Lines only ever grow.
-    if (lowest !== undefined && lowest.place > added.place) return;
+    if (lowest !== undefined && lowest.index > added.index) return;
     window.last = [added, ...window.last]
-      .sort((one, other) => other.place - one.place || other.line - one.line)
-      .slice(0, shownLast);
+      .sort((one, other) => other.index - one.index || other.line - one.line)
+      .slice(0, maxLastRecipients);
   };
   const totalsOf = ({ fields }: Envelope): PayerTotals => {
     const payer = JSON.stringify([fields['SubAccount'] ?? null, fields['ChargeCode'] ?? null]);
@@ -111,11 +111,11 @@ export function countPlan({ placeOf }: Pick<Tariffs, 'placeOf'>, separates: bool
     return totals;
   };
   /** Recipients and requests of each window. */
-  const sums = (chunkSize: number): { recipients: number; requests: number }[] => {
+  const sumByWindow = (chunkSize: number): { recipients: number; requests: number }[] => {
     const counts = Array.from(windows, () => ({ recipients: 0, requests: 0 }));
-    for (let place = 0; place < recipientsOf.length(); place++) {
-      const count = counts[windowNumbers.at(place)];
-      const recipients = recipientsOf.at(place);
+    for (let index = 0; index < recipientCounts.length(); index++) {
+      const count = counts[windowIndexes.at(index)];
+      const recipients = recipientCounts.at(index);
       if (!count) continue;
       count.recipients += recipients;
       count.requests += Math.ceil(recipients / chunkSize);
@@ -125,10 +125,10 @@ export function countPlan({ placeOf }: Pick<Tariffs, 'placeOf'>, separates: bool
   return {
     add: ({ envelope, zones, address, compared, line }, parts) => {
       const window = windowOf(zones);
-      const { place: own, totals } = window.envelopeOf(envelope);
-      const place = separates ? apart(own, compared, window) : own;
-      recipientsOf.set(place, recipientsOf.at(place) + 1);
-      keepLast(window, { place, line, address });
+      const { index: own, totals } = window.envelopeOf(envelope);
+      const index = separates ? separateCopy(own, compared, window) : own;
+      recipientCounts.set(index, recipientCounts.at(index) + 1);
+      keepLast(window, { index, line, address });
       const tariff = placeOf?.(address) ?? 0;
       let total = totals.get(tariff);
       if (total === undefined) {
@@ -141,18 +141,18 @@ export function countPlan({ placeOf }: Pick<Tariffs, 'placeOf'>, separates: bool
       // The first in the order of texts, as Postgres finds it for a run.
       if (placeOf && (total.example === null || address < total.example)) total.example = address;
     },
-    envelopes: recipientsOf.length,
-    recipients: () => sums(1).reduce((sum, { recipients }) => sum + recipients, 0),
-    requests: (chunkSize) => sums(chunkSize).reduce((sum, { requests }) => sum + requests, 0),
+    envelopes: recipientCounts.length,
+    recipients: () => sumByWindow(1).reduce((sum, { recipients }) => sum + recipients, 0),
+    requests: (chunkSize) => sumByWindow(chunkSize).reduce((sum, { requests }) => sum + requests, 0),
     portions: (chunkSize) => {
-      const counts = sums(chunkSize);
-      return [...windows.values()].map(({ number, zones, last }) => ({
+      const counts = sumByWindow(chunkSize);
+      return [...windows.values()].map(({ index, zones, last }) => ({
         zones,
-        ...(counts[number] ?? { recipients: 0, requests: 0 }),
+        ...(counts[index] ?? { recipients: 0, requests: 0 }),
         lastRecipients: last.map(({ address, line }) => ({ address, line })),
       }));
     },
     totals: () => [...byPayer.values()].flatMap((totals) => [...totals.values()]),
-    bytes: () => places.bytes() + seen.bytes() + 8 * recipientsOf.length(),
+    bytes: () => envelopeIndexes.bytes() + seen.bytes() + 8 * recipientCounts.length(),
   };
 }

@@ -21,18 +21,18 @@ import type { EngineContext } from '../context.ts';
 import { dispatchSettings } from '../dispatch/dispatch-settings.ts';
 import { requireSendableLedger } from '../dispatch/ledger-location.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
-import { startingWith } from '../runs/begin-run.ts';
+import { enqueueAndStart } from '../runs/begin-run.ts';
 import { newRunId } from '../runs/run-id.ts';
-import { openApprovalGate } from './approval-gate.ts';
-import { openFingerprint } from './fingerprint.ts';
-import { checkDeadline, forecastRun, limitsOf, type RunForecast } from './forecast.ts';
-import { frequencyCapOf } from './frequency-cap.ts';
-import type { KeptFiles } from './kept-files.ts';
-import { countLinesBefore, placeReader } from './lines-before.ts';
+import { createApprovalGate } from './approval-gate.ts';
+import { createFingerprint } from './fingerprint.ts';
+import { forecastRun, type RunForecast, readLimitsInForce, requireDeadlineMet } from './forecast.ts';
+import { toFrequencyCap } from './frequency-cap.ts';
+import type { KeptContactFiles } from './kept-files.ts';
+import { countLinesBefore, fileAndLineFormatter } from './lines-before.ts';
 import { type Origins, readOrigins } from './origins.ts';
 import type { PreparedCampaign } from './prepare.ts';
 import { refuseRepeat } from './repeats.ts';
-import { openSmsCounter } from './sms-text.ts';
+import { createSmsCounter } from './sms-text.ts';
 
 export type PlanProgress = {
   /** For each batch of contacts read, with their number. */
@@ -50,7 +50,7 @@ export type PlanOptions = {
   readonly again?: boolean;
   /** Something that is committed together with the run; where it fails, there is no run. */
   readonly alongside?: (client: Parameters<PlannedRun['enqueue']>[0], run: string) => Promise<unknown>;
-  /** Where the run is refused because of its contacts; `noteRefusal` by default. */
+  /** Where the run is refused because of its contacts; `addRefusalNotifications` by default. */
   readonly onRefused?: (refused: RefusedRun) => Promise<unknown>;
 };
 
@@ -67,7 +67,7 @@ export type PlanOptions = {
 export async function planRun(
   context: EngineContext,
   prepared: PreparedCampaign,
-  kept: KeptFiles,
+  kept: KeptContactFiles,
   progress: PlanProgress,
   { onRefused, ...options }: PlanOptions = {},
 ): Promise<string> {
@@ -76,13 +76,13 @@ export async function planRun(
     return await planContacts(context, prepared, kept, progress, options);
   } catch (error) {
     if (error instanceof RefusedRunError)
-      await (onRefused ?? ((refused) => noteRefusal(context, prepared, refused)))(error.refused);
+      await (onRefused ?? ((refused) => addRefusalNotifications(context, prepared, refused)))(error.refused);
     throw error;
   }
 }
 
 /** Notes that the targets of the campaign's `notify` are to be told that the run was refused. @returns the notifications */
-export function noteRefusal(
+export function addRefusalNotifications(
   { ledger, now }: EngineContext,
   { campaign, absolutePath: campaignFile }: PreparedCampaign,
   refused: RefusedRun,
@@ -98,7 +98,7 @@ export function noteRefusal(
 async function planContacts(
   context: EngineContext,
   prepared: PreparedCampaign,
-  kept: KeptFiles,
+  kept: KeptContactFiles,
   progress: PlanProgress,
   { again = false, alongside }: Omit<PlanOptions, 'onRefused'>,
 ): Promise<string> {
@@ -106,25 +106,25 @@ async function planContacts(
   const definition = campaign.value;
   const now = context.now();
   const run = newRunId(now, context.randomBytes(5));
-  const countParts = definition.channel === 'sms' ? openSmsCounter() : undefined;
+  const countParts = definition.channel === 'sms' ? createSmsCounter() : undefined;
   const linesBefore = countLinesBefore(contactFiles);
-  const placeOf = placeReader(contactFiles, linesBefore);
-  const limits = await limitsOf(context, account);
+  const placeOf = fileAndLineFormatter(contactFiles, linesBefore);
+  const limits = await readLimitsInForce(context, account);
   const tariffs = openTariffs(definition.channel, account);
   const first = await firstSlices(context, run, account, definition);
   const { name: plannedBy, via: plannedHow } = context.actor;
   const { workingFolder: folder, path: campaignFile, sha256: campaignSha256 } = prepared;
   const asked = { run, plannedBy, plannedHow, folder, campaignFile, campaignSha256 };
-  const fingerprint = openFingerprint(definition);
-  const gate = openApprovalGate(definition.approval, asked, startingWith(context, run, first.enqueue));
+  const fingerprint = createFingerprint(definition);
+  const gate = createApprovalGate(definition.approval, asked, enqueueAndStart(context, run, first.enqueue));
   await inSession(context.ledger.pool, async (client) => {
     await stageContacts(client, {
-      contacts: fingerprint.watch(counted(contacts, progress.onRead)),
+      contacts: fingerprint.watch(reportProgress(contacts, progress.onRead)),
       linesBefore,
       keyed: isKeyed(composition.identity),
       partsOf: ({ envelope, destination, address }) => countParts?.(envelope, address, destination) ?? null,
       tariffOf: tariffs.placeOf,
-      takePieces: kept.take,
+      takePieces: kept.takeCompletePieces,
     });
     await stageSuppressions(client, suppressionLists.addresses);
     const origins = await readOrigins(client, definition.campaign, prepared.origin, prepared.found().origins);
@@ -143,7 +143,7 @@ async function planContacts(
         chunkSize: definition.dispatch.chunkSize,
         recipientColumn: composition.recipientColumn,
         identity: composition.identity,
-        frequencyCap: frequencyCapOf(definition, now),
+        frequencyCap: toFrequencyCap(definition, now),
         contactFiles: contactFiles.map(({ name, format }, file) => {
           const { encoding, delimiter, skipLines } = format();
           const sha256 = kept.digestOf(file);
@@ -162,7 +162,7 @@ async function planContacts(
             ? undefined
             : (portions) => {
                 const forecast = forecastRun(definition, account, { limits, from: now }, portions, placeOf);
-                checkDeadline(campaign, forecast);
+                requireDeadlineMet(campaign, forecast);
                 progress.onForecast?.(forecast);
               },
         ...first,
@@ -187,7 +187,7 @@ async function planContacts(
           progress.onRepeated?.(leftOut.repeated, placeOf);
           const estimate = estimateCost(totals, definition.channel, rates, now);
           checkBudget(campaign, estimate);
-          gate.weigh(totals, estimate);
+          gate.assess(totals, estimate);
         },
         createdAt: now,
       },
@@ -213,7 +213,7 @@ export async function firstSlices(
   };
 }
 
-async function* counted(
+async function* reportProgress(
   contacts: AsyncIterable<readonly Contact[]>,
   onRead: (contacts: number) => void,
 ): AsyncGenerator<readonly Contact[], void, undefined> {

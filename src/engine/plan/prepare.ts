@@ -30,10 +30,10 @@ import {
   requireColumns,
   withContactFiles,
 } from './contact-files.ts';
-import { matchContactFiles, type RanBefore } from './contact-patterns.ts';
-import { requestLimit, tooLarge } from './file-check.ts';
-import type { KeptFiles } from './kept-files.ts';
-import { ownFiles } from './own-files.ts';
+import { type FindRanBefore, matchContactFiles } from './contact-patterns.ts';
+import { maxBytesOfRequest, tooLargeText } from './file-check.ts';
+import type { KeptContactFiles } from './kept-files.ts';
+import { listOwnFiles } from './own-files.ts';
 import { openSuppressionLists, type SuppressionLists } from './suppression-lists.ts';
 
 /** A campaign whose files have all been read and checked: everything that can be known before anything is written. */
@@ -69,9 +69,9 @@ export type PreparationOptions = {
   readonly contactFiles?: readonly string[] | undefined;
   /** The run that the contacts were left out of, before they were mended. */
   readonly origin?: string | undefined;
-  readonly kept?: KeptFiles | undefined;
+  readonly kept?: KeptContactFiles | undefined;
   /** For a run that is to be made; else patterns match what has been run, too. */
-  readonly ranBefore?: RanBefore | undefined;
+  readonly ranBefore?: FindRanBefore | undefined;
 };
 
 /**
@@ -92,7 +92,7 @@ export async function prepareCampaign(
     : await matchContactFiles(written, path, settings, ranBefore);
   const definition = campaign.value;
   const account = await loadAccount(definition.account, settings, campaign.locate(['account']));
-  const target = targetOf(account);
+  const target = toTarget(account);
   checkCampaign(campaign, target);
   const accountNamed = (name: string, askedAt: string) => loadAccount(name, settings, askedAt);
   await checkNotify(
@@ -155,7 +155,7 @@ async function prepareContacts(
 ): Promise<PreparedCampaign> {
   const { campaign, composition, contactFiles } = opened;
   const files = await openCampaignFiles(resolve(settings.workingFolder, dirname(path)), {
-    own: ownFiles(campaign, path, settings),
+    ownFiles: listOwnFiles(campaign, path, settings),
     rowFolders: rowFolders(campaign, target),
   });
   await checkStaticFiles(campaign, target, files);
@@ -184,7 +184,7 @@ async function prepareContacts(
   };
 }
 
-function targetOf({ interface: interfaceName, format, baseUrl, allow }: Account): CampaignTarget {
+function toTarget({ interface: interfaceName, format, baseUrl, allow }: Account): CampaignTarget {
   return {
     interface: interfaceName,
     format,
@@ -207,8 +207,8 @@ async function checkStaticFiles(
       problems.push({ where, what: `The file "${path}" cannot be sent along: ${found.problem}.` });
     } else {
       bytes += found.bytes;
-      if (bytes > requestLimit)
-        problems.push({ where, what: `The file "${path}" cannot be sent along: ${tooLarge}.` });
+      if (bytes > maxBytesOfRequest)
+        problems.push({ where, what: `The file "${path}" cannot be sent along: ${tooLargeText}.` });
     }
   }
   if (problems.length > 0) throw new InputError(problems);

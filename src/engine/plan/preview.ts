@@ -9,26 +9,26 @@ import type { ReachedContacts, RejectedContactRecord } from '../../domain/reject
 import { formatReason } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
-import { openFingerprint } from './fingerprint.ts';
-import { openFirstContacts } from './first-contacts.ts';
-import { checkDeadline, forecastRun, limitsOf } from './forecast.ts';
-import { watchLeavingFields } from './leaving-fields.ts';
-import { readLeftOut } from './left-out.ts';
-import { countLinesBefore, lineFinder, placeReader } from './lines-before.ts';
+import { createFingerprint } from './fingerprint.ts';
+import { createDuplicateFinder } from './first-contacts.ts';
+import { forecastRun, readLimitsInForce, requireDeadlineMet } from './forecast.ts';
+import { collectSentFields } from './leaving-fields.ts';
+import { readSuppressedReasons } from './left-out.ts';
+import { countLinesBefore, createLineFinder, fileAndLineFormatter } from './lines-before.ts';
 import type { Origins } from './origins.ts';
-import { watchSendTimes } from './past-send-times.ts';
-import { countPlan } from './plan-counts.ts';
+import { countPastSendTimes } from './past-send-times.ts';
+import { createPlanCounts } from './plan-counts.ts';
 import type { PreparedCampaign } from './prepare.ts';
 import type { Preview, PreviewedMessage } from './previewed.ts';
-import { openReached } from './reached.ts';
+import { createReachedFinder } from './reached.ts';
 import { countRemovedMarks } from './removed-marks.ts';
-import { previewRepeat } from './repeats.ts';
-import { openSmsReader } from './sms-text.ts';
-import { countTurnedTexts } from './turned-texts.ts';
+import { findRepeatInPreview } from './repeats.ts';
+import { createSmsReader } from './sms-text.ts';
+import { countBidiControls } from './turned-texts.ts';
 
 /** Rejected contacts and messages that are shown; all are counted. */
-const shownRejected = 20;
-const shownMessages = 3;
+const maxRejected = 20;
+const maxMessages = 3;
 
 export type PreviewContext = Pick<EngineContext, 'now'> &
   Partial<Pick<EngineContext, 'ledger'>> & {
@@ -37,7 +37,7 @@ export type PreviewContext = Pick<EngineContext, 'now'> &
   };
 
 /** Bytes of the counted recipients from which on it is told that they take memory. */
-const large = 32 * 1024 * 1024;
+const largeBytes = 32 * 1024 * 1024;
 
 /**
  * Counts what a run would count. Memory grows with the number of addresses, not with the size of what they are sent: by
@@ -65,28 +65,28 @@ export async function previewCampaign(
   const { channel, dispatch, ...definition } = campaign.value;
   const linesBefore = countLinesBefore(contactFiles);
   const tariffs = openTariffs(channel, account);
-  const planned = countPlan(tariffs, isKeyed(composition.identity));
+  const planned = createPlanCounts(tariffs, isKeyed(composition.identity));
   const now = context.now();
-  const pastTimes = watchSendTimes(campaign.value.message, now);
+  const pastTimes = countPastSendTimes(campaign.value.message, now);
   const removedMarks = channel === 'email' ? undefined : countRemovedMarks();
-  const turnedTexts = countTurnedTexts();
+  const turnedTexts = countBidiControls();
   const planWindow = windowPlanner(campaign.value.window, account.interface, now);
-  const leaving = watchLeavingFields(composition.target, channel);
-  const readSms = channel === 'sms' ? openSmsReader() : undefined;
+  const leaving = collectSentFields(composition.target, channel);
+  const readSms = channel === 'sms' ? createSmsReader() : undefined;
   const counts = { read: 0, invalid: 0, duplicate: 0, suppressed: 0 };
   const rejected: RejectedContact[] = [];
   const messages: PreviewedMessage[] = [];
 
-  const whyLeftOut = await readLeftOut(campaign.value, account, suppressionLists, context);
+  const whyLeftOut = await readSuppressedReasons(campaign.value, account, suppressionLists, context);
 
-  const reachedBefore = openReached(context, campaign.value, origin, composition.identity);
+  const reachedBefore = createReachedFinder(context, campaign.value, origin, composition.identity);
   const nameOf = (file: number): string => contactFiles[file]?.name ?? '';
-  const placeOf = placeReader(contactFiles, linesBefore);
-  const firsts = openFirstContacts(composition.identity, lineFinder(contactFiles, linesBefore));
+  const placeOf = fileAndLineFormatter(contactFiles, linesBefore);
+  const firsts = createDuplicateFinder(composition.identity, createLineFinder(contactFiles, linesBefore));
   type Rejection = Pick<RejectedContactRecord, 'column' | 'reason' | 'detail'>;
   const reject = ({ file, line }: Contact, { column, reason, detail }: Rejection): void => {
     counts[reason]++;
-    if (rejected.length >= shownRejected) return;
+    if (rejected.length >= maxRejected) return;
     rejected.push({ file: nameOf(file), line, column, reason, detail: formatReason(detail) });
   };
   const take = (contact: Contact): void => {
@@ -102,13 +102,13 @@ export async function previewCampaign(
       reject(contact, { column, reason: 'suppressed', detail: suppressed });
       return;
     }
-    const whyReached = reachedBefore.whyReached(compared, contact.key);
+    const whyReached = reachedBefore.findReachedReason(compared, contact.key);
     if (whyReached !== undefined) {
       reject(contact, { column, reason: 'duplicate', detail: whyReached });
       return;
     }
     const lineOfAll = linesBefore(file) + line;
-    const detail = firsts.repeats(contact, compared, lineOfAll);
+    const detail = firsts.findDuplicate(contact, compared, lineOfAll);
     if (detail !== undefined) {
       reject(contact, { column, reason: 'duplicate', detail });
       return;
@@ -120,7 +120,7 @@ export async function previewCampaign(
     pastTimes.add(envelope, () => placeOf(lineOfAll));
     removedMarks?.add(contact.originalAddress, () => placeOf(lineOfAll));
     turnedTexts.add(envelope, contact.destination, () => placeOf(lineOfAll));
-    if (messages.length < shownMessages) {
+    if (messages.length < maxMessages) {
       const held = contact.zones === undefined ? undefined : planWindow?.(contact.zones.split(','));
       const fields = { ...envelope.fields, ...held?.handover?.fields };
       messages.push({
@@ -130,35 +130,36 @@ export async function previewCampaign(
     }
   };
 
-  const fingerprint = openFingerprint(campaign.value);
+  const fingerprint = createFingerprint(campaign.value);
   let told = false;
   for await (const batch of context.ledger ? fingerprint.watch(contacts) : contacts) {
     counts.read += batch.length;
-    await reachedBefore.look(found().origins);
+    await reachedBefore.readOrigins(found().origins);
     for (const contact of batch) take(contact);
     const kept = firsts.bytes() + planned.bytes();
-    if (kept < large || told) continue;
+    if (kept < largeBytes || told) continue;
     told = true;
     context.onLarge?.(Math.ceil(kept / Math.max(1, counts.read - counts.invalid)));
   }
 
-  await reachedBefore.look(found().origins);
+  await reachedBefore.readOrigins(found().origins);
   const totals = planned.totals();
   const recipients = planned.recipients();
   const repeated = firsts.repeated();
-  const reached = reachedBefore.reached();
+  const reached = reachedBefore.counts();
   checkRecipients(campaign, found(), { ...counts, reached, repeated, recipients }, placeOf);
   const cost = estimateCost(totals, channel, tariffs.rates(), now);
   checkBudget(campaign, cost);
   const portions = planned.portions(dispatch.chunkSize);
   for (const { zones } of portions)
     leaving.addFields(Object.keys((zones.length > 0 && planWindow?.(zones).handover?.fields) || {}));
-  const rates = { limits: await limitsOf(context, account), from: now };
+  const rates = { limits: await readLimitsInForce(context, account), from: now };
   const forecast = forecastRun(campaign.value, account, rates, portions, placeOf);
-  checkDeadline(campaign, forecast);
+  requireDeadlineMet(campaign, forecast);
   const relatives = reachedBefore.origins().relatives.map(({ run }) => run);
   const previewed = { fingerprint, readFile: files.read, now, relatives };
-  const repeats = context.ledger && (await previewRepeat(context.ledger.pool, campaign.value, previewed));
+  const repeats =
+    context.ledger && (await findRepeatInPreview(context.ledger.pool, campaign.value, previewed));
   return {
     campaign: definition.campaign,
     account: definition.account,
@@ -167,7 +168,7 @@ export async function previewCampaign(
     contacts: counts,
     filtered: composition.filter ? found().filtered : null,
     mapping: composition.mapping,
-    leaving: leaving.found(),
+    sentFields: leaving.found(),
     recipients,
     differing: differingText(repeated, placeOf) ?? null,
     repeats: repeats ?? null,
@@ -178,18 +179,18 @@ export async function previewCampaign(
     cost,
     forecast,
     pastSendTimes: pastTimes.found(),
-    turnedTexts: turnedTexts.found(),
+    bidiControls: turnedTexts.found(),
     removedMarks: removedMarks?.found() ?? { recipients: 0, marks: [], examples: [] },
     invalidBecause: found().causes,
     rejected,
     unreadableSuppressions: suppressionLists.unreadable(),
-    origins: originsOf(reachedBefore.origins(), reached),
+    origins: formatOrigins(reachedBefore.origins(), reached),
     ledger: context.ledger ? 'read' : 'not read',
     messages,
   };
 }
 
-function originsOf({ runs, others }: Origins, reached: readonly ReachedContacts[]): Preview['origins'] {
+function formatOrigins({ runs, others }: Origins, reached: readonly ReachedContacts[]): Preview['origins'] {
   if (runs.length + others.length === 0) return null;
   return {
     runs,

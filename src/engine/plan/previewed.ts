@@ -6,11 +6,11 @@ import type { RejectedContact } from '../../domain/contacts.ts';
 import type { Channel, Destination, Envelope } from '../../domain/message.ts';
 import type { Problem } from '../../domain/problems.ts';
 import type { RunForecast } from './forecast.ts';
-import type { LeavingFields } from './leaving-fields.ts';
+import type { SentFields } from './leaving-fields.ts';
 import type { Origins } from './origins.ts';
 import type { PastSendTimes } from './past-send-times.ts';
 import type { RemovedMarks } from './removed-marks.ts';
-import type { TurnedTexts } from './turned-texts.ts';
+import type { BidiControls } from './turned-texts.ts';
 
 /** What a run of this campaign would be; nothing is sent or written. */
 export type Preview = {
@@ -27,7 +27,7 @@ export type Preview = {
   /** Rows that `contacts.where` leaves out; they are not among those read. Null where the campaign is for all. */
   readonly filtered: number | null;
   readonly mapping: readonly FieldSource[];
-  readonly leaving: LeavingFields;
+  readonly sentFields: SentFields;
   readonly recipients: number;
   /** A warning for people of duplicates that are left out and would be sent something else; null where there are none. */
   readonly differing: string | null;
@@ -44,7 +44,7 @@ export type Preview = {
   readonly pastSendTimes: PastSendTimes;
   readonly removedMarks: RemovedMarks;
   /** Messages with characters that turn the direction of text. */
-  readonly turnedTexts: TurnedTexts;
+  readonly bidiControls: BidiControls;
   /** The commonest reasons of invalid rows, each with how many there are of it. */
   readonly invalidBecause: readonly string[];
   readonly rejected: readonly RejectedContact[];

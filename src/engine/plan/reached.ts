@@ -9,31 +9,31 @@ import type { EngineContext } from '../context.ts';
 import { noOrigins, type Origins, readOrigins } from './origins.ts';
 
 /** For a preview: recipients whom the runs that mended contacts come from reached, may have reached or still will. */
-export type ReachedReader = {
+export type ReachedFinder = {
   /** Before the contacts of a batch are judged, with the origins that the files have named so far. */
-  readonly look: (found: ReadonlySet<string>) => Promise<void>;
-  readonly whyReached: (address: string, key: string | undefined) => ReachedReason | undefined;
+  readonly readOrigins: (found: ReadonlySet<string>) => Promise<void>;
+  readonly findReachedReason: (address: string, key: string | undefined) => ReachedReason | undefined;
   readonly origins: () => Origins;
-  readonly reached: () => readonly ReachedContacts[];
+  readonly counts: () => readonly ReachedContacts[];
 };
 
 /**
  * A file names its origins in its rows, so that each holds for the rows from the first batch on that names it; in a run they
  * hold for all rows.
  */
-export function openReached(
+export function createReachedFinder(
   { ledger }: Partial<Pick<EngineContext, 'ledger'>>,
   { campaign, channel }: Pick<Definition, 'campaign' | 'channel'>,
   named: string | undefined,
   identity: ContactIdentity,
-): ReachedReader {
+): ReachedFinder {
   let byAddress: ReadonlyMap<string, ReachedReason> = new Map();
   let byKey: ReadonlyMap<string, ReachedReason> = new Map();
   const counts = new Map<string, { rows: number; detail: ReachedReason }>();
   let origins = noOrigins;
   let known = -1;
   return {
-    async look(found) {
+    async readOrigins(found) {
       if (!ledger || found.size === known) return;
       known = found.size;
       origins = await readOrigins(ledger.pool, campaign, named, found);
@@ -51,14 +51,14 @@ export function openReached(
       byAddress = addresses;
       byKey = keys;
     },
-    whyReached(address, key) {
+    findReachedReason(address, key) {
       const detail = byKey.get(key ?? '') ?? byAddress.get(address);
       if (detail === undefined) return undefined;
       const words = formatReason(detail);
       counts.set(words, { rows: (counts.get(words)?.rows ?? 0) + 1, detail });
       return detail;
     },
-    reached: () =>
+    counts: () =>
       [...counts]
         .toSorted(([words, one], [others, other]) => other.rows - one.rows || (words < others ? -1 : 1))
         .map(([, counted]) => counted),

@@ -5,7 +5,7 @@ import { BoundedCache } from '../../platform/bounded-cache.ts';
  * Reads something of an envelope once, as long as it is remembered: contacts that come soon after one another share the
  * object.
  */
-export function rememberByEnvelope<Fact extends NonNullable<unknown>>(
+export function memoizeByEnvelope<Fact extends NonNullable<unknown>>(
   read: (envelope: Envelope) => Fact,
 ): (envelope: Envelope) => Fact {
   const known = new BoundedCache<Envelope, Fact>();
@@ -13,12 +13,12 @@ export function rememberByEnvelope<Fact extends NonNullable<unknown>>(
     const before = known.get(envelope);
     if (before !== undefined) return before;
     const fact = read(envelope);
-    known.set(envelope, fact, charactersOf(envelope));
+    known.set(envelope, fact, countCharacters(envelope));
     return fact;
   };
 }
 
-function charactersOf({ fields }: Envelope): number {
+function countCharacters({ fields }: Envelope): number {
   let characters = 0;
   for (const name in fields) characters += fields[name]?.length ?? 0;
   return characters;

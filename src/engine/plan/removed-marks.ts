@@ -8,19 +8,19 @@ export type RemovedMarks = {
   readonly examples: readonly string[];
 };
 
-const shownExamples = 3;
+const maxExamples = 3;
 
 export function countRemovedMarks() {
   const marks = new Map<string, number>();
   const examples: string[] = [];
   let recipients = 0;
   return {
-    add: (written: string, place: () => string): void => {
+    add: (written: string, fileAndLine: () => string): void => {
       const { removed } = readPhoneText(written);
       if (removed.length === 0) return;
       recipients++;
       for (const mark of new Set(removed)) marks.set(mark, (marks.get(mark) ?? 0) + 1);
-      if (examples.length < shownExamples) examples.push(place());
+      if (examples.length < maxExamples) examples.push(fileAndLine());
     },
     found: (): RemovedMarks => ({
       recipients,

@@ -7,7 +7,7 @@ import { formatReason } from '../../platform/reason-text.ts';
 import { formatDuration } from '../../platform/scalar-text.ts';
 import type { Fingerprint } from './fingerprint.ts';
 
-export type MadeRun = {
+export type NewRun = {
   /** Null for a run that is only previewed. */
   readonly run: string | null;
   /** Of a run that is made, it has been kept. */
@@ -22,20 +22,20 @@ export type MadeRun = {
  *
  * @throws InputError naming the earlier run, and what an operator can do
  */
-export async function refuseRepeat(client: Transaction, campaign: Campaign, made: MadeRun): Promise<void> {
-  const what = await whyRepeat(client, campaign.value, made);
+export async function refuseRepeat(client: Transaction, campaign: Campaign, made: NewRun): Promise<void> {
+  const what = await findRepeatProblem(client, campaign.value, made);
   if (what !== undefined) throw new InputError([{ where: campaign.locate(['campaign']), what }]);
 }
 
-/** As `whyRepeat`, of a run that is only previewed: the content of all files that are sent along is read for it. */
-export async function previewRepeat(
+/** As `findRepeatProblem`, of a run that is only previewed: the content of all files that are sent along is read for it. */
+export async function findRepeatInPreview(
   client: Connection,
   definition: Pick<Campaign['value'], 'dispatch'>,
   {
     fingerprint,
     readFile,
     ...made
-  }: Pick<MadeRun, 'now' | 'relatives'> & {
+  }: Pick<NewRun, 'now' | 'relatives'> & {
     readonly fingerprint: Fingerprint;
     readonly readFile: (path: string) => Promise<Buffer>;
   },
@@ -43,23 +43,23 @@ export async function previewRepeat(
   if (definition.dispatch.repeat === 'allow') return undefined;
   const read = fingerprint.watchFiles(readFile);
   for (const path of fingerprint.paths()) await read(path);
-  return whyRepeat(client, definition, { ...made, run: null, fingerprint: fingerprint.digest() });
+  return findRepeatProblem(client, definition, { ...made, run: null, fingerprint: fingerprint.digest() });
 }
 
 /** Why a run would be refused as a repetition, and what an operator can do; undefined where it would not. */
-async function whyRepeat(
+async function findRepeatProblem(
   client: Connection,
   { dispatch: { repeat } }: Pick<Campaign['value'], 'dispatch'>,
-  { run, fingerprint, now, relatives }: MadeRun,
+  { run, fingerprint, now, relatives }: NewRun,
 ): Promise<string | undefined> {
   if (repeat === 'allow') return undefined;
   const since = new Date(now.getTime() - repeat);
   const others = run === null ? relatives : [run, ...relatives];
   const repeated = await findRepeatedRun(client, { fingerprint, since, others });
-  return repeated && repeatText(repeated, repeat);
+  return repeated && formatRepeat(repeated, repeat);
 }
 
-function repeatText(repeated: RepeatedRun, repeat: number): string {
+function formatRepeat(repeated: RepeatedRun, repeat: number): string {
   const { run, state, stateReason, since, waitsForApproval } = repeated;
   const reason = stateReason === null ? '' : ` (${formatReason(stateReason)})`;
   const found = `Run ${run} has the same message for the same contacts, and is ${state}${reason} since ${since.toISOString()}; nothing is sent twice within ${formatDuration(repeat)} (dispatch.repeat).`;

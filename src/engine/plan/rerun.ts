@@ -17,10 +17,10 @@ import { auditEntry } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { windowOf } from '../dispatch/dispatch-settings.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
-import { startingWith } from '../runs/begin-run.ts';
+import { enqueueAndStart } from '../runs/begin-run.ts';
 import { requireUnpurgedRun } from '../runs/find-run.ts';
 import { newRunId } from '../runs/run-id.ts';
-import { openApprovalGate } from './approval-gate.ts';
+import { createApprovalGate } from './approval-gate.ts';
 import { firstSlices } from './plan-run.ts';
 
 /** States of recipients who may be sent to again: nobody who was, or who still will be. */
@@ -86,7 +86,7 @@ export async function planRerun(
     const asked = { run, plannedBy, plannedHow, ...files };
     const told = { campaign: source.campaign, of: sourceRun, only: states };
     const note = auditEntry(context, { action: 'run planned', run, details: told });
-    const gate = openApprovalGate(approval, asked, startingWith(context, run, first.enqueue));
+    const gate = createApprovalGate(approval, asked, enqueueAndStart(context, run, first.enqueue));
     await inSession(ledger.pool, async (client) => {
       const tariffs = openTariffs(source.channel, account);
       await restageRecipients(client, { run: sourceRun, states }, recipientColumn, tariffs.placeOf);
@@ -121,7 +121,7 @@ export async function planRerun(
             if (totals.length > 0) {
               const estimate = estimateCost(totals, source.channel, rates, now);
               checkBudget(frozen, estimate);
-              gate.weigh(totals, estimate);
+              gate.assess(totals, estimate);
               return;
             }
             const what = `No recipient is ${states.join(' or ')}, and neither suppressed nor sent to again already; \`volley status ${sourceRun}\` shows the states.`;

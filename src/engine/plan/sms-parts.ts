@@ -42,24 +42,24 @@ export function fitsOnePart(length: number, characterConversion: boolean): boole
 }
 
 /** Characters of GSM-7 that take two places, by their codes; the euro is the only one outside ASCII. */
-const twoPlaces = new Set([...'\f^{}\\[~]|€'].map((character) => character.charCodeAt(0)));
-const placesOfAscii = Uint8Array.from({ length: 128 }, (_, code) => (twoPlaces.has(code) ? 2 : 1));
+const twoSeptets = new Set([...'\f^{}\\[~]|€'].map((character) => character.charCodeAt(0)));
+const septetsOfAscii = Uint8Array.from({ length: 128 }, (_, code) => (twoSeptets.has(code) ? 2 : 1));
 
 /** One after the other: a character of two places that has room for only one goes into the next part. */
 function countGsmParts(text: string): number {
-  let places = 0;
-  let full = 0;
+  let septets = 0;
+  let fullParts = 0;
   let used = 0;
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
-    const size = placesOfAscii[code] ?? (twoPlaces.has(code) ? 2 : 1);
-    places += size;
+    const size = septetsOfAscii[code] ?? (twoSeptets.has(code) ? 2 : 1);
+    septets += size;
     used += size;
     if (used <= gsm.ofSeveral) continue;
-    full++;
+    fullParts++;
     used = size;
   }
-  return places <= gsm.alone ? 1 : full + 1;
+  return septets <= gsm.alone ? 1 : fullParts + 1;
 }
 
 function countExactly(text: string, characterConversion: boolean): number {

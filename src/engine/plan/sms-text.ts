@@ -1,12 +1,12 @@
 import { type MergeText, mergeText } from '../../campaign/merge.ts';
 import type { Destination, Envelope, MessageFields } from '../../domain/message.ts';
-import { rememberByEnvelope } from './remember.ts';
+import { memoizeByEnvelope } from './remember.ts';
 import { countSmsParts, fitsOnePart } from './sms-parts.ts';
 
 export type SmsText = { readonly text: string; readonly parts: number };
 
 /** An envelope's text, taken apart; counted already where nothing of a contact is merged into it. */
-type KnownText = {
+type ParsedText = {
   readonly merge: MergeText;
   readonly converts: boolean;
   readonly same: SmsText | undefined;
@@ -16,8 +16,8 @@ type KnownText = {
  * Reads SMS texts as far as they can be told before the service fills its own placeholders. What all recipients of an
  * envelope have in common is worked out once.
  */
-export function openSmsReader(): (envelope: Envelope, destination: Destination) => SmsText {
-  const textOf = rememberByEnvelope(takeApart);
+export function createSmsReader(): (envelope: Envelope, destination: Destination) => SmsText {
+  const textOf = memoizeByEnvelope(parseText);
   return (envelope, destination) => {
     const text = textOf(envelope);
     return text.same ?? read(text, destination);
@@ -25,8 +25,8 @@ export function openSmsReader(): (envelope: Envelope, destination: Destination) 
 }
 
 /** The parts alone; most texts are so short that nothing need be merged to tell. */
-export function openSmsCounter(): (envelope: Envelope, address: string, fields: MessageFields) => number {
-  const textOf = rememberByEnvelope(takeApart);
+export function createSmsCounter(): (envelope: Envelope, address: string, fields: MessageFields) => number {
+  const textOf = memoizeByEnvelope(parseText);
   return (envelope, address, fields) => {
     const text = textOf(envelope);
     if (text.same) return text.same.parts;
@@ -36,7 +36,7 @@ export function openSmsCounter(): (envelope: Envelope, address: string, fields: 
   };
 }
 
-function takeApart({ fields }: Envelope): KnownText {
+function parseText({ fields }: Envelope): ParsedText {
   const text = fields['Message'] ?? '';
   const merge = mergeText(text);
   const converts = fields['CharacterConversion'] === 'true';
@@ -47,7 +47,7 @@ function takeApart({ fields }: Envelope): KnownText {
   };
 }
 
-function read({ merge, converts }: KnownText, destination: Destination): SmsText {
+function read({ merge, converts }: ParsedText, destination: Destination): SmsText {
   const text = merge.mergedFor(destination);
   return { text, parts: countSmsParts(text, converts) };
 }

@@ -8,7 +8,7 @@ import type { Account } from '../../gateway/account.ts';
 import type { ListedAddress } from '../../ledger/planning/remove-suppressed.ts';
 import { besideCampaign } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
-import { inSmallLetters } from '../suppressions/suppress.ts';
+import { readComparedAddress } from '../suppressions/suppress.ts';
 import { closeContactFiles } from './contact-files.ts';
 import { openFile } from './open-file.ts';
 
@@ -20,7 +20,7 @@ export type SuppressionLists = {
   readonly close: () => Promise<void>;
 };
 
-const shownProblems = 20;
+const maxProblems = 20;
 
 /**
  * Opens the files of `contacts.suppressions` and reads their headers. A number without a country code is of the
@@ -54,7 +54,7 @@ export async function openSuppressionLists(
 
   async function* addresses(): AsyncGenerator<readonly ListedAddress[], void, undefined> {
     if (!readAddress) return;
-    const options = { channels: [channel], readAddress: inSmallLetters(readAddress) };
+    const options = { channels: [channel], readAddress: readComparedAddress(readAddress) };
     for (const file of files) {
       for await (const batch of readSuppressionFile(file, options)) {
         const listed: ListedAddress[] = [];
@@ -65,7 +65,7 @@ export async function openSuppressionLists(
             listed.push({ address, subAccount, detail: { kind: 'listed', file: file.name, line } });
           } else {
             lines++;
-            if (problems.length >= shownProblems) continue;
+            if (problems.length >= maxProblems) continue;
             problems.push({ where: `${file.name}:${row.line}`, what: row.detail });
           }
         }

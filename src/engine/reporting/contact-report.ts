@@ -9,7 +9,7 @@ import {
 import { type ContactResult, streamContactResults } from '../../ledger/runs/contact-results.ts';
 import { inSnapshot } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
-import { keptBytes } from '../plan/kept-files.ts';
+import { decompressPieces } from '../plan/kept-files.ts';
 import { requireUnpurgedRun } from '../runs/find-run.ts';
 
 export type ContactReport = {
@@ -55,7 +55,7 @@ export async function reportContacts<Result>(
     const opened: OpenedFile[] = [];
     for (const file of kept) {
       const options = { ...readingOptions.parse(file), skipLines: file.skipLines };
-      const bytes = keptBytes(readContactFilePieces(client, file));
+      const bytes = decompressPieces(readContactFilePieces(client, file));
       opened.push({ kept: file, contacts: await openContactFile(bytes, file.name, options) });
     }
     const columns = [...new Set(opened.flatMap(({ contacts }) => contacts.header))];
@@ -76,7 +76,7 @@ async function* joinResults(
   results: AsyncIterable<readonly ContactResult[]>,
   run: string,
 ): AsyncGenerator<readonly ReportedRow[], void, undefined> {
-  const takeResult = await openResults(results);
+  const takeResult = await createResultFinder(results);
   for (const { kept, contacts } of files) {
     const places = columns.map((column) => contacts.header.indexOf(column));
     for await (const batch of contacts.batches) {
@@ -100,7 +100,7 @@ async function* joinResults(
 }
 
 /** The result of a line, or undefined where it has none. Lines are to be asked for in their order. */
-async function openResults(
+async function createResultFinder(
   batches: AsyncIterable<readonly ContactResult[]>,
 ): Promise<(line: number) => ContactResult | undefined | Promise<ContactResult | undefined>> {
   const iterator = batches[Symbol.asyncIterator]();

@@ -9,7 +9,7 @@ export type FleetFigures = Omit<LedgerFigures, 'schedules'> & {
 };
 
 /** Rejects when the database is away, or takes longer than a moment. */
-export async function fleetFigures({ ledger, now }: EngineContext): Promise<FleetFigures> {
+export async function readFleetFigures({ ledger, now }: EngineContext): Promise<FleetFigures> {
   const time = now();
   const { schedules, ...figures } = await readFigures(ledger.monitoring, time);
   const ticks = schedules.flatMap((times) => nextTick(writtenSchedule.parse(times), time) ?? []);
@@ -27,7 +27,7 @@ export type DatabaseState = {
   readonly warnings: readonly string[];
 };
 
-export async function databaseState({ ledger }: EngineContext): Promise<DatabaseState> {
+export async function checkDatabase({ ledger }: EngineContext): Promise<DatabaseState> {
   const broken = (problem: string): DatabaseState => ({ problem, warnings: [] });
   try {
     const { missing, unknown } = await migrationGap(ledger.monitoring);

@@ -10,9 +10,9 @@ import { countPurgedRuns } from '../../ledger/runs/find.ts';
 import type { EngineContext } from '../context.ts';
 import { readAddresses, suppressedAddressReader } from '../suppressions/suppress.ts';
 
-export type RecipientStories = {
+export type RecipientReport = {
   readonly stories: readonly RecipientHistory[];
-  readonly areMore: boolean;
+  readonly hasMore: boolean;
   /** Of an address: how many reports of it are of no message that is known. */
   readonly others: { readonly address: string; readonly reports: number } | undefined;
 };
@@ -22,23 +22,23 @@ export type RecipientStories = {
  *
  * @param text a MessageID, a job number of the service, a phone number or an e-mail address
  * @param country of a number that is written without a country code; it is no job number then
- * @param most recipients that are told of
+ * @param limit recipients that are told of
  * @throws InputError when it is none of these, or nobody was ever sent to there
  */
-export async function tellRecipient(
+export async function reportRecipient(
   { ledger }: EngineContext,
   text: string,
   country: string | undefined,
-  most: number,
-): Promise<RecipientStories> {
-  const tell = async (kind: RecipientQuery['kind'], value: string) => {
-    const stories = await findRecipientHistories(ledger.pool, { kind, value }, most + 1);
-    return { stories: stories.slice(0, most), areMore: stories.length > most, others: undefined };
+  limit: number,
+): Promise<RecipientReport> {
+  const find = async (kind: RecipientQuery['kind'], value: string) => {
+    const stories = await findRecipientHistories(ledger.pool, { kind, value }, limit + 1);
+    return { stories: stories.slice(0, limit), hasMore: stories.length > limit, others: undefined };
   };
   if (canBeMessageId(text)) {
-    const byMessageId = await tell('messageId', text);
+    const byMessageId = await find('messageId', text);
     if (byMessageId.stories.length > 0) return byMessageId;
-    const byJob = country === undefined ? await tell('jobNumber', text) : undefined;
+    const byJob = country === undefined ? await find('jobNumber', text) : undefined;
     if (byJob && byJob.stories.length > 0) return byJob;
     if (/[A-Za-z]/.test(text)) {
       throw new InputError([{ where: text, what: 'No run has this MessageID or job number.' }]);
@@ -46,7 +46,7 @@ export async function tellRecipient(
   }
   const readAddress = suppressedAddressReader([text.includes('@') ? 'email' : 'sms'], country);
   const [address = ''] = readAddresses([text], readAddress);
-  const byAddress = await tell('address', address);
+  const byAddress = await find('address', address);
   const reports = await countUnmatchedReports(ledger.pool, address);
   const others = reports > 0 ? { address, reports } : undefined;
   if (byAddress.stories.length > 0) return { ...byAddress, others };

@@ -51,7 +51,7 @@ export type RunReport = RunHead & {
 };
 
 /** Contacts left out, conflicting reports and slow attempts that are listed; all are counted. */
-const listed = { contacts: 100, conflicts: 100, slowest: 10 } as const;
+const maxListed = { contacts: 100, conflicts: 100, slowest: 10 } as const;
 
 /**
  * @param timeZone for what was sent by the minute, hour or day
@@ -71,17 +71,17 @@ export async function reportRun<Result>(
       ...head,
       summary,
       states: await listStates(client, run),
-      sending: await describeSending(client, run, timeZone, listed.slowest),
+      sending: await describeSending(client, run, timeZone, maxListed.slowest),
       deliveryResults: await listDeliveryResults(client, run),
       conflicts: {
         ...(await countConflicts(client, run)),
-        listed: await listConflicting(client, run, listed.conflicts),
+        listed: await listConflicting(client, run, maxListed.conflicts),
       },
       cancellations: await listCancellations(client, run),
       failures: await listFailures(client, run),
       resolutions: await listResolutions(client, run),
       rejections: await listRejections(client, run),
-      rejectedContacts: await listRejectedContacts(client, run, listed.contacts),
+      rejectedContacts: await listRejectedContacts(client, run, maxListed.contacts),
       billingBy: (dimension) => streamBilling(client, { ...query, by: [dimension] }),
     });
   });

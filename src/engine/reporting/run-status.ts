@@ -15,7 +15,7 @@ export type RunStatus = RunSummary & {
   /** What is done of it now; null of a run that is not running. */
   readonly phase: RunPhase | null;
   /** The more urgent run of its account that it waits for. */
-  readonly overtakenBy: string | null;
+  readonly preemptedBy: string | null;
   /** Its account's service refuses everything; it waits, and goes on by itself. */
   readonly refusal: Refusal | null;
   /** The database's clock was set back since the run was planned: rates hold, and times of the ledger may be out of order. */
@@ -28,7 +28,7 @@ export type RunStatus = RunSummary & {
 export async function requireStatus(context: EngineContext, run: string): Promise<RunStatus> {
   const summary = await requireSummary(context, run);
   const { stateReason } = await requireRun(context, run);
-  const overtakenBy = await findPreemptingRun(context.ledger.pool, run);
+  const preemptedBy = await findPreemptingRun(context.ledger.pool, run);
   const refusal = (await findRefusal(context.ledger.pool, run)) ?? null;
   const notifications = await listRunNotifications(context.ledger.pool, run);
   const clockStep = (await findClockStep(context.ledger.pool, run)) ?? null;
@@ -36,7 +36,7 @@ export async function requireStatus(context: EngineContext, run: string): Promis
   const watch = (await readDispatchProgress(context.ledger.pool, [run])).get(run);
   const phase = watch?.state === 'running' ? watch.phase : null;
   return {
-    ...{ ...summary, reason: formatReasonOrNull(stateReason), phase, overtakenBy: overtakenBy ?? null },
+    ...{ ...summary, reason: formatReasonOrNull(stateReason), phase, preemptedBy: preemptedBy ?? null },
     ...{ refusal, clockStep, held, notifications },
   };
 }

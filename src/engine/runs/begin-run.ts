@@ -15,7 +15,7 @@ import { requireSendableLedger } from '../dispatch/ledger-location.ts';
 import { noSuchRun, requireRun } from './find-run.ts';
 
 /** A run that is put into the queue by its plan is started by that: from then on any worker takes it. */
-export function startingWith(
+export function enqueueAndStart(
   context: EngineContext,
   run: string,
   enqueue: PlannedRun['enqueue'],
@@ -31,7 +31,7 @@ export function startingWith(
  *
  * @returns false where its account is not here: it is left to other processes
  */
-export async function beginPlanned(
+export async function beginPlannedRun(
   context: EngineContext,
   runId: string,
   accountNamed: (name: string) => Promise<Account>,
@@ -50,7 +50,7 @@ export async function beginPlanned(
 }
 
 /** Tells who has a run sent that its plan did not start. Who only helps to send one that is running is not told. */
-export function noteBegun(
+export function auditStart(
   context: EngineContext,
   run: string,
 ): (client: Transaction, before: RunState) => Promise<void> {
@@ -62,8 +62,8 @@ export function noteBegun(
   };
 }
 
-/** Notes that a run was to be sent where that is refused; where it is not, `noteBegun` does. */
-export function toldIfRefused<Result>(
+/** Notes that a run was to be sent where that is refused; where it is not, `auditStart` does. */
+export function auditRefusedStart<Result>(
   context: EngineContext,
   { run, state }: { readonly run: string; readonly state: RunState },
   work: () => Promise<Result>,
@@ -96,7 +96,7 @@ export async function startByWorkers(
   accountNamed: (name: string) => Promise<Account>,
 ): Promise<void> {
   const run = await requireRun(context, runId);
-  await toldIfRefused(context, run, async () => {
+  await auditRefusedStart(context, run, async () => {
     requireApproved(runId, await begin(context, run, accountNamed, false));
   });
 }
@@ -113,15 +113,15 @@ export async function resumeByWorkers(
   accountNamed: (name: string) => Promise<Account>,
 ): Promise<void> {
   const run = await requireRun(context, runId);
-  await toldIfRefused(context, run, async () => {
+  await auditRefusedStart(context, run, async () => {
     const before = await begin(context, run, accountNamed, true);
     requireApproved(runId, before);
     if (!hasEnded(before)) return;
-    throw new InputError([{ where: `run ${runId}`, what: nothingLeft(before) }]);
+    throw new InputError([{ where: `run ${runId}`, what: nothingLeftText(before) }]);
   });
 }
 
-export function nothingLeft(state: RunState): string {
+export function nothingLeftText(state: RunState): string {
   return `The run is ${state}; there is nothing left to send.`;
 }
 
@@ -138,6 +138,6 @@ async function begin(
   const queue = await ledger.queue();
   // What a dead process left in the middle of sending is in doubt before anything else of it is sent.
   await reclaimSlicesOfEndedWorkers(queue, ledger.pool, null, now);
-  const alongside = noteBegun(context, run.run);
+  const alongside = auditStart(context, run.run);
   return beginRun(queue, ledger.pool, plan, policy, now(), { includePaused, alongside });
 }

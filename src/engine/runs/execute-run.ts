@@ -17,7 +17,7 @@ import { checkLedgerLocation, requireSendableLedger } from '../dispatch/ledger-l
 import { createOutageRetry, type OutageEvents } from '../dispatch/outage-retry.ts';
 import { runWorker, type WorkerOptions } from '../dispatch/worker.ts';
 import { trace } from '../trace-points.ts';
-import { noteBegun, nothingLeft, requireApproved, toldIfRefused } from './begin-run.ts';
+import { auditRefusedStart, auditStart, nothingLeftText, requireApproved } from './begin-run.ts';
 import { requireRun, requireSummary } from './find-run.ts';
 
 /** How a run ended, or its sending in this process, as the ledger has it. */
@@ -64,8 +64,8 @@ export async function executeRun(
 ): Promise<RunEnd> {
   const { ledger, now } = context;
   const { pool } = ledger;
-  const drained = drainDeadlines(stop);
-  const outageRetry = createOutageRetry(progress, ledger, drained.giveUp);
+  const drain = drainDeadlines(stop);
+  const outageRetry = createOutageRetry(progress, ledger, drain.giveUp);
   const { retry } = outageRetry;
   let unfinished = false;
   let last: DispatchProgress | undefined;
@@ -77,15 +77,15 @@ export async function executeRun(
     const queue = await retry(() => ledger.queue());
     await retry(() => reclaimSlicesOfEndedWorkers(queue, pool, null, now));
     trace('beginning', runId);
-    const options = { includePaused, alongside: noteBegun(context, runId) };
+    const options = { includePaused, alongside: auditStart(context, runId) };
     const before = await retry(() => beginRun(queue, pool, plan, policy, now(), options));
-    await toldIfRefused(context, run, async () => requireApproved(runId, before));
+    await auditRefusedStart(context, run, async () => requireApproved(runId, before));
     progress.onStart(await retry(() => requireSummary(context, runId)));
 
     const reason = { kind: 'interrupted' } as const;
     const details = { reason: formatReason(reason) };
     const note = auditEntry(context, { action: 'run paused', run: runId, details });
-    const pausing = drained.begun.then(() => retry(() => pauseRun(queue, pool, runId, reason, note)));
+    const pausing = drain.begun.then(() => retry(() => pauseRun(queue, pool, runId, reason, note)));
     // Where it fails, the worker fails too.
     pausing.catch(() => undefined);
     const onWatch = (watch: DispatchProgress): void => {
@@ -95,10 +95,10 @@ export async function executeRun(
     const onSliceFailed = (): void => {
       unfinished = true;
     };
-    const working = { accountNamed, stop, cutOff: drained.cutOff, outageRetry, onWatch, onSliceFailed };
+    const workerOptions = { accountNamed, stop, cutOff: drain.cutOff, outageRetry, onWatch, onSliceFailed };
     for (;;) {
       last = (await retry(() => readDispatchProgress(pool, [runId]))).get(runId);
-      if (!last || !isAtRest(last)) await workUntilAtRest(context, runId, working);
+      if (!last || !isAtRest(last)) await workUntilAtRest(context, runId, workerOptions);
       trace('at rest', runId);
       if (stop.aborted) await pausing;
       const end = await retry(() => findEnd(context, runId, stop));
@@ -106,7 +106,7 @@ export async function executeRun(
       if (!end) {
         const { held } = await retry(() => checkLedgerLocation(context));
         if (held === null) {
-          await sleep(pause, undefined, { signal: stop }).catch(() => undefined);
+          await sleep(recheckDelay, undefined, { signal: stop }).catch(() => undefined);
           continue;
         }
         const summary = await retry(() => requireSummary(context, runId));
@@ -116,15 +116,15 @@ export async function executeRun(
       return end;
     }
   } catch (error) {
-    if (!drained.giveUp.aborted) throw error;
+    if (!drain.giveUp.aborted) throw error;
     if (unfinished) return { kind: 'unrecorded' };
     return last && isAtRest(last) ? { kind: 'recorded', watch: last } : { kind: 'idle' };
   } finally {
-    drained.clear();
+    drain.clear();
   }
 }
 
-const pause = 250;
+const recheckDelay = 250;
 
 /** Whether the run is not sent, and what was on its way is recorded. */
 function isAtRest({ state, held }: DispatchProgress): boolean {
@@ -174,9 +174,12 @@ async function findEnd(
  *
  * @returns undefined of a run that is not over
  */
-export async function refuseOver(context: EngineContext, { run, state }: Run): Promise<KnownEnd | undefined> {
+export async function refuseFinishedRun(
+  context: EngineContext,
+  { run, state }: Run,
+): Promise<KnownEnd | undefined> {
   if (!hasEnded(state)) return undefined;
-  const problems = [{ where: `run ${run}`, what: nothingLeft(state) }];
+  const problems = [{ where: `run ${run}`, what: nothingLeftText(state) }];
   await recordRefusal(context, { action: 'run resumed', run }, problems);
   return findEnd(context, run, never);
 }

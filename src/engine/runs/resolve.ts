@@ -20,14 +20,14 @@ import { requireRun, requireUnpurgedRun } from './find-run.ts';
 /** Which requests of a run: by number or MessageID; undefined: all that are in doubt. */
 export type NamedRequests = { readonly run: string; readonly named: readonly string[] | undefined };
 
-export type Word = {
+export type OperatorDecision = {
   readonly resolution: Resolution;
   readonly by: string;
   readonly reason: string;
 };
 
 /** @throws InputError when there is no such run, or one that is named is not in it or not in doubt */
-export async function openDoubts(
+export async function listNamedDoubts(
   context: EngineContext,
   { run, named }: NamedRequests,
 ): Promise<AsyncIterable<readonly Doubt[]>> {
@@ -45,7 +45,7 @@ export async function openDoubts(
 export async function resolveDoubts(
   context: EngineContext,
   { run: runId, named }: NamedRequests,
-  word: Word,
+  word: OperatorDecision,
 ): Promise<ResolvedRequest[]> {
   const { resolution, by, reason } = word;
   const act = { action: 'requests resolved', run: runId, details: { resolution, by, reason } } as const;
@@ -112,7 +112,7 @@ async function requireDoubts(
 /**
  * Records at once which of them the service has.
  *
- * @throws InputError as `openDoubts`, and when the account has no status look-up
+ * @throws InputError as `listNamedDoubts`, and when the account has no status look-up
  */
 export async function lookUpDoubts(
   context: EngineContext,
@@ -122,6 +122,6 @@ export async function lookUpDoubts(
   onAnswer: (doubt: Doubt, answer: LookUp) => void,
 ): Promise<LookUpEnd> {
   requireLookUp(account);
-  const doubts = { run: requests.run, pages: await openDoubts(context, requests) };
+  const doubts = { run: requests.run, pages: await listNamedDoubts(context, requests) };
   return lookUpRequests(context, service, doubts, stop, onAnswer);
 }

@@ -31,13 +31,13 @@ function requireChanged(run: string, stopped: StopResult | undefined): void {
 }
 
 /** How long a stopped run's last answers are waited for (milliseconds); a draining process gives up on them by then. */
-const longestDrain = 10_000;
+const maxDrain = 10_000;
 
 /** Resolves when no living worker holds anything of the run, or its workers have had time enough. */
 export async function waitUntilIdle(context: EngineContext, run: string, stop: AbortSignal): Promise<void> {
   const { ledger, monotonic, now } = context;
   const queue = await ledger.queue();
-  const end = monotonic() + longestDrain;
+  const end = monotonic() + maxDrain;
   while (!stop.aborted && monotonic() < end) {
     // There may be no other process that would notice.
     await reclaimSlicesOfEndedWorkers(queue, ledger.pool, null, now);

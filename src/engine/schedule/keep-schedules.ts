@@ -5,56 +5,56 @@ import type { Logger } from '../../platform/logger.ts';
 import { formatReason } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
 import { checkLedgerLocation } from '../dispatch/ledger-location.ts';
-import { noteSchedules } from './note-ticks.ts';
+import { recordSchedules } from './note-ticks.ts';
 import { readScheduleFolder } from './schedule-folder.ts';
-import { beginScheduledRuns, type SchedulePlace, startDueTicks, type TickEnd } from './start-ticks.ts';
+import { beginScheduledRuns, type ScheduleSource, startDueTicks, type TickResult } from './start-ticks.ts';
 
 /** Between two looks (milliseconds): a run begins so late at most. */
-export const usualLook = 5_000;
+export const defaultInterval = 5_000;
 
 /** A failure is logged, and the work is tried again. Any number of processes may do it. */
-export async function keepSchedules(
+export async function watchSchedules(
   context: EngineContext,
-  place: SchedulePlace,
+  source: ScheduleSource,
   every: number,
   logger: Logger,
   stop: AbortSignal,
 ): Promise<void> {
-  const folder = resolve(place.settings.workingFolder, place.folder);
+  const folder = resolve(source.settings.workingFolder, source.folder);
   /** Told once, not every few seconds. */
-  let told = '';
-  let failing = '';
+  let loggedProblems = '';
+  let loggedFailure = '';
   while (!stop.aborted) {
     try {
       // What the ledger says is due may have been sent by the one that is gone.
       const { held } = await checkLedgerLocation(context);
       if (held !== null) throw new Error(`the ledger is held: ${held}`);
       const read = await readScheduleFolder(folder);
-      await noteSchedules(context, read);
+      await recordSchedules(context, read);
       const problems = JSON.stringify(read.unreadable);
-      if (problems !== told)
+      if (problems !== loggedProblems)
         for (const problem of read.unreadable) logger.error(problem, 'a schedule cannot be read');
-      told = problems;
+      loggedProblems = problems;
       await startDueTicks(
         context,
-        place,
-        (end) => tell(end, logger),
+        source,
+        (end) => logTick(end, logger),
         (stuck) => logger.warn(stuck, 'a contact file could not be moved; it is not read again all the same'),
       );
-      for (const run of await beginScheduledRuns(context, place))
+      for (const run of await beginScheduledRuns(context, source))
         logger.info({ run }, 'a scheduled run begins');
-      failing = '';
+      loggedFailure = '';
     } catch (error) {
       const reason = loggableReason(error);
-      if (reason !== failing) logger.error({ reason }, 'schedules were not looked at; trying again');
-      failing = reason;
+      if (reason !== loggedFailure) logger.error({ reason }, 'schedules were not looked at; trying again');
+      loggedFailure = reason;
     }
     await sleep(every, undefined, { signal: stop }).catch(() => undefined);
   }
 }
 
 /** Why a campaign cannot be planned may quote its contacts; the ledger keeps it, and `volley schedule list` shows it. */
-function tell(end: TickEnd, logger: Logger): void {
+function logTick(end: TickResult, logger: Logger): void {
   const { schedule, dueAt } = end;
   if (end.kind === 'started') {
     logger.info({ schedule, dueAt, run: end.run }, 'a scheduled run is planned');

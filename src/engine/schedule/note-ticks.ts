@@ -12,23 +12,23 @@ import type { EngineContext } from '../context.ts';
 import type { ScheduleFolder } from './schedule-folder.ts';
 
 /** A worker looks a few times a minute, so a tick of which this is true was not missed (milliseconds). */
-const inTime = 60_000;
+const onTimeTolerance = 60_000;
 
 /** Of one schedule, after a long time without a worker. */
-export const mostTicks = 1_000;
+export const maxTicks = 1_000;
 
 /**
  * Notes what has come of every schedule since it was last looked at; and then makes the schedules those of the folder,
  * so that what has changed holds from now on. However many do it, and whenever one dies: each tick is noted once.
  */
-export async function noteSchedules(
+export async function recordSchedules(
   { ledger, now }: EngineContext,
   { schedules, unreadable }: ScheduleFolder,
 ): Promise<void> {
   const time = now();
   await inTransaction(ledger.pool, async (client) => {
     const taken = await lockSchedules(client, time);
-    const ticks = taken.flatMap((each) => ticksOf(each, time));
+    const ticks = taken.flatMap((each) => listNewTicks(each, time));
     await recordTicks(
       client,
       taken.map(({ schedule: name }) => name),
@@ -44,24 +44,24 @@ export async function noteSchedules(
   });
 }
 
-function ticksOf({ schedule: name, times, recordedUntil }: LockedSchedule, now: Date): NewTick[] {
+function listNewTicks({ schedule: name, times, recordedUntil }: LockedSchedule, now: Date): NewTick[] {
   const written = writtenSchedule.parse(times);
-  return ticksBetween(written, recordedUntil, now, mostTicks).map((dueAt): NewTick => {
+  return ticksBetween(written, recordedUntil, now, maxTicks).map((dueAt): NewTick => {
     const late = isLate(written, dueAt, now);
     return {
       schedule: name,
       dueAt,
       state: late ? 'missed' : 'due',
-      reason: late ? missedReason(written) : null,
+      reason: late ? toMissedReason(written) : null,
     };
   });
 }
 
 /** Whether a tick is too old to be caught up with. */
 export function isLate({ catchUp }: Schedule, dueAt: Date, now: Date): boolean {
-  return now.getTime() - dueAt.getTime() > Math.max(catchUp, inTime);
+  return now.getTime() - dueAt.getTime() > Math.max(catchUp, onTimeTolerance);
 }
 
-export function missedReason({ catchUp }: Schedule): TickReason {
+export function toMissedReason({ catchUp }: Schedule): TickReason {
   return { kind: 'no_worker', catchUpMilliseconds: catchUp };
 }

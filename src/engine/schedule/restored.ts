@@ -14,7 +14,7 @@ import { inTransaction, type Transaction } from '../../ledger/session.ts';
 import { formatReason } from '../../platform/reason-text.ts';
 import { audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
-import { mostTicks } from './note-ticks.ts';
+import { maxTicks } from './note-ticks.ts';
 
 export type Restoration = {
   readonly reason: string;
@@ -47,43 +47,43 @@ export async function confirmRestored(
       const what = `${since.toISOString()} is in the future; give the time at which the backup was made.`;
       throw new InputError([{ where: '--since', what }]);
     }
-    if (since === null) await requireComplete(context);
+    if (since === null) await requireNothingMissing(context);
     const hold = { kind: 'being_restored', words: reason } as const;
     await holdLedger(ledger.pool, { reason: hold, incomplete: false }, now());
-    const doubted = since === null ? [] : await doubtAll(context, { reason, since });
-    const place = await serverLocation(ledger.pool);
+    const doubted = since === null ? [] : await doubtUnsentRequests(context, { reason, since });
+    const location = await serverLocation(ledger.pool);
     const { ledger: former } = await readLocation(ledger.pool);
     await inTransaction(ledger.pool, async (client) => {
       if (since !== null) await missTicks(client, reason, now());
-      await releaseLedger(client, context.randomUuid(), place);
+      await releaseLedger(client, context.randomUuid(), location);
       await note(client);
     });
-    ledger.marks.markReplaced(former, place);
+    ledger.marks.markReplaced(former, location);
     return doubted;
   });
 }
 
-async function requireComplete({ ledger: { pool, marks } }: EngineContext): Promise<void> {
+async function requireNothingMissing({ ledger: { pool, marks } }: EngineContext): Promise<void> {
   const { ledger, incomplete, heldReason } = await readLocation(pool);
-  if (incomplete) throw new InputError([notComplete(heldReason === null ? '' : formatReason(heldReason))]);
+  if (incomplete) throw new InputError([missingProblem(heldReason === null ? '' : formatReason(heldReason))]);
   const missing = await findMissingClaim(pool, marks.read(ledger));
   if (!missing) return;
   const { run, slice, version, at } = missing;
   throw new InputError([
-    notComplete(
+    missingProblem(
       `This machine made claim ${version} of slice ${slice} of run ${run} at ${at}, and the ledger does not know it.`,
     ),
   ]);
 }
 
-function notComplete(why: string): Problem {
+function missingProblem(why: string): Problem {
   return {
     where: '--nothing-missing',
     what: `${why} Give --since with the time of the backup instead.`,
   };
 }
 
-async function doubtAll(
+async function doubtUnsentRequests(
   { ledger, now }: EngineContext,
   { reason, since }: { readonly reason: string; readonly since: Date },
 ): Promise<DoubtedRun[]> {
@@ -108,7 +108,7 @@ async function missTicks(client: Transaction, reason: string, now: Date): Promis
   await markDueTicksMissed(client, why);
   const taken = await lockSchedules(client, now);
   const ticks = taken.flatMap(({ schedule, times, recordedUntil }) =>
-    ticksBetween(writtenSchedule.parse(times), recordedUntil, now, mostTicks).map((dueAt) => {
+    ticksBetween(writtenSchedule.parse(times), recordedUntil, now, maxTicks).map((dueAt) => {
       return { schedule, dueAt, state: 'missed', reason: why } as const;
     }),
   );

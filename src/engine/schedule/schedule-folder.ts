@@ -32,7 +32,7 @@ const hasSchedule = /^[ \t]*["']?schedule["']?\s*:/m;
 export async function readScheduleFolder(folder: string): Promise<ScheduleFolder> {
   const schedules: ReadSchedule[] = [];
   const unreadable: { schedule: string; what: string }[] = [];
-  for (const schedule of await yamlFilesOf(folder)) {
+  for (const schedule of await listYamlFiles(folder)) {
     try {
       const source = await readFile(join(folder, schedule), 'utf8');
       if (!hasSchedule.test(source)) continue;
@@ -56,7 +56,7 @@ export async function readScheduleFolder(folder: string): Promise<ScheduleFolder
  *
  * @throws InputError when the folder cannot be read
  */
-export async function yamlFilesOf(folder: string): Promise<string[]> {
+export async function listYamlFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     const what = `The folder of campaigns cannot be read (${unreadableReason(error, folder)}).`;
     throw new InputError([{ where: folder, what }]);
@@ -75,14 +75,14 @@ export async function yamlFilesOf(folder: string): Promise<string[]> {
  */
 export async function listCampaigns(folder: string, settings: Settings): Promise<string[]> {
   const path = resolve(settings.workingFolder, folder);
-  const accounts = await placeOf(resolve(settings.workingFolder, accountsPath(settings)));
-  const names = await yamlFilesOf(path);
-  const places = await Promise.all(names.map((name) => placeOf(join(path, name))));
-  return names.filter((_, position) => places[position] !== undefined && places[position] !== accounts);
+  const accounts = await realFile(resolve(settings.workingFolder, accountsPath(settings)));
+  const names = await listYamlFiles(path);
+  const realFiles = await Promise.all(names.map((name) => realFile(join(path, name))));
+  return names.filter((_, position) => realFiles[position] !== undefined && realFiles[position] !== accounts);
 }
 
 /** Where a file is, links followed; undefined where there is no file, as behind a link into nowhere or to a folder. */
-async function placeOf(path: string): Promise<string | undefined> {
+async function realFile(path: string): Promise<string | undefined> {
   try {
     return (await stat(path)).isFile() ? await realpath(path) : undefined;
   } catch {

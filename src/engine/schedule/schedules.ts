@@ -14,12 +14,12 @@ export type UpcomingSchedule = Omit<ListedSchedule, 'times'> & {
   readonly next: Date | null;
 };
 
-export type WordedTick = Omit<ListedTick, 'reason'> & { readonly reason: string | null };
+export type FormattedTick = Omit<ListedTick, 'reason'> & { readonly reason: string | null };
 
 export async function describeSchedules(
   { ledger, now }: EngineContext,
   limit: number,
-): Promise<{ readonly schedules: readonly UpcomingSchedule[]; readonly ticks: readonly WordedTick[] }> {
+): Promise<{ readonly schedules: readonly UpcomingSchedule[]; readonly ticks: readonly FormattedTick[] }> {
   const time = now();
   const schedules = (await listSchedules(ledger.pool)).map(({ times, ...schedule }) => {
     const written = writtenSchedule.parse(times);

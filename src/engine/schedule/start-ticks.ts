@@ -15,25 +15,25 @@ import {
 import { inSession } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
 import {
-  filesRanBefore,
   moveContactFiles,
   NothingNewError,
-  type StuckFile,
+  ranBeforeFinder,
+  type UnmovedFile,
 } from '../plan/contact-patterns.ts';
-import { keepContactFiles } from '../plan/kept-files.ts';
+import { createKeptContactFiles } from '../plan/kept-files.ts';
 import { planRun } from '../plan/plan-run.ts';
 import { prepareCampaign } from '../plan/prepare.ts';
-import { beginPlanned, noteBegun } from '../runs/begin-run.ts';
+import { auditStart, beginPlannedRun } from '../runs/begin-run.ts';
 import type { Settings } from '../settings.ts';
-import { isLate, missedReason } from './note-ticks.ts';
+import { isLate, toMissedReason } from './note-ticks.ts';
 
-export type TickEnd = Pick<DueTick, 'schedule' | 'dueAt'> &
+export type TickResult = Pick<DueTick, 'schedule' | 'dueAt'> &
   (
     | { readonly kind: 'started'; readonly run: string }
     | { readonly kind: 'skipped' | 'missed' | 'failed'; readonly reason: TickReason }
   );
 
-export type SchedulePlace = {
+export type ScheduleSource = {
   /** Of the campaigns, relative to the working folder. */
   readonly folder: string;
   readonly settings: Settings;
@@ -45,13 +45,13 @@ export type SchedulePlace = {
  * Makes the runs of all ticks that are due, one schedule after the other, and has them sent. Of a schedule, only one
  * process starts ticks at a time; that a tick has one run is certain even so, because both are committed together.
  *
- * @param onStuck a contact file that could not be moved out of the way; it is not read again all the same
+ * @param onUnmoved a contact file that could not be moved out of the way; it is not read again all the same
  */
 export async function startDueTicks(
   context: EngineContext,
-  place: SchedulePlace,
-  onEnd: (end: TickEnd) => void,
-  onStuck: (stuck: StuckFile) => void = () => undefined,
+  source: ScheduleSource,
+  onEnd: (end: TickResult) => void,
+  onUnmoved: (stuck: UnmovedFile) => void = () => undefined,
 ): Promise<void> {
   for (const { schedule } of await listDueTicks(context.ledger.pool)) {
     const end = await inSession(context.ledger.pool, async (client) => {
@@ -59,7 +59,7 @@ export async function startDueTicks(
       try {
         // Another one may have started it before the lock was ours.
         const tick = (await listDueTicks(context.ledger.pool)).find((due) => due.schedule === schedule);
-        return tick && (await startOrEnd(context, place, tick, onStuck));
+        return tick && (await startOrEndTick(context, source, tick, onUnmoved));
       } finally {
         await client.query('SELECT pg_advisory_unlock_all()');
       }
@@ -68,19 +68,19 @@ export async function startDueTicks(
   }
 }
 
-async function startOrEnd(
+async function startOrEndTick(
   context: EngineContext,
-  place: SchedulePlace,
+  source: ScheduleSource,
   tick: DueTick,
-  onStuck: (stuck: StuckFile) => void,
-): Promise<TickEnd | undefined> {
+  onUnmoved: (stuck: UnmovedFile) => void,
+): Promise<TickResult | undefined> {
   const times = writtenSchedule.parse(tick.times);
   const { schedule, dueAt, lastRun } = tick;
   const end = async (
     kind: 'skipped' | 'missed' | 'failed',
     reason: TickReason,
     refused?: RefusedRun,
-  ): Promise<TickEnd> => {
+  ): Promise<TickResult> => {
     await endTick(context.ledger.pool, tick, kind, reason, refused);
     return { kind, reason, schedule, dueAt };
   };
@@ -89,9 +89,9 @@ async function startOrEnd(
   // What is queued waits for its run, not for a worker.
   if (lastRun !== null) return undefined;
   if (times.overlap === 'skip' && isLate(times, dueAt, context.now()))
-    return end('missed', missedReason(times));
+    return end('missed', toMissedReason(times));
   try {
-    const run = await planTick(context, place, tick, onStuck);
+    const run = await planTick(context, source, tick, onUnmoved);
     return run === undefined ? undefined : { kind: 'started', run, schedule, dueAt };
   } catch (error) {
     if (error instanceof NothingNewError) return end('skipped', error.message);
@@ -104,16 +104,16 @@ async function startOrEnd(
 /** @returns undefined when the tick has its run already */
 async function planTick(
   context: EngineContext,
-  { folder, settings }: SchedulePlace,
+  { folder, settings }: ScheduleSource,
   tick: DueTick,
-  onStuck: (stuck: StuckFile) => void,
+  onUnmoved: (stuck: UnmovedFile) => void,
 ): Promise<string | undefined> {
-  const kept = keepContactFiles();
+  const kept = createKeptContactFiles();
   const path = join(folder, tick.schedule);
-  const prepared = await prepareCampaign(path, settings, { kept, ranBefore: filesRanBefore(context) });
-  const taken = new AbortController();
+  const prepared = await prepareCampaign(path, settings, { kept, ranBefore: ranBeforeFinder(context) });
+  const alreadyStarted = new AbortController();
   try {
-    const actor = actorOf({ schedule: tick.schedule });
+    const actor = toActor({ schedule: tick.schedule });
     const run = await planRun(
       { ...context, actor },
       prepared,
@@ -126,15 +126,15 @@ async function planTick(
         again: true,
         alongside: async (client, planned) => {
           if (await startTick(client, tick, planned)) return;
-          taken.abort();
+          alreadyStarted.abort();
           throw new Error('the tick has a run');
         },
       },
     );
-    for (const stuck of await moveContactFiles(prepared, path, settings, run)) onStuck(stuck);
+    for (const stuck of await moveContactFiles(prepared, path, settings, run)) onUnmoved(stuck);
     return run;
   } catch (error) {
-    if (taken.signal.aborted) return undefined;
+    if (alreadyStarted.signal.aborted) return undefined;
     throw error;
   }
 }
@@ -142,17 +142,17 @@ async function planTick(
 /** Has the runs of ticks sent, also those whose process has died between. */
 export async function beginScheduledRuns(
   context: EngineContext,
-  { accountNamed }: SchedulePlace,
+  { accountNamed }: ScheduleSource,
 ): Promise<string[]> {
   const begun: string[] = [];
   for (const { run, ...madeBy } of await listUnstartedRuns(context.ledger.pool)) {
-    const note = noteBegun({ ...context, actor: actorOf(madeBy) }, run);
-    if (await beginPlanned(context, run, accountNamed, note)) begun.push(run);
+    const note = auditStart({ ...context, actor: toActor(madeBy) }, run);
+    if (await beginPlannedRun(context, run, accountNamed, note)) begun.push(run);
   }
   return begun;
 }
 
-function actorOf(
+function toActor(
   madeBy:
     | { readonly schedule: string }
     | { readonly schedule: null; readonly owner: string; readonly token: string },

@@ -27,7 +27,7 @@ export async function suppressAddresses(
       client,
       keys.map((key) => ({ ...key, ...others })),
     );
-    const details = { ...scopeOf(keys), reason, added };
+    const details = { ...describeScope(keys), reason, added };
     await auditEntry(context, { action: 'suppressions added', details })(client);
     return added;
   });
@@ -40,7 +40,10 @@ export async function suppressAddresses(
  * @returns empty for all accounts
  * @throws InputError when the accounts file has no such account, or is faulty
  */
-export async function knownAccount(name: string | undefined, settings: Settings): Promise<string> {
+export async function requireSuppressionAccount(
+  name: string | undefined,
+  settings: Settings,
+): Promise<string> {
   if (name === undefined) return '';
   const path = accountsPath(settings);
   const { names, ...sharing } = readSharing(await readText(path, settings, 'accounts'), path);
@@ -64,20 +67,20 @@ export async function unsuppressAddresses(
   const { ledger, now } = context;
   return inTransaction(ledger.pool, async (client) => {
     const removed = await removeSuppressions(client, keys, now(), ledger.hashKey);
-    const details = { ...scopeOf(keys), removed: removed.length };
+    const details = { ...describeScope(keys), removed: removed.length };
     await auditEntry(context, { action: 'suppressions removed', details })(client);
-    const found = new Set(removed.map(textOf));
-    const missing = keys.filter((key) => !found.has(textOf(key)));
+    const found = new Set(removed.map(keyText));
+    const missing = keys.filter((key) => !found.has(keyText(key)));
     return { removed, missing, others: await listSuppressionsOf(client, missing) };
   });
 }
 
-function textOf({ channel, address, account = '', subAccount }: SuppressionKey): string {
+function keyText({ channel, address, account = '', subAccount }: SuppressionKey): string {
   return JSON.stringify([channel, address, account, subAccount]);
 }
 
 /** What may be told of addresses without telling them. */
-function scopeOf(keys: readonly SuppressionKey[]) {
+function describeScope(keys: readonly SuppressionKey[]) {
   return {
     channels: [...new Set(keys.map(({ channel }) => channel))],
     accounts: [...new Set(keys.map(({ account = '' }) => account))].filter((name) => name !== ''),

@@ -20,7 +20,7 @@ export type SuppressionImport = {
   readonly problems: readonly Problem[];
 };
 
-const listedProblems = 20;
+const maxProblems = 20;
 
 /**
  * Suppresses the addresses of a file, all that can be read or, where the file itself cannot be read, none.
@@ -65,7 +65,7 @@ async function* readable(
     for (const row of batch) {
       if (row.kind === 'address') continue;
       tally.unreadable++;
-      if (tally.problems.length < listedProblems)
+      if (tally.problems.length < maxProblems)
         tally.problems.push({ where: `${name}:${row.line}`, what: row.detail });
     }
     yield batch.filter((row) => row.kind === 'address');
@@ -91,12 +91,12 @@ export function suppressedAddressReader(
     throw new InputError([{ where: '--channel', what }]);
   }
   const reader = addressReader(first, country, 'allow', 'there is no --country');
-  if (reader) return inSmallLetters(reader);
+  if (reader) return readComparedAddress(reader);
   throw new InputError([{ where: '--country', what: `"${country}" is not a country with phone numbers.` }]);
 }
 
 /** Suppressions are kept as addresses compare. */
-export function inSmallLetters(readAddress: AddressReader): AddressReader {
+export function readComparedAddress(readAddress: AddressReader): AddressReader {
   return (text, country) => {
     const read = readAddress(text, country);
     return read.kind === 'valid' ? { ...read, address: comparedAddress(read.address) } : read;

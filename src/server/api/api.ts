@@ -2,7 +2,7 @@ import accepts from '@fastify/accepts';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { StartRun } from '../../engine/access/start-by-key.ts';
 import type { EngineContext } from '../../engine/context.ts';
-import type { SchedulePlace } from '../../engine/schedule/start-ticks.ts';
+import type { ScheduleSource } from '../../engine/schedule/start-ticks.ts';
 import { type ListenAddress, listen } from '../../platform/http-server.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { openBoundedServer, usualLimits } from '../http.ts';
@@ -25,7 +25,7 @@ export type ApiServer = {
 };
 
 export type ApiOptions = ListenAddress & {
-  readonly place: SchedulePlace;
+  readonly place: ScheduleSource;
   readonly startRun: StartRun;
   readonly logger: Logger;
   readonly observer?: ApiObserver;

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TokenScope } from '../../domain/access.ts';
-import { allows, openTokenCheck, type TokenCheck } from '../../engine/access/tokens.ts';
+import { allows, createTokenCheck, type TokenCheck } from '../../engine/access/tokens.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import type { RefusalCount } from '../refusal-count.ts';
 import { type Call, keepCall } from './call.ts';
@@ -22,7 +22,7 @@ export function addGate(
   tools: Omit<Call, 'token'>,
   countRefusal: RefusalCount,
 ): void {
-  const check = openTokenCheck(tools.context);
+  const check = createTokenCheck(tools.context);
   server.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
     const given = bearerOf(request.headers.authorization);

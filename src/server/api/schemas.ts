@@ -96,7 +96,7 @@ export const runStatus = runSummary
       .describe(
         'What is done of it now; `settling doubts` when all else is done. Null of a run that is not running.',
       ),
-    overtakenBy: z.string().nullable().describe('The more urgent run of its account that it waits for.'),
+    preemptedBy: z.string().nullable().describe('The more urgent run of its account that it waits for.'),
     refusal: z
       .object({ since: z.date(), retryAt: z.date(), reason: z.string() })
       .nullable()

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { previewPurge, purge } from '../../../src/engine/billing/purge.ts';
 import { planRerun } from '../../../src/engine/plan/rerun.ts';
 import { reportContacts } from '../../../src/engine/reporting/contact-report.ts';
-import { tellRecipient } from '../../../src/engine/reporting/recipient-story.ts';
+import { reportRecipient } from '../../../src/engine/reporting/recipient-story.ts';
 import { resolveDoubts } from '../../../src/engine/runs/resolve.ts';
 import { storeFailed } from '../../../src/ledger/delivery-reports/store-failed.ts';
 import { listFailures } from '../../../src/ledger/runs/details.ts';
@@ -192,14 +192,14 @@ describe('of a run that was purged', () => {
       'SELECT message_id FROM request_states WHERE request = 1',
     );
     await purgeNow();
-    const { stories } = await tellRecipient(opened.context, messageId, undefined, 10);
+    const { stories } = await reportRecipient(opened.context, messageId, undefined, 10);
     const [story] = stories;
     expect(story).toMatchObject({ address: '', state: 'delivered', price: '0.05', subAccount: 'North' });
     expect(story && recipientStoryText(wordedStory(story))).toMatch(
       /purged +20\d\d-.*; address, message and words/,
     );
     const [problem] = await problemsRejected(() =>
-      tellRecipient(opened.context, '+61412345671', undefined, 10),
+      reportRecipient(opened.context, '+61412345671', undefined, 10),
     );
     expect(problem).toMatch(/purged \(1, the last at 20/);
   });

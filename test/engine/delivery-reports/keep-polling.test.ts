@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { applyInbox } from '../../../src/engine/delivery-reports/ingest.ts';
-import { keepPolling, usualPolling } from '../../../src/engine/delivery-reports/keep-polling.ts';
+import { defaultPolling, pollPeriodically } from '../../../src/engine/delivery-reports/keep-polling.ts';
 import { openLogger } from '../../../src/platform/logger.ts';
 import { startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { anAccount } from '../../support/account.ts';
@@ -32,7 +32,7 @@ test('serve asks for reports that do not come, and applies what the service says
   const apply = (): void => {
     applying = applying.then(() => applyInbox(context));
   };
-  const kept = keepPolling(context, [account], polling, apply, logger, stop.signal);
+  const kept = pollPeriodically(context, [account], polling, apply, logger, stop.signal);
   while ((await outcomes()) < 3) await sleep(10);
   stop.abort();
   await kept;
@@ -51,7 +51,14 @@ test('serve does not ask in the first minutes, in which reports come by themselv
   ] as const) {
     const stop = new AbortController();
     const then = { ...context, now: () => new Date(Date.now() + later) };
-    const kept = keepPolling(then, [account], { ...usualPolling, every: 10 }, () => {}, logger, stop.signal);
+    const kept = pollPeriodically(
+      then,
+      [account],
+      { ...defaultPolling, every: 10 },
+      () => {},
+      logger,
+      stop.signal,
+    );
     await sleep(300);
     stop.abort();
     await kept;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { planRerun } from '../../../src/engine/plan/rerun.ts';
 import { pause } from '../../../src/engine/runs/stop-run.ts';
-import { noteSchedules } from '../../../src/engine/schedule/note-ticks.ts';
+import { recordSchedules } from '../../../src/engine/schedule/note-ticks.ts';
 import { eraseRun } from '../../../src/ledger/purge/erase-run.ts';
 import { endTick, listDueTicks } from '../../../src/ledger/schedules/ticks.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
@@ -124,7 +124,7 @@ describe('times of a schedule', () => {
     ],
   };
   const look = (now: string) =>
-    noteSchedules(
+    recordSchedules(
       { ...scene.opened.context, now: () => new Date(now) },
       { schedules: [scheduled], unreadable: [] },
     );

@@ -5,7 +5,7 @@ import type { Contact } from '../../../src/domain/contacts.ts';
 import type { Envelope } from '../../../src/domain/message.ts';
 import {
   type CampaignFiles,
-  type FileLimits,
+  type FileRules,
   openCampaignFiles,
 } from '../../../src/engine/plan/campaign-files.ts';
 import { collectBatches } from '../../support/collect.ts';
@@ -100,7 +100,11 @@ describe('the file of a contact', () => {
 
   // With the 2 GiB of a run: test/torture/campaign-files.torture.ts.
   test('must leave the files of its run within its limit together', async () => {
-    files = await openCampaignFiles(folder, { own: [], rowFolders: new Map(), together: 1024 ** 3 / 32 });
+    files = await openCampaignFiles(folder, {
+      ownFiles: [],
+      rowFolders: new Map(),
+      maxTotalBytes: 1024 ** 3 / 32,
+    });
     await writeFile(join(folder, 'big.pdf'), '');
     await truncate(join(folder, 'big.pdf'), 16 * 1024 * 1024);
     for (let count = 1; count <= 2; count++) await files.read('big.pdf');
@@ -117,8 +121,8 @@ describe('the file of a contact', () => {
 });
 
 describe('a file that a row of the contact file names', () => {
-  const limits = (column: string): FileLimits => ({
-    own: [join(folder, 'accounts.yaml')],
+  const limits = (column: string): FileRules => ({
+    ownFiles: [join(folder, 'accounts.yaml')],
     rowFolders: new Map([[column, { folder: 'statements', where: 'campaign.yaml:9:3' }]]),
   });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Contact } from '../../../src/domain/contacts.ts';
 import type { Envelope } from '../../../src/domain/message.ts';
-import { openFingerprint } from '../../../src/engine/plan/fingerprint.ts';
+import { createFingerprint } from '../../../src/engine/plan/fingerprint.ts';
 
 const head = { campaign: 'outage', account: 'main', channel: 'sms' };
 const envelope: Envelope = {
@@ -16,7 +16,7 @@ const bob = { address: '+61400000008', destination: { 'First Name': 'Bob' }, env
 type Sent = Pick<Extract<Contact, { kind: 'contact' }>, 'address' | 'destination' | 'envelope'>;
 
 async function fingerprintOf(sent: readonly Sent[], of = head, file = 'content'): Promise<string> {
-  const fingerprint = openFingerprint(of);
+  const fingerprint = createFingerprint(of);
   async function* batches() {
     yield sent.map(
       (contact, index): Contact => ({

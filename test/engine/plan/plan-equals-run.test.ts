@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RefusedRunError } from '../../../src/domain/problems.ts';
-import { keepContactFiles } from '../../../src/engine/plan/kept-files.ts';
+import { createKeptContactFiles } from '../../../src/engine/plan/kept-files.ts';
 import { planRun } from '../../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../../src/engine/plan/prepare.ts';
 import { previewCampaign } from '../../../src/engine/plan/preview.ts';
@@ -121,7 +121,7 @@ dispatch: { chunkSize: ${chunkSize} }
         const preview = await orRefusal(
           previewCampaign(await prepareCampaign('campaign.yaml', settings), withKey(opened)),
         );
-        const kept = keepContactFiles();
+        const kept = createKeptContactFiles();
         const prepared = await prepareCampaign('campaign.yaml', settings, { kept });
         const run = await orRefusal(planRun(withKey(opened), prepared, kept, ignoredProgress));
         if (preview instanceof RefusedRunError || run instanceof RefusedRunError) {

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { keepContactFiles } from '../../../src/engine/plan/kept-files.ts';
+import { createKeptContactFiles } from '../../../src/engine/plan/kept-files.ts';
 import { planRun } from '../../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../../src/engine/plan/prepare.ts';
 import { previewCampaign } from '../../../src/engine/plan/preview.ts';
@@ -59,7 +59,7 @@ ${more}`,
 }
 
 async function plan(): Promise<string> {
-  const kept = keepContactFiles();
+  const kept = createKeptContactFiles();
   const prepared = await prepareCampaign('campaign.yaml', settings, { kept });
   return planRun(opened.context, prepared, kept, ignoredProgress, { again: true });
 }
@@ -334,7 +334,7 @@ describe('the result file', () => {
       '',
     ]);
     await workspace.write('mended.csv', rejected.replace('12,Bad', '0412000012,Good'));
-    const kept = keepContactFiles();
+    const kept = createKeptContactFiles();
     const options = { kept, contactFiles: ['mended.csv'] };
     const prepared = await prepareCampaign('campaign.yaml', settings, options);
     const again = await planRun(opened.context, prepared, kept, ignoredProgress, { again: true });

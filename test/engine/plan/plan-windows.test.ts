@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { previewText } from '../../../src/cli/preview-text.ts';
 import type { EngineContext } from '../../../src/engine/context.ts';
 import type { RunForecast } from '../../../src/engine/plan/forecast.ts';
-import { keepContactFiles } from '../../../src/engine/plan/kept-files.ts';
+import { createKeptContactFiles } from '../../../src/engine/plan/kept-files.ts';
 import { planRun } from '../../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../../src/engine/plan/prepare.ts';
 import { previewCampaign } from '../../../src/engine/plan/preview.ts';
@@ -59,7 +59,7 @@ ${more}
 }
 
 async function prepare() {
-  const kept = keepContactFiles();
+  const kept = createKeptContactFiles();
   const environment = {
     ...{ VOLLEY_ACCOUNTS: 'accounts.yaml', VOLLEY_SANDBOX_TOKEN: 'x' },
     VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',

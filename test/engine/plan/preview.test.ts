@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { previewText } from '../../../src/cli/preview-text.ts';
 import type { Contact } from '../../../src/domain/contacts.ts';
-import { type KeptFiles, keepContactFiles } from '../../../src/engine/plan/kept-files.ts';
+import { createKeptContactFiles, type KeptContactFiles } from '../../../src/engine/plan/kept-files.ts';
 import { planRun } from '../../../src/engine/plan/plan-run.ts';
 import { type PreparedCampaign, prepareCampaign } from '../../../src/engine/plan/prepare.ts';
 import { previewCampaign } from '../../../src/engine/plan/preview.ts';
@@ -36,7 +36,7 @@ type Parts = {
 };
 
 /** Of what was prepared last. */
-let kept: KeptFiles;
+let kept: KeptContactFiles;
 
 async function prepare(
   rows: readonly string[],
@@ -53,7 +53,7 @@ message: ${message}
 dispatch: { chunkSize: ${chunkSize} }
 ${more}`,
   );
-  kept = keepContactFiles();
+  kept = createKeptContactFiles();
   return prepareCampaign('campaign.yaml', settings(), { kept });
 }
 
@@ -213,7 +213,7 @@ test('what was taken away around numbers is listed, with how many had it and whe
 test('characters that turn the direction of a text are warned about, from the campaign and from a row', async () => {
   const rows = [`${number(1)},Ann,C`, `${number(2)},B\u202eo,C`, `${number(3)},Cy,D\u2067`];
   const previewed = await preview(rows, { message: '{ Message: "Hi [[name]]", ChargeCode: "[[code]]" }' });
-  expect(previewed.turnedTexts).toEqual({
+  expect(previewed.bidiControls).toEqual({
     recipients: 2,
     characters: ['U+202E RIGHT-TO-LEFT OVERRIDE', 'U+2067 RIGHT-TO-LEFT ISOLATE'],
     examples: ['line 3', 'line 4'],
@@ -222,8 +222,8 @@ test('characters that turn the direction of a text are warned about, from the ca
     '  warning     2 messages hold characters that turn the direction of text',
   );
   const all = await preview(rows.slice(0, 1), { message: '{ Message: "Hi \u200f" }' });
-  expect(all.turnedTexts.recipients).toBe(1);
-  expect((await preview(rows.slice(0, 1), { message: '{ Message: Hi }' })).turnedTexts.recipients).toBe(0);
+  expect(all.bidiControls.recipients).toBe(1);
+  expect((await preview(rows.slice(0, 1), { message: '{ Message: Hi }' })).bidiControls.recipients).toBe(0);
 });
 
 describe('what is left open in the campaign', () => {
@@ -266,7 +266,7 @@ message: { Message: Hello }
     const noon = { ...opened.context, now: () => new Date('2026-11-20T12:00:00Z') };
     await workspace.write('campaign.yaml', more);
     const held = await previewCampaign(await prepareCampaign('campaign.yaml', settings()), noon);
-    expect(held.leaving).toEqual({
+    expect(held.sentFields).toEqual({
       recipient: ['Recipient', 'First Name'],
       request: ['MessageID', 'SendTime', 'TimeZone', 'SubAccount', 'Message'],
     });

@@ -2,7 +2,7 @@ import { Big } from 'big.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EngineContext } from '../../../src/engine/context.ts';
 import { loadAccount } from '../../../src/engine/load-account.ts';
-import { keepContactFiles } from '../../../src/engine/plan/kept-files.ts';
+import { createKeptContactFiles } from '../../../src/engine/plan/kept-files.ts';
 import { planRun } from '../../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../../src/engine/plan/prepare.ts';
 import { previewCampaign } from '../../../src/engine/plan/preview.ts';
@@ -81,7 +81,7 @@ async function preview(context: EngineContext): Promise<Preview> {
 }
 
 async function plan(context: EngineContext): Promise<string> {
-  const kept = keepContactFiles();
+  const kept = createKeptContactFiles();
   return planRun(context, await prepareCampaign('campaign.yaml', settings, { kept }), kept, ignoredProgress, {
     again: true,
   });

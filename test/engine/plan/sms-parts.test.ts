@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { SegmentedMessage } from 'sms-segments-calculator';
 import { describe, expect, test } from 'vitest';
 import { countSmsParts } from '../../../src/engine/plan/sms-parts.ts';
-import { openSmsCounter, openSmsReader } from '../../../src/engine/plan/sms-text.ts';
+import { createSmsCounter, createSmsReader } from '../../../src/engine/plan/sms-text.ts';
 import { anyCharacter } from '../../support/any-character.ts';
 import { examples } from '../../support/examples.ts';
 
@@ -121,7 +121,7 @@ describe('an SMS is sent in', () => {
 });
 
 test('parts are counted alike with the text and without, whatever is merged into it', () => {
-  const [countParts, read] = [openSmsCounter(), openSmsReader()];
+  const [countParts, read] = [createSmsCounter(), createSmsReader()];
   const value = fc.oneof(
     fc.constantFrom('', 'Ann', 'Ж', '½', '€', 'x'.repeat(60)),
     fc.string({ maxLength: 200 }),

@@ -2,16 +2,16 @@ import { readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EngineContext } from '../../../src/engine/context.ts';
-import { keepContactFiles } from '../../../src/engine/plan/kept-files.ts';
+import { createKeptContactFiles } from '../../../src/engine/plan/kept-files.ts';
 import { planRun } from '../../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../../src/engine/plan/prepare.ts';
-import { noteSchedules } from '../../../src/engine/schedule/note-ticks.ts';
+import { recordSchedules } from '../../../src/engine/schedule/note-ticks.ts';
 import { readScheduleFolder } from '../../../src/engine/schedule/schedule-folder.ts';
 import {
   beginScheduledRuns,
-  type SchedulePlace,
+  type ScheduleSource,
   startDueTicks,
-  type TickEnd,
+  type TickResult,
 } from '../../../src/engine/schedule/start-ticks.ts';
 import { listTicks } from '../../../src/ledger/schedules/schedules.ts';
 import { anAccount } from '../../support/account.ts';
@@ -30,7 +30,7 @@ import {
 
 let opened: TestLedger;
 let workspace: Workspace;
-let place: SchedulePlace;
+let place: ScheduleSource;
 let now: Date;
 beforeAll(async () => {
   opened = await openTestLedger();
@@ -60,9 +60,9 @@ const writeCampaign = (schedule: string, name = 'nightly.yaml'): Promise<void> =
   workspace.write(`campaigns/${name}`, `${noRepeatCampaignYaml}schedule: { timeZone: UTC, ${schedule} }\n`);
 
 /** A look as a worker takes it. */
-async function look(context: EngineContext = { ...opened.context, now: () => now }): Promise<TickEnd[]> {
-  const ends: TickEnd[] = [];
-  await noteSchedules(context, await readScheduleFolder(`${workspace.folder}/campaigns`));
+async function look(context: EngineContext = { ...opened.context, now: () => now }): Promise<TickResult[]> {
+  const ends: TickResult[] = [];
+  await recordSchedules(context, await readScheduleFolder(`${workspace.folder}/campaigns`));
   await startDueTicks(context, place, (end) => ends.push(end));
   await beginScheduledRuns(context, place);
   return ends;
@@ -104,7 +104,7 @@ test('a time of a schedule repeats no run, and a run that an operator starts aft
   await writeCampaign('cron: "0 * * * *"');
   const path = 'campaigns/nightly.yaml';
   const startByHand = async () => {
-    const kept = keepContactFiles();
+    const kept = createKeptContactFiles();
     const prepared = await prepareCampaign(path, place.settings, { kept });
     return planRun({ ...opened.context, now: () => now }, prepared, kept, ignoredProgress);
   };
@@ -271,7 +271,7 @@ test('a run whose worker dies before it is begun is begun by another', async () 
   await look();
   later(50);
   const context = { ...opened.context, now: () => now };
-  await noteSchedules(context, await readScheduleFolder(`${workspace.folder}/campaigns`));
+  await recordSchedules(context, await readScheduleFolder(`${workspace.folder}/campaigns`));
   await startDueTicks(context, place, () => undefined);
   const state = async () => (await opened.ledger.pool.query('SELECT state FROM runs')).rows;
   expect(await state()).toEqual([{ state: 'planned' }]);
@@ -288,7 +288,7 @@ describe('a campaign whose contact files are a pattern', () => {
     );
   const inbox = (name: string, numbers: number): Promise<void> =>
     workspace.write(`campaigns/inbox/${name}`, contactsCsv(numbers));
-  const tick = async (): Promise<TickEnd[]> => {
+  const tick = async (): Promise<TickResult[]> => {
     later(60);
     const ends = await look();
     await complete();
