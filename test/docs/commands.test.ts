@@ -13,10 +13,10 @@ import {
 import { parseCommands } from '../support/shell-words.ts';
 import { silentShell } from '../support/volley.ts';
 
-/** Options of other programs that the documents speak of. */
+/** Options of other programs that the documents mention. */
 const foreignOptions = new Set(['--omit']);
 
-/** What a mention may leave out, and a command that is to be typed may not. */
+/** A mention can leave these out; a command that the reader types cannot. */
 const incomplete = [
   'commander.help',
   'commander.missingArgument',
@@ -24,14 +24,14 @@ const incomplete = [
   'commander.optionMissingArgument',
 ];
 
-/** The words of `volley` itself, however it is called; undefined for another program. */
+/** The arguments of `volley`, for every way to call it; undefined for another program. */
 function volleyWords(words: readonly string[]): readonly string[] | undefined {
   const [first, second] = words;
   if (first === 'volley') return words.slice(1);
   if (first === 'npx' && second === 'volley') return words.slice(2);
   if (first === 'env') return volleyWords(words.slice(second === '-u' ? 3 : 1));
   if (first === 'node' && second?.endsWith('/volley.js')) return words.slice(2);
-  // A container is called what its image is called.
+  // The name of the image ends podman's own arguments.
   if (first === 'podman' && second === 'run') return words.slice(words.lastIndexOf('volley') + 1);
   return undefined;
 }
@@ -44,7 +44,7 @@ function withoutActions(command: Command): Command {
 
 const unchanged = { paint: () => undefined, turnTo: () => undefined };
 
-/** What commander has against these words, by the real definitions of all commands; nothing is done. */
+/** The error of commander for these arguments, by the real definitions of all commands; no command is executed. */
 async function refusal(words: readonly string[]): Promise<CommanderError | undefined> {
   const program = await buildProgram(words, silentShell, unchanged);
   program.commands.forEach(withoutActions);
@@ -83,7 +83,7 @@ const problemsOf = async (pieces: readonly Piece[], allowed: readonly string[] =
   return problems;
 };
 
-test('every command line of every document is one that the program takes', async () => {
+test('the program accepts every command line of every document', async () => {
   expect(
     lines.filter(({ text }) => parseCommands(text).some(({ words }) => volleyWords(words))).length,
   ).toBeGreaterThan(40);
@@ -92,10 +92,10 @@ test('every command line of every document is one that the program takes', async
   ).toEqual([]);
 });
 
-describe('what documents mention in passing', () => {
+describe('code between backticks', () => {
   const codes = documentPaths.flatMap(inlineCodesOf);
 
-  test('are commands that there are', async () => {
+  test('names existing commands', async () => {
     const mentions = codes.flatMap(({ where, text }) => {
       const [first = '', second = ''] = text.split(' ');
       const isShort =
@@ -111,7 +111,7 @@ describe('what documents mention in passing', () => {
     expect(await problemsOf(mentions, incomplete)).toEqual([]);
   });
 
-  test('are options that some command has', async () => {
+  test('names options that a command has', async () => {
     const flagsOf = (command: Command): string[] => [
       ...command.options.flatMap(({ long }) => long ?? []),
       ...command.commands.flatMap(flagsOf),
@@ -126,7 +126,7 @@ describe('what documents mention in passing', () => {
     expect(unknown.filter(({ flag }) => !known.has(flag))).toEqual([]);
   });
 
-  test('are scripts that npm has', () => {
+  test('names existing npm scripts', () => {
     const { scripts } = JSON.parse(readFileSync(`${projectFolder}/package.json`, 'utf8'));
     const named = [...codes, ...lines].flatMap(({ text }) =>
       [...text.matchAll(/\bnpm run ([\w-]+)/g)].map(([, name = '']) => name),

@@ -17,7 +17,7 @@ const accountKeys = Object.keys(
   accounts.parse(accountsJsonSchema()).properties.accounts.additionalProperties.properties,
 );
 
-/** What an example of some keys is completed with. */
+/** Completes an example that shows some keys only. */
 const campaign = {
   campaign: 'example',
   account: 'main',
@@ -46,11 +46,11 @@ function kindOf(text: string): Kind | undefined {
   return keys.join() === 'accounts' ? 'accounts file' : undefined;
 }
 
-/** Has the schema that Volley reads the file with read the example. */
+/** Reads the example with the schema that Volley reads such a file with. */
 function load({ where, text }: Piece): void {
   const kind = kindOf(text);
   if (kind === undefined)
-    throw new Error(`${where}: this is neither of a campaign nor of an account: ${text}`);
+    throw new Error(`${where}: this belongs neither to a campaign nor to an account: ${text}`);
   if (kind === 'campaign') {
     const document = completed(text, [], campaign);
     checkCampaign(readCampaign(document, where), target);
@@ -67,18 +67,18 @@ function load({ where, text }: Piece): void {
   }
 }
 
-/** The text with what it says nothing of. */
-function completed(text: string, at: readonly string[], others: Readonly<Record<string, unknown>>): string {
+/** The text, completed with the keys that it lacks. */
+function completed(text: string, at: readonly string[], defaults: Readonly<Record<string, unknown>>): string {
   const document = read(text);
-  for (const [key, value] of Object.entries(others))
+  for (const [key, value] of Object.entries(defaults))
     if (!document.hasIn([...at, key])) document.setIn([...at, key], document.createNode(value));
   return String(document);
 }
 
-describe('YAML that a document shows is read by the schema', () => {
+describe('the schema reads the YAML of the documents', () => {
   const blocks = documentPaths.flatMap(blocksOf).filter(({ language }) => language === 'yaml');
 
-  test('of each kind there is some', () => {
+  test('the documents have examples of every kind of file', () => {
     expect(new Set(blocks.map(({ text }) => kindOf(text)))).toEqual(
       new Set(['campaign', 'account', 'accounts file']),
     );

@@ -12,11 +12,11 @@ import {
 const codes = documentPaths.flatMap(inlineCodesOf);
 const paths = readdirSync(`${projectFolder}/src`, { recursive: true, encoding: 'utf8' });
 
-/** Files and folders that users make; and those of the system, which are not ours to have. */
+/** Files and folders that users make, and those of the operating system. */
 const ofUsers = /^(campaigns\/first\.yaml|done\/|\.volley\/.*|node_modules\/.*)$/;
 const ofSystem = /^\/(opt|srv|etc|var|tmp|dev|proc|usr)(\/|$)/;
 
-test('every link leads to a file and a heading that there are', () => {
+test('every link leads to an existing file and heading', () => {
   const broken: string[] = [];
   for (const path of documentPaths)
     for (const [, link = ''] of readDocument(path).matchAll(/\]\(([^)\s]+)\)/g)) {
@@ -30,7 +30,7 @@ test('every link leads to a file and a heading that there are', () => {
   expect(broken).toEqual([]);
 });
 
-/** Headings as the pages that show Markdown name them. */
+/** The anchors that GitHub and others make from headings. */
 function anchorsOf(path: string): ReadonlySet<string> {
   const headings = [...readDocument(path).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading);
   return new Set(
@@ -43,18 +43,18 @@ function anchorsOf(path: string): ReadonlySet<string> {
   );
 }
 
-test('every file and folder of the project that a document names is there', () => {
+test('every file and folder of the project that a document names exists', () => {
   const named = codes.filter(
     ({ text }) =>
       /^[\w.-]+(\/[\w.-]+)*\/$|^[\w.-]+(\/[\w.-]+)+\.\w+$|^[\w-]+\.ts$/.test(text) &&
       /\/$|\.(ts|js|yaml|json|md|csv|pdf)$/.test(text),
   );
   expect(named.length).toBeGreaterThan(80);
-  expect(named.filter(({ text }) => !ofUsers.test(text) && !isThere(text))).toEqual([]);
+  expect(named.filter(({ text }) => !ofUsers.test(text) && !exists(text))).toEqual([]);
 });
 
-/** Paths are those of the project, of `src`, or below one of its rooms. */
-function isThere(path: string): boolean {
+/** A path is relative to the project, to `src` or to one of its rooms. */
+function exists(path: string): boolean {
   const plain = path.replace(/\/$/, '');
   const isHere = [projectFolder, `${projectFolder}/src`].some((root) => existsSync(join(root, plain)));
   return isHere || paths.some((known) => known.endsWith(`/${plain}`));
@@ -69,18 +69,18 @@ const operations = Object.entries(api.paths).flatMap(([path, methods]) =>
   Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
 );
 
-test('the page of the API has every operation that its description has, and no other', () => {
+test('docs/api.md has every operation of docs/openapi.json, and no other', () => {
   const routes = inlineCodesOf('docs/api.md').filter(({ text }) =>
     /^(GET|POST|PUT|PATCH|DELETE) \//.test(text),
   );
   expect(routes.map(({ text }) => text).toSorted()).toEqual(operations.toSorted());
 });
 
-/** Answered by the receiver's port and the sandbox's; the walkthrough asks them for these. */
+/** Paths of the receiver and the sandbox; the walkthrough calls them. */
 const askedElsewhere =
   /^\/(healthz|readyz|metrics|webhook\/.*)$|^\/api\/(v2\.\d\d|json|xml|\{format\})\/|^\/send\/$/;
 
-test('every path that a document names is one of the API, the receiver, the sandbox or the system', () => {
+test('every path that a document names belongs to the API, the receiver, the sandbox or the system', () => {
   const served = new Set([
     ...Object.keys(api.paths).map((path) => prefix + path),
     prefix,
@@ -93,7 +93,7 @@ test('every path that a document names is one of the API, the receiver, the sand
   expect(unknown.filter(({ text }) => !Object.hasOwn(api.paths, text))).toEqual([]);
 });
 
-/** Of `GET /runs`, of an address of this machine, or alone. */
+/** The paths in `GET /runs`, in an address of this machine, or alone. */
 function pathsOf({ where, text }: Piece): Piece[] {
   const path =
     /^(?:(?:GET|POST|PUT|PATCH|DELETE) )?(?:http:\/\/127\.0\.0\.1:\d+|\{baseUrl\})?(\/[a-z][^ ?]*)/.exec(

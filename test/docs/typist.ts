@@ -7,24 +7,24 @@ import { type Ended, type Started, startInProcess, startVolley, volleyInProcess 
 
 export type Outcome = Pick<Ended, 'code' | 'stderr'>;
 
-/** A user who types lines of a shell in a folder, as they stand in the documents. */
+/** Types lines of a shell in a folder, as the documents show them. */
 export type Typist = AsyncDisposable & {
   readonly env: Record<string, string>;
-  /** What is typed in the place of what a reader has to put in: `<run>`, an address with a port that is not free. */
-  readonly inPlaceOf: Map<string, string>;
+  /** What the typist types instead of `<run>`, or of an address whose port is not free. */
+  readonly replacements: Map<string, string>;
   readonly type: (text: string) => Promise<Outcome>;
 };
 
 /**
- * What ends is run in this process where it is `volley` alone, and by bash otherwise. Services get ports that are free; the
- * first of each kind goes on, others are stopped when they listen.
+ * Commands of `volley` alone are run in this process, other lines by bash. Services get free ports. The first service of
+ * each kind keeps running; others are stopped when they listen.
  */
 export function openTypist(folder: string, env: Record<string, string>): Typist {
   const running = new Map<string, Started>();
-  const inPlaceOf = new Map<string, string>();
+  const replacements = new Map<string, string>();
 
   async function type(text: string): Promise<Outcome> {
-    const line = [...inPlaceOf].reduce((typed, [part, other]) => typed.replaceAll(part, other), text);
+    const line = [...replacements].reduce((typed, [part, other]) => typed.replaceAll(part, other), text);
     const commands = parseCommands(line);
     const words = commands[0]?.words ?? [];
     if (words[0] === 'export') {
@@ -68,22 +68,22 @@ export function openTypist(folder: string, env: Record<string, string>): Typist 
     const started = startVolley([...words, ...ports], { cwd: folder, env });
     await started.waitForText(kind === 'sandbox' ? 'Sandbox listens on' : 'worker started');
     running.set(key, started);
-    noteAddresses(started.stderrSoFar());
+    keepAddresses(started.stderrSoFar());
     return done;
   }
 
-  function noteAddresses(said: string): void {
+  function keepAddresses(said: string): void {
     const [, sandbox] = /Sandbox listens on (http:\/\/\S+)/.exec(said) ?? [];
     const [, api] = /API: (http:\/\/[^/\s]+)/.exec(said) ?? [];
     const [, receiver] = /POST (http:\/\/[^/\s]+)/.exec(said) ?? [];
     if (sandbox !== undefined) env['VOLLEY_SANDBOX_URL'] = sandbox;
-    if (api !== undefined) inPlaceOf.set('http://127.0.0.1:8027', api);
-    if (receiver !== undefined) inPlaceOf.set('http://127.0.0.1:8026', receiver);
+    if (api !== undefined) replacements.set('http://127.0.0.1:8027', api);
+    if (receiver !== undefined) replacements.set('http://127.0.0.1:8026', receiver);
   }
 
   return {
     env,
-    inPlaceOf,
+    replacements,
     type,
     async [Symbol.asyncDispose]() {
       for (const { process, ended } of running.values()) {
@@ -96,13 +96,13 @@ export function openTypist(folder: string, env: Record<string, string>): Typist 
 
 const done: Outcome = { code: 0, stderr: '' };
 
-/** The words of `volley`; undefined for another program. */
+/** The arguments of `volley`; undefined for another program. */
 function volleyWords({ words }: SimpleCommand): readonly string[] | undefined {
   if (words[0] === 'volley') return words.slice(1);
   return words[0] === 'npx' && words[1] === 'volley' ? words.slice(2) : undefined;
 }
 
-/** For what has pipes and brackets. */
+/** For lines with pipes and brackets. */
 function inBash(cwd: string, env: Readonly<Record<string, string>>, line: string): Promise<Outcome> {
   const cli = `"${process.execPath}" "${projectFolder}/src/cli/volley.js"`;
   const script = `volley() { ${cli} "$@"; }; npx() { shift; volley "$@"; }; set -o pipefail\n${line}`;
@@ -113,10 +113,10 @@ function inBash(cwd: string, env: Readonly<Record<string, string>>, line: string
   });
 }
 
-/** What curl would do: not every machine has it. */
+/** Does what curl would do, because not every machine has it. */
 async function call(folder: string, words: readonly string[]): Promise<Outcome> {
   const after = (flag: string): string[] =>
-    words.flatMap((word, place) => (words[place - 1] === flag ? [word] : []));
+    words.flatMap((word, index) => (words[index - 1] === flag ? [word] : []));
   const headers = after('-H').map((header): [string, string] => {
     const line = header.startsWith('@') ? readFileSync(join(folder, header.slice(1)), 'utf8').trim() : header;
     return [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)];

@@ -15,7 +15,7 @@ import { volleyInProcess } from '../support/volley.ts';
 import { openTypist, type Typist } from './typist.ts';
 import { endsOtherwise, notRun } from './walkthrough.ts';
 
-/** A user reads README and then docs/, in a fresh clone, and types what stands there: with one ledger and one service. */
+/** A user reads README and then docs/ in a fresh clone, and types every command, with one ledger and one service. */
 let clone = '';
 let release: () => Promise<void> = async () => undefined;
 const token = 'f'.repeat(48);
@@ -30,7 +30,7 @@ beforeAll(async () => {
   reader = openTypist(clone, { PATH, HOME, VOLLEY_AUTH_TOKEN: token, VOLLEY_WEBHOOK_TOKEN: token });
   chmodSync(join(clone, '..'), 0o711);
   copyHome(inject('initialHome'), at('.volley'));
-  // The same server that `init` would start, but for what it flushes to disk.
+  // The server that `init` would start, except that it flushes nothing to disk.
   ({ release } = await leaseEmbeddedServer(at('.volley'), throwAway));
   const [campaign, account] = blocksOf('README.md').filter(({ language }) => language === 'yaml');
   writeFileSync(at('campaigns/first.yaml'), campaign?.text ?? '');
@@ -61,31 +61,31 @@ const linesOf = (path: string): Piece[] =>
 
 const isNotRun = ({ text }: Piece): boolean => notRun.some(([line]) => line.test(text));
 
-/** What a reader does after some lines: looks at the run, mends what was left out. */
-async function goOnAfter(text: string): Promise<void> {
+/** After some lines the reader looks up the new run, or fixes the rejected contacts. */
+async function followUp(text: string): Promise<void> {
   if (/^npx volley run /.test(text)) {
     const { stdout } = await volleyInProcess(['runs', '--json', '--limit', '1'], {
       cwd: clone,
       env: reader.env,
     });
-    reader.inPlaceOf.set('<run>', JSON.parse(stdout).run);
+    reader.replacements.set('<run>', JSON.parse(stdout).run);
     const [request] = await readJournal(at('requests.jsonl'));
-    reader.inPlaceOf.set('<address>', request?.recipients[0] ?? '');
+    reader.replacements.set('<address>', request?.recipients[0] ?? '');
   }
   const [, file] = /--rejected --out (\S+)/.exec(text) ?? [];
-  if (file !== undefined) mend(at(file));
+  if (file !== undefined) fixContacts(at(file));
 }
 
-function mend(path: string): void {
+function fixContacts(path: string): void {
   const rows: Record<string, string>[] = parse(readFileSync(path, 'utf8'), { columns: true });
-  const mended = rows.map((row, place) => ({
+  const fixed = rows.map((row, index) => ({
     ...row,
-    [row['Volley Column'] ?? '']: `+614123${10_000 + place}`,
+    [row['Volley Column'] ?? '']: `+614123${10_000 + index}`,
   }));
-  writeFileSync(path, stringify(mended, { header: true }));
+  writeFileSync(path, stringify(fixed, { header: true }));
 }
 
-describe('from a fresh clone, in the order in which it is read, works as written', () => {
+describe('every command of a document works as written, in a fresh clone and in reading order', () => {
   test.each(documentPaths)(
     '%s',
     async (path) => {
@@ -94,24 +94,24 @@ describe('from a fresh clone, in the order in which it is read, works as written
         const { code, stderr } = await reader.type(piece.text);
         const codes = endsOtherwise.find(([line]) => line.test(piece.text))?.[1] ?? [0];
         if (!codes.includes(code ?? -1)) wrong.push({ ...piece, code, stderr });
-        else await goOnAfter(piece.text);
+        else await followUp(piece.text);
       }
       expect(wrong).toEqual([]);
-      // The pages after README take it that this goes on.
+      // The pages after README expect it to run.
       if (path === 'README.md') await reader.type('npx volley serve');
     },
     120_000,
   );
 });
 
-test('every exception is still of some line', () => {
+test('every exception of the walkthrough still matches a line', () => {
   const lines = documentPaths.flatMap(linesOf);
   const idle = [...notRun, ...endsOtherwise].filter(([line]) => !lines.some(({ text }) => line.test(text)));
   expect(idle).toEqual([]);
 });
 
-test('every path of the receiver and of the sandbox that a document names is answered there', async () => {
-  const receiver = reader.inPlaceOf.get('http://127.0.0.1:8026') ?? '';
+test('the receiver and the sandbox answer every path of theirs that a document names', async () => {
+  const receiver = reader.replacements.get('http://127.0.0.1:8026') ?? '';
   for (const path of ['/healthz', '/readyz', '/metrics'])
     expect([path, (await fetch(receiver + path)).status]).toEqual([path, 200]);
 
@@ -122,7 +122,7 @@ test('every path of the receiver and of the sandbox that a document names is ans
   };
   const named = inlineCodesOf('docs/sandbox.md').flatMap(({ text }) => {
     const [, method = '', path = ''] = /^(GET|POST|PATCH) (\/\S+)$/.exec(text) ?? [];
-    return path === '' ? [] : waysOf(path).map((each) => ({ method, path: each }));
+    return path === '' ? [] : variantsOf(path).map((each) => ({ method, path: each }));
   });
   expect(named.length).toBeGreaterThan(8);
   for (const { method, path } of named)
@@ -133,8 +133,8 @@ test('every path of the receiver and of the sandbox that a document names is ans
     ]);
 });
 
-test('the metrics that the documents explain are those that there are', async () => {
-  const answer = await fetch(`${reader.inPlaceOf.get('http://127.0.0.1:8026')}/metrics`);
+test('docs/operations.md explains every metric, and no other', async () => {
+  const answer = await fetch(`${reader.replacements.get('http://127.0.0.1:8026')}/metrics`);
   const text = await answer.text();
   const there = new Set([...text.matchAll(/^# HELP (volley_\w+)/gm)].map(([, name = '']) => name));
   const explained = new Set(
@@ -145,10 +145,10 @@ test('the metrics that the documents explain are those that there are', async ()
   expect([...explained].toSorted()).toEqual([...there].toSorted());
 });
 
-/** `/send/{email|sms}` is two paths; `{MessageID}` is any. */
-function waysOf(path: string): string[] {
+/** `/send/{email|sms}` stands for two paths, `{MessageID}` for any. */
+function variantsOf(path: string): string[] {
   const [whole, inner = ''] = /\{([^}]*)\}/.exec(path) ?? [];
   if (whole === undefined) return [path];
   const choices = inner.includes('|') ? inner.split('|') : ['a1b2c3'];
-  return choices.flatMap((choice) => waysOf(path.replace(whole, choice)));
+  return choices.flatMap((choice) => variantsOf(path.replace(whole, choice)));
 }

@@ -1,4 +1,4 @@
-/** Lines that are not run as they stand, each with the reason. All others are. */
+/** Lines that the walkthrough does not execute, each with the reason. */
 export const notRun: readonly (readonly [line: RegExp, reason: string])[] = [
   [/^npm (ci|run|test)\b/, 'installs packages, or is what runs this test; the demo has tests of its own'],
   [/^(useradd|install|cp|systemctl) /, 'changes the machine, as root'],
@@ -7,7 +7,7 @@ export const notRun: readonly (readonly [line: RegExp, reason: string])[] = [
   [/^30 1 \* \* \*/, 'cron runs it at night'],
 ];
 
-/** Lines that end otherwise than with 0 here, each with the reason. */
+/** Lines that end with another exit code than 0, each with the reason. */
 export const endsOtherwise: readonly (readonly [line: RegExp, codes: readonly number[], reason: string])[] = [
   [/--account main --out/, [2], 'the account has no run yet'],
   [/^npx volley approve /, [2], 'the run waits for no approval'],
