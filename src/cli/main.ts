@@ -12,10 +12,15 @@ import { OutputError } from './output-error.ts';
 import { type ExitCode, processShell, type Shell } from './shell.ts';
 import { notInList, tellMistakesOf } from './usage-errors.ts';
 
+/** A command can be called by its alias too. */
+type CommandEntry = {
+  readonly summary: string;
+  readonly alias?: string;
+  readonly load: () => Promise<CommandModule>;
+};
+
 /** Every command, with its line in `volley --help`; a module is loaded only when its command is called. */
-const commands: Readonly<
-  Record<string, { readonly summary: string; readonly load: () => Promise<CommandModule> }>
-> = {
+const commands: Readonly<Record<string, CommandEntry>> = {
   init: { summary: 'make a folder a project, with a new ledger', load: () => import('./commands/init.ts') },
   check: { summary: 'check a campaign and all it names', load: () => import('./commands/check.ts') },
   plan: { summary: 'show what a run would send, and send nothing', load: () => import('./commands/plan.ts') },
@@ -42,9 +47,10 @@ const commands: Readonly<
     summary: 'reports: a run, its contacts, a recipient, billing',
     load: () => import('./commands/report.ts'),
   },
-  reports: {
-    summary: 'delivery reports: list, what is missing, replay',
-    load: () => import('./commands/reports.ts'),
+  'delivery-reports': {
+    summary: 'delivery reports: list, list the missing ones, replay',
+    alias: 'reports',
+    load: () => import('./commands/delivery-reports.ts'),
   },
   billing: {
     summary: 'close a month of billing, list the closed ones',
@@ -148,8 +154,9 @@ export async function buildProgram(
       writeErr: (text) => shell.note(text.trimEnd()),
     });
   const called = calledCommand(program, words);
-  for (const [name, { summary, load }] of Object.entries(commands)) {
+  for (const [name, { summary, alias, load }] of Object.entries(commands)) {
     const command = program.command(name).summary(summary).description(summary);
+    if (alias !== undefined) command.alias(alias);
     if (name === called) await (await load()).define(command, shell, words);
   }
   return program;
@@ -157,8 +164,13 @@ export async function buildProgram(
 
 function calledCommand(program: Command, words: readonly string[]): string | undefined {
   const takeValue = new Set(program.options.filter(({ required }) => required).map(({ long }) => long));
-  return words.find((word, place) => Object.hasOwn(commands, word) && !takeValue.has(words[place - 1]));
+  const firstWord = words.find((word, index) => isCommand(word) && !takeValue.has(words[index - 1]));
+  if (firstWord === undefined) return undefined;
+  return Object.keys(commands).find((name) => name === firstWord || commands[name]?.alias === firstWord);
 }
+
+const isCommand = (word: string): boolean =>
+  Object.entries(commands).some(([name, { alias }]) => word === name || word === alias);
 
 /** What the options of all commands change of the screens. */
 type ScreenOptions = {

@@ -47,7 +47,7 @@ export const deliveryReportMappingShape = {
     .enum(['refused', 'allowed'])
     .default('refused')
     .describe(
-      'Whether a Price below nothing counts, where the service gives money back; otherwise its report is applied without a price, and `volley reports list` shows it.',
+      'Whether a Price below nothing counts, where the service gives money back; otherwise its report is applied without a price, and `volley delivery-reports list` shows it.',
     ),
 };
 

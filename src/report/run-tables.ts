@@ -90,7 +90,7 @@ function resultTables(details: RunDetails): ReportTable[] {
 
 function conflictTitle(run: string, { reports, recipients }: RunDetails['conflicts']): string {
   const which = `${reports} conflicting report${reports === 1 ? '' : 's'} of ${recipients} recipient${recipients === 1 ? '' : 's'}`;
-  return `${which}, kept and not counted: another final outcome than the first one (all: \`volley reports list --run ${run} --state conflicting\`)`;
+  return `${which}, kept and not counted: another final outcome than the first one (all: \`volley delivery-reports list --run ${run} --state conflicting\`)`;
 }
 
 function leftOutTables({ rejections, rejectedContacts, summary }: RunDetails): ReportTable[] {

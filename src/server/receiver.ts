@@ -71,7 +71,7 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
   const refuse = await openRefusals(server, logger, observer.refused);
   const onFailed = ({ report, account, code }: FailedReport): void => {
     observer.failed(account);
-    const what = 'report not applied; volley reports list --state failed shows it';
+    const what = 'report not applied; volley delivery-reports list --state failed shows it';
     logger.error({ report, account, code }, what);
   };
   const mappingOf = mappingsOf(accounts);

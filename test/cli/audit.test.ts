@@ -76,7 +76,7 @@ test('suppressions are told by how many, never by address, and an address in a r
 
 test('limits, replays, a purge and the closing of a month are told', async () => {
   await volley('account', 'limits', 'sandbox', '--requests-per-second', '5');
-  await volley('reports', 'replay', '--account', 'sandbox');
+  await volley('delivery-reports', 'replay', '--account', 'sandbox');
   await volley('billing', 'close', '2999-01');
   expect((await volley('billing', 'close', '2020-01', '--by', 'ann@desk')).code).toBe(0);
   await scene.ledger.pool.query(

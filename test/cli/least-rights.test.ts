@@ -99,7 +99,7 @@ test('the least rights that the documents name are enough, and no more than they
     ['account', 'limits', 'sandbox', '--requests-per-second', '500'],
     ['token', 'create', '--name', 'ops', '--scope', 'read'],
     ['audit'],
-    ['reports', 'missing'],
+    ['delivery-reports', 'missing'],
     ['db', 'status'],
     ['db', 'restored', '--nothing-missing', '--reason', 'a test'],
     ['run', 'campaign.yaml'],

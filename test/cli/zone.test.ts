@@ -58,7 +58,7 @@ test('every command that shows a time names that zone, and no other', async () =
   const commands = [
     ['runs'],
     ['resolve', run],
-    ['reports', 'missing'],
+    ['delivery-reports', 'missing'],
     ['report', 'run', run],
     ['report', 'failures', run],
     ['suppress', 'list'],

@@ -29,7 +29,9 @@ export function define(command: Command, shell: Shell): void {
       if (others) {
         const { reports, address } = others;
         const which = reports === 1 ? '1 more report is' : `${reports} more reports are`;
-        shell.note(`${which} of no message that is known: \`volley reports list --address ${address}\`.`);
+        shell.note(
+          `${which} of no message that is known: \`volley delivery-reports list --address ${address}\`.`,
+        );
       }
     });
 }

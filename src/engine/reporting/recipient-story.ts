@@ -51,7 +51,7 @@ export async function reportRecipient(
   const others = reports > 0 ? { address, reports } : undefined;
   if (byAddress.stories.length > 0) return { ...byAddress, others };
   const hint = others
-    ? `${reports} reports of it are of no message that is known: \`volley reports list --address ${address}\`.`
+    ? `${reports} reports of it are of no message that is known: \`volley delivery-reports list --address ${address}\`.`
     : 'A number without its country code needs --country.';
   const { runs, last } = await countPurgedRuns(ledger.knex);
   const purged =

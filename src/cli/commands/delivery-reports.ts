@@ -10,11 +10,11 @@ import { type ListOutput, listOptions, printList } from '../list-output.ts';
 import { parseTime } from '../options.ts';
 import { parseDuration } from '../scalar-options.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
-import { definePoll } from './reports-poll.ts';
+import { definePoll } from './delivery-reports-poll.ts';
 
 export function define(command: Command, shell: Shell): void {
   command.description(
-    'Delivery reports and replies: what became of them, which are missing, asking for those, reading them again.',
+    'Lists delivery reports and replies, lists the missing ones, asks the service for them, and reads kept ones again.',
   );
   defineList(command, shell);
   defineMissing(command, shell);
@@ -22,8 +22,8 @@ export function define(command: Command, shell: Shell): void {
   defineReplay(command, shell);
 }
 
-/** What somebody has to look at. */
-const looked: readonly DeliveryReportState[] = [
+/** The states that a person should look at. */
+const noteworthy: readonly DeliveryReportState[] = [
   'conflicting',
   'unmatched',
   'inbound',
@@ -41,19 +41,21 @@ type ListOptions = ListOutput & {
 function defineList(command: Command, shell: Shell): void {
   listOptions(ofRun(command.command('list')))
     .description(
-      'Lists reports in the order they came: those that conflict, match nobody, cannot be read (or their price not) or were refused by the ledger, and replies.',
+      'Lists delivery reports in the order they came: conflicting, unmatched, unreadable (or with an unreadable price) and failed ones, and replies.',
     )
     .addOption(
-      new Option('--state <state...>', 'reports in these states instead').choices(deliveryReportStates),
+      new Option('--state <state...>', 'delivery reports in these states instead').choices(
+        deliveryReportStates,
+      ),
     )
     .option('--account <name>', 'only of this account')
     .option('--address <address>', 'only of this address, as the service writes it')
     .action(async ({ state, run, account, address, ...output }: ListOptions) => {
       await withLedgerToRead(shell, async (context) => {
         if (run !== undefined) await requireRun(context, run);
-        const states = state ?? looked;
+        const states = state ?? noteworthy;
         const filter = { states, partlyRead: state === undefined, run, account, address };
-        const form = { table: reportTable, columns: reportColumns, none: 'No such reports.' };
+        const form = { table: reportTable, columns: reportColumns, none: 'No such delivery reports.' };
         await printList(shell, output, form, (limit, onPage) =>
           listReports(context.ledger.pool, filter, limit, onPage),
         );
@@ -65,13 +67,13 @@ type MissingOptions = ListOutput & { run?: string; olderThan: number };
 
 function defineMissing(command: Command, shell: Shell): void {
   listOptions(ofRun(command.command('missing')))
-    .description('Lists accepted recipients of whom no final report has come, oldest first.')
+    .description('Lists accepted recipients without a final delivery report, oldest first.')
     .option('--older-than <duration>', 'accepted at least so long ago', parseDuration, 0)
     .action(async ({ run, olderThan, ...output }: MissingOptions) => {
       await withLedgerToRead(shell, async (context) => {
         if (run !== undefined) await requireRun(context, run);
         const filter = { run, until: new Date(context.now().getTime() - olderThan) };
-        const form = { table: missingTable, columns: missingColumns, none: 'No report is missing.' };
+        const form = { table: missingTable, columns: missingColumns, none: 'No delivery report is missing.' };
         await printList(shell, output, form, (limit, onPage) =>
           listMissing(context.ledger.pool, filter, limit, onPage),
         );
@@ -84,16 +86,14 @@ type ReplayOptions = { account?: string; since?: Date; all?: boolean; json?: tru
 function defineReplay(command: Command, shell: Shell): void {
   command
     .command('replay')
-    .description(
-      'Reads reports of the inbox again: those that could not be read or applied, or matched nobody. Nothing counts twice.',
-    )
+    .description('Reads unreadable, failed and unmatched delivery reports again. Nothing counts twice.')
     .option('--account <name>', 'only of this account')
     .option(
       '--since <time>',
       'only what came then or later, such as 2026-11-21 or 2026-11-21T08:00:00Z',
       parseTime,
     )
-    .option('--all', 'all of them, also those that were applied')
+    .option('--all', 'read all of them again, applied ones too')
     .option('--json', 'print the result as JSON')
     .action(async ({ account, since, all = false, json }: ReplayOptions) => {
       const rules = await reportRules(shell.settings);
@@ -108,7 +108,7 @@ function defineReplay(command: Command, shell: Shell): void {
       });
       shell.print(json ? JSON.stringify({ replayed, failed }) : `${replayed} read again.`);
       if (failed === 0) return;
-      shell.note(`${failed} could not be applied: volley reports list --state failed.`);
+      shell.note(`${failed} could not be applied: volley delivery-reports list --state failed.`);
       shell.exitWith(3);
     });
 }

@@ -14,7 +14,7 @@ export function definePoll(command: Command, shell: Shell): void {
   command
     .command('poll')
     .description(
-      'Asks the service about the accepted requests of a run whose final reports have not come, one a second. The account needs statusLookUp: on.',
+      'Asks the service about accepted requests of a run without final delivery reports, one a second. The account needs statusLookUp: on.',
     )
     .argument('<run>', "the run's id (volley runs)")
     .option('--json', 'print the result as JSON')
@@ -24,7 +24,7 @@ export function definePoll(command: Command, shell: Shell): void {
         const { account: name } = await requireRun(context, run);
         const account = await loadAccount(name, shell.settings);
         const gateway = openGateway(account);
-        shell.drainable(() => 'Nothing more is asked; waiting for the answer that is on its way.');
+        shell.drainable(() => 'Stopping: waits for one more answer of the service.');
         try {
           const rate = createRateLimiter(context, account);
           const work = { account, gateway, rate, run, acceptedWithin: context.now().getTime() };

@@ -62,7 +62,7 @@ test.each(['json', 'xml'])(
   async (format) => {
     const accounts = withLookUp.replace('timeouts:', `format: ${format}\n    timeouts:`);
     const { run, requests, call } = await finishedRun({ undeliveredRate: 1 }, accounts);
-    const { code, stdout, stderr } = await call('reports', 'poll', run, '--json');
+    const { code, stdout, stderr } = await call('delivery-reports', 'poll', run, '--json');
     expect(code, stderr).toBe(0);
     expect(JSON.parse(stdout)).toEqual({ run, asked: requests, reports: 3, unclear: 0 });
     expect(await kept(run)).toMatchObject(
@@ -70,20 +70,24 @@ test.each(['json', 'xml'])(
     );
     const { recipients } = JSON.parse((await call('status', run, '--json')).stdout);
     expect(recipients).toMatchObject({ total: 3, undelivered: 3, accepted: 0 });
-    expect((await call('reports', 'missing', '--run', run)).stdout).toBe('No report is missing.\n');
+    expect((await call('delivery-reports', 'missing', '--run', run)).stdout).toBe(
+      'No delivery report is missing.\n',
+    );
   },
 );
 
 test('a request is not asked about again within ten minutes, nor when nothing is missing', async () => {
   const { run, call } = await finishedRun({ deliveryDelay: 3_600_000 });
-  expect(JSON.parse((await call('reports', 'poll', run, '--json')).stdout)).toMatchObject({ reports: 0 });
+  expect(JSON.parse((await call('delivery-reports', 'poll', run, '--json')).stdout)).toMatchObject({
+    reports: 0,
+  });
   expect(await kept(run)).toEqual([]);
-  expect((await call('reports', 'poll', run)).stdout).toContain('No request to ask about');
+  expect((await call('delivery-reports', 'poll', run)).stdout).toContain('No request to ask about');
 });
 
 test('an account without a status look-up is refused, with what to do', async () => {
   const { run, call } = await finishedRun({}, accountsYaml);
-  const { code, stderr } = await call('reports', 'poll', run);
+  const { code, stderr } = await call('delivery-reports', 'poll', run);
   expect(code).toBe(2);
   expect(stderr).toContain('statusLookUp: on');
 });

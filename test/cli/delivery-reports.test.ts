@@ -72,27 +72,34 @@ test('a replay reads reports by the names and words of their account', async () 
   );
   const lost = { Type: 'SMS', MessageID: 'mapped', Destination: '+64211230009', state: 'lost' };
   await receive(lost);
-  await call('reports', 'replay');
-  const [unread] = (await call('reports', 'list', '--state', 'unreadable', '--json')).lines();
+  await call('delivery-reports', 'replay');
+  const [unread] = (await call('delivery-reports', 'list', '--state', 'unreadable', '--json')).lines();
   expect(unread.why).toBe('it has no Status');
   const mapped = { cwd: workspace.folder, env: { ...env, VOLLEY_ACCOUNTS: 'mapped.yaml' } };
-  expect((await volley(['reports', 'replay'], mapped)).stdout).toBe('1 read again.\n');
-  const { lines } = await call('reports', 'list', '--json');
+  expect((await volley(['delivery-reports', 'replay'], mapped)).stdout).toBe('1 read again.\n');
+  const { lines } = await call('delivery-reports', 'list', '--json');
   expect(lines()).toMatchObject([{ state: 'unmatched', status: 'lost', outcome: 'undelivered' }]);
   await opened.ledger.pool.query('DELETE FROM unusual_reports; DELETE FROM inbox_queue; DELETE FROM inbox');
+});
+
+test('volley reports is another name of volley delivery-reports', async () => {
+  const [byAlias, byName] = [await call('reports', 'list'), await call('delivery-reports', 'list')];
+  expect(byAlias).toMatchObject({ code: 0, stdout: byName.stdout });
 });
 
 describe('the reports of a run', () => {
   test('that have not come are missing, oldest first, with the last that was heard', async () => {
     await receive({ ...success, MessageID: messageId, Destination: '+64211230002', Status: 'Pending' });
-    await call('reports', 'replay');
-    const { lines } = await call('reports', 'missing', '--json');
+    await call('delivery-reports', 'replay');
+    const { lines } = await call('delivery-reports', 'missing', '--json');
     expect(lines()).toMatchObject([
       { run, messageId, address: '+64211230001', lastStatus: null },
       { address: '+64211230002', lastStatus: 'Pending' },
       { address: '+64211230003', lastStatus: null },
     ]);
-    expect((await call('reports', 'missing', '--older-than', '1h')).stdout).toBe('No report is missing.\n');
+    expect((await call('delivery-reports', 'missing', '--older-than', '1h')).stdout).toBe(
+      'No delivery report is missing.\n',
+    );
   });
 
   test('are read by a replay where nobody has read them yet, and listed by what became of them', async () => {
@@ -109,8 +116,10 @@ describe('the reports of a run', () => {
       { Type: 'SMSReply', MessageID: messageId, Destination: '+64211230001', Message: 'Thanks \u001b[31m' },
       { Type: 'Smoke' },
     );
-    expect((await call('reports', 'replay', '--json')).lines()).toEqual([{ replayed: 0, failed: 0 }]);
-    const { stdout } = await call('reports', 'list');
+    expect((await call('delivery-reports', 'replay', '--json')).lines()).toEqual([
+      { replayed: 0, failed: 0 },
+    ]);
+    const { stdout } = await call('delivery-reports', 'list');
     for (const words of [
       'conflicting',
       'Bad Number',
@@ -121,7 +130,7 @@ describe('the reports of a run', () => {
     ])
       expect(stdout).toContain(words);
     expect(stdout).not.toContain('\u001b[31m');
-    const { lines } = await call('reports', 'list', '--state', 'applied', '--run', run, '--json');
+    const { lines } = await call('delivery-reports', 'list', '--state', 'applied', '--run', run, '--json');
     expect(lines()).toMatchObject([
       { address: '+64211230001', outcome: 'delivered', price: '0.08', units: '1' },
     ]);
@@ -129,9 +138,11 @@ describe('the reports of a run', () => {
 
   test('are read again by a replay, all of them where that is said, and nothing changes', async () => {
     const before = (await call('report', 'run', run, '--json')).stdout;
-    expect((await call('reports', 'replay')).stdout).toBe('2 read again.\n');
-    expect((await call('reports', 'replay', '--all', '--account', 'sandbox')).stdout).toBe('6 read again.\n');
-    expect((await call('reports', 'replay', '--all', '--since', '2999-01-01')).stdout).toBe(
+    expect((await call('delivery-reports', 'replay')).stdout).toBe('2 read again.\n');
+    expect((await call('delivery-reports', 'replay', '--all', '--account', 'sandbox')).stdout).toBe(
+      '6 read again.\n',
+    );
+    expect((await call('delivery-reports', 'replay', '--all', '--since', '2999-01-01')).stdout).toBe(
       '0 read again.\n',
     );
     expect((await call('report', 'run', run, '--json')).stdout).toBe(before);
@@ -140,7 +151,7 @@ describe('the reports of a run', () => {
   test('that conflict are counted in the report of the run, which says how they are listed', async () => {
     const { stdout } = await call('report', 'run', run);
     expect(stdout).toContain('1 conflicting report of 1 recipient, kept and not counted');
-    const [, words = ''] = /`volley (reports list .*)`/.exec(stdout) ?? [];
+    const [, words = ''] = /`volley (delivery-reports list .*)`/.exec(stdout) ?? [];
     const { lines } = await call(...words.split(' '), '--json');
     expect(lines()).toMatchObject([{ state: 'conflicting', run, result: 'Bad Number' }]);
     const details = (await call('report', 'run', run, '--json')).lines();
@@ -180,7 +191,7 @@ describe('the reports of a run', () => {
 
   test('leave out of the story what is of no message of ours, and say where that is found', async () => {
     const { stderr } = await call('report', 'recipient', '+64211230001');
-    const [, words = ''] = /1 more report is .*`volley (reports list .*)`/.exec(stderr) ?? [];
+    const [, words = ''] = /1 more report is .*`volley (delivery-reports list .*)`/.exec(stderr) ?? [];
     const { lines } = await call(...words.split(' '), '--json');
     expect(lines().map(({ messageId, state }) => [messageId, state])).toContainEqual([
       'nobody-knows',
@@ -191,8 +202,8 @@ describe('the reports of a run', () => {
 
   test('whose price cannot be read are applied, and listed by what is wrong with them', async () => {
     await receive({ ...success, MessageID: messageId, Destination: '+64211230003', Price: '0,08' });
-    await call('reports', 'replay');
-    const { lines } = await call('reports', 'list', '--json');
+    await call('delivery-reports', 'replay');
+    const { lines } = await call('delivery-reports', 'list', '--json');
     const [flawed] = lines().filter(({ state }) => state === 'applied');
     expect(flawed).toMatchObject({
       address: '+64211230003',
@@ -202,7 +213,7 @@ describe('the reports of a run', () => {
     expect((await call('report', 'recipient', '+64211230003')).stdout).toContain(
       'its Price "0,08" is no decimal',
     );
-    expect((await call('reports', 'list', '--state', 'inbound')).stdout).not.toContain('0,08');
+    expect((await call('delivery-reports', 'list', '--state', 'inbound')).stdout).not.toContain('0,08');
   });
 
   test('are listed as CSV that says the same, with no text that a spreadsheet would compute', async () => {
@@ -212,8 +223,8 @@ describe('the reports of a run', () => {
       Destination: '+64211230003',
       Message: '=1+1,"x"\nNo',
     });
-    await call('reports', 'replay');
-    const words = ['reports', 'list', '--state', 'inbound', 'applied', '--run', run];
+    await call('delivery-reports', 'replay');
+    const words = ['delivery-reports', 'list', '--state', 'inbound', 'applied', '--run', run];
     const rows: Record<string, string>[] = parse((await call(...words, '--csv')).stdout, { columns: true });
     const listed = (await call(...words, '--json')).lines();
     expect(rows.map((row) => row['Received (UTC)'])).toEqual(listed.map(({ receivedAt }) => receivedAt));
@@ -239,9 +250,9 @@ test.each([
   [['report', 'recipient', 'a b'], 'a b'],
   [['report', 'recipient', '12AB34CD'], 'No run has this MessageID or job number'],
   [['report', 'recipient', '+6421', '--limit', '0'], 'above 0'],
-  [['reports', 'missing', '--run', 'nothing'], 'There is no such run'],
-  [['reports', 'replay', '--since', 'yesterday'], 'expected a time in UTC'],
-  [['reports', 'list', '--state', 'lost'], 'applied'],
+  [['delivery-reports', 'missing', '--run', 'nothing'], 'There is no such run'],
+  [['delivery-reports', 'replay', '--since', 'yesterday'], 'expected a time in UTC'],
+  [['delivery-reports', 'list', '--state', 'lost'], 'applied'],
 ])('%j is refused with what is wrong', async (words, said) => {
   const { code, stderr, stdout } = await call(...words);
   expect([code, stdout]).toEqual([2, '']);
