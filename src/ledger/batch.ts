@@ -26,9 +26,9 @@ export type Batch<Row> = {
    * SQL: the rows as a table that has these columns.
    *
    * @param first number of the parameter that is the first column; the others follow
-   * @param place name of one more column that numbers the rows from 1, in the order of the batch
+   * @param ordinality name of one more column that numbers the rows from 1, in the order of the batch
    */
-  table(alias: string, first?: number, place?: string): string;
+  table(alias: string, first?: number, ordinality?: string): string;
   values(rows: readonly Row[]): unknown[][];
 };
 
@@ -37,10 +37,10 @@ export function batchOf<Row>(columns: Columns<Row>): Batch<Row> {
   const each = Object.values(columns);
   return {
     columns: names.join(', '),
-    table: (alias, first = 1, place) => {
+    table: (alias, first = 1, ordinality) => {
       const arrays = each.map(([type], at) => `$${first + at}::${type}[]`);
-      const all = place === undefined ? names : [...names, place];
-      return `unnest(${arrays.join(', ')})${place === undefined ? '' : ' WITH ORDINALITY'} AS ${alias} (${all.join(', ')})`;
+      const all = ordinality === undefined ? names : [...names, ordinality];
+      return `unnest(${arrays.join(', ')})${ordinality === undefined ? '' : ' WITH ORDINALITY'} AS ${alias} (${all.join(', ')})`;
     },
     values: (rows) => each.map(([, value]) => rows.map((row) => value(row))),
   };

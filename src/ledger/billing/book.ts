@@ -54,12 +54,12 @@ const sliceKeys = batchOf<SliceKey>({
 async function book(client: Transaction, limits: BookingLimits | null): Promise<boolean> {
   await client.query("SET LOCAL work_mem = '64MB'; SET LOCAL jit = off");
   await client.query(`
-    WITH noted AS (
+    WITH reopened AS (
       DELETE FROM billing_reopened_requests RETURNING run_id, request
     )
     INSERT INTO billing_slices (run_id, slice, open)
     SELECT DISTINCT n.run_id, s.slice, true
-    FROM noted n
+    FROM reopened n
     CROSS JOIN ${sliceOf('n')} s
     ON CONFLICT (run_id, slice) DO UPDATE SET open = true
   `);
@@ -79,16 +79,16 @@ async function book(client: Transaction, limits: BookingLimits | null): Promise<
     `
     WITH open_slice AS MATERIALIZED (
       SELECT * FROM ${sliceKeys.table('open_slice', 3)}
-    ), single AS (
+    ), booked_changes AS (
       DELETE FROM billing_changes
       WHERE ctid = ANY (ARRAY(SELECT ctid FROM billing_changes c WHERE NOT ${hasUnknownSendTime('c')} LIMIT $1))
       RETURNING *
-    ), together AS (
+    ), booked_outcomes AS (
       DELETE FROM billing_outcomes
       WHERE ctid = ANY (ARRAY(SELECT ctid FROM billing_outcomes LIMIT $2))
       RETURNING *
     ), change AS (
-      ${pendingChanges('single', 'together')}
+      ${pendingChanges('booked_changes', 'booked_outcomes')}
     ), ${pendingClauses}, booked AS (
       INSERT INTO billing_entries AS n (${keyColumns.join(', ')}, booked, ${figureColumns.join(', ')})
       SELECT ${keyColumns.join(', ')}, greatest(sent, ${closedUntil}), ${figureColumns.join(', ')}
@@ -96,14 +96,14 @@ async function book(client: Transaction, limits: BookingLimits | null): Promise<
       ORDER BY ${keyColumns.join(', ')}
       ON CONFLICT (${keyColumns.join(', ')}, booked) DO UPDATE
       SET ${figureColumns.map((column) => `${column} = n.${column} + excluded.${column}`).join(', ')}
-    ), shut AS (
+    ), closed AS (
       UPDATE billing_slices b
       SET open = s.state <> 'done'
       FROM open_slice
       JOIN slices s USING (run_id, slice)
       WHERE b.run_id = open_slice.run_id AND b.slice = open_slice.slice
     )
-    SELECT (SELECT count(*)::integer FROM single) AS changes, (SELECT count(*)::integer FROM together) AS outcomes
+    SELECT (SELECT count(*)::integer FROM booked_changes) AS changes, (SELECT count(*)::integer FROM booked_outcomes) AS outcomes
     `,
     [limits?.changes ?? null, limits?.outcomes ?? null, ...sliceKeys.values(slices)],
   );

@@ -56,7 +56,7 @@ export function streamCampaignRuns(
     SELECT run_id AS run, campaign, account, channel, state, created_at AS "plannedAt", begun_at AS "begunAt",
            finished_at AS "finishedAt", ${figures}, currency,
            round(${duration}, 1)::text AS seconds, round(requests / nullif(${duration}, 0), 1)::text AS "requestsPerSecond"
-    FROM whole
+    FROM figures_of_run
     ORDER BY created_at DESC, run_id DESC
   `;
   return streamRows<CampaignRun>(client, 'campaign_runs', { sql, values: queryValues(query) }, 1_000);
@@ -69,7 +69,7 @@ export async function sumCampaignRuns(client: Transaction, query: CampaignQuery)
     `
     ${runClauses}
     SELECT ${figures}, currency
-    FROM (SELECT currency, ${sums} FROM whole GROUP BY currency) whole
+    FROM (SELECT currency, ${sums} FROM figures_of_run GROUP BY currency) figures_of_run
     ORDER BY currency NULLS LAST
     `,
     queryValues(query),
@@ -96,27 +96,27 @@ const figures = `
   round(100.0 * delivered / nullif(accepted, 0), 1)::text AS "deliveredShare"`;
 
 const runClauses = `
-  WITH ${entryClauses}, wanted AS MATERIALIZED (
+  WITH ${entryClauses}, selected_runs AS MATERIALIZED (
     SELECT run_id, campaign, account, channel, state, created_at, finished_at, rates ->> 'currency' AS currency,
            contacts_read, contacts_invalid + contacts_duplicate + contacts_suppressed AS contacts_left_out
     FROM runs
     WHERE (cardinality($1::text[]) = 0 OR campaign = ANY ($1))
       AND ($2::text IS NULL OR created_at >= $2::timestamp AT TIME ZONE $4)
       AND ($3::text IS NULL OR created_at < $3::timestamp AT TIME ZONE $4)
-  ), come_to AS (
+  ), sums AS (
     SELECT run_id, ${billedColumns.map((column) => `sum(${column}) AS ${column}`).join(', ')}
     FROM entry
-    WHERE run_id IN (SELECT run_id FROM wanted)
+    WHERE run_id IN (SELECT run_id FROM selected_runs)
     GROUP BY run_id
   ), begun AS (
     SELECT run_id, min(changed_at) AS begun_at
     FROM run_states
-    WHERE state = 'running' AND run_id IN (SELECT run_id FROM wanted)
+    WHERE state = 'running' AND run_id IN (SELECT run_id FROM selected_runs)
     GROUP BY run_id
-  ), whole AS (
-    SELECT wanted.*, begun_at, ${billedColumns.map((column) => `coalesce(${column}, 0) AS ${column}`).join(', ')}
-    FROM wanted
-    LEFT JOIN come_to USING (run_id)
+  ), figures_of_run AS (
+    SELECT selected_runs.*, begun_at, ${billedColumns.map((column) => `coalesce(${column}, 0) AS ${column}`).join(', ')}
+    FROM selected_runs
+    LEFT JOIN sums USING (run_id)
     LEFT JOIN begun USING (run_id)
   )`;
 

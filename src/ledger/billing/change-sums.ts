@@ -36,10 +36,10 @@ export const changeSumClauses = `
       FROM placed_change d
       JOIN runs r USING (run_id)
       FULL JOIN changed_slice s ON s.run_id = d.run_id AND s.slice = d.slice
-      CROSS JOIN LATERAL (SELECT d.request - s.first_request + 1 AS place) p
+      CROSS JOIN LATERAL (SELECT d.request - s.first_request + 1 AS offset) p
       CROSS JOIN LATERAL (
         SELECT coalesce(
-          d.row_sent, ${timeAfter('s.base_at', 's.finished_ms[p.place] - s.took_ms[p.place]')}, s.claimed_at, r.created_at
+          d.row_sent, ${timeAfter('s.base_at', 's.finished_ms[p.offset] - s.took_ms[p.offset]')}, s.claimed_at, r.created_at
         ) AS sent
       ) t
       GROUP BY 1, 2, 3, 4, 5, 6

@@ -154,7 +154,7 @@ export async function moveOutcomesToLastAttempt(
       JOIN attempts a ON a.run_id = t.run_id AND a.request = t.request AND a.attempt = t.former
       JOIN recipient_outcomes o ON o.run_id = t.run_id AND o.request = t.request
       WHERE o.outcome <> 'cancelled'
-    ), kept AS (
+    ), redated AS (
       UPDATE billing_changes c
       SET sent = k.former
       FROM (SELECT DISTINCT run_id, request, former FROM known) k

@@ -126,7 +126,7 @@ const comparison = `
            coalesce(i.request, c.request) AS request, c.address, c.outcome, c.units, c.price
     FROM invoiced i
     FULL JOIN recipient c ON c.run_id = i.run_id AND c.request = i.request AND c.compared = i.address
-  ), judged AS (
+  ), verdict AS (
     SELECT p.*, w.state, w.reason, w.sub_account, w.department, w.charge_code, r.purged_at,
            coalesce(p.message_id, w.message_id) AS known_as, w.sent_at, w.in_period, w.in_scope,
            CASE
@@ -158,9 +158,9 @@ const comparison = `
            'hasUnits', units IS NOT NULL, 'sameUnits', invoiced_units IS NOT DISTINCT FROM coalesce(units, 0),
            'state', state, 'reason', reason, 'purged', purged_at IS NOT NULL, 'hasRecipient', address IS NOT NULL,
            'divided', state = 'rejected' AND address IS NULL AND EXISTS (
-             SELECT FROM request_states h WHERE h.run_id = judged.run_id AND h.divided_from = judged.request
+             SELECT FROM request_states h WHERE h.run_id = verdict.run_id AND h.divided_from = verdict.request
            )
          )
-  FROM judged
+  FROM verdict
   CROSS JOIN LATERAL (SELECT to_char(sent_at AT TIME ZONE $1, 'YYYY-MM-DD HH24:MI') AS at) sent
 `;

@@ -164,7 +164,7 @@ export async function reportBilling(client: Transaction, query: BillingQuery): P
 
 function buildStatement({ by, from, until, timeZone, filter }: BillingQuery) {
   const values: unknown[] = [timeZone, from, until];
-  const wanted = filterDimensions.flatMap((dimension) => {
+  const conditions = filterDimensions.flatMap((dimension) => {
     const allowed = filter[dimension];
     if (allowed === undefined) return [];
     values.push(
@@ -176,8 +176,8 @@ function buildStatement({ by, from, until, timeZone, filter }: BillingQuery) {
       `AND (${column} = ANY ($${values.length - 1}::text[]) OR ($${values.length} AND ${column} IS NULL))`,
     ];
   });
-  const dimensions = by.map((dimension, place) => `${dimensionColumns[dimension]} AS d${place}`);
-  const names = by.map((_, place) => `d${place}`);
+  const dimensions = by.map((dimension, index) => `${dimensionColumns[dimension]} AS d${index}`);
+  const names = by.map((_, index) => `d${index}`);
   const sums = figureColumns.map((column) => `sum(line.${column}) AS ${column}`);
   const figures = Object.entries(figureSql).map(([name, sql]) => `${sql} AS "${name}"`);
   const grouping = ['correction_of', 'currency', ...names].join(', ');
@@ -195,8 +195,8 @@ function buildStatement({ by, from, until, timeZone, filter }: BillingQuery) {
       -- Few of many, before anything is sorted.
       SELECT ${[...dimensions, 'channel', 'currency', 'correction_of', ...sums].join(', ')}
       FROM booked_line line
-      WHERE true ${wanted.join(' ')}
-      GROUP BY ${[...names, 'channel', 'currency', 'correction_of'].map((_, place) => place + 1).join(', ')}
+      WHERE true ${conditions.join(' ')}
+      GROUP BY ${[...names, 'channel', 'currency', 'correction_of'].map((_, index) => index + 1).join(', ')}
     )
     SELECT ARRAY[${names.join(', ')}]::text[] AS values, currency, correction_of AS "correctionOf",
            grouping(correction_of) = 1 AS "isTotal", bool_or(correction_of IS NOT NULL) AS corrections,

@@ -47,17 +47,17 @@ const ordinaryRequestsClause = `
                  OFFSET 0
                )
                ELSE '{}'
-             END AS others
+             END AS with_rows
       OFFSET 0
     ) a
     CROSS JOIN LATERAL (
       SELECT first_sent,
-             c.tariffs IS NULL AND cardinality(a.others) = 0 AND noted = cardinality(c.envelopes)
+             c.tariffs IS NULL AND cardinality(a.with_rows) = 0 AND recorded = cardinality(c.envelopes)
                AND first_sent = last_sent AND c.envelopes[1] = ALL (c.envelopes) AS is_one
       FROM (
         SELECT ${quarterOf(timeAfter('s.base_at', 'min(n.finished_ms - n.took_ms)'))} AS first_sent,
                ${quarterOf(timeAfter('s.base_at', 'max(n.finished_ms - n.took_ms)'))} AS last_sent,
-               count(n.took_ms) AS noted
+               count(n.took_ms) AS recorded
         FROM unnest(a.finished_ms, a.took_ms) AS n (finished_ms, took_ms)
       ) n
       OFFSET 0
@@ -79,7 +79,7 @@ const ordinaryRequestsClause = `
         SELECT r.*, a.finished_ms[r.request_offset + 1] - a.took_ms[r.request_offset + 1] AS started_ms
         FROM unnest(c.request_offsets, c.positions, c.parts, c.tariffs) AS r (request_offset, position, parts, tariff)
       ) r
-      WHERE NOT b.is_one AND c.first_request + r.request_offset <= s.claimed_to AND r.request_offset <> ALL (a.others)
+      WHERE NOT b.is_one AND c.first_request + r.request_offset <= s.claimed_to AND r.request_offset <> ALL (a.with_rows)
     ) p
   )`;
 

@@ -61,8 +61,8 @@ const reportColumns = batchOf<RequestKey & ParsedReport<'delivery'>>({
 
 const statement = `
   WITH matched AS MATERIALIZED (
-    SELECT r.*, c.slice, c.envelopes[r.request - c.first_request + 1] AS envelope, c.positions[p.place] AS position,
-           coalesce(c.tariffs[p.place], 0) AS tariff, u.channel
+    SELECT r.*, c.slice, c.envelopes[r.request - c.first_request + 1] AS envelope, c.positions[p.index] AS position,
+           coalesce(c.tariffs[p.index], 0) AS tariff, u.channel
     FROM ${reportColumns.table('r', 2)}
     JOIN runs u ON u.run_id = r.run_id AND u.account = r.account
     CROSS JOIN LATERAL (
@@ -82,11 +82,11 @@ const statement = `
     CROSS JOIN LATERAL (
       -- Services leave out the plus sign.
       SELECT coalesce(array_position(c.addresses, r.address, q.first),
-                      array_position(c.addresses, '+' || r.address, q.first)) AS place
+                      array_position(c.addresses, '+' || r.address, q.first)) AS index
       OFFSET 0
     ) p
     JOIN ${acceptanceOf('r.run_id', 'r.request')} a ON a.accepted
-    WHERE c.first_request + c.request_offsets[p.place] = r.request
+    WHERE c.first_request + c.request_offsets[p.index] = r.request
   ), ${tariffClause('matched')}, written AS (
     -- In the order of the key, so that two that write the same recipients wait for each other, not crosswise.
     INSERT INTO recipient_outcomes
@@ -99,7 +99,7 @@ const statement = `
     ORDER BY m.run_id, m.request, m.position, m.report_id
     ON CONFLICT DO NOTHING
     RETURNING run_id, request, position, outcome, units, price, report_id
-  ), noted AS (${recordFirstOutcomes(`
+  ), recorded AS (${recordFirstOutcomes(`
       SELECT *
       FROM (
         -- A FULL JOIN is done by hashing: planned for one row, it would hold each of a batch against all the others.

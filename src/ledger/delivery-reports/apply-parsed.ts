@@ -44,9 +44,9 @@ export async function applyParsedReports(
   const deliveries = reports.filter(isOf('delivery'));
   const replies = reports.filter(isOf('inbound'));
   const named = [...deliveries, ...replies];
-  const places = await findRecipients(client, named, requests, sharing.webhooks);
+  const found = await findRecipients(client, named, requests, sharing.webhooks);
   const recipients = new Map<string, MatchedRecipient>();
-  for (const [place, recipient] of places) recipients.set(named[place]?.report ?? '', recipient);
+  for (const [index, recipient] of found) recipients.set(named[index]?.report ?? '', recipient);
 
   const priceOutliers = await findPriceOutliers(client, deliveries, recipients);
   if (before.length > 0) await lockOutcomes(client, [...before, ...recipients.values()]);

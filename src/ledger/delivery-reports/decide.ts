@@ -100,7 +100,7 @@ async function insertFirstOutcomes(
       -- Locks the row, and writes nothing.
       ON CONFLICT (run_id, request, position) DO UPDATE SET report_id = o.report_id WHERE false
       RETURNING *
-    ), noted AS (${recordOutcomeChanges('SELECT 1 AS sign, * FROM decided')}
+    ), recorded AS (${recordOutcomeChanges('SELECT 1 AS sign, * FROM decided')}
     )
     SELECT run_id AS run, request, position FROM decided
     `,
@@ -148,7 +148,7 @@ async function redecideOutcomes(
         SELECT FROM recipient_outcomes o
         WHERE o.run_id = r.run_id AND o.request = r.request AND o.position = r.position AND o.outcome = 'cancelled'
       )
-    ), said AS MATERIALIZED (
+    ), final_reports AS MATERIALIZED (
       SELECT r.*, k.report_id, k.outcome, k.result, k.units, k.price, k.received_at,
              first_value(k.report_id) OVER arrival AS decider, first_value(k.outcome) OVER arrival AS decided
       FROM recipient r
@@ -167,7 +167,7 @@ async function redecideOutcomes(
              max(received_at) FILTER (WHERE report_id = decider) AS received_at,
              (array_agg(units ORDER BY report_id) FILTER (WHERE units IS NOT NULL AND outcome = decided))[1] AS units,
              (array_agg(price ORDER BY report_id) FILTER (WHERE price IS NOT NULL AND outcome = decided))[1] AS price
-      FROM said
+      FROM final_reports
       GROUP BY run_id, request, position, decider, decided
     ), marked AS (
       UPDATE unusual_reports k
@@ -177,7 +177,7 @@ async function redecideOutcomes(
                                  WHEN s.outcome = d.decided THEN 'unchanged'
                                  ELSE 'conflicting' END AS state
         FROM (
-          SELECT run_id, request, position, report_id, outcome FROM said
+          SELECT run_id, request, position, report_id, outcome FROM final_reports
           UNION
           SELECT run_id, request, position, report_id, outcome FROM unusual_reports WHERE report_id = ANY ($1::bigint[])
         ) s
@@ -186,7 +186,7 @@ async function redecideOutcomes(
       WHERE k.report_id = m.report_id AND k.state <> m.state
     ), before AS MATERIALIZED (
       SELECT o.* FROM recipient r JOIN recipient_outcomes o USING (run_id, request, position)
-    ), forgotten AS (
+    ), deleted AS (
       DELETE FROM recipient_outcomes o
       USING recipient r
       WHERE o.run_id = r.run_id AND o.request = r.request AND o.position = r.position
@@ -213,7 +213,7 @@ async function redecideOutcomes(
     ${recordOutcomeChanges(`
       SELECT 1 AS sign, * FROM written
       UNION ALL
-      SELECT -1, * FROM forgotten
+      SELECT -1, * FROM deleted
       UNION ALL
       SELECT -1, b.* FROM before b JOIN written w USING (run_id, request, position)`)}
     `,

@@ -34,7 +34,7 @@ const subjects = batchOf<ReportSubject & { readonly request: RequestKey | undefi
  *   Of several requests that were given this number, it is the last one that was answered before the report came.
  * - in the parts of a request that was divided. The report is about the whole one, so it proves nothing of the part.
  *
- * @returns by the place of the report in the list
+ * @returns by the index of the report in the list
  */
 export async function findByJobNumberOrPart(
   client: Transaction,
@@ -45,20 +45,20 @@ export async function findByJobNumberOrPart(
   const named = reports.map((report) => ({ ...report, request: findNamedRequest(report, requests) }));
   // Each step looks by a key, one report after the other: without the limits a plan that knows nothing of a run that was
   // just sent joins all of its requests, which takes half a minute where this takes 20 ms.
-  const { rows } = await client.query<MatchedRecipient & { readonly place: number }>(
+  const { rows } = await client.query<MatchedRecipient & { readonly index: number }>(
     `
     WITH RECURSIVE report AS MATERIALIZED (
       SELECT *
-      FROM ${subjects.table('report', 3, 'place')}
+      FROM ${subjects.table('report', 3, 'index')}
     ), by_message AS MATERIALIZED (
-      SELECT r.place, q.run_id, q.request, interval '0' AS later, r.received_at AS answered_at
+      SELECT r.index, q.run_id, q.request, interval '0' AS later, r.received_at AS answered_at
       FROM report r
       JOIN runs u ON u.run_id = r.run_id AND ${mayConcern('u.account', 'r.account', '$1', '$2')}
       JOIN ${requestOf('r.run_id', 'r.request')} q ON true
     ), named AS (
       SELECT *, true AS whole FROM by_message
       UNION ALL
-      SELECT r.place, j.run_id, j.request, greatest(j.answered_at - r.received_at, interval '0'), j.answered_at, true
+      SELECT r.index, j.run_id, j.request, greatest(j.answered_at - r.received_at, interval '0'), j.answered_at, true
       FROM report r
       CROSS JOIN LATERAL (
         SELECT run_id, request, answered_at
@@ -67,18 +67,18 @@ export async function findByJobNumberOrPart(
         ORDER BY job_number, account, run_id, request
         LIMIT ${maxRequestsPerNumber}
       ) j
-      WHERE r.place NOT IN (SELECT place FROM by_message)
+      WHERE r.index NOT IN (SELECT index FROM by_message)
       UNION ALL
-      SELECT n.place, n.run_id, part.request, n.later, n.answered_at, false
+      SELECT n.index, n.run_id, part.request, n.later, n.answered_at, false
       FROM named n
       CROSS JOIN LATERAL (
         SELECT request FROM requests WHERE run_id = n.run_id AND divided_from = n.request ORDER BY request LIMIT 2
       ) part
     )
-    SELECT DISTINCT ON (n.place) CAST(n.place - 1 AS integer) AS place, n.run_id AS run, n.request, c.position,
+    SELECT DISTINCT ON (n.index) CAST(n.index - 1 AS integer) AS index, n.run_id AS run, n.request, c.position,
            n.whole AS "isProof", c.state
     FROM named n
-    JOIN report r USING (place)
+    JOIN report r USING (index)
     CROSS JOIN LATERAL (
       SELECT q.state, a.position
       FROM ${requestOf('n.run_id', 'n.request')} q
@@ -89,9 +89,9 @@ export async function findByJobNumberOrPart(
       ORDER BY a.address = r.address DESC, a.position
       LIMIT 1
     ) c
-    ORDER BY n.place, n.later, n.answered_at DESC, n.run_id, n.request
+    ORDER BY n.index, n.later, n.answered_at DESC, n.run_id, n.request
     `,
     [...sharedColumns(webhooks), ...subjects.values(named)],
   );
-  return new Map(rows.map(({ place, ...recipient }) => [place, recipient]));
+  return new Map(rows.map(({ index, ...recipient }) => [index, recipient]));
 }

@@ -18,7 +18,7 @@ import {
  * those with the same webhook); none that was left out of its request. Addresses are the same characters nearly always, else capitals and a plus sign may differ. A
  * recipient that is not found so is looked for by job number, and in what the request was divided into.
  *
- * @returns by the place of the report in the list
+ * @returns by the index of the report in the list
  */
 export async function findRecipients(
   client: Transaction,
@@ -27,7 +27,7 @@ export async function findRecipients(
   webhooks: readonly AccountShare[],
 ): Promise<ReadonlyMap<number, MatchedRecipient>> {
   const found = await findByRequest(client, reports, requests, webhooks);
-  const unmatched = reports.flatMap((report, place) => (found.has(place) ? [] : [{ report, place }]));
+  const unmatched = reports.flatMap((report, index) => (found.has(index) ? [] : [{ report, index }]));
   if (unmatched.length === 0) return found;
   const elsewhere = await findByJobNumberOrPart(
     client,
@@ -35,15 +35,15 @@ export async function findRecipients(
     requests,
     webhooks,
   );
-  for (const [index, recipient] of elsewhere) {
-    const place = unmatched[index]?.place;
-    if (place !== undefined) found.set(place, recipient);
+  for (const [unmatchedIndex, recipient] of elsewhere) {
+    const index = unmatched[unmatchedIndex]?.index;
+    if (index !== undefined) found.set(index, recipient);
   }
   return found;
 }
 
-const subjects = batchOf<ReportSubject & RequestKey & { readonly place: number }>({
-  place: ['integer', ({ place }) => place],
+const subjects = batchOf<ReportSubject & RequestKey & { readonly index: number }>({
+  index: ['integer', ({ index }) => index],
   run_id: ['text', ({ run }) => run],
   request: ['integer', ({ request }) => request],
   address: ['text', ({ address }) => address],
@@ -56,17 +56,17 @@ async function findByRequest(
   requests: NamedRequests,
   webhooks: readonly AccountShare[],
 ): Promise<Map<number, MatchedRecipient>> {
-  const named = reports.flatMap((report, place) => {
+  const named = reports.flatMap((report, index) => {
     const request = findNamedRequest(report, requests);
-    return request ? [{ ...report, ...request, place }] : [];
+    return request ? [{ ...report, ...request, index }] : [];
   });
   if (named.length === 0) return new Map();
   // Not a prepared statement: a plan from when the tables were small would read all of them for every batch.
-  const { rows } = await client.query<Omit<MatchedRecipient, 'isProof'> & { readonly place: number }>(
+  const { rows } = await client.query<Omit<MatchedRecipient, 'isProof'> & { readonly index: number }>(
     `
-    SELECT f.place, f.run_id AS run, f.request, f.position, f.state
+    SELECT f.index, f.run_id AS run, f.request, f.position, f.state
     FROM (
-      SELECT r.place, r.run_id, r.request, p.position,
+      SELECT r.index, r.run_id, r.request, p.position,
              CASE WHEN a.accepted THEN 'accepted'
                   ELSE (SELECT state FROM requests_between(r.run_id, r.request, r.request) LIMIT 1)
              END AS state
@@ -86,5 +86,5 @@ async function findByRequest(
     `,
     [...sharedColumns(webhooks), ...subjects.values(named)],
   );
-  return new Map(rows.map(({ place, ...recipient }) => [place, { ...recipient, isProof: true }]));
+  return new Map(rows.map(({ index, ...recipient }) => [index, { ...recipient, isProof: true }]));
 }

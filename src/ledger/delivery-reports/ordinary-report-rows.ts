@@ -40,7 +40,7 @@ export async function addRowsOfDecidingReports(
   recipients: readonly RecipientKey[],
 ): Promise<void> {
   await client.query({
-    name: 'keep-deciders',
+    name: 'add-rows-of-deciding-reports',
     text: insertDecidingReports,
     values: recipientKeys.values(recipients),
   });

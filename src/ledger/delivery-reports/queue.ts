@@ -30,7 +30,7 @@ export async function dequeueReports(client: Transaction, limit: number, now: Da
   const { rows } = await client.query<QueuedReport>({
     name: 'take-reports',
     text: `
-    WITH taken AS (
+    WITH dequeued AS (
       DELETE FROM inbox_queue
       WHERE entry = ANY (ARRAY(
         SELECT entry
@@ -56,7 +56,7 @@ export async function dequeueReports(client: Transaction, limit: number, now: Da
            reread
     FROM (
       -- One that was replayed while it was waiting is in two entries.
-      SELECT report_id, min(attempts) AS attempts, bool_or(reread) AS reread FROM taken, unnest(report_ids) report_id GROUP BY report_id
+      SELECT report_id, min(attempts) AS attempts, bool_or(reread) AS reread FROM dequeued, unnest(report_ids) report_id GROUP BY report_id
     ) reports
     JOIN inbox USING (report_id)
     ORDER BY report_id

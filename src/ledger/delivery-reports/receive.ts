@@ -68,7 +68,7 @@ const receiveStatement = `
   ), received AS MATERIALIZED (
     SELECT calls.*
     FROM fresh
-    CROSS JOIN ${calls.table('calls', 3, 'place')}
+    CROSS JOIN ${calls.table('calls', 3, 'index')}
   ), signed AS (
     -- In the order of the key, so that two that write the same signatures wait for each other, not crosswise.
     INSERT INTO signed_calls (account, digest, received_at)
@@ -83,23 +83,23 @@ const receiveStatement = `
     INSERT INTO inbox (account, received_at, method, content_type, headers, body)
     SELECT account, received_at, method, content_type, headers, substr($2::bytea, start, bytes)
     FROM received
-    WHERE signature IS NULL OR place IN (
-      SELECT min(r.place)
+    WHERE signature IS NULL OR index IN (
+      SELECT min(r.index)
       FROM received r
       JOIN signed n ON n.account = r.account AND n.digest = r.signature
       GROUP BY r.account, r.signature
     )
-    ORDER BY place
+    ORDER BY index
     RETURNING report_id, received_at, octet_length(body) AS bytes
   )
   INSERT INTO inbox_queue (due_at, report_ids, bytes)
   SELECT min(received_at), array_agg(report_id ORDER BY report_id), sum(bytes)
   FROM (
-    SELECT *, sum(bytes) OVER in_order AS bytes_so_far, row_number() OVER in_order AS place
+    SELECT *, sum(bytes) OVER in_order AS bytes_so_far, row_number() OVER in_order AS index
     FROM stored
     WINDOW in_order AS (ORDER BY report_id ROWS UNBOUNDED PRECEDING)
   ) sized
-  GROUP BY div(bytes_so_far, ${maxEntryBytes}), div(place, ${maxEntryReports})
+  GROUP BY div(bytes_so_far, ${maxEntryBytes}), div(index, ${maxEntryReports})
 `;
 
 export async function deleteBatches(pool: pg.Pool, receivedBefore: Date): Promise<void> {

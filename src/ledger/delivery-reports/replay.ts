@@ -28,11 +28,11 @@ export async function replayReports(
       INSERT INTO inbox_queue (due_at, report_ids, bytes, reread)
       SELECT $3, array_agg(report_id ORDER BY report_id), sum(bytes), true
       FROM (
-        SELECT report_id, bytes, sum(bytes) OVER in_order AS bytes_so_far, row_number() OVER in_order AS place
+        SELECT report_id, bytes, sum(bytes) OVER in_order AS bytes_so_far, row_number() OVER in_order AS index
         FROM replayed
         WINDOW in_order AS (ORDER BY report_id ROWS UNBOUNDED PRECEDING)
       ) sized
-      GROUP BY div(bytes_so_far, ${maxEntryBytes}), div(place, ${maxEntryReports})
+      GROUP BY div(bytes_so_far, ${maxEntryBytes}), div(index, ${maxEntryReports})
       ORDER BY min(report_id)
     )
     SELECT count(*)::integer AS reports FROM replayed

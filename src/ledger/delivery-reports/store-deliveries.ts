@@ -16,12 +16,12 @@ export async function storeDeliveries(
   priceOutliers: ReadonlyMap<string, PriceOutlier>,
 ): Promise<void> {
   if (deliveries.length === 0) return;
-  const kept = deliveries.map((reading): StoredDelivery => {
+  const stored = deliveries.map((reading): StoredDelivery => {
     const recipient = recipients.get(reading.report);
     const detail = reading.parseProblem ?? outlierMessage(priceOutliers.get(reading.report));
     return { ...reading, recipient, state: stateOf(reading, recipient), detail };
   });
-  await client.query({ name: 'keep-deliveries', text: storeStatement, values: storedColumns.values(kept) });
+  await client.query({ name: 'store-deliveries', text: storeStatement, values: storedColumns.values(stored) });
 }
 
 type StoredDelivery = ParsedReport<'delivery'> & {
@@ -63,7 +63,7 @@ export const replaceEarlierReport = `
 const storeStatement = `
   INSERT INTO unusual_reports (${storedColumns.columns})
   SELECT *
-  FROM ${storedColumns.table('said')}
+  FROM ${storedColumns.table('stored')}
   ${replaceEarlierReport}
 `;
 

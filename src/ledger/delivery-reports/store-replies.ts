@@ -85,7 +85,7 @@ export async function storeUnreadable(
 ): Promise<void> {
   if (unreadable.length === 0) return;
   await client.query({
-    name: 'keep-unreadable',
+    name: 'store-unreadable',
     text: `
     INSERT INTO unusual_reports AS k (report_id, account, received_at, state, detail)
     SELECT report_id, account, received_at, 'unreadable', why

@@ -94,11 +94,11 @@ async function mergeEnvelopes(client: Transaction): Promise<void> {
     WITH alike AS (
       SELECT DISTINCT hashtextextended(fields, 0) AS hash
       FROM staged_envelopes
-      WHERE again
+      WHERE maybe_repeated
     )
     SELECT envelope, first
     FROM (
-      SELECT envelope, min(envelope) OVER (PARTITION BY fields, others, zones) AS first
+      SELECT envelope, min(envelope) OVER (PARTITION BY fields, other_fields, zones) AS first
       FROM staged_envelopes
       JOIN alike ON hash = hashtextextended(fields, 0)
     ) compared
@@ -128,8 +128,8 @@ async function removeReachedByRelatives(
   await lockLineage(client, campaign);
   const relatives = await findRelatives(client, sources);
   const chosen = sourceRun === null ? [] : await findAncestors(client, sourceRun);
-  const others = relatives.filter(({ run }) => !chosen.includes(run));
-  return removeReached(client, recipientColumn, channel, toComparedRuns(others, identity));
+  const relativesToCompare = relatives.filter(({ run }) => !chosen.includes(run));
+  return removeReached(client, recipientColumn, channel, toComparedRuns(relativesToCompare, identity));
 }
 
 /** How many recipients each envelope has, and how many requests and recipients stand before its first. Those of a window are in a row. */

@@ -63,8 +63,8 @@ export async function insertContactFiles(
   await client.query(
     `
     INSERT INTO contact_files (run_id, file, ${fileColumns.columns})
-    SELECT $1, place - 1, ${fileColumns.columns}
-    FROM ${fileColumns.table('file', 2, 'place')}
+    SELECT $1, number - 1, ${fileColumns.columns}
+    FROM ${fileColumns.table('file', 2, 'number')}
     `,
     [run, ...fileColumns.values(contactFiles)],
   );
@@ -103,8 +103,8 @@ export async function insertEnvelopes(client: Transaction, { run, window }: Plan
     INSERT INTO envelopes (run_id, envelope, fields, keypads, files, audio, sub_account, department, charge_code,
                            window_index)
     SELECT $1, z.envelope, CAST(s.fields AS jsonb)${window ? ' || w.fields' : ''},
-           coalesce(CAST(s.others AS jsonb) -> 'keypads', '[]'), coalesce(CAST(s.others AS jsonb) -> 'files', '[]'),
-           coalesce(CAST(s.others AS jsonb) -> 'audio', '{}'), s.sub_account, s.department, s.charge_code, z.window_index
+           coalesce(CAST(s.other_fields AS jsonb) -> 'keypads', '[]'), coalesce(CAST(s.other_fields AS jsonb) -> 'files', '[]'),
+           coalesce(CAST(s.other_fields AS jsonb) -> 'audio', '{}'), s.sub_account, s.department, s.charge_code, z.window_index
     FROM sized_envelopes z
     ${window ? 'JOIN staged_windows w ON w.window_index = z.window_index' : ''}
     JOIN staged_envelopes s ON s.envelope = z.staged

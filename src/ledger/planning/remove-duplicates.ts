@@ -41,7 +41,7 @@ async function removeDuplicates(
       FROM (
         SELECT s.ctid AS row, s.line, s.envelope, s.destination, ${comparedAddress('s.address')} AS compared, same
         FROM staged_contacts s
-        JOIN (SELECT DISTINCT ${same} AS same FROM staged_contacts s WHERE again) r ON ${same} = r.same
+        JOIN (SELECT DISTINCT ${same} AS same FROM staged_contacts s WHERE maybe_repeated) r ON ${same} = r.same
       ) AS repeated
       WINDOW same_contact AS (PARTITION BY same ORDER BY line)
     ) AS compared
@@ -55,14 +55,14 @@ async function removeDuplicates(
   const named = contactFiles.length > 1 ? contactFiles : [];
   await client.query(
     `
-    WITH places AS (
+    WITH file_lines AS (
       SELECT name, lines_before, lead(lines_before) OVER (ORDER BY lines_before) AS lines_with
       FROM ${fileColumns.table('file', 2)}
     )
     INSERT INTO left_out (line, column_name, reason, kind, file, number, differs)
     SELECT line, $1, 'duplicate', 'same_contact', name, first_line - coalesce(lines_before, 0), differs
     FROM repeated_contacts
-    LEFT JOIN places ON first_line > lines_before AND (lines_with IS NULL OR first_line <= lines_with)
+    LEFT JOIN file_lines ON first_line > lines_before AND (lines_with IS NULL OR first_line <= lines_with)
     `,
     [recipientColumn, ...fileColumns.values(named)],
   );
@@ -74,17 +74,17 @@ async function separateEqualAddresses(client: Transaction, { channel }: PlannedR
     CREATE TEMPORARY TABLE separated_contacts ON COMMIT DROP AS
     SELECT line, envelope,
            CAST((SELECT max(envelope) FROM staged_envelopes)
-                + dense_rank() OVER (ORDER BY envelope, again) AS integer) AS copy
+                + dense_rank() OVER (ORDER BY envelope, occurrence) AS integer) AS copy
     FROM (
-      SELECT line, envelope, row_number() OVER (PARTITION BY envelope, ${stagedAddress(channel)} ORDER BY line) AS again
+      SELECT line, envelope, row_number() OVER (PARTITION BY envelope, ${stagedAddress(channel)} ORDER BY line) AS occurrence
       FROM staged_contacts s
     ) counted
-    WHERE again > 1;
+    WHERE occurrence > 1;
 
     ANALYZE separated_contacts;
 
-    INSERT INTO staged_envelopes (envelope, sub_account, department, charge_code, zones, fields, others)
-    SELECT copy, sub_account, department, charge_code, zones, fields, others
+    INSERT INTO staged_envelopes (envelope, sub_account, department, charge_code, zones, fields, other_fields)
+    SELECT copy, sub_account, department, charge_code, zones, fields, other_fields
     FROM (SELECT DISTINCT copy, envelope FROM separated_contacts) copies
     JOIN staged_envelopes USING (envelope);
 

@@ -169,7 +169,7 @@ export async function removeReached(
       JOIN reached r ON s.key = r.key
     ), taken_out AS (
       DELETE FROM staged_contacts WHERE ctid = ANY (ARRAY(SELECT row FROM matched))
-    ), noted AS (
+    ), recorded AS (
       INSERT INTO left_out (line, column_name, reason, kind, related_run)
       SELECT DISTINCT ON (line) line, $1, 'duplicate', kind, run_id
       FROM matched
@@ -177,7 +177,7 @@ export async function removeReached(
       RETURNING kind, related_run AS run_id
     )
     SELECT count(*)::integer AS rows, ${detail}
-    FROM noted
+    FROM recorded
     GROUP BY kind, run_id
     ORDER BY 1 DESC, kind, run_id COLLATE "C"
     `,

@@ -62,7 +62,7 @@ export async function stageSuppressions(
 }
 
 /**
- * Every address that is to be left out, as a query of `address`, why (`reasonColumns`), `priority` and `place`: suppressed
+ * Every address that is to be left out, as a query of `address`, why (`reasonColumns`), `priority` and `list_index`: suppressed
  * ones, and those sent to a short time ago. What may have been accepted counts as accepted.
  *
  * @param account whose suppressions hold beside those for all
@@ -78,7 +78,7 @@ function suppressedAddresses(
   const suppressed = `
     SELECT address, sub_account,
            'suppressed_address' AS kind, reason AS message, run_id AS related_run, source, NULL AS file, NULL::bigint AS number,
-           1 AS priority, 0 AS place
+           1 AS priority, 0 AS list_index
     FROM suppressions
     WHERE channel = ${parameter(0)} AND account IN ('', ${parameter(1)})
   `;
@@ -87,7 +87,7 @@ function suppressedAddresses(
     SELECT ${comparedAddress('address')} AS address, '' AS sub_account,
            'sent_recently' AS kind, NULL AS message, max(run_id) FILTER (WHERE account = ${parameter(1)}) AS related_run,
            NULL AS source, NULL AS file, ${parameter(2)}::bigint AS number,
-           2 AS priority, 0 AS place
+           2 AS priority, 0 AS list_index
     FROM (
       SELECT r.run_id, r.account, a.address, o.outcome
       FROM runs r
@@ -165,7 +165,7 @@ export async function removeSuppressed(
       JOIN staged_contacts s ON ${address} = x.address
       UNION ALL
       SELECT s.ctid, s.line, s.envelope, x.address, x.sub_account, 'listed', NULL, NULL, NULL, x.file,
-             x.line, 0, x.place
+             x.line, 0, x.list_index
       FROM staged_suppressions x
       JOIN staged_contacts s ON ${address} = x.address
       UNION ALL
@@ -188,7 +188,7 @@ export async function removeSuppressed(
         JOIN staged_envelopes e USING (envelope)
         WHERE f.sub_account = e.sub_account
       ) x
-      ORDER BY line, priority, place, sub_account COLLATE "C"
+      ORDER BY line, priority, list_index, sub_account COLLATE "C"
     ), taken_out AS (
       DELETE FROM staged_contacts WHERE ctid = ANY (ARRAY(SELECT row FROM suppressed))
     )

@@ -68,7 +68,7 @@ export async function restageRecipients(
   );
   await client.query(
     `
-    INSERT INTO staged_envelopes (envelope, sub_account, department, charge_code, zones, fields, others)
+    INSERT INTO staged_envelopes (envelope, sub_account, department, charge_code, zones, fields, other_fields)
     SELECT envelope, sub_account, department, charge_code, array_to_string(w.zones, ','),
            -- What the service was told of the window then is not the campaign's.
            CAST(CASE WHEN w.send_at IS NULL THEN fields ELSE fields - '{SendTime,TimeZone}'::text[] END AS text),

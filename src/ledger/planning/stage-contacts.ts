@@ -73,7 +73,7 @@ class ContactLines {
   constructor(source: ContactSource) {
     this.#source = source;
     const more = `${source.tariffOf ? ', tariff' : ''}${source.keyed ? ', key' : ''}`;
-    this.table = `staged_contacts (line, envelope, parts, again, address, original_address, destination${more})`;
+    this.table = `staged_contacts (line, envelope, parts, maybe_repeated, address, original_address, destination${more})`;
   }
 
   /** Takes as many batches as the segment holds. */
@@ -112,10 +112,10 @@ class ContactLines {
     const original = originalAddress === address ? '\\N' : copyValue(originalAddress);
     const destination = copyValue(JSON.stringify(contact.destination));
     const parts = this.#source.partsOf(contact) ?? '\\N';
-    const again = this.#seenBefore(contact.key ?? comparedAddress(address));
+    const isMaybeRepeated = this.#seenBefore(contact.key ?? comparedAddress(address));
     const { tariffOf, keyed } = this.#source;
     const more = `${tariffOf ? `\t${tariffOf(address)}` : ''}${keyed ? `\t${contact.key ?? '\\N'}` : ''}`;
-    return `${line}\t${number}\t${parts}\t${again}\t${copyValue(address)}\t${original}\t${destination}${more}\n`;
+    return `${line}\t${number}\t${parts}\t${isMaybeRepeated}\t${copyValue(address)}\t${original}\t${destination}${more}\n`;
   }
 }
 

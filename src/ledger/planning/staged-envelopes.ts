@@ -31,13 +31,13 @@ export class StagedEnvelopes {
 
 /** The columns of the lines, in COPY's text format. The fields are apart from all else: most envelopes have nothing else. */
 export const envelopeColumns =
-  'envelope, again, sub_account, department, charge_code, zones, fields, others' as const;
+  'envelope, maybe_repeated, sub_account, department, charge_code, zones, fields, other_fields' as const;
 
 function formatEnvelope({ fields, keypads, files, audio }: Envelope, zones: string): string {
   const { SubAccount, Department, ChargeCode } = fields;
   const payer = [SubAccount, Department, ChargeCode].map(copyOptional).join('\t');
   const hasOthers = keypads.length > 0 || files.length > 0 || Object.keys(audio).length > 0;
-  const others = hasOthers ? JSON.stringify({ keypads, files, audio }) : undefined;
+  const otherFields = hasOthers ? JSON.stringify({ keypads, files, audio }) : undefined;
   const inZones = zones === '' ? undefined : zones;
-  return `${payer}\t${copyOptional(inZones)}\t${copyValue(JSON.stringify(fields))}\t${copyOptional(others)}`;
+  return `${payer}\t${copyOptional(inZones)}\t${copyValue(JSON.stringify(fields))}\t${copyOptional(otherFields)}`;
 }

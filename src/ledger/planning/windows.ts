@@ -58,7 +58,7 @@ export async function numberWindows(client: Transaction, plan: PlanWindow | unde
   await client.query(
     `
     INSERT INTO staged_windows (${planned.columns}, window_index)
-    SELECT * FROM ${planned.table('planned', 1, 'place')}
+    SELECT * FROM ${planned.table('planned', 1, 'window_index')}
     `,
     planned.values(windows),
   );
@@ -109,13 +109,13 @@ export async function readWindowTotals(
               LIMIT $1
             ) s) AS "lastRecipients"
     FROM (
-      SELECT ${zones} AS zones, min(z.envelope) AS place, sum(z.requests)::integer AS requests,
+      SELECT ${zones} AS zones, min(z.envelope) AS group_order, sum(z.requests)::integer AS requests,
              sum(z.recipients)::integer AS recipients
       FROM sized_envelopes z
       ${windowed ? 'JOIN staged_envelopes e ON e.envelope = z.staged' : ''}
       GROUP BY 1
     ) portion
-    ORDER BY place
+    ORDER BY group_order
     `,
     [examples],
   );

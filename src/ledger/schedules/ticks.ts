@@ -55,7 +55,7 @@ export async function recordTicks(
   const { rows } = await client.query<Stored<NewTick>>(
     `
     INSERT INTO ticks (${newTicks.columns})
-    SELECT * FROM ${newTicks.table('noted')}
+    SELECT * FROM ${newTicks.table('new')}
     ON CONFLICT DO NOTHING
     RETURNING schedule, due_at AS "dueAt", state, reason
     `,

@@ -26,8 +26,8 @@ export async function addSuppressions(
     `
     INSERT INTO suppressions (${added.columns})
     SELECT ${added.columns}
-    FROM ${added.table('s', 1, 'place')}
-    ORDER BY channel, address COLLATE "C", account, sub_account, place
+    FROM ${added.table('s', 1, 'rank')}
+    ORDER BY channel, address COLLATE "C", account, sub_account, rank
     ON CONFLICT DO NOTHING
     `,
     added.values(suppressions),

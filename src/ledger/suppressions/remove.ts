@@ -49,7 +49,7 @@ export async function removeSuppressions(
       SELECT channel, address, account, sub_account FROM plain
       UNION
       SELECT channel, address COLLATE "C", account, sub_account FROM hashed
-    ), noted AS (
+    ), recorded AS (
       INSERT INTO removed_suppressions (channel, address, account, sub_account, removed_at)
       SELECT channel, address, account, sub_account, $1
       FROM removed

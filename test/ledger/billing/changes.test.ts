@@ -84,7 +84,7 @@ const histories: readonly History[] = [
     step: send('accepted', 'accepted'),
   },
   {
-    ...{ calls: 'doubt-planned.ts', when: 'a ledger is restored after a report' },
+    ...{ calls: 'mark-planned-in-doubt.ts', when: 'a ledger is restored after a report' },
     before: givenBack,
     step: ofRun('restore'),
   },
