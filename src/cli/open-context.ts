@@ -32,7 +32,7 @@ export async function openContext(
   { who: name, settings, now, note }: Opener,
   access: SchemaAccess,
 ): Promise<OpenedContext> {
-  const lease = await leaseDatabase(settings.environment, settings.workingFolder, access === 'make');
+  const lease = await leaseDatabase(settings.environment, settings.workingFolder, access === 'create');
   try {
     const secret = readHashKey(settings.environment, settings.workingFolder);
     const hashKey = secret ? createHashKey(secret) : null;

@@ -103,7 +103,7 @@ export function withLedger<Result>(
   work: (context: EngineContext) => Promise<Result>,
 ): Promise<Result> {
   const { DATABASE_URL: url, VOLLEY_HOME: home } = shell.settings.environment;
-  return withLedgerFor(!url && home ? 'make' : 'work', shell, work);
+  return withLedgerFor(!url && home ? 'create' : 'migrate', shell, work);
 }
 
 /** As `withLedger`, for commands that only look: nothing is made, migrated or changed. */
@@ -119,7 +119,7 @@ export function withNewLedger<Result>(
   shell: Shell,
   work: (context: EngineContext, opened: OpenedLedger) => Promise<Result>,
 ): Promise<Result> {
-  return withLedgerFor('make', shell, work);
+  return withLedgerFor('create', shell, work);
 }
 
 async function withLedgerFor<Result>(

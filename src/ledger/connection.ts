@@ -98,7 +98,7 @@ export async function openLedger(
   description: string,
   revive: Ledger['revive'] = async () => undefined,
   hashKey: HashKey | null = null,
-  { access = 'make', onSchema, marks = createMemoryClaimMarks() }: OpenOptions = {},
+  { access = 'create', onSchema, marks = createMemoryClaimMarks() }: OpenOptions = {},
 ): Promise<Ledger> {
   const commonSettings: SessionSettings = access === 'read' ? { ...everySession, ...readOnly } : everySession;
   const knex = connectLedger(connection, commonSettings);

@@ -54,7 +54,7 @@ async function migrationsOf(pool: pg.Pool): Promise<string[]> {
  * What the opening of a ledger may do to its schema. `read` changes nothing; `work` brings an older schema up to date; `make`
  * also makes a new ledger in an empty database.
  */
-export type SchemaAccess = 'read' | 'work' | 'make';
+export type SchemaAccess = 'read' | 'migrate' | 'create';
 
 export type SchemaChange = {
   readonly migrated: readonly string[];
@@ -69,7 +69,7 @@ export async function prepareSchema(
   description: string,
 ): Promise<SchemaChange> {
   const { empty, missing } = await migrationGap(pool);
-  if (empty && access !== 'make') throw noLedgerError(description);
+  if (empty && access !== 'create') throw noLedgerError(description);
   if (missing.length === 0) return { migrated: [], created: false };
   if (access === 'read') throw olderSchema(description, missing.length);
   const migrated = await migrateLedger(knex);

@@ -44,7 +44,7 @@ async function openContext(): Promise<EngineContext> {
   const hashKey = secret ? createHashKey(secret) : null;
   const home = findHome(settings.environment, settings.workingFolder);
   const ledger = await openLedger(data.connection, data.description, undefined, hashKey, {
-    access: 'work',
+    access: 'migrate',
     // Nothing is planned in a ledger that lacks what this machine has sent.
     ...(home === undefined ? {} : { marks: openClaimMarks(home, (what) => logger.warn(what)) }),
   });

@@ -21,7 +21,11 @@ export async function storeDeliveries(
     const detail = reading.parseProblem ?? outlierMessage(priceOutliers.get(reading.report));
     return { ...reading, recipient, state: stateOf(reading, recipient), detail };
   });
-  await client.query({ name: 'store-deliveries', text: storeStatement, values: storedColumns.values(stored) });
+  await client.query({
+    name: 'store-deliveries',
+    text: storeStatement,
+    values: storedColumns.values(stored),
+  });
 }
 
 type StoredDelivery = ParsedReport<'delivery'> & {
