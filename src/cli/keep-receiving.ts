@@ -1,8 +1,8 @@
 import { noSharing } from '../domain/account-sharing.ts';
 import type { EngineContext } from '../engine/context.ts';
-import { defaultPolling, pollPeriodically } from '../engine/delivery-reports/keep-polling.ts';
-import { pollableAccounts } from '../engine/delivery-reports/receivers.ts';
-import { createReportStore } from '../engine/delivery-reports/store.ts';
+import { defaultPolling, pollPeriodically } from '../engine/delivery-reports/poll-periodically.ts';
+import { pollableAccounts } from '../engine/delivery-reports/receiver-accounts.ts';
+import { createReportStore } from '../engine/delivery-reports/report-store.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type Receiver, type ReceiverOptions, startReceiver } from '../server/receiver.ts';
 import type { Shell } from './shell.ts';

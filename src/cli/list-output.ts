@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { csvRows, csvTitles } from '../report/formats/csv.ts';
+import { formatCsvRows, formatCsvTitles } from '../report/formats/csv.ts';
 import type { SheetColumn } from '../report/formats/sheet.ts';
 import type { Screen } from '../report/screen.ts';
 import { parseWholeNumber } from './options.ts';
@@ -37,8 +37,8 @@ export async function printList<Row>(
   if (json) {
     await list(limit, (page) => shell.print(page.map((row) => JSON.stringify(row)).join('\n')));
   } else if (csv) {
-    shell.print(withoutEnd(csvTitles(columns)));
-    await list(limit, (page) => shell.print(withoutEnd(csvRows(columns, page))));
+    shell.print(withoutEnd(formatCsvTitles(columns)));
+    await list(limit, (page) => shell.print(withoutEnd(formatCsvRows(columns, page))));
   } else {
     const listed = await list(limit ?? shownByDefault, (page) => shell.print(table(page, shell.screen)));
     if (listed === 0) shell.print(none);

@@ -3,10 +3,10 @@ import type { LookUpEnd } from '../engine/dispatch/look-up-doubts.ts';
 import { createRateLimiter } from '../engine/dispatch/rate-limiter.ts';
 import { loadAccount } from '../engine/load-account.ts';
 import { requireRun } from '../engine/runs/find-run.ts';
-import type { NamedRequests } from '../engine/runs/resolve.ts';
-import { lookUpDoubts } from '../engine/runs/resolve.ts';
+import type { NamedRequests } from '../engine/runs/resolve-doubts.ts';
+import { lookUpDoubts } from '../engine/runs/resolve-doubts.ts';
 import { openGateway } from '../gateway/gateway.ts';
-import { lookUpText } from '../report/doubts.ts';
+import { formatLookUp } from '../report/doubts.ts';
 import { printable } from '../report/printable.ts';
 import type { Shell } from './shell.ts';
 
@@ -26,7 +26,7 @@ export async function lookUp(
       if (answer.kind === 'unclear') shell.note(`request ${doubt.request}: ${printable(answer.reason)}`);
     });
     const { kind: _, ...result } = { run: requests.run, ...end };
-    shell.print(json ? JSON.stringify(result) : lookUpText(end));
+    shell.print(json ? JSON.stringify(result) : formatLookUp(end));
     if (end.kind === 'refused') {
       const words = end.words.map(printable).join('; ');
       shell.note(`The service refused the credential of account "${name}": ${words}`);

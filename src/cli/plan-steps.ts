@@ -2,16 +2,16 @@ import { differingText } from '../campaign/recipient-guards.ts';
 import type { RefusedRun } from '../domain/problems.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { formatLate } from '../engine/plan/forecast.ts';
-import type { KeptContactFiles } from '../engine/plan/kept-files.ts';
+import type { KeptContactFiles } from '../engine/plan/kept-contact-files.ts';
 import {
   addRefusalNotifications,
   type PlanOptions,
   type PlanProgress,
   planRun,
 } from '../engine/plan/plan-run.ts';
-import type { PreparedCampaign } from '../engine/plan/prepare.ts';
+import type { PreparedCampaign } from '../engine/plan/prepare-campaign.ts';
 import { printable } from '../report/printable.ts';
-import { zoneOf } from '../report/time.ts';
+import { screenZone } from '../report/time.ts';
 import { afterRecording } from './after-recording.ts';
 import { originLines, unreadableText } from './preview-text.ts';
 import { stageText, startProgressLine } from './progress.ts';
@@ -65,7 +65,7 @@ export async function planWithProgress(
       differing = differingText(repeated, placeOf);
     },
     onForecast: ({ deadline, endsAt }) => {
-      if (deadline && deadline.late > 0) late = formatLate(deadline, endsAt, zoneOf(shell.noteScreen));
+      if (deadline && deadline.late > 0) late = formatLate(deadline, endsAt, screenZone(shell.noteScreen));
     },
   };
   shell.endsAtOnce(

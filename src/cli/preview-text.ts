@@ -4,18 +4,18 @@ import type { MergePlan } from '../campaign/merge.ts';
 import { reachedText } from '../campaign/recipient-guards.ts';
 import type { Unit } from '../domain/rates.ts';
 import { formatLate, type RunForecast } from '../engine/plan/forecast.ts';
-import type { Preview, PreviewedFile, PreviewedMessage } from '../engine/plan/previewed.ts';
+import type { Preview, PreviewedFile, PreviewedMessage } from '../engine/plan/preview.ts';
 import { showInvisible } from '../platform/invisible-characters.ts';
 import { toInstant } from '../platform/zoned-times.ts';
-import { payerName } from '../report/billing.ts';
+import { formatPayer } from '../report/billing-sheet.ts';
 import { printable } from '../report/printable.ts';
 import { rejectedTable } from '../report/rejected-table.ts';
-import { waitLines } from '../report/run-summary.ts';
-import { paper, type Screen } from '../report/screen.ts';
-import { type Column, table } from '../report/table.ts';
-import { minuteOn, withTimesOn, zoneOf } from '../report/time.ts';
+import { formatWaits } from '../report/run-summary.ts';
+import { plainScreen, type Screen } from '../report/screen.ts';
+import { type Column, formatTable } from '../report/table.ts';
+import { formatMinute, localizeTimes, screenZone } from '../report/time.ts';
 
-export function previewText(preview: Preview, screen: Screen = paper): string {
+export function previewText(preview: Preview, screen: Screen = plainScreen): string {
   const { contacts, rejected } = preview;
   const leftOut = contacts.invalid + contacts.duplicate + contacts.suppressed;
   const others = preview.filtered === null ? '' : `; ${preview.filtered} more left out by contacts.where`;
@@ -37,7 +37,7 @@ export function previewText(preview: Preview, screen: Screen = paper): string {
     parts.push('  ledger      not read: its suppressions, and who was sent to before, are not looked at');
   }
   if (preview.repeats !== null)
-    parts.push(`  repeats     ${printable(withTimesOn(screen, preview.repeats))}`);
+    parts.push(`  repeats     ${printable(localizeTimes(screen, preview.repeats))}`);
   if (preview.differing !== null) parts.push(`  duplicates  ${printable(preview.differing)}`);
   parts.push(`  cost        ${totalText(preview.cost)}`, ...forecastText(preview.forecast, screen));
   if (preview.pastSendTimes.recipients > 0) parts.push(pastText(preview.pastSendTimes));
@@ -105,15 +105,15 @@ export function forecastText(
   const lines =
     endsAt === null
       ? []
-      : [...waitLines(waits, screen), `  ends        ${ends(minuteOn(screen, new Date(endsAt)))}`];
+      : [...formatWaits(waits, screen), `  ends        ${ends(formatMinute(screen, new Date(endsAt)))}`];
   if (deadline) {
     const { late, at, timeZone } = deadline;
     const moment = toInstant(at, timeZone);
     const ifKnown = rate === '' ? ', if sending took no time: no rate is set' : '';
     const text =
       late === 0
-        ? `${minuteOn(screen, moment)}; nobody would miss it${ifKnown}`
-        : printable(formatLate(deadline, endsAt, zoneOf(screen)));
+        ? `${formatMinute(screen, moment)}; nobody would miss it${ifKnown}`
+        : printable(formatLate(deadline, endsAt, screenZone(screen)));
     lines.push(`  deadline    ${text}`);
   }
   return lines;
@@ -164,8 +164,8 @@ const shownCosts = 20;
 export function costText(cost: KnownCost, screen?: Screen): string {
   const { currency, unit, lines, total } = cost;
   const columns: readonly Column<CostLine>[] = [
-    { title: 'SubAccount', value: ({ subAccount }) => payerName(subAccount) },
-    { title: 'ChargeCode', value: ({ chargeCode }) => payerName(chargeCode) },
+    { title: 'SubAccount', value: ({ subAccount }) => formatPayer(subAccount) },
+    { title: 'ChargeCode', value: ({ chargeCode }) => formatPayer(chargeCode) },
     { title: 'Recipients', value: ({ recipients }) => recipients, align: 'right' },
     { title: unitTitles[unit], value: ({ units }) => units, align: 'right' },
     { title: currency, value: (line) => line.cost, align: 'right' },
@@ -180,7 +180,7 @@ export function costText(cost: KnownCost, screen?: Screen): string {
     all.recipients += recipients;
     all.units += units;
   }
-  return `Estimated cost${more}\n${table(columns, shown, [all], screen)}`;
+  return `Estimated cost${more}\n${formatTable(columns, shown, [all], screen)}`;
 }
 
 const unitTitles: Readonly<Record<Unit, string>> = {

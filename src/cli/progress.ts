@@ -1,8 +1,8 @@
 import type { RunProgress } from '../engine/runs/execute-run.ts';
 import type { DispatchProgress } from '../ledger/slices/progress.ts';
 import { printable } from '../report/printable.ts';
-import { refusalText } from '../report/refusal.ts';
-import { minuteOn } from '../report/time.ts';
+import { formatRefusal } from '../report/service-refusal.ts';
+import { formatMinute } from '../report/time.ts';
 import type { Shell } from './shell.ts';
 
 export type ProgressLine = {
@@ -90,10 +90,10 @@ export async function startRunProgress(
     phase,
   }: DispatchProgress): string => {
     if (refusal !== null) {
-      return `  waiting  ${bar(settled, total)} ${settled}/${total} requests; ${refusalText(refusal, shell.noteScreen)}; one request tries it now and then`;
+      return `  waiting  ${bar(settled, total)} ${settled}/${total} requests; ${formatRefusal(refusal, shell.noteScreen)}; one request tries it now and then`;
     }
     if (opensAt !== null) {
-      const time = minuteOn(shell.noteScreen, opensAt);
+      const time = formatMinute(shell.noteScreen, opensAt);
       return `  waiting  ${bar(settled, total)} ${settled}/${total} requests; the next sending window opens at ${time}`;
     }
     if (phase === 'settling doubts') {

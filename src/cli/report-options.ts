@@ -2,10 +2,10 @@ import { extname } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { InputError } from '../domain/problems.ts';
 import { didYouMean, oneOf } from '../platform/suggestions.ts';
+import { formatSheet } from '../report/formats/format-sheet.ts';
 import { type ReportFormat, reportFormats, type Sheet } from '../report/formats/sheet.ts';
-import { sheetText } from '../report/formats/write.ts';
 import { printableFile } from '../report/printable.ts';
-import { paper, type Screen } from '../report/screen.ts';
+import { plainScreen, type Screen } from '../report/screen.ts';
 import { writeResult } from './output.ts';
 import type { Shell } from './shell.ts';
 
@@ -91,7 +91,7 @@ export function sheetWriter(
   standard: ReportFormat,
 ): WriteSheet {
   const chosen = chosenFormat(shell, options, standard, reportFormats, '');
-  return (sheet) => writeReport(shell, options, chosen, sheetText(sheet, chosen, screenOf(shell, options)));
+  return (sheet) => writeReport(shell, options, chosen, formatSheet(sheet, chosen, screenOf(shell, options)));
 }
 
 /** What a report is printed on. Where its dates are of a zone, so are all times on the screen. */
@@ -99,7 +99,7 @@ export function screenOf(
   { screen }: Pick<Shell, 'screen'>,
   { out, timeZone }: Pick<ReportOptions, 'out'> & { readonly timeZone?: string },
 ): Screen {
-  const printedOn = out === undefined ? screen : paper;
+  const printedOn = out === undefined ? screen : plainScreen;
   return timeZone === undefined ? printedOn : { ...printedOn, zone: timeZone };
 }
 

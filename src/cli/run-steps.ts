@@ -9,7 +9,7 @@ import { findApproval } from '../ledger/approvals/approvals.ts';
 import type { BeginOptions } from '../ledger/runs/begin.ts';
 import { formatReason } from '../platform/reason-text.ts';
 import { printable } from '../report/printable.ts';
-import { runSummaryText } from '../report/run-summary.ts';
+import { formatRunSummary } from '../report/run-summary.ts';
 import { accountsOf } from './accounts-of.ts';
 import { afterRecording } from './after-recording.ts';
 import { startRunProgress } from './progress.ts';
@@ -60,7 +60,7 @@ export async function dispatchAndPrint(
       `Run ${run} waits for approval by another person than ${waits.plannedBy} (${printable(formatReason(waits.reason))}): \`volley approve ${run}\`, then \`volley resume ${run}\`.`,
     );
     const summary = await requireSummary(context, run);
-    shell.print(json ? JSON.stringify(summary) : runSummaryText(summary, shell.screen));
+    shell.print(json ? JSON.stringify(summary) : formatRunSummary(summary, shell.screen));
     return 4;
   }
   const notifying = loadSoon(() => import('./tell-of-run.ts'));
@@ -122,7 +122,7 @@ function leaveWithout(shell: Shell, run: string, end: Exclude<RunEnd, KnownEnd>)
 /** Prints what a run came to, and what an operator can do next. */
 export function printEnd(shell: Shell, run: string, end: KnownEnd, json: boolean): void {
   const { summary } = end;
-  shell.print(json ? JSON.stringify(summary) : runSummaryText(summary, shell.screen));
+  shell.print(json ? JSON.stringify(summary) : formatRunSummary(summary, shell.screen));
   if (end.kind === 'drained') shell.note(`Interrupted. \`volley resume ${run}\` goes on.`);
   if (end.kind === 'paused' || end.kind === 'cancelled') {
     const next = end.kind === 'paused' ? ` \`volley resume ${run}\` goes on.` : '';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { requireSummary } from '../engine/runs/find-run.ts';
 import { type pause, waitUntilIdle } from '../engine/runs/stop-run.ts';
-import { runSummaryText } from '../report/run-summary.ts';
+import { formatRunSummary } from '../report/run-summary.ts';
 import { type Shell, withLedger } from './shell.ts';
 
 /** Of the commands that stop a run, whatever process sends it; waits until what was on its way is recorded. */
@@ -18,7 +18,7 @@ export function stopCommand(command: Command, shell: Shell, stop: typeof pause, 
         );
         await waitUntilIdle(context, run, shell.stop);
         const summary = await requireSummary(context, run);
-        shell.print(json ? JSON.stringify(summary) : runSummaryText(summary, shell.screen));
+        shell.print(json ? JSON.stringify(summary) : formatRunSummary(summary, shell.screen));
       });
     });
 }

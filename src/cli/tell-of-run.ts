@@ -12,7 +12,7 @@ import {
   listRunNotifications,
 } from '../ledger/notifications/list.ts';
 import { openLogger } from '../platform/logger.ts';
-import { notificationMail } from '../report/notification-mail.ts';
+import { formatNotificationMail } from '../report/notification-mail.ts';
 import { accountsOf } from './accounts-of.ts';
 import { campaignsFolder } from './options.ts';
 import type { Shell } from './shell.ts';
@@ -35,7 +35,7 @@ export function tellingTools(
     campaigns,
     ownCampaign,
     accountNamed: accountsOf(shell),
-    writeMail: notificationMail,
+    writeMail: formatNotificationMail,
   };
 }
 

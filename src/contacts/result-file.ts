@@ -22,7 +22,7 @@ export function beginsResultFile(piece: Uint8Array): boolean {
 /** Bytes in which the header of a result file is looked for. */
 const maxHeader = 65_536;
 
-/** A text as it was before it was made inert for spreadsheet programs (`report/inert.ts`). */
+/** A text as it was before it was made inert for spreadsheet programs (`report/escape-formula.ts`). */
 export function asBefore(text: string): string {
   return text.startsWith("'") && activeText.test(text) ? text.slice(1) : text;
 }

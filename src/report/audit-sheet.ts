@@ -11,7 +11,13 @@ const columns: readonly SheetColumn<AuditEntry>[] = [
   { key: 'run', title: 'Run', kind: 'text', value: ({ run }) => run },
   { key: 'subject', title: 'Of', kind: 'text', value: ({ subject }) => subject },
   { key: 'outcome', title: 'Outcome', kind: 'text', value: ({ outcome }) => outcome },
-  { key: 'details', title: 'Details', kind: 'text', value: ({ details }) => detailsText(details), minor: 2 },
+  {
+    key: 'details',
+    title: 'Details',
+    kind: 'text',
+    value: ({ details }) => formatDetails(details),
+    minor: 2,
+  },
 ];
 
 export function auditSheet(
@@ -23,7 +29,7 @@ export function auditSheet(
 }
 
 /** In the words in which it was noted: `reason: lunch; requests: 3`. */
-function detailsText(details: AuditEntry['details']): string {
+function formatDetails(details: AuditEntry['details']): string {
   return Object.entries(details)
     .filter(([, value]) => value !== null && value !== '' && !(Array.isArray(value) && value.length === 0))
     .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)

@@ -1,6 +1,6 @@
 import { Big } from 'big.js';
 import type { BillingDimension, BillingReport, BillingTotal } from '../ledger/billing/report.ts';
-import { payerName } from './billing.ts';
+import { formatPayer } from './billing-sheet.ts';
 import type { Chart } from './html/chart.ts';
 import { barChart, funnelChart, timeChart } from './html/charts.ts';
 
@@ -22,7 +22,7 @@ export async function billingCharts(
       { name: 'Accepted', count: sum(({ accepted }) => accepted) },
       { name: 'Delivered', count: sum(({ delivered }) => delivered) },
     ]),
-    timeChart('Recipients by day', 'day', await countsByDay(regroup)),
+    timeChart('Recipients by day', 'day', await countByDay(regroup)),
   ];
   for (const dimension of ['SubAccount', 'ChargeCode'] as const) {
     const { lines } = await regroup([dimension]);
@@ -30,7 +30,7 @@ export async function billingCharts(
       const what = new Big(price).eq(0) ? 'estimated' : 'price';
       const bars = lines
         .filter((line) => line.currency === currency)
-        .map((line) => ({ name: payerName(line.values[0] ?? null), value: line[what] }));
+        .map((line) => ({ name: formatPayer(line.values[0] ?? null), value: line[what] }));
       const name = what === 'price' ? 'Price' : 'Estimated cost';
       charts.push(barChart(`${name} by ${dimension}${currency === null ? '' : `, ${currency}`}`, bars));
     }
@@ -39,7 +39,7 @@ export async function billingCharts(
 }
 
 /** A day that lines of several currencies or corrections are of has one count. */
-async function countsByDay(
+async function countByDay(
   regroup: (by: readonly BillingDimension[]) => Promise<BillingReport>,
 ): Promise<{ at: string; count: number }[]> {
   const days = new Map<string, number>();

@@ -7,8 +7,8 @@ import {
   type BillingTotal,
   billingDimensions,
 } from '../ledger/billing/report.ts';
-import { type BillingSheetLine, billingSheet } from './billing.ts';
 import { billingCharts } from './billing-charts.ts';
+import { type BillingSheetLine, billingSheet } from './billing-sheet.ts';
 import type { Sheet } from './formats/sheet.ts';
 
 type Streamed = {
@@ -35,7 +35,7 @@ export async function billingReport(
  *
  * @returns what is wrong with them, in a sentence, where something is
  */
-export function readDimensions(text: string): readonly BillingDimension[] | string {
+export function parseDimensions(text: string): readonly BillingDimension[] | string {
   const found: BillingDimension[] = [];
   for (const name of text.split(',').map((each) => each.trim())) {
     const dimension = billingDimensions.find((known) => known.toLowerCase() === name.toLowerCase());

@@ -5,42 +5,56 @@ type CampaignLine = RunFigures & { readonly of: CampaignRun | null };
 
 type Kind = SheetColumn<CampaignLine>['kind'];
 
-function ofRun(key: keyof CampaignRun, title: string, kind: Kind, minor?: number): SheetColumn<CampaignLine> {
+function runColumn(
+  key: keyof CampaignRun,
+  title: string,
+  kind: Kind,
+  minor?: number,
+): SheetColumn<CampaignLine> {
   return { key, title, kind, value: ({ of }) => of?.[key] ?? null, minor };
 }
 
-function figure(key: keyof RunFigures, title: string, kind: Kind, minor?: number): SheetColumn<CampaignLine> {
+function figureColumn(
+  key: keyof RunFigures,
+  title: string,
+  kind: Kind,
+  minor?: number,
+): SheetColumn<CampaignLine> {
   return { key, title, kind, value: (line) => line[key], minor };
 }
 
 const columns: readonly SheetColumn<CampaignLine>[] = [
   { key: 'run', title: 'Run', kind: 'text', value: ({ of }) => of?.run ?? 'Total' },
-  ofRun('campaign', 'Campaign', 'text'),
-  ofRun('account', 'Account', 'text', 9),
-  ofRun('channel', 'Channel', 'text', 6),
-  ofRun('state', 'State', 'text', 1),
-  ofRun('plannedAt', 'Planned (UTC)', 'time', 4),
-  ofRun('begunAt', 'Begun (UTC)', 'time', 8),
-  ofRun('finishedAt', 'Finished (UTC)', 'time', 7),
-  ofRun('seconds', 'Seconds', 'decimal', 8),
-  figure('contactsRead', 'Contacts read', 'integer', 5),
-  figure('contactsLeftOut', 'Left out', 'integer', 5),
-  figure('requests', 'Requests', 'integer', 6),
-  figure('recipients', 'Recipients', 'integer'),
-  figure('accepted', 'Accepted', 'integer', 3),
-  figure('delivered', 'Delivered', 'integer', 1),
-  figure('undelivered', 'Undelivered', 'integer', 2),
-  figure('failed', 'Failed', 'integer'),
-  figure('unknown', 'Unknown', 'integer'),
-  figure('deliveredShare', 'Delivered %', 'decimal', 4),
-  figure('price', 'Price', 'decimal'),
-  figure('estimated', 'Estimated', 'decimal', 7),
-  figure('currency', 'Currency', 'text', 2),
-  ofRun('requestsPerSecond', 'Requests/s', 'decimal', 9),
+  runColumn('campaign', 'Campaign', 'text'),
+  runColumn('account', 'Account', 'text', 9),
+  runColumn('channel', 'Channel', 'text', 6),
+  runColumn('state', 'State', 'text', 1),
+  runColumn('plannedAt', 'Planned (UTC)', 'time', 4),
+  runColumn('begunAt', 'Begun (UTC)', 'time', 8),
+  runColumn('finishedAt', 'Finished (UTC)', 'time', 7),
+  runColumn('seconds', 'Seconds', 'decimal', 8),
+  figureColumn('contactsRead', 'Contacts read', 'integer', 5),
+  figureColumn('contactsLeftOut', 'Left out', 'integer', 5),
+  figureColumn('requests', 'Requests', 'integer', 6),
+  figureColumn('recipients', 'Recipients', 'integer'),
+  figureColumn('accepted', 'Accepted', 'integer', 3),
+  figureColumn('delivered', 'Delivered', 'integer', 1),
+  figureColumn('undelivered', 'Undelivered', 'integer', 2),
+  figureColumn('failed', 'Failed', 'integer'),
+  figureColumn('unknown', 'Unknown', 'integer'),
+  figureColumn('deliveredShare', 'Delivered %', 'decimal', 4),
+  figureColumn('price', 'Price', 'decimal'),
+  figureColumn('estimated', 'Estimated', 'decimal', 7),
+  figureColumn('currency', 'Currency', 'text', 2),
+  runColumn('requestsPerSecond', 'Requests/s', 'decimal', 9),
 ];
 
 /** Columns that people can do without where nothing is in them. */
-const seldom: readonly string[] = ['failed', 'estimated', 'currency'] satisfies readonly (keyof RunFigures)[];
+const optionalColumns: readonly string[] = [
+  'failed',
+  'estimated',
+  'currency',
+] satisfies readonly (keyof RunFigures)[];
 
 export function campaignSheet(
   { campaigns, from, until, timeZone }: CampaignQuery,
@@ -63,7 +77,7 @@ export function campaignSheet(
     columns: columns.map((column) => ({
       ...column,
       // Null and amounts of nothing alike.
-      blank: seldom.includes(column.key) && sums.every((sum) => Number(column.value(sum)) === 0),
+      blank: optionalColumns.includes(column.key) && sums.every((sum) => Number(column.value(sum)) === 0),
     })),
     rows: lines(),
     totals: () => sums,

@@ -31,7 +31,7 @@ type ResultColumn = (typeof resultFileColumns)[number];
 const resultColumns: readonly SheetColumn<ContactRow>[] = [
   resultColumn('Volley File', 'text', ({ file }) => file),
   resultColumn('Volley Line', 'integer', ({ line }) => line),
-  resultColumn('Volley State', 'text', reportedState),
+  resultColumn('Volley State', 'text', toReportedState),
   resultColumn('Volley Column', 'text', ({ result }) => result?.column ?? null),
   resultColumn('Volley Reason', 'text', ({ result }) => formatReasonOrNull(result?.reason ?? null)),
   resultColumn('Volley Address', 'text', ({ result }) => result?.address ?? null),
@@ -49,7 +49,7 @@ function resultColumn(
   return { key: title, title, kind, value };
 }
 
-export function reportedState({ result }: ContactRow): ReportedState {
+export function toReportedState({ result }: ContactRow): ReportedState {
   return result?.state ?? 'filtered';
 }
 
@@ -70,10 +70,10 @@ export function contactSheet(
     ({ title }) => title !== 'Volley File' || files.length > 1,
   );
   const titles = new Set<string>(resultFileColumns);
-  const theirs = columns.flatMap((title, place): SheetColumn<ContactRow>[] =>
+  const theirs = columns.flatMap((title, index): SheetColumn<ContactRow>[] =>
     titles.has(title)
       ? []
-      : [{ key: title, title, kind: 'text', value: ({ values }) => values[place] ?? '' }],
+      : [{ key: title, title, kind: 'text', value: ({ values }) => values[index] ?? '' }],
   );
   const all = states.size === reportedStates.length;
   return {
@@ -81,19 +81,19 @@ export function contactSheet(
     subtitle: [files.join(', '), ...(all ? [] : [`only ${[...states].join(', ')}`])],
     asOf,
     columns: [...theirs, ...own],
-    rows: inStates(rows, states),
+    rows: filterStates(rows, states),
   };
 }
 
-async function* inStates(
+async function* filterStates(
   batches: AsyncIterable<readonly ContactRow[]>,
   states: ReadonlySet<ReportedState>,
 ): AsyncGenerator<readonly ContactRow[], void, undefined> {
-  for await (const rows of batches) yield rows.filter((row) => states.has(reportedState(row)));
+  for await (const rows of batches) yield rows.filter((row) => states.has(toReportedState(row)));
 }
 
 /** Counts the rows that go by, by their states. */
-export function tallyStates(): {
+export function countStates(): {
   readonly counts: ReadonlyMap<ReportedState, number>;
   readonly count: <Row extends ContactRow>(
     batches: AsyncIterable<readonly Row[]>,
@@ -104,7 +104,7 @@ export function tallyStates(): {
     counts,
     async *count(batches) {
       for await (const rows of batches) {
-        for (const row of rows) counts.set(reportedState(row), (counts.get(reportedState(row)) ?? 0) + 1);
+        for (const row of rows) counts.set(toReportedState(row), (counts.get(toReportedState(row)) ?? 0) + 1);
         yield rows;
       }
     },

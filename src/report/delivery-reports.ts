@@ -2,19 +2,19 @@ import type { ListedReport } from '../ledger/delivery-reports/list.ts';
 import type { MissingReport } from '../ledger/delivery-reports/missing.ts';
 import type { SheetColumn } from './formats/sheet.ts';
 import type { Screen } from './screen.ts';
-import { table } from './table.ts';
-import { inZoneOf, timeOn } from './time.ts';
+import { formatTable } from './table.ts';
+import { formatTime, titleWithZone } from './time.ts';
 
-export function reportTable(reports: readonly ListedReport[], screen?: Screen): string {
-  return table(
+export function deliveryReportTable(reports: readonly ListedReport[], screen?: Screen): string {
+  return formatTable(
     [
-      { title: inZoneOf(screen, 'Received'), value: ({ receivedAt }) => timeOn(screen, receivedAt) },
+      { title: titleWithZone(screen, 'Received'), value: ({ receivedAt }) => formatTime(screen, receivedAt) },
       { title: 'Account', value: ({ account }) => account },
       { title: 'State', value: ({ state }) => state },
       { title: 'MessageID', value: ({ messageId }) => messageId ?? '' },
       { title: 'Address', value: ({ address }) => address ?? '' },
       { title: 'Run', value: ({ run }) => run ?? '' },
-      { title: 'Says', value: sayingOf },
+      { title: 'Says', value: formatContent },
     ],
     reports,
     [],
@@ -22,7 +22,7 @@ export function reportTable(reports: readonly ListedReport[], screen?: Screen): 
   );
 }
 
-export const reportColumns: readonly SheetColumn<ListedReport>[] = [
+export const deliveryReportColumns: readonly SheetColumn<ListedReport>[] = [
   { key: 'report', title: 'Report', kind: 'integer', value: ({ report }) => report },
   { key: 'receivedAt', title: 'Received (UTC)', kind: 'time', value: ({ receivedAt }) => receivedAt },
   { key: 'account', title: 'Account', kind: 'text', value: ({ account }) => account },
@@ -40,14 +40,14 @@ export const reportColumns: readonly SheetColumn<ListedReport>[] = [
   { key: 'why', title: 'Why', kind: 'text', value: ({ why }) => why },
 ];
 
-function sayingOf({ why, text, status, result }: ListedReport): string {
+function formatContent({ why, text, status, result }: ListedReport): string {
   return text ?? [status, result, why].filter(Boolean).join(', ');
 }
 
 export function missingTable(missing: readonly MissingReport[], screen?: Screen): string {
-  return table(
+  return formatTable(
     [
-      { title: inZoneOf(screen, 'Accepted'), value: ({ acceptedAt }) => timeOn(screen, acceptedAt) },
+      { title: titleWithZone(screen, 'Accepted'), value: ({ acceptedAt }) => formatTime(screen, acceptedAt) },
       { title: 'Run', value: ({ run }) => run },
       { title: 'MessageID', value: ({ messageId }) => messageId },
       { title: 'Address', value: ({ address }) => address },
@@ -67,7 +67,7 @@ export const missingColumns: readonly SheetColumn<MissingReport>[] = [
   { key: 'lastStatus', title: 'Last report', kind: 'text', value: ({ lastStatus }) => lastStatus },
 ];
 
-export function pollText(counts: {
+export function formatPoll(counts: {
   readonly asked: number;
   readonly reports: number;
   readonly unclear: number;

@@ -2,17 +2,20 @@ import type { Resolution } from '../domain/runs.ts';
 import type { Doubt } from '../ledger/requests/list-doubts.ts';
 import { formatReasonOrNull } from '../platform/reason-text.ts';
 import type { Screen } from './screen.ts';
-import { table } from './table.ts';
-import { inZoneOf, timeOn } from './time.ts';
+import { formatTable } from './table.ts';
+import { formatTime, titleWithZone } from './time.ts';
 
 export function doubtTable(doubts: readonly Doubt[], screen?: Screen): string {
-  return table(
+  return formatTable(
     [
       { title: 'Request', value: ({ request }) => request, align: 'right' },
       { title: 'MessageID', value: ({ messageId }) => messageId },
       { title: 'Recipients', value: ({ recipients }) => recipients, align: 'right' },
       { title: 'Attempts', value: ({ attempts }) => attempts, align: 'right' },
-      { title: inZoneOf(screen, 'Since'), value: ({ since }) => (since ? timeOn(screen, since) : '') },
+      {
+        title: titleWithZone(screen, 'Since'),
+        value: ({ since }) => (since ? formatTime(screen, since) : ''),
+      },
       { title: 'Why', value: ({ reason }) => formatReasonOrNull(reason) ?? '' },
     ],
     doubts,
@@ -27,7 +30,7 @@ const outcomes: Readonly<Record<Resolution, (run: string) => string>> = {
   abandon: () => 'abandoned',
 };
 
-export function resolvedText(resolved: {
+export function formatResolved(resolved: {
   readonly run: string;
   readonly resolution: Resolution;
   readonly requests: number;
@@ -35,23 +38,23 @@ export function resolvedText(resolved: {
 }): string {
   const { run, resolution, requests, recipients } = resolved;
   if (requests === 0) return `No request of run ${run} is in doubt.`;
-  return `${counted(requests, 'request')} with ${counted(recipients, 'recipient')}: ${outcomes[resolution](run)}.`;
+  return `${formatCount(requests, 'request')} with ${formatCount(recipients, 'recipient')}: ${outcomes[resolution](run)}.`;
 }
 
-export function lookUpText(counts: {
+export function formatLookUp(counts: {
   readonly found: number;
   readonly notFound: number;
   readonly unclear: number;
 }): string {
   const { found, notFound, unclear } = counts;
   const parts = [
-    `${counted(found, 'request')} found, and accepted now`,
+    `${formatCount(found, 'request')} found, and accepted now`,
     ...(notFound > 0 ? [`${notFound} not found, which proves nothing: still in doubt`] : []),
     ...(unclear > 0 ? [`${unclear} without a clear answer: still in doubt`] : []),
   ];
   return `${parts.join('; ')}.`;
 }
 
-function counted(count: number, word: string): string {
+function formatCount(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
 }

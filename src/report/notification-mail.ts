@@ -1,15 +1,15 @@
 import type { NotificationPayload } from '../domain/notify.ts';
 import { printable } from './printable.ts';
-import { runSummaryText } from './run-summary.ts';
+import { formatRunSummary } from './run-summary.ts';
 
 const count = new Intl.NumberFormat('en');
 
 /** What is told, as an e-mail in plain words. It has no address of a recipient. */
-export function notificationMail(told: NotificationPayload): {
+export function formatNotificationMail(told: NotificationPayload): {
   readonly subject: string;
   readonly text: string;
 } {
-  if (told.type === 'run.refused') return refusalMail(told);
+  if (told.type === 'run.refused') return formatRefusalMail(told);
   const { reason } = told.data;
   const because = reason === null ? [] : [`  because     ${printable(reason)}`];
   if (told.type === 'schedule.missed') {
@@ -31,7 +31,7 @@ export function notificationMail(told: NotificationPayload): {
   return {
     subject: `Campaign ${campaign}: ${headline(told)}`,
     text: [
-      runSummaryText(told.data),
+      formatRunSummary(told.data),
       ...because,
       `  told of     ${told.type}, ${told.timestamp}`,
       '',
@@ -43,7 +43,10 @@ export function notificationMail(told: NotificationPayload): {
 
 type ToldOf<Type> = Extract<NotificationPayload, { readonly type: Type }>;
 
-function refusalMail({ data, timestamp }: ToldOf<'run.refused'>): ReturnType<typeof notificationMail> {
+function formatRefusalMail({
+  data,
+  timestamp,
+}: ToldOf<'run.refused'>): ReturnType<typeof formatNotificationMail> {
   const { campaign, schedule, contacts, recipients, reason } = data;
   const { read, invalid, duplicate, suppressed } = contacts;
   return {

@@ -3,26 +3,26 @@ import { printable } from './printable.ts';
 
 /** Who was told of a run, or is to be, a line each; to stand below its summary. */
 export function notificationLines(notifications: readonly ListedNotification[]): string[] {
-  return notifications.map((each) => `  notify      ${each.event} by ${each.way}: ${outcome(each)}`);
+  return notifications.map((each) => `  notify      ${each.event} by ${each.way}: ${formatOutcome(each)}`);
 }
 
-export function untoldTickLines(notifications: readonly ScheduleNotification[]): string[] {
+export function tickNotificationLines(notifications: readonly ScheduleNotification[]): string[] {
   return notifications.map(
-    (each) => `${printable(each.schedule)}: ${each.event} by ${each.way}: ${outcome(each)}`,
+    (each) => `${printable(each.schedule)}: ${each.event} by ${each.way}: ${formatOutcome(each)}`,
   );
 }
 
-function outcome({ state, attempts, problem, mailRun, mailState }: ListedNotification): string {
+function formatOutcome({ state, attempts, problem, mailRun, mailState }: ListedNotification): string {
   const because = problem === null ? '' : `: ${printable(problem)}`;
-  const tries = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`;
+  const attemptCount = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`;
   switch (state) {
     case 'acknowledged':
       return mailRun === null ? 'told' : `told by run ${mailRun}, which is ${mailState ?? 'gone'}`;
     case 'due':
       return attempts === 0 && problem === null
         ? 'not told yet, as nobody has tried'
-        : `not told yet, ${tries}${because}`;
+        : `not told yet, ${attemptCount}${because}`;
     case 'given up':
-      return `given up, ${tries}${problem === null ? ': the run was purged' : because}`;
+      return `given up, ${attemptCount}${problem === null ? ': the run was purged' : because}`;
   }
 }

@@ -3,7 +3,7 @@
  * controls move the cursor, bidi controls turn the direction of what follows. They are shown by their numbers.
  */
 export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu, escaped);
+  return text.replace(/[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu, escapeControl);
 }
 
 /**
@@ -11,7 +11,7 @@ export function printable(text: string): string {
  * JSON's own escape.
  */
 export function printableFile(text: string): string {
-  return text.replace(/(?![\t\n]|\r\n)[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu, numbered);
+  return text.replace(/(?![\t\n]|\r\n)[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu, escapeUnicode);
 }
 
 /** As `printableFile`, for lines that Volley has put together itself: their colours, which begin with ESC, stay. */
@@ -19,11 +19,11 @@ export function printableLines(text: string): string {
   return text.split('\u001b').map(printableFile).join('\u001b');
 }
 
-function escaped(character: string): string {
+function escapeControl(character: string): string {
   const code = character.charCodeAt(0);
-  return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : numbered(character);
+  return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : escapeUnicode(character);
 }
 
-function numbered(character: string): string {
+function escapeUnicode(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

@@ -1,6 +1,6 @@
 import type { RateLimits } from '../domain/rates.ts';
 import type { Screen } from './screen.ts';
-import { table } from './table.ts';
+import { formatTable } from './table.ts';
 
 type AccountRow = {
   readonly account: string;
@@ -25,7 +25,7 @@ export function rateLimitTable(accounts: readonly AccountRow[], screen?: Screen)
       inForce: inForce[limit] ?? 'none',
     })),
   );
-  return table(
+  return formatTable(
     [
       { title: 'Account', value: ({ account }) => account },
       { title: 'Limit', value: ({ limit }) => limit },

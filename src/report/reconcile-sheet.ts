@@ -1,7 +1,7 @@
 import type { ReconciliationPeriod } from '../ledger/billing/compare-invoice.ts';
 import type { ReconciliationLine, ReconciliationTotal } from '../ledger/billing/reconcile.ts';
 import type { Sheet, SheetColumn } from './formats/sheet.ts';
-import { differenceWords } from './reconcile-words.ts';
+import { formatDifference } from './reconcile-differences.ts';
 
 type SheetLine = Omit<ReconciliationLine, 'kind' | 'messageId' | 'recipient' | 'details'> & {
   readonly detail: string | null;
@@ -64,15 +64,15 @@ export function reconcileSheet(
     subtitle: [period, ...filters, ...left],
     asOf,
     columns,
-    rows: wordDifferences(differences),
+    rows: formatDifferences(differences),
     totals: () => totals.map(totalLine),
   };
 }
 
-async function* wordDifferences(
+async function* formatDifferences(
   batches: AsyncIterable<readonly ReconciliationLine[]>,
 ): AsyncGenerator<readonly SheetLine[], void, undefined> {
-  for await (const batch of batches) yield batch.map((line) => ({ ...line, detail: differenceWords(line) }));
+  for await (const batch of batches) yield batch.map((line) => ({ ...line, detail: formatDifference(line) }));
 }
 
 function totalLine({ kind, lines, ...sums }: ReconciliationTotal): SheetLine {

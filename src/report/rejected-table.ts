@@ -1,12 +1,12 @@
 import type { RejectedContact } from '../domain/contacts.ts';
 import type { Screen } from './screen.ts';
-import { type Column, table } from './table.ts';
+import { type Column, formatTable } from './table.ts';
 
 /** The file is only named where there are several. */
 export function rejectedTable(contacts: readonly RejectedContact[], screen?: Screen): string {
   const severalFiles = new Set(contacts.map(({ file }) => file)).size > 1;
   const fileColumn: Column<RejectedContact> = { title: 'File', value: ({ file }) => file };
-  return table(
+  return formatTable(
     [
       ...(severalFiles ? [fileColumn] : []),
       { title: 'Line', value: ({ line }) => line, align: 'right' },

@@ -11,7 +11,7 @@ export type ReportTable = {
 export type Cells = readonly CellValue[];
 
 /** A table as a report of its own, with its short name. */
-export function tableSheet({ name, columns, lines }: ReportTable, asOf: Date): Sheet<Cells> {
+export function toSheet({ name, columns, lines }: ReportTable, asOf: Date): Sheet<Cells> {
   async function* rows(): AsyncGenerator<readonly Cells[], void, undefined> {
     yield lines;
   }
@@ -28,16 +28,16 @@ export function column(title: string, kind: CellKind): TitledColumn {
 export const integers = (...titles: readonly string[]): TitledColumn[] =>
   titles.map((title) => column(title, 'integer'));
 
-export function tableOf(
+export function createReportTable(
   name: string,
   title: string,
   columns: readonly TitledColumn[],
   lines: readonly Cells[],
 ): ReportTable {
-  const placed = columns.map((each, place) => ({
+  const indexedColumns = columns.map((each, index) => ({
     ...each,
     key: each.title,
-    value: (cells: Cells): CellValue => cells[place] ?? null,
+    value: (cells: Cells): CellValue => cells[index] ?? null,
   }));
-  return { name, title, columns: placed, lines };
+  return { name, title, columns: indexedColumns, lines };
 }

@@ -16,8 +16,8 @@ import type {
   RunStateChange,
 } from '../ledger/runs/details.ts';
 import { formatReason, formatReasonOrNull } from '../platform/reason-text.ts';
-import { type Largest, largest } from './run-money.ts';
-import { type Worded, worded } from './worded.ts';
+import { formatReasonOf, type WithReasonText } from './reason-text-of.ts';
+import { findLargest, type Largest } from './run-money.ts';
 
 /** The whole story of a run, for `volley report run`; as JSON it is printed as it is. */
 export type RunDetails = {
@@ -29,12 +29,12 @@ export type RunDetails = {
   readonly timeZone: string;
   readonly timeline: readonly TimelineEvent[];
   readonly sending: Sending;
-  readonly failures: readonly Worded<Failure>[];
+  readonly failures: readonly WithReasonText<Failure>[];
   readonly resolutions: readonly ResolutionGroup[];
   readonly deliveryResults: readonly DeliveryResult[];
   /** All are counted, the first ones listed. */
   readonly conflicts: Conflicts & { readonly listed: readonly ConflictingReport[] };
-  readonly cancellations: readonly Worded<Cancellation>[];
+  readonly cancellations: readonly WithReasonText<Cancellation>[];
   readonly rejections: readonly RejectionGroup[];
   readonly rejectedContacts: readonly RejectedContact[];
   readonly money: RunMoney | null;
@@ -46,7 +46,7 @@ export type RunMoney = Pick<
   'currency' | 'recipients' | 'accepted' | 'price' | 'estimated' | 'estimatedTax' | 'difference' | 'unrated'
 > & { readonly bySubAccount: Largest; readonly byChargeCode: Largest };
 
-type Recorded = Omit<
+type RecordedRun = Omit<
   RunDetails,
   'timeZone' | 'timeline' | 'money' | 'stateReason' | 'failures' | 'cancellations' | 'rejectedContacts'
 > & {
@@ -60,36 +60,36 @@ type Recorded = Omit<
   ) => AsyncGenerator<readonly BillingLine[], readonly BillingTotal[], undefined>;
 };
 
-export async function runDetails(
-  { states, billingBy, ...recorded }: Recorded,
+export async function toRunDetails(
+  { states, billingBy, ...recorded }: RecordedRun,
   timeZone: string,
 ): Promise<RunDetails> {
   const { summary, stateReason, account, channel, failures, cancellations, rejectedContacts, ...others } =
     recorded;
-  const timeline = runTimeline(states, others.sending);
-  const money = await moneyOf(billingBy);
+  const timeline = toTimeline(states, others.sending);
+  const money = await sumMoney(billingBy);
   return {
     ...{ summary, stateReason: formatReasonOrNull(stateReason), account, channel, timeZone, timeline },
     ...others,
-    failures: failures.map((failure) => worded(failure)),
-    cancellations: cancellations.map((each) => worded(each)),
+    failures: failures.map((failure) => formatReasonOf(failure)),
+    cancellations: cancellations.map((each) => formatReasonOf(each)),
     rejectedContacts: rejectedContacts.map((each) => ({ ...each, detail: formatReason(each.detail) })),
     money,
   };
 }
 
-async function moneyOf(billingBy: Recorded['billingBy']): Promise<RunMoney | null> {
+async function sumMoney(billingBy: RecordedRun['billingBy']): Promise<RunMoney | null> {
   let totals: readonly BillingTotal[] = [];
   async function* linesBeforeTotals(): AsyncGenerator<readonly BillingLine[], void, undefined> {
     totals = yield* billingBy('SubAccount');
   }
-  const bySubAccount = await largest(linesBeforeTotals());
+  const bySubAccount = await findLargest(linesBeforeTotals());
   // A run has one rate card, and so one currency.
   const [total] = totals;
   if (!total) return null;
   const { currency, recipients, accepted, price, estimated, estimatedTax, difference, unrated } = total;
   const amounts = { price, estimated, estimatedTax, difference, unrated };
-  const byChargeCode = await largest(billingBy('ChargeCode'));
+  const byChargeCode = await findLargest(billingBy('ChargeCode'));
   return { currency, recipients, accepted, ...amounts, bySubAccount, byChargeCode };
 }
 
@@ -101,15 +101,15 @@ export type TimelineEvent = {
 };
 
 /** In the order of time. A run that runs for the first time is begun, later resumed. */
-export function runTimeline(
+export function toTimeline(
   states: readonly RunStateChange[],
   { firstAt, lastAt }: Pick<Sending, 'firstAt' | 'lastAt'>,
 ): TimelineEvent[] {
   const begun = states.findIndex(({ state }) => state === 'running');
-  const changes = states.map(({ state, at, reason: known }, place): TimelineEvent => {
+  const changes = states.map(({ state, at, reason: known }, index): TimelineEvent => {
     const reason = formatReasonOrNull(known);
     if (state !== 'running') return { what: state, at, reason };
-    return { what: place === begun ? 'begun' : 'resumed', at, reason };
+    return { what: index === begun ? 'begun' : 'resumed', at, reason };
   });
   const sends = [
     ...(firstAt ? [{ what: 'first request sent' as const, at: firstAt, reason: null }] : []),

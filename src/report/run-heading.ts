@@ -1,7 +1,7 @@
 import type { RunDetails } from './run-details.ts';
 
 /** What a report of a run begins with. */
-export function runHeading({ summary, stateReason, account, channel }: RunDetails): {
+export function formatRunHeading({ summary, stateReason, account, channel }: RunDetails): {
   readonly title: string;
   readonly subtitle: readonly string[];
 } {

@@ -16,7 +16,7 @@ export type Largest = {
   readonly others: (MoneyFigures & { readonly count: number }) | null;
 };
 
-const listed = 20;
+const maxListed = 20;
 
 /**
  * The lines of a billing report by one dimension that cost most, in constant memory, the most expensive first: by the price,
@@ -24,17 +24,17 @@ const listed = 20;
  *
  * @param batches in the order of the values; lines that are corrections of closed months are added to their value's
  */
-export async function largest(
+export async function findLargest(
   batches: AsyncIterable<readonly BillingLine[]>,
-  most = listed,
+  limit = maxListed,
 ): Promise<Largest> {
   const lines: MoneyLine[] = [];
   let rest: Largest['others'] = null;
   for await (const line of valueByValue(batches)) {
-    const place = lines.findIndex((other) => costs(line, other) > 0);
-    lines.splice(place === -1 ? lines.length : place, 0, line);
-    const last = lines.length > most ? lines.pop() : undefined;
-    if (last) rest = withOneMore(rest, last);
+    const index = lines.findIndex((other) => compareCosts(line, other) > 0);
+    lines.splice(index === -1 ? lines.length : index, 0, line);
+    const last = lines.length > limit ? lines.pop() : undefined;
+    if (last) rest = addToOthers(rest, last);
   }
   return { lines, others: rest };
 }
@@ -47,30 +47,32 @@ async function* valueByValue(
     for (const { values, ...figures } of batch) {
       const [value = null] = values;
       if (current && current.value === value) {
-        current = { value, ...sum(current, figures) };
+        current = { value, ...addFigures(current, figures) };
         continue;
       }
       if (current) yield current;
-      current = { value, ...figuresOf(figures) };
+      current = { value, ...pickFigures(figures) };
     }
   }
   if (current) yield current;
 }
 
-function costs(one: MoneyLine, other: MoneyLine): number {
+function compareCosts(one: MoneyLine, other: MoneyLine): number {
   return compareAmounts(one.price, other.price) || compareAmounts(one.estimated, other.estimated);
 }
 
-function withOneMore(others: Largest['others'], line: MoneyLine): Largest['others'] {
-  return others ? { ...sum(others, line), count: others.count + 1 } : { ...figuresOf(line), count: 1 };
+function addToOthers(others: Largest['others'], line: MoneyLine): Largest['others'] {
+  return others
+    ? { ...addFigures(others, line), count: others.count + 1 }
+    : { ...pickFigures(line), count: 1 };
 }
 
-function figuresOf(figures: MoneyFigures): MoneyFigures {
+function pickFigures(figures: MoneyFigures): MoneyFigures {
   const { recipients, accepted, price, estimated, estimatedTax, difference } = figures;
   return { recipients, accepted, price, estimated, estimatedTax, difference };
 }
 
-function sum(one: MoneyFigures, other: MoneyFigures): MoneyFigures {
+function addFigures(one: MoneyFigures, other: MoneyFigures): MoneyFigures {
   return {
     recipients: one.recipients + other.recipients,
     accepted: one.accepted + other.accepted,

@@ -1,22 +1,25 @@
 import { Big } from 'big.js';
-import { payerName } from './billing.ts';
+import { formatPayer } from './billing-sheet.ts';
 import type { Chart } from './html/chart.ts';
 import { barChart, funnelChart, timeChart } from './html/charts.ts';
-import { htmlPage, tablePart } from './html/page.ts';
-import { tableSheet } from './report-table.ts';
+import { formatPage, tablePart } from './html/page.ts';
+import { toSheet } from './report-table.ts';
 import type { RunDetails } from './run-details.ts';
-import { runHeading } from './run-heading.ts';
+import { formatRunHeading } from './run-heading.ts';
 import type { Largest } from './run-money.ts';
 import { countsTable, runTables } from './run-tables.ts';
 
 /** The report of a run as a page: deliveries, sends and costs drawn, then every table that has a line. */
-export async function* runPage(details: RunDetails, asOf: Date): AsyncGenerator<string, void, undefined> {
+export async function* formatRunPage(
+  details: RunDetails,
+  asOf: Date,
+): AsyncGenerator<string, void, undefined> {
   const tables = [countsTable(details), ...runTables(details)].filter(({ lines }) => lines.length > 0);
-  yield* htmlPage({
-    ...runHeading(details),
+  yield* formatPage({
+    ...formatRunHeading(details),
     asOf,
     charts: runCharts(details),
-    tables: tables.map((table) => tablePart(tableSheet(table, asOf), table.title)),
+    tables: tables.map((table) => tablePart(toSheet(table, asOf), table.title)),
   });
 }
 
@@ -42,7 +45,7 @@ function runCharts({ summary, sending, money, timeZone }: RunDetails): Chart[] {
   const currency = money.currency === null ? '' : `, ${money.currency}`;
   const costs = ({ lines, others }: Largest) =>
     [
-      lines.map((line) => ({ name: payerName(line.value), value: line[what] })),
+      lines.map((line) => ({ name: formatPayer(line.value), value: line[what] })),
       others ? { count: others.count, value: others[what] } : undefined,
     ] as const;
   charts.push(

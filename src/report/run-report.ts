@@ -1,55 +1,55 @@
 import type { ReportFormat } from './formats/sheet.ts';
-import { linesTable } from './formats/table.ts';
+import { formatLines } from './formats/table.ts';
 import { printable } from './printable.ts';
-import { tableSheet } from './report-table.ts';
+import { toSheet } from './report-table.ts';
 import type { RunDetails } from './run-details.ts';
-import { runHeading } from './run-heading.ts';
-import { runSummaryText } from './run-summary.ts';
+import { formatRunHeading } from './run-heading.ts';
+import { formatRunSummary } from './run-summary.ts';
 import { countsTable, runTables } from './run-tables.ts';
-import { painted, paper, type Screen } from './screen.ts';
+import { plainScreen, type Screen, styled } from './screen.ts';
 
 /** The formats of a report that has several tables. */
 export const runReportFormats = ['table', 'json', 'xlsx', 'html'] as const satisfies readonly ReportFormat[];
 export type RunReportFormat = (typeof runReportFormats)[number];
 
 /** The report of a run in a format, piece by piece: bytes of a workbook, text otherwise. */
-export async function* runReportText(
+export async function* formatRunReport(
   details: RunDetails,
   format: RunReportFormat,
   asOf: Date,
-  screen: Screen = paper,
+  screen: Screen = plainScreen,
 ): AsyncGenerator<string | Uint8Array, void, undefined> {
   // What draws pages and workbooks is loaded by who wants one.
   switch (format) {
     case 'table':
-      return yield `${runDetailsText(details, screen)}\n`;
+      return yield `${formatRunDetails(details, screen)}\n`;
     case 'json':
       return yield `${JSON.stringify(details)}\n`;
     case 'xlsx': {
-      const { xlsxOfTables } = await import('./formats/xlsx.ts');
+      const { formatXlsxTables } = await import('./formats/xlsx.ts');
       const tables = [countsTable(details), ...runTables(details)].filter(({ lines }) => lines.length > 0);
-      return yield* xlsxOfTables(
-        { ...runHeading(details), asOf },
-        tables.map((table) => tableSheet(table, asOf)),
+      return yield* formatXlsxTables(
+        { ...formatRunHeading(details), asOf },
+        tables.map((table) => toSheet(table, asOf)),
       );
     }
     case 'html':
-      return yield* (await import('./run-page.ts')).runPage(details, asOf);
+      return yield* (await import('./run-page.ts')).formatRunPage(details, asOf);
   }
 }
 
 /** For the terminal: the summary, then every table that has a line. */
-export function runDetailsText(details: RunDetails, screen: Screen = paper): string {
+export function formatRunDetails(details: RunDetails, screen: Screen = plainScreen): string {
   const { summary, stateReason, account, channel, sending } = details;
   const { attempts, retries, retried } = sending;
   const parts = [
-    runSummaryText(summary, screen),
+    formatRunSummary(summary, screen),
     ...(stateReason ? [`  because     ${printable(stateReason)}`] : []),
     `  account     ${printable(account)}, ${channel}`,
     `  attempts    ${attempts}${retries > 0 ? `: ${retries} of them retries, of ${retried} requests` : ''}`,
   ];
   for (const { title, columns, lines } of runTables(details))
     if (lines.length > 0)
-      parts.push('', painted(printable(title), 'title', screen), linesTable(columns, lines, screen));
+      parts.push('', styled(printable(title), 'title', screen), formatLines(columns, lines, screen));
   return parts.join('\n');
 }

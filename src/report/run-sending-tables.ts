@@ -1,13 +1,13 @@
-import { column, type ReportTable, tableOf } from './report-table.ts';
+import { column, createReportTable, type ReportTable } from './report-table.ts';
 import type { RunDetails } from './run-details.ts';
-import { toLocalSeconds } from './time.ts';
+import { formatLocal } from './time.ts';
 
 export function timelineTable({ timeline, timeZone }: RunDetails): ReportTable {
-  return tableOf(
+  return createReportTable(
     'Timeline',
     'Timeline',
     [column('Event', 'text'), column(`At (${timeZone})`, 'text'), column('Reason', 'text')],
-    timeline.map(({ what, at, reason }) => [what, toLocalSeconds(at, timeZone), reason]),
+    timeline.map(({ what, at, reason }) => [what, formatLocal(at, timeZone), reason]),
   );
 }
 
@@ -16,7 +16,7 @@ export function sendingTables({ sending, timeZone }: RunDetails): ReportTable[] 
   const { unit, sends, ends, answerTimes, slowest } = sending;
   const { answered, median, p95, p99 } = answerTimes;
   return [
-    tableOf(
+    createReportTable(
       'Sends',
       `Sends by ${unit} (${timeZone})`,
       [
@@ -32,19 +32,19 @@ export function sendingTables({ sending, timeZone }: RunDetails): ReportTable[] 
         ];
       }),
     ),
-    tableOf(
+    createReportTable(
       'Attempts',
       'How attempts ended',
       [column('Verdict', 'text'), column('HTTP', 'integer'), column('Attempts', 'integer')],
       ends.map(({ verdict, httpStatus, attempts }) => [verdict ?? 'on its way', httpStatus, attempts]),
     ),
-    tableOf(
+    createReportTable(
       'Answer times',
       'Answer times in milliseconds',
       ['Answered attempts', 'Median', '95 % within', '99 % within'].map((title) => column(title, 'integer')),
       answered === 0 ? [] : [[answered, median, p95, p99]],
     ),
-    tableOf(
+    createReportTable(
       'Slowest requests',
       'Slowest requests',
       [
@@ -60,7 +60,7 @@ export function sendingTables({ sending, timeZone }: RunDetails): ReportTable[] 
         return [
           messageId,
           attempt,
-          toLocalSeconds(startedAt, timeZone),
+          formatLocal(startedAt, timeZone),
           milliseconds,
           httpStatus,
           verdict,

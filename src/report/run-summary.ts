@@ -1,9 +1,9 @@
 import { type RunSummary, recipientStates, requestStates, type WindowWait } from '../domain/runs.ts';
-import { painted, paper, type Screen, toneOf } from './screen.ts';
-import { minuteOn } from './time.ts';
+import { plainScreen, type Screen, styled, toneOf } from './screen.ts';
+import { formatMinute } from './time.ts';
 
 /** A run in a few lines: every state that is not empty. */
-export function runSummaryText(summary: RunSummary, screen: Screen = paper): string {
+export function formatRunSummary(summary: RunSummary, screen: Screen = plainScreen): string {
   const { run, campaign, state, contacts, requests, recipients, waits = [] } = summary;
   const left = [
     [contacts.invalid, 'invalid'],
@@ -11,44 +11,44 @@ export function runSummaryText(summary: RunSummary, screen: Screen = paper): str
     [contacts.suppressed, 'suppressed'],
   ] as const;
   return [
-    `${painted(`Run ${run}`, 'title', screen)}  ${campaign}  ${painted(state, toneOf(state), screen)}`,
-    `  contacts    ${counted(contacts.read, left, screen, 'read')}`,
-    `  requests    ${counted(
+    `${styled(`Run ${run}`, 'title', screen)}  ${campaign}  ${styled(state, toneOf(state), screen)}`,
+    `  contacts    ${formatCounts(contacts.read, left, screen, 'read')}`,
+    `  requests    ${formatCounts(
       requests.total,
       requestStates.map((name) => [requests[name], name] as const),
       screen,
     )}`,
-    `  recipients  ${counted(
+    `  recipients  ${formatCounts(
       recipients.total,
       recipientStates.map((name) => [recipients[name], name] as const),
       screen,
     )}`,
-    ...waitLines(waits, screen),
+    ...formatWaits(waits, screen),
   ].join('\n');
 }
 
-const shownWaits = 5;
+const maxWaits = 5;
 
-export function waitLines(waits: readonly WindowWait[], screen?: Screen): string[] {
+export function formatWaits(waits: readonly WindowWait[], screen?: Screen): string[] {
   const lines = waits
-    .slice(0, shownWaits)
+    .slice(0, maxWaits)
     .map(
       ({ timeZones, until, requests, recipients }) =>
-        `${count(requests, 'request')} (${count(recipients, 'recipient')}) for ${requests === 1 ? 'its' : 'their'} window${placesText(timeZones)}, until ${minuteOn(screen, new Date(until))}`,
+        `${formatCount(requests, 'request')} (${formatCount(recipients, 'recipient')}) for ${requests === 1 ? 'its' : 'their'} window${formatZones(timeZones)}, until ${formatMinute(screen, new Date(until))}`,
     );
-  const others = waits.slice(shownWaits);
+  const others = waits.slice(maxWaits);
   const left = others.reduce((sum, { requests }) => sum + requests, 0);
   if (others.length > 0)
     lines.push(`${left} more ${left === 1 ? 'request' : 'requests'} for windows that open later`);
   return lines.map((line) => `  waiting     ${line}`);
 }
 
-function count(number: number, word: string): string {
+function formatCount(number: number, word: string): string {
   return `${number} ${word}${number === 1 ? '' : 's'}`;
 }
 
 /** Whose clocks a window is of: ` in Pacific/Auckland and 2 more time zones`. */
-function placesText(timeZones: readonly string[]): string {
+function formatZones(timeZones: readonly string[]): string {
   const [zone, ...others] = timeZones;
   if (zone === undefined) return '';
   const more =
@@ -56,7 +56,7 @@ function placesText(timeZones: readonly string[]): string {
   return ` in ${zone}${more}`;
 }
 
-function counted(
+function formatCounts(
   total: number,
   parts: readonly (readonly [number, string])[],
   screen: Screen,
@@ -64,7 +64,7 @@ function counted(
 ): string {
   const shown = parts
     .filter(([count]) => count > 0)
-    .map(([count, name]) => painted(`${count} ${name.replace('_', ' ')}`, toneOf(name), screen));
+    .map(([count, name]) => styled(`${count} ${name.replace('_', ' ')}`, toneOf(name), screen));
   const head = word === '' ? String(total) : `${total} ${word}`;
   return shown.length === 0 ? head : `${head}: ${shown.join(', ')}`;
 }

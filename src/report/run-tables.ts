@@ -1,11 +1,11 @@
 import { rejectionReasons } from '../domain/contacts.ts';
 import { recipientStates, requestStates } from '../domain/runs.ts';
-import { payerName } from './billing.ts';
-import { type Cells, column, integers, type ReportTable, tableOf } from './report-table.ts';
+import { formatPayer } from './billing-sheet.ts';
+import { type Cells, column, createReportTable, integers, type ReportTable } from './report-table.ts';
 import type { RunDetails } from './run-details.ts';
 import type { Largest, MoneyFigures } from './run-money.ts';
 import { sendingTables, timelineTable } from './run-sending-tables.ts';
-import { toLocalSeconds } from './time.ts';
+import { formatLocal } from './time.ts';
 
 export function countsTable({ summary: { contacts, requests, recipients } }: RunDetails): ReportTable {
   const counts = [
@@ -16,7 +16,7 @@ export function countsTable({ summary: { contacts, requests, recipients } }: Run
     ['Recipients', 'all', recipients.total],
     ...recipientStates.map((state) => ['Recipients', state, recipients[state]] as const),
   ] as const;
-  return tableOf(
+  return createReportTable(
     'Summary',
     'Summary',
     [column('Of', 'text'), column('State', 'text'), column('Number', 'integer')],
@@ -38,13 +38,13 @@ export function runTables(details: RunDetails): ReportTable[] {
 function resultTables(details: RunDetails): ReportTable[] {
   const { summary, deliveryResults, conflicts, failures, resolutions, cancellations, timeZone } = details;
   return [
-    tableOf(
+    createReportTable(
       'Delivery results',
       'Delivery results',
       [column('Outcome', 'text'), column('Result', 'text'), column('Recipients', 'integer')],
       deliveryResults.map(({ outcome, result, recipients }) => [outcome, result, recipients]),
     ),
-    tableOf(
+    createReportTable(
       'Conflicting reports',
       conflictTitle(summary.run, conflicts),
       [
@@ -56,19 +56,19 @@ function resultTables(details: RunDetails): ReportTable[] {
         report.address,
         report.decided,
         report.decidedResult,
-        report.decidedAt && toLocalSeconds(report.decidedAt, timeZone),
+        report.decidedAt && formatLocal(report.decidedAt, timeZone),
         report.outcome,
         report.result,
-        toLocalSeconds(report.receivedAt, timeZone),
+        formatLocal(report.receivedAt, timeZone),
       ]),
     ),
-    tableOf(
+    createReportTable(
       'Not accepted',
       'Requests that were not accepted',
       [column('State', 'text'), column('Words', 'text'), ...integers('Requests', 'Recipients')],
       failures.map(({ state, reason, requests, recipients }) => [state, reason, requests, recipients]),
     ),
-    tableOf(
+    createReportTable(
       'Resolved',
       'Requests in doubt that were resolved',
       [
@@ -76,10 +76,10 @@ function resultTables(details: RunDetails): ReportTable[] {
         ...integers('Requests'),
       ],
       resolutions.map(({ resolution, reason, by, at, requests }) => {
-        return [resolution, reason, by, toLocalSeconds(at, timeZone), requests];
+        return [resolution, reason, by, formatLocal(at, timeZone), requests];
       }),
     ),
-    tableOf(
+    createReportTable(
       'Cancelled recipients',
       'Recipients cancelled since the run was planned',
       [column('Reason', 'text'), ...integers('Recipients')],
@@ -96,13 +96,13 @@ function conflictTitle(run: string, { reports, recipients }: RunDetails['conflic
 function leftOutTables({ rejections, rejectedContacts, summary }: RunDetails): ReportTable[] {
   const leftOut = rejectionReasons.reduce((sum, reason) => sum + summary.contacts[reason], 0);
   return [
-    tableOf(
+    createReportTable(
       'Left out by reason',
       'Contacts left out, by reason',
       [column('Reason', 'text'), column('Column', 'text'), ...integers('Contacts')],
       rejections.map(({ reason, column: name, contacts }) => [reason, name, contacts]),
     ),
-    tableOf(
+    createReportTable(
       'Contacts left out',
       `Contacts left out (${rejectedContacts.length} of ${leftOut} shown)`,
       [
@@ -134,17 +134,17 @@ function moneyTables({ money }: RunDetails): ReportTable[] {
     return [recipients, accepted, price, estimated, estimatedTax, difference];
   };
   const by = (name: string, { lines, others }: Largest): ReportTable =>
-    tableOf(
+    createReportTable(
       `Cost by ${name}`,
       `Cost by ${name}${inCurrency}`,
       [column(name, 'text'), ...columns],
       [
-        ...lines.map((line) => [payerName(line.value), ...cells(line)]),
+        ...lines.map((line) => [formatPayer(line.value), ...cells(line)]),
         ...(others ? [[`${others.count} others`, ...cells(others)]] : []),
       ],
     );
   return [
-    tableOf(
+    createReportTable(
       'Cost',
       `Cost${inCurrency}`,
       [...columns, ...integers('Unrated')],

@@ -1,9 +1,9 @@
 import type { TickState } from '../domain/runs.ts';
 import type { Screen } from './screen.ts';
-import { table } from './table.ts';
-import { inZoneOf, timeOn } from './time.ts';
+import { formatTable } from './table.ts';
+import { formatTime, titleWithZone } from './time.ts';
 
-type Times = {
+type ScheduleTimes = {
   readonly cron?: string | undefined;
   readonly at?: readonly string[] | undefined;
   readonly timeZone: string;
@@ -13,21 +13,22 @@ export function scheduleTable(
   schedules: readonly {
     readonly schedule: string;
     readonly campaign: string;
-    readonly times: Times;
+    readonly times: ScheduleTimes;
     readonly active: boolean;
     readonly next: Date | null;
   }[],
   screen?: Screen,
 ): string {
-  return table(
+  return formatTable(
     [
       { title: 'Schedule', value: ({ schedule }) => schedule },
       { title: 'Campaign', value: ({ campaign }) => campaign },
       { title: 'Times', value: ({ times: { cron, at } }) => cron ?? (at ?? []).join(', ') },
       { title: 'Zone', value: ({ times }) => times.timeZone },
       {
-        title: inZoneOf(screen, 'Next'),
-        value: ({ active, next }) => (active ? (next ? timeOn(screen, next) : 'never') : 'its file is gone'),
+        title: titleWithZone(screen, 'Next'),
+        value: ({ active, next }) =>
+          active ? (next ? formatTime(screen, next) : 'never') : 'its file is gone',
       },
     ],
     schedules,
@@ -46,9 +47,9 @@ export function tickTable(
   }[],
   screen?: Screen,
 ): string {
-  return table(
+  return formatTable(
     [
-      { title: inZoneOf(screen, 'Time'), value: ({ dueAt }) => timeOn(screen, dueAt) },
+      { title: titleWithZone(screen, 'Time'), value: ({ dueAt }) => formatTime(screen, dueAt) },
       { title: 'Schedule', value: ({ schedule }) => schedule },
       { title: 'State', value: ({ state }) => state },
       { title: 'Run', value: ({ run }) => run ?? '' },
@@ -69,9 +70,9 @@ export function upcomingTable(
   }[],
   screen?: Screen,
 ): string {
-  return table(
+  return formatTable(
     [
-      { title: inZoneOf(screen, 'Time'), value: ({ dueAt }) => timeOn(screen, dueAt) },
+      { title: titleWithZone(screen, 'Time'), value: ({ dueAt }) => formatTime(screen, dueAt) },
       { title: 'Zone of the schedule', value: ({ timeZone }) => timeZone },
       { title: 'Schedule', value: ({ schedule }) => schedule },
       { title: 'Campaign', value: ({ campaign }) => campaign },

@@ -9,14 +9,14 @@ export type Screen = {
 };
 
 /** A file, a pipe, an e-mail. */
-export const paper: Screen = { width: undefined, colour: false };
+export const plainScreen: Screen = { width: undefined, colour: false };
 
 export type Tone = 'title' | 'good' | 'doubtful' | 'bad';
 
 const styles = { title: 'bold', good: 'green', doubtful: 'yellow', bad: 'red' } as const;
 
 /** A text in the colour of its tone, where the screen has colours. */
-export function painted(text: string, tone: Tone | undefined, { colour }: Screen): string {
+export function styled(text: string, tone: Tone | undefined, { colour }: Screen): string {
   return colour && tone !== undefined && text !== ''
     ? styleText(styles[tone], text, { validateStream: false })
     : text;

@@ -3,23 +3,23 @@ import type { Suppression } from '../domain/suppressions.ts';
 import { formatSuppressionReason } from '../platform/planning-reason-text.ts';
 import type { CellValue, SheetColumn } from './formats/sheet.ts';
 import type { Screen } from './screen.ts';
-import { table } from './table.ts';
-import { inZoneOf, timeOn } from './time.ts';
+import { formatTable } from './table.ts';
+import { formatTime, titleWithZone } from './time.ts';
 
 /** With why in words. */
-export function wordedSuppression({ run = null, ...suppression }: Suppression): Suppression {
+export function formatSuppression({ run = null, ...suppression }: Suppression): Suppression {
   return { ...suppression, reason: formatSuppressionReason({ ...suppression, run }) };
 }
 
 export function suppressionTable(suppressions: readonly Suppression[], screen?: Screen): string {
-  return table(
+  return formatTable(
     [
       { title: 'Channel', value: ({ channel }) => channel },
       { title: 'Address', value: ({ address }) => address },
       { title: 'Account', value: ({ account }) => account || '(all)' },
       { title: 'SubAccount', value: ({ subAccount }) => subAccount || '(all)' },
       { title: 'Source', value: ({ source }) => source },
-      { title: inZoneOf(screen, 'Since'), value: ({ createdAt }) => timeOn(screen, createdAt) },
+      { title: titleWithZone(screen, 'Since'), value: ({ createdAt }) => formatTime(screen, createdAt) },
       { title: 'Reason', value: ({ reason }) => reason },
     ],
     suppressions,

@@ -1,7 +1,7 @@
 import Table from 'cli-table3';
 import stringWidth from 'string-width';
 import { printable } from './printable.ts';
-import { painted, paper, type Screen, type Tone } from './screen.ts';
+import { plainScreen, type Screen, styled, type Tone } from './screen.ts';
 
 export type Column<Row> = {
   readonly title: string;
@@ -13,48 +13,48 @@ export type Column<Row> = {
 };
 
 /** A row as it is drawn, by column. */
-type Cells = readonly string[];
+type RowText = readonly string[];
 
 /** Rows as a table; on a screen that is too narrow for it, without its minor columns or as records. */
-export function table<Row>(
+export function formatTable<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
   totals: readonly Row[] = [],
-  screen: Screen = paper,
+  screen: Screen = plainScreen,
 ): string {
   const plain = [...rows, ...totals].map((row) => columns.map(({ value }) => printable(String(value(row)))));
   const cells = [...rows, ...totals].map((row, line) =>
-    columns.map(({ tone }, place) => painted(plain[line]?.[place] ?? '', tone?.(row), screen)),
+    columns.map(({ tone }, index) => styled(plain[line]?.[index] ?? '', tone?.(row), screen)),
   );
-  const widths = columns.map(({ title, minor }, place) => ({
-    width: Math.max(...[title, ...plain.map((line) => line[place] ?? '')].map((text) => stringWidth(text))),
+  const widths = columns.map(({ title, minor }, index) => ({
+    width: Math.max(...[title, ...plain.map((line) => line[index] ?? '')].map((text) => stringWidth(text))),
     minor,
   }));
   const fit = fitColumns(widths, screen.width);
   const titles = columns.map(({ title }) => title);
-  if (fit.kind === 'records') return recordsText(titles, cells, screen);
-  const kept = fit.kept.flatMap((place) => columns[place] ?? []);
-  const keptOf = (line: Cells): string[] => fit.kept.map((place) => line[place] ?? '');
-  const text = tableText(
+  if (fit.kind === 'records') return formatRecords(titles, cells, screen);
+  const kept = fit.kept.flatMap((index) => columns[index] ?? []);
+  const keptOf = (line: RowText): string[] => fit.kept.map((index) => line[index] ?? '');
+  const text = drawTable(
     kept,
     cells.slice(0, rows.length).map(keptOf),
     cells.slice(rows.length).map(keptOf),
     screen,
   );
-  const gone = titles.filter((_, place) => !fit.kept.includes(place));
-  return gone.length === 0
+  const omitted = titles.filter((_, index) => !fit.kept.includes(index));
+  return omitted.length === 0
     ? text
-    : `${text}\nWithout ${gone.join(', ')}: the terminal is too narrow for them.`;
+    : `${text}\nWithout ${omitted.join(', ')}: the terminal is too narrow for them.`;
 }
 
-function tableText(
+function drawTable(
   columns: readonly Pick<Column<never>, 'title' | 'align'>[],
   lines: readonly string[][],
   totals: readonly string[][],
   screen: Screen,
 ): string {
   const drawn = new Table({
-    head: columns.map(({ title }) => painted(title, 'title', screen)),
+    head: columns.map(({ title }) => styled(title, 'title', screen)),
     colAligns: columns.map(({ align }) => align ?? 'left'),
     style: { head: [], border: [], compact: true },
   });
@@ -68,15 +68,15 @@ function tableText(
 }
 
 /** Each row as lines of title and value, without those that are empty. */
-function recordsText(titles: Cells, lines: readonly Cells[], screen: Screen): string {
+function formatRecords(titles: RowText, lines: readonly RowText[], screen: Screen): string {
   const indent = Math.max(...titles.map((title) => stringWidth(title))) + 2;
-  const record = (line: Cells): string =>
+  const record = (line: RowText): string =>
     titles
-      .map((title, place) => ({ title, value: line[place] ?? '' }))
+      .map((title, index) => ({ title, value: line[index] ?? '' }))
       .filter(({ value }) => value !== '')
       .map(
         ({ title, value }) =>
-          painted(title, 'title', screen) + ' '.repeat(indent - stringWidth(title)) + value,
+          styled(title, 'title', screen) + ' '.repeat(indent - stringWidth(title)) + value,
       )
       .join('\n');
   return lines.map(record).join('\n\n');
@@ -99,8 +99,8 @@ export type FittedColumn = {
  * @param width characters of a line; undefined for any number
  */
 export function fitColumns(columns: readonly FittedColumn[], width: number | undefined): Fit {
-  const kept = columns.map((column, place) => ({ ...column, place }));
-  while (width !== undefined && tableWidth(kept) > width) {
+  const kept = columns.map((column, index) => ({ ...column, index }));
+  while (width !== undefined && sumWidths(kept) > width) {
     const least = kept.reduce((found, { minor = 0 }) => Math.max(found, minor), 0);
     if (least === 0) return { kind: 'records' };
     kept.splice(
@@ -108,10 +108,10 @@ export function fitColumns(columns: readonly FittedColumn[], width: number | und
       1,
     );
   }
-  return { kind: 'table', kept: kept.map(({ place }) => place) };
+  return { kind: 'table', kept: kept.map(({ index }) => index) };
 }
 
 /** With a space on each side of a cell, and a border on each side of a column. */
-function tableWidth(columns: readonly FittedColumn[]): number {
+function sumWidths(columns: readonly FittedColumn[]): number {
   return columns.reduce((sum, { width }) => sum + width + 3, 1);
 }

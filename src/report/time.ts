@@ -1,7 +1,7 @@
-import { paper, type Screen } from './screen.ts';
+import { plainScreen, type Screen } from './screen.ts';
 
 /** `YYYY-MM-DD HH:mm:ss` in UTC. */
-export function toSeconds(time: Date): string {
+export function formatUtc(time: Date): string {
   return time.toISOString().slice(0, 19).replace('T', ' ');
 }
 
@@ -9,7 +9,7 @@ export function toSeconds(time: Date): string {
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** `YYYY-MM-DD HH:mm:ss` in a time zone of the IANA database. */
-export function toLocalSeconds(time: Date, timeZone: string): string {
+export function formatLocal(time: Date, timeZone: string): string {
   // Swedes write dates so.
   const format =
     formats.get(timeZone) ??
@@ -19,29 +19,29 @@ export function toLocalSeconds(time: Date, timeZone: string): string {
 }
 
 /** The zone of all times on a screen, by its name. */
-export function zoneOf({ zone = 'UTC' }: Screen = paper): string {
+export function screenZone({ zone = 'UTC' }: Screen = plainScreen): string {
   return zone;
 }
 
 /** A time on a screen: `YYYY-MM-DD HH:mm:ss` in its zone. */
-export function timeOn(screen: Screen | undefined, time: Date): string {
-  return toLocalSeconds(time, zoneOf(screen));
+export function formatTime(screen: Screen | undefined, time: Date): string {
+  return formatLocal(time, screenZone(screen));
 }
 
-/** As `timeOn`, to the minute, with the name of the zone: `2026-12-01 09:00 Pacific/Auckland`. */
-export function minuteOn(screen: Screen | undefined, time: Date): string {
-  return `${timeOn(screen, time).slice(0, 16)} ${zoneOf(screen)}`;
+/** As `formatTime`, to the minute, with the name of the zone: `2026-12-01 09:00 Pacific/Auckland`. */
+export function formatMinute(screen: Screen | undefined, time: Date): string {
+  return `${formatTime(screen, time).slice(0, 16)} ${screenZone(screen)}`;
 }
 
 /** The title of a column of times: `Since (Pacific/Auckland)`. */
-export function inZoneOf(screen: Screen | undefined, title: string): string {
-  return `${title} (${zoneOf(screen)})`;
+export function titleWithZone(screen: Screen | undefined, title: string): string {
+  return `${title} (${screenZone(screen)})`;
 }
 
 /** A text whose times in UTC, as `toISOString` writes them, are those of a screen; what it quotes stays as it is. */
-export function withTimesOn(screen: Screen | undefined, text: string): string {
+export function localizeTimes(screen: Screen | undefined, text: string): string {
   return text.replaceAll(
     /(?<!")\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\b(?!")/g,
-    (time) => `${timeOn(screen, new Date(time))} ${zoneOf(screen)}`,
+    (time) => `${formatTime(screen, new Date(time))} ${screenZone(screen)}`,
   );
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bookBilling } from '../engine/billing/billing.ts';
 import type { EngineContext } from '../engine/context.ts';
-import { applyInbox, deleteExpiredCalls, type InboxOptions } from '../engine/delivery-reports/ingest.ts';
+import { applyInbox, deleteExpiredCalls, type InboxOptions } from '../engine/delivery-reports/apply-inbox.ts';
 import { loggableReason } from '../platform/database-failures.ts';
 import type { Logger } from '../platform/logger.ts';
 

@@ -1,4 +1,8 @@
-import { credentialsIn, type ReceiverAccount, unknownAccount } from '../engine/delivery-reports/receivers.ts';
+import {
+  credentialsIn,
+  type ReceiverAccount,
+  unknownAccount,
+} from '../engine/delivery-reports/receiver-accounts.ts';
 import { matchesDigest } from '../platform/digest.ts';
 import { verifySignature } from '../platform/webhook-signature.ts';
 import type { ReceivedCall } from './received-call.ts';

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { FleetFigures } from '../engine/reporting/operations.ts';
+import type { FleetFigures } from '../engine/reporting/fleet-state.ts';
 
 /** Sets what the ledger says; undefined when it could not be asked, and then nothing old is shown. */
 export type ShowFigures = (figures: FleetFigures | undefined) => void;

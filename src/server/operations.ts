@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { EngineContext } from '../engine/context.ts';
-import { checkDatabase, type DatabaseState, readFleetFigures } from '../engine/reporting/operations.ts';
+import { checkDatabase, type DatabaseState, readFleetFigures } from '../engine/reporting/fleet-state.ts';
 import { createAddressList } from '../platform/address-list.ts';
 import { type ListenAddress, listen } from '../platform/http-server.ts';
 import { fleetMetrics } from './fleet-metrics.ts';

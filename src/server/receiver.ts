@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type AccountSharing, noSharing } from '../domain/account-sharing.ts';
 import type { EngineContext } from '../engine/context.ts';
-import { mappingsOf, type ReceiverAccount } from '../engine/delivery-reports/receivers.ts';
+import { mappingsOf, type ReceiverAccount } from '../engine/delivery-reports/receiver-accounts.ts';
 import type { FailedReport } from '../ledger/delivery-reports/store-failed.ts';
 import { loggableReason } from '../platform/database-failures.ts';
 import { type ListenAddress, listen } from '../platform/http-server.ts';

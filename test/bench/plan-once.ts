@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { createKeptContactFiles } from '../../src/engine/plan/kept-files.ts';
+import { createKeptContactFiles } from '../../src/engine/plan/kept-contact-files.ts';
 import { planRun } from '../../src/engine/plan/plan-run.ts';
-import { prepareCampaign } from '../../src/engine/plan/prepare.ts';
-import { previewCampaign } from '../../src/engine/plan/preview.ts';
+import { prepareCampaign } from '../../src/engine/plan/prepare-campaign.ts';
+import { previewCampaign } from '../../src/engine/plan/preview-campaign.ts';
 import { openLedger } from '../../src/ledger/connection.ts';
 import { keepHeapSmall } from '../../src/platform/heap.ts';
 

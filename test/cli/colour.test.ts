@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { wantsColour } from '../../src/cli/colour.ts';
-import { paper } from '../../src/report/screen.ts';
+import { plainScreen } from '../../src/report/screen.ts';
 import { volleyInProcess } from '../support/volley.ts';
 
 test('a terminal gets colours, unless NO_COLOR is set or it knows none; a pipe gets none', () => {
@@ -12,9 +12,9 @@ test('a terminal gets colours, unless NO_COLOR is set or it knows none; a pipe g
 });
 
 test.each([
-  [['check', 'none.yaml'], paper, false],
+  [['check', 'none.yaml'], plainScreen, false],
   [['check', 'none.yaml'], { width: 80, colour: true }, true],
-  [['check', 'none.yaml', '--color', 'always'], paper, true],
+  [['check', 'none.yaml', '--color', 'always'], plainScreen, true],
   [['--color', 'never', 'check', 'none.yaml'], { width: 80, colour: true }, false],
   [['--color', 'auto', 'check', 'none.yaml'], { width: 80, colour: true }, true],
 ])('%j in a terminal or not has the colours that --color asks for', async (words, screen, coloured) => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { bar, stageText, startRunProgress } from '../../src/cli/progress.ts';
 import type { DispatchProgress } from '../../src/ledger/slices/progress.ts';
-import { paper } from '../../src/report/screen.ts';
+import { plainScreen } from '../../src/report/screen.ts';
 
 describe('the line of a stage', () => {
   test('has a bar, what is done, how fast it goes and how long it still takes', () => {
@@ -39,7 +39,7 @@ test('a run is as fast as it is while its window is open, however long it has wa
   const lines: string[] = [];
   const progress = await startRunProgress({
     terminal: false,
-    noteScreen: paper,
+    noteScreen: plainScreen,
     now: () => new Date(time),
     note: (text) => lines.push(text),
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { recordSchedules } from '../../src/engine/schedule/note-ticks.ts';
+import { recordSchedules } from '../../src/engine/schedule/record-schedules.ts';
 import { readScheduleFolder } from '../../src/engine/schedule/schedule-folder.ts';
 import { startDueTicks, type TickResult } from '../../src/engine/schedule/start-ticks.ts';
 import { type NotifyScene, openNotifyScene, webhookNotify } from '../support/notify-scene.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { openPlanner } from '../../src/cli/planner/planner.ts';
-import { applyInbox } from '../../src/engine/delivery-reports/ingest.ts';
+import { applyInbox } from '../../src/engine/delivery-reports/apply-inbox.ts';
 import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { openLogger } from '../../src/platform/logger.ts';
 import { encodeDeliveryReport } from '../../src/wire/encode-delivery-report.ts';

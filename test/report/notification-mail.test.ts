@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RunSummary } from '../../src/domain/runs.ts';
-import { notificationMail } from '../../src/report/notification-mail.ts';
+import { formatNotificationMail } from '../../src/report/notification-mail.ts';
 
 function summary(recipients: Partial<RunSummary['recipients']>): RunSummary {
   const states = {
@@ -28,7 +28,7 @@ const subjectOf = (
   type: 'completed' | 'failures' | 'paused',
   recipients: Partial<RunSummary['recipients']>,
 ) =>
-  notificationMail({ type: `run.${type}`, timestamp, data: { ...summary(recipients), reason: null } })
+  formatNotificationMail({ type: `run.${type}`, timestamp, data: { ...summary(recipients), reason: null } })
     .subject;
 
 test.each([
@@ -46,7 +46,7 @@ test.each([
 
 test('the text is the summary, why, and what to do next, with nothing that a terminal would obey', () => {
   const data = { ...summary({ pending: 4_000 }), reason: 'the credential\u001b[2J was refused' };
-  const { text } = notificationMail({ type: 'run.paused', timestamp, data });
+  const { text } = formatNotificationMail({ type: 'run.paused', timestamp, data });
   expect(text.split('\n')).toEqual([
     'Run 261121-abcde  night  completed',
     '  contacts    10000 read',
@@ -63,7 +63,7 @@ test('the text is the summary, why, and what to do next, with nothing that a ter
 test('times that were missed together are one e-mail', () => {
   const missed = { schedule: 'night.yaml', campaign: 'night', times: 3, state: 'missed' } as const;
   const [from, until] = ['2026-11-20T01:00:00Z', '2026-11-20T03:00:00Z'];
-  const { subject, text } = notificationMail({
+  const { subject, text } = formatNotificationMail({
     type: 'schedule.missed',
     timestamp,
     data: { ...missed, from, until, reason: 'no worker was there in time' },

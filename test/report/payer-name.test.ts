@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { costText } from '../../src/cli/preview-text.ts';
-import { payerName, payerNamed } from '../../src/report/billing.ts';
+import { formatPayer, parsePayer } from '../../src/report/billing-sheet.ts';
 
 test('a payer that is called as those without a name are has a line that can be told from theirs', () => {
   const names = [null, '(none)', '"(none)"', '(None)', 'ACME', '', '"ACME"'];
-  const shown = names.map(payerName);
+  const shown = names.map(formatPayer);
   expect(shown).toEqual(['(none)', '"(none)"', '""(none)""', '(None)', 'ACME', '', '"ACME"']);
   // A filter takes what a line shows.
-  expect(shown.map(payerNamed)).toEqual(names);
+  expect(shown.map(parsePayer)).toEqual(names);
 });
 
 test('the estimate of a plan shows both', () => {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { RunSummary } from '../../src/domain/runs.ts';
-import { billingSheet } from '../../src/report/billing.ts';
+import { billingSheet } from '../../src/report/billing-sheet.ts';
+import { formatSheet } from '../../src/report/formats/format-sheet.ts';
 import type { Sheet } from '../../src/report/formats/sheet.ts';
-import { sheetText } from '../../src/report/formats/write.ts';
 import type { RunDetails } from '../../src/report/run-details.ts';
-import { runDetailsText } from '../../src/report/run-report.ts';
-import { runSummaryText } from '../../src/report/run-summary.ts';
-import { paper, type Screen } from '../../src/report/screen.ts';
+import { formatRunDetails } from '../../src/report/run-report.ts';
+import { formatRunSummary } from '../../src/report/run-summary.ts';
+import { plainScreen, type Screen } from '../../src/report/screen.ts';
 
 const summary: RunSummary = {
   run: '261121-7k2mq',
@@ -34,7 +34,7 @@ describe('the summary of a run', () => {
       ...zones.map((zone) => waiting(21, [zone])),
     ];
     const linesOn = (screen?: Screen) =>
-      runSummaryText({ ...summary, state: 'running', waits }, screen)
+      formatRunSummary({ ...summary, state: 'running', waits }, screen)
         .split('\n')
         .slice(4);
     expect(linesOn()).toEqual([
@@ -45,11 +45,11 @@ describe('the summary of a run', () => {
       '  waiting     2 requests (300 recipients) for their window in Etc/GMT-1, until 2026-11-22 21:00 UTC',
       '  waiting     4 more requests for windows that open later',
     ]);
-    expect(linesOn({ ...paper, zone: 'Asia/Tokyo' })[0]).toMatch(/until 2026-11-23 05:00 Asia\/Tokyo$/);
+    expect(linesOn({ ...plainScreen, zone: 'Asia/Tokyo' })[0]).toMatch(/until 2026-11-23 05:00 Asia\/Tokyo$/);
   });
 
   test('names every state that is not empty, and every unknown', () => {
-    expect(runSummaryText(summary).split('\n')).toEqual([
+    expect(formatRunSummary(summary).split('\n')).toEqual([
       'Run 261121-7k2mq  outage  paused',
       '  contacts    500 read: 3 invalid, 2 duplicate',
       '  requests    10: 1 planned, 6 accepted, 1 rejected, 2 in doubt',
@@ -66,7 +66,7 @@ describe('the summary of a run', () => {
       requests: zeros(summary.requests),
       recipients: zeros(summary.recipients),
     };
-    expect(runSummaryText(empty).split('\n').slice(1)).toEqual([
+    expect(formatRunSummary(empty).split('\n').slice(1)).toEqual([
       '  contacts    0 read',
       '  requests    0',
       '  recipients  0',
@@ -97,13 +97,13 @@ describe('the details of a run', () => {
   };
 
   test('are the summary, when there is nothing more to tell', () => {
-    expect(runDetailsText({ summary, ...nothingMore })).toBe(
-      `${runSummaryText(summary)}\n  account     main, sms\n  attempts    0`,
+    expect(formatRunDetails({ summary, ...nothingMore })).toBe(
+      `${formatRunSummary(summary)}\n  account     main, sms\n  attempts    0`,
     );
   });
 
   test('tell why the run is paused, what failed, how deliveries ended, and who was left out of how many', () => {
-    const text = runDetailsText({
+    const text = formatRunDetails({
       summary,
       ...nothingMore,
       stateReason: 'Bad token\u001b[2J',
@@ -228,6 +228,6 @@ describe('the billing report', () => {
 
 async function textOf<Row>(sheet: Sheet<Row>, format: 'table' | 'json'): Promise<string> {
   let text = '';
-  for await (const piece of sheetText(sheet, format)) text += String(piece);
+  for await (const piece of formatSheet(sheet, format)) text += String(piece);
   return text;
 }

@@ -2,7 +2,7 @@ import { Big } from 'big.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { BillingLine } from '../../src/ledger/billing/report.ts';
-import { largest } from '../../src/report/run-money.ts';
+import { findLargest } from '../../src/report/run-money.ts';
 import { inOrder } from '../support/sheets.ts';
 
 function aLine(value: string | null, changes: Partial<BillingLine> = {}): BillingLine {
@@ -31,14 +31,14 @@ test('who pays most comes first, by the price and then by the estimate; the othe
     aLine('c', { price: '0.1', estimated: '1' }),
     aLine(null, { price: '0.025' }),
   ];
-  const { lines: shown, others } = await largest(inOrder([lines.slice(0, 2), lines.slice(2)]), 2);
+  const { lines: shown, others } = await findLargest(inOrder([lines.slice(0, 2), lines.slice(2)]), 2);
   expect(shown.map(({ value }) => value)).toEqual(['b', 'c']);
   expect(others).toMatchObject({ count: 2, price: '0.125', recipients: 2 });
 });
 
 test('a correction of a closed month is added to the line of its value, also in another batch', async () => {
   const lines = [[aLine('a', { price: '0.10' })], [aLine('a', { price: '0.25', correctionOf: '2026-10' })]];
-  expect(await largest(inOrder(lines))).toMatchObject({
+  expect(await findLargest(inOrder(lines))).toMatchObject({
     lines: [{ value: 'a', price: '0.35', recipients: 2 }],
     others: null,
   });
@@ -48,7 +48,7 @@ test('nothing is lost: lines and others add up to all, however many there are', 
   const prices = fc.array(fc.constantFrom('0', '0.1', '1.005', '-3', '0.00000001'), { maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(prices, fc.integer({ min: 1, max: 25 }), async (drawn, most) => {
-      const { lines, others } = await largest(
+      const { lines, others } = await findLargest(
         inOrder([drawn.map((price, place) => aLine(`${place}`, { price }))]),
         most,
       );

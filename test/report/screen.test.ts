@@ -1,8 +1,8 @@
 import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
-import { tableText } from '../../src/report/formats/table.ts';
-import { paper } from '../../src/report/screen.ts';
-import { type Column, table } from '../../src/report/table.ts';
+import { formatSheetTable } from '../../src/report/formats/table.ts';
+import { plainScreen } from '../../src/report/screen.ts';
+import { type Column, formatTable } from '../../src/report/table.ts';
 import { collect } from '../support/collect.ts';
 
 type Row = { readonly run: string; readonly state: string; readonly sent: number };
@@ -20,19 +20,19 @@ const widest = (text: string) => Math.max(...text.split('\n').map((line) => stri
 
 describe('a table', () => {
   test('that fits its terminal is as it is in a file', () => {
-    const whole = table(columns, rows);
-    expect(table(columns, rows, [], screen(widest(whole)))).toBe(whole);
+    const whole = formatTable(columns, rows);
+    expect(formatTable(columns, rows, [], screen(widest(whole)))).toBe(whole);
   });
 
   test('that is too wide goes without the columns that matter least, and names them', () => {
-    const text = table(columns, rows, [], screen(40));
+    const text = formatTable(columns, rows, [], screen(40));
     expect(text.split('\n')[1]).toBe('│ Run          │ State     │');
     expect(text.split('\n').at(-1)).toBe('Without Recipients sent: the terminal is too narrow for them.');
-    expect(table(columns, rows, [], screen(20))).toContain('Without State, Recipients sent');
+    expect(formatTable(columns, rows, [], screen(20))).toContain('Without State, Recipients sent');
   });
 
   test('of which nothing can be left out stands as records', () => {
-    expect(table(columns, rows, [], screen(15))).toBe(
+    expect(formatTable(columns, rows, [], screen(15))).toBe(
       [
         'Run              261122-7k2mq\nState            completed\nRecipients sent  12',
         'Run              261122-8r5x5\nState            in doubt\nRecipients sent  3',
@@ -45,9 +45,9 @@ describe('a table', () => {
       { title: 'Name', value: (name) => name },
       { title: 'x', value: () => 'x', minor: 1 },
     ];
-    const drawn = table(wide, ['東京'], [], { width: 12, colour: true });
+    const drawn = formatTable(wide, ['東京'], [], { width: 12, colour: true });
     expect(drawn).not.toContain('Without');
-    expect(table(wide, ['東京都庁舎'], [], { width: 16, colour: true })).toContain('Without x');
+    expect(formatTable(wide, ['東京都庁舎'], [], { width: 16, colour: true })).toContain('Without x');
   });
 });
 
@@ -62,8 +62,10 @@ test('a terminal shows the first 50 lines of a report, counts the others, and ha
   async function* numbers() {
     yield Array.from({ length: 400 }, (_, index) => index);
   }
-  const shown = (await collect(tableText({ ...sheet, rows: numbers() }, screen(80)))).join('');
+  const shown = (await collect(formatSheetTable({ ...sheet, rows: numbers() }, screen(80)))).join('');
   expect(shown).toMatch(/│ {2}49 │\n│ {5}│\n│ 999 │/);
   expect(shown).toContain('350 more lines are not shown (400 in all)');
-  expect((await collect(tableText({ ...sheet, rows: numbers() }, paper))).join('')).toContain('│ 399 │');
+  expect((await collect(formatSheetTable({ ...sheet, rows: numbers() }, plainScreen))).join('')).toContain(
+    '│ 399 │',
+  );
 });

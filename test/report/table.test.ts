@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { printable, printableFile, printableLines } from '../../src/report/printable.ts';
-import { type Column, table } from '../../src/report/table.ts';
+import { type Column, formatTable } from '../../src/report/table.ts';
 
 describe('what comes from files and from the service', () => {
   test('cannot command the terminal: control characters are shown', () => {
@@ -45,7 +45,7 @@ describe('a table', () => {
   ];
 
   test('lines figures up on the right', () => {
-    const drawn = table(columns, [
+    const drawn = formatTable(columns, [
       { name: 'a', count: 5 },
       { name: 'b', count: 1234 },
     ]);
@@ -60,6 +60,6 @@ describe('a table', () => {
   });
 
   test('shows control characters in its cells', () => {
-    expect(table(columns, [{ name: '\u001b[31m', count: 1 }])).toContain('\\x1b[31m');
+    expect(formatTable(columns, [{ name: '\u001b[31m', count: 1 }])).toContain('\\x1b[31m');
   });
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type AccountSharing, noSharing } from '../../src/domain/account-sharing.ts';
-import { applyInbox } from '../../src/engine/delivery-reports/ingest.ts';
+import { applyInbox } from '../../src/engine/delivery-reports/apply-inbox.ts';
 import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { startReceiver } from '../../src/server/receiver.ts';
 import { claimRequests } from '../support/claims.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { applyInbox } from '../../src/engine/delivery-reports/ingest.ts';
+import { applyInbox } from '../../src/engine/delivery-reports/apply-inbox.ts';
 import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { observedMapping } from '../../src/wire/delivery-report-mapping.ts';
 import { emptyLedger } from '../support/empty-ledger.ts';

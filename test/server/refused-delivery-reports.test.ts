@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { applyInbox, replayDeliveryReports } from '../../src/engine/delivery-reports/ingest.ts';
+import { applyInbox, replayDeliveryReports } from '../../src/engine/delivery-reports/apply-inbox.ts';
 import { type ReceivedReport, receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { openLogger } from '../../src/platform/logger.ts';
 import { openMetrics } from '../../src/server/metrics.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { applyInbox } from '../../src/engine/delivery-reports/ingest.ts';
+import { applyInbox } from '../../src/engine/delivery-reports/apply-inbox.ts';
 import { openLedger } from '../../src/ledger/connection.ts';
 import { contextOf } from './ledger.ts';
 

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import { createKeptContactFiles } from '../../src/engine/plan/kept-files.ts';
+import { createKeptContactFiles } from '../../src/engine/plan/kept-contact-files.ts';
 import { planRun } from '../../src/engine/plan/plan-run.ts';
-import { prepareCampaign } from '../../src/engine/plan/prepare.ts';
+import { prepareCampaign } from '../../src/engine/plan/prepare-campaign.ts';
 import { ignoredProgress } from './ignored-progress.ts';
 import { type JournalPeer, type PeerBehaviour, startJournalPeer } from './journal-peer.ts';
 import { openTestLedger, type TestLedger } from './ledger.ts';

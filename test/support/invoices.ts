@@ -6,7 +6,7 @@ import {
 import { recordOutcomeChanges } from '../../src/ledger/billing/changes.ts';
 import type { ReconciliationPeriod, ReconciliationScope } from '../../src/ledger/billing/compare-invoice.ts';
 import type { ReconciliationLine } from '../../src/ledger/billing/reconcile.ts';
-import { differenceWords } from '../../src/report/reconcile-words.ts';
+import { formatDifference } from '../../src/report/reconcile-differences.ts';
 import { claimRequests, settleRequests } from './claims.ts';
 import { collect } from './collect.ts';
 import { aContact, anEnvelope, aRun, planContacts, type TestLedger } from './ledger.ts';
@@ -116,7 +116,7 @@ export async function reconcile(
     { ...all, ...scope },
     async ({ differences, totals }) => ({
       totals,
-      lines: (await collect(differences)).flat().map((line) => ({ ...line, detail: differenceWords(line) })),
+      lines: (await collect(differences)).flat().map((line) => ({ ...line, detail: formatDifference(line) })),
     }),
   );
 }

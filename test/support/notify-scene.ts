@@ -2,14 +2,14 @@ import { loadAccount } from '../../src/engine/load-account.ts';
 import { findCommand } from '../../src/engine/notify/find-command.ts';
 import { runNotifier } from '../../src/engine/notify/notifier.ts';
 import type { NotifyOptions } from '../../src/engine/notify/send-notification.ts';
-import { createKeptContactFiles } from '../../src/engine/plan/kept-files.ts';
+import { createKeptContactFiles } from '../../src/engine/plan/kept-contact-files.ts';
 import { planRun } from '../../src/engine/plan/plan-run.ts';
-import { prepareCampaign } from '../../src/engine/plan/prepare.ts';
+import { prepareCampaign } from '../../src/engine/plan/prepare-campaign.ts';
 import type { RunEnd } from '../../src/engine/runs/execute-run.ts';
 import type { Settings } from '../../src/engine/settings.ts';
 import { type ListedNotification, listRunNotifications } from '../../src/ledger/notifications/list.ts';
 import { openLogger } from '../../src/platform/logger.ts';
-import { notificationMail } from '../../src/report/notification-mail.ts';
+import { formatNotificationMail } from '../../src/report/notification-mail.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { execute } from './execute.ts';
 import { ignoredProgress } from './ignored-progress.ts';
@@ -67,7 +67,7 @@ export async function openNotifyScene(): Promise<NotifyScene> {
     ownCampaign: undefined,
     findCommand,
     accountNamed,
-    writeMail: notificationMail,
+    writeMail: formatNotificationMail,
   };
   const log: string[] = [];
   const logger = openLogger('info', 'info', { write: (line) => void log.push(line) });

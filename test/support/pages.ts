@@ -1,7 +1,7 @@
 import type { Sheet, SheetColumn } from '../../src/report/formats/sheet.ts';
 import type { Chart } from '../../src/report/html/chart.ts';
 import { barChart, funnelChart, timeChart } from '../../src/report/html/charts.ts';
-import { htmlText } from '../../src/report/html/page.ts';
+import { formatHtml } from '../../src/report/html/page.ts';
 import { concatenate, inOrder } from './sheets.ts';
 
 /** Names that somebody chose to do harm with, or that are hard to show. */
@@ -82,5 +82,5 @@ function allCharts(): Chart[] {
 }
 
 export async function pageOf<Row>(sheet: Sheet<Row>): Promise<string> {
-  return (await concatenate(htmlText(sheet))).toString();
+  return (await concatenate(formatHtml(sheet))).toString();
 }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { EngineContext } from '../../src/engine/context.ts';
-import { applyInbox } from '../../src/engine/delivery-reports/ingest.ts';
-import { createKeptContactFiles } from '../../src/engine/plan/kept-files.ts';
+import { applyInbox } from '../../src/engine/delivery-reports/apply-inbox.ts';
+import { createKeptContactFiles } from '../../src/engine/plan/kept-contact-files.ts';
 import { planRun } from '../../src/engine/plan/plan-run.ts';
-import { prepareCampaign } from '../../src/engine/plan/prepare.ts';
+import { prepareCampaign } from '../../src/engine/plan/prepare-campaign.ts';
 import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
 import type { PurgeLimit } from '../../src/ledger/purge/candidates.ts';
 import { markBegun, markCompleted, markPaused } from '../../src/ledger/run-states/transitions.ts';

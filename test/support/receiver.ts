@@ -1,5 +1,5 @@
-import type { ReceiverAccount } from '../../src/engine/delivery-reports/receivers.ts';
-import { createReportStore } from '../../src/engine/delivery-reports/store.ts';
+import type { ReceiverAccount } from '../../src/engine/delivery-reports/receiver-accounts.ts';
+import { createReportStore } from '../../src/engine/delivery-reports/report-store.ts';
 import { readReceiverAccounts } from '../../src/gateway/receiver-accounts.ts';
 import { openLogger } from '../../src/platform/logger.ts';
 import type { ReceiverOptions } from '../../src/server/receiver.ts';

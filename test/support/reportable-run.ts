@@ -2,13 +2,13 @@ import type { EngineContext } from '../../src/engine/context.ts';
 import { reportRun } from '../../src/engine/reporting/run-report.ts';
 import { markCompleted, markPaused, markResumed } from '../../src/ledger/run-states/transitions.ts';
 import { inTransaction } from '../../src/ledger/session.ts';
-import { type RunDetails, runDetails } from '../../src/report/run-details.ts';
+import { type RunDetails, toRunDetails } from '../../src/report/run-details.ts';
 import { emptyWorld, take } from './billing-world.ts';
 import { createRequestRows } from './request-rows.ts';
 
 /** The report of a run, as `volley report run` has it. */
 export function detailsOf(context: EngineContext, run: string, timeZone = 'UTC'): Promise<RunDetails> {
-  return reportRun(context, run, timeZone, (report) => runDetails(report, timeZone));
+  return reportRun(context, run, timeZone, (report) => toRunDetails(report, timeZone));
 }
 
 const rateCard = {

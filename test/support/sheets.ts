@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
+import { formatSheet } from '../../src/report/formats/format-sheet.ts';
 import type { ReportFormat, Sheet } from '../../src/report/formats/sheet.ts';
-import { sheetText } from '../../src/report/formats/write.ts';
 
 /** A line of a made-up bill. */
 export type BillLine = {
@@ -39,7 +39,7 @@ export async function* inOrder<Item>(items: readonly Item[]): AsyncGenerator<Ite
 
 /** A whole report as bytes. */
 export async function written<Row>(sheet: Sheet<Row>, format: ReportFormat): Promise<Buffer> {
-  return concatenate(sheetText(sheet, format));
+  return concatenate(formatSheet(sheet, format));
 }
 
 export async function concatenate(pieces: AsyncIterable<string | Uint8Array>): Promise<Buffer> {

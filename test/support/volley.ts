@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { Shell } from '../../src/cli/shell.ts';
-import { paper, type Screen } from '../../src/report/screen.ts';
+import { plainScreen, type Screen } from '../../src/report/screen.ts';
 import { uncleanLine } from './clean-log.ts';
 
 const entry = fileURLToPath(new URL('../../src/cli/volley.js', import.meta.url));
@@ -109,7 +109,7 @@ export function startInProcess(
     env = {},
     input,
     resultTerminal = false,
-    screen = paper,
+    screen = plainScreen,
     who = tester,
   }: InProcessOptions = {},
 ): StartedInProcess {
@@ -177,8 +177,8 @@ export const silentShell: Shell = {
   print: () => undefined,
   note: () => undefined,
   terminal: false,
-  screen: paper,
-  noteScreen: paper,
+  screen: plainScreen,
+  noteScreen: plainScreen,
   resultTerminal: false,
   stop: new AbortController().signal,
   drainable: () => undefined,

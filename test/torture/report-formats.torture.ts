@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { formatSheet } from '../../src/report/formats/format-sheet.ts';
 import type { ReportFormat, Sheet } from '../../src/report/formats/sheet.ts';
-import { sheetText } from '../../src/report/formats/write.ts';
 import { liveHeap } from '../support/live-heap.ts';
 import { aLine, aSheet, type BillLine } from '../support/sheets.ts';
 
@@ -38,7 +38,7 @@ test.each<ReportFormat>(['csv', 'json', 'ndjson', 'html', 'xlsx', 'table'])(
       totals: () => [aLine({ name: 'Total', requests: lines })],
     });
     let bytes = 0;
-    for await (const piece of sheetText(sheet, format)) bytes += piece.length;
+    for await (const piece of formatSheet(sheet, format)) bytes += piece.length;
     console.log(
       `${format}: ${Math.round(bytes / mebibyte)} MiB, ${Math.round((peak - early) / 1024)} KiB more`,
     );

@@ -2,8 +2,8 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { closeMonth } from '../../engine/billing/billing.ts';
 import { type Closing, listClosings } from '../../ledger/billing/close.ts';
 import type { Screen } from '../../report/screen.ts';
-import { table } from '../../report/table.ts';
-import { inZoneOf, timeOn, zoneOf } from '../../report/time.ts';
+import { formatTable } from '../../report/table.ts';
+import { formatTime, screenZone, titleWithZone } from '../../report/time.ts';
 import { parsePerson } from '../options.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 import { timeZoneOption } from '../time-zone-option.ts';
@@ -45,18 +45,18 @@ function parseMonth(text: string): string {
 }
 
 function closedText({ period, timeZone, beginsAt, endsAt }: Closing, screen: Screen): string {
-  const [from, to] = [beginsAt, endsAt].map((time) => timeOn(screen, time));
-  return `${period} is closed: what was sent from ${from} until before ${to} ${zoneOf(screen)} (a month of ${timeZone}). Later news of it goes to the next month, as corrections.`;
+  const [from, to] = [beginsAt, endsAt].map((time) => formatTime(screen, time));
+  return `${period} is closed: what was sent from ${from} until before ${to} ${screenZone(screen)} (a month of ${timeZone}). Later news of it goes to the next month, as corrections.`;
 }
 
 function closingTable(closings: readonly Closing[], screen?: Screen): string {
-  return table(
+  return formatTable(
     [
       { title: 'Month', value: ({ period }) => period },
       { title: 'Month of', value: ({ timeZone }) => timeZone },
-      { title: inZoneOf(screen, 'From'), value: ({ beginsAt }) => timeOn(screen, beginsAt) },
-      { title: inZoneOf(screen, 'Until before'), value: ({ endsAt }) => timeOn(screen, endsAt) },
-      { title: inZoneOf(screen, 'Closed'), value: ({ closedAt }) => timeOn(screen, closedAt) },
+      { title: titleWithZone(screen, 'From'), value: ({ beginsAt }) => formatTime(screen, beginsAt) },
+      { title: titleWithZone(screen, 'Until before'), value: ({ endsAt }) => formatTime(screen, endsAt) },
+      { title: titleWithZone(screen, 'Closed'), value: ({ closedAt }) => formatTime(screen, closedAt) },
       { title: 'By', value: ({ closedBy }) => closedBy },
     ],
     closings,

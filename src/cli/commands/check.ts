@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { InputError } from '../../domain/problems.ts';
-import { prepareCampaign } from '../../engine/plan/prepare.ts';
+import { prepareCampaign } from '../../engine/plan/prepare-campaign.ts';
 import type { Settings, StandardInput } from '../../engine/settings.ts';
 import { addContactsOption } from '../options.ts';
 import type { Shell } from '../shell.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { InputError } from '../../domain/problems.ts';
-import { confirmRestored, type DoubtedRun } from '../../engine/schedule/restored.ts';
+import { confirmRestored, type DoubtedRun } from '../../engine/schedule/confirm-restored.ts';
 import { inspectDatabase } from '../../ledger/connection.ts';
 import type { MigrationGap } from '../../ledger/schema.ts';
 import { leaseDatabase } from '../../platform/database.ts';

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { applyInbox } from '../../engine/delivery-reports/ingest.ts';
+import { applyInbox } from '../../engine/delivery-reports/apply-inbox.ts';
 import { type PollEnd, pollReports } from '../../engine/delivery-reports/poll.ts';
-import { reportRules } from '../../engine/delivery-reports/receivers.ts';
+import { reportRules } from '../../engine/delivery-reports/receiver-accounts.ts';
 import { createRateLimiter } from '../../engine/dispatch/rate-limiter.ts';
 import { loadAccount } from '../../engine/load-account.ts';
 import { requireRun } from '../../engine/runs/find-run.ts';
 import { openGateway } from '../../gateway/gateway.ts';
-import { pollText } from '../../report/delivery-reports.ts';
+import { formatPoll } from '../../report/delivery-reports.ts';
 import { printable } from '../../report/printable.ts';
 import { type Shell, withLedger } from '../shell.ts';
 
@@ -37,7 +37,7 @@ export function definePoll(command: Command, shell: Shell): void {
         }
       });
       const { kind: _, ...result } = { run, ...end };
-      shell.print(json ? JSON.stringify(result) : pollText(end));
+      shell.print(json ? JSON.stringify(result) : formatPoll(end));
       if (end.kind === 'refused')
         shell.note(`The service refused the credential: ${end.words.map(printable).join('; ')}`);
       shell.exitWith(exitCodeOf(end));

@@ -1,11 +1,16 @@
 import { type Command, Option } from 'commander';
 import { type DeliveryReportState, deliveryReportStates } from '../../domain/delivery-reports.ts';
-import { applyInbox, replayDeliveryReports } from '../../engine/delivery-reports/ingest.ts';
-import { reportRules } from '../../engine/delivery-reports/receivers.ts';
+import { applyInbox, replayDeliveryReports } from '../../engine/delivery-reports/apply-inbox.ts';
+import { reportRules } from '../../engine/delivery-reports/receiver-accounts.ts';
 import { requireRun } from '../../engine/runs/find-run.ts';
 import { listReports } from '../../ledger/delivery-reports/list.ts';
 import { listMissing } from '../../ledger/delivery-reports/missing.ts';
-import { missingColumns, missingTable, reportColumns, reportTable } from '../../report/delivery-reports.ts';
+import {
+  deliveryReportColumns,
+  deliveryReportTable,
+  missingColumns,
+  missingTable,
+} from '../../report/delivery-reports.ts';
 import { type ListOutput, listOptions, printList } from '../list-output.ts';
 import { parseTime } from '../options.ts';
 import { parseDuration } from '../scalar-options.ts';
@@ -55,7 +60,11 @@ function defineList(command: Command, shell: Shell): void {
         if (run !== undefined) await requireRun(context, run);
         const states = state ?? noteworthy;
         const filter = { states, partlyRead: state === undefined, run, account, address };
-        const form = { table: reportTable, columns: reportColumns, none: 'No such delivery reports.' };
+        const form = {
+          table: deliveryReportTable,
+          columns: deliveryReportColumns,
+          none: 'No such delivery reports.',
+        };
         await printList(shell, output, form, (limit, onPage) =>
           listReports(context.ledger.pool, filter, limit, onPage),
         );

@@ -5,15 +5,15 @@ import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import type { RunSummary } from '../../domain/runs.ts';
 import type { EngineContext } from '../../engine/context.ts';
-import { accountSharing, receiverAccounts } from '../../engine/delivery-reports/receivers.ts';
-import { createReportStore } from '../../engine/delivery-reports/store.ts';
-import { createKeptContactFiles } from '../../engine/plan/kept-files.ts';
-import { prepareCampaign } from '../../engine/plan/prepare.ts';
+import { accountSharing, receiverAccounts } from '../../engine/delivery-reports/receiver-accounts.ts';
+import { createReportStore } from '../../engine/delivery-reports/report-store.ts';
+import { createKeptContactFiles } from '../../engine/plan/kept-contact-files.ts';
+import { prepareCampaign } from '../../engine/plan/prepare-campaign.ts';
 import { requireSummary } from '../../engine/runs/find-run.ts';
 import type { Settings } from '../../engine/settings.ts';
 import { openLogger } from '../../platform/logger.ts';
 import { findHome, projectFolder } from '../../platform/project.ts';
-import { runSummaryText } from '../../report/run-summary.ts';
+import { formatRunSummary } from '../../report/run-summary.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { startReceiver } from '../../server/receiver.ts';
 import { planWithProgress } from '../plan-steps.ts';
@@ -107,7 +107,7 @@ async function runDemo(
     const files = everyInterface ? await interfaceCampaigns(workingFolder) : mainCampaigns;
     const runs = await runCampaigns(shell, context, settings, files);
     const summaries = await waitForReports(shell, context, runs);
-    for (const summary of summaries) shell.print(runSummaryText(summary, shell.screen));
+    for (const summary of summaries) shell.print(formatRunSummary(summary, shell.screen));
     shell.print('');
     const query = {
       by: ['SubAccount'] as const,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { prepareCampaign } from '../../engine/plan/prepare.ts';
-import { previewCampaign } from '../../engine/plan/preview.ts';
+import { prepareCampaign } from '../../engine/plan/prepare-campaign.ts';
+import { previewCampaign } from '../../engine/plan/preview-campaign.ts';
 import { addContactsOption, addOriginOption } from '../options.ts';
 import { previewText } from '../preview-text.ts';
 import { type Shell, withLedgerIfAny } from '../shell.ts';

@@ -6,7 +6,7 @@ import type { StandardInput } from '../../engine/settings.ts';
 import type { PurgeLimit } from '../../ledger/purge/candidates.ts';
 import { ensureHashKey } from '../../platform/hash-key.ts';
 import { printable } from '../../report/printable.ts';
-import { keptBecause } from '../../report/purge.ts';
+import { formatPurgeHold } from '../../report/purge-hold.ts';
 import { parseDuration } from '../scalar-options.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
@@ -50,7 +50,7 @@ export function define(command: Command, shell: Shell): void {
       };
       const print = (result: Purge): void => {
         noteHeld(shell, result);
-        const held = result.held.map((each) => ({ ...each, held: keptBecause(each) }));
+        const held = result.held.map((each) => ({ ...each, held: formatPurgeHold(each) }));
         const printed = { ...result, held, before: limit.before };
         shell.print(json ? JSON.stringify(printed) : purgeText(result, dryRun));
       };
@@ -76,7 +76,7 @@ export function define(command: Command, shell: Shell): void {
 const namedRuns = 20;
 
 function noteHeld({ note }: Shell, { held }: Purge): void {
-  for (const each of held.slice(0, namedRuns)) note(`Run ${each.run} is kept: ${keptBecause(each)}.`);
+  for (const each of held.slice(0, namedRuns)) note(`Run ${each.run} is kept: ${formatPurgeHold(each)}.`);
   if (held.length > namedRuns) note(`${held.length} runs are kept, the first ${namedRuns} shown.`);
 }
 

@@ -5,8 +5,8 @@ import { requireKnownNames } from '../../engine/billing/known-names.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { requireRun } from '../../engine/runs/find-run.ts';
 import { type BillingDimension, type BillingQuery, billingDimensions } from '../../ledger/billing/report.ts';
-import { noName, payerNamed } from '../../report/billing.ts';
-import { billingReport, readDimensions } from '../../report/billing-report.ts';
+import { billingReport, parseDimensions } from '../../report/billing-report.ts';
+import { noName, parsePayer } from '../../report/billing-sheet.ts';
 import { requirePeriod } from '../options.ts';
 import { addReportOptions, type ReportOptions, sheetWriter, type WriteSheet } from '../report-options.ts';
 import { parseBillingTime } from '../scalar-options.ts';
@@ -58,7 +58,7 @@ export function define(command: Command, shell: Shell): void {
     .addOption(
       new Option('--by <dimensions>', `separated by commas, of ${billingDimensions.join(', ')}`)
         .default(['SubAccount', 'ChargeCode'], 'SubAccount,ChargeCode')
-        .argParser(parseDimensions),
+        .argParser(parseDimensionsOption),
     );
   for (const [option, dimension] of entriesOf(filters)) {
     const filter = new Option(
@@ -94,7 +94,7 @@ function queryOf({ from, to, timeZone, by, ...options }: BillingOptions): Billin
   requirePeriod(from, to);
   const only = entriesOf(filters).flatMap(([option, dimension]) => {
     const values = options[option];
-    return values ? [[dimension, values.map(payerNamed)] as const] : [];
+    return values ? [[dimension, values.map(parsePayer)] as const] : [];
   });
   return { by, from: from ?? null, until: to ?? null, timeZone, filter: Object.fromEntries(only) };
 }
@@ -105,13 +105,13 @@ function entriesOf<Key extends string, Value>(record: Readonly<Record<Key, Value
   return keys.map((key) => [key, record[key]]);
 }
 
-function parseDimensions(text: string): readonly BillingDimension[] {
+function parseDimensionsOption(text: string): readonly BillingDimension[] {
   const names = text.split(',').map((name) => name.trim());
   const isKnown = (name: string): boolean =>
     billingDimensions.some((known) => known.toLowerCase() === name.toLowerCase());
   const unknown = names.find((name) => !isKnown(name));
   if (unknown !== undefined) throw notInList(unknown, billingDimensions, ', with commas between');
-  const dimensions = readDimensions(text);
+  const dimensions = parseDimensions(text);
   if (typeof dimensions === 'string') throw new InvalidArgumentError(dimensions);
   return dimensions;
 }

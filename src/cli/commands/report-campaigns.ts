@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { reportCampaigns } from '../../engine/reporting/row-reports.ts';
+import { reportCampaigns } from '../../engine/reporting/streamed-reports.ts';
 import { campaignCharts } from '../../report/campaign-charts.ts';
 import { campaignSheet } from '../../report/campaign-sheet.ts';
 import { requirePeriod } from '../options.ts';

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { fixableReasons, type RejectionReason, rejectionReasons } from '../../domain/contacts.ts';
 import { reportContacts } from '../../engine/reporting/contact-report.ts';
-import { contactSheet, type ReportedState, reportedStates, tallyStates } from '../../report/contact-sheet.ts';
+import { contactSheet, countStates, type ReportedState, reportedStates } from '../../report/contact-sheet.ts';
 import { addReportOptions, type ReportOptions, sheetWriter } from '../report-options.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
 import { notInList } from '../usage-errors.ts';
@@ -28,7 +28,7 @@ export function define(command: Command, shell: Shell): void {
       const write = sheetWriter(shell, options, 'csv');
       const exported = reasons ?? (rejected ? fixableReasons : undefined);
       const states = new Set<ReportedState>(exported ?? state ?? reportedStates);
-      const tally = tallyStates();
+      const tally = countStates();
       await withLedgerToRead(shell, (context) =>
         reportContacts(context, runId, (report) => {
           const rows = tally.count(report.rows);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { reportFailures } from '../../engine/reporting/row-reports.ts';
+import { reportFailures } from '../../engine/reporting/streamed-reports.ts';
 import { failureSheet } from '../../report/failure-sheet.ts';
 import { addReportOptions, type ReportOptions, sheetWriter } from '../report-options.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';

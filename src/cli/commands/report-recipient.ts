@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { reportRecipient } from '../../engine/reporting/recipient-story.ts';
-import { recipientStoryText, wordedStory } from '../../report/recipient-story.ts';
+import { reportRecipient } from '../../engine/reporting/recipient-report.ts';
+import { formatReasonsOf, recipientStoryText } from '../../report/recipient-history.ts';
 import { parseCountry } from '../country-option.ts';
 import { parseCount } from '../options.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
@@ -19,7 +19,7 @@ export function define(command: Command, shell: Shell): void {
       const { stories, hasMore, others } = await withLedgerToRead(shell, (context) =>
         reportRecipient(context, recipient, country, limit),
       );
-      const told = stories.map(wordedStory);
+      const told = stories.map(formatReasonsOf);
       shell.print(
         json
           ? told.map((story) => JSON.stringify(story)).join('\n')

@@ -6,7 +6,7 @@ import { requireKnownNames } from '../../engine/billing/known-names.ts';
 import { reconcileInvoice } from '../../engine/billing/reconcile.ts';
 import { openFile } from '../../engine/plan/open-file.ts';
 import type { ReconciliationPeriod, ReconciliationScope } from '../../ledger/billing/compare-invoice.ts';
-import { noName, payerNamed } from '../../report/billing.ts';
+import { noName, parsePayer } from '../../report/billing-sheet.ts';
 import { printable } from '../../report/printable.ts';
 import { reconcileSheet } from '../../report/reconcile-sheet.ts';
 import { parseCountry } from '../country-option.ts';
@@ -97,7 +97,7 @@ function periodOf({ from, to, timeZone }: ReconcileOptions): ReconciliationPerio
 function scopeOf({ account, subAccount, channel }: ReconcileOptions): ReconciliationScope {
   return {
     accounts: account ?? null,
-    subAccounts: subAccount?.map(payerNamed) ?? null,
+    subAccounts: subAccount?.map(parsePayer) ?? null,
     channels: channel ?? null,
   };
 }

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
 import { reportRun } from '../../engine/reporting/run-report.ts';
-import { runDetails } from '../../report/run-details.ts';
-import { runReportFormats, runReportText } from '../../report/run-report.ts';
-import { zoneOf } from '../../report/time.ts';
+import { toRunDetails } from '../../report/run-details.ts';
+import { formatRunReport, runReportFormats } from '../../report/run-report.ts';
+import { screenZone } from '../../report/time.ts';
 import {
   addSomeReportOptions,
   chosenFormat,
@@ -33,10 +33,10 @@ export function define(command: Command, shell: Shell): void {
     async (runId: string, options: ReportOptions & { readonly timeZone?: string }) => {
       const format = chosenFormat(shell, options, 'table', runReportFormats, instead);
       const screen = screenOf(shell, options);
-      const timeZone = options.timeZone ?? (format === 'table' ? zoneOf(screen) : 'UTC');
+      const timeZone = options.timeZone ?? (format === 'table' ? screenZone(screen) : 'UTC');
       await withLedgerToRead(shell, async (context) => {
-        const details = await reportRun(context, runId, timeZone, (report) => runDetails(report, timeZone));
-        await writeReport(shell, options, format, runReportText(details, format, shell.now(), screen));
+        const details = await reportRun(context, runId, timeZone, (report) => toRunDetails(report, timeZone));
+        await writeReport(shell, options, format, formatRunReport(details, format, shell.now(), screen));
       });
     },
   );

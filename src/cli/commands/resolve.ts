@@ -2,9 +2,9 @@ import { type Command, Option } from 'commander';
 import { InputError } from '../../domain/problems.ts';
 import type { Resolution } from '../../domain/runs.ts';
 import type { EngineContext } from '../../engine/context.ts';
-import { listNamedDoubts, type NamedRequests, resolveDoubts } from '../../engine/runs/resolve.ts';
-import { doubtTable, resolvedText } from '../../report/doubts.ts';
-import { worded } from '../../report/worded.ts';
+import { listNamedDoubts, type NamedRequests, resolveDoubts } from '../../engine/runs/resolve-doubts.ts';
+import { doubtTable, formatResolved } from '../../report/doubts.ts';
+import { formatReasonOf } from '../../report/reason-text-of.ts';
 import { parsePerson } from '../options.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
@@ -82,7 +82,7 @@ async function list(
 ): Promise<void> {
   let doubts = 0;
   for await (const page of await listNamedDoubts(context, requests)) {
-    if (json) shell.print(page.map((doubt) => JSON.stringify(worded(doubt))).join('\n'));
+    if (json) shell.print(page.map((doubt) => JSON.stringify(formatReasonOf(doubt))).join('\n'));
     else if (doubts === 0) shell.print(doubtTable(page.slice(0, listed), shell.screen));
     doubts += page.length;
   }
@@ -107,5 +107,5 @@ async function settle(
   const resolved = await resolveDoubts(context, requests, { resolution, by, reason: reason.trim() });
   const recipients = resolved.reduce((sum, one) => sum + one.recipients, 0);
   const result = { run: requests.run, resolution, requests: resolved.length, recipients };
-  shell.print(json ? JSON.stringify(result) : resolvedText(result));
+  shell.print(json ? JSON.stringify(result) : formatResolved(result));
 }

@@ -5,7 +5,7 @@ import { loadAccount } from '../../engine/load-account.ts';
 import { nothingLeftText } from '../../engine/runs/begin-run.ts';
 import { type KnownEnd, refuseFinishedRun } from '../../engine/runs/execute-run.ts';
 import { requireRun } from '../../engine/runs/find-run.ts';
-import { requireReachable } from '../../engine/runs/reachable.ts';
+import { requireReachable } from '../../engine/runs/require-reachable.ts';
 import { listInterruptedRuns, type Run } from '../../ledger/runs/find.ts';
 import { explainInput } from '../explain-input.ts';
 import { dispatchAndPrint, exitCodeOf, printEnd } from '../run-steps.ts';

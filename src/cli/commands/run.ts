@@ -3,15 +3,15 @@ import { InputError } from '../../domain/problems.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { loadAccount } from '../../engine/load-account.ts';
 import { moveContactFiles, NothingNewError, ranBeforeFinder } from '../../engine/plan/contact-patterns.ts';
-import { createKeptContactFiles } from '../../engine/plan/kept-files.ts';
+import { createKeptContactFiles } from '../../engine/plan/kept-contact-files.ts';
 import {
   type PreparationOptions,
   type PreparedCampaign,
   prepareCampaign,
-} from '../../engine/plan/prepare.ts';
+} from '../../engine/plan/prepare-campaign.ts';
 import { planRerun, type RerunState, rerunStates } from '../../engine/plan/rerun.ts';
 import { requireRun } from '../../engine/runs/find-run.ts';
-import { requireReachable } from '../../engine/runs/reachable.ts';
+import { requireReachable } from '../../engine/runs/require-reachable.ts';
 import { addContactsOption, addOriginOption } from '../options.ts';
 import { planWithProgress } from '../plan-steps.ts';
 import { dispatchAndPrint } from '../run-steps.ts';

@@ -2,8 +2,8 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { type ListedRun, listRuns } from '../../ledger/runs/find.ts';
 import { formatReason, formatReasonOrNull } from '../../platform/reason-text.ts';
 import { type Screen, toneOf } from '../../report/screen.ts';
-import { table } from '../../report/table.ts';
-import { inZoneOf, timeOn } from '../../report/time.ts';
+import { formatTable } from '../../report/table.ts';
+import { formatTime, titleWithZone } from '../../report/time.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
@@ -39,7 +39,7 @@ function listed({ run, campaign, account, channel, state, stateReason, createdAt
 }
 
 function runTable(runs: readonly ListedRun[], screen?: Screen): string {
-  return table(
+  return formatTable(
     [
       { title: 'Run', value: ({ run }) => run },
       { title: 'Campaign', value: ({ campaign }) => campaign },
@@ -50,8 +50,8 @@ function runTable(runs: readonly ListedRun[], screen?: Screen): string {
         tone: ({ state }) => toneOf(state),
       },
       {
-        title: inZoneOf(screen, 'Planned'),
-        value: ({ createdAt }) => timeOn(screen, createdAt),
+        title: titleWithZone(screen, 'Planned'),
+        value: ({ createdAt }) => formatTime(screen, createdAt),
       },
     ],
     runs,

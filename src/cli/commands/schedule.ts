@@ -2,11 +2,11 @@ import { join, resolve } from 'node:path';
 import { Argument, type Command } from 'commander';
 import { nextTick, type Schedule } from '../../campaign/schedule.ts';
 import { InputError } from '../../domain/problems.ts';
-import { recordSchedules } from '../../engine/schedule/note-ticks.ts';
+import { describeSchedules } from '../../engine/schedule/describe-schedules.ts';
+import { recordSchedules } from '../../engine/schedule/record-schedules.ts';
 import { readScheduleFolder, type ScheduleFolder } from '../../engine/schedule/schedule-folder.ts';
-import { describeSchedules } from '../../engine/schedule/schedules.ts';
 import { listUnacknowledgedTicks } from '../../ledger/notifications/list.ts';
-import { untoldTickLines } from '../../report/notifications.ts';
+import { tickNotificationLines } from '../../report/notifications.ts';
 import { scheduleTable, tickTable, upcomingTable } from '../../report/schedules.ts';
 import { campaignsFolder, parseWholeNumber } from '../options.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
@@ -46,7 +46,7 @@ export function define(command: Command, shell: Shell): void {
             ...(ticks.length > 0 ? [tickTable(ticks, shell.screen)] : []),
           ].join('\n\n'),
         );
-      for (const line of untoldTickLines(untold)) shell.note(line);
+      for (const line of tickNotificationLines(untold)) shell.note(line);
     });
   command
     .command('next')

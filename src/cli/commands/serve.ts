@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { InputError } from '../../domain/problems.ts';
 import type { StartRun } from '../../engine/access/start-by-key.ts';
 import type { EngineContext } from '../../engine/context.ts';
-import { accountSharing, receiverAccounts } from '../../engine/delivery-reports/receivers.ts';
+import { accountSharing, receiverAccounts } from '../../engine/delivery-reports/receiver-accounts.ts';
 import { drainDeadlines } from '../../engine/dispatch/drain.ts';
 import { type Logger, openLogger } from '../../platform/logger.ts';
 import { type ApiObserver, openMetrics } from '../../server/metrics.ts';

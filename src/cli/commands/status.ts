@@ -4,10 +4,10 @@ import type { ClockStep } from '../../ledger/limits/clock.ts';
 import { heldLedgerAdvice } from '../../platform/reason-text.ts';
 import { notificationLines } from '../../report/notifications.ts';
 import { printable } from '../../report/printable.ts';
-import { refusalNow } from '../../report/refusal.ts';
-import { runSummaryText } from '../../report/run-summary.ts';
+import { formatRunSummary } from '../../report/run-summary.ts';
 import type { Screen } from '../../report/screen.ts';
-import { timeOn, zoneOf } from '../../report/time.ts';
+import { formatRefusalWithRetry } from '../../report/service-refusal.ts';
+import { formatTime, screenZone } from '../../report/time.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
@@ -25,13 +25,13 @@ export function define(command: Command, shell: Shell): void {
           return;
         }
         const { reason, phase, preemptedBy, refusal, clockStep, held } = status;
-        shell.print(runSummaryText(status, shell.screen));
+        shell.print(formatRunSummary(status, shell.screen));
         if (reason) shell.print(`  because     ${printable(reason)}`);
         if (phase === 'settling doubts') {
           shell.print('  phase       settling doubts: all else is done, and requests in doubt are looked at');
         }
         if (preemptedBy) shell.print(`  waits       for run ${preemptedBy}, which is more urgent`);
-        if (refusal) shell.print(`  waits       because ${refusalNow(refusal, shell.screen)}`);
+        if (refusal) shell.print(`  waits       because ${formatRefusalWithRetry(refusal, shell.screen)}`);
         if (clockStep) shell.print(`  clock       ${steppedBack(clockStep, shell.screen)}`);
         if (held) shell.print(`  held        ${printable(`${held} ${heldLedgerAdvice}`)}`);
         for (const line of notificationLines(status.notifications)) shell.print(line);
@@ -40,5 +40,5 @@ export function define(command: Command, shell: Shell): void {
 }
 
 function steppedBack({ at, seconds }: ClockStep, screen: Screen): string {
-  return `the database's clock was set back by ${seconds.toFixed(1)} s at ${timeOn(screen, at)} ${zoneOf(screen)}; rates hold, but times before and after do not compare`;
+  return `the database's clock was set back by ${seconds.toFixed(1)} s at ${formatTime(screen, at)} ${screenZone(screen)}; rates hold, but times before and after do not compare`;
 }

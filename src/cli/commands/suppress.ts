@@ -8,7 +8,7 @@ import {
   readAddresses,
   type SuppressionImport,
   suppressedAddressReader,
-} from '../../engine/suppressions/suppress.ts';
+} from '../../engine/suppressions/import-suppressions.ts';
 import {
   requireSuppressionAccount,
   suppressAddresses,
@@ -17,7 +17,7 @@ import {
 import { listSuppressions } from '../../ledger/suppressions/list.ts';
 import type { SuppressionKey } from '../../ledger/suppressions/remove.ts';
 import { printable } from '../../report/printable.ts';
-import { suppressionColumns, suppressionTable, wordedSuppression } from '../../report/suppressions.ts';
+import { formatSuppression, suppressionColumns, suppressionTable } from '../../report/suppressions.ts';
 import { parseCountry } from '../country-option.ts';
 import { type ListOutput, listOptions, printList } from '../list-output.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
@@ -121,7 +121,7 @@ function defineList(command: Command, shell: Shell): void {
           ledger.pool,
           filterOf(options),
           limit,
-          (page) => onPage(page.map(wordedSuppression)),
+          (page) => onPage(page.map(formatSuppression)),
           ledger.hashKey,
         ),
       ),

@@ -4,8 +4,8 @@ import { createToken, revokeToken } from '../../engine/access/tokens.ts';
 import { listTokens, type Token } from '../../ledger/tokens/tokens.ts';
 import { duration, expectedDuration } from '../../platform/scalars.ts';
 import type { Screen } from '../../report/screen.ts';
-import { table } from '../../report/table.ts';
-import { inZoneOf, timeOn } from '../../report/time.ts';
+import { formatTable } from '../../report/table.ts';
+import { formatTime, titleWithZone } from '../../report/time.ts';
 import { parsePerson } from '../options.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
@@ -81,16 +81,16 @@ export function define(command: Command, shell: Shell): void {
 }
 
 function tokenTable(tokens: readonly Token[], now: Date, screen?: Screen): string {
-  const time = (at: Date | null, never: string): string => (at === null ? never : timeOn(screen, at));
-  return table(
+  const time = (at: Date | null, never: string): string => (at === null ? never : formatTime(screen, at));
+  return formatTable(
     [
       { title: 'Name', value: ({ name }) => name },
       { title: 'Scope', value: ({ scope }) => scope },
       { title: 'Accounts', value: ({ accounts }) => accounts?.join(', ') ?? 'all' },
       { title: 'Owner', value: ({ owner }) => owner },
       { title: 'State', value: (token) => stateOf(token, now, screen) },
-      { title: inZoneOf(screen, 'Expires'), value: ({ expiresAt }) => time(expiresAt, 'never') },
-      { title: inZoneOf(screen, 'Last used'), value: ({ lastUsedAt }) => time(lastUsedAt, 'never') },
+      { title: titleWithZone(screen, 'Expires'), value: ({ expiresAt }) => time(expiresAt, 'never') },
+      { title: titleWithZone(screen, 'Last used'), value: ({ lastUsedAt }) => time(lastUsedAt, 'never') },
     ],
     tokens,
     [],
@@ -99,7 +99,7 @@ function tokenTable(tokens: readonly Token[], now: Date, screen?: Screen): strin
 }
 
 function stateOf({ revokedAt, expiresAt }: Token, now: Date, screen?: Screen): string {
-  if (revokedAt !== null) return `revoked ${timeOn(screen, revokedAt)}`;
+  if (revokedAt !== null) return `revoked ${formatTime(screen, revokedAt)}`;
   return expiresAt !== null && expiresAt <= now ? 'expired' : 'valid';
 }
 

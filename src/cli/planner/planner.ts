@@ -5,7 +5,7 @@ import { EndedError } from '../../domain/problems.ts';
 import type { StartRun } from '../../engine/access/start-by-key.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import type { FindCommand } from '../../engine/notify/find-command.ts';
-import { defaultInterval } from '../../engine/schedule/keep-schedules.ts';
+import { defaultInterval } from '../../engine/schedule/watch-schedules.ts';
 import type { Settings } from '../../engine/settings.ts';
 import { loggableReason } from '../../platform/database-failures.ts';
 import type { Logger } from '../../platform/logger.ts';

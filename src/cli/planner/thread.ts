@@ -5,7 +5,7 @@ import type { EngineContext } from '../../engine/context.ts';
 import { loadAccount } from '../../engine/load-account.ts';
 import { findCommand } from '../../engine/notify/find-command.ts';
 import type { UnmovedFile } from '../../engine/plan/contact-patterns.ts';
-import { defaultInterval, watchSchedules } from '../../engine/schedule/keep-schedules.ts';
+import { defaultInterval, watchSchedules } from '../../engine/schedule/watch-schedules.ts';
 import { openLedger } from '../../ledger/connection.ts';
 import { createHashKey } from '../../ledger/suppressions/hash.ts';
 import { openClaimMarks } from '../../platform/claim-marks.ts';

@@ -9,7 +9,7 @@ import { InputError, type Problem } from '../../domain/problems.ts';
 import { listNames } from '../../platform/suggestions.ts';
 import { besideCampaign } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
-import type { KeptContactFiles } from './kept-files.ts';
+import type { KeptContactFiles } from './kept-contact-files.ts';
 import { openFile } from './open-file.ts';
 
 /** The campaign with other contact files than its own. */

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Contact } from '../../domain/contacts.ts';
 import { destinationFields, type Envelope } from '../../domain/message.ts';
 import { TextHash } from '../../platform/text-hash.ts';
-import { memoizeByEnvelope } from './remember.ts';
+import { memoizeByEnvelope } from './memoize-by-envelope.ts';
 
 /** What a run is for, besides its recipients and what they are sent. */
 export type FingerprintSubject = {

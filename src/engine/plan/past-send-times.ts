@@ -1,6 +1,6 @@
 import { isSendTimeOver } from '../../campaign/send-times.ts';
 import type { Envelope } from '../../domain/message.ts';
-import { memoizeByEnvelope } from './remember.ts';
+import { memoizeByEnvelope } from './memoize-by-envelope.ts';
 
 export type PastSendTimes = {
   readonly recipients: number;

@@ -4,7 +4,7 @@ import type { Envelope } from '../../domain/message.ts';
 import type { WindowTotals } from '../../ledger/planning/windows.ts';
 import { createFingerprintMap } from '../../platform/fingerprints.ts';
 import { createNumberList } from '../../platform/number-list.ts';
-import { memoizeByEnvelope } from './remember.ts';
+import { memoizeByEnvelope } from './memoize-by-envelope.ts';
 
 export type CountedContact = {
   readonly envelope: Envelope;

@@ -27,11 +27,11 @@ import { createApprovalGate } from './approval-gate.ts';
 import { createFingerprint } from './fingerprint.ts';
 import { forecastRun, type RunForecast, readLimitsInForce, requireDeadlineMet } from './forecast.ts';
 import { toFrequencyCap } from './frequency-cap.ts';
-import type { KeptContactFiles } from './kept-files.ts';
-import { countLinesBefore, fileAndLineFormatter } from './lines-before.ts';
+import type { KeptContactFiles } from './kept-contact-files.ts';
+import { countLinesBefore, fileAndLineFormatter } from './line-numbers.ts';
 import { type Origins, readOrigins } from './origins.ts';
-import type { PreparedCampaign } from './prepare.ts';
-import { refuseRepeat } from './repeats.ts';
+import type { PreparedCampaign } from './prepare-campaign.ts';
+import { refuseRepeat } from './repeat-check.ts';
 import { createSmsCounter } from './sms-text.ts';
 
 export type PlanProgress = {

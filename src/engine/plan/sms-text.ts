@@ -1,6 +1,6 @@
 import { type MergeText, mergeText } from '../../campaign/merge.ts';
 import type { Destination, Envelope, MessageFields } from '../../domain/message.ts';
-import { memoizeByEnvelope } from './remember.ts';
+import { memoizeByEnvelope } from './memoize-by-envelope.ts';
 import { countSmsParts, fitsOnePart } from './sms-parts.ts';
 
 export type SmsText = { readonly text: string; readonly parts: number };

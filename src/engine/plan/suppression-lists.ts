@@ -8,7 +8,7 @@ import type { Account } from '../../gateway/account.ts';
 import type { ListedAddress } from '../../ledger/planning/remove-suppressed.ts';
 import { besideCampaign } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
-import { readComparedAddress } from '../suppressions/suppress.ts';
+import { readComparedAddress } from '../suppressions/import-suppressions.ts';
 import { closeContactFiles } from './contact-files.ts';
 import { openFile } from './open-file.ts';
 

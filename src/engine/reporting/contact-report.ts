@@ -9,7 +9,7 @@ import {
 import { type ContactResult, streamContactResults } from '../../ledger/runs/contact-results.ts';
 import { inSnapshot } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
-import { decompressPieces } from '../plan/kept-files.ts';
+import { decompressPieces } from '../plan/kept-contact-files.ts';
 import { requireUnpurgedRun } from '../runs/find-run.ts';
 
 export type ContactReport = {

@@ -20,12 +20,12 @@ import {
   ranBeforeFinder,
   type UnmovedFile,
 } from '../plan/contact-patterns.ts';
-import { createKeptContactFiles } from '../plan/kept-files.ts';
+import { createKeptContactFiles } from '../plan/kept-contact-files.ts';
 import { planRun } from '../plan/plan-run.ts';
-import { prepareCampaign } from '../plan/prepare.ts';
+import { prepareCampaign } from '../plan/prepare-campaign.ts';
 import { auditStart, beginPlannedRun } from '../runs/begin-run.ts';
 import type { Settings } from '../settings.ts';
-import { isLate, toMissedReason } from './note-ticks.ts';
+import { isLate, toMissedReason } from './record-schedules.ts';
 
 export type TickResult = Pick<DueTick, 'schedule' | 'dueAt'> &
   (

@@ -1,9 +1,9 @@
 import { type CellKind, type CellValue, cellText, type Sheet, type SheetColumn } from './sheet.ts';
 
 /** One object: what the report is, its rows one a line, its totals. Decimals are texts, integers numbers. */
-export async function* jsonText<Row>(sheet: Sheet<Row>): AsyncGenerator<string, void, undefined> {
+export async function* formatJson<Row>(sheet: Sheet<Row>): AsyncGenerator<string, void, undefined> {
   const { title, subtitle, asOf, columns, rows, totals } = sheet;
-  const write = rowWriter(columns);
+  const write = createRowFormatter(columns);
   yield `${JSON.stringify({ title, subtitle, asOf }).slice(0, -1)},"rows":[`;
   let separator = '\n';
   for await (const batch of rows) {
@@ -16,24 +16,24 @@ export async function* jsonText<Row>(sheet: Sheet<Row>): AsyncGenerator<string, 
 }
 
 /** One object a row, without the totals, which whoever adds up would count twice. */
-export async function* ndjsonText<Row>({
+export async function* formatNdjson<Row>({
   columns,
   rows,
 }: Sheet<Row>): AsyncGenerator<string, void, undefined> {
-  const write = rowWriter(columns);
+  const write = createRowFormatter(columns);
   for await (const batch of rows) {
     if (batch.length > 0) yield `${batch.map(write).join('\n')}\n`;
   }
 }
 
 /** Written member by member: an object would put the columns `2` and `1` in the order of numbers. */
-function rowWriter<Row>(columns: readonly SheetColumn<Row>[]): (row: Row) => string {
+function createRowFormatter<Row>(columns: readonly SheetColumn<Row>[]): (row: Row) => string {
   const members = columns.map(({ key, kind, value }) => ({ name: JSON.stringify(key), kind, value }));
   return (row) =>
-    `{${members.map(({ name, kind, value }) => `${name}:${jsonValue(kind, value(row))}`).join(',')}}`;
+    `{${members.map(({ name, kind, value }) => `${name}:${formatJsonValue(kind, value(row))}`).join(',')}}`;
 }
 
-function jsonValue(kind: CellKind, value: CellValue): string {
+function formatJsonValue(kind: CellKind, value: CellValue): string {
   if (value === null) return 'null';
   // A number that a reader of JSON could not hold exactly stays a text.
   if (kind === 'integer' && Number.isSafeInteger(Number(value))) return String(Number(value));

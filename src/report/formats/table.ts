@@ -1,19 +1,19 @@
 import { printable } from '../printable.ts';
-import { painted, paper, type Screen, toneOf } from '../screen.ts';
-import { table } from '../table.ts';
-import { inZoneOf, timeOn } from '../time.ts';
+import { plainScreen, type Screen, styled, toneOf } from '../screen.ts';
+import { formatTable } from '../table.ts';
+import { formatTime, titleWithZone } from '../time.ts';
 import { cellText, type Sheet, type SheetColumn } from './sheet.ts';
 
 /** So many lines are for people; more are for a file. On a screen, more would only push the first ones out. */
-const shownLines = ({ width }: Screen): number => (width === undefined ? 1_000 : 50);
+const maxLines = ({ width }: Screen): number => (width === undefined ? 1_000 : 50);
 
 /** For the terminal: the title, the first lines, how many more there are, and the totals of all. */
-export async function* tableText<Row>(
+export async function* formatSheetTable<Row>(
   sheet: Sheet<Row>,
-  screen: Screen = paper,
+  screen: Screen = plainScreen,
 ): AsyncGenerator<string, void, undefined> {
   const { title, subtitle, columns, rows, totals } = sheet;
-  const shown = shownLines(screen);
+  const shown = maxLines(screen);
   const lines: Row[] = [];
   let count = 0;
   for await (const batch of rows) {
@@ -22,28 +22,29 @@ export async function* tableText<Row>(
   }
   const sums = totals ? await totals() : [];
 
-  yield `${[painted(printable(title), 'title', screen), ...subtitle.map(printable)].join('\n')}\n`;
+  yield `${[styled(printable(title), 'title', screen), ...subtitle.map(printable)].join('\n')}\n`;
   if (count === 0) yield 'No lines.\n';
-  if (lines.length + sums.length > 0) yield `${drawn(columns, lines, sums, screen)}\n`;
+  if (lines.length + sums.length > 0) yield `${drawLines(columns, lines, sums, screen)}\n`;
   if (count > shown)
     yield `${count - shown} more lines are not shown (${count} in all); other formats, such as csv, have them.\n`;
 }
 
 /** Lines of one table of several that a screen is not full of. */
-const shownOfSeveral = 20;
+const maxLinesOfSeveral = 20;
 
 /** The lines of one table of a text that has several: on a screen the first of them, and how many more there are. */
-export function linesTable<Row>(
+export function formatLines<Row>(
   columns: readonly SheetColumn<Row>[],
   rows: readonly Row[],
-  screen: Screen = paper,
+  screen: Screen = plainScreen,
 ): string {
-  if (screen.width === undefined || rows.length <= shownOfSeveral) return drawn(columns, rows, [], screen);
-  const text = drawn(columns, rows.slice(0, shownOfSeveral), [], screen);
-  return `${text}\n${rows.length - shownOfSeveral} more lines are not shown; other formats, such as html, have them.`;
+  if (screen.width === undefined || rows.length <= maxLinesOfSeveral)
+    return drawLines(columns, rows, [], screen);
+  const text = drawLines(columns, rows.slice(0, maxLinesOfSeveral), [], screen);
+  return `${text}\n${rows.length - maxLinesOfSeveral} more lines are not shown; other formats, such as html, have them.`;
 }
 
-function drawn<Row>(
+function drawLines<Row>(
   columns: readonly SheetColumn<Row>[],
   lines: readonly Row[],
   sums: readonly Row[],
@@ -52,15 +53,15 @@ function drawn<Row>(
   const columnsDrawn = columns.map(({ title, key, kind, minor, value }) => {
     const text = (row: Row): string => {
       const cell = value(row);
-      return cell instanceof Date ? timeOn(screen, cell) : cellText(cell);
+      return cell instanceof Date ? formatTime(screen, cell) : cellText(cell);
     };
     return {
-      title: printable(kind === 'time' ? inZoneOf(screen, title.replace(/ \(UTC\)$/, '')) : title),
+      title: printable(kind === 'time' ? titleWithZone(screen, title.replace(/ \(UTC\)$/, '')) : title),
       value: text,
       align: kind === 'integer' || kind === 'decimal' ? ('right' as const) : ('left' as const),
       minor,
       ...(key === 'state' && { tone: (row: Row) => toneOf(text(row)) }),
     };
   });
-  return table(columnsDrawn, lines, sums, screen);
+  return formatTable(columnsDrawn, lines, sums, screen);
 }

@@ -1,12 +1,12 @@
 import type { PassThrough } from 'node:stream';
 import type { WorkbookWriter, WorksheetWriter } from '@cj-tech-master/excelts';
 import type { Sheet } from './sheet.ts';
-import { columnWidths, sheetNames, workbookCell, workbookText } from './xlsx-cells.ts';
+import { columnWidths, sheetNames, toWorkbookCell, toWorkbookText } from './xlsx-cells.ts';
 
 /** Of the font that cells have by themselves; without its name it would be another one. */
 const bold = { name: 'Calibri', family: 2, scheme: 'minor', size: 11, bold: true } as const;
 /** A4, across, as wide as the columns are. */
-const onPaper = {
+const pageSetup = {
   paperSize: 9,
   orientation: 'landscape',
   fitToPage: true,
@@ -18,14 +18,14 @@ const onPaper = {
  * The rows in a worksheet with a frozen, filterable header, and as many further ones as they need; totals under the last.
  *
  * @param output where the workbook goes; who stops reading it ends the writing
- * @param rowsInEach rows of a worksheet, its header among them
+ * @param maxRows rows of a worksheet, its header among them
  * @returns how many rows there were
  */
 export async function writeWorksheets<Row>(
   workbook: WorkbookWriter,
   sheet: Sheet<Row>,
   output: PassThrough,
-  rowsInEach: number,
+  maxRows: number,
 ): Promise<number> {
   const { columns, totals } = sheet;
   const nameOf = sheetNames(sheet.title);
@@ -39,17 +39,17 @@ export async function writeWorksheets<Row>(
     await worksheet?.commit();
     worksheet = undefined;
   };
-  const place = async (): Promise<WorksheetWriter> => {
-    if (worksheet && rows >= rowsInEach) await finish();
+  const currentWorksheet = async (): Promise<WorksheetWriter> => {
+    if (worksheet && rows >= maxRows) await finish();
     if (worksheet) return worksheet;
     worksheets++;
     rows = 1;
     worksheet = workbook.addWorksheet(nameOf(worksheets), {
       views: [{ state: 'frozen', ySplit: 1 }],
-      pageSetup: onPaper,
+      pageSetup: pageSetup,
     });
     worksheet.columns = columns.map(({ title }, column) => ({
-      header: workbookText(title),
+      header: toWorkbookText(title),
       width: widths?.[column] ?? columnWidths(columns, [])[column] ?? 0,
     }));
     const header = worksheet.getRow(1);
@@ -62,8 +62,8 @@ export async function writeWorksheets<Row>(
     return worksheet;
   };
   const write = async (row: Row, total: boolean): Promise<void> => {
-    const to = await place();
-    const cells = columns.map(({ kind, value }) => workbookCell(kind, value(row)));
+    const to = await currentWorksheet();
+    const cells = columns.map(({ kind, value }) => toWorkbookCell(kind, value(row)));
     const line = to.addRow(cells.map((cell) => cell.value));
     for (const [column, { format }] of cells.entries()) {
       if (format !== undefined) line.getCell(column + 1).numFmt = format;
@@ -81,18 +81,18 @@ export async function writeWorksheets<Row>(
     if (batch.length > 0) widths ??= columnWidths(columns, batch);
     for (const row of batch) {
       await write(row, false);
-      await drained(output);
+      await waitForDrain(output);
       if (output.destroyed) return rowsOfAll;
     }
     rowsOfAll += batch.length;
   }
   for (const row of totals ? await totals() : []) await write(row, true);
-  await place();
+  await currentWorksheet();
   await finish();
   return rowsOfAll;
 }
 
-async function drained(output: PassThrough): Promise<void> {
+async function waitForDrain(output: PassThrough): Promise<void> {
   if (!output.writableNeedDrain || output.destroyed) return;
   await new Promise<void>((resolve) => {
     const done = (): void => {

@@ -1,14 +1,14 @@
 import { PassThrough } from 'node:stream';
 import { WorkbookWriter } from '@cj-tech-master/excelts';
 import type { Sheet } from './sheet.ts';
-import { workbookCell } from './xlsx-cells.ts';
+import { toWorkbookCell } from './xlsx-cells.ts';
 import { writeWorksheets } from './xlsx-worksheets.ts';
 
 /** Rows of a worksheet, its header among them: all that the file format has. */
-export const rowsInWorksheet = 1_048_576;
+export const maxRowsOfWorksheet = 1_048_576;
 
 /** So many bytes wait to be read before the next row is made. */
-const ahead = 1_048_576;
+const maxBufferedBytes = 1_048_576;
 
 /**
  * A workbook: the rows in a worksheet with a frozen, filterable header, and as many further ones as they need; totals under
@@ -17,15 +17,15 @@ const ahead = 1_048_576;
  *
  * @param rowsInEach for tests
  */
-export function xlsxBytes<Row>(
+export function formatXlsx<Row>(
   sheet: Sheet<Row>,
-  rowsInEach: number = rowsInWorksheet,
+  rowsInEach: number = maxRowsOfWorksheet,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   return workbookBytes(sheet, (write) => write(sheet), rowsInEach);
 }
 
 /** A workbook with a worksheet for each of these, which are named by their titles; a table that is empty has one too. */
-export function xlsxOfTables<Row>(
+export function formatXlsxTables<Row>(
   about: About,
   tables: readonly Sheet<Row>[],
 ): AsyncGenerator<Uint8Array, void, undefined> {
@@ -34,7 +34,7 @@ export function xlsxOfTables<Row>(
     for (const table of tables) rows += await write(table);
     return rows;
   };
-  return workbookBytes(about, writeTables, rowsInWorksheet);
+  return workbookBytes(about, writeTables, maxRowsOfWorksheet);
 }
 
 type About = Pick<Sheet<never>, 'title' | 'subtitle' | 'asOf'>;
@@ -45,7 +45,7 @@ async function* workbookBytes(
   writeTables: (write: WriteTable) => Promise<number>,
   rowsInEach: number,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const output = new PassThrough({ highWaterMark: ahead });
+  const output = new PassThrough({ highWaterMark: maxBufferedBytes });
   const writing = writeWorkbook(about, writeTables, output, rowsInEach).catch((error: Error) =>
     output.destroy(error),
   );
@@ -75,25 +75,25 @@ async function writeWorkbook(
     created: asOf,
     modified: asOf,
   });
-  leaveTimesOut(workbook);
+  omitZipTimes(workbook);
   const rows = await writeTables((sheet) => writeWorksheets(workbook, sheet, output, rowsInEach));
   if (output.destroyed) return;
-  describe(workbook, about, rows);
+  addAboutWorksheet(workbook, about, rows);
   await workbook.commit();
 }
 
 /** The last worksheet: what is said above the table elsewhere. */
-function describe(workbook: WorkbookWriter, { title, subtitle, asOf }: About, rows: number): void {
+function addAboutWorksheet(workbook: WorkbookWriter, { title, subtitle, asOf }: About, rows: number): void {
   const worksheet = workbook.addWorksheet('About');
   worksheet.columns = [{ width: 16 }, { width: 80 }];
-  const lines: readonly (readonly [string, ReturnType<typeof workbookCell>])[] = [
-    ['Report', workbookCell('text', title)],
-    ...subtitle.map((line) => ['', workbookCell('text', line)] as const),
-    ['As of (UTC)', workbookCell('time', asOf)],
-    ['Lines', workbookCell('integer', rows)],
+  const lines: readonly (readonly [string, ReturnType<typeof toWorkbookCell>])[] = [
+    ['Report', toWorkbookCell('text', title)],
+    ...subtitle.map((line) => ['', toWorkbookCell('text', line)] as const),
+    ['As of (UTC)', toWorkbookCell('time', asOf)],
+    ['Lines', toWorkbookCell('integer', rows)],
     [
       'Exactness',
-      workbookCell(
+      toWorkbookCell(
         'text',
         'Decimals with more than 15 significant digits are text: a spreadsheet cannot hold them as numbers.',
       ),
@@ -109,7 +109,7 @@ function describe(workbook: WorkbookWriter, { title, subtitle, asOf }: About, ro
 }
 
 /** In the ZIP, every part would have the time at which it was written. */
-function leaveTimesOut({ zip }: WorkbookWriter): void {
+function omitZipTimes({ zip }: WorkbookWriter): void {
   const add = zip.add.bind(zip);
   zip.add = (part) => {
     // 1 January 1980, where the times of ZIP begin.

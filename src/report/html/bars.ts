@@ -1,5 +1,5 @@
 import stringWidth from 'string-width';
-import { bar, chartWidth, colours, type Drawing, drawNothing, text } from './svg.ts';
+import { bar, chartWidth, colours, type Drawing, drawEmpty, text } from './svg.ts';
 
 /** A bar with its name and its figure above it. */
 export type Bar = {
@@ -23,19 +23,19 @@ const digit = 7.7;
  * nothing is.
  */
 export function drawBars(bars: readonly Bar[]): Drawing {
-  if (bars.length === 0) return drawNothing();
+  if (bars.length === 0) return drawEmpty();
   const lengths = bars.map(({ length }) => length ?? 0);
   const least = Math.min(0, ...lengths);
   const span = Math.max(0, ...lengths) - least;
-  const place = (length: number): number => (span === 0 ? 0 : ((length - least) / span) * chartWidth);
+  const toX = (length: number): number => (span === 0 ? 0 : ((length - least) / span) * chartWidth);
   const rows = bars.map(({ name, label, length }, row) => {
     const top = row * rowHeight;
     const fill = length === null ? colours.quiet : colours.ink;
     const words =
-      text(0, top + textBaseline, shortened(name, room(label)), { fill }) +
+      text(0, top + textBaseline, shorten(name, availableColumns(label)), { fill }) +
       text(chartWidth, top + textBaseline, label, { fill, anchor: 'end' });
     if (length === null) return words;
-    const [from, to] = [place(Math.min(0, length)), place(Math.max(0, length))];
+    const [from, to] = [toX(Math.min(0, length)), toX(Math.max(0, length))];
     return (
       bar(0, top + barTop, chartWidth, barHeight, colours.track) +
       bar(from, top + barTop, to - from, barHeight, colours.bar) +
@@ -46,18 +46,18 @@ export function drawBars(bars: readonly Bar[]): Drawing {
 }
 
 /** Columns of text that there are for a name beside its figure, were they all capital letters. */
-function room(label: string): number {
+function availableColumns(label: string): number {
   return Math.max(8, Math.floor((chartWidth - (label.length + 2) * digit) / widest));
 }
 
 /** By whole characters, as wide as they are. */
-function shortened(name: string, longest: number): string {
-  if (stringWidth(name) <= longest) return name;
+function shorten(name: string, maxWidth: number): string {
+  if (stringWidth(name) <= maxWidth) return name;
   let text = '';
   let width = 1;
   for (const { segment } of new Intl.Segmenter('en').segment(name)) {
     width += stringWidth(segment);
-    if (width > longest) break;
+    if (width > maxWidth) break;
     text += segment;
   }
   return `${text}…`;

@@ -3,7 +3,7 @@ import { addAmounts } from '../../platform/money.ts';
 import { printable } from '../printable.ts';
 import { drawBars } from './bars.ts';
 import type { Chart } from './chart.ts';
-import { grouped } from './figures.ts';
+import { groupThousands } from './figures.ts';
 import { drawTime, type TimeUnit } from './time-bars.ts';
 
 /**
@@ -18,13 +18,13 @@ export function funnelChart(
   const whole = steps[0]?.count ?? 0;
   const share = (count: number): string => (whole === 0 ? '' : ` (${((count / whole) * 100).toFixed(1)} %)`);
   const bars = steps.map(({ name, count }) => {
-    return { name: printable(name), label: `${grouped(count)}${share(count)}`, length: count };
+    return { name: printable(name), label: `${groupThousands(count)}${share(count)}`, length: count };
   });
   const description = bars.map(({ name, label }) => `${name} ${label}`).join(', ');
   return { title, description, ...drawBars(bars) };
 }
 
-const shownBars = 15;
+const maxBars = 15;
 
 /**
  * Figures by name, such as cost by SubAccount: the largest fifteen, and all others together.
@@ -40,19 +40,19 @@ export function barChart(
   const sorted = bars
     .map(({ name, value }) => ({ name: printable(name), value, exact: new Big(value) }))
     .sort((one, other) => other.exact.cmp(one.exact) || (one.name < other.name ? -1 : 1));
-  const all = !more && sorted.length <= shownBars + 1;
-  const shown = all ? sorted : sorted.slice(0, shownBars);
+  const all = !more && sorted.length <= maxBars + 1;
+  const shown = all ? sorted : sorted.slice(0, maxBars);
   const others = sorted.slice(shown.length);
   const rest = others.reduce((sum, { value }) => addAmounts(sum, value), more?.value ?? '0');
   const drawn = shown.map(({ name, value, exact }) => ({
     name,
-    label: grouped(value),
+    label: groupThousands(value),
     length: exact.toNumber(),
   }));
   // It would be longer than all, and they could not be told apart.
   const last = {
-    name: `${grouped(others.length + (more?.count ?? 0))} others`,
-    label: grouped(rest),
+    name: `${groupThousands(others.length + (more?.count ?? 0))} others`,
+    label: groupThousands(rest),
     length: null,
   };
   const drawnBars = all ? drawn : [...drawn, last];
@@ -85,7 +85,7 @@ export function timeChart(
   const from = times[0]?.at;
   const to = times.at(-1)?.at;
   const description = most
-    ? `${grouped(sum)} from ${from} to ${to}, by ${unit}; most in ${most.at}: ${grouped(most.count)}.`
+    ? `${groupThousands(sum)} from ${from} to ${to}, by ${unit}; most in ${most.at}: ${groupThousands(most.count)}.`
     : 'Nothing to show.';
   return { title, description, ...drawTime(unit, times) };
 }

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Sheet } from '../formats/sheet.ts';
-import { toSeconds } from '../time.ts';
+import { formatUtc } from '../time.ts';
 import type { Chart } from './chart.ts';
 import { pageStyle } from './style.ts';
 import { chartWidth } from './svg.ts';
-import { tableHtml } from './table.ts';
-import { textHtml } from './text.ts';
+import { formatHtmlTable } from './table.ts';
+import { escapeText } from './text.ts';
 
 export type Page = {
   readonly title: string;
@@ -20,20 +20,20 @@ export type Page = {
 export type TablePart = { readonly columns: number; readonly html: () => AsyncIterable<string> };
 
 export function tablePart<Row>(sheet: Sheet<Row>, caption: string): TablePart {
-  return { columns: sheet.columns.length, html: () => tableHtml(sheet, caption) };
+  return { columns: sheet.columns.length, html: () => formatHtmlTable(sheet, caption) };
 }
 
-export async function* htmlText<Row>(sheet: Sheet<Row>): AsyncGenerator<string, void, undefined> {
+export async function* formatHtml<Row>(sheet: Sheet<Row>): AsyncGenerator<string, void, undefined> {
   const { title, subtitle, asOf, charts } = sheet;
   const tables = [tablePart(sheet, 'Lines')];
-  yield* htmlPage({ title, subtitle, asOf, charts: charts ? await charts() : [], tables });
+  yield* formatPage({ title, subtitle, asOf, charts: charts ? await charts() : [], tables });
 }
 
 /**
  * One file that needs no other, no script and no network, and allows none: whatever a text of a report says, a browser
  * neither runs nor fetches it.
  */
-export async function* htmlPage(page: Page): AsyncGenerator<string, void, undefined> {
+export async function* formatPage(page: Page): AsyncGenerator<string, void, undefined> {
   const { title, subtitle, asOf, charts, tables } = page;
   const columns = Math.max(0, ...tables.map((table) => table.columns));
   const style = pageStyle(columns);
@@ -46,31 +46,31 @@ export async function* htmlPage(page: Page): AsyncGenerator<string, void, undefi
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="generator" content="Volley">
-<title>${textHtml(title)}</title>
+<title>${escapeText(title)}</title>
 <style>${style}</style>
 </head>
 <body>
 <header>
-<h1 dir="auto">${textHtml(title)}</h1>
-${subtitle.map((line) => `<p dir="auto">${textHtml(line)}</p>\n`).join('')}</header>
+<h1 dir="auto">${escapeText(title)}</h1>
+${subtitle.map((line) => `<p dir="auto">${escapeText(line)}</p>\n`).join('')}</header>
 <main>
 `;
   if (charts.length > 0)
-    yield `<section class="charts" aria-label="Charts">\n${charts.map(figureHtml).join('')}</section>\n`;
+    yield `<section class="charts" aria-label="Charts">\n${charts.map(formatFigure).join('')}</section>\n`;
   for (const table of tables) yield* table.html();
   yield `</main>
-<footer>As of ${toSeconds(asOf)} UTC. Times are UTC where nothing else is said.</footer>
+<footer>As of ${formatUtc(asOf)} UTC. Times are UTC where nothing else is said.</footer>
 </body>
 </html>
 `;
 }
 
-function figureHtml({ title, description, height, marks }: Chart, index: number): string {
+function formatFigure({ title, description, height, marks }: Chart, index: number): string {
   const id = `chart-${index + 1}`;
   return `<figure>
-<figcaption dir="auto">${textHtml(title)}</figcaption>
+<figcaption dir="auto">${escapeText(title)}</figcaption>
 <svg role="img" aria-labelledby="${id}-title ${id}-description" viewBox="0 0 ${chartWidth} ${height}">
-<title id="${id}-title">${textHtml(title)}</title><desc id="${id}-description">${textHtml(description)}</desc>
+<title id="${id}-title">${escapeText(title)}</title><desc id="${id}-description">${escapeText(description)}</desc>
 ${marks}
 </svg>
 </figure>

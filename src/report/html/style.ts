@@ -1,10 +1,10 @@
 /** The paper, and the size of a table's letters on it, by the most columns that fit so. */
-const papers = [
+const printLayouts = [
   { columns: 8, paper: 'A4', letters: '8.5pt' },
   { columns: 11, paper: 'A4 landscape', letters: '7.5pt' },
   { columns: 14, paper: 'A4 landscape', letters: '6.5pt' },
 ] as const;
-const crowded = { paper: 'A4 landscape', letters: '5.5pt' } as const;
+const densestLayout = { paper: 'A4 landscape', letters: '5.5pt' } as const;
 
 /**
  * The page's style: light or dark as the reader's system is, and on paper black on white. No colour alone says anything.
@@ -12,7 +12,7 @@ const crowded = { paper: 'A4 landscape', letters: '5.5pt' } as const;
  * @param columns of its widest table
  */
 export function pageStyle(columns: number): string {
-  const { paper, letters } = papers.find((each) => columns <= each.columns) ?? crowded;
+  const { paper, letters } = printLayouts.find((each) => columns <= each.columns) ?? densestLayout;
   return `
 :root {
   color-scheme: light dark;

@@ -1,4 +1,4 @@
-import { textHtml } from './text.ts';
+import { escapeText } from './text.ts';
 
 /** The width of every chart; its height is as its figures need. In units of the SVG, which the page scales. */
 export const chartWidth = 480;
@@ -17,17 +17,17 @@ type Colour = (typeof colours)[keyof typeof colours];
 export type Drawing = { readonly height: number; readonly marks: string };
 
 export function bar(x: number, y: number, width: number, height: number, fill: Colour): string {
-  return `<rect x="${place(x)}" y="${place(y)}" width="${place(width)}" height="${place(height)}" fill="${fill}"/>`;
+  return `<rect x="${formatCoordinate(x)}" y="${formatCoordinate(y)}" width="${formatCoordinate(width)}" height="${formatCoordinate(height)}" fill="${fill}"/>`;
 }
 
 export function line(x1: number, x2: number, y: number, stroke: Colour): string {
-  return `<path d="M${place(x1)},${place(y)}H${place(x2)}" stroke="${stroke}"/>`;
+  return `<path d="M${formatCoordinate(x1)},${formatCoordinate(y)}H${formatCoordinate(x2)}" stroke="${stroke}"/>`;
 }
 
 /** A line of text; the page's style has it run in the direction of its own script, wherever it is anchored. */
 export function text(x: number, y: number, words: string, style: TextStyle = {}): string {
   const { fill = colours.ink, size = 12, anchor = 'start' } = style;
-  return `<text x="${place(x)}" y="${place(y)}" fill="${fill}" font-size="${size}" text-anchor="${anchor}">${textHtml(words)}</text>`;
+  return `<text x="${formatCoordinate(x)}" y="${formatCoordinate(y)}" fill="${fill}" font-size="${size}" text-anchor="${anchor}">${escapeText(words)}</text>`;
 }
 
 type TextStyle = {
@@ -36,11 +36,11 @@ type TextStyle = {
   readonly anchor?: 'start' | 'middle' | 'end';
 };
 
-export function drawNothing(): Drawing {
+export function drawEmpty(): Drawing {
   return { height: 20, marks: text(0, 14, 'Nothing to show.') };
 }
 
 /** To a hundredth, so that the bytes are few. */
-function place(value: number): string {
+function formatCoordinate(value: number): string {
   return String(Math.round(value * 100) / 100);
 }

@@ -1,8 +1,8 @@
 import { htmlEscape } from '../../domain/html.ts';
 import { type CellKind, type CellValue, cellText, type Sheet } from '../formats/sheet.ts';
-import { toSeconds } from '../time.ts';
-import { grouped } from './figures.ts';
-import { textHtml } from './text.ts';
+import { formatUtc } from '../time.ts';
+import { groupThousands } from './figures.ts';
+import { escapeText } from './text.ts';
 
 /** Figures stand right, times are not broken, texts run in the direction of their script. */
 const attributesOf: Readonly<Record<CellKind, string>> = {
@@ -12,24 +12,24 @@ const attributesOf: Readonly<Record<CellKind, string>> = {
   time: ' class="t"',
 };
 
-export async function* tableHtml<Row>(
+export async function* formatHtmlTable<Row>(
   { columns, rows, totals }: Sheet<Row>,
   caption: string,
 ): AsyncGenerator<string, void, undefined> {
   const line = (row: Row): string => {
-    const cells = columns.map(({ kind, value }, place) => {
-      const cell = `${attributesOf[kind]}>${cellHtml(kind, value(row))}`;
-      return place === 0 ? `<th scope="row"${cell}</th>` : `<td${cell}</td>`;
+    const cells = columns.map(({ kind, value }, index) => {
+      const cell = `${attributesOf[kind]}>${formatHtmlCell(kind, value(row))}`;
+      return index === 0 ? `<th scope="row"${cell}</th>` : `<td${cell}</td>`;
     });
     return `<tr>${cells.join('')}</tr>\n`;
   };
   const titles = columns.map(({ title, kind }) => {
-    return `<th scope="col"${attributesOf[kind]}>${textHtml(title)}</th>`;
+    return `<th scope="col"${attributesOf[kind]}>${escapeText(title)}</th>`;
   });
   // It can be scrolled sideways, so it has to be reached by the keyboard.
   yield `<section class="lines" aria-label="${htmlEscape(caption)}" tabindex="0">
 <table>
-<caption>${textHtml(caption)}</caption>
+<caption>${escapeText(caption)}</caption>
 <thead><tr>${titles.join('')}</tr></thead>
 <tbody>
 `;
@@ -45,9 +45,9 @@ export async function* tableHtml<Row>(
   yield '</table>\n</section>\n';
 }
 
-function cellHtml(kind: CellKind, value: CellValue): string {
+function formatHtmlCell(kind: CellKind, value: CellValue): string {
   // Where there is little room it may be two lines: a date and a time, each whole.
-  if (value instanceof Date) return toSeconds(value).replace(/\S+/g, '<span>$&</span>');
+  if (value instanceof Date) return formatUtc(value).replace(/\S+/g, '<span>$&</span>');
   const text = cellText(value);
-  return textHtml(kind === 'text' ? text : grouped(text));
+  return escapeText(kind === 'text' ? text : groupThousands(text));
 }

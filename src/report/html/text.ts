@@ -2,6 +2,6 @@ import { htmlEscape } from '../../domain/html.ts';
 import { printable } from '../printable.ts';
 
 /** Text as text: escaped, and control characters shown. */
-export function textHtml(text: string): string {
+export function escapeText(text: string): string {
   return htmlEscape(printable(text.toWellFormed()));
 }

@@ -1,13 +1,14 @@
 /**
  * Whole round figures from zero on, evenly apart: 1, 2 or 5 times a power of ten. The last is not below the greatest figure.
  *
- * @param most the greatest figure, a whole number
+ * @param highest the greatest figure, a whole number
  */
-export function roundCounts(most: number): number[] {
-  const mostSteps = 6;
-  const power = 10 ** Math.floor(Math.log10(Math.max(1, most / mostSteps)));
-  const step = [1, 2, 5].map((times) => times * power).find((each) => most <= each * mostSteps) ?? 10 * power;
-  return Array.from({ length: Math.max(1, Math.ceil(most / step)) + 1 }, (_, index) => index * step);
+export function chooseCounts(highest: number): number[] {
+  const maxSteps = 6;
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, highest / maxSteps)));
+  const step =
+    [1, 2, 5].map((times) => times * power).find((each) => highest <= each * maxSteps) ?? 10 * power;
+  return Array.from({ length: Math.max(1, Math.ceil(highest / step)) + 1 }, (_, index) => index * step);
 }
 
 const minute = 60_000;
@@ -22,40 +23,43 @@ type Step = {
   readonly milliseconds: number;
   readonly time: (number: number) => number;
   /** That of the last one that is not after a time. */
-  readonly numberAt: (time: number) => number;
+  readonly indexAt: (time: number) => number;
   readonly label: (time: number) => string;
   /** What the widest label takes with a gap beside it, in units of the SVG. */
-  readonly wide: number;
+  readonly labelWidth: number;
 };
 
 const steps: readonly Step[] = [
   ...[1, 2, 5, 10, 15, 30].map((count) => every(count * minute, clockLabel)),
   ...[1, 2, 3, 6, 12].map((count) => every(count * hour, clockLabel)),
   ...[1, 2, 7, 14].map((count) => every(count * day, dayLabel)),
-  ...[1, 3, 6].map((count) => everyMonths(count, (time) => `${partsOf(time).month} ${partsOf(time).year}`)),
-  ...[1, 2, 5, 10, 20, 50, 100].map((years) => everyMonths(12 * years, (time) => partsOf(time).year)),
+  ...[1, 3, 6].map((count) =>
+    everyMonths(count, (time) => `${toDateParts(time).month} ${toDateParts(time).year}`),
+  ),
+  ...[1, 2, 5, 10, 20, 50, 100].map((years) => everyMonths(12 * years, (time) => toDateParts(time).year)),
 ];
 
 /**
  * Round times from the first bar's to the last one's, as many as there is room for, each with its label. Times are local
  * ones, as if they were UTC.
  *
- * @param apart the time between two bars, in milliseconds
- * @param band how far apart they are drawn
+ * @param barInterval the time between two bars, in milliseconds
+ * @param barSpacing how far apart they are drawn
  */
-export function roundTimes(
+export function chooseTimes(
   first: number,
   last: number,
-  apart: number,
-  band: number,
+  barInterval: number,
+  barSpacing: number,
 ): { readonly time: number; readonly label: string }[] {
   const step = steps.find(
-    ({ milliseconds, wide }) => milliseconds >= apart && (milliseconds / apart) * band >= wide,
+    ({ milliseconds, labelWidth }) =>
+      milliseconds >= barInterval && (milliseconds / barInterval) * barSpacing >= labelWidth,
   );
   if (!step) return [];
-  const { time, numberAt, label } = step;
-  const from = numberAt(first);
-  return Array.from({ length: numberAt(last) - from + 1 }, (_, index) => time(from + index))
+  const { time, indexAt, label } = step;
+  const from = indexAt(first);
+  return Array.from({ length: indexAt(last) - from + 1 }, (_, index) => time(from + index))
     .filter((each) => each >= first)
     .map((each) => ({ time: each, label: label(each) }));
 }
@@ -64,9 +68,9 @@ function every(milliseconds: number, label: Step['label']): Step {
   return {
     milliseconds,
     time: (number) => monday + number * milliseconds,
-    numberAt: (time) => Math.floor((time - monday) / milliseconds),
+    indexAt: (time) => Math.floor((time - monday) / milliseconds),
     label,
-    wide: 48,
+    labelWidth: 48,
   };
 }
 
@@ -74,27 +78,27 @@ function everyMonths(count: number, label: Step['label']): Step {
   return {
     milliseconds: count * month,
     time: (number) => Date.UTC(1970, number * count),
-    numberAt: (time) => {
+    indexAt: (time) => {
       const date = new Date(time);
       return Math.floor(((date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth()) / count);
     },
     label,
-    wide: 64,
+    labelWidth: 64,
   };
 }
 
 /** The time of day; at midnight, the day that begins. */
 function clockLabel(time: number): string {
-  return time % day === 0 ? dayLabel(time) : partsOf(time).clock;
+  return time % day === 0 ? dayLabel(time) : toDateParts(time).clock;
 }
 
 function dayLabel(time: number): string {
-  const { day, month } = partsOf(time);
+  const { day, month } = toDateParts(time);
   return `${Number(day)} ${month}`;
 }
 
 /** Of the one form in which JavaScript writes every date alike, on every machine: `Tue, 03 Nov 2026 23:50:00 GMT`. */
-function partsOf(time: number): Record<'day' | 'month' | 'year' | 'clock', string> {
+function toDateParts(time: number): Record<'day' | 'month' | 'year' | 'clock', string> {
   const [, day = '', month = '', year = '', clock = ''] = new Date(time).toUTCString().split(' ');
   return { day, month, year, clock: clock.slice(0, 5) };
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { auditActions } from '../../domain/access.ts';
 import { resolutions } from '../../domain/runs.ts';
 import { approveRun } from '../../engine/plan/approve-run.ts';
-import { resolveDoubts } from '../../engine/runs/resolve.ts';
+import { resolveDoubts } from '../../engine/runs/resolve-doubts.ts';
 import { listAudit } from '../../ledger/audit/audit.ts';
 import { listTokens } from '../../ledger/tokens/tokens.ts';
 import { formatReason } from '../../platform/reason-text.ts';

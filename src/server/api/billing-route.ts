@@ -5,8 +5,8 @@ import { requireKnownNames } from '../../engine/billing/known-names.ts';
 import { noSuchRun } from '../../engine/runs/find-run.ts';
 import type { BillingQuery } from '../../ledger/billing/report.ts';
 import { billingTime, timeZone } from '../../platform/scalars.ts';
-import { noName, payerNamed } from '../../report/billing.ts';
-import { billingReport, readDimensions } from '../../report/billing-report.ts';
+import { billingReport, parseDimensions } from '../../report/billing-report.ts';
+import { noName, parsePayer } from '../../report/billing-sheet.ts';
 import { callOf, visibleRun } from './call.ts';
 import { ofProblems } from './problem.ts';
 import { format } from './report-routes.ts';
@@ -79,7 +79,7 @@ function queryOf(asked: z.output<typeof billingQuery>, accounts: readonly string
   const { from, to, timeZone: zone } = asked;
   if (from !== undefined && to !== undefined && from >= to)
     throw ofProblems(422, 'input', [{ where: 'query/to', what: `${to} is not after from, ${from}.` }]);
-  const by = readDimensions(asked.by);
+  const by = parseDimensions(asked.by);
   if (typeof by === 'string') throw ofProblems(422, 'input', [{ where: 'query/by', what: by }]);
   const wanted = {
     SubAccount: asked.subAccount,
@@ -91,7 +91,7 @@ function queryOf(asked: z.output<typeof billingQuery>, accounts: readonly string
     run: asked.run,
   } satisfies Partial<Record<keyof BillingQuery['filter'], unknown>>;
   const only = Object.entries(wanted).flatMap(([dimension, given]) =>
-    given === undefined ? [] : [[dimension, [given].flat().map(payerNamed)] as const],
+    given === undefined ? [] : [[dimension, [given].flat().map(parsePayer)] as const],
   );
   return { by, from: from ?? null, until: to ?? null, timeZone: zone, filter: Object.fromEntries(only) };
 }

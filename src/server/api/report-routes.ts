@@ -2,14 +2,14 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { fixableReasons } from '../../domain/contacts.ts';
 import { reportContacts } from '../../engine/reporting/contact-report.ts';
-import { reportFailures, reportMissing } from '../../engine/reporting/row-reports.ts';
 import { reportRun } from '../../engine/reporting/run-report.ts';
+import { reportFailures, reportMissing } from '../../engine/reporting/streamed-reports.ts';
 import { duration, timeZone } from '../../platform/scalars.ts';
 import { contactSheet, type ReportedState, reportedStates } from '../../report/contact-sheet.ts';
 import { missingColumns } from '../../report/delivery-reports.ts';
 import { failureSheet } from '../../report/failure-sheet.ts';
-import { runDetails } from '../../report/run-details.ts';
-import { runReportText } from '../../report/run-report.ts';
+import { toRunDetails } from '../../report/run-details.ts';
+import { formatRunReport } from '../../report/run-report.ts';
 import { type Call, callOf, existingRun } from './call.ts';
 import { asConflict } from './problem.ts';
 import { type Routes, runParameters, scoped } from './route.ts';
@@ -50,8 +50,8 @@ export function addReportRoutes(server: Routes): void {
       const { timeZone: zone } = request.query;
       const chosen = chosenFormat(request, request.query.format, runFormats);
       await ofRun(request, async ({ context }, run) => {
-        const details = await reportRun(context, run, zone, (report) => runDetails(report, zone));
-        const pieces = runReportText(details, chosen, context.now());
+        const details = await reportRun(context, run, zone, (report) => toRunDetails(report, zone));
+        const pieces = formatRunReport(details, chosen, context.now());
         await sendPieces(reply, { name: `run-${run}`, format: chosen }, pieces);
       });
       return reply;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { describeSchedules } from '../../engine/schedule/describe-schedules.ts';
 import { listCampaigns } from '../../engine/schedule/schedule-folder.ts';
-import { describeSchedules } from '../../engine/schedule/schedules.ts';
 import { callOf } from './call.ts';
 import { answer, nothing, ofAllAccounts, type Routes } from './route.ts';
 import { campaignList, scheduleList } from './schemas.ts';

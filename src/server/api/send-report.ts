@@ -3,8 +3,8 @@ import { finished } from 'node:stream/promises';
 import type {} from '@fastify/accepts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { formatSheet } from '../../report/formats/format-sheet.ts';
 import type { ReportFormat, Sheet } from '../../report/formats/sheet.ts';
-import { sheetText } from '../../report/formats/write.ts';
 import { ProblemError } from './problem.ts';
 
 /** The forms of reports over HTTP: the first one is meant where nothing is said. */
@@ -58,7 +58,7 @@ export function chosenFormat<Format extends HttpFormat>(
 export type ReportFile = { readonly name: string; readonly format: HttpFormat };
 
 export function sendSheet<Row>(reply: FastifyReply, file: ReportFile, sheet: Sheet<Row>): Promise<void> {
-  return sendPieces(reply, file, sheetText(sheet, file.format));
+  return sendPieces(reply, file, formatSheet(sheet, file.format));
 }
 
 /** Resolves when the last piece is on its way; rejects when the caller has gone, or a piece cannot be had. */

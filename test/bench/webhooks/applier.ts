@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { applyInbox } from '../../../src/engine/delivery-reports/ingest.ts';
+import { applyInbox } from '../../../src/engine/delivery-reports/apply-inbox.ts';
 import { openLedger } from '../../../src/ledger/connection.ts';
 import { contextOf } from '../../support/ledger.ts';
 

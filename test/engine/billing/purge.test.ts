@@ -2,14 +2,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { previewPurge, purge } from '../../../src/engine/billing/purge.ts';
 import { planRerun } from '../../../src/engine/plan/rerun.ts';
 import { reportContacts } from '../../../src/engine/reporting/contact-report.ts';
-import { reportRecipient } from '../../../src/engine/reporting/recipient-story.ts';
-import { resolveDoubts } from '../../../src/engine/runs/resolve.ts';
+import { reportRecipient } from '../../../src/engine/reporting/recipient-report.ts';
+import { resolveDoubts } from '../../../src/engine/runs/resolve-doubts.ts';
 import { storeFailed } from '../../../src/ledger/delivery-reports/store-failed.ts';
 import { listFailures } from '../../../src/ledger/runs/details.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
-import { keptBecause } from '../../../src/report/purge.ts';
-import { recipientStoryText, wordedStory } from '../../../src/report/recipient-story.ts';
+import { formatPurgeHold } from '../../../src/report/purge-hold.ts';
+import { formatReasonsOf, recipientStoryText } from '../../../src/report/recipient-history.ts';
 import { anAccount } from '../../support/account.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import {
@@ -110,7 +110,7 @@ test('one that was killed in the middle goes on', async () => {
 });
 
 describe('a run is kept', () => {
-  const held = async () => (await purgeNow()).held.map(keptBecause);
+  const held = async () => (await purgeNow()).held.map(formatPurgeHold);
   const change = (sql: string) => query(sql);
 
   test('when it ended later', async () => {
@@ -195,7 +195,7 @@ describe('of a run that was purged', () => {
     const { stories } = await reportRecipient(opened.context, messageId, undefined, 10);
     const [story] = stories;
     expect(story).toMatchObject({ address: '', state: 'delivered', price: '0.05', subAccount: 'North' });
-    expect(story && recipientStoryText(wordedStory(story))).toMatch(
+    expect(story && recipientStoryText(formatReasonsOf(story))).toMatch(
       /purged +20\d\d-.*; address, message and words/,
     );
     const [problem] = await problemsRejected(() =>

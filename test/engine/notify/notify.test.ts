@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { planRerun } from '../../../src/engine/plan/rerun.ts';
 import { pause } from '../../../src/engine/runs/stop-run.ts';
-import { recordSchedules } from '../../../src/engine/schedule/note-ticks.ts';
+import { recordSchedules } from '../../../src/engine/schedule/record-schedules.ts';
 import { eraseRun } from '../../../src/ledger/purge/erase-run.ts';
 import { endTick, listDueTicks } from '../../../src/ledger/schedules/ticks.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';

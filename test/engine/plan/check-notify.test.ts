@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { prepareCampaign } from '../../../src/engine/plan/prepare.ts';
+import { prepareCampaign } from '../../../src/engine/plan/prepare-campaign.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 import { webhookSecret } from '../../support/webhook-peer.ts';
 import { accountsYaml, makeWorkspace, smsCampaignYaml, type Workspace } from '../../support/workspace.ts';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RefusedRunError } from '../../../src/domain/problems.ts';
-import { createKeptContactFiles } from '../../../src/engine/plan/kept-files.ts';
+import { createKeptContactFiles } from '../../../src/engine/plan/kept-contact-files.ts';
 import { planRun } from '../../../src/engine/plan/plan-run.ts';
-import { prepareCampaign } from '../../../src/engine/plan/prepare.ts';
-import { previewCampaign } from '../../../src/engine/plan/preview.ts';
+import { prepareCampaign } from '../../../src/engine/plan/prepare-campaign.ts';
+import { previewCampaign } from '../../../src/engine/plan/preview-campaign.ts';
 import { requireSummary } from '../../../src/engine/runs/find-run.ts';
 import type { Settings } from '../../../src/engine/settings.ts';
 import { hashSuppressions } from '../../../src/ledger/purge/hash-suppressions.ts';

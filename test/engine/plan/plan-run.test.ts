@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createKeptContactFiles } from '../../../src/engine/plan/kept-files.ts';
+import { createKeptContactFiles } from '../../../src/engine/plan/kept-contact-files.ts';
 import { planRun } from '../../../src/engine/plan/plan-run.ts';
-import { prepareCampaign } from '../../../src/engine/plan/prepare.ts';
-import { previewCampaign } from '../../../src/engine/plan/preview.ts';
+import { prepareCampaign } from '../../../src/engine/plan/prepare-campaign.ts';
+import { previewCampaign } from '../../../src/engine/plan/preview-campaign.ts';
 import { planRerun } from '../../../src/engine/plan/rerun.ts';
 import { reportContacts } from '../../../src/engine/reporting/contact-report.ts';
 import { requireSummary } from '../../../src/engine/runs/find-run.ts';

@@ -2,15 +2,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { previewText } from '../../../src/cli/preview-text.ts';
 import type { EngineContext } from '../../../src/engine/context.ts';
 import type { RunForecast } from '../../../src/engine/plan/forecast.ts';
-import { createKeptContactFiles } from '../../../src/engine/plan/kept-files.ts';
+import { createKeptContactFiles } from '../../../src/engine/plan/kept-contact-files.ts';
 import { planRun } from '../../../src/engine/plan/plan-run.ts';
-import { prepareCampaign } from '../../../src/engine/plan/prepare.ts';
-import { previewCampaign } from '../../../src/engine/plan/preview.ts';
-import type { Preview } from '../../../src/engine/plan/previewed.ts';
+import { prepareCampaign } from '../../../src/engine/plan/prepare-campaign.ts';
+import type { Preview } from '../../../src/engine/plan/preview.ts';
+import { previewCampaign } from '../../../src/engine/plan/preview-campaign.ts';
 import { planRerun } from '../../../src/engine/plan/rerun.ts';
 import { requireSummary } from '../../../src/engine/runs/find-run.ts';
 import { setRateLimits } from '../../../src/ledger/limits/rates.ts';
-import { paper } from '../../../src/report/screen.ts';
+import { plainScreen } from '../../../src/report/screen.ts';
 import { anAccount } from '../../support/account.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
 import { ignoredProgress } from '../../support/ignored-progress.ts';
@@ -208,7 +208,7 @@ describe('the end of a run', () => {
       .replace('2026-11-23T09:16 Pacific/Auckland', '2026-11-22T20:16 UTC')
       .replace('2026-11-23T09:33', '2026-11-22T20:33');
     expect(previewText(previewed)).toContain(`\n  deadline    ${lateInUtc}`);
-    expect(previewText(previewed, { ...paper, zone: 'Pacific/Auckland' })).toContain(
+    expect(previewText(previewed, { ...plainScreen, zone: 'Pacific/Auckland' })).toContain(
       `\n  deadline    ${late}`,
     );
     let told: RunForecast | undefined;

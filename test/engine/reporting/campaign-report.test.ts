@@ -2,7 +2,7 @@ import { Big } from 'big.js';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bookBilling } from '../../../src/engine/billing/billing.ts';
-import { reportCampaigns } from '../../../src/engine/reporting/row-reports.ts';
+import { reportCampaigns } from '../../../src/engine/reporting/streamed-reports.ts';
 import {
   type CampaignQuery,
   type CampaignRun,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { reportFailures } from '../../../src/engine/reporting/row-reports.ts';
+import { reportFailures } from '../../../src/engine/reporting/streamed-reports.ts';
 import { failureSheet } from '../../../src/report/failure-sheet.ts';
 import { claimRequests, settleRequests } from '../../support/claims.ts';
 import {

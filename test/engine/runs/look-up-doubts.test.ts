@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { InputError } from '../../../src/domain/problems.ts';
-import { lookUpDoubts } from '../../../src/engine/runs/resolve.ts';
+import { lookUpDoubts } from '../../../src/engine/runs/resolve-doubts.ts';
 import type { LookUp } from '../../../src/gateway/look-up.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { openTestGateway, testAccount, textPeer } from '../../gateway/test-peers.ts';

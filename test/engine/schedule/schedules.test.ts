@@ -2,10 +2,10 @@ import { readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EngineContext } from '../../../src/engine/context.ts';
-import { createKeptContactFiles } from '../../../src/engine/plan/kept-files.ts';
+import { createKeptContactFiles } from '../../../src/engine/plan/kept-contact-files.ts';
 import { planRun } from '../../../src/engine/plan/plan-run.ts';
-import { prepareCampaign } from '../../../src/engine/plan/prepare.ts';
-import { recordSchedules } from '../../../src/engine/schedule/note-ticks.ts';
+import { prepareCampaign } from '../../../src/engine/plan/prepare-campaign.ts';
+import { recordSchedules } from '../../../src/engine/schedule/record-schedules.ts';
 import { readScheduleFolder } from '../../../src/engine/schedule/schedule-folder.ts';
 import {
   beginScheduledRuns,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { applyInbox } from '../../../src/engine/delivery-reports/ingest.ts';
+import { applyInbox } from '../../../src/engine/delivery-reports/apply-inbox.ts';
 import { applyReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
 import { replayReports } from '../../../src/ledger/delivery-reports/replay.ts';
 import type { RawReport, ReportContent } from '../../../src/ledger/delivery-reports/report-content.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { resolveDoubts } from '../../../src/engine/runs/resolve.ts';
+import { resolveDoubts } from '../../../src/engine/runs/resolve-doubts.ts';
 import { applyReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
 import { receiveReports } from '../../../src/ledger/delivery-reports/receive.ts';
 import type { Delivery, Reply, ReportContent } from '../../../src/ledger/delivery-reports/report-content.ts';

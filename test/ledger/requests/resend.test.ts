@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { InputError } from '../../../src/domain/problems.ts';
-import { resolveDoubts } from '../../../src/engine/runs/resolve.ts';
+import { resolveDoubts } from '../../../src/engine/runs/resolve-doubts.ts';
 import { resendDoubts } from '../../../src/ledger/requests/resend.ts';
 import { resolveRequests } from '../../../src/ledger/requests/resolve.ts';
 import { cancelRun } from '../../../src/ledger/runs/stop.ts';

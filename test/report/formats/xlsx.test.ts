@@ -1,7 +1,7 @@
 import readWorkbook, { readSheet } from 'read-excel-file/node';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { xlsxBytes } from '../../../src/report/formats/xlsx.ts';
-import { runReportText } from '../../../src/report/run-report.ts';
+import { formatXlsx } from '../../../src/report/formats/xlsx.ts';
+import { formatRunReport } from '../../../src/report/run-report.ts';
 import { hostileNames } from '../../support/pages.ts';
 import { aReportedRun } from '../../support/run-pages.ts';
 import { aLine, aSheet, type BillLine, concatenate, inOrder, written } from '../../support/sheets.ts';
@@ -92,7 +92,7 @@ describe('another library reads', () => {
 test('every row is there once when they go on in further worksheets, each with its titles', async () => {
   const lines = Array.from({ length: 25 }, (_, index) => aLine({ name: `Line ${index}` }));
   const sheet = aSheet([lines.slice(0, 13), lines.slice(13)], { totals: () => [aLine({ name: 'Total' })] });
-  const worksheets = await readWorkbook(await concatenate(xlsxBytes(sheet, 11)));
+  const worksheets = await readWorkbook(await concatenate(formatXlsx(sheet, 11)));
   expect(worksheets.map((one) => one.sheet)).toEqual(['Bill', 'Bill 2', 'Bill 3', 'About']);
   expect(worksheets.map(({ data }) => data.length)).toEqual([11, 11, 7, 5]);
   const names = worksheets.slice(0, 3).map(({ data }) => data.map(([name]) => name));
@@ -169,7 +169,7 @@ test('who stops early ends the reading of the rows', async () => {
       ended = true;
     }
   }
-  for await (const _ of xlsxBytes(aSheet([], { rows: endless() }))) break;
+  for await (const _ of formatXlsx(aSheet([], { rows: endless() }))) break;
   expect(ended).toBe(true);
 });
 
@@ -181,7 +181,7 @@ test('rows that come one by one make the same workbook', async () => {
 });
 
 test('a report of several tables has a worksheet for each, with figures as numbers, and says what it is in the last', async () => {
-  const bytes = await concatenate(runReportText(aReportedRun(), 'xlsx', new Date('2026-11-04T00:00:00Z')));
+  const bytes = await concatenate(formatRunReport(aReportedRun(), 'xlsx', new Date('2026-11-04T00:00:00Z')));
   const sheets = await readWorkbook(bytes);
   expect(sheets.map(({ sheet }) => sheet)).toEqual([
     ...['Summary', 'Timeline', 'Sends', 'Attempts', 'Answer times', 'Slowest requests', 'Delivery results'],

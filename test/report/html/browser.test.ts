@@ -1,7 +1,7 @@
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { runReportText } from '../../../src/report/run-report.ts';
+import { formatRunReport } from '../../../src/report/run-report.ts';
 import { openBrowser } from '../../support/browser.ts';
 import { aBill, hostileNames, pageOf } from '../../support/pages.ts';
 import { aReportedRun } from '../../support/run-pages.ts';
@@ -204,7 +204,7 @@ test('its policy lets nothing in that a text could smuggle', async () => {
 
 describe('the report of a run', () => {
   beforeEach(async () => {
-    const pieces = runReportText(aReportedRun(), 'html', new Date('2026-11-04T00:00:00Z'));
+    const pieces = formatRunReport(aReportedRun(), 'html', new Date('2026-11-04T00:00:00Z'));
     await workspace.write('bill.html', (await concatenate(pieces)).toString());
     await page.goto(address());
   });

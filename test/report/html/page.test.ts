@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Sheet } from '../../../src/report/formats/sheet.ts';
-import { grouped } from '../../../src/report/html/figures.ts';
-import { htmlPage, htmlText, tablePart } from '../../../src/report/html/page.ts';
+import { groupThousands } from '../../../src/report/html/figures.ts';
+import { formatHtml, formatPage, tablePart } from '../../../src/report/html/page.ts';
 import { pageOf } from '../../support/pages.ts';
 import { aLine, aSheet, type BillLine, concatenate, inOrder } from '../../support/sheets.ts';
 
@@ -25,7 +25,7 @@ test('a page can have several tables, of rows of their own', async () => {
     columns: [{ key: 'n', title: 'Number', kind: 'integer', value: (row) => row }],
   };
   const tables = [tablePart(aSheet([[aLine()]]), 'Bill'), tablePart(other, 'Other <things>')];
-  const page = htmlPage({ title: 'Both', subtitle: [], asOf: new Date(0), charts: [], tables });
+  const page = formatPage({ title: 'Both', subtitle: [], asOf: new Date(0), charts: [], tables });
   const html = (await concatenate(page)).toString();
   expect(html.match(/<caption>.*?<\/caption>/g)).toEqual([
     '<caption>Bill</caption>',
@@ -46,7 +46,7 @@ test('a page is written while its rows are read', async () => {
       yield [aLine({ name: `Line ${number}` })];
     }
   }
-  for await (const piece of htmlText(aSheet([], { rows: rows() }))) if (piece.includes('Line 1')) break;
+  for await (const piece of formatHtml(aSheet([], { rows: rows() }))) if (piece.includes('Line 1')) break;
   expect(asked).toEqual([1]);
 });
 
@@ -70,5 +70,5 @@ test.each([
   ['12345678901234567890.12345', '12,345,678,901,234,567,890.12345'],
   ['1e21', '1e21'],
 ])('the figure %s is shown as %s', (figure, shown) => {
-  expect(grouped(figure)).toBe(shown);
+  expect(groupThousands(figure)).toBe(shown);
 });

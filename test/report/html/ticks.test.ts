@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { roundCounts, roundTimes } from '../../../src/report/html/ticks.ts';
+import { chooseCounts, chooseTimes } from '../../../src/report/html/ticks.ts';
 
 test.each([
   [0, [0, 1]],
@@ -9,13 +9,13 @@ test.each([
   [7, [0, 2, 4, 6, 8]],
   [1_001, [0, 200, 400, 600, 800, 1_000, 1_200]],
 ])('a scale up to %d has %j', (most, counts) => {
-  expect(roundCounts(most)).toEqual(counts);
+  expect(chooseCounts(most)).toEqual(counts);
 });
 
 test('every scale begins at zero, ends within a step of the greatest figure, and has few steps of whole figures', () => {
   fc.assert(
     fc.property(fc.maxSafeNat(), (most) => {
-      const counts = roundCounts(most);
+      const counts = chooseCounts(most);
       const [step = 0, last = 0] = [counts[1], counts.at(-1)];
       expect(counts.length).toBeLessThanOrEqual(7);
       expect(String(step)).toMatch(/^[125]0*$/);
@@ -27,7 +27,7 @@ test('every scale begins at zero, ends within a step of the greatest figure, and
 
 const day = 86_400_000;
 const labels = (first: string, last: string, apart: number, band: number) =>
-  roundTimes(Date.parse(first), Date.parse(last), apart, band).map(({ label }) => label);
+  chooseTimes(Date.parse(first), Date.parse(last), apart, band).map(({ label }) => label);
 
 test.each([
   ['each day', '2026-10-30', '2026-11-02', 100, ['30 Oct', '31 Oct', '1 Nov', '2 Nov']],

@@ -1,6 +1,6 @@
 import type { PurgeCandidate, PurgeHold } from '../ledger/purge/candidates.ts';
 
-export function keptBecause({ held, state }: PurgeCandidate): string | null {
+export function formatPurgeHold({ held, state }: PurgeCandidate): string | null {
   return held === null ? null : held === 'not_over' ? `it is ${state}` : holds[held];
 }
 

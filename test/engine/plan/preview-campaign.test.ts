@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { previewText } from '../../../src/cli/preview-text.ts';
 import type { Contact } from '../../../src/domain/contacts.ts';
-import { createKeptContactFiles, type KeptContactFiles } from '../../../src/engine/plan/kept-files.ts';
+import {
+  createKeptContactFiles,
+  type KeptContactFiles,
+} from '../../../src/engine/plan/kept-contact-files.ts';
 import { planRun } from '../../../src/engine/plan/plan-run.ts';
-import { type PreparedCampaign, prepareCampaign } from '../../../src/engine/plan/prepare.ts';
-import { previewCampaign } from '../../../src/engine/plan/preview.ts';
-import type { Preview } from '../../../src/engine/plan/previewed.ts';
+import { type PreparedCampaign, prepareCampaign } from '../../../src/engine/plan/prepare-campaign.ts';
+import type { Preview } from '../../../src/engine/plan/preview.ts';
+import { previewCampaign } from '../../../src/engine/plan/preview-campaign.ts';
 import { requireSummary } from '../../../src/engine/runs/find-run.ts';
 import type { Settings } from '../../../src/engine/settings.ts';
 import { ignoredProgress } from '../../support/ignored-progress.ts';

@@ -32,7 +32,7 @@ import {
 } from './contact-files.ts';
 import { type FindRanBefore, matchContactFiles } from './contact-patterns.ts';
 import { maxBytesOfRequest, tooLargeText } from './file-check.ts';
-import type { KeptContactFiles } from './kept-files.ts';
+import type { KeptContactFiles } from './kept-contact-files.ts';
 import { listOwnFiles } from './own-files.ts';
 import { openSuppressionLists, type SuppressionLists } from './suppression-lists.ts';
 

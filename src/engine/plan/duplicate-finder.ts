@@ -4,8 +4,8 @@ import type { Contact, ContactIdentity } from '../../domain/contacts.ts';
 import type { DuplicateReason } from '../../domain/reasons.ts';
 import type { DuplicateContacts } from '../../domain/rejected-contacts.ts';
 import { createFingerprintMap } from '../../platform/fingerprints.ts';
-import type { createLineFinder } from './lines-before.ts';
-import { memoizeByEnvelope } from './remember.ts';
+import type { createLineFinder } from './line-numbers.ts';
+import { memoizeByEnvelope } from './memoize-by-envelope.ts';
 
 type ValidContact = Extract<Contact, { kind: 'contact' }>;
 

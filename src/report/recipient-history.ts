@@ -2,23 +2,23 @@ import type { ListedReport } from '../ledger/delivery-reports/list.ts';
 import type { HistoryAttempt, RecipientHistory } from '../ledger/recipients/history.ts';
 import { formatReasonOrNull } from '../platform/reason-text.ts';
 import { printable } from './printable.ts';
+import { formatReasonOf, type WithReasonText } from './reason-text-of.ts';
 import type { Screen } from './screen.ts';
-import { timeOn, zoneOf } from './time.ts';
-import { type Worded, worded } from './worded.ts';
+import { formatTime, screenZone } from './time.ts';
 
-export type WordedStory = Omit<Worded<RecipientHistory>, 'attempts'> & {
+export type FormattedHistory = Omit<WithReasonText<RecipientHistory>, 'attempts'> & {
   readonly attempts: readonly (Omit<HistoryAttempt, 'detail'> & { readonly detail: string | null })[];
 };
 
-export function wordedStory(story: RecipientHistory): WordedStory {
+export function formatReasonsOf(story: RecipientHistory): FormattedHistory {
   const attempts = story.attempts.map(({ detail, ...attempt }) => {
     return { ...attempt, detail: formatReasonOrNull(detail) };
   });
-  return { ...worded(story), attempts };
+  return { ...formatReasonOf(story), attempts };
 }
 
 /** The whole story of a recipient in the order it happened, for `volley report recipient`. */
-export function recipientStoryText(story: WordedStory, screen?: Screen): string {
+export function recipientStoryText(story: FormattedHistory, screen?: Screen): string {
   const { run, campaign, channel, address, originalAddress, file, line, messageId } = story;
   const written = originalAddress === address ? '' : ` ("${originalAddress}")`;
   const billing = [
@@ -29,23 +29,23 @@ export function recipientStoryText(story: WordedStory, screen?: Screen): string 
   const purged =
     story.purgedAt === null
       ? []
-      : [`  purged     ${timeOn(screen, story.purgedAt)}; address, message and words are erased`];
+      : [`  purged     ${formatTime(screen, story.purgedAt)}; address, message and words are erased`];
   const lines = [
     `${address || '(purged)'}  run ${run} (${campaign}, ${channel})`,
     `  from       ${file ? `${file} ` : ''}line ${line}${written}`,
     ...purged,
     ...(billing.length > 0 ? [`  billed to  ${billing.join(', ')}`] : []),
     `  MessageID  ${messageId}`,
-    `  times      ${zoneOf(screen)}`,
-    ...events(story).map(({ at, words }) => `  ${timeOn(screen, at)}  ${words}`),
-    `  ${[story.state, ...whatItCost(story)].join('; ')}${story.reason ? `: ${story.reason}` : ''}`,
+    `  times      ${screenZone(screen)}`,
+    ...listEvents(story).map(({ at, words }) => `  ${formatTime(screen, at)}  ${words}`),
+    `  ${[story.state, ...formatCost(story)].join('; ')}${story.reason ? `: ${story.reason}` : ''}`,
   ];
   return lines.map(printable).join('\n');
 }
 
 type StoryEvent = { readonly at: Date; readonly words: string };
 
-function events({ attempts, resolutions, reports }: WordedStory): StoryEvent[] {
+function listEvents({ attempts, resolutions, reports }: FormattedHistory): StoryEvent[] {
   return [
     ...attempts.map(({ attempt, startedAt, finishedAt, verdict, httpStatus, detail }) => ({
       at: finishedAt ?? startedAt,
@@ -60,24 +60,24 @@ function events({ attempts, resolutions, reports }: WordedStory): StoryEvent[] {
       at: resolvedAt,
       words: `resolved by ${by}: ${resolution}, "${reason}"`,
     })),
-    ...reports.map((report) => ({ at: report.receivedAt, words: reportWords(report) })),
+    ...reports.map((report) => ({ at: report.receivedAt, words: formatReport(report) })),
   ].sort((one, other) => one.at.getTime() - other.at.getTime());
 }
 
-function reportWords(report: ListedReport): string {
+function formatReport(report: ListedReport): string {
   const { state, text, status, result, outcome, why } = report;
   if (state === 'inbound') return `reply: "${text ?? ''}"`;
   const said = [status, result].filter(Boolean).join(', ');
   return [
     `report: ${said}`,
     ...(outcome ? [outcome] : []),
-    ...whatItCost(report),
+    ...formatCost(report),
     ...(why ? [why] : []),
     state,
   ].join('; ');
 }
 
-function whatItCost({ units, price }: Pick<RecipientHistory, 'units' | 'price'>): string[] {
+function formatCost({ units, price }: Pick<RecipientHistory, 'units' | 'price'>): string[] {
   return [
     ...(units === null ? [] : [`${units} unit${units === '1' ? '' : 's'}`]),
     ...(price === null ? [] : [`price ${price}`]),

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { applyInbox } from '../../../src/engine/delivery-reports/ingest.ts';
-import { defaultPolling, pollPeriodically } from '../../../src/engine/delivery-reports/keep-polling.ts';
+import { applyInbox } from '../../../src/engine/delivery-reports/apply-inbox.ts';
+import { defaultPolling, pollPeriodically } from '../../../src/engine/delivery-reports/poll-periodically.ts';
 import { openLogger } from '../../../src/platform/logger.ts';
 import { startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { anAccount } from '../../support/account.ts';

@@ -5,7 +5,7 @@ import type { Logger } from '../../platform/logger.ts';
 import { formatReason } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
 import { checkLedgerLocation } from '../dispatch/ledger-location.ts';
-import { recordSchedules } from './note-ticks.ts';
+import { recordSchedules } from './record-schedules.ts';
 import { readScheduleFolder } from './schedule-folder.ts';
 import { beginScheduledRuns, type ScheduleSource, startDueTicks, type TickResult } from './start-ticks.ts';
 

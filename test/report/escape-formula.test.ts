@@ -1,19 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { inert } from '../../src/report/inert.ts';
+import { escapeFormula } from '../../src/report/escape-formula.ts';
 import { anyCharacter } from '../support/any-character.ts';
 
 const begins = ['=', '+', '-', '@', '\t', '\r', '\n', '\0', '\uFEFF', '＝', '＋', '－', '＠'];
 
 describe('a text is made inert', () => {
   test.each(begins.map((begin) => [JSON.stringify(begin), begin]))('that begins with %s', (_, begin) => {
-    expect(inert(`${begin}cmd|' /C calc'!A0`)).toBe(`'${begin}cmd|' /C calc'!A0`);
+    expect(escapeFormula(`${begin}cmd|' /C calc'!A0`)).toBe(`'${begin}cmd|' /C calc'!A0`);
   });
 
   test('whatever follows: nothing that a program would compute begins a cell', () => {
     fc.assert(
       fc.property(fc.constantFrom(...begins), fc.string({ unit: anyCharacter }), (begin, rest) => {
-        const text = inert(begin + rest);
+        const text = escapeFormula(begin + rest);
         expect(text.startsWith("'") || /^[+-]\d+(\.\d+)?$/.test(text)).toBe(true);
       }),
     );
@@ -23,14 +23,14 @@ describe('a text is made inert', () => {
 test.each(['+64211234567', '-1.50', '0', '1.005', '-12345678901234567890.123'])(
   'the number %s stays as it is',
   (number) => {
-    expect(inert(number)).toBe(number);
+    expect(escapeFormula(number)).toBe(number);
   },
 );
 
 test.each(['+1+1', '-1e5', '+', '-', '--1', '+64 21 123', '-.5', '1\n'])(
   '%j is no plain number, and what could be computed is inert',
   (text) => {
-    expect(inert(text)).toBe(/^[+-]/.test(text) ? `'${text}` : text);
+    expect(escapeFormula(text)).toBe(/^[+-]/.test(text) ? `'${text}` : text);
   },
 );
 
@@ -38,7 +38,7 @@ test('other texts stay as they are', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (text) => {
       fc.pre(!/^'*[=+\-@\t\r\n\0\uFEFF＝＋－＠]/.test(text));
-      expect(inert(text)).toBe(text);
+      expect(escapeFormula(text)).toBe(text);
     }),
   );
 });

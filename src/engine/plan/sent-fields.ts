@@ -6,7 +6,7 @@ import {
   type Envelope,
 } from '../../domain/message.ts';
 import { messageFields } from '../../wire/fields.ts';
-import { memoizeByEnvelope } from './remember.ts';
+import { memoizeByEnvelope } from './memoize-by-envelope.ts';
 
 /** The fields of the interface that leave with a plan's requests, by their names in it. */
 export type SentFields = {

@@ -11,7 +11,7 @@ import { observedMapping } from '../../wire/delivery-report-mapping.ts';
 import { accountsPath, readText } from '../definition-files.ts';
 import { loadAccount } from '../load-account.ts';
 import type { Settings } from '../settings.ts';
-import type { InboxOptions, MappingOf } from './ingest.ts';
+import type { InboxOptions, MappingOf } from './apply-inbox.ts';
 
 export type { ReceiverAccount } from '../../gateway/receiver-settings.ts';
 

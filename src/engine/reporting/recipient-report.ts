@@ -8,7 +8,7 @@ import {
 } from '../../ledger/recipients/history.ts';
 import { countPurgedRuns } from '../../ledger/runs/find.ts';
 import type { EngineContext } from '../context.ts';
-import { readAddresses, suppressedAddressReader } from '../suppressions/suppress.ts';
+import { readAddresses, suppressedAddressReader } from '../suppressions/import-suppressions.ts';
 
 export type RecipientReport = {
   readonly stories: readonly RecipientHistory[];

@@ -2,7 +2,7 @@ import type { ReconciliationLine } from '../ledger/billing/reconcile.ts';
 import { formatReason } from '../platform/reason-text.ts';
 
 /** What the ledger knows of a line that differs, in words; null where the figures say it all. */
-export function differenceWords(line: ReconciliationLine): string | null {
+export function formatDifference(line: ReconciliationLine): string | null {
   const { kind, details } = line;
   switch (kind) {
     case 'twice in the invoice':
@@ -21,28 +21,28 @@ export function differenceWords(line: ReconciliationLine): string | null {
     case 'other units':
       return details.hasUnits ? null : 'no units were reported';
     case 'unknown':
-      return unknownWords(line);
+      return formatUnknown(line);
     case 'missing here':
-      return missingWords(line);
+      return formatMissing(line);
   }
 }
 
-function unknownWords({ run, request, details }: ReconciliationLine): string {
+function formatUnknown({ run, request, details }: ReconciliationLine): string {
   if (details.purged) return 'the run was purged, so its recipients are not known';
   if (details.state === 'in_doubt')
     return `in doubt here, and the invoice says the service has it: volley resolve ${run} --request ${request} --accepted --reason "in the invoice"`;
   if (details.state === 'sending') return 'being sent';
-  return `given up here, and the invoice says the service has it${because(details)}`;
+  return `given up here, and the invoice says the service has it${formatBecause(details)}`;
 }
 
-function missingWords({ run, details }: ReconciliationLine): string {
+function formatMissing({ run, details }: ReconciliationLine): string {
   if (run === null) return 'no request has this MessageID';
   if (details.outcome === 'cancelled') return 'left out of the request: suppressed since the run was planned';
-  if (details.hasRecipient) return `the request is ${details.state}${because(details)}`;
+  if (details.hasRecipient) return `the request is ${details.state}${formatBecause(details)}`;
   if (details.divided) return 'the request was rejected and divided: its recipients have other MessageIDs';
   return 'the request has no such recipient';
 }
 
-function because({ reason }: ReconciliationLine['details']): string {
+function formatBecause({ reason }: ReconciliationLine['details']): string {
   return reason === null ? '' : `: ${formatReason(reason)}`;
 }

@@ -1,8 +1,8 @@
 import type { Screen } from '../screen.ts';
-import { csvText } from './csv.ts';
-import { jsonText, ndjsonText } from './json.ts';
+import { formatCsv } from './csv.ts';
+import { formatJson, formatNdjson } from './json.ts';
 import type { ReportFormat, Sheet } from './sheet.ts';
-import { tableText } from './table.ts';
+import { formatSheetTable } from './table.ts';
 
 /**
  * A report in a format, piece by piece: bytes of a workbook, text otherwise. Its rows are read as the pieces are asked for,
@@ -10,7 +10,7 @@ import { tableText } from './table.ts';
  *
  * @param screen what a table is to fit
  */
-export async function* sheetText<Row>(
+export async function* formatSheet<Row>(
   sheet: Sheet<Row>,
   format: ReportFormat,
   screen?: Screen,
@@ -18,20 +18,20 @@ export async function* sheetText<Row>(
   // What draws pages and workbooks is loaded by who wants one.
   switch (format) {
     case 'table':
-      return yield* tableText(forPeople(sheet), screen);
+      return yield* formatSheetTable(withoutBlankColumns(sheet), screen);
     case 'csv':
-      return yield* csvText(sheet);
+      return yield* formatCsv(sheet);
     case 'json':
-      return yield* jsonText(sheet);
+      return yield* formatJson(sheet);
     case 'ndjson':
-      return yield* ndjsonText(sheet);
+      return yield* formatNdjson(sheet);
     case 'xlsx':
-      return yield* (await import('./xlsx.ts')).xlsxBytes(forPeople(sheet));
+      return yield* (await import('./xlsx.ts')).formatXlsx(withoutBlankColumns(sheet));
     case 'html':
-      return yield* (await import('../html/page.ts')).htmlText(forPeople(sheet));
+      return yield* (await import('../html/page.ts')).formatHtml(withoutBlankColumns(sheet));
   }
 }
 
-function forPeople<Row>(sheet: Sheet<Row>): Sheet<Row> {
+function withoutBlankColumns<Row>(sheet: Sheet<Row>): Sheet<Row> {
   return { ...sheet, columns: sheet.columns.filter(({ blank }) => !blank) };
 }

@@ -1,6 +1,6 @@
 import type { Envelope, MessageFields } from '../../domain/message.ts';
 import { bidiControls, characterName } from '../../platform/invisible-characters.ts';
-import { memoizeByEnvelope } from './remember.ts';
+import { memoizeByEnvelope } from './memoize-by-envelope.ts';
 
 /** Recipients whose message holds characters that turn the direction of the text after them. */
 export type BidiControls = {

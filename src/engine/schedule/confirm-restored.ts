@@ -14,7 +14,7 @@ import { inTransaction, type Transaction } from '../../ledger/session.ts';
 import { formatReason } from '../../platform/reason-text.ts';
 import { audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
-import { maxTicks } from './note-ticks.ts';
+import { maxTicks } from './record-schedules.ts';
 
 export type Restoration = {
   readonly reason: string;

@@ -1,7 +1,7 @@
 import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type PreparedCampaign, prepareCampaign } from '../../../src/engine/plan/prepare.ts';
+import { type PreparedCampaign, prepareCampaign } from '../../../src/engine/plan/prepare-campaign.ts';
 import { collectBatches } from '../../support/collect.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 import { wav } from '../../support/wav.ts';

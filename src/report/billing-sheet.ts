@@ -7,7 +7,7 @@ import type {
   BillingTotal,
 } from '../ledger/billing/report.ts';
 import type { Sheet, SheetColumn } from './formats/sheet.ts';
-import { toLocalSeconds } from './time.ts';
+import { formatLocal } from './time.ts';
 
 export type BillingSheetLine = BillingFigures & {
   readonly values: readonly (string | null)[];
@@ -61,18 +61,18 @@ const figures: readonly Figure[] = [
 export const noName = '(none)';
 
 /** A payer's name as a line has it. One that is called as those without a name are stands in quotes. */
-export function payerName(value: string | null): string {
+export function formatPayer(value: string | null): string {
   if (value === null) return noName;
-  return looksLikeNone(value) ? `"${value}"` : value;
+  return isNoNameOrQuoted(value) ? `"${value}"` : value;
 }
 
 /** The reverse, of what a caller writes in a filter; null for those without a name. */
-export function payerNamed(written: string): string | null {
+export function parsePayer(written: string): string | null {
   if (written === noName) return null;
-  return looksLikeNone(written) ? written.slice(1, -1) : written;
+  return isNoNameOrQuoted(written) ? written.slice(1, -1) : written;
 }
 
-function looksLikeNone(text: string): boolean {
+function isNoNameOrQuoted(text: string): boolean {
   return /^("*)\(none\)\1$/.test(text);
 }
 
@@ -92,11 +92,11 @@ export function billingSheet(
 ): Sheet<BillingSheetLine> {
   const { by } = query;
   const dimensions = by.map(
-    (dimension, place): SheetColumn<BillingSheetLine> => ({
+    (dimension, index): SheetColumn<BillingSheetLine> => ({
       key: dimension,
       title: titles[dimension],
       kind: 'text',
-      value: ({ values }) => values[place] ?? null,
+      value: ({ values }) => values[index] ?? null,
     }),
   );
   const measures = figures.map(
@@ -111,11 +111,11 @@ export function billingSheet(
   );
   async function* named(): AsyncGenerator<readonly BillingSheetLine[], void, undefined> {
     for await (const lines of report.lines)
-      yield lines.map((line) => ({ ...line, values: line.values.map(payerName) }));
+      yield lines.map((line) => ({ ...line, values: line.values.map(formatPayer) }));
   }
   return {
     title: 'Billing',
-    subtitle: [...subtitleOf(query), ...closingLine(report.closing, query.timeZone)],
+    subtitle: [...formatQuery(query), ...formatClosing(report.closing, query.timeZone)],
     asOf,
     columns: [
       ...dimensions,
@@ -139,23 +139,23 @@ export function billingSheet(
     totals: () =>
       report.totals().map((total) => ({
         ...total,
-        values: by.map((_, place) => (place === 0 ? 'Total' : null)),
+        values: by.map((_, index) => (index === 0 ? 'Total' : null)),
         correctionOf: null,
       })),
     ...(report.charts ? { charts: report.charts } : {}),
   };
 }
 
-function closingLine(closing: Closing | undefined, timeZone: string): string[] {
+function formatClosing(closing: Closing | undefined, timeZone: string): string[] {
   return closing
-    ? [`closed ${toLocalSeconds(closing.closedAt, timeZone)} ${timeZone} by ${closing.closedBy}`]
+    ? [`closed ${formatLocal(closing.closedAt, timeZone)} ${timeZone} by ${closing.closedBy}`]
     : [];
 }
 
-function subtitleOf({ by, from, until, timeZone, filter }: BillingQuery): string[] {
+function formatQuery({ by, from, until, timeZone, filter }: BillingQuery): string[] {
   const period = `sent ${from === null ? 'at any time' : `from ${from}`}${until === null ? '' : ` until before ${until}`}, ${timeZone}`;
   const filters = Object.entries(filter).map(
-    ([dimension, values]) => `${dimension}: ${values.map(payerName).join(', ')}`,
+    ([dimension, values]) => `${dimension}: ${values.map(formatPayer).join(', ')}`,
   );
   return [period, `by ${by.join(', ') || 'nothing, all together'}`, ...filters];
 }

@@ -1,0 +1,13 @@
+import type { Refusal } from '../domain/breaker.ts';
+import { printable } from './printable.ts';
+import type { Screen } from './screen.ts';
+import { formatTime, screenZone } from './time.ts';
+
+/** Why a run waits whose account's service refuses everything; it stays true for as long as that lasts. */
+export function formatRefusal({ since, reason }: Refusal, screen?: Screen): string {
+  return `the service has refused everything since ${formatTime(screen, since)} ${screenZone(screen)} (${printable(reason)})`;
+}
+
+export function formatRefusalWithRetry(refusal: Refusal, screen?: Screen): string {
+  return `${formatRefusal(refusal, screen)}; one request tries it again at ${formatTime(screen, refusal.retryAt)} ${screenZone(screen)}`;
+}
