@@ -1,16 +1,15 @@
 import type { Format } from '../domain/message.ts';
 
 /**
- * Which characters a format cannot carry. The rule, everywhere: such text is refused, by name; nothing is dropped or
- * replaced.
+ * Text that a format cannot carry is refused by name; nothing is dropped or replaced.
  *
- * JSON carries any Unicode text. XML 1.0 has no way to write control characters other than tab, line feed and carriage
- * return, nor U+FFFE and U+FFFF (production `Char` of its specification). Half of a surrogate pair is no character.
+ * XML 1.0 cannot carry control characters other than tab, line feed and carriage return, nor U+FFFE and
+ * U+FFFF. Neither JSON nor XML carries a lone surrogate.
  */
 const notInXml = /[[\p{Cc}--[\t\n\r\x7f-\x9f]]\ufffe\uffff]/v;
 const loneSurrogate = /\p{Surrogate}/u;
 
-/** The first character of a text that the format cannot carry, such as `U+0007`; undefined when it carries all. */
+/** @returns such as `U+0007`; undefined if the format carries the whole text */
 export function firstUnsupportedCharacter(format: Format, text: string): string | undefined {
   const [found] =
     (format === 'xml' ? notInXml.exec(text) : null) ??
@@ -20,7 +19,7 @@ export function firstUnsupportedCharacter(format: Format, text: string): string 
   return `U+${found.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-/** The text with `?` for each character that XML cannot carry: for answers, which quote what others sent. */
+/** Writes `?` for them, in answers that quote a caller. */
 export function replaceUnsupportedCharacters(text: string): string {
   return text.toWellFormed().replaceAll(new RegExp(notInXml, 'gv'), '?');
 }

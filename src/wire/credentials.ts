@@ -1,6 +1,6 @@
 import type { WireCredentials } from './wire-interface.ts';
 
-/** The part of credentials that nobody else may know: it is compared, and kept out of everything that is written. */
+/** The secret part: redacted from every text that is stored or shown. */
 export function secretOf(credentials: WireCredentials): string {
   switch (credentials.kind) {
     case 'authToken':

@@ -3,10 +3,9 @@ import { decodeRest202 } from './rest-2.02.ts';
 import { decodeSoapTts } from './soap-tts.ts';
 import type { DecodedSendRequest, ReceivedRequest } from './wire-interface.ts';
 
-/** The service's side of every interface: one place that knows which path and format is which. */
 const decoders = [decodeRest202, decodeRest1, decodeSoapTts];
 
-/** Reads a send request of any interface. Never throws. */
+/** The service's side: reads a send request of any interface. Never throws. */
 export function decodeSendRequest(received: ReceivedRequest): DecodedSendRequest {
   for (const decode of decoders) {
     const decoded = decode(received);

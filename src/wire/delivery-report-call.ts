@@ -11,13 +11,13 @@ import { decodeXml, parseXmlText } from './xml.ts';
 
 export type DeliveryReportCall = {
   readonly method: 'GET' | 'POST';
-  /** As the caller wrote it, which is often wrong; may be empty. */
+  /** Often wrong, may be empty. */
   readonly contentType: string;
-  /** The body; of a GET, the query string. */
+  /** The body, or the query string of a GET. */
   readonly body: Uint8Array;
 };
 
-/** What stands under each name, in lower case; more than one value where a name comes more than once. */
+/** By lower-case name; names can repeat. */
 export type DeliveryReportMembers = ReadonlyMap<string, readonly unknown[]>;
 
 export type ParsedCall =
@@ -25,8 +25,8 @@ export type ParsedCall =
   | { readonly kind: 'unreadable'; readonly why: string };
 
 /**
- * The names and values of a call: of a GET from its query string; of a POST from JSON, XML (any root element) or form
- * fields, whichever its bytes begin as. Never throws, in time linear to the size of the body.
+ * Reads the query string of a GET. The first byte of a POST decides between JSON, XML (any root element) and
+ * form fields. Never throws; time is linear in the size of the body.
  */
 export function parseCall({ method, contentType, body }: DeliveryReportCall): ParsedCall {
   if (method === 'GET') return parseFormBody(body, 'query string');
@@ -49,7 +49,7 @@ function unreadable(why: string): ParsedCall {
   return { kind: 'unreadable', why };
 }
 
-/** Where a UTF-8 mark and white space end. */
+/** Skips a byte order mark and white space. */
 function contentStart(body: Uint8Array): number {
   let index = 0;
   for (;;) {
@@ -68,7 +68,7 @@ function parseJsonBody(body: Uint8Array): ParsedCall {
   if (content === undefined) return unreadable('the JSON is broken');
   if (!isObject(content)) return unreadable('the JSON is not an object');
   const entries = Object.entries(content);
-  // The parser keeps the last of them without a word.
+  // The parser silently keeps the last of equal names.
   if (entries.length !== topLevelNames) return unreadable('a name comes more than once in the JSON object');
   return toMembers(entries);
 }
@@ -90,7 +90,7 @@ function parseXmlBody(body: Uint8Array): ParsedCall {
 
 function parseFormBody(body: Uint8Array, what: 'body' | 'query string'): ParsedCall {
   if (!isUtf8(body)) return unreadable(`the ${what} is not in UTF-8`);
-  // What is meant as white space is encoded; what is not comes from a tool that ends its output with a line.
+  // White space in values is encoded; the rest comes from tools that end their output with a line break.
   const text = new TextDecoder().decode(body).trim().replace(/^\?/, '');
   if (!text.includes('=')) return unreadable(`the ${what} is neither JSON nor XML nor form fields`);
   if (occursMoreThan(text, '&', maxMembers)) return unreadable(tooManyMembers);

@@ -1,22 +1,21 @@
 /**
- * A look at a body before it is parsed: whoever knows the receiver's address can send anything, and parsers take time and
- * memory for what no report has (measurements: docs/interfaces.md). One pass, in linear time. A real report has about 20
- * members in two levels.
+ * Checks a body in one pass before a parser sees it. Anyone who knows the receiver's address can send
+ * anything, and parsers spend time and memory on structure that no delivery report has (measurements:
+ * docs/interfaces.md). A real one has about 20 members in two levels.
  */
 
-/** Members, items of lists and elements, over all levels. */
+/** Members, list items and elements, over all levels. */
 export const maxMembers = 500;
-/** Levels of nesting. */
 export const maxDepth = 32;
-/** Characters of one tag, comment or processing instruction; the parser's time for a tag grows with their square. */
+/** Characters of one tag, comment or processing instruction: parsing time grows with their square. */
 export const maxTagLength = 1024;
-/** Characters of all tags, comments and processing instructions together. */
+/** Characters of all of those. */
 export const maxMarkup = 32 * 1024;
-/** References (`&amp;`, `&#65;`) in a body. */
+/** `&amp;`, `&#65;` and the like. */
 export const maxReferences = 10_000;
 
 export type LimitCheck = {
-  /** Why the body is not to be parsed; undefined when it may be. */
+  /** Undefined when the body may be parsed. */
   readonly problem?: string;
 };
 
@@ -30,7 +29,7 @@ const comma = code(',');
 const colon = code(':');
 const [openObject, closeObject, openList, closeList] = [code('{'), code('}'), code('['), code(']')];
 
-/** @returns also how many names the outermost object has, those that come twice counted twice */
+/** @returns also how many names the outermost object has, with repeated ones */
 export function checkJsonLimits(body: Uint8Array): LimitCheck & { readonly topLevelNames: number } {
   let members = 0;
   let depth = 0;
@@ -53,7 +52,6 @@ export function checkJsonLimits(body: Uint8Array): LimitCheck & { readonly topLe
   return { topLevelNames };
 }
 
-/** @param start the index of the quote that begins it */
 function endOfString(body: Uint8Array, start: number): number {
   let index = start + 1;
   while (index < body.length && body[index] !== quote) index += body[index] === backslash ? 2 : 1;
@@ -82,7 +80,7 @@ export function checkXmlLimits(text: string): LimitCheck {
     : {};
 }
 
-/** Where a tag, comment, CDATA section or processing instruction ends, or what is wrong with it. */
+/** The index after a tag, comment, CDATA section or processing instruction, or what is wrong. */
 function endOfMarkup(text: string, start: number): number | string {
   if (text.startsWith('<![CDATA[', start)) return indexAfter(text, ']]>', start + 9, text.length);
   if (text.startsWith('<!--', start)) return indexAfter(text, '-->', start + 4, start + maxTagLength);
@@ -105,7 +103,7 @@ function endOfMarkup(text: string, start: number): number | string {
 
 const unterminated = `a tag or comment in it does not end within ${maxTagLength} characters`;
 
-/** @param last the index that the end has to stand before */
+/** @param last the index before which `end` must stand */
 function indexAfter(text: string, end: string, from: number, last: number): number | string {
   const at = text.slice(from, last).indexOf(end);
   return at < 0 ? unterminated : from + at + end.length;

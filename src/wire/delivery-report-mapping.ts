@@ -1,12 +1,11 @@
 import type { DeliveryOutcome } from '../domain/delivery-reports.ts';
 
 /**
- * What a deployment of the service calls the fields and states of its delivery reports. The contract shows none of it
- * (interface.md, section 6: "not shown"); what is here by default was seen in one deployment (observed.md), and an account
- * may say otherwise.
+ * A service's names for the fields and states of delivery reports. The contract does not show them
+ * (interface.md, section 6), so the defaults are observed ones, which an account can replace.
  */
 
-/** The fields of a report that are looked for, under their observed names. */
+/** Observed names. */
 export const deliveryReportFields = [
   'MessageID',
   'Destination',
@@ -26,28 +25,26 @@ export const deliveryReportFields = [
 ] as const;
 export type DeliveryReportField = (typeof deliveryReportFields)[number];
 
-/** What a word of the service says has become of a recipient. */
 export const wordMeanings = ['delivered', 'undelivered', 'pending'] as const satisfies readonly (
   | DeliveryOutcome
   | 'pending'
 )[];
 export type WordMeaning = (typeof wordMeanings)[number];
 
-/** Words in lower case, and what they mean. */
+/** By lower-case word. */
 export type MeaningsByWord = Readonly<Record<string, WordMeaning>>;
 
 export type DeliveryReportMapping = {
-  /** The names to look for, in this order, whatever their case; the first that has a value is taken. */
+  /** In order of preference, any case; the first one with a value counts. */
   readonly fields: Readonly<Record<DeliveryReportField, readonly string[]>>;
-  /** Of `Status`. */
   readonly statusWords: MeaningsByWord;
-  /** Of `Result`, the whole of it; they win over the word of `Status`. */
+  /** By whole `Result`; they take precedence over `Status`. */
   readonly resultWords: MeaningsByWord;
-  /** Results, in lower case, that say the recipient wants no more messages. */
+  /** Lower-case results that mean the recipient opted out. */
   readonly optOutResults: readonly string[];
-  /** Replies that say so; read by `isStopWord`. */
+  /** See `isStopWord`. */
   readonly stopWords: readonly string[];
-  /** Whether a price below nothing is believed. */
+  /** Whether a negative price is accepted. */
   readonly credits: 'refused' | 'allowed';
 };
 
@@ -71,14 +68,13 @@ export const observedMapping: DeliveryReportMapping = {
     APIKey: ['APIKey'],
   },
   statusWords: { success: 'delivered', failed: 'undelivered', pending: 'pending' },
-  // Aborted by a user and not charged: nobody got it, though its Status is Success.
+  // Aborted by a user, not delivered and not charged, although its Status is Success.
   resultWords: { 'control deleted': 'undelivered' },
   optOutResults: ['destination is blacklisted'],
   stopWords: ['STOP', 'STOPALL', 'UNSUBSCRIBE', 'OPT OUT', 'OPTOUT', 'CANCEL', 'END', 'QUIT'],
   credits: 'refused',
 };
 
-/** A word as `DeliveryReportMapping` has it. */
 export function toWord(text: string): string {
   return text.trim().toLowerCase();
 }

@@ -3,19 +3,18 @@ import type { DeliveryReportMembers } from './delivery-report-call.ts';
 import type { DeliveryReportField, DeliveryReportMapping } from './delivery-report-mapping.ts';
 import { asText } from './json.ts';
 
-/** The values of a report under the names that an account gives them. */
+/** The values of a delivery report by field, under the names that the account defines. */
 export type DeliveryReportText = {
-  /** The first text that stands under the field's names; undefined where there is none. */
   readonly text: (field: DeliveryReportField) => string | undefined;
-  /** As `text`, of at most `maxCharacters`: for words that are compared. A longer one is absent. */
+  /** As `text`, but undefined over `maxCharacters`; for values that are compared. */
   readonly shortText: (field: DeliveryReportField) => string | undefined;
-  /** The first field whose text is longer than a database index and the service's own interface take. */
+  /** The first field over `maxBytes`. */
   readonly tooLong: DeliveryReportField | undefined;
-  /** Every text under the field's names, in the order of the names. */
+  /** In the order of the field's names. */
   readonly texts: (field: DeliveryReportField) => readonly string[];
-  /** What stands first under the field's names, of any type. */
+  /** Of any type. */
   readonly value: (field: DeliveryReportField) => unknown;
-  /** The first name that has several texts, which leaves open what the report says. */
+  /** The first name with different texts, which leave the report's meaning open. */
   readonly ambiguous: string | undefined;
 };
 
@@ -23,8 +22,8 @@ export type DeliveryReportText = {
 const maxCharacters = 500;
 
 /**
- * Bytes in UTF-8 of what reports are looked up by, and of what suppressions are kept under: a MessageID has characters
- * of one byte, a SubAccount 40 of up to four bytes (observed), a job number 8, an e-mail address 64, "@" and 255.
+ * UTF-8 bytes of indexed values: a SubAccount has 40 characters of up to four bytes (observed), a job number
+ * 8, an e-mail address 64, "@" and 255.
  */
 export const maxBytes = {
   MessageID: maxMessageIdLength,
@@ -80,7 +79,7 @@ function textsOf(values: readonly unknown[]): readonly string[] {
   return values.flatMap((value) => toStorableText(value) ?? []);
 }
 
-/** A text that Postgres takes: without U+0000, and with U+FFFD for half of a surrogate pair; undefined when it is empty. */
+/** Drops U+0000 and replaces lone surrogates, which Postgres cannot store. Undefined when empty. */
 function toStorableText(value: unknown): string | undefined {
   return asText(value)?.replaceAll('\0', '').toWellFormed() || undefined;
 }

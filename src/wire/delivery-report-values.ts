@@ -1,9 +1,9 @@
 import { type Channel, channels } from '../domain/message.ts';
 import { type DeliveryReportMapping, toWord } from './delivery-report-mapping.ts';
 
-/** Values of a delivery report: what can be believed of them. Whatever does not fit its pattern is absent. */
+/** A value that does not match its pattern is absent. */
 
-/** Quantities that `Detail` is known to carry (observed.md); parts and pages are counts, sizes bytes, times seconds. */
+/** Quantities in `Detail` (observed.md): counts of parts and pages, bytes, seconds. */
 export const unitNames = [
   'SMSParts',
   'EmailSize',
@@ -15,7 +15,7 @@ export const unitNames = [
 export type UnitName = (typeof unitNames)[number];
 export type Units = Readonly<Partial<Record<UnitName, number>>>;
 
-/** The `Type` of a report of this channel (observed.md): text-to-speech is reported as `Voice`. */
+/** Observed `Type` of each channel's reports. */
 export const deliveryReportTypes: Readonly<Record<Channel, string>> = {
   email: 'Email',
   sms: 'SMS',
@@ -24,18 +24,17 @@ export const deliveryReportTypes: Readonly<Record<Channel, string>> = {
   tts: 'Voice',
 };
 
-/** The largest count a database integer holds; a larger one is nonsense. */
+/** Of a database integer. */
 const maxCount = 2_147_483_647;
 
-/** Money: decimal text with at most 12 digits before the point and 8 after, or undefined. Never a binary number. */
+/** Decimal text with at most 12 digits before the point and 8 after it; never a binary number. */
 function parseDecimal(text: string | undefined): string | undefined {
   const trimmed = text?.trim();
   return trimmed !== undefined && /^-?\d{1,12}(\.\d{1,8})?$/.test(trimmed) ? trimmed : undefined;
 }
 
 /**
- * A price that is there is money: where it is no decimal, or below nothing without being a credit that may be, that is
- * said, in `unread`.
+ * `unread`: why a price was not accepted, because it is no decimal or a credit that the account refuses.
  */
 export function parsePrice(
   text: string | undefined,
@@ -51,10 +50,10 @@ export function parsePrice(
     : { price };
 }
 
-/** More than all pairs that were seen together; a longer `Detail` is none. */
+/** Longer than all observed pairs together. */
 const maxDetailLength = 10_000;
 
-/** `Name:value` pairs separated by commas, semicolons or line breaks (observed.md, `Detail`). */
+/** `Name:value` pairs, separated by commas, semicolons or line breaks (observed.md). */
 export function parseDetailPairs(text: string): readonly (readonly [string, string])[] {
   if (text.length > maxDetailLength) return [];
   return text.split(/[,;\r\n]+/).flatMap((pair): [string, string][] => {
@@ -63,7 +62,7 @@ export function parseDetailPairs(text: string): readonly (readonly [string, stri
   });
 }
 
-/** The known quantities among the pairs, in any case, each a whole number. One that is there twice, and differs, is absent. */
+/** Known names in any case, whole numbers. A repeated name with different values is absent. */
 export function unitsOf(pairs: Iterable<readonly [string, string]>): Units {
   const counts = new Map<UnitName, Set<number>>();
   for (const [name, value] of pairs) {
@@ -79,12 +78,11 @@ export function unitsOf(pairs: Iterable<readonly [string, string]>): Units {
   return units;
 }
 
-/** The channels that a report of this `Type` (any case) can be of; none for a word that was not seen. */
+/** None for an unknown `Type`. */
 export function channelsOfType(type: string): readonly Channel[] {
   return channels.filter((channel) => deliveryReportTypes[channel].toLowerCase() === toWord(type));
 }
 
-/** The quantity that each channel is invoiced by; an email counts as one. */
 const billedUnitNames: Readonly<Record<Exclude<Channel, 'email'>, UnitName>> = {
   sms: 'SMSParts',
   fax: 'FaxPages',
@@ -92,7 +90,7 @@ const billedUnitNames: Readonly<Record<Exclude<Channel, 'email'>, UnitName>> = {
   tts: 'VoiceSeconds',
 };
 
-/** What is counted for the invoice: SMS parts, fax pages, voice seconds, and one for an email. Decimal text; null when unknown. */
+/** Decimal text: SMS parts, fax pages, voice seconds, 1 for an email. Null when unknown. */
 export function billedUnits({
   type,
   units,
@@ -106,7 +104,10 @@ export function billedUnits({
   return count === undefined ? null : String(count);
 }
 
-/** `2025-06-12T20:44:16.000Z`, or `2025-06-12 20:44:16` taken as UTC, to ISO 8601 in UTC with milliseconds. */
+/**
+ * Accepts `2025-06-12T20:44:16.000Z` and `2025-06-12 20:44:16` (UTC). @returns ISO 8601 in UTC with
+ * milliseconds
+ */
 export function parseUtcTime(text: string | undefined): string | undefined {
   const match = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)(Z|[+-]\d{2}:\d{2})?$/.exec(
     text?.trim() ?? '',
@@ -118,14 +119,14 @@ export function parseUtcTime(text: string | undefined): string | undefined {
   if (Number.isNaN(milliseconds) || Number.isNaN(asUtc)) return undefined;
   const utc = new Date(milliseconds).toISOString();
   const asWritten = asUtc === milliseconds ? utc : new Date(asUtc).toISOString();
-  // A day or an hour that does not exist is taken for the next one.
+  // `Date.parse` moves a day or hour that does not exist to the next one.
   return asWritten.startsWith(`${date}T${time.slice(0, 8)}`) ? utc : undefined;
 }
 
-/** A report of another year is a mistake of its writer, such as the least time that a programming language knows. */
+/** Other years are sender errors, such as a language's minimum date. */
 export const deliveryReportYears = { first: 1970, last: 2100 } as const;
 
-/** @param time in ISO 8601, in UTC */
+/** @param time ISO 8601 in UTC */
 export function isDeliveryReportYear(time: string): boolean {
   const year = Number(time.slice(0, time.indexOf('-', 1)));
   return year >= deliveryReportYears.first && year <= deliveryReportYears.last;

@@ -21,51 +21,48 @@ import { asText, isObject } from './json.ts';
 import { internationalNumber } from './wire-values.ts';
 
 /**
- * A call of the service's webhook, one per recipient. Its shape is not in interface.md (section 6: "not shown"); names
- * and words are those of observed.md, unless the account has others (`delivery-report-mapping.ts`).
+ * A call of the service's webhook, one per recipient. interface.md does not show its shape (section 6); names
+ * and words come from `delivery-report-mapping.ts`.
  */
 
-/** What a report says of its recipient. `unrecognised`: neither its status word nor its result is in the mapping. */
+/** `unrecognised`: the mapping has neither the status nor the result. */
 export type ReportedOutcome = DeliveryOutcome | 'pending' | 'unrecognised';
 
 type DeliveryReportOrigin = {
   readonly subAccount?: string;
   readonly department?: string;
-  /** The service's own 8-character tracking number. */
+  /** The service's 8-character tracking number. */
   readonly jobNumber?: string;
   /** ISO 8601 in UTC. */
   readonly sentTimeUtc?: string;
 };
 
 export type DeliveryReport = DeliveryReportOrigin & {
-  /** Ours, or the one the service generated; a report that has none has a `createJobNumber`. */
+  /** Ours or the service's. A report without it has a `jobNumber`. */
   readonly messageId?: string;
-  /** The recipient's address; phone numbers come in E.164. */
+  /** Phone numbers in E.164. */
   readonly destination: string;
   /** The service's word: `SMS`, `Email`, `Voice`, `Fax`. */
   readonly type: string;
   readonly outcome: ReportedOutcome;
-  /** The service's word that `outcome` was taken from, where no word for `result` went before it. */
+  /** The service's word. */
   readonly status: string;
-  /** Free text, such as `delivered` or `Bad Number`; may be empty. */
+  /** Free text, such as `Bad Number`; may be empty. */
   readonly result: string;
-  /** Whether the result says that the recipient wants no more messages. */
   readonly optedOut: boolean;
   /** Decimal text in the account's currency. */
   readonly price?: string;
   readonly units: Units;
-  /** What stands in it and could not be read, though the rest could; in words. */
+  /** In words: a value that could not be read, although the rest could. */
   readonly unread?: string;
 };
 
-/** A message that came in by the same way: a matched reply or an unmatched one. */
+/** A message from a recipient over the same webhook. */
 export type InboundMessage = DeliveryReportOrigin & {
   readonly type: 'SMSReply' | 'SMSInbound';
-  /** Of the message that is answered; a reply that could not be matched has none. */
+  /** Of the message it replies to; absent when the service could not match it. */
   readonly messageId?: string;
-  /** The number it came from. */
   readonly from: string;
-  /** May be empty. */
   readonly text: string;
   readonly receivedId?: string;
 };
@@ -76,11 +73,10 @@ export type DecodedDeliveryReport =
   | { readonly kind: 'unreadable'; readonly why: string };
 
 /**
- * Reads a call of the webhook. Whoever knows its address can send anything, so nothing here throws and every value has
- * to prove itself; what cannot be read at all is `unreadable`, with the reason.
+ * Reads a call of the webhook. Anyone can call it, so nothing here throws and every value is validated.
  *
- * A name that comes twice with different texts makes the whole call unreadable: either could be the forged one, and a
- * guess would be recorded as what the service said.
+ * A name with two different texts makes the call unreadable: either could be forged, and a guess would be
+ * recorded as the service's statement.
  */
 export function decodeDeliveryReport(
   call: DeliveryReportCall,
@@ -108,7 +104,7 @@ export function decodeDeliveryReport(
     return { kind: 'inbound', message: { ...toInbound(values, inboundType, address), ...origin } };
 
   const messageId = values.shortText('MessageID');
-  // A message of SOAP has a job number at the service, and may have no MessageID there.
+  // A SOAP message may have no MessageID at the service, only a job number.
   const hasOnlyJobNumber =
     values.text('MessageID') === undefined && values.shortText('JobNumber') !== undefined;
   if (messageId === undefined && !hasOnlyJobNumber) return missingField(values, 'MessageID');
@@ -120,7 +116,7 @@ export function decodeDeliveryReport(
 
 const inboundTypes = ['SMSReply', 'SMSInbound'] as const;
 
-/** Who a call says it comes from: the credential pair in it, as far as it is there and stands there once. */
+/** The credential pair in a call, as far as it is present and unambiguous. */
 export function deliveryReportCredentials(
   call: DeliveryReportCall,
   mapping: DeliveryReportMapping = observedMapping,
@@ -143,7 +139,7 @@ function missingField({ text }: DeliveryReportText, field: DeliveryReportField):
   return unreadable(text(field) === undefined ? `it has no ${field}` : `its ${field} is too long`);
 }
 
-/** In a form, a plus sign that its writer forgot to encode is a blank. */
+/** An unencoded plus sign in a form arrives as a blank. */
 function restorePlusSign(destination: string): string {
   const number = destination.trim();
   return destination.startsWith(' ') && internationalNumber.test(number) ? `+${number}` : destination;
@@ -202,7 +198,7 @@ function firstUtcTime(texts: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** `Detail` was seen as text; an object with the same names is taken too. */
+/** Observed as text; an object with the same names is accepted too. */
 function readUnits({ value }: DeliveryReportText): Units {
   const detail = value('Detail');
   if (isObject(detail)) {

@@ -1,8 +1,8 @@
 import { type DestinationField, destinationFields, type InterfaceName } from '../domain/message.ts';
 
-/** The fields of a destination (interface.md, 2.2 and 2.8), and which interface has them. */
+/** interface.md, 2.2 and 2.8. */
 
-/** One field of a destination (interface.md, 2.2): the JSON key may contain a space, the XML element's name not. */
+/** A JSON key may contain a space, an XML element name may not. */
 export type DestinationFieldDefinition = { readonly name: DestinationField; readonly xmlName: string };
 
 export const destinationFieldDefinitions: readonly DestinationFieldDefinition[] = destinationFields.map(
@@ -12,7 +12,7 @@ export const destinationFieldDefinitions: readonly DestinationFieldDefinition[] 
   }),
 );
 
-/** Sections 2.8 and 4.2: "`First Name` and `Last Name` are not listed". A call's list in SOAP takes the same. */
+/** Sections 2.8 and 4.2: "`First Name` and `Last Name` are not listed". Assumed for SOAP too. */
 const laterDestinationFields: readonly DestinationField[] = ['First Name', 'Last Name'];
 const earlierDestinationFields = destinationFields.filter((name) => !laterDestinationFields.includes(name));
 

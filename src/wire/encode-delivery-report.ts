@@ -2,37 +2,35 @@ import { replaceUnsupportedCharacters } from './characters.ts';
 import type { DeliveryReport } from './delivery-report.ts';
 import { buildXml } from './xml.ts';
 
-/** A report as the service writes it: what `DeliveryReport` is read from. */
+/** As the service writes it. */
 export type OutgoingDeliveryReport = Omit<DeliveryReport, 'outcome' | 'optedOut'> & {
-  /** The interface's, such as `v2.02`. */
+  /** Of the interface, such as `v2.02`. */
   readonly version: string;
   /** `YYYY-MM-DD HH:mm:ss` in the zone of the message. */
   readonly sentTimeLocal?: string;
-  /** Of a message that came in: its id and its text. */
   readonly inbound?: { readonly receivedId: string; readonly text: string };
   readonly url: string;
-  /** Of the API user; absent where the service is not asked to show them. */
+  /** Absent unless the service is configured to send them. */
   readonly credentials?: DeliveryReportCredentials;
 };
 
 export type DeliveryReportCredentials = { readonly sender: string; readonly apiKey: string };
 
-/** What a webhook can be called in (observed.md): two bodies, form fields, and a query string. */
+/** Observed formats of a webhook call. */
 export const deliveryReportFormats = ['json', 'xml', 'post', 'get'] as const;
 export type DeliveryReportFormat = (typeof deliveryReportFormats)[number];
 
 export type EncodedDeliveryReport = {
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
-  /** Text, which HTTP sends as UTF-8; of a GET, the query string. */
+  /** Text; of a GET, the query string. */
   readonly body: string;
 };
 
 /**
- * Writes a delivery report with the members of observed.md: in JSON as an object, in XML as children of a root whose
- * name was not seen, as form fields or as a query string. Only JSON has a null; in the others it is empty. XML has no way to
- * write some characters that a report may quote, so they are `?`; forms have none for half of a surrogate pair, which is
- * U+FFFD there.
+ * Writes the members of observed.md; the name of the XML root was not observed. Null exists in JSON only;
+ * elsewhere it is empty. Characters that XML cannot carry become `?`; forms turn a lone surrogate into
+ * U+FFFD.
  */
 export function encodeDeliveryReport(
   report: OutgoingDeliveryReport,

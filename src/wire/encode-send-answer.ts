@@ -5,10 +5,7 @@ import { encodeSoapAnswer } from './soap-answer.ts';
 import type { AnswerStyle, EncodedAnswer, OutgoingAnswer, ReceivedRequest } from './wire-interface.ts';
 import { buildXml } from './xml.ts';
 
-/**
- * The answer to a send request as the service writes it (interface.md, 2.9 and 7). A failure names the message in JSON and
- * in XML; that of an email in JSON is a list, all others are one text.
- */
+/** interface.md, 2.9 and 7. Reasons are a list for an email in JSON, otherwise one text. */
 export function encodeSendAnswer(answer: OutgoingAnswer, style: AnswerStyle): EncodedAnswer {
   if (style.interface === 'soap-tts') return encodeSoapAnswer(answer);
   const { format, channel } = style;
@@ -28,7 +25,7 @@ export function encodeSendAnswer(answer: OutgoingAnswer, style: AnswerStyle): En
   }
 }
 
-/** What the server itself refuses, such as a path that there is not, in the shape of the service's failures. */
+/** A refusal of the server itself, such as an unknown path, in the shape of the service's failures. */
 export function encodeServerRefusal(received: RequestHead, status: number, words: string): EncodedAnswer {
   const errorField = /^\/api\/(json|xml)\//i.test(received.path) ? 'Message' : 'ErrorMessage';
   return encodeAnswer(status, failed(undefined, errorField, [words]), requestedFormat(received));
@@ -36,7 +33,7 @@ export function encodeServerRefusal(received: RequestHead, status: number, words
 
 type RequestHead = Pick<ReceivedRequest, 'path' | 'headers'>;
 
-/** Of `Accept`, or else of the content type, or else of the path; JSON where none of them says. */
+/** From `Accept`, else the content type, else the path, else JSON. */
 function requestedFormat({ path, headers }: RequestHead): Format {
   const named = formatOf(headers['accept']) ?? formatOf(headers['content-type']);
   return named ?? (/^\/api\/xml\//i.test(path) ? 'xml' : 'json');
@@ -56,7 +53,6 @@ function failed(
   };
 }
 
-/** Members as an object in JSON, or as children of `root` in XML. */
 export function encodeAnswer(status: number, members: Members, format: Format): EncodedAnswer {
   if (format === 'json') {
     const headers = { 'Content-Type': 'application/json; charset=utf-8' };

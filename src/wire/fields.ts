@@ -2,39 +2,39 @@ import { type Channel, channels, type InterfaceName } from '../domain/message.ts
 import { maxSubAccountLength } from '../domain/suppressions.ts';
 
 /**
- * The fields of interface.md, sections 2.1–2.10, once, as data: campaigns are checked against it, the codecs of every
- * interface and format are driven by it, and the sandbox reads required fields from it.
+ * The fields of interface.md, 2.1–2.10, as data for campaign checks, codecs and the sandbox's required-field
+ * check.
  */
 
 /**
- * How a value is written. `time`: ISO 8601 without a zone; `zone`: a region name or a Windows zone; `url`: an address;
- * `audio`: base64 WAV. Values of the domain are always text; `wire-values.ts` turns them into what an interface takes.
+ * `time`: ISO 8601 without a zone; `zone`: a region name or Windows zone; `audio`: base64 WAV. Domain values
+ * are text; `wire-values.ts` converts them.
  */
 export type FieldType = 'text' | 'boolean' | 'integer' | 'time' | 'zone' | 'url' | 'audio';
 
-/** `interface`: interface.md states it. `observed`: seen in one deployment (observed.md); a default, not a certainty. */
+/**
+ * `interface`: stated in interface.md. `observed`: seen in one deployment (observed.md), a default only.
+ */
 export type Source = 'interface' | 'observed';
 
 export type FieldDefinition = {
-  /** The name in campaigns, the ledger and journals: that of interface.md, 2.1–2.7. */
+  /** In campaigns, the ledger and journals (interface.md, 2.1–2.7). */
   readonly name: string;
-  /** The JSON key, and the XML element's name. */
+  /** The JSON key and XML element name. */
   readonly wireName: string;
   readonly type: FieldType;
   readonly channels: readonly Channel[];
-  /** What the service checks: `one of` means at least one field so marked (or, for a fax, a file) must be there. */
+  /** `one of`: at least one such field (or, for a fax, a file) must be present. */
   readonly required: 'yes' | 'one of' | 'no';
-  /** May have several lines. Every other field is one line: a line break in a subject would forge a mail header. */
+  /** In other fields a line break could forge a mail header. */
   readonly multiline?: true;
   readonly limit?: number;
   readonly range?: readonly [number, number];
-  /** The values that are known to be taken, any case. */
+  /** Known to be accepted, in any case. */
   readonly values?: readonly string[];
-  /** A whole number that the samples write as text. */
+  /** An integer that the samples write as text. */
   readonly asText?: true;
-  /** Written as CDATA in XML. */
   readonly cdata?: true;
-  /** Where `limit`, `range` or `values` comes from. */
   readonly source: Source;
 };
 
@@ -122,7 +122,7 @@ const callFields: readonly FieldDefinition[] = [
   field('Options', callChannels),
 ];
 
-/** The order is the order on the wire, so that the same request is always the same bytes. */
+/** In wire order, so that a request always has the same bytes. */
 const rest202Fields: readonly FieldDefinition[] = [
   field('Reference', writtenChannels, reference),
   field('WebhookCallbackURL', writtenChannels, { type: 'url' }),
@@ -132,7 +132,7 @@ const rest202Fields: readonly FieldDefinition[] = [
   field('SubAccount', writtenChannels, account),
   field('Department', writtenChannels, account),
   field('ChargeCode', writtenChannels),
-  // Not of interface.md; the one client that was seen calls it Mode. No value is known to be taken.
+  // Not in interface.md; the one observed client calls it Mode.
   field('SendMode', writtenChannels, { wireName: 'Mode', values: [], source: 'observed' }),
   ...emailFields,
   ...smsFields,
@@ -140,7 +140,7 @@ const rest202Fields: readonly FieldDefinition[] = [
   ...faxFields,
 ];
 
-/** Of calls in versions 2.03 and 2.04 (rest-3.00.md, 11.3), which only the service's side reads: 2.02 shows none. */
+/** Calls in versions 2.03 and 2.04 (rest-3.00.md, 11.3). Only the service's side reads them. */
 const laterCallFields: readonly FieldDefinition[] = [
   ...rest202Fields
     .filter(({ channels: of }) => of === writtenChannels)
@@ -148,7 +148,7 @@ const laterCallFields: readonly FieldDefinition[] = [
   ...callFields,
 ];
 
-/** Section 2.8. `SendMode` (section 1) has no place in a sample; its values are observed. */
+/** Section 2.8. No sample contains `SendMode` (section 1). */
 const rest1Fields: readonly FieldDefinition[] = [
   field('Reference', channels, reference),
   field('SendMode', channels, { values: ['Test', 'Normal'], source: 'observed' }),
@@ -164,7 +164,7 @@ const rest1Fields: readonly FieldDefinition[] = [
   ...callFields,
 ];
 
-/** Section 2.10. That `billing_account` is the ChargeCode is an assumption: both say whom the invoice is charged to. */
+/** Section 2.10. Assumption: `billing_account` is the ChargeCode. */
 const soapTtsFields: readonly FieldDefinition[] = [
   field('CallerID', tts, { wireName: 'caller_id' }),
   field('Reference', tts, { ...reference, wireName: 'reference' }),
@@ -200,7 +200,7 @@ for (const [interfaceName, fields] of Object.entries(fieldsByInterface)) {
   }
 }
 
-/** Every name a message field has in any interface and channel. */
+/** Of all interfaces and channels. */
 export const messageFieldNames: readonly string[] = [
   ...new Set(
     Object.values(fieldsByInterface)
@@ -209,12 +209,12 @@ export const messageFieldNames: readonly string[] = [
   ),
 ];
 
-/** Fields a message of this channel may have, in the order of the wire; none when the interface lacks the channel. */
+/** In wire order; none when the interface lacks the channel. */
 export function messageFields(interfaceName: InterfaceName, channel: Channel): readonly FieldDefinition[] {
   return byChannel.get(`${interfaceName} ${channel}`) ?? [];
 }
 
-/** Fields that the service's side reads: those of `messageFields`, and those of calls in the later versions. */
+/** `messageFields`, and those of calls in later versions. */
 export function serviceSideFields(
   interfaceName: InterfaceName,
   channel: Channel,
@@ -229,15 +229,15 @@ export function channelsOf(interfaceName: InterfaceName): readonly Channel[] {
   return channels.filter((channel) => messageFields(interfaceName, channel).length > 0);
 }
 
-/** Whether a message may have `Files` (interface.md, 2.3). */
+/** interface.md, 2.3. */
 export function supportsFiles(interfaceName: InterfaceName, channel: Channel): boolean {
   return writtenChannels.includes(channel) && messageFields(interfaceName, channel).length > 0;
 }
 
-/** Whether a message may have `Keypads` (interface.md, 2.7 and 2.10). */
+/** interface.md, 2.7 and 2.10. */
 export function supportsKeypads(interfaceName: InterfaceName, channel: Channel): boolean {
   return callChannels.includes(channel) && messageFields(interfaceName, channel).length > 0;
 }
 
-/** The buttons a keypad may have (interface.md, 2.7 and section 8). */
+/** interface.md, 2.7 and 8. */
 export const keypadTones: readonly string[] = ['1', '2', '3', '4', '5', '6', '7', '8', '9'];

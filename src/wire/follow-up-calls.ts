@@ -8,16 +8,16 @@ import { parseRest2Path, type Rest2Version } from './rest-2-paths.ts';
 import type { EncodedAnswer, ReceivedRequest, WireCredentials } from './wire-interface.ts';
 
 /**
- * Calls about messages that were sent before, the service's side (observed.md, "Status look-up"; rest-3.00.md, section
- * 11). The status is answered in version 2.02 too, as a capability to probe; the others are those of 2.03 and 2.04. An older
- * call style puts what is asked and the credentials into the body of a `POST`.
+ * Calls about earlier messages, the service's side (observed.md, "Status look-up"; rest-3.00.md, section 11).
+ * Version 2.02 has only the status. In an older call style, parameters and credentials are in the body of a
+ * `POST`.
  */
 
 export const messageActions = ['abort', 'reschedule', 'resubmit', 'pacing'] as const;
 export type MessageAction = (typeof messageActions)[number];
 
 export type FollowUpQuestion =
-  /** `reply` also asks for the recipients' replies. */
+  /** `reply` includes the recipients' replies. */
   | ({ readonly kind: 'status' | 'reply'; readonly messageId: string } & RecordPage)
   | ({ readonly kind: 'received'; readonly period: ReceivedPeriod } & RecordPage)
   | {
@@ -28,7 +28,7 @@ export type FollowUpQuestion =
       readonly numberOfOperators: string;
     };
 
-/** The last minutes, or between two times in the sender's zone (`YYYY-MM-DDTHH:mm`, or with a blank and seconds). */
+/** Minutes back, or two times in the sender's zone (`YYYY-MM-DDTHH:mm`, or with a blank and seconds). */
 export type ReceivedPeriod = {
   readonly timePeriod: string;
   readonly dateFrom: string;
@@ -37,7 +37,7 @@ export type ReceivedPeriod = {
 
 export type FollowUpCall = {
   readonly question: FollowUpQuestion;
-  /** Of the answer: that of `Accept`, or else JSON. */
+  /** Of the answer, from `Accept`; JSON by default. */
   readonly format: Format;
   readonly credentials?: WireCredentials;
 };
@@ -45,7 +45,7 @@ export type FollowUpCall = {
 const defaultRecordsPerPage = 100;
 const maxRecordsPerPage = 1000;
 
-/** Never throws; undefined for what is no such call. */
+/** Never throws; undefined for any other call. */
 export function decodeFollowUpCall({
   method,
   path,
@@ -54,7 +54,7 @@ export function decodeFollowUpCall({
   body,
 }: ReceivedRequest): FollowUpCall | undefined {
   const { version, call } = parseRest2Path(path) ?? {};
-  // A body is read only where it is asked for: those of sends are large.
+  // Bodies of sends are large, so they are not parsed here.
   if (version === undefined || call === undefined || !/^[gs]et\//i.test(call)) return undefined;
   const read = parseJson(body);
   const envelope: JsonObject = isObject(read) ? read : {};
@@ -68,7 +68,7 @@ export function decodeFollowUpCall({
 }
 
 type Call = Pick<ReceivedRequest, 'method'> & {
-  /** The MessageID of the path; empty in the older call style. */
+  /** From the path; empty in the older call style. */
   readonly id: string;
 };
 
@@ -103,12 +103,12 @@ function parseQuestion(
   };
 }
 
-/** With the MessageID in the path by the method of the call; without it by a POST in the older style, if there is one. */
+/** The method fits: with the MessageID in the path, or a POST of the older style. */
 function usesMethodOfCall({ method, id }: Call, by: 'GET' | 'PATCH', hasOlderStyle: boolean): boolean {
   return id === '' ? hasOlderStyle && method === 'POST' : method === by;
 }
 
-/** Names are written with a small letter in a query and with a capital in a body. */
+/** Queries use a small initial, bodies a capital. */
 function textInEitherCase(text: (name: string) => string, name: string): string {
   return text(name) || text(name.charAt(0).toUpperCase() + name.slice(1));
 }
@@ -141,7 +141,7 @@ function decodeSegment(segment: string): string {
   }
 }
 
-/** The answer to an action and to a question for received messages; that for a status is in `message-status.ts`. */
+/** Of actions and received messages; for the status see `message-status.ts`. */
 export type FollowUpAnswer =
   | {
       readonly kind: 'done';
@@ -157,7 +157,7 @@ export type FollowUpAnswer =
     } & RecordPage)
   | { readonly kind: 'refused'; readonly words: readonly string[]; readonly messageId?: string };
 
-/** A message that came in, and the message it answers. */
+/** A received message, and the one it replies to. */
 export type ReceivedRecord = InboundRecord & {
   readonly messageId: string;
   readonly jobNumber: string;

@@ -9,21 +9,19 @@ import type { WireCredentials } from './wire-interface.ts';
 import { isTime } from './wire-values.ts';
 
 /**
- * What interface.md forbids beside leaving something out. The service is said to check presence alone (section 1); this
- * is for a sandbox that is to find the faults of its client. Values that are only observed are not among it: Resolution
- * Fine or 9 RetryAttempts may be right somewhere. Words are those of observed.md where it lists any.
+ * Values that interface.md forbids. The service checks only presence (section 1); the sandbox checks more, to
+ * find faults of a client. Observed rules are left out: another service may accept e.g. Resolution Fine.
+ * Texts are those of observed.md where it has one.
  */
 
-/** Where a message came in, as far as the rules differ. */
 export type MessageOrigin = {
   readonly interface: InterfaceName;
   readonly channel: Channel;
-  /** Of the current interface. */
   readonly version?: Rest2Version;
   readonly format: Format;
 };
 
-/** Every value of a message that the document forbids, in the service's words. @param parts as they were received */
+/** In the service's words. */
 export function forbiddenValues(
   origin: MessageOrigin,
   parts: ReceivedMessage,
@@ -48,7 +46,7 @@ export function forbiddenCredentials(credentials: WireCredentials | undefined): 
 
 const invalidSender = 'Invalid sender format';
 
-/** Section 2.1. Samples of the later versions have hyphens in it; in SOAP it is a header block of another standard. */
+/** Section 2.1. Later versions show hyphens; in SOAP another standard defines it. */
 function messageIdFaults(
   { interface: name, version }: MessageOrigin,
   { messageId }: SendRequest,
@@ -64,10 +62,10 @@ function isLater(version: Rest2Version | undefined): boolean {
   return version !== undefined && version !== 'v2.02';
 }
 
-/** The entries of version 2.02 in XML (2.2 and 2.3). */
+/** Version 2.02 in XML (2.2 and 2.3). */
 const entryNames: Readonly<Record<string, string>> = { Destinations: 'Destination', Files: 'File' };
 
-/** What is no list is passed over, and with it every recipient or file that its sender meant. */
+/** Otherwise the parser would silently ignore all recipients or files of a value that is no list. */
 function listFaults({ interface: name, format }: MessageOrigin, members: JsonObject): readonly string[] {
   if (name === 'soap-tts') return [];
   return ['Destinations', 'Files', 'Keypads'].flatMap((list) => {
@@ -82,7 +80,7 @@ function listFaults({ interface: name, format }: MessageOrigin, members: JsonObj
   });
 }
 
-/** A blank field is one that is not there: published clients send all of them. */
+/** A blank field counts as absent: published clients send all fields. */
 function fieldFaults(origin: MessageOrigin, members: JsonObject): readonly string[] {
   return serviceSideFields(origin.interface, origin.channel).flatMap((definition) => {
     const text = asText(member(members, definition.wireName));
@@ -92,7 +90,6 @@ function fieldFaults(origin: MessageOrigin, members: JsonObject): readonly strin
   });
 }
 
-/** Fields that hold an address of the sender. */
 const senderFields: readonly string[] = ['FromEmail', 'SMTPFrom'];
 
 function fieldFault(
@@ -104,7 +101,7 @@ function fieldFault(
   if (name === 'CallerID' && !isPhoneNumber(text)) return `Invalid ${wireName} format`;
   if (source === 'interface') {
     if (limit !== undefined && text.length > limit) return `${wireName} must be at most ${limit} characters`;
-    // Clients of the later versions were seen to write it in any case.
+    // Clients of later versions write any case.
     const written = isLater(version) ? text.toUpperCase() : text;
     if (values && !values.includes(written)) return `${wireName} must be ${values.join(' or ')}`;
   }
@@ -114,7 +111,7 @@ function fieldFault(
     case 'integer':
       return /^\d{1,9}$/.test(text) ? undefined : `${wireName} must be a whole number`;
     case 'time':
-      // Clients of the later versions were seen to write a blank between date and time.
+      // Clients of later versions write a blank before the time.
       return timeFault(interfaceName, wireName, isLater(version) ? text.replace(' ', 'T') : text);
     case 'zone':
       return isSupportedZone(interfaceName, text) ? undefined : `Invalid ${wireName}`;
@@ -127,7 +124,7 @@ function fieldFault(
   }
 }
 
-/** Sections 2.1 and 2.8; the form of SOAP's times is not shown. */
+/** Sections 2.1 and 2.8; SOAP times are not shown. */
 function timeFault(interfaceName: InterfaceName, wireName: string, text: string): string | undefined {
   switch (interfaceName) {
     case 'rest-2.02':
@@ -146,13 +143,13 @@ function isRest1Time(text: string): boolean {
   return isTime(`${year}-${month}-${day}T${time}`);
 }
 
-/** Earlier versions take Windows zones alone (2.8); for 2.02 "a region name" is documented and Windows zones were seen. */
+/** Earlier versions accept only Windows zones (2.8), 2.02 both (observed). */
 function isSupportedZone(interfaceName: InterfaceName, text: string): boolean {
   if (interfaceName === 'rest-2.02') return isTimeZone(text);
   return windowsZone(text) !== undefined && !/^[A-Za-z]+\//.test(text);
 }
 
-/** A request of which no recipient can be one. Others are taken, and fail one by one. */
+/** Only if no recipient is valid; otherwise invalid ones fail individually. */
 function destinationFaults({ channel, destinations }: SendRequest): readonly string[] {
   const isAddress = channel === 'email' ? isEmailAddress : isPhoneNumber;
   const written = destinations.map(({ Recipient }) => Recipient.trim()).filter((text) => text !== '');
@@ -167,7 +164,7 @@ function fileFaults({ files }: SendRequest): readonly string[] {
   );
 }
 
-/** Buttons are 1 to 9 (section 8); the later versions have 0 too, and so has the service's own wording. */
+/** 1 to 9 (section 8); later versions, and the service's error text, include 0. */
 function keypadFaults({ version }: MessageOrigin, { keypads }: SendRequest): readonly string[] {
   const hasZero = isLater(version);
   return keypads.flatMap(({ Tone, RouteNumber }, index) => {
@@ -187,7 +184,7 @@ function isEmailAddress(text: string): boolean {
   return /^[^\s@]+@[^\s@]+$/.test(text.trim());
 }
 
-/** E.164 or national, with what people put between digits. */
+/** E.164 or national, with the usual separators. */
 function isPhoneNumber(text: string): boolean {
   const digits = text.replaceAll(/[\s().-]/g, '');
   return /^\+?\d{1,15}$/.test(digits);

@@ -5,7 +5,6 @@ import { rest202Json, rest202Xml } from './rest-2.02.ts';
 import { soapTts } from './soap-tts.ts';
 import type { WireInterface } from './wire-interface.ts';
 
-/** The interfaces there are; the one place that knows. */
 export const wireInterfaces: readonly WireInterface[] = [
   rest202Json,
   rest202Xml,
@@ -16,11 +15,7 @@ export const wireInterfaces: readonly WireInterface[] = [
   soapTts,
 ];
 
-/**
- * The interface an account is spoken to in.
- *
- * @throws InputError naming the combinations there are, when this one is not among them.
- */
+/** @throws InputError, with the available combinations, for one that is not available */
 export function wireInterface(name: InterfaceName, format: Format): WireInterface {
   const found = wireInterfaces.find((candidate) => candidate.name === name && candidate.format === format);
   if (found) return found;

@@ -7,8 +7,8 @@ import { isRecipientOnly, type ReceivedMessage, wireFields, wireRecipientOf } fr
 /** `MessageData` as JSON (interface.md, 2.1–2.8). */
 
 /**
- * @param messageId where it stands in `MessageData`; earlier versions have it elsewhere
- * @throws Error for what the interface does not have
+ * @param messageId earlier versions put it elsewhere
+ * @throws Error for anything that the interface does not have
  */
 export function writeMessageData(
   interfaceName: InterfaceName,
@@ -32,7 +32,7 @@ export function writeMessageData(
   return `{${members.filter((text) => text !== '').join()}}`;
 }
 
-/** An object in JSON, without its braces. */
+/** Without the braces. */
 export function jsonMembers(object: object): string {
   return JSON.stringify(object).slice(1, -1);
 }
@@ -42,7 +42,7 @@ function toJsonValue({ type, asText }: FieldDefinition, value: string): string |
   return type === 'integer' && !asText ? Number(value) : value;
 }
 
-/** Version 2.02 writes a destination just as the ledger has it. */
+/** Version 2.02 writes destinations as the ledger stores them. */
 function writeDestinationList(
   interfaceName: InterfaceName,
   { channel, destinations }: OutgoingRequest,
@@ -57,7 +57,6 @@ function writeDestinationList(
   return JSON.stringify(entries);
 }
 
-/** @param messageId where the interface has it */
 export function parseMessageData(data: JsonObject, messageId: unknown): ReceivedMessage {
   return {
     members: data,

@@ -10,11 +10,11 @@ import {
 import type { EncodedAnswer } from './wire-interface.ts';
 
 /**
- * What the service says of a message and its recipients, a page at a time (observed.md, "Status look-up"; rest-3.00.md,
- * 11.4). interface.md does not show it.
+ * The status of a message, in pages of recipients (observed.md, "Status look-up"; rest-3.00.md, 11.4; not in
+ * interface.md).
  */
 
-/** Job states seen. */
+/** Observed. */
 export const messageStates = ['Pending', 'Delayed', 'Completed', 'CreditHold', 'Unknown'] as const;
 export type MessageState = (typeof messageStates)[number];
 
@@ -28,11 +28,11 @@ export type MessageStatus = RecordPage & {
   readonly department?: string;
   readonly reference?: string;
   readonly createdTime: RecordTime;
-  /** When it is to be sent; only of a message that is held back. */
+  /** Of a delayed message. */
   readonly delayedTime?: RecordTime;
-  /** As the sender wrote it, or else the sender's own. */
+  /** As written in the request, or the sender's default. */
   readonly timeZone: string;
-  /** Recipients of the message: all, those that are done, and how it ended for them. */
+  /** Recipients: all, finished, and by result. */
   readonly count: number;
   readonly complete: number;
   readonly success: number;
@@ -41,24 +41,22 @@ export type MessageStatus = RecordPage & {
   readonly recipients: readonly RecipientStatus[];
 };
 
-/** What a recipient's delivery report says too. */
 export type RecipientStatus = {
-  /** `SMS`, `Email`, `Voice`, `Fax`. */
   readonly type: string;
-  /** Position in the message, from 1. */
+  /** From 1. */
   readonly sequence: number;
   readonly destination: string;
   readonly status: string;
   readonly result: string;
   readonly sentTime?: RecordTime;
   readonly price: string;
-  /** The destination's own fields by their names. */
+  /** By the destination's field names. */
   readonly fields: Readonly<Record<string, string>>;
-  /** What the recipient answered; only where replies are asked for. */
+  /** Only if the caller asked for them. */
   readonly replies?: readonly InboundRecord[];
 };
 
-/** A message that came in, as an answer or by itself. */
+/** A reply, or an unsolicited message. */
 export type InboundRecord = {
   readonly receivedId: string;
   readonly receivedTime: RecordTime;
@@ -69,7 +67,7 @@ export type InboundRecord = {
 
 export type StatusAnswer =
   | { readonly kind: 'found'; readonly status: MessageStatus }
-  /** Never heard of, forgotten, or not processed yet. */
+  /** Unknown, deleted, or not processed yet. */
   | { readonly kind: 'unknown'; readonly messageId: string }
   | { readonly kind: 'unauthorized'; readonly words: readonly string[] };
 
@@ -115,7 +113,7 @@ function toMembers(status: MessageStatus): RecordMembers {
   };
 }
 
-/** Of a destination, in the order of the answer. */
+/** In wire order. */
 const destinationMembers: readonly string[] = [
   ...['Attention', 'Company'],
   ...Array.from({ length: 9 }, (_, index) => `Custom${index + 1}`),

@@ -6,11 +6,11 @@ import { isRecipientOnly, type ReceivedMessage, wireFields, wireRecipientOf } fr
 import { cdata, toList, type XmlContent, type XmlElements } from './xml.ts';
 
 /**
- * `MessageData` as XML, without the MessageID. Version 2.02 puts each `Destination` and `File` into `Destinations` and
- * `Files` (interface.md, 2.2 and 2.3); earlier ones repeat `Destinations` and `Files` themselves (4.2).
+ * `MessageData` as XML, without the MessageID. Version 2.02 nests `Destination` and `File` in `Destinations`
+ * and `Files` (interface.md, 2.2 and 2.3); earlier versions repeat the outer elements (4.2).
  */
 
-/** @throws Error for what the interface does not have */
+/** @throws Error for anything that the interface does not have */
 export function toMessageElements(interfaceName: InterfaceName, request: OutgoingRequest): XmlElements {
   const data: Record<string, XmlContent | readonly XmlContent[]> = {};
   for (const { definition, value } of wireFields(interfaceName, request)) {
@@ -44,7 +44,6 @@ function toDestinationElement(
   return isRecipientOnly(destination) ? recipient : { ...elements, Recipient: recipient };
 }
 
-/** @param messageId where the interface has it */
 export function parseMessageElements(data: JsonObject, messageId: unknown): ReceivedMessage {
   return {
     members: data,
@@ -55,7 +54,7 @@ export function parseMessageElements(data: JsonObject, messageId: unknown): Rece
   };
 }
 
-/** The entries of both ways to write a list, whichever it is. */
+/** Reads both ways to write a list. */
 function children(data: JsonObject, list: string, entry: string): readonly unknown[] {
   return toList(member(data, list)).flatMap((element) => {
     if (!isObject(element)) return typeof element === 'string' && element.trim() === '' ? [] : [element];

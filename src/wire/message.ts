@@ -22,15 +22,15 @@ import {
 import { asText, isBlank, isObject, type JsonObject, member } from './json.ts';
 import { fromWireRecipient, fromWireText, toWireRecipient, toWireText } from './wire-values.ts';
 
-/** What is the same in every format: which of a message's parts an interface takes, driven by the field tables. */
+/** What all formats share: the parts that an interface's messages have. */
 
-/** A field and its value as the interface takes it. */
+/** Its value as the interface writes it. */
 export type WireField = { readonly definition: FieldDefinition; readonly value: string };
 
 /**
- * The request-level fields in the order of the tables, whatever the order of `fields`.
+ * In table order.
  *
- * @throws Error for a channel, MessageID, field, value, file or keypad the interface does not have
+ * @throws Error for a channel, MessageID, field, value, file or keypad that the interface does not have
  */
 export function wireFields(interfaceName: InterfaceName, request: OutgoingRequest): readonly WireField[] {
   const { channel, messageId, fields, files, keypads } = request;
@@ -75,11 +75,7 @@ function checkDestination(interfaceName: InterfaceName, destination: Destination
   }
 }
 
-/**
- * A destination's recipient as the interface takes it.
- *
- * @throws Error for a destination field the interface does not have
- */
+/** @throws Error for a destination field that the interface does not have */
 export function wireRecipientOf(
   interfaceName: InterfaceName,
   channel: Channel,
@@ -90,13 +86,13 @@ export function wireRecipientOf(
   return channel === 'email' ? Recipient : toWireRecipient(interfaceName, Recipient);
 }
 
-/** Whether a destination is a recipient and nothing else; earlier versions write such a one as plain text. */
+/** Earlier versions write it as plain text. */
 export function isRecipientOnly(destination: Destination): boolean {
   for (const name in destination) if (name !== 'Recipient') return false;
   return true;
 }
 
-/** Members that are not message fields. Sender and APIKey are credentials: samples put them here, nobody reads them. */
+/** No message fields. Samples put Sender and APIKey here, but no interface reads them here. */
 const reservedMembers: readonly string[] = [
   'MessageID',
   'Destinations',
@@ -107,7 +103,7 @@ const reservedMembers: readonly string[] = [
   '#text',
 ];
 
-/** The parts of a message as they were received, each a list or text of any shape. */
+/** Lists or texts of any shape. */
 export type ReceivedMessage = {
   readonly members: JsonObject;
   readonly messageId: unknown;
@@ -117,9 +113,8 @@ export type ReceivedMessage = {
 };
 
 /**
- * Reads a message as leniently as the service does: it checks that fields are there, not what is in them. What is not
- * a text, number or boolean is left out; a destination without a recipient, a file without a name or data and a keypad
- * without a tone are kept with empty text, so that the required-field checks can name them.
+ * Reads a message as leniently as the service. Values of other types are dropped. Missing recipients, file
+ * names, file data and tones become empty text, which the required-field check names.
  */
 export function parseSendRequest(
   interfaceName: InterfaceName,
@@ -149,7 +144,7 @@ function parseFields(interfaceName: InterfaceName, channel: Channel, members: Js
   return Object.fromEntries(fields);
 }
 
-/** Destination fields by the name they have in JSON and by the one they have in XML. */
+/** By JSON key and by XML element name. */
 const destinationNames: ReadonlyMap<string, DestinationField> = new Map(
   destinationFieldDefinitions.flatMap(({ name, xmlName }) => [
     [name, name],
@@ -157,7 +152,7 @@ const destinationNames: ReadonlyMap<string, DestinationField> = new Map(
   ]),
 );
 
-/** A plain text is a recipient in every version: 2.8 says so of the earlier ones. */
+/** Section 2.8 documents plain text for the earlier versions; it is accepted in all. */
 function parseDestination(interfaceName: InterfaceName, channel: Channel, entry: unknown): Destination[] {
   const toRecipient = (text: string): string =>
     channel === 'email' ? text : fromWireRecipient(interfaceName, text);
@@ -178,7 +173,7 @@ function parseFile(object: JsonObject): AttachedFile {
   return { Name: asText(member(object, 'Name')) ?? '', Data: asText(member(object, 'Data')) ?? '' };
 }
 
-/** What a button does in place of connecting the call; `PlayFile` is what published clients send for audio. */
+/** Button actions without a call. Published clients send `PlayFile` for audio. */
 const playMembers: readonly string[] = ['Play', 'PlayFile', 'PlaySection'];
 
 function parseKeypad(object: JsonObject): Keypad {

@@ -3,12 +3,11 @@ import { replaceUnsupportedCharacters } from './characters.ts';
 import type { EncodedAnswer } from './wire-interface.ts';
 import { buildXml, type XmlElements } from './xml.ts';
 
-/** Answers of the service that hold records: an object in JSON; in XML the children of `root`, a list as in a request. */
+/** Answers that contain records: a JSON object, or children of an XML `root` with nested lists. */
 
-/** Values in the order of the answer; a list holds records of its own. */
+/** In wire order; a list contains further records. */
 export type RecordMembers = { readonly [name: string]: string | number | null | readonly RecordMembers[] };
 
-/** What one record of a list is called in XML. */
 const entryNames: Readonly<Record<string, string>> = {
   Recipients: 'Recipient',
   Messages: 'Message',
@@ -34,14 +33,13 @@ function toElements(members: RecordMembers): XmlElements {
   );
 }
 
-/** A moment as answers write it, `YYYY-MM-DD HH:mm:ss`, in UTC and in the zone of the message. */
+/** `YYYY-MM-DD HH:mm:ss`; `local` in the zone of the message. */
 export type RecordTime = { readonly utc: string; readonly local: string };
 
-/** A page of records that a caller asks for. */
 export type RecordPage = {
   /** From 1 to 1000. */
   readonly recordsPerPage: number;
-  /** The first is 1. */
+  /** From 1. */
   readonly page: number;
 };
 
@@ -50,7 +48,6 @@ export function pageMembers(count: number, { recordsPerPage, page }: RecordPage)
   return { TotalRecords: count, RecordsPerPage: recordsPerPage, PageCount, Page: page };
 }
 
-/** The records of a page. */
 export function recordsOnPage<Entry>(
   records: readonly Entry[],
   { recordsPerPage, page }: RecordPage,

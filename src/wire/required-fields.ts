@@ -5,8 +5,8 @@ import { isLoopbackHttp } from './loopback.ts';
 import type { WireCredentials } from './wire-interface.ts';
 
 /**
- * What the service refuses a request for: "presence of required fields", nothing else (interface.md, sections 3 and 7),
- * in the words seen in one deployment (observed.md, "Rejection texts").
+ * Reasons to refuse a request: only "presence of required fields" (interface.md, 3 and 7), in observed words
+ * (observed.md, "Rejection texts").
  */
 
 const missingBody: Readonly<Record<Channel, string>> = {
@@ -17,10 +17,9 @@ const missingBody: Readonly<Record<Channel, string>> = {
   tts: 'Missing message to people',
 };
 
-/** What is wrong when the body holds no message at all. */
 export const missingMessageData = 'Missing message data';
 
-/** What is missing of credentials that stand in the body (interface.md, section 5), in the service's words. */
+/** For credentials in the body (interface.md, section 5). */
 export function credentialRefusals(credentials: WireCredentials | undefined): readonly string[] {
   if (credentials === undefined || credentials.kind === 'authToken') return [];
   const missingSender = isBlank(credentials.sender) ? ['Missing Sender'] : [];
@@ -29,7 +28,7 @@ export function credentialRefusals(credentials: WireCredentials | undefined): re
   return isBlank(secret) ? [...missingSender, `Missing ${word}`] : missingSender;
 }
 
-/** Every reason to refuse the request, in the service's words; none when it would be accepted. */
+/** In the service's words; empty if the request is acceptable. */
 export function refusals(interfaceName: InterfaceName, request: SendRequest): readonly string[] {
   return [
     ...destinationRefusals(request),
@@ -47,7 +46,7 @@ function destinationRefusals({ destinations }: SendRequest): readonly string[] {
   return [];
 }
 
-/** The rule of interface.md, 2.1; a sandbox on this machine cannot be reached by https, so its own address is taken. */
+/** interface.md, 2.1; a sandbox has no https, so http on this machine is accepted too. */
 function callbackRefusals({ fields }: SendRequest): readonly string[] {
   const url = fields['WebhookCallbackURL'];
   const taken = isBlank(url) || url?.startsWith('https://') || isLoopbackHttp(url);

@@ -16,13 +16,13 @@ import type {
 import { buildXml, parseXml } from './xml.ts';
 
 /**
- * The earlier REST interfaces, versions 1.02 and 1.04 (interface.md, 2.8 and 4.2): one path a format; sender, key,
- * version, type and MessageID in the body around `MessageData`. There is no Authorization header.
+ * REST 1.02 and 1.04 (interface.md, 2.8 and 4.2): one path per format, no Authorization header. Sender, key,
+ * version, type and MessageID are in the body around `MessageData`.
  */
 
 type Version = '1.02' | '1.04';
 
-/** Section 2.8. Samples differ in case, so reading does not mind it. */
+/** Section 2.8. Samples differ in case, so the reader ignores it. */
 const messageTypes: Readonly<Record<Channel, string>> = {
   email: 'Email',
   sms: 'SMS',
@@ -91,7 +91,7 @@ function toXml(name: InterfaceName, envelope: Envelope, request: OutgoingRequest
   return buildXml({ root: { ...envelope, MessageData: toMessageElements(name, request) } });
 }
 
-/** The service's side. Another `APIVersion`, or none, is taken for 1.04. */
+/** The service's side. An unknown or missing `APIVersion` counts as 1.04. */
 export function decodeRest1({ method, path, body }: ReceivedRequest): DecodedSendRequest {
   const format = path === paths.json ? 'json' : path === paths.xml ? 'xml' : undefined;
   if (method !== 'POST' || format === undefined) return { kind: 'other' };

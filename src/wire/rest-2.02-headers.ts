@@ -3,9 +3,8 @@ import { asText, isBlank, type JsonObject, member } from './json.ts';
 import type { Rest2Version } from './rest-2-paths.ts';
 import type { WireCredentials } from './wire-interface.ts';
 
-/** The headers of version 2.02 (interface.md, 4.1), of its requests and its status look-up, in both directions. */
+/** interface.md, 4.1; both directions. */
 
-/** As Content-Type and Accept name it. */
 export function mediaTypeOf(format: Format): string {
   return `application/${format}; encoding='utf-8'`;
 }
@@ -18,22 +17,21 @@ export function authorizationOf(credentials: WireCredentials): string {
   return `Basic ${credentials.authToken}`;
 }
 
-/** The format a Content-Type or Accept header names; the first one, if it names both. */
+/** The first one that the header names. */
 export function formatOf(header: string | readonly string[] | undefined): Format | undefined {
   const found = typeof header === 'string' ? /json|xml/i.exec(header)?.[0].toLowerCase() : undefined;
   return found === 'json' || found === 'xml' ? found : undefined;
 }
 
-/** The token of an Authorization header; undefined where there is none. */
 export function authTokenOf(header: string | readonly string[] | undefined): string | undefined {
   return typeof header === 'string' ? /^Basic +(\S+)\s*$/i.exec(header)?.[1] : undefined;
 }
 
 /**
- * Who asks, as the service's side sees it. Versions 2.03 and 2.04 also take the pair of an older call style from the body
- * (rest-3.00.md, 11.2) where there is no token; in 2.02 its effect is not shown (interface.md, section 5).
+ * On the service's side. Without a token, versions 2.03 and 2.04 read the pair of an older call style from
+ * the body (rest-3.00.md, 11.2); its effect in 2.02 is not shown.
  *
- * @param envelope what the body holds
+ * @param envelope the body
  */
 export function rest2CredentialsOf(
   version: Rest2Version,

@@ -20,8 +20,8 @@ import type {
 import { buildXml, looksLikeXml, parseXmlRoot } from './xml.ts';
 
 /**
- * REST interface v2.02 (interface.md, 4.1): one path a channel, the token in a header, the message in `MessageData`. The
- * account's address says whether 2.03 or 2.04 is spoken instead (`rest-2-paths.ts`).
+ * REST 2.02 (interface.md, 4.1): one path per channel, the token in a header. The account's address can
+ * select 2.03 or 2.04 (`rest-2-paths.ts`).
  */
 
 const name = 'rest-2.02';
@@ -46,7 +46,7 @@ export const rest202Xml: WireInterface = {
   encodeSendRequest: (request, credentials) => encode(request, credentials, 'xml', toXml),
 };
 
-/** Both headers are mandatory for XML (4.1), and recommended for JSON. */
+/** XML requires both headers (4.1), JSON recommends them. */
 function encode(
   request: OutgoingRequest,
   credentials: WireCredentials,
@@ -88,12 +88,12 @@ function toXml(request: OutgoingRequest): string {
   return buildXml({ [rootElements[request.channel]]: { MessageData } });
 }
 
-/** The channels of the later versions; their root elements for calls are not shown. */
+/** The XML root elements of calls are not shown. */
 const laterChannels: readonly Channel[] = [...channels, 'voice', 'tts'];
 
 /**
- * The service's side, of versions 2.02 to 2.04. The body's own beginning says which format it is in where Content-Type
- * does not; the answer is in the format of `Accept`, or else in that of the request.
+ * The service's side, versions 2.02 to 2.04. Without a usable Content-Type the first character decides the
+ * format. The answer has the format of `Accept`, else of the request.
  */
 export function decodeRest202(received: ReceivedRequest): DecodedSendRequest {
   const { method, path, headers, body } = received;
@@ -126,7 +126,10 @@ export function decodeRest202(received: ReceivedRequest): DecodedSendRequest {
   return { kind: 'request', request, forbidden, ...understood };
 }
 
-/** Section 4.1: "In XML requests, `Content-Type` and `Accept` are both mandatory", and each type has its root element. */
+/**
+ * Section 4.1: "In XML requests, `Content-Type` and `Accept` are both mandatory", and each channel has its
+ * root element.
+ */
 function xmlFaults(
   { headers }: ReceivedRequest,
   channel: Channel,

@@ -3,22 +3,19 @@ import type { SendAnswer } from './wire-interface.ts';
 import { looksLikeXml, parseXmlTrimmed } from './xml.ts';
 
 /**
- * The answer to a send request as its sender reads it (interface.md, 2.9, 4.2, 4.3 and 7). JSON or XML, whichever it is:
- * content types are often wrong. A page of a proxy, an empty body or a `Result` of another word is `unreadable`.
+ * Reads the answer to a send request (interface.md, 2.9, 4.2, 4.3 and 7), in JSON or XML whatever its content
+ * type says. A proxy's page, an empty body and an unknown `Result` are `unreadable`.
  */
 
 const maxTexts = 20;
 const maxTextLength = 500;
 
-/**
- * Of version 2.02: `ErrorMessage` (or, in earlier versions, `Message`) as text, list or elements, with or without a
- * MessageID.
- */
+/** Reasons are in `ErrorMessage` or `Message`, as text, list or elements. */
 export function decodeSendAnswer(body: Uint8Array): SendAnswer {
   return parseResult(parse(body), body);
 }
 
-/** Of an earlier REST interface: as 2.02, and `Job <number>` as plain text or JSON text (interface.md, 4.2). */
+/** As 2.02, or `Job <number>` as plain or JSON text (interface.md, 4.2). */
 export function decodeRest1SendAnswer(body: Uint8Array): SendAnswer {
   const content = parse(body);
   const text = looksLikeXml(body) ? undefined : (asText(content) ?? new TextDecoder().decode(body));
@@ -26,9 +23,9 @@ export function decodeRest1SendAnswer(body: Uint8Array): SendAnswer {
 }
 
 /**
- * Of SOAP: `ttsReturn`, or a fault of SOAP 1.1 or 1.2. The format of `ttsReturn` is not shown (4.3): it is read as the
- * forms of the earlier REST interfaces, as the bare word `Success`, and as a refusal that names what is missing or
- * invalid; anything else is `unreadable`, with the text. An answer that is not SOAP at all is read as REST.
+ * Reads `ttsReturn`, or a fault of SOAP 1.1 or 1.2. The format of `ttsReturn` is not shown (4.3): accepted
+ * are the forms of earlier REST versions, `Success`, and what is missing or invalid. An answer without SOAP
+ * is read as REST.
  */
 export function decodeSoapAnswer(body: Uint8Array): SendAnswer {
   const envelope = parse(body);
@@ -46,7 +43,7 @@ function parse(body: Uint8Array): unknown {
   return looksLikeXml(body) ? parseXmlTrimmed(body) : parseJson(body);
 }
 
-/** Members that decide what an answer says; XML gives a repeated one as a list. */
+/** XML turns a repeated member into a list. */
 const decisiveMembers = ['MessageID', 'Result'];
 
 function isContradictory(answer: JsonObject, body: Uint8Array): boolean {
@@ -76,7 +73,7 @@ function parseResult(answer: unknown, body: Uint8Array): SendAnswer {
   }
 }
 
-/** The service's reasons in an answer; bounded in number and length. */
+/** Bounded in number and length. */
 export function wordsIn(answer: JsonObject): readonly string[] {
   const [current, earlier] = ['ErrorMessage', 'Message'].map((name) =>
     truncateTexts(textsIn(member(answer, name))),
@@ -84,7 +81,7 @@ export function wordsIn(answer: JsonObject): readonly string[] {
   return (current?.length ? current : earlier) ?? [];
 }
 
-/** A text, a list of them, or elements that hold them (`<ErrorMessage><string>…</string></ErrorMessage>`). */
+/** A text, a list, or elements (`<ErrorMessage><string>…</string></ErrorMessage>`). */
 function textsIn(value: unknown): readonly (string | undefined)[] {
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   return list.slice(0, maxTexts).flatMap((entry) => {
@@ -102,7 +99,7 @@ function truncateTexts(words: readonly (string | undefined)[]): readonly string[
     .map((text) => text.slice(0, maxTextLength));
 }
 
-/** `Job <number>`; letters are taken in it, but `Job failed` is no number. */
+/** May contain letters, but `Job failed` is no number. */
 function parseJobNumber(text: string): SendAnswer | undefined {
   const jobNumber = /^\s*Job\s+#?((?=[A-Z]*\d)[0-9A-Z]{1,40})\s*$/i.exec(text)?.[1];
   return jobNumber === undefined ? undefined : { kind: 'unnamed_success', jobNumber };

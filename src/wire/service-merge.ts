@@ -5,15 +5,15 @@ import {
   type InterfaceName,
 } from '../domain/message.ts';
 
-/** The service's merging: into which field, and which destination fields it can put there. */
+/** The field into which the service merges, and what it merges. */
 export type ServiceMerge = {
   readonly field: string;
   readonly destinationFields: readonly DestinationField[];
 };
 
 /**
- * What the service merges by itself: destination fields into the text of an SMS (interface.md, 2.2 and 2.5). Earlier
- * versions do not say that they merge, so there nothing is left to the service but its own placeholders.
+ * Destination fields into the text of an SMS (interface.md, 2.2 and 2.5). Earlier versions do not document
+ * it.
  */
 export function mergedByService(interfaceName: InterfaceName, channel: Channel): ServiceMerge | undefined {
   if (channel !== 'sms') return undefined;
@@ -21,7 +21,7 @@ export function mergedByService(interfaceName: InterfaceName, channel: Channel):
   return { field: 'Message', destinationFields: fields.filter((name) => name !== 'Recipient') };
 }
 
-/** Placeholders that the service fills by itself, SMS only (interface.md, 2.5). `name` is what the brackets hold. */
+/** SMS only (interface.md, 2.5). @param name the text in the brackets */
 export function isServicePlaceholder(channel: Channel, name: string): boolean {
   if (channel !== 'sms') return false;
   return /^File[1-9]\d*$/.test(name) || /^reply$/i.test(name) || name === 'STOP' || name.startsWith('Link:');

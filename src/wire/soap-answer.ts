@@ -3,14 +3,14 @@ import type { EncodedAnswer, OutgoingAnswer } from './wire-interface.ts';
 import { buildXmlWithAttributes, type XmlElements } from './xml.ts';
 
 /**
- * The SOAP envelope (version 1.1, as "SOAP over HTTP" with a SOAP action is; interface.md, 4.3), and the answers in it.
- * The namespace of the operation is not shown; it is written here and passed over in reading.
+ * The SOAP 1.1 envelope (interface.md, 4.3). The namespace of the operation is not shown, so readers ignore
+ * it.
  */
 
 export const soapNamespace = 'http://schemas.xmlsoap.org/soap/envelope/';
 export const ttsNamespace = 'urn:SendTTSService';
 
-/** A SOAP 1.1 document. @throws Error for text that XML cannot carry */
+/** @throws Error for text that XML cannot carry */
 export function soapEnvelope(header: XmlElements | undefined, body: XmlElements): string {
   return buildXmlWithAttributes({
     'soap:Envelope': {
@@ -23,8 +23,8 @@ export function soapEnvelope(header: XmlElements | undefined, body: XmlElements)
 }
 
 /**
- * The format of `ttsReturn` is not shown: it names the job, as the plain form of the earlier interfaces does (4.2). What
- * REST answers with 400 is a fault of the sender, which SOAP over HTTP sends with status 500.
+ * The format of `ttsReturn` is not shown; it names the job number as in earlier interfaces (4.2). A refusal
+ * is a sender fault, which SOAP over HTTP sends with status 500.
  */
 export function encodeSoapAnswer(answer: OutgoingAnswer): EncodedAnswer {
   switch (answer.kind) {

@@ -24,12 +24,12 @@ import type {
 } from './wire-interface.ts';
 import { parseXml } from './xml.ts';
 
-/** Text-to-speech by SOAP (interface.md, 2.10 and 4.3): document, literal, one operation, `send_tts`. */
+/** Text-to-speech over SOAP (interface.md, 2.10 and 4.3): document/literal, one operation. */
 
 const name = 'soap-tts';
 export const soapAction = 'SendTTSService#send_tts';
 
-/** Every part of the request in the order of 2.10. All are texts; `csv_file` is base64. */
+/** In the order of 2.10. All are text; `csv_file` is base64. */
 export const soapParts: readonly string[] = [
   'sender',
   'token',
@@ -56,9 +56,9 @@ export const soapParts: readonly string[] = [
 /**
  * The account's address is the endpoint itself, so the path is empty.
  *
- * The request has no part for a MessageID. It travels in the header block that WS-Addressing has for it, which a server
- * that does not know it passes over; `reference` is the campaign's Reference, or the MessageID where there is none, so
- * that an operator can find the request in the service's own lists.
+ * The request has no part for a MessageID, so it travels in the WS-Addressing header block, which other
+ * servers ignore. `reference` is the campaign's Reference, else the MessageID, so that an operator finds the
+ * request in the service's lists.
  */
 export const soapTts: WireInterface = {
   name,
@@ -105,8 +105,8 @@ function toParts(request: OutgoingRequest, credentials: WireCredentials): Readon
 }
 
 /**
- * Bare numbers are a list in `phone_numbers`; with other destination fields they are a CSV file with a header line in
- * `csv_file`. Neither's format is shown. An empty field is the same as an absent one there.
+ * Numbers alone are a list; with other destination fields they become CSV with a header line, where empty and
+ * absent are equal. Neither format is shown.
  */
 function toPhoneList(request: OutgoingRequest): Readonly<Record<string, string>> {
   const destinations = listDestinations(request.destinations);
@@ -120,7 +120,7 @@ function toPhoneList(request: OutgoingRequest): Readonly<Record<string, string>>
   return { csv_file: Buffer.from(csv).toString('base64') };
 }
 
-/** The service's side: a POST outside of the REST paths that looks like SOAP, by its action or its content type. */
+/** The service's side: a POST outside the REST paths with a SOAP action or an XML content type. */
 export function decodeSoapTts({ method, path, headers, body }: ReceivedRequest): DecodedSendRequest {
   const isSoap = headers['soapaction'] !== undefined || /xml/i.test(String(headers['content-type']));
   if (method !== 'POST' || path.startsWith('/api/') || !isSoap) return { kind: 'other' };
@@ -130,7 +130,7 @@ export function decodeSoapTts({ method, path, headers, body }: ReceivedRequest):
   const text = (part: string): string => (isObject(operation) ? (asText(member(operation, part)) ?? '') : '');
   const understood: RequestContext = {
     interface: name,
-    // SOAP has no version; its reports come as those of the latest of the interfaces of its age.
+    // SOAP has no version, so its delivery reports name the latest interface of its generation.
     version: 'v1.04',
     format: 'xml',
     answer: { interface: name, format: 'xml', channel: 'tts' },
@@ -156,7 +156,7 @@ function child(value: unknown, childName: string): unknown {
   return isObject(value) ? member(value, childName) : undefined;
 }
 
-/** Parts that are no message fields; nor is a `reference` that only repeats the MessageID. */
+/** Drops a `reference` that only repeats the MessageID. */
 function messageParts(operation: JsonObject, messageId: string | undefined): JsonObject {
   return Object.fromEntries(
     Object.entries(operation).filter(
@@ -171,7 +171,7 @@ function parsePhoneNumbers(list: string): readonly string[] {
   return list.split(/[\s,;]+/).filter((entry) => entry !== '');
 }
 
-/** With a header line that names `Recipient`, or else with the number in the first column. */
+/** Without a header line that contains `Recipient`, the number is in the first column. */
 function parseCsvDestinations(base64: string): readonly unknown[] {
   const text = Buffer.from(base64, 'base64').toString('utf8');
   try {

@@ -4,8 +4,8 @@ import type { EncodedAnswer, ReceivedRequest } from './wire-interface.ts';
 import { buildXmlWithAttributes, type XmlElements } from './xml.ts';
 
 /**
- * The description of the SOAP interface (interface.md, 2.10 and 4.3) as a WSDL 1.1 document, which SOAP toolkits make
- * their clients and servers from: document, literal, one operation.
+ * WSDL 1.1 of the SOAP interface (interface.md, 2.10 and 4.3), from which toolkits generate clients and
+ * servers.
  */
 
 const schemaNamespace = 'http://www.w3.org/2001/XMLSchema';
@@ -14,14 +14,14 @@ const wsdlSoapNamespace = 'http://schemas.xmlsoap.org/wsdl/soap/';
 const soapOverHttp = 'http://schemas.xmlsoap.org/soap/http';
 const operation = 'send_tts';
 
-/** Where somebody asks for the description: `?wsdl` after any path that SOAP is taken at. Undefined for all else. */
+/** `?wsdl` after any path that accepts SOAP; undefined for other requests. */
 export function decodeWsdlRequest(received: ReceivedRequest): { readonly address: string } | undefined {
   const { method, path, query, headers } = received;
   if (method !== 'GET' || path.startsWith('/api/') || !/^wsdl(?![^=&])/i.test(query)) return undefined;
   return { address: requestedAddress(headers['host'], path) };
 }
 
-/** The Host header is anybody's text: what is no host name with a port is taken for this machine. */
+/** Replaces a Host header that is no host name with this machine. */
 function requestedAddress(host: string | readonly string[] | undefined, path: string): string {
   const isHost = typeof host === 'string' && /^([\w.-]+|\[[\da-f:.]+\])(:\d{1,5})?$/i.test(host);
   const url = (isHost ? URL.parse(`http://${host}`) : null) ?? new URL('http://localhost');
@@ -73,7 +73,7 @@ function schema(): XmlElements {
   };
 }
 
-/** An element that holds each of these once or not at all, in this order. */
+/** Each part at most once, in this order. */
 function elementOf(name: string, parts: readonly string[]): XmlElements {
   const children = parts.map((part) => ({
     '@name': part,

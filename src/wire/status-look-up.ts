@@ -7,13 +7,13 @@ import type { StatusLookUp, StatusLookUpAnswer, StatusLookUpPage } from './wire-
 import { parseMembers } from './xml.ts';
 
 /**
- * The status look-up (observed.md, "Status look-up") as its asker sees it; `message-status.ts` is the service's side. What is
- * asked is only whether the service has a message, so the smallest page of its recipients will do.
+ * The caller's side (observed.md, "Status look-up"). It asks only whether the service has the message, so it
+ * requests the smallest page of recipients.
  */
 
 const pathPrefix = `${rest2Prefix}/get/status/`;
 
-/** Of version 2.02, answered in this format. The headers are those of a send. */
+/** Version 2.02, with the headers of a send. */
 export function createStatusLookUp(format: Format): StatusLookUp {
   return {
     encode: (messageId, credentials, page) => ({
@@ -30,10 +30,10 @@ export function createStatusLookUp(format: Format): StatusLookUp {
   };
 }
 
-/** The most of a page that was seen. */
+/** The largest observed page. */
 const recordsPerPage = 100;
 
-/** In JSON a list, in XML elements of a list's element. */
+/** In JSON a list, in XML child elements. */
 function decodeRecipients(body: Uint8Array): StatusLookUpPage {
   const answer = parseMembers(body) ?? {};
   const listed = member(answer, 'Recipients');
@@ -54,7 +54,7 @@ function textMembers(members: JsonObject): Record<string, string> {
   );
 }
 
-/** In JSON or XML, whichever it is: content types are often wrong. */
+/** JSON or XML, whatever the content type. */
 function decode(body: Uint8Array): StatusLookUpAnswer {
   if (body.byteLength === 0) return { kind: 'unreadable', why: 'the answer is empty' };
   const answer = parseMembers(body);

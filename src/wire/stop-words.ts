@@ -1,9 +1,9 @@
-/** Longer than any stop word with what may stand around it; bounds the work on a text of any size. */
+/** Bounds the work on long texts. */
 const maxCharacters = 200;
 
 /**
- * Whether a message that came in says "no more", and nothing else: the whole message, in any case, without the white space
- * around it and the punctuation at its end; white space within counts as one blank.
+ * Whether a message is a stop word and nothing else. Ignores case, surrounding white space and final
+ * punctuation.
  */
 export function isStopWord(text: string, words: readonly string[]): boolean {
   const message = normalise(text);

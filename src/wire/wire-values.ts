@@ -4,12 +4,12 @@ import type { FieldDefinition } from './fields.ts';
 import { isTimeZone, regionOf, windowsZone } from './time-zone.ts';
 
 /**
- * Values of the domain (text, ISO 8601 times, region names) into what an interface takes, and back. Version 2.02 takes
- * them as they are; earlier ones write `dd/mm/yyyy HH:mm` and Windows zones (interface.md, 2.8). The formats of the
- * SOAP times are not shown; they are taken for those of the interfaces of its age.
+ * Converts domain values (text, ISO 8601 times, region names) to an interface's form, and back. Earlier
+ * versions write `dd/mm/yyyy HH:mm` and Windows zones (interface.md, 2.8). SOAP times are not shown; they are
+ * assumed to be the same.
  */
 
-/** What is wrong with a value for this interface ("expected …, got …."); undefined when nothing is. */
+/** @returns "expected …, got …."; undefined if the value is valid */
 export function wireValueError(
   interfaceName: InterfaceName,
   { type }: FieldDefinition,
@@ -49,14 +49,14 @@ function zoneError(interfaceName: InterfaceName, value: string): string | undefi
   return undefined;
 }
 
-/** `YYYY-MM-DDTHH:mm` or `YYYY-MM-DDTHH:mm:ss`, of a day that exists. */
+/** `YYYY-MM-DDTHH:mm` or `YYYY-MM-DDTHH:mm:ss`, on an existing day. */
 export function isTime(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?$/.test(text)) return false;
   const milliseconds = Date.parse(`${text}Z`);
   return !Number.isNaN(milliseconds) && new Date(milliseconds).toISOString().startsWith(text);
 }
 
-/** A value as the interface takes it, still as text. @throws Error for a value that `wireValueError` finds fault with */
+/** @throws Error for a value with a `wireValueError` */
 export function toWireText(interfaceName: InterfaceName, field: FieldDefinition, value: string): string {
   const wrong = wireValueError(interfaceName, field, value);
   if (wrong !== undefined) throw new Error(`${field.name}: ${wrong}`);
@@ -78,12 +78,12 @@ export function toWireText(interfaceName: InterfaceName, field: FieldDefinition,
   }
 }
 
-/** A value of a closed list in the capitals that the list has: campaigns may write `json` for `JSON`. */
+/** Campaigns may write `json` for `JSON`. */
 function toDocumentedCase({ values }: FieldDefinition, value: string): string {
   return values?.find((known) => known.toLowerCase() === value.toLowerCase()) ?? value;
 }
 
-/** A value as it was received, as the domain has it; what cannot be read stays as it came. */
+/** An unreadable value stays unchanged. */
 export function fromWireText(interfaceName: InterfaceName, field: FieldDefinition, text: string): string {
   if (interfaceName === 'rest-2.02') return text;
   switch (field.type) {
@@ -103,9 +103,9 @@ export function fromWireText(interfaceName: InterfaceName, field: FieldDefinitio
 export const internationalNumber = /^[1-9]\d{6,14}$/;
 
 /**
- * A telephone number as the interface takes it: earlier versions are shown numbers "without a leading plus sign" (2.8).
+ * Earlier versions write numbers "without a leading plus sign" (2.8).
  *
- * @throws Error where the number would not be the same when it is read back
+ * @throws Error if the number could not be read back unchanged
  */
 export function toWireRecipient(interfaceName: InterfaceName, recipient: string): string {
   if (interfaceName === 'rest-2.02') return recipient;
@@ -116,7 +116,6 @@ export function toWireRecipient(interfaceName: InterfaceName, recipient: string)
   return number;
 }
 
-/** The reverse: a number in international form without its plus sign gets it back. */
 export function fromWireRecipient(interfaceName: InterfaceName, recipient: string): string {
   return interfaceName !== 'rest-2.02' && internationalNumber.test(recipient) ? `+${recipient}` : recipient;
 }

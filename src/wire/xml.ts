@@ -4,16 +4,16 @@ import { firstUnsupportedCharacter } from './characters.ts';
 import { isObject, type JsonObject, parseJson } from './json.ts';
 
 /**
- * XML by fast-xml-parser, in both directions. Every value is text (`0012345`, `true`) and comes out of the reader as it
- * went into the writer: attributes and namespaces are passed over on the way in, and a document type is refused,
- * because that is where entities come from. Sizes are capped by whoever receives the bytes, depth here.
+ * Reads and writes XML. Every value is text (`0012345`, `true`) and survives a round trip. The reader ignores
+ * attributes and namespaces, and refuses a document type, the source of entities. Callers limit the size;
+ * this file limits the depth.
  */
 
 const maxDepth = 32;
 
-/** XML's own five names and numeric references; what could only come from a document type, or is no character, throws. */
+/** Refuses entities other than XML's five, and references to non-characters. */
 class StrictEntities extends EntityDecoder {
-  /** Called where the parser meets a document type. */
+  /** Called when the parser meets a document type. */
   override addInputEntities(): void {
     throw new Error('a document type');
   }
@@ -25,10 +25,10 @@ class StrictEntities extends EntityDecoder {
   }
 }
 
-/** To U+0000–U+001F but for tab, line feed and carriage return. */
+/** To U+0000–U+001F except tab, line feed and carriage return. */
 const controlReference = /&#0*(?:[0-8]|1[124-9]|2\d|3[01]);|&#x0*(?:[0-8bcef]|1[\da-f]);/i;
 
-/** To U+D800–U+DFFF, which the decoder would drop without a word. */
+/** To U+D800–U+DFFF, which the decoder would silently drop. */
 const surrogateReference =
   /&#0*(?:5529[6-9]|55[3-9]\d\d|56\d{3}|57[0-2]\d\d|573[0-3]\d|5734[0-3]);|&#x0*d[89a-f][\da-f]{2};/i;
 
@@ -44,31 +44,31 @@ const parser = new XMLParser({
   transformTagName: refuseMarkup,
 });
 
-/** `<!x>` is no element; the parser takes it for one. */
+/** The parser takes `<!x>` for an element. */
 function refuseMarkup(name: string): string {
   if (name.startsWith('!')) throw new Error('markup that is no element');
   return name;
 }
 
-/** White space, and the bytes of a byte order mark. */
+/** With the bytes of a byte order mark. */
 const blankBytes: readonly number[] = [...Buffer.from(' \t\r\n\uFEFF')];
 
-/** Whether a body is to be read as XML: by its first character, for content types are often wrong. */
+/** By the first character; content types are often wrong. */
 export function looksLikeXml(body: Uint8Array): boolean {
   return body.find((byte) => !blankBytes.includes(byte)) === '<'.charCodeAt(0);
 }
 
 /**
- * What the root element holds: its text, or its children by name; a repeated element is a list. Texts are exact; beside
- * children there may be white space under `#text`.
+ * The root element's text, or its children by name, with a list for a repeated element. Texts are exact;
+ * beside children, white space may stand under `#text`.
  *
- * @returns undefined when the bytes are not well-formed XML, or have a document type
+ * @returns undefined for bytes that are not well-formed XML, or have a document type
  */
 export function parseXml(body: Uint8Array): unknown {
   return parseXmlRoot(body)?.content;
 }
 
-/** As `parseXml`, with the name of the root element, without its prefix. */
+/** With the root element's name, without prefix. */
 export function parseXmlRoot(body: Uint8Array): XmlRoot | undefined {
   const text = decodeXml(body);
   return text === undefined ? undefined : parseText(text);
@@ -86,12 +86,12 @@ function parseText(text: string): XmlRoot | undefined {
     const [root] = roots;
     return root === undefined || roots.length > 1 ? undefined : { name: root[0], content: root[1] };
   } catch {
-    // A document type, names that would pollute a prototype, nesting too deep.
+    // A document type, a name that would pollute a prototype, or too deep nesting.
     return undefined;
   }
 }
 
-/** In the encoding that the declaration names, or else UTF-8; undefined for bytes that are not. */
+/** By the declared encoding, else UTF-8; undefined for invalid bytes. */
 export function decodeXml(body: Uint8Array): string | undefined {
   const declaration = new TextDecoder('latin1').decode(body.subarray(0, 100));
   const encoding = /^<\?xml[^>]*?\bencoding\s*=\s*["']([\w.:-]+)["']/.exec(declaration)?.[1];
@@ -102,12 +102,11 @@ export function decodeXml(body: Uint8Array): string | undefined {
   }
 }
 
-/** As `parseXml`, without white space around texts: for answers and reports, in which nobody means it. */
+/** Without white space around texts, which has no meaning in answers and reports. */
 export function parseXmlTrimmed(body: Uint8Array): unknown {
   return trimTexts(parseXml(body));
 }
 
-/** As `parseXmlTrimmed`, of text. */
 export function parseXmlText(text: string): unknown {
   return trimTexts(parseText(text)?.content);
 }
@@ -120,22 +119,21 @@ function trimTexts(value: unknown): unknown {
   return Object.fromEntries(children.filter(([name, child]) => name !== '#text' || child !== ''));
 }
 
-/** The members of an object in JSON, or the children of the root in XML, whichever the body is; else undefined. */
+/** Of a JSON object or an XML root, by the first character. */
 export function parseMembers(body: Uint8Array): JsonObject | undefined {
   const content = looksLikeXml(body) ? parseXmlTrimmed(body) : parseJson(body);
   return isObject(content) ? content : undefined;
 }
 
-/** An element's content: text, CDATA, children by name; a list stands for a repeated element. */
+/** A list repeats an element. */
 export type XmlContent = string | Cdata | XmlElements;
 export type XmlElements = { readonly [name: string]: XmlContent | readonly XmlContent[] };
 type Cdata = { readonly '#cdata': string };
 
-/** How fast-xml-parser is asked to write. */
 export const xmlBuilderOptions = {
   cdataPropName: '#cdata',
   jPath: false,
-  // A reader turns a bare carriage return into a line feed, so it has to be a reference.
+  // XML readers turn a bare carriage return into a line feed, so it is written as a reference.
   entities: [
     { regex: /&/g, val: '&amp;' },
     { regex: /</g, val: '&lt;' },
@@ -153,7 +151,7 @@ const attributeBuilder = new XMLBuilder({
 
 const declaration = '<?xml version="1.0" encoding="UTF-8"?>';
 
-/** A document with one root element. @throws Error for text that XML cannot carry (`characters.ts`) */
+/** @throws Error for text that XML cannot carry (`characters.ts`) */
 export function buildXml(root: XmlElements): string {
   return toDocument(builder.build(root));
 }
@@ -170,14 +168,14 @@ function toDocument(xml: string): string {
 }
 
 /**
- * Text as CDATA: what is in it needs no escapes, and a `]]>` is split over two sections. A carriage return can only be
- * written outside, so text that has one is written as ordinary text.
+ * The writer splits `]]>` over two sections. CDATA cannot carry a carriage return, so such text is escaped
+ * instead.
  */
 export function cdata(text: string): XmlContent {
   return text === '' || text.includes('\r') ? text : { '#cdata': text };
 }
 
-/** An element that may be absent, there once or repeated, as a list. */
+/** Normalises an absent, single or repeated element. */
 export function toList(value: unknown): readonly unknown[] {
   if (value === undefined) return [];
   return Array.isArray(value) ? value : [value];
