@@ -1,5 +1,5 @@
 import type { Account } from '../gateway/account.ts';
-import { readAccount } from '../gateway/accounts.ts';
+import { readAccount } from '../gateway/read-account.ts';
 import { accountsPath, readText } from './definition-files.ts';
 import type { Settings } from './settings.ts';
 

@@ -1,6 +1,6 @@
 import type { RateLimits } from '../domain/rates.ts';
 import { readYaml } from '../platform/yaml.ts';
-import { accountsSchema } from './accounts.ts';
+import { accountsSchema } from './accounts-schema.ts';
 
 /** No `${NAME}` of it needs to be set. @throws InputError for a faulty file */
 export function readAccountLimits(source: string, file: string): ReadonlyMap<string, RateLimits> {

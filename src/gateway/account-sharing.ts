@@ -1,6 +1,6 @@
 import type { AccountShare, AccountSharing } from '../domain/account-sharing.ts';
 import { readYaml } from '../platform/yaml.ts';
-import { accountsSchema } from './accounts.ts';
+import { accountsSchema } from './accounts-schema.ts';
 import { suppressionAccountOf } from './sharing-rules.ts';
 
 /** What the accounts of a file share. No name needs to be set for it. @throws InputError for a faulty file */

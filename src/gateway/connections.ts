@@ -4,112 +4,52 @@ import type { Answer, Evidence } from './evidence.ts';
 import { type ExchangeLimits, exchange } from './exchange.ts';
 
 /**
- * What an answer says of the connection it came on. `keep`: the answer is certainly to our request, so the next request
- * may follow. `close`: something is wrong. `prove`: the answer counts only if no other answer is on its way; `isOtherAnswer`
- * tells whether what came next was one.
+ * What an answer means for its connection. `keep`: it certainly answers our request, so the connection can carry
+ * the next one. `close`: something is wrong. `prove`: the answer counts only if no other one follows.
  */
 export type Trust =
   | { readonly kind: 'keep' }
   | { readonly kind: 'close' }
   | { readonly kind: 'prove'; readonly isOtherAnswer: (next: Answer) => boolean };
 
-/** Asked behind an answer that has to be proved. */
-const maxProbes = 3;
-
 export type Connections = {
   /**
-   * One exchange, on a connection that carries no other meanwhile. Never rejects, never sends twice.
+   * Makes one exchange, alone on its connection. Never rejects, never sends twice.
    *
-   * @param assessTrust is asked of a whole answer; anything but `keep` ends the connection
-   * @param signal ends the exchange where it stands
+   * @param assessTrust of a whole answer; anything but `keep` ends the connection
+   * @param signal aborts the exchange
    */
   readonly exchange: (
     request: EncodedSendRequest | EncodedLookUp,
     assessTrust: (answer: Answer) => Trust,
     signal?: AbortSignal,
   ) => Promise<Evidence>;
-  /** Lets exchanges under way finish, then closes the connections. */
+  /** Waits for exchanges in flight, then closes the connections. */
   readonly close: () => Promise<void>;
 };
 
-/** `exchanges`: how many exchanges the connection that stands now has carried. */
-type Connection = { client: Client; exchanges: number };
+export type ConnectionLimits = ExchangeLimits & {
+  /** Milliseconds. */
+  readonly connect: number;
+};
 
 /**
- * Connections to the service, each used by one exchange at a time and handed to the next only while every answer on it
- * was certainly the answer to its own request. HTTP/1.1 has nothing but the order to tell by: after one answer too many,
- * each following request would get the answer to the one before it.
+ * Each connection carries one exchange at a time, and is reused only while every answer on it certainly belonged to
+ * its own request. HTTP/1.1 matches answers only by order: after one surplus answer, each request would get the
+ * answer to the one before it.
  *
- * @param limits with `connect`: how long connecting may take; milliseconds
- * @param maxConnections connections at once
- * @param probePath a path that anybody may look at
+ * @param probePath a path that can be requested without effect
  */
 export function openConnections(
   url: URL,
-  limits: ExchangeLimits & { readonly connect: number },
+  limits: ConnectionLimits,
   maxConnections: number,
   probePath: string,
 ): Connections {
-  const connections: Connection[] = [];
-  const idle: Connection[] = [];
-  const waiting: ((line: Connection) => void)[] = [];
+  const pool = createPool(maxConnections, () => openConnection(url, limits));
+  const provesOrder = createOrderProof(limits, probePath);
   const inFlight = new Set<Promise<Evidence>>();
   let closed = false;
-  /** Whether the service was seen to say `close` when it is asked to: then one question is enough. */
-  let honoursClose = false;
-
-  const openClient = (): Client =>
-    new Client(url.origin, {
-      // With more at a time, undici moves requests from a lost connection to another.
-      pipelining: 1,
-      // undici speaks HTTP/2 by default and there sends a refused or unprocessed request again by itself, POST included.
-      allowH2: false,
-      connect: { timeout: limits.connect },
-    });
-
-  function openConnection(): Connection {
-    const connection = { client: openClient(), exchanges: 0 };
-    connections.push(connection);
-    resetCountOnConnect(connection);
-    return connection;
-  }
-
-  function resetCountOnConnect(connection: Connection): void {
-    connection.client.on('connect', () => {
-      connection.exchanges = 0;
-    });
-  }
-
-  function acquire(): Connection | Promise<Connection> {
-    if (connections.length < maxConnections) return openConnection();
-    return new Promise((resolve) => waiting.push(resolve));
-  }
-
-  function release(connection: Connection): void {
-    const next = waiting.shift();
-    if (next) next(connection);
-    else idle.push(connection);
-  }
-
-  /**
-   * Whether the last answer on this connection was the last request's. Harmless requests follow, and the last of them asks
-   * the service to close: it answers what is still unanswered first, and says `close` with its last answer only (RFC 9112,
-   * 9.6). A service that does not say so has to answer several of them as they would be answered by themselves.
-   */
-  async function provesOrder(
-    connection: Connection,
-    isOtherAnswer: (next: Answer) => boolean,
-  ): Promise<boolean> {
-    const { exchanges } = connection;
-    const probe = { method: 'GET', path: probePath, headers: {} } as const;
-    for (let probesLeft = honoursClose ? 1 : maxProbes; probesLeft > 0; probesLeft--) {
-      const next = await exchange(connection.client, probe, limits, undefined, probesLeft === 1);
-      if (next.kind !== 'answer' || connection.exchanges !== exchanges || isOtherAnswer(next)) return false;
-      if (probesLeft === 1) honoursClose = next.closing === true;
-      if (next.closing) break;
-    }
-    return true;
-  }
 
   async function exchangeOn(
     connection: Connection,
@@ -121,32 +61,30 @@ export function openConnections(
     connection.exchanges++;
     const trust = assessTrust(evidence);
     if (trust.kind === 'keep') return evidence;
-    // A service that says `close` processes nothing after what it says it to, so it has not taken a later request.
+    // After `close` a service processes nothing more, so it has not accepted a later request.
     const isProven =
       trust.kind === 'close' ||
       isFirst ||
       evidence.closing ||
       (await provesOrder(connection, trust.isOtherAnswer));
-    void connection.client.destroy();
-    connection.client = openClient();
-    resetCountOnConnect(connection);
+    reopenConnection(connection, url, limits);
     return isProven ? evidence : { ...evidence, unproven: true };
   }
 
   async function exchangeInTurn(...parameters: Parameters<Connections['exchange']>): Promise<Evidence> {
-    const connection = idle.pop() ?? (await acquire());
+    const connection = await pool.acquire();
     try {
       return await exchangeOn(connection, ...parameters);
     } finally {
-      // Not in this turn: what has already arrived behind the answer, or the end of the connection, is read first.
-      setImmediate(release, connection);
+      // In a later turn, so that bytes or a disconnect that have already arrived after the answer are read first.
+      setImmediate(pool.release, connection);
     }
   }
 
   return {
-    async exchange(...asked) {
+    async exchange(...parameters) {
       if (closed) return { kind: 'not_sent', error: 'the gateway is closed' };
-      const exchanging = exchangeInTurn(...asked);
+      const exchanging = exchangeInTurn(...parameters);
       inFlight.add(exchanging);
       try {
         return await exchanging;
@@ -157,7 +95,94 @@ export function openConnections(
     async close() {
       closed = true;
       await Promise.all(inFlight);
-      await Promise.all(connections.map(({ client }) => client.close()));
+      await Promise.all(pool.connections.map(({ client }) => client.close()));
     },
+  };
+}
+
+/** `exchanges`: how many the present connection of the client has carried. */
+type Connection = { client: Client; exchanges: number };
+
+function openConnection(url: URL, limits: ConnectionLimits): Connection {
+  const client = openClient(url, limits);
+  const connection = { client, exchanges: 0 };
+  resetCountOnConnect(connection);
+  return connection;
+}
+
+/** Replaces the client of a connection that must not be used again. */
+function reopenConnection(connection: Connection, url: URL, limits: ConnectionLimits): void {
+  void connection.client.destroy();
+  connection.client = openClient(url, limits);
+  resetCountOnConnect(connection);
+}
+
+function openClient(url: URL, limits: ConnectionLimits): Client {
+  return new Client(url.origin, {
+    // With more at a time, undici moves requests from a lost connection to another one.
+    pipelining: 1,
+    // Over HTTP/2, its default, undici resends refused and unprocessed requests by itself, POST included.
+    allowH2: false,
+    connect: { timeout: limits.connect },
+  });
+}
+
+function resetCountOnConnect(connection: Connection): void {
+  connection.client.on('connect', () => {
+    connection.exchanges = 0;
+  });
+}
+
+type Pool = {
+  readonly connections: readonly Connection[];
+  readonly acquire: () => Connection | Promise<Connection>;
+  readonly release: (connection: Connection) => void;
+};
+
+function createPool(maxConnections: number, open: () => Connection): Pool {
+  const connections: Connection[] = [];
+  const idle: Connection[] = [];
+  const waiting: ((connection: Connection) => void)[] = [];
+  return {
+    connections,
+    acquire() {
+      const connection = idle.pop();
+      if (connection) return connection;
+      if (connections.length >= maxConnections) return new Promise((resolve) => waiting.push(resolve));
+      const opened = open();
+      connections.push(opened);
+      return opened;
+    },
+    release(connection) {
+      const next = waiting.shift();
+      if (next) next(connection);
+      else idle.push(connection);
+    },
+  };
+}
+
+const maxProbes = 3;
+
+/**
+ * Returns a function that finds out whether the last answer on a connection belonged to the last request. It sends
+ * probes, and the last one asks the service to close. A service first answers all pending requests, and says `close`
+ * only with its last answer (RFC 9112, 9.6). A service that never says `close` must answer several probes as probes.
+ */
+function createOrderProof(
+  limits: ExchangeLimits,
+  probePath: string,
+): (connection: Connection, isOtherAnswer: (next: Answer) => boolean) => Promise<boolean> {
+  /** The service answered `close` before, so one probe is enough. */
+  let honoursClose = false;
+  return async (connection, isOtherAnswer) => {
+    const { exchanges } = connection;
+    const probe = { method: 'GET', path: probePath, headers: {} } as const;
+    for (let probesLeft = honoursClose ? 1 : maxProbes; probesLeft > 0; probesLeft--) {
+      const next = await exchange(connection.client, probe, limits, undefined, probesLeft === 1);
+      if (next.kind !== 'answer' || connection.exchanges !== exchanges || isOtherAnswer(next)) return false;
+      if (probesLeft === 1) honoursClose = next.closing === true;
+      if (next.closing) break;
+    }
+    return true;
   };
 }

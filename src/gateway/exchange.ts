@@ -59,28 +59,15 @@ function evidenceHandler(
 ): Handler {
   let headerWritten = false;
   let head: AnswerHead | undefined;
-  let deadline: Deadline | undefined;
+  const deadline = createDeadline();
   let received = 0;
   const chunks: Buffer[] = [];
 
   let onAbort = (): void => undefined;
   const settle = (evidence: Evidence): void => {
-    deadline?.clear();
+    deadline.clear();
     signal?.removeEventListener('abort', onAbort);
     resolve(evidence);
-  };
-
-  const startDeadline = (
-    controller: Dispatcher.DispatchController,
-    milliseconds: number,
-    what: string,
-  ): void => {
-    deadline?.clear();
-    // An error is made when it is needed: its stack takes longer than all the rest of this.
-    deadline = setDeadline(
-      () => controller.abort(new ExchangeStopped(`${what} within ${milliseconds} ms`)),
-      milliseconds,
-    );
   };
 
   return {
@@ -96,19 +83,12 @@ function evidenceHandler(
       headerWritten = true;
       onAbort = () => controller.abort(new ExchangeStopped('no answer until the sending process had to end'));
       signal?.addEventListener('abort', onAbort, { once: true });
-      startDeadline(controller, limits.headers, 'no answer');
+      deadline.start(controller, limits.headers, 'no answer');
     },
     onResponseStart(controller, status, headers) {
       if (status < 200) return;
-      startDeadline(controller, limits.body, 'answer not whole');
-      const retryAfter = firstValue(headers['retry-after']);
-      const closing = /\bclose\b/i.test([headers['connection']].flat().join());
-      head = {
-        kind: 'answer',
-        status,
-        ...(retryAfter === undefined ? {} : { retryAfter }),
-        ...(closing ? { closing } : {}),
-      };
+      deadline.start(controller, limits.body, 'answer not whole');
+      head = answerHead(status, headers);
     },
     onResponseData(controller, chunk) {
       received += chunk.byteLength;
@@ -133,22 +113,46 @@ function evidenceHandler(
   };
 }
 
-type Deadline = { readonly clear: () => void };
+function answerHead(status: number, headers: Headers): AnswerHead {
+  const retryAfter = firstValue(headers['retry-after']);
+  const closing = /\bclose\b/i.test([headers['connection']].flat().join());
+  return {
+    kind: 'answer',
+    status,
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+    ...(closing ? { closing } : {}),
+  };
+}
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+type Deadline = {
+  /** Replaces the deadline before. @param what did not happen in time */
+  readonly start: (controller: Dispatcher.DispatchController, milliseconds: number, what: string) => void;
+  readonly clear: () => void;
+};
 
 /**
- * What has arrived is read before the deadline counts: a process that stood still for longer finds the timer due before
- * it has looked at its connections, and would call an answer that lies there missing.
+ * Reads what has arrived before the deadline takes effect. After a longer halt, a process finds the timer due before
+ * it has read its connections, and would miss an answer that is already there.
  */
-function setDeadline(onExpired: () => void, milliseconds: number): Deadline {
+function createDeadline(): Deadline {
+  let timer: NodeJS.Timeout | undefined;
   let immediate: NodeJS.Immediate | undefined;
-  const timer = setTimeout(() => {
-    immediate = setImmediate(onExpired);
-  }, milliseconds);
+  const clear = (): void => {
+    clearTimeout(timer);
+    clearImmediate(immediate);
+  };
   return {
-    clear() {
-      clearTimeout(timer);
-      clearImmediate(immediate);
+    start(controller, milliseconds, what) {
+      clear();
+      // Creates the error only when it is needed: its stack costs more than all the rest.
+      const abort = (): void => controller.abort(new ExchangeStopped(`${what} within ${milliseconds} ms`));
+      timer = setTimeout(() => {
+        immediate = setImmediate(abort);
+      }, milliseconds);
     },
+    clear,
   };
 }
 

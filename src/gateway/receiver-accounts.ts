@@ -6,7 +6,7 @@ import { type Environment, resolveVariables } from '../platform/secrets.ts';
 import { readSignatureKey, wrongSignatureKey } from '../platform/webhook-signature.ts';
 import { readYaml } from '../platform/yaml.ts';
 import { type DeliveryReportMapping, observedMapping } from '../wire/delivery-report-mapping.ts';
-import { accountsSchema } from './accounts.ts';
+import { accountsSchema } from './accounts-schema.ts';
 import { toDeliveryReportMapping } from './delivery-report-mapping.ts';
 import type { ReceiverAccount } from './receiver-settings.ts';
 

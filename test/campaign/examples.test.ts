@@ -7,7 +7,8 @@ import { definitionJsonSchema } from '../../src/campaign/definition.ts';
 import { describeMessageKey } from '../../src/campaign/field-descriptions.ts';
 import { messageKeys } from '../../src/campaign/message-keys.ts';
 import type { CampaignTarget } from '../../src/campaign/target.ts';
-import { accountsJsonSchema, readAccount } from '../../src/gateway/accounts.ts';
+import { accountsJsonSchema } from '../../src/gateway/accounts-schema.ts';
+import { readAccount } from '../../src/gateway/read-account.ts';
 import { wireInterfaces } from '../../src/wire/interfaces.ts';
 
 const folder = new URL('../../campaigns/', import.meta.url);

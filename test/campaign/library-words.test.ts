@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { readCampaign } from '../../src/campaign/campaign.ts';
 import { definitionJsonSchema } from '../../src/campaign/definition.ts';
 import { InputError } from '../../src/domain/problems.ts';
-import { accountsJsonSchema, readAccount } from '../../src/gateway/accounts.ts';
+import { accountsJsonSchema } from '../../src/gateway/accounts-schema.ts';
+import { readAccount } from '../../src/gateway/read-account.ts';
 
 /** Words in which only programmers write. */
 const libraryWords =

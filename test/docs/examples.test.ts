@@ -5,7 +5,7 @@ import { checkCampaign, readCampaign } from '../../src/campaign/campaign.ts';
 import { definitionJsonSchema } from '../../src/campaign/definition.ts';
 import type { CampaignTarget } from '../../src/campaign/target.ts';
 import { readAccountLimits } from '../../src/gateway/account-limits.ts';
-import { accountsJsonSchema } from '../../src/gateway/accounts.ts';
+import { accountsJsonSchema } from '../../src/gateway/accounts-schema.ts';
 import { blocksOf, documentPaths, inlineCodesOf, type Piece } from '../support/documents.ts';
 
 const keysOf = z.looseObject({ properties: z.record(z.string(), z.unknown()) });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readAccount } from '../../src/gateway/accounts.ts';
+import { readAccount } from '../../src/gateway/read-account.ts';
 import { readReceiverAccounts } from '../../src/gateway/receiver-accounts.ts';
 import { digestOf } from '../../src/platform/digest.ts';
 import { problemsThrown } from '../support/thrown-problems.ts';

@@ -1,6 +1,6 @@
 import { Argument, type Command } from 'commander';
 import { definitionJsonSchema } from '../../campaign/definition.ts';
-import { accountsJsonSchema } from '../../gateway/accounts.ts';
+import { accountsJsonSchema } from '../../gateway/accounts-schema.ts';
 import { schemaReference } from '../schema-reference.ts';
 import type { Shell } from '../shell.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readAccount } from '../../src/gateway/accounts.ts';
+import { readAccount } from '../../src/gateway/read-account.ts';
 import { readReceiverAccounts } from '../../src/gateway/receiver-accounts.ts';
 import { problemsThrown } from '../support/thrown-problems.ts';
 
@@ -354,7 +354,7 @@ describe('the format', () => {
 
   test('of SOAP cannot be JSON', () => {
     expect(problems(accounts(`${soap}\nformat: json`))).toEqual([
-      'accounts.yaml:7:13: "format": soap-tts is spoken in xml; leave the line out.',
+      'accounts.yaml:7:13: "format": soap-tts is always xml; leave the line out.',
     ]);
   });
 });
@@ -440,7 +440,7 @@ describe('a secret', () => {
     'that a header cannot carry is refused, and not shown: %j',
     (value) => {
       expect(problems(accounts(minimal), 'main', { TOKEN: value })).toEqual([
-        'accounts.yaml:5:16: The value of "authToken" holds a space, a line break or a character outside ASCII; expected none.',
+        'accounts.yaml:5:16: The value of "authToken" contains a space, a line break or a character outside ASCII; expected none.',
       ]);
     },
   );

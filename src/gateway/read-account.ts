@@ -1,0 +1,166 @@
+import type { z } from 'zod';
+import { InputError, type Problem } from '../domain/problems.ts';
+import { type Environment, resolveVariables } from '../platform/secrets.ts';
+import { didYouMean, oneOf } from '../platform/suggestions.ts';
+import { readYaml } from '../platform/yaml.ts';
+import { isLoopbackHost } from '../wire/loopback.ts';
+import { rest2Versions, versionIn } from '../wire/rest-2-paths.ts';
+import type { Account, Credentials } from './account.ts';
+import { accountsSchema } from './accounts-schema.ts';
+import { allowProblems } from './allowed-values.ts';
+import { suppressionAccountOf } from './sharing-rules.ts';
+
+type AccountDefinitions = z.output<typeof accountsSchema>['accounts'];
+type AccountDefinition = AccountDefinitions[string];
+
+/** What the functions below share. They add to `problems`. */
+type Reading = {
+  readonly name: string;
+  readonly definition: AccountDefinition;
+  readonly environment: Environment;
+  readonly locate: (path: readonly (string | number)[]) => string;
+  readonly problems: Problem[];
+};
+
+/**
+ * Reads one account of an accounts file. Only the `${NAME}`s of this account must be set.
+ *
+ * @param requestedAt where the account is requested, such as the campaign's line that names it
+ * @throws InputError for an invalid file, an unknown account, an unset name or an incomplete credential
+ */
+export function readAccount(
+  source: string,
+  file: string,
+  name: string,
+  environment: Environment,
+  requestedAt = file,
+): Account {
+  const { value, locate } = readYaml(source, file, accountsSchema);
+  const definition = Object.hasOwn(value.accounts, name) ? value.accounts[name] : undefined;
+  if (!definition) throw unknownAccount(value.accounts, file, name, requestedAt);
+
+  const reading: Reading = {
+    name,
+    definition,
+    environment,
+    locate: (path) => locate(['accounts', name, ...path]),
+    problems: [],
+  };
+  checkFormat(reading);
+  const baseUrl = readBaseUrl(reading);
+  checkStatusLookUp(reading);
+  reading.problems.push(...allowProblems(definition.allow, definition.interface, reading.locate));
+  const credentials = readCredentials(reading);
+  if (reading.problems.length > 0) throw new InputError(reading.problems);
+
+  return {
+    name,
+    interface: definition.interface,
+    format: definition.format ?? (definition.interface === 'soap-tts' ? 'xml' : 'json'),
+    baseUrl,
+    credentials,
+    timeouts: definition.timeouts,
+    concurrency: definition.limits.concurrency,
+    requestsPerSecond: definition.limits.requestsPerSecond ?? null,
+    recipientsPerSecond: definition.limits.recipientsPerSecond ?? null,
+    statusLookUp: definition.statusLookUp === 'on',
+    ...(definition.allow && { allow: definition.allow }),
+    rates: definition.rates,
+    ratesTimeZone: definition.ratesTimeZone,
+    suppressionsOf: suppressionAccountOf(value.accounts, name),
+  };
+}
+
+function unknownAccount(
+  accounts: AccountDefinitions,
+  file: string,
+  name: string,
+  requestedAt: string,
+): InputError {
+  const known = Object.keys(accounts);
+  const what = `${file} has no account "${name}".${didYouMean(name, known)} Its accounts: ${known.join(', ') || 'none'}.`;
+  return new InputError([{ where: requestedAt, what }]);
+}
+
+function checkFormat({ definition, locate, problems }: Reading): void {
+  if (definition.interface !== 'soap-tts' || definition.format !== 'json') return;
+  problems.push({ where: locate(['format']), what: '"format": soap-tts is always xml; leave the line out.' });
+}
+
+function readBaseUrl(reading: Reading): string {
+  const { definition, environment, problems } = reading;
+  const where = reading.locate(['baseUrl']);
+  const address = resolveVariables(definition.baseUrl, where, environment, problems);
+  // The address of SOAP is the endpoint itself, and there a trailing slash is significant.
+  const baseUrl = definition.interface === 'soap-tts' ? address : address.replace(/\/+$/, '');
+  if (problems.length === 0 && !isHttpUrl(baseUrl)) {
+    // Without the address: an invalid one may contain a password.
+    const what =
+      '"baseUrl" must be an http:// or https:// address without user, password, query and fragment.';
+    problems.push({ where, what });
+  } else if (definition.plainHttp === 'refused' && isRemotePlainHttp(baseUrl)) {
+    const what =
+      '"baseUrl" is http:// on another machine, so credentials and messages would cross the network unencrypted. Use https://, or set `plainHttp: allowed` for this account.';
+    problems.push({ where, what });
+  }
+  const version = definition.interface === 'rest-2.02' ? unsupportedVersion(baseUrl) : undefined;
+  if (version !== undefined) {
+    const what = `"baseUrl" names version ${version}; rest-2.02 speaks ${oneOf(rest2Versions)}. Leave the version out for ${rest2Versions[0]}.`;
+    problems.push({ where, what });
+  }
+  return baseUrl;
+}
+
+function checkStatusLookUp({ definition, locate, problems }: Reading): void {
+  if (definition.statusLookUp !== 'on' || definition.interface === 'rest-2.02') return;
+  const what = `"statusLookUp": ${definition.interface} has no status look-up; leave the line out.`;
+  problems.push({ where: locate(['statusLookUp']), what });
+}
+
+function readCredentials(reading: Reading): Credentials {
+  const read = (key: CredentialKey): string => readCredential(reading, key);
+  switch (reading.definition.interface) {
+    case 'rest-2.02':
+      return { kind: 'authToken', authToken: read('authToken') };
+    case 'soap-tts':
+      return { kind: 'senderToken', sender: read('sender'), token: read('token') };
+    case 'rest-1.04':
+    case 'rest-1.02':
+      return { kind: 'apiKey', sender: read('sender'), apiKey: read('apiKey') };
+  }
+}
+
+type CredentialKey = 'authToken' | 'sender' | 'apiKey' | 'token';
+
+function readCredential(reading: Reading, key: CredentialKey): string {
+  const { name, definition, environment, problems } = reading;
+  const where = reading.locate([key]);
+  const text = definition[key];
+  if (text === undefined) {
+    problems.push({ where, what: `Account "${name}" needs "${key}" for ${definition.interface}.` });
+    return '';
+  }
+  const value = resolveVariables(text, where, environment, problems);
+  if (/[^\x21-\x7e]/.test(value)) {
+    const what = `The value of "${key}" contains a space, a line break or a character outside ASCII; expected none.`;
+    problems.push({ where, what });
+  }
+  return value;
+}
+
+function isRemotePlainHttp(address: string): boolean {
+  const url = URL.parse(address);
+  return url?.protocol === 'http:' && !isLoopbackHost(url.hostname);
+}
+
+/** The version that an address names, unless rest-2.02 speaks it. */
+function unsupportedVersion(address: string): string | undefined {
+  const version = versionIn(address);
+  return rest2Versions.some((supported) => supported === version) ? undefined : version;
+}
+
+function isHttpUrl(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return false;
+  return url.username === '' && url.password === '' && url.search === '' && url.hash === '';
+}
