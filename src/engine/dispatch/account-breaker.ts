@@ -58,69 +58,92 @@ export function createAccountBreaker(
   { name, timeouts }: Pick<Account, 'name' | 'timeouts'>,
 ): AccountBreaker {
   const lease = timeouts.connect + timeouts.headers + timeouts.body + leaseMargin;
-  let known: Breaker | undefined;
-  let opened = new AbortController();
-  let changed = new AbortController();
   let refusalsInARow = 0;
-  /** By `monotonic`. */
-  let probeFrom = 0;
-  let updatedAt = Number.NEGATIVE_INFINITY;
+  const view = createBreakerView(monotonic, lease, () => {
+    refusalsInARow = 0;
+  });
 
-  const update = ({ breaker, now }: BreakerSnapshot): void => {
-    updatedAt = monotonic();
-    if (breaker) {
-      probeFrom = monotonic() + millisecondsUntilProbe(breaker, now, lease);
-      opened.abort();
-    } else if (known) {
-      refusalsInARow = 0;
-      opened = new AbortController();
-    }
-    known = breaker;
-    changed.abort();
-    changed = new AbortController();
-  };
+  const refresh = async (): Promise<void> => view.update(await readBreaker(pool, name));
 
-  async function changeInLedger(next: Parameters<typeof changeBreaker>[2]): Promise<BreakerSnapshot> {
-    const look = await changeBreaker(pool, name, next);
-    update(look);
-    return look;
+  async function changeInLedger(next: Parameters<typeof changeBreaker>[2]): Promise<Breaker | undefined> {
+    const snapshot = await changeBreaker(pool, name, next);
+    view.update(snapshot);
+    return snapshot.breaker;
   }
 
   return {
-    isOpen: () => known !== undefined,
-    openSignal: () => opened.signal,
-    changeSignal: () => changed.signal,
-    refresh: async () => update(await readBreaker(pool, name)),
+    isOpen: () => view.breaker() !== undefined,
+    openSignal: view.openSignal,
+    changeSignal: view.changeSignal,
+    refresh,
     async enter(probe) {
-      if (monotonic() - updatedAt > maxAge) update(await readBreaker(pool, name));
+      if (view.age() > maxAge) await refresh();
+      const known = view.breaker();
       if (!known) return 'all';
-      const wait = probeFrom - monotonic();
+      const wait = view.untilProbe();
       if (wait > 0 && !isProbeOf(known, probe)) return Math.min(wait, maxWait);
-      const { breaker } = await changeInLedger(
-        (breaker, now) => breaker && grantProbe(breaker, probe, now, lease),
-      );
+      const breaker = await changeInLedger((old, now) => old && grantProbe(old, probe, now, lease));
       if (isProbeOf(breaker, probe)) return 'probe';
       return breaker ? maxWait : 'all';
     },
     async recordRefusal(refusal) {
       if (refusal.probeId === undefined) {
         refusalsInARow++;
-        if (known || refusalsInARow < refusalsToOpen) return;
+        if (view.breaker() || refusalsInARow < refusalsToOpen) return;
       }
       const refused = { ...refusal, random: random() };
-      await changeInLedger((breaker, now) => openBreaker(breaker, refused, now));
+      await changeInLedger((old, now) => openBreaker(old, refused, now));
     },
     recordAnswer() {
       refusalsInARow = 0;
     },
-    closeAfterProbe: async (probe) => void (await changeInLedger((breaker) => closeBreaker(breaker, probe))),
+    async closeAfterProbe(probe) {
+      await changeInLedger((old) => closeBreaker(old, probe));
+    },
     async extendProbe(probe) {
-      const { breaker } = await changeInLedger(
-        (breaker, now) => breaker && extendProbe(breaker, probe, now, lease),
-      );
+      const breaker = await changeInLedger((old, now) => old && extendProbe(old, probe, now, lease));
       return breaker === undefined || isProbeOf(breaker, probe);
     },
-    releaseProbe: async (probe) =>
-      void (await changeInLedger((breaker) => breaker && releaseProbe(breaker, probe))),
+    async releaseProbe(probe) {
+      await changeInLedger((old) => old && releaseProbe(old, probe));
+    },
+  };
+}
+
+type BreakerView = Pick<AccountBreaker, 'openSignal' | 'changeSignal'> & {
+  readonly breaker: () => Breaker | undefined;
+  readonly update: (snapshot: BreakerSnapshot) => void;
+  /** Milliseconds since the last update. */
+  readonly age: () => number;
+  /** Milliseconds until a probe may be sent. */
+  readonly untilProbe: () => number;
+};
+
+/** The breaker as this process last saw it. */
+function createBreakerView(monotonic: () => number, lease: number, onClosed: () => void): BreakerView {
+  let known: Breaker | undefined;
+  let opened = new AbortController();
+  let changed = new AbortController();
+  let probeFrom = 0;
+  let updatedAt = Number.NEGATIVE_INFINITY;
+  return {
+    breaker: () => known,
+    openSignal: () => opened.signal,
+    changeSignal: () => changed.signal,
+    age: () => monotonic() - updatedAt,
+    untilProbe: () => probeFrom - monotonic(),
+    update({ breaker, now }) {
+      updatedAt = monotonic();
+      if (breaker) {
+        probeFrom = monotonic() + millisecondsUntilProbe(breaker, now, lease);
+        opened.abort();
+      } else if (known) {
+        onClosed();
+        opened = new AbortController();
+      }
+      known = breaker;
+      changed.abort();
+      changed = new AbortController();
+    },
   };
 }

@@ -80,7 +80,9 @@ export function stepAfter(
   attempts: number,
 ): Step {
   return nextStep(made, {
-    ...{ attempts, retries, bisect },
+    attempts,
+    retries,
+    bisect,
     recipients: destinations.count,
     stopping: stop.aborted,
     breakerOpen: isBreakerOpen(breaker),

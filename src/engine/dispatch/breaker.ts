@@ -3,8 +3,7 @@ import { maxRetryWait, retryWait } from './retry-wait.ts';
 
 /**
  * An account's circuit breaker, as pure functions. Undefined is closed: requests go out. An open breaker lets one
- * worker
- * send one probe when `retryAt` has come (half-open).
+ * worker send one probe when `retryAt` has come (half-open).
  */
 
 /** So many refusals in a row show that the service fails, and not the requests. */
@@ -68,8 +67,7 @@ export function grantProbe(breaker: Breaker, id: string, now: number, lease: num
 
 /**
  * Renews the lease right before the claim, because the probe may have waited long for the account's rate. The probe
- * of
- * another worker is left as it is.
+ * of another worker is left as it is.
  */
 export function extendProbe(breaker: Breaker, id: string, now: number, lease: number): Breaker {
   return isProbeOf(breaker, id) ? { ...breaker, probe: { id, expiresAt: now + lease } } : breaker;

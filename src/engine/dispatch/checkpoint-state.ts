@@ -30,7 +30,12 @@ export type CheckpointState = {
 
 export function createCheckpointState(slice: SendingSlice, options: CheckpointOptions): CheckpointState {
   return {
-    ...{ slice, options, version: slice.version, accepted: [], unrecorded: 0, failure: undefined },
+    slice,
+    options,
+    version: slice.version,
+    accepted: [],
+    unrecorded: 0,
+    failure: undefined,
     allRecorded: createWakeup(),
     claim: undefined,
     flushRequested: false,

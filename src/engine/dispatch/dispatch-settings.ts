@@ -47,8 +47,7 @@ type AccountSettings = Pick<Account, 'name' | 'concurrency' | 'statusLookUp'>;
 
 /**
  * Divides an account's concurrency among the slices that it may have at once, so that all workers together stay
- * within
- * it. A campaign that wants less gets fewer slices and smaller shares.
+ * within it. A campaign that wants less gets fewer slices and smaller shares.
  *
  * @param definition as frozen in the run
  */

@@ -11,8 +11,7 @@ export type Lanes<Item> = {
 
 /**
  * A lane works one item after another while there are any. p-limit starts the lanes, not the items: its seven
- * promises
- * for each item took longer than the work itself.
+ * promises for each item took longer than the work itself.
  *
  * @param work never rejects
  */

@@ -19,8 +19,7 @@ const leaseDuration = leaseSeconds * 1_000;
 
 /**
  * Takes the longer of two times since the last renewal: `monotonic` stands still while a machine sleeps, and `now`
- * may be
- * set back.
+ * may be set back.
  *
  * @param renewInQueue false when this worker no longer has the job
  */

@@ -27,8 +27,7 @@ export type StepContext = {
 
 /**
  * Decides whether a request is sent again, and what it becomes if not. Only a request that the service provably did
- * not
- * accept is sent again.
+ * not accept is sent again.
  *
  * When the worker stops or the breaker is open, the request is returned even if its retries are spent. It has all its
  * retries at its next claim.

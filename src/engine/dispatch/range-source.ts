@@ -1,109 +1,40 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
-import type { Envelope } from '../../domain/message.ts';
 import type { WithheldCause } from '../../domain/reasons.ts';
-import { addPlannedRows, addSendingRows, type StartedRequest } from '../../ledger/requests/add-rows.ts';
+import { addSendingRows, type StartedRequest } from '../../ledger/requests/add-rows.ts';
 import type { ClaimedRequest } from '../../ledger/requests/claimed-request.ts';
-import { type OrdinaryRequest, readContents, readEnvelopes } from '../../ledger/requests/read-contents.ts';
 import { coalesce } from '../coalesce.ts';
-import { withheldAttempt } from './attempt.ts';
+import { type Attempt, withheldAttempt } from './attempt.ts';
 import { attemptOnce, type Sender, settlementOf } from './attempt-once.ts';
 import type { AcceptedAttempt, SliceCheckpoint } from './checkpoint.ts';
+import { createEnvelopeCache } from './envelope-cache.ts';
 import { released } from './next-step.ts';
+import { createReadAhead } from './read-ahead.ts';
 import { type RequestSource, refusedClaimWait, type SourceContext } from './request-source.ts';
 import { retryRequest } from './send-request.ts';
 
-/** Envelopes that are kept; one that all requests share is read once. */
-const maxEnvelopes = 256;
-
 /**
- * The requests of a slice that have no rows of their own: read ahead, claimed by ranges, and noted as accepted together. One
- * of which anything else is to be noted gets a row first.
+ * The fast path: requests without rows of their own, claimed and accepted by ranges. A request with any other outcome
+ * gets a row first.
  */
-export function createRangeSource(tools: SourceContext, checkpoint: SliceCheckpoint): RequestSource {
-  const { slice, outageRetry, context, recorder, onSettled } = tools;
-  const { pool, hot, hashKey } = context.ledger;
-  const { retry } = outageRetry;
-  const envelopes = new LRUCache<number, Envelope>({ max: maxEnvelopes });
-  let readAhead: OrdinaryRequest[] = [];
-  let epoch: string | undefined;
-  let readTo = slice.claimedTo;
-  let claimedTo = slice.claimedTo;
-  /** The highest request of which a byte may have left. */
-  let sentTo = slice.claimedTo;
-  const unsent: { readonly claimed: ClaimedRequest; readonly because: WithheldCause }[] = [];
-  const addRow = coalesce(
-    async (started: readonly StartedRequest[]) => {
-      await retry(() => addSendingRows(pool, { ...slice, started }));
-      return started.map(() => undefined);
-    },
-    { maxBatch: 64, busyThreshold: 16 },
-  );
-
-  function discardReadAhead(): void {
-    readAhead = [];
-    epoch = undefined;
-    readTo = claimedTo;
-  }
-
-  async function readMore(): Promise<void> {
-    const contents = await retry(() => readContents(hot, slice, readTo, hashKey));
-    if (epoch !== undefined && contents.epoch !== epoch) return discardReadAhead();
-    if (contents.suppressed.length > 0) {
-      await retry(() => addPlannedRows(pool, slice, contents.suppressed));
-    }
-    epoch = contents.epoch;
-    readAhead.push(...contents.requests);
-    readTo = contents.readTo ?? slice.last;
-  }
-
-  async function loadEnvelopes(requests: readonly OrdinaryRequest[]): Promise<ReadonlyMap<number, Envelope>> {
-    const loaded = new Map<number, Envelope>();
-    const missing = new Set<number>();
-    for (const { envelope } of requests) {
-      const kept = envelopes.get(envelope);
-      if (kept) loaded.set(envelope, kept);
-      else missing.add(envelope);
-    }
-    if (missing.size === 0) return loaded;
-    for (const { envelope, ...fields } of await retry(() => readEnvelopes(hot, slice.run, [...missing]))) {
-      loaded.set(envelope, fields);
-      envelopes.set(envelope, fields);
-    }
-    return loaded;
-  }
-
-  async function recordReleased(sender: Sender): Promise<void> {
-    const belowSent = unsent.filter(({ claimed }) => claimed.request < sentTo);
-    await Promise.all(
-      belowSent.map(async ({ claimed, because }) => {
-        const now = context.now();
-        await addRow({ request: claimed.request, startedAt: now });
-        await recorder.record(settlementOf(sender, claimed, withheldAttempt(because, 1, now), released));
-      }),
-    );
-    if (belowSent.length < unsent.length) await checkpoint.returnClaim({ after: claimedTo, to: sentTo });
-  }
+export function createRangeSource(options: SourceContext, checkpoint: SliceCheckpoint): RequestSource {
+  const { slice, recorder, onSettled } = options;
+  const readAhead = createReadAhead(options);
+  const envelopes = createEnvelopeCache(options);
+  const addRow = rowAdder(options);
+  const unsent = createUnsent(options, addRow);
 
   return {
-    async available(max) {
-      while (readAhead.length < max && readTo < slice.last) await readMore();
-      return Math.min(max, readAhead.length);
-    },
+    available: readAhead.available,
     async claim(limit, stop) {
-      const batch = readAhead.slice(0, limit);
-      const loaded = await loadEnvelopes(batch);
-      const isLast = batch.length === readAhead.length && readTo === slice.last;
-      // What comes after the last ordinary request has rows of its own.
-      const to = isLast ? slice.last : (batch.at(-1)?.request ?? claimedTo);
-      if (!(await checkpoint.claim({ after: claimedTo, to, epoch: epoch ?? '' }))) {
-        discardReadAhead();
+      const { requests, claim } = readAhead.next(limit);
+      const loaded = await envelopes.load(requests);
+      if (!(await checkpoint.claim(claim))) {
+        readAhead.discard();
         await sleep(refusedClaimWait, undefined, { signal: stop }).catch(() => undefined);
         return [];
       }
-      claimedTo = to;
-      readAhead = readAhead.slice(batch.length);
-      return batch.map(({ request, messageId, envelope, destinations }): ClaimedRequest => {
+      readAhead.advance(requests, claim);
+      return requests.map(({ request, messageId, envelope, destinations }): ClaimedRequest => {
         const content = loaded.get(envelope);
         if (!content) throw new Error(`run ${slice.run} has no envelope ${envelope}`);
         return { request, messageId, attempt: 1, envelope: content, destinations };
@@ -112,16 +43,16 @@ export function createRangeSource(tools: SourceContext, checkpoint: SliceCheckpo
     async send(sender, prepared) {
       const { claimed } = prepared;
       const { attempt, step } = await attemptOnce(sender, prepared, 1).catch((error: unknown) => {
-        // Nobody knows how far it came.
-        sentTo = Math.max(sentTo, claimed.request);
+        // A byte may have left.
+        unsent.markSent(claimed.request);
         throw error;
       });
       const { outcome, startedAt } = attempt;
       if (outcome.kind === 'withheld') {
-        unsent.push({ claimed, because: outcome.because });
+        unsent.add([claimed], outcome.because);
         return settlementOf(sender, claimed, attempt, released);
       }
-      sentTo = Math.max(sentTo, claimed.request);
+      unsent.markSent(claimed.request);
       if (step.kind === 'settle' && step.as.state === 'accepted') {
         checkpoint.accept(acceptedAttempt(claimed, attempt, step.as.jobNumber));
         return settlementOf(sender, claimed, attempt, step.as);
@@ -135,31 +66,74 @@ export function createRangeSource(tools: SourceContext, checkpoint: SliceCheckpo
       return settlement;
     },
     async release(_sender, claimed, because) {
-      unsent.push(...claimed.map((each) => ({ claimed: each, because })));
+      unsent.add(claimed, because);
     },
     async end(sender) {
       await checkpoint.whenRecorded();
-      await recordReleased(sender);
-      // All that is left has rows of its own.
-      if (unsent.length === 0 && readAhead.length === 0 && readTo === slice.last && claimedTo < slice.last) {
-        checkpoint.flush();
-        await checkpoint.claim({ after: claimedTo, to: slice.last, epoch: epoch ?? '' });
-      }
+      await unsent.release(sender, (to) => checkpoint.returnClaim({ after: readAhead.claimedTo(), to }));
+      const rest = readAhead.rest();
+      if (!rest || !unsent.isEmpty()) return;
+      checkpoint.flush();
+      await checkpoint.claim(rest);
+    },
+  };
+}
+
+type AddRow = (started: StartedRequest) => Promise<void>;
+
+function rowAdder({ context, outageRetry, slice }: SourceContext): AddRow {
+  return coalesce(
+    async (started: readonly StartedRequest[]) => {
+      await outageRetry.retry(() => addSendingRows(context.ledger.pool, { ...slice, started }));
+      return started.map(() => undefined);
+    },
+    { maxBatch: 64, busyThreshold: 16 },
+  );
+}
+
+type Unsent = {
+  readonly markSent: (request: number) => void;
+  readonly add: (claimed: readonly ClaimedRequest[], because: WithheldCause) => void;
+  readonly isEmpty: () => boolean;
+  /** @param returnClaim returns the claim of all requests after that one */
+  readonly release: (sender: Sender, returnClaim: (after: number) => Promise<void>) => Promise<void>;
+};
+
+/** Claimed requests of which no byte has left. */
+function createUnsent({ context, recorder, slice }: SourceContext, addRow: AddRow): Unsent {
+  const unsent: { readonly claimed: ClaimedRequest; readonly because: WithheldCause }[] = [];
+  let sentTo = slice.claimedTo;
+  return {
+    markSent(request) {
+      sentTo = Math.max(sentTo, request);
+    },
+    add(claimed, because) {
+      unsent.push(...claimed.map((each) => ({ claimed: each, because })));
+    },
+    isEmpty: () => unsent.length === 0,
+    async release(sender, returnClaim) {
+      const belowSent = unsent.filter(({ claimed }) => claimed.request < sentTo);
+      await Promise.all(
+        belowSent.map(async ({ claimed, because }) => {
+          const now = context.now();
+          await addRow({ request: claimed.request, startedAt: now });
+          await recorder.record(settlementOf(sender, claimed, withheldAttempt(because, 1, now), released));
+        }),
+      );
+      if (belowSent.length < unsent.length) await returnClaim(sentTo);
     },
   };
 }
 
 function acceptedAttempt(
   { request, messageId }: ClaimedRequest,
-  {
-    startedAt,
-    finishedAt,
-    httpStatus,
-  }: { readonly startedAt: Date; readonly finishedAt: Date; readonly httpStatus: number | null },
+  { startedAt, finishedAt, httpStatus }: Pick<Attempt, 'startedAt' | 'finishedAt' | 'httpStatus'>,
   jobNumber: string | undefined,
 ): AcceptedAttempt {
   return {
-    ...{ request, messageId, jobNumber },
+    request,
+    messageId,
+    jobNumber,
     finishedAt: finishedAt.getTime(),
     tookMs: finishedAt.getTime() - startedAt.getTime(),
     httpStatus: httpStatus ?? 200,

@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RateLimits } from '../../domain/rates.ts';
 import type { Account } from '../../gateway/account.ts';
-import { readRateLimits } from '../../ledger/limits/rates.ts';
 import {
   type Reservation,
   reserveLookUp,
@@ -9,27 +7,24 @@ import {
   spendReservation,
 } from '../../ledger/limits/reserve.ts';
 import type { EngineContext } from '../context.ts';
-import { limitsInForce, noLimits } from './account-limits.ts';
 import { type Admit, shareAdmissions } from './admissions.ts';
+import { areEqual, type CurrentLimits, createCurrentLimits, refreshInterval } from './current-limits.ts';
 
-/** How fast an account may be used. One for each account and process; the ledger is what they have in common. */
+/** Keeps an account's rates in this process. Processes share the ledger. */
 export type RateLimiter = {
-  /**
-   * Waits until some requests may be claimed; several that ask at once have their turns in order. When it was stopped,
-   * nothing is used up.
-   */
+  /** Waits until some requests may be claimed, in order of the calls. A stopped wait uses nothing up. */
   readonly admit: Admit;
   /**
-   * Says what became of what was admitted: what was not claimed is given back, what was sent beyond it is paid for, and so
-   * are the recipients. Can be tried again where it fails.
+   * Settles what was admitted: returns unclaimed requests, and charges excess requests and the recipients. Can be
+   * repeated after a failure.
    */
-  readonly spend: (spent: Usage) => Promise<void>;
-  /** @returns false when it was stopped */
+  readonly spend: (usage: Usage) => Promise<void>;
+  /** @returns false after `stop` */
   readonly admitLookUp: (stop: AbortSignal) => Promise<boolean>;
 };
 
 export type Usage = {
-  /** As `admit` returned it; 0 for a further attempt, which nothing waits for. */
+  /** As `admit` returned it; 0 for a retry, which does not wait. */
   readonly admitted: number;
   readonly claimed: number;
   readonly recipients: number;
@@ -44,11 +39,8 @@ type Reserved = Reservation & {
   readonly recipients: number;
 };
 
-/** Of a smaller step of the clock nobody is told (milliseconds). */
+/** Smaller steps of the clock are not reported (milliseconds). */
 const minClockStep = 100;
-
-/** An operator's change is seen within so many milliseconds. */
-const refreshInterval = 500;
 
 export type LimiterOptions = {
   readonly timer?: Timer;
@@ -56,118 +48,112 @@ export type LimiterOptions = {
 };
 
 export function createRateLimiter(
-  { ledger: { pool }, monotonic }: Pick<EngineContext, 'ledger' | 'monotonic'>,
+  context: Pick<EngineContext, 'ledger' | 'monotonic'>,
   account: Pick<Account, 'name' | 'requestsPerSecond' | 'recipientsPerSecond'>,
   { timer = processTimer, onClockSteppedBack = () => undefined }: LimiterOptions = {},
 ): RateLimiter {
-  const { name, requestsPerSecond, recipientsPerSecond } = account;
-  const file: RateLimits = { requestsPerSecond, recipientsPerSecond };
-  let known: { readonly limits: RateLimits; readonly until: number } | undefined;
-  let refreshing: Promise<void> | undefined;
-  /** How many recipients the requests of the last batch had each. */
-  let recipientsEach: number | undefined;
-  /** What was reserved, and is not yet spent. */
-  const reserved = { requests: 0, recipients: 0 };
-
-  const update = (limits: RateLimits): void => {
-    known = { limits, until: monotonic() + refreshInterval };
-  };
-  /** Looks at the ledger, once for all that ask meanwhile. */
-  const refresh = (): Promise<void> => {
-    refreshing ??= readRateLimits(pool, name)
-      .then((set) => update(limitsInForce(set, file)))
-      .finally(() => {
-        refreshing = undefined;
-      });
-    return refreshing;
-  };
-  /** Where there is a limit it is not asked again: the next reservation says whether there still is. */
-  const isUnlimited = async (): Promise<boolean> => {
-    if (!known || (areEqual(known.limits, noLimits) && known.until <= monotonic())) await refresh();
-    return known !== undefined && areEqual(known.limits, noLimits);
-  };
+  const { pool } = context.ledger;
+  const limits = createCurrentLimits(context, account);
+  const reservations = createReservations(pool, account.name, limits);
 
   const reserve = async (wanted: number): Promise<Reserved> => {
-    // Before the first batch nobody knows how many recipients a request has; then it is one request.
-    const isFirstBatch = recipientsEach === undefined && known?.limits.recipientsPerSecond !== null;
+    const recipientsEach = reservations.recipientsEach();
+    // The first batch shows how many recipients a request has, so it is one request.
+    const isFirstBatch = recipientsEach === undefined && limits.known()?.recipientsPerSecond !== null;
     const each = recipientsEach ?? 1;
-    const reservationRequest = {
-      account: name,
+    const reservation = await reserveRequests(pool, {
+      account: account.name,
       wanted: isFirstBatch ? 1 : wanted,
       recipientsEach: each,
-      file,
-    };
-    const reservation = await reserveRequests(pool, reservationRequest);
-    const { limits, requests, steppedBack } = reservation;
-    if (steppedBack > minClockStep) onClockSteppedBack(steppedBack);
-    update(limits);
-    return { ...reservation, recipients: limits.recipientsPerSecond === null ? 0 : requests * each };
+      file: limits.file,
+    });
+    if (reservation.steppedBack > minClockStep) onClockSteppedBack(reservation.steppedBack);
+    limits.update(reservation.limits);
+    const isLimited = reservation.limits.recipientsPerSecond !== null;
+    return { ...reservation, recipients: isLimited ? reservation.requests * each : 0 };
   };
 
-  const wait = async ({ now: start, admittedAt, limits }: Reserved, stop: AbortSignal) => {
-    for (let remaining = admittedAt - start; remaining > 0; remaining -= refreshInterval) {
+  const wait = async ({ now, admittedAt, limits: reservedAt }: Reserved, stop: AbortSignal) => {
+    for (let remaining = admittedAt - now; remaining > 0; remaining -= refreshInterval) {
       if (!(await waitUnlessStopped(timer, Math.min(remaining, refreshInterval), stop))) return 'stopped';
       if (remaining <= refreshInterval) break;
-      await refresh();
-      // At other rates it would have another place. The change has settled what was reserved before.
-      if (known && !areEqual(known.limits, limits)) return 'changed';
+      await limits.refresh();
+      const known = limits.known();
+      // New rates mean a new reservation. The change itself has settled the old one.
+      if (known && !areEqual(known, reservedAt)) return 'changed';
     }
     return stop.aborted ? 'stopped' : 'admitted';
   };
 
   const obtain: Admit = async (wanted, stop) => {
     while (!stop.aborted) {
-      if (await isUnlimited()) return wanted;
+      if (await limits.isUnlimited()) return wanted;
       const reservation = await reserve(wanted);
       const { requests, recipients } = reservation;
       const outcome = await wait(reservation, stop);
       if (outcome === 'admitted') {
-        reserved.requests += requests;
-        reserved.recipients += recipients;
+        reservations.add(requests, recipients);
         return requests;
       }
-      if (outcome === 'stopped') await spendReservation(pool, name, requests, -recipients);
+      if (outcome === 'stopped') await spendReservation(pool, account.name, requests, -recipients);
     }
     return 0;
   };
 
-  const spend = async ({ admitted, claimed, recipients }: Usage): Promise<void> => {
-    if (claimed > 0) recipientsEach = Math.max(1, Math.round(recipients / claimed));
-    // Nothing was reserved for what was admitted while there was no limit.
-    const paid = Math.min(admitted, reserved.requests);
-    const share = paid === 0 ? 0 : (reserved.recipients * paid) / reserved.requests;
-    reserved.requests -= paid;
-    reserved.recipients -= share;
-    const excess = known?.limits.requestsPerSecond === null ? 0 : Math.max(0, claimed - admitted);
-    const unused = Math.max(0, paid - claimed) - excess;
-    const owed = known?.limits.recipientsPerSecond === null ? 0 : recipients - share;
-    if (unused === 0 && owed === 0) return;
-    await spendReservation(pool, name, unused, owed).catch((error: unknown) => {
-      reserved.requests += paid;
-      reserved.recipients += share;
-      throw error;
-    });
-  };
-
+  const { spend } = reservations;
   return {
     admit: shareAdmissions(obtain, (left) => spend({ admitted: left, claimed: 0, recipients: 0 })),
     spend,
     admitLookUp: async (stop) => {
       if (stop.aborted) return false;
-      const { now: start, admittedAt } = await reserveLookUp(pool, name);
-      return waitUnlessStopped(timer, admittedAt - start, stop);
+      const { now, admittedAt } = await reserveLookUp(pool, account.name);
+      return waitUnlessStopped(timer, admittedAt - now, stop);
     },
   };
 }
 
-/** @returns false when it was stopped */
+type Reservations = Pick<RateLimiter, 'spend'> & {
+  readonly add: (requests: number, recipients: number) => void;
+  /** Recipients in each request of the last batch. */
+  readonly recipientsEach: () => number | undefined;
+};
+
+/** What is reserved and not yet spent. */
+function createReservations(
+  pool: EngineContext['ledger']['pool'],
+  account: string,
+  limits: CurrentLimits,
+): Reservations {
+  const reserved = { requests: 0, recipients: 0 };
+  let recipientsEach: number | undefined;
+  const add = (requests: number, recipients: number): void => {
+    reserved.requests += requests;
+    reserved.recipients += recipients;
+  };
+  return {
+    add,
+    recipientsEach: () => recipientsEach,
+    async spend({ admitted, claimed, recipients }) {
+      if (claimed > 0) recipientsEach = Math.max(1, Math.round(recipients / claimed));
+      // Nothing was reserved for requests that were admitted without a limit.
+      const paid = Math.min(admitted, reserved.requests);
+      const share = paid === 0 ? 0 : (reserved.recipients * paid) / reserved.requests;
+      add(-paid, -share);
+      const known = limits.known();
+      const excess = known?.requestsPerSecond === null ? 0 : Math.max(0, claimed - admitted);
+      const unused = Math.max(0, paid - claimed) - excess;
+      const owed = known?.recipientsPerSecond === null ? 0 : recipients - share;
+      if (unused === 0 && owed === 0) return;
+      await spendReservation(pool, account, unused, owed).catch((error: unknown) => {
+        add(paid, share);
+        throw error;
+      });
+    },
+  };
+}
+
+/** @returns false after `stop` */
 async function waitUnlessStopped(timer: Timer, milliseconds: number, stop: AbortSignal): Promise<boolean> {
   if (milliseconds > 0) await timer(Math.ceil(milliseconds), stop).catch(() => undefined);
   return !stop.aborted;
-}
-
-function areEqual(one: RateLimits, other: RateLimits): boolean {
-  return (
-    one.requestsPerSecond === other.requestsPerSecond && one.recipientsPerSecond === other.recipientsPerSecond
-  );
 }

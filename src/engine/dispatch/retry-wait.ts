@@ -9,8 +9,7 @@ export const maxRetryWait = maxRetryAfter + maxCap;
 
 /**
  * The wait before a retry: exponential with full jitter, so that requests that failed together are not repeated
- * together.
- * The jitter is added to what the service asks for, because it asks every client for the same.
+ * together. The jitter is added to what the service asks for, because it asks every client for the same.
  *
  * @param attempt the one that failed, from 1
  * @param requestedWait milliseconds that the service asks for, within `retryAfterMilliseconds`

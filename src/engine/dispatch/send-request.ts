@@ -84,7 +84,12 @@ async function recordNextAttempt(
 ): Promise<boolean> {
   const owned = await outageRetry.retry(() =>
     startNextAttempt(context.ledger.pool, {
-      ...{ run, owner, request, attempt: number, httpStatus, finishedAt },
+      run,
+      owner,
+      request,
+      attempt: number,
+      httpStatus,
+      finishedAt,
       detail: describeOutcome(outcome),
       now: context.now(),
     }),

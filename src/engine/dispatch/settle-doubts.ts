@@ -22,8 +22,7 @@ export type DoubtWork = {
 
 /**
  * Settles a run's requests in doubt after all others. First it looks them up, where the account supports that. Then
- * it
- * sends them again, where the campaign allows it. The rest waits for a delivery report or an operator.
+ * it sends them again, where the campaign allows it. The rest waits for a delivery report or an operator.
  */
 export async function settleDoubts(work: DoubtWork): Promise<void> {
   const { context, outageRetry, slice, policy, stop } = work;

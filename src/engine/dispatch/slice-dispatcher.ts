@@ -1,5 +1,5 @@
 import type { WindowGate } from '../../campaign/window-gate.ts';
-import type { FailFastReason, RunReason } from '../../domain/reasons.ts';
+import type { RunReason } from '../../domain/reasons.ts';
 import type { Account } from '../../gateway/account.ts';
 import { findRefusalTime } from '../../ledger/limits/breaker.ts';
 import { failRefused } from '../../ledger/requests/fail-refused.ts';
@@ -11,7 +11,8 @@ import { closeWindow } from '../../ledger/slices/windows.ts';
 import type { EngineContext } from '../context.ts';
 import type { AccountRuntime } from './account-runtime.ts';
 import type { Checkpointer } from './checkpoint.ts';
-import { type DispatchSettings, dispatchSettings, type FailFast, failFastOf } from './dispatch-settings.ts';
+import { type DispatchSettings, dispatchSettings, failFastOf } from './dispatch-settings.ts';
+import { reasonToStop } from './fail-fast.ts';
 import type { Lease } from './lease.ts';
 import type { Observer } from './observer.ts';
 import type { OutageRetry } from './outage-retry.ts';
@@ -19,7 +20,7 @@ import type { Recorder } from './recorder.ts';
 import { createRunFiles } from './run-files.ts';
 import { settleDoubts } from './settle-doubts.ts';
 import { windowGateOf } from './windows.ts';
-import { workSlice } from './work-slice.ts';
+import { type SliceWork, workSlice } from './work-slice.ts';
 
 export type SliceDispatcherOptions = {
   readonly context: EngineContext;
@@ -32,130 +33,164 @@ export type SliceDispatcherOptions = {
 };
 
 export type SliceDispatcher = {
-  /** Works a slice until nothing of it is left, or it is to stop; pauses its run where the service says no to all of it. */
+  /**
+   * Sends a slice until it is finished or `stop`. Pauses its run if the service refuses the credential or every
+   * request.
+   */
   readonly dispatch: (
     slice: HeldSlice,
     lease: Lease,
     account: AccountRuntime,
     stop: AbortSignal,
   ) => Promise<void>;
-  readonly stopIfRejected: (slice: HeldSlice, watch: DispatchProgress) => Promise<void>;
+  readonly stopIfRejected: (slice: HeldSlice, progress: DispatchProgress) => Promise<void>;
   readonly planOf: (
     slice: HeldSlice,
     account: Account,
   ) => readonly [DispatchSettings['plan'], DispatchSettings['policy']];
 };
 
-export function createSliceDispatcher(tools: SliceDispatcherOptions): SliceDispatcher {
-  const { context, queue, outageRetry, checkpointer, recorder, observer, cutOff } = tools;
-  const { pool } = context.ledger;
-
-  const pause = (run: string, reason: RunReason): Promise<unknown> =>
-    outageRetry.retry(() => pauseRun(queue, pool, run, reason));
-
-  async function stopIfRejected({ run, definition }: HeldSlice, watch: DispatchProgress): Promise<void> {
-    const failFast = failFastOf(definition);
-    if (!failFast || watch.state !== 'running') return;
-    const { total, settled, settledSince, rejectedSince } = watch;
-    const answered = { settled: settledSince, rejected: rejectedSince };
-    const reason = reasonToStop(failFast, answered, total - (settled - settledSince));
-    if (reason !== undefined) await pause(run, reason);
-  }
-
-  /** What is left of the slice waits until its window opens; it is not put into the queue before. */
-  async function shutWindowIfOver({ run, window }: SendingSlice, gate: WindowGate): Promise<void> {
-    const now = context.now();
-    if (window === null || gate.isOpen(now)) return;
-    const opensAt = gate.opensAt(now);
-    await outageRetry.retry(() => closeWindow(pool, { run, windowIndex: window.windowIndex, opensAt }));
-  }
-
-  async function send(
-    slice: SendingSlice,
-    lease: Lease,
-    runtime: AccountRuntime,
-    stop: AbortSignal,
-  ): Promise<void> {
-    const { account, gateway, limiter, breaker } = runtime;
-    const { run } = slice;
-    const settings = dispatchSettings(run, account, slice.definition);
-    const gate = windowGateOf(slice.definition, slice.window);
-    let pendingPause: Promise<unknown> | undefined;
-    await workSlice({
-      ...{ slice, outageRetry, checkpointer, recorder },
-      files: createRunFiles(pool, run),
-      concurrency: settings.concurrency,
-      sender: {
-        ...{ context, outageRetry, gateway, limiter, stop, cutOff, run },
-        ...{ slice: slice.slice, owner: slice.owner, channel: slice.channel },
-        ...{ retries: settings.retries, bisect: settings.bisect },
-        breaker: settings.giveUpAfter === 0 ? undefined : breaker,
-        isLeaseValid: lease.isValid,
-        ensureLease: lease.ensureValid,
-        isWindowOpen: () => gate?.isOpen(context.now()) ?? true,
-      },
-      onSettled: (messageId, state) => observer.settled({ account: account.name, run, messageId, state }),
-      onRefused: (words) => {
-        pendingPause = pause(run, { kind: 'credential_refused', account: account.name, words });
-        // Its failure is met below, unless the slice fails first.
-        pendingPause.catch(() => undefined);
-      },
-      giveUpIfRefused: () => giveUpIfRefused(slice, account, settings),
-    });
-    // The slice is given up only after that, or it would be taken again.
-    await pendingPause;
-    if (gate) await shutWindowIfOver(slice, gate);
-    const watch = (await outageRetry.retry(() => readDispatchProgress(pool, [run]))).get(run);
-    if (watch) await stopIfRejected(slice, watch);
-  }
-
-  /**
-   * Where the service has refused everything for so long that the run waits no longer, it is paused. A request that was
-   * refused until the last such pause too fails: else it alone could have the run paused again and again.
-   *
-   * @returns whether the slice is to be given up
-   */
-  async function giveUpIfRefused(
-    slice: SendingSlice,
-    account: Account,
-    { giveUpAfter }: DispatchSettings,
-  ): Promise<boolean> {
-    const { run } = slice;
-    const refused = await findRefusalTime(pool, run);
-    if (!refused || refused.milliseconds < giveUpAfter) return false;
-    if ((await failRefused(pool, slice, context.now())) > 0) return true;
-    const words = refused.reason;
-    await pause(run, { kind: 'service_refuses', account: account.name, milliseconds: giveUpAfter, words });
-    return true;
-  }
-
+export function createSliceDispatcher(options: SliceDispatcherOptions): SliceDispatcher {
   return {
-    stopIfRejected,
+    stopIfRejected: (slice, progress) => stopIfRejected(options, slice, progress),
     planOf({ run, definition }, account) {
       const { plan, policy } = dispatchSettings(run, account, definition);
       return [plan, policy];
     },
     async dispatch(slice, lease, runtime, stop) {
-      if (slice.phase === 'sending') return send(slice, lease, runtime, stop);
+      if (slice.phase === 'sending') return send(options, slice, lease, runtime, stop);
+      const { context, outageRetry } = options;
       const { policy } = dispatchSettings(slice.run, runtime.account, slice.definition);
       return settleDoubts({ ...runtime, context, outageRetry, slice, policy, stop });
     },
   };
 }
 
-export type Answered = { readonly settled: number; readonly rejected: number };
+async function send(
+  options: SliceDispatcherOptions,
+  slice: SendingSlice,
+  lease: Lease,
+  runtime: AccountRuntime,
+  stop: AbortSignal,
+): Promise<void> {
+  const { context, outageRetry, checkpointer, recorder, observer } = options;
+  const { account } = runtime;
+  const { run } = slice;
+  const settings = dispatchSettings(run, account, slice.definition);
+  const gate = windowGateOf(slice.definition, slice.window);
+  let pendingPause: Promise<unknown> | undefined;
+  await workSlice({
+    slice,
+    outageRetry,
+    checkpointer,
+    recorder,
+    files: createRunFiles(context.ledger.pool, run),
+    concurrency: settings.concurrency,
+    sender: createSender(options, slice, lease, runtime, { settings, gate, stop }),
+    onSettled: (messageId, state) => observer.settled({ account: account.name, run, messageId, state }),
+    onRefused: (words) => {
+      pendingPause = pause(options, run, { kind: 'credential_refused', account: account.name, words });
+      // The failure is thrown below, unless the slice fails first.
+      pendingPause.catch(() => undefined);
+    },
+    giveUpIfRefused: () => giveUpIfRefused(options, slice, account, settings),
+  });
+  // The slice is returned only after that, or it would be acquired again.
+  await pendingPause;
+  if (gate) await closeWindowIfOver(options, slice, gate);
+  const progress = (await outageRetry.retry(() => readDispatchProgress(context.ledger.pool, [run]))).get(run);
+  if (progress) await stopIfRejected(options, slice, progress);
+}
+
+type SendingRules = {
+  readonly settings: DispatchSettings;
+  readonly gate: WindowGate | undefined;
+  readonly stop: AbortSignal;
+};
+
+function createSender(
+  { context, outageRetry, cutOff }: SliceDispatcherOptions,
+  { run, slice, owner, channel }: SendingSlice,
+  lease: Lease,
+  { gateway, limiter, breaker }: AccountRuntime,
+  { settings, gate, stop }: SendingRules,
+): SliceWork['sender'] {
+  return {
+    context,
+    outageRetry,
+    gateway,
+    limiter,
+    breaker: settings.giveUpAfter === 0 ? undefined : breaker,
+    run,
+    slice,
+    owner,
+    channel,
+    retries: settings.retries,
+    bisect: settings.bisect,
+    stop,
+    cutOff,
+    isLeaseValid: lease.isValid,
+    ensureLease: lease.ensureValid,
+    isWindowOpen: () => gate?.isOpen(context.now()) ?? true,
+  };
+}
+
+function pause(
+  { context, queue, outageRetry }: SliceDispatcherOptions,
+  run: string,
+  reason: RunReason,
+): Promise<unknown> {
+  return outageRetry.retry(() => pauseRun(queue, context.ledger.pool, run, reason));
+}
+
+async function stopIfRejected(
+  options: SliceDispatcherOptions,
+  { run, definition }: HeldSlice,
+  progress: DispatchProgress,
+): Promise<void> {
+  const failFast = failFastOf(definition);
+  if (!failFast || progress.state !== 'running') return;
+  const { total, settled, settledSince, rejectedSince } = progress;
+  const answered = { settled: settledSince, rejected: rejectedSince };
+  const reason = reasonToStop(failFast, answered, total - (settled - settledSince));
+  if (reason !== undefined) await pause(options, run, reason);
+}
+
+/** The rest of the slice stays out of the queue until its window opens. */
+async function closeWindowIfOver(
+  { context, outageRetry }: SliceDispatcherOptions,
+  { run, window }: SendingSlice,
+  gate: WindowGate,
+): Promise<void> {
+  const now = context.now();
+  if (window === null || gate.isOpen(now)) return;
+  const opensAt = gate.opensAt(now);
+  const { windowIndex } = window;
+  await outageRetry.retry(() => closeWindow(context.ledger.pool, { run, windowIndex, opensAt }));
+}
 
 /**
- * @param total how many there are to be answered
- * @returns why; undefined where there is no reason to
+ * Pauses the run if the service has refused every request for `giveUpAfter`. A request that was already refused
+ * before the last such pause fails instead, or it could pause the run again and again.
+ *
+ * @returns whether the worker returns the slice
  */
-export function reasonToStop(
-  { first, share }: FailFast,
-  { settled, rejected }: Answered,
-  total: number,
-): FailFastReason | undefined {
-  if (settled < Math.min(first, total) || rejected === 0) return undefined;
-  if (rejected === settled) return { kind: 'all_rejected', requests: settled };
-  if (share === undefined || rejected <= share * settled) return undefined;
-  return { kind: 'too_many_rejected', rejected, requests: settled, share };
+async function giveUpIfRefused(
+  options: SliceDispatcherOptions,
+  slice: SendingSlice,
+  account: Account,
+  { giveUpAfter }: DispatchSettings,
+): Promise<boolean> {
+  const { ledger, now } = options.context;
+  const { run } = slice;
+  const refused = await findRefusalTime(ledger.pool, run);
+  if (!refused || refused.milliseconds < giveUpAfter) return false;
+  if ((await failRefused(ledger.pool, slice, now())) > 0) return true;
+  await pause(options, run, {
+    kind: 'service_refuses',
+    account: account.name,
+    milliseconds: giveUpAfter,
+    words: refused.reason,
+  });
+  return true;
 }

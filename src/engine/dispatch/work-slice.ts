@@ -35,8 +35,7 @@ export type SliceWork = {
 /**
  * Sends the planned requests of a held slice. It claims a batch, sends it and records the outcomes; the next batch is
  * claimed meanwhile. It ends when nothing is planned, when the window closes, or at `stop`; every outcome is recorded
- * by
- * then.
+ * by then.
  *
  * @throws Error if the ledger fails, other than by an outage
  */
@@ -98,7 +97,7 @@ type SourceWork = SliceWork & {
  * After a kill, every claimed request without a recorded outcome is in doubt. So claims are limited:
  *
  * - A claim has as many requests as may be in flight, plus as many as the service answered during the last claim.
- * Otherwise a fast service would wait for each claim.
+ *   Otherwise a fast service would wait for each claim.
  * - Nothing is claimed while twice as many as may be in flight are accepted and not recorded.
  *
  * At most four times as many as may be in flight are ever in doubt. Each claim first waits for the account's rate.

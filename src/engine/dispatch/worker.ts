@@ -1,27 +1,21 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { InputError } from '../../domain/problems.ts';
+import type { InputError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
-import { acquireSlice } from '../../ledger/slices/acquire.ts';
 import type { DispatchProgress } from '../../ledger/slices/progress.ts';
 import type { SliceQueue } from '../../ledger/slices/queue.ts';
-import {
-  reclaimExpiredSlices,
-  reclaimSlicesOfEndedWorkers,
-  returnSlice,
-} from '../../ledger/slices/reclaim.ts';
+import { reclaimExpiredSlices, reclaimSlicesOfEndedWorkers } from '../../ledger/slices/reclaim.ts';
 import { requireHashKey } from '../../ledger/suppressions/hash.ts';
 import type { EngineContext } from '../context.ts';
-import { trace } from '../trace-points.ts';
 import { type AccountRuntimes, createAccountRuntimes } from './account-runtime.ts';
+import { acquireSlices } from './acquire-slices.ts';
 import { createCheckpointer } from './checkpointer.ts';
 import { createHeldSlices, type HeldSlices } from './held-slices.ts';
 import { checkLedgerLocation } from './ledger-location.ts';
 import { noObserver, type Observer } from './observer.ts';
 import type { OutageRetry } from './outage-retry.ts';
-import { runPeriodicTasks } from './periodic-tasks.ts';
+import { type PeriodicTask, runPeriodicTasks } from './periodic-tasks.ts';
 import { createRecorder } from './recorder.ts';
 import { createSliceDispatcher } from './slice-dispatcher.ts';
-import { createWakeup, type Wakeup } from './wakeup.ts';
+import { createWakeup } from './wakeup.ts';
 import { openDueWindows } from './windows.ts';
 import { keepWorkerSession } from './worker-session.ts';
 
@@ -44,15 +38,6 @@ export type WorkerOptions = {
   readonly onWatch?: (watch: DispatchProgress) => void;
 };
 
-/** Limit of slices in one process. An account allows at most four in the whole fleet. */
-const maxHeld = 8;
-
-/** Additional slices of urgent runs, which do not wait for a free one. */
-const maxUrgent = 2;
-
-/** Milliseconds between two looks at an empty queue, if no notification comes first. */
-const idlePollInterval = 1_000;
-
 /**
  * Acquires slices from the queue and sends them, until `stop`. Workers coordinate through the ledger alone; during an
  * outage the worker waits.
@@ -61,42 +46,75 @@ const idlePollInterval = 1_000;
  * @throws Error if the ledger fails, other than by an outage, or if an outage outlasts the worker
  */
 export async function runWorker(context: EngineContext, options: WorkerOptions): Promise<void> {
-  const { ledger, now } = context;
-  const { pool } = ledger;
+  const { ledger } = context;
+  const { outageRetry, observer = noObserver } = options;
+  const { retry } = outageRetry;
   const worker = context.randomUuid();
   const failed = new AbortController();
   const fail = (error: unknown): void => failed.abort(error);
   const stop = AbortSignal.any([options.stop, failed.signal]);
-  const { outageRetry, observer = noObserver, cutOff } = options;
-  const { retry } = outageRetry;
-  await retry(() => requireHashKey(pool, ledger.hashKey));
+  await retry(() => requireHashKey(ledger.pool, ledger.hashKey));
   const location = await retry(() => checkLedgerLocation(context));
   const queue = await retry(() => ledger.queue());
   const wakeup = createWakeup();
   const accounts = createAccountRuntimes(context, options.accountNamed, observer);
-  const checkpointer = createCheckpointer(context, outageRetry, location.ledger);
-  const recorder = createRecorder(ledger.hot, outageRetry);
-  const dispatcher = createSliceDispatcher({
+  const held = createHeldSlices({
     context,
     queue,
     outageRetry,
-    checkpointer,
-    recorder,
+    dispatcher: createSliceDispatcher({
+      context,
+      queue,
+      outageRetry,
+      checkpointer: createCheckpointer(context, outageRetry, location.ledger),
+      recorder: createRecorder(ledger.hot, outageRetry),
+      observer,
+      cutOff: options.cutOff,
+    }),
     observer,
-    cutOff,
-  });
-  const { watchedRun } = options;
-  const held = createHeldSlices({
-    ...{ context, queue, outageRetry, dispatcher, observer, watchedRun, stop },
+    watchedRun: options.watchedRun,
+    stop,
     onSliceFailed: (run) => options.onSliceFailed?.(run),
     onFailed: fail,
-    async onWatch(watches) {
-      await accounts.refreshBreakers();
-      const watch = watchedRun === undefined ? undefined : watches.get(watchedRun);
-      if (watch) options.onWatch?.(watch);
-    },
+    onWatch: (progress) => onWatch(options, accounts, progress),
     onFree: wakeup.signal,
   });
+  const ended = new AbortController();
+  const closeSession = await keepWorkerSession(ledger.pool, worker, wakeup.signal, outageRetry);
+  const tasks = periodicTasks(context, options, { worker, queue, accounts, held });
+  const running = runPeriodicTasks(tasks, outageRetry, ended.signal).catch(fail);
+  await acquireSlices({ ...options, context, queue, worker, accounts, held, wakeup, stop }).catch(fail);
+  await held.whenDone();
+  ended.abort();
+  await running;
+  await closeSession();
+  await accounts.close();
+  if (failed.signal.aborted) throw failed.signal.reason;
+}
+
+async function onWatch(
+  options: Pick<WorkerOptions, 'watchedRun' | 'onWatch'>,
+  accounts: AccountRuntimes,
+  progress: ReadonlyMap<string, DispatchProgress>,
+): Promise<void> {
+  await accounts.refreshBreakers();
+  const watched = options.watchedRun === undefined ? undefined : progress.get(options.watchedRun);
+  if (watched) options.onWatch?.(watched);
+}
+
+type Parts = {
+  readonly worker: string;
+  readonly queue: SliceQueue;
+  readonly accounts: AccountRuntimes;
+  readonly held: HeldSlices;
+};
+
+function periodicTasks(
+  context: EngineContext,
+  { onHeld, onUnknownAccount }: Pick<WorkerOptions, 'onHeld' | 'onUnknownAccount'>,
+  { worker, queue, accounts, held }: Parts,
+): PeriodicTask[] {
+  const { pool } = context.ledger;
 
   /** Own leases first: after an outage they look expired, too. */
   async function renewAndReclaim(): Promise<void> {
@@ -104,75 +122,17 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
     await reclaimExpiredSlices(queue, pool, worker);
   }
 
-  /** Also when there is nothing to claim, so that the hold is reported. */
+  /** Also when there is nothing to claim. */
   async function reportIfHeld(): Promise<void> {
-    const { held } = await checkLedgerLocation(context);
-    if (held !== null) options.onHeld?.(held);
+    const { held: reason } = await checkLedgerLocation(context);
+    if (reason !== null) onHeld?.(reason);
   }
 
-  const ended = new AbortController();
-  const closeSession = await keepWorkerSession(pool, worker, wakeup.signal, outageRetry);
-  const periodicTasks = runPeriodicTasks(
-    [
-      { interval: 250, task: held.watch, isQuery: true },
-      { interval: 500, task: () => openDueWindows(context, queue, accounts, options.onUnknownAccount) },
-      { interval: 1_000, task: () => reclaimSlicesOfEndedWorkers(queue, pool, worker, now) },
-      { interval: 5_000, task: reportIfHeld },
-      { interval: 2_000, task: renewAndReclaim },
-    ],
-    outageRetry,
-    ended.signal,
-  ).catch(fail);
-  await acquireSlices({ ...options, context, queue, worker, accounts, held, wakeup, stop }).catch(fail);
-  await held.whenDone();
-  ended.abort();
-  await periodicTasks;
-  await closeSession();
-  await accounts.close();
-  if (failed.signal.aborted) throw failed.signal.reason;
-}
-
-type AcquireOptions = Pick<WorkerOptions, 'onUnknownAccount' | 'outageRetry' | 'stop'> & {
-  readonly context: EngineContext;
-  readonly queue: SliceQueue;
-  readonly worker: string;
-  readonly accounts: AccountRuntimes;
-  readonly held: HeldSlices;
-  readonly wakeup: Wakeup;
-};
-
-async function acquireSlices(options: AcquireOptions): Promise<void> {
-  const { held, wakeup, stop } = options;
-  while (!stop.aborted) {
-    const acquired = held.busyCount() < maxHeld + maxUrgent && (await acquireOne(options));
-    if (!acquired) await wakeup.wait(idlePollInterval, stop);
-    // A worker with slices lets other workers go first.
-    else if (held.count() > 1) await sleep(5 * held.count());
-  }
-}
-
-/** @returns false if there is none for this worker */
-async function acquireOne(options: AcquireOptions): Promise<boolean> {
-  const { context, queue, outageRetry, worker, accounts, held } = options;
-  const { ledger, now } = context;
-  const owner = context.randomUuid();
-  let isRepeated = false;
-  const acquisition = await outageRetry.retry(() => {
-    const acquiring = acquireSlice(queue, ledger.pool, {
-      ...{ worker, owner, isRepeated, ignoredAccounts: accounts.unknown(), now },
-      leastPriority: held.busyCount() < maxHeld ? 'bulk' : 'urgent',
-    });
-    isRepeated = true;
-    return acquiring;
-  });
-  if (acquisition.kind !== 'held') return acquisition.kind !== 'none';
-  const { slice } = acquisition;
-  trace('slice acquired', slice.run);
-  const account = await accounts.open(slice.account).catch((error: unknown) => {
-    if (!(error instanceof InputError)) throw error;
-    options.onUnknownAccount?.(error);
-  });
-  if (account) held.begin(slice, account);
-  else await outageRetry.retry(() => returnSlice(queue, ledger.pool, slice, now()));
-  return true;
+  return [
+    { interval: 250, task: held.watch, isQuery: true },
+    { interval: 500, task: () => openDueWindows(context, queue, accounts, onUnknownAccount) },
+    { interval: 1_000, task: () => reclaimSlicesOfEndedWorkers(queue, pool, worker, context.now) },
+    { interval: 5_000, task: reportIfHeld },
+    { interval: 2_000, task: renewAndReclaim },
+  ];
 }

@@ -14,7 +14,7 @@ type DbBreaker = { readonly [Key in keyof Omit<Breaker, 'probe'>]: Breaker[Key] 
 const columns = `
   (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
   (extract(epoch FROM opened_at) * 1000)::float8 AS "openedAt", (extract(epoch FROM retry_at) * 1000)::float8 AS "retryAt",
-  refusals AS tries, reason, probe, (extract(epoch FROM probe_until) * 1000)::float8 AS "probeUntil"`;
+  refusals, reason, probe, (extract(epoch FROM probe_until) * 1000)::float8 AS "probeUntil"`;
 
 export async function readBreaker(client: Connection, account: string): Promise<BreakerSnapshot> {
   const { rows } = await client.query<DbBreaker>({

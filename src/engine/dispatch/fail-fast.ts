@@ -1,0 +1,19 @@
+import type { FailFastReason } from '../../domain/reasons.ts';
+import type { FailFast } from './dispatch-settings.ts';
+
+export type Answered = { readonly settled: number; readonly rejected: number };
+
+/**
+ * @param total requests that will be answered
+ * @returns why the run must stop; undefined if it goes on
+ */
+export function reasonToStop(
+  { first, share }: FailFast,
+  { settled, rejected }: Answered,
+  total: number,
+): FailFastReason | undefined {
+  if (settled < Math.min(first, total) || rejected === 0) return undefined;
+  if (rejected === settled) return { kind: 'all_rejected', requests: settled };
+  if (share === undefined || rejected <= share * settled) return undefined;
+  return { kind: 'too_many_rejected', rejected, requests: settled, share };
+}
