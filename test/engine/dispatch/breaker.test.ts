@@ -27,14 +27,14 @@ test('each refusal of what tries makes the next wait longer, up to ten seconds, 
     return breaker.retryAt - 1_000;
   });
   expect(waits).toEqual([500, 1_000, 2_000, 4_000, 5_000, 5_000, 5_000, 5_000]);
-  expect(breaker).toMatchObject({ openedAt: 0, tries: 9, probe: null });
+  expect(breaker).toMatchObject({ openedAt: 0, refusals: 9, probe: null });
   const asked = openBreaker(probed, { ...refused, probeId: 'first', requestedWait: 30_000, random: 0 }, 0);
   expect(asked?.retryAt).toBe(30_000);
 });
 
 test('one request tries at a time, until its lease is over', () => {
   expect(grantProbe(open, 'first', 100, lease)).toBe(open);
-  expect(probed).toEqual({ ...open, probe: { id: 'first', until: 250 + lease } });
+  expect(probed).toEqual({ ...open, probe: { id: 'first', expiresAt: 250 + lease } });
   expect(grantProbe(probed, 'second', 300, lease)).toBe(probed);
   expect(grantProbe(probed, 'second', 250 + lease, lease).probe?.id).toBe('second');
   expect(releaseProbe(probed, 'first')).toEqual(open);
@@ -43,7 +43,7 @@ test('one request tries at a time, until its lease is over', () => {
 
 test('the time to try begins anew before the claim, however often that is said', () => {
   const longer = extendProbe(probed, 'first', 5_000, lease);
-  expect(longer).toEqual({ ...open, probe: { id: 'first', until: 5_000 + lease } });
+  expect(longer).toEqual({ ...open, probe: { id: 'first', expiresAt: 5_000 + lease } });
   expect(extendProbe(longer, 'first', 5_000, lease)).toEqual(longer);
 });
 
