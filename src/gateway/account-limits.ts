@@ -2,7 +2,7 @@ import type { RateLimits } from '../domain/rates.ts';
 import { readYaml } from '../platform/yaml.ts';
 import { accountsSchema } from './accounts-schema.ts';
 
-/** No `${NAME}` of it needs to be set. @throws InputError for a faulty file */
+/** @throws InputError for an invalid file */
 export function readAccountLimits(source: string, file: string): ReadonlyMap<string, RateLimits> {
   const { value } = readYaml(source, file, accountsSchema);
   return new Map(

@@ -3,7 +3,7 @@ import { readYaml } from '../platform/yaml.ts';
 import { accountsSchema } from './accounts-schema.ts';
 import { suppressionAccountOf } from './sharing-rules.ts';
 
-/** What the accounts of a file share. No name needs to be set for it. @throws InputError for a faulty file */
+/** @throws InputError for an invalid file */
 export function readSharing(
   source: string,
   file: string,

@@ -12,7 +12,7 @@ export const allowSchema = z
     'Values of message fields that this service takes beyond those that were seen, by the name of the field, such as { Resolution: [Fine], RetryAttempts: [6-9], NumberOfOperators: [0], SendMode: [Test] }. Campaigns are refused others.',
   );
 
-/** Fields that the interface does not have, or of which nothing is only observed, and entries that are no values. */
+/** Reports unknown fields, fields that an account cannot extend, and invalid entries. */
 export function allowProblems(
   allowed: AllowedValues | undefined,
   interfaceName: InterfaceName,

@@ -4,8 +4,8 @@ import type { Answer, Evidence } from './evidence.ts';
 import { type ExchangeLimits, exchange } from './exchange.ts';
 
 /**
- * What an answer means for its connection. `keep`: it certainly answers our request, so the connection can carry
- * the next one. `close`: something is wrong. `prove`: the answer counts only if no other one follows.
+ * What an answer means for its connection. `keep`: it certainly answers our request. `close`: something is
+ * wrong. `prove`: it counts only if no other answer follows.
  */
 export type Trust =
   | { readonly kind: 'keep' }
@@ -16,7 +16,7 @@ export type Connections = {
   /**
    * Makes one exchange, alone on its connection. Never rejects, never sends twice.
    *
-   * @param assessTrust of a whole answer; anything but `keep` ends the connection
+   * @param assessTrust anything but `keep` ends the connection
    * @param signal aborts the exchange
    */
   readonly exchange: (
@@ -34,9 +34,9 @@ export type ConnectionLimits = ExchangeLimits & {
 };
 
 /**
- * Each connection carries one exchange at a time, and is reused only while every answer on it certainly belonged to
- * its own request. HTTP/1.1 matches answers only by order: after one surplus answer, each request would get the
- * answer to the one before it.
+ * Each connection carries one exchange at a time, and is reused only while every answer on it certainly
+ * belonged to its own request. HTTP/1.1 matches answers only by order: after one surplus answer, each request
+ * would get the answer to the one before.
  *
  * @param probePath a path that can be requested without effect
  */
@@ -76,7 +76,7 @@ export function openConnections(
     try {
       return await exchangeOn(connection, ...parameters);
     } finally {
-      // In a later turn, so that bytes or a disconnect that have already arrived after the answer are read first.
+      // Bytes or a disconnect that have already arrived after the answer are read first.
       setImmediate(pool.release, connection);
     }
   }
@@ -100,7 +100,7 @@ export function openConnections(
   };
 }
 
-/** `exchanges`: how many the present connection of the client has carried. */
+/** `exchanges`: how many the client's present connection has carried. */
 type Connection = { client: Client; exchanges: number };
 
 function openConnection(url: URL, limits: ConnectionLimits): Connection {
@@ -110,7 +110,6 @@ function openConnection(url: URL, limits: ConnectionLimits): Connection {
   return connection;
 }
 
-/** Replaces the client of a connection that must not be used again. */
 function reopenConnection(connection: Connection, url: URL, limits: ConnectionLimits): void {
   void connection.client.destroy();
   connection.client = openClient(url, limits);
@@ -121,7 +120,7 @@ function openClient(url: URL, limits: ConnectionLimits): Client {
   return new Client(url.origin, {
     // With more at a time, undici moves requests from a lost connection to another one.
     pipelining: 1,
-    // Over HTTP/2, its default, undici resends refused and unprocessed requests by itself, POST included.
+    // Over HTTP/2, undici resends refused and unprocessed requests by itself, POST included.
     allowH2: false,
     connect: { timeout: limits.connect },
   });
@@ -164,9 +163,9 @@ function createPool(maxConnections: number, open: () => Connection): Pool {
 const maxProbes = 3;
 
 /**
- * Returns a function that finds out whether the last answer on a connection belonged to the last request. It sends
- * probes, and the last one asks the service to close. A service first answers all pending requests, and says `close`
- * only with its last answer (RFC 9112, 9.6). A service that never says `close` must answer several probes as probes.
+ * Finds out whether the last answer belonged to the last request, with probes after it. The last probe asks
+ * the service to close. A service answers all pending requests first, and says `close` only with its last
+ * answer (RFC 9112, 9.6). If it never says `close`, it must answer several probes as probes.
  */
 function createOrderProof(
   limits: ExchangeLimits,

@@ -9,7 +9,7 @@ import {
   wordMeanings,
 } from '../wire/delivery-report-mapping.ts';
 
-/** The part of an account that says how its delivery reports are to be read; what it leaves out is as observed. */
+/** How an account's delivery reports are read; the defaults are the observed ones. */
 
 function meaningsSchema(description: string) {
   return z.record(z.string().min(1), z.enum(wordMeanings)).default({}).describe(description);

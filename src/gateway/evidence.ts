@@ -1,30 +1,25 @@
-/**
- * What one HTTP exchange proved. Whether the request's header was written is the whole difference between "provably
- * never reached the service" and "nobody knows".
- */
+/** If its header was not written, the request certainly never reached the service. */
 export type Evidence =
-  /** No byte of the request was written: no host, no connection, no TLS. */
+  /** No byte was written: no host, no connection, no TLS. */
   | { readonly kind: 'not_sent'; readonly error: string }
-  /** A whole answer. */
   | {
       readonly kind: 'answer';
       readonly status: number;
-      /** The header as it came; `retryAfterMilliseconds` reads it. */
+      /** Unparsed; see `retryAfterMilliseconds`. */
       readonly retryAfter?: string;
       readonly body: Buffer;
-      /** Says `Connection: close`: nothing more is answered on its connection. */
+      /** `Connection: close`: nothing more is answered on this connection. */
       readonly closing?: true;
       /**
-       * Its connection had carried other exchanges, and did not show that the answer is to this request. Only the
-       * MessageID can show it then.
+       * Its connection carried other exchanges, so only a MessageID shows that the answer is to this request.
        */
       readonly unproven?: true;
     }
-  /** The header was written, and no whole answer came back: reset, timeout, truncated, too large. */
+  /** The header was written, but no whole answer came back: reset, timeout, truncated, too large. */
   | {
       readonly kind: 'no_answer';
       readonly error: string;
-      /** Of an answer whose header came; it proves nothing, but helps whoever has to find out. */
+      /** Proves nothing, but helps an investigation. */
       readonly status?: number;
     };
 
@@ -61,10 +56,7 @@ const certificateErrorTexts: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host name',
 };
 
-/**
- * A transport error in a few plain words. Only its code or name is used, never its message: a message can carry what
- * was sent.
- */
+/** Uses only the error's code or name: its message can contain what was sent. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error';
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;

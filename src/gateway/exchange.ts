@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import type { EncodedLookUp, EncodedSendRequest } from '../wire/wire-interface.ts';
 import { describeError, type Evidence } from './evidence.ts';
 
-/** How long an exchange may take once its header is written (milliseconds), and how large its answer may be (bytes). */
+/** Milliseconds from the written header, and bytes of the answer. */
 export type ExchangeLimits = {
   readonly headers: number;
   readonly body: number;
@@ -19,14 +19,12 @@ type Handler = Required<
 type AnswerHead = Omit<Extract<Evidence, { kind: 'answer' }>, 'body'>;
 
 /**
- * Sends one request and reports what happened; the promise never rejects, never repeats, never follows a redirect.
+ * Never rejects, never repeats, never follows a redirect.
  *
- * It stands on `dispatch`, the layer below `request`, for one reason: `onRequestStart`. undici calls it for this very
- * request, in the same turn and right before it writes the header (`writeH1`, just above the diagnostics channel
- * `undici:client:sendHeaders`), so nothing has to be told apart under concurrency. A lost association would be the
- * dangerous kind of mistake: a request taken for unsent and sent again. And `onRequestStart` is called again before
- * undici would write a request a second time, which is where that is stopped. `test/gateway/header-written.test.ts` holds
- * it against that channel.
+ * Uses `dispatch`, the layer below `request`, for `onRequestStart`: undici calls it for this very request,
+ * right before it writes the header. No event must be matched to a request; a mismatch could send a request
+ * twice. undici also calls it before it would write a request again, and is stopped there.
+ * `test/gateway/header-written.test.ts` compares it with the channel `undici:client:sendHeaders`.
  *
  * @param reset asks the service to close the connection after its answer
  */
@@ -43,7 +41,7 @@ export function exchange(
     path: request.path,
     headers: { ...request.headers },
     body: 'body' in request ? request.body : null,
-    // Deadlines of our own are exact and cover the whole answer; undici's are reset by every byte that trickles in.
+    // Our own deadlines cover the whole answer; undici's restart with every byte.
     headersTimeout: 0,
     bodyTimeout: 0,
     reset,
@@ -127,14 +125,14 @@ function answerHead(status: number, headers: Headers): AnswerHead {
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 type Deadline = {
-  /** Replaces the deadline before. @param what did not happen in time */
+  /** Replaces the previous deadline. @param what did not happen in time */
   readonly start: (controller: Dispatcher.DispatchController, milliseconds: number, what: string) => void;
   readonly clear: () => void;
 };
 
 /**
- * Reads what has arrived before the deadline takes effect. After a longer halt, a process finds the timer due before
- * it has read its connections, and would miss an answer that is already there.
+ * Reads what has arrived before the deadline takes effect. After a long halt, the timer is due before the
+ * process has read its connections, and an answer that is already there would be missed.
  */
 function createDeadline(): Deadline {
   let timer: NodeJS.Timeout | undefined;
@@ -146,7 +144,7 @@ function createDeadline(): Deadline {
   return {
     start(controller, milliseconds, what) {
       clear();
-      // Creates the error only when it is needed: its stack costs more than all the rest.
+      // Created only when needed: its stack costs more than all the rest.
       const abort = (): void => controller.abort(new ExchangeStopped(`${what} within ${milliseconds} ms`));
       timer = setTimeout(() => {
         immediate = setImmediate(abort);
@@ -156,7 +154,7 @@ function createDeadline(): Deadline {
   };
 }
 
-/** An exchange that was ended from this side; its message is ours, so it can be shown. */
+/** Ended from our side. The message is ours, so it can be shown. */
 class ExchangeStopped extends Error {}
 
 function firstValue(header: string | string[] | undefined): string | undefined {

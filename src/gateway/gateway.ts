@@ -19,40 +19,33 @@ import { classify, type Verdict } from './verdict.ts';
 
 export type Gateway = {
   /**
-   * One HTTP exchange; its outcome, good or bad, is the evidence.
-   *
-   * @param signal ends the exchange where it stands
-   * @throws Error, before anything is sent, for a request the account's interface cannot express.
+   * @param signal aborts the exchange
+   * @throws Error, before anything is sent, for a request that the interface cannot express
    */
   readonly send: (request: OutgoingRequest, signal?: AbortSignal) => Promise<Evidence>;
-  /** What an exchange means for the request with this MessageID. No text of it holds the account's credentials. */
+  /** Its texts never contain the account's credentials. */
   readonly classify: (evidence: Evidence, messageId: string) => Verdict;
   /**
-   * Asks the service what it knows of a MessageID: one HTTP exchange. Never rejects; `unclear` where the interface
-   * cannot be asked. No text of the answer holds the account's credentials.
-   *
-   * @param signal ends the exchange where it stands
+   * Asks the service about a MessageID. Never rejects; `unclear` if the interface has no look-up. Its texts
+   * never contain the account's credentials.
    */
   readonly lookUp: (messageId: string, signal?: AbortSignal) => Promise<LookUp>;
-  /**
-   * Asks the service what it knows of the recipients of a MessageID, a page of them at a time, from 1; otherwise as
-   * `lookUp`.
-   */
+  /** As `lookUp`, with one page of recipients, from 1. */
   readonly lookUpRecipients: (
     messageId: string,
     page: number,
     signal?: AbortSignal,
   ) => Promise<RecipientLookUp>;
-  /** Opens and closes a connection, without any HTTP. */
+  /** Opens and closes a connection, without HTTP. */
   readonly checkReachable: () => Promise<Reachability>;
-  /** Lets exchanges under way finish, then closes the connections. */
+  /** Waits for exchanges in flight, then closes the connections. */
   readonly close: () => Promise<void>;
 };
 
-/** The largest answer that is read (bytes); a real one has a few hundred. */
+/** A real answer has a few hundred bytes. */
 const maxAnswerBytes = 1024 * 1024;
 
-/** @throws InputError when the account's interface and format are not available. */
+/** @throws InputError for an unavailable interface and format */
 export function openGateway(account: Account): Gateway {
   const wire = wireInterface(account.interface, account.format);
   const { timeouts, credentials } = account;
@@ -61,7 +54,7 @@ export function openGateway(account: Account): Gateway {
   const url = new URL(account.baseUrl);
   const pathTo = (path: string): string => joinPath(url.pathname, path);
   const decode = memoizeDecode(wire.decodeSendAnswer);
-  // A SOAP service answers a look at its endpoint with a fault, and this with its description.
+  // A SOAP service answers its plain address with a fault.
   const probePath = wire.name === 'soap-tts' ? `${url.pathname}?wsdl` : url.pathname;
   const connections = openConnections(
     url,
@@ -85,7 +78,8 @@ export function openGateway(account: Account): Gateway {
   }
 
   return {
-    // Not async: a request that cannot be encoded must throw before there is a promise, which only evidence fulfils.
+    // Not async: a request that cannot be encoded throws synchronously, because the promise stands for
+    // evidence.
     send(request, signal) {
       const encoded = wire.encodeSendRequest(request, credentials);
       const located = { ...encoded, path: pathTo(encoded.path) };
@@ -106,7 +100,7 @@ export function openGateway(account: Account): Gateway {
   };
 }
 
-/** Each body is looked at twice: by whoever keeps the connection, and by whoever judges the answer. */
+/** A body is decoded for its connection and for its verdict. */
 function memoizeDecode(decode: DecodeSendAnswer): DecodeSendAnswer {
   const results = new WeakMap<Uint8Array, SendAnswer>();
   return (body) => {
@@ -116,7 +110,7 @@ function memoizeDecode(decode: DecodeSendAnswer): DecodeSendAnswer {
   };
 }
 
-/** What names no MessageID, or another, leaves the message in doubt; the connection is not used again. */
+/** Without our MessageID the message stays in doubt, and the connection is not reused. */
 function assessLookUpTrust(messageId: string, { decode }: StatusLookUp): (answer: Answer) => Trust {
   return ({ body }) => {
     const decoded = decode(body);

@@ -2,30 +2,27 @@ import type { StatusLookUp, StatusLookUpPage } from '../wire/wire-interface.ts';
 import type { Evidence } from './evidence.ts';
 import type { Redact } from './redact.ts';
 
-/** What a status look-up came to. Only `found` proves anything: that the service accepted the message. */
+/** Only `found` proves anything: the service accepted the message. */
 export type LookUp =
-  /** `state` is the service's word for the message, `jobNumber` its own number of it. */
+  /** `state` is the service's word. */
   | { readonly kind: 'found'; readonly state?: string; readonly jobNumber?: string }
-  /** Never heard of, forgotten, or not processed yet: no proof that the message was not accepted. */
+  /** Unknown, deleted, or not processed yet: no proof that the message was not accepted. */
   | { readonly kind: 'not_found' }
-  /** The service's own words; one entry or more. */
+  /** One entry or more. */
   | { readonly kind: 'unauthorized'; readonly words: readonly string[] }
   | InconclusiveLookUp;
 
 export type InconclusiveLookUp = { readonly kind: 'unclear'; readonly reason: string };
 
-/** As `LookUp`; one that is found has a page of recipients. */
+/** As `LookUp`, with a page of recipients. */
 export type RecipientLookUp =
   | Exclude<LookUp, { kind: 'found' }>
   | ({ readonly kind: 'found' } & StatusLookUpPage);
 
-/** Longest MessageID, state and job number that are kept. */
+/** Of a MessageID, state or job number. */
 const maxNameLength = 80;
 
-/**
- * Reads the outcome of a look-up. An answer is `found` only if it is a whole, well-formed 200 for this MessageID whose
- * state is not `Unknown`; what cannot be told for certain is `unclear`.
- */
+/** `found` requires a whole, well-formed 200 for this MessageID with a state other than `Unknown`. */
 export function readLookUp(
   evidence: Evidence,
   messageId: string,
@@ -59,7 +56,7 @@ export function readLookUp(
   );
 }
 
-/** As `readLookUp`. What the recipients' members say proves itself no more than in a delivery report. */
+/** The recipients' members prove no more than a delivery report. */
 export function readRecipientLookUp(
   evidence: Evidence,
   messageId: string,

@@ -59,7 +59,7 @@ const rate = z
     })),
   });
 
-/** So that the place of a tariff fits in two bytes, with room to spare. */
+/** A tariff index must fit in two bytes. */
 const maxRates = 20_000;
 
 export const rates = z
@@ -90,7 +90,7 @@ export const ratesTimeZone = timeZone
     'The time zone of the dates in `rates`: a day begins at midnight there. A name such as Pacific/Auckland.',
   );
 
-/** A rate that is valid at the same time as an earlier one of the same channel and destination; both by their places. */
+/** Indexes of two rates for the same channel and destination that are valid at the same time. */
 type Overlap = { readonly index: number; readonly other: number };
 
 function overlaps(list: readonly Rate[]): Overlap[] {
@@ -114,14 +114,14 @@ function overlaps(list: readonly Rate[]): Overlap[] {
   return found.toSorted((one, other) => one.index - other.index);
 }
 
-/** After every date, in the order of texts. */
+/** Sorts after every date. */
 const endOfTime = '~';
 
 function compareTexts(one: string, other: string): number {
   return one < other ? -1 : Number(one > other);
 }
 
-/** For people: `sms to NZ from 2026-11-01`. */
+/** Such as `sms to NZ from 2026-11-01`. */
 function describeRate(written: Rate | undefined): string {
   if (written === undefined) return '';
   const { channel, destination: to, from, until } = written;

@@ -7,8 +7,7 @@ export type Reachability =
   | { readonly kind: 'unreachable'; readonly why: string };
 
 /**
- * Opens a connection (with TLS where the address has it) and closes it: no byte of HTTP is sent, so it can be done
- * before a run without touching the service.
+ * Opens and closes a connection (with TLS if the address has it), without HTTP.
  *
  * @param timeout milliseconds
  */

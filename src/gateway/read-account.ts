@@ -13,7 +13,6 @@ import { suppressionAccountOf } from './sharing-rules.ts';
 type AccountDefinitions = z.output<typeof accountsSchema>['accounts'];
 type AccountDefinition = AccountDefinitions[string];
 
-/** What the functions below share. They add to `problems`. */
 type Reading = {
   readonly name: string;
   readonly definition: AccountDefinition;
@@ -23,9 +22,9 @@ type Reading = {
 };
 
 /**
- * Reads one account of an accounts file. Only the `${NAME}`s of this account must be set.
+ * Only the `${NAME}`s of this account must be set.
  *
- * @param requestedAt where the account is requested, such as the campaign's line that names it
+ * @param requestedAt such as the campaign's line that names the account
  * @throws InputError for an invalid file, an unknown account, an unset name or an incomplete credential
  */
 export function readAccount(
@@ -91,7 +90,7 @@ function readBaseUrl(reading: Reading): string {
   const { definition, environment, problems } = reading;
   const where = reading.locate(['baseUrl']);
   const address = resolveVariables(definition.baseUrl, where, environment, problems);
-  // The address of SOAP is the endpoint itself, and there a trailing slash is significant.
+  // The address of SOAP is the endpoint itself, where a trailing slash is significant.
   const baseUrl = definition.interface === 'soap-tts' ? address : address.replace(/\/+$/, '');
   if (problems.length === 0 && !isHttpUrl(baseUrl)) {
     // Without the address: an invalid one may contain a password.

@@ -13,14 +13,14 @@ import type { ReceiverAccount } from './receiver-settings.ts';
 type AccountDefinition = z.output<typeof accountsSchema>['accounts'][string];
 type ReceiverSettings = NonNullable<AccountDefinition['receiver']>;
 
-/** The value of a `${NAME}` at a place within the account; '' where it is not set, which is noted as a problem. */
+/** Resolves `${NAME}` at a path within the account; '' with a problem if the variable is not set. */
 type Resolve = (text: string, ...place: readonly string[]) => string;
 type AddProblem = (what: string, ...place: readonly string[]) => void;
 
 /**
- * The accounts that reports are received for, by name: those with a token of the path. Only their names need to be set.
+ * Accounts with a webhook token, by name. Only their environment variables must be set.
  *
- * @throws InputError for a faulty file, an unset name, or a token or key that could be guessed
+ * @throws InputError for an invalid file, an unset variable, or a token or key that could be guessed
  */
 export function readReceiverAccounts(
   source: string,
@@ -56,12 +56,7 @@ export function readReceiverAccounts(
   return accounts;
 }
 
-/**
- * What each account's service calls the fields and states of its reports, by the account's name; of accounts that say
- * nothing of it, nothing. No name needs to be set for it.
- *
- * @throws InputError for a faulty file
- */
+/** By account; absent without receiver settings. @throws InputError for an invalid file */
 export function readDeliveryReportMappings(
   source: string,
   file: string,

@@ -45,7 +45,7 @@ const signature = z
     'Reports must be signed by the Standard Webhooks scheme: headers webhook-id, webhook-timestamp and webhook-signature.',
   );
 
-/** How an account receives reports. All that is given of who may call must hold, and the token of the path besides. */
+/** A caller must know the token and pass every check that is given. */
 export const receiverSettings = z
   .strictObject({
     basic: basic.optional(),
@@ -67,7 +67,7 @@ export const receiverSettings = z
     'How delivery reports are received: what a caller has to show beside the token of the path (all that is given), and what the service calls things.',
   );
 
-/** An account's own token of the path, beside `receiverSettings`. */
+/** Beside `receiverSettings`. */
 export const webhookTokens = {
   webhookToken: secretReference
     .optional()
@@ -81,19 +81,18 @@ export const webhookTokens = {
     ),
 };
 
-/** An account that reports are received for, and what its callers have to show. Secrets that are only compared are SHA-256. */
+/** What callers must prove. Secrets that are only compared are SHA-256 digests. */
 export type ReceiverAccount = {
   readonly name: string;
-  /** One or two; either is right. */
+  /** One or two; either is valid. */
   readonly tokenDigests: readonly Buffer[];
   /** Of `user:password`. */
   readonly basicDigest?: Buffer;
   readonly credentialDigests?: { readonly sender: Buffer; readonly apiKey: Buffer };
   readonly addresses?: AddressList;
-  /** As written in the file; the lists of all accounts count together. */
+  /** The receiver uses the lists of all accounts together. */
   readonly trustedProxies: readonly string[];
   /** HMAC-SHA256. */
   readonly signatureKey?: Buffer;
-  /** What the service calls the fields and states of its reports. */
   readonly mapping: DeliveryReportMapping;
 };

@@ -2,12 +2,12 @@ import { secretOf } from '../wire/credentials.ts';
 import type { Credentials } from './account.ts';
 import type { Verdict } from './verdict.ts';
 
-/** Turns a text of the service into one that may be stored and shown. */
+/** Makes a text of the service safe to store and show. */
 export type Redact = (text: string) => string;
 
 /**
- * Keeps credentials out of what is kept: error pages like to quote the request, and in the earlier interfaces the key
- * stands in its body. NUL goes too, which Postgres cannot store in a text.
+ * Error pages often quote the request, and in earlier interfaces its body contains the key. Also removes NUL,
+ * which Postgres cannot store.
  */
 export function createRedactor(credentials: Credentials): Redact {
   const encodings = encodingsOf(secretOf(credentials));
@@ -27,7 +27,7 @@ export function redactVerdict(verdict: Verdict, redact: Redact): Verdict {
   }
 }
 
-/** As it is, and as it stands in JSON, in XML and in an address; the longest first. */
+/** Plain, and as in JSON, XML and addresses; the longest first. */
 function encodingsOf(secret: string): readonly string[] {
   const inJson = JSON.stringify(secret).slice(1, -1);
   const inXml = secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

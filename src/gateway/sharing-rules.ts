@@ -1,19 +1,19 @@
 import type { z } from 'zod';
 import { didYouMean } from '../platform/suggestions.ts';
 
-/** The keys by which an account goes by something of another one. */
+/** Keys that name another account. */
 const sharingKeys = ['webhookOf', 'suppressionsOf'] as const;
 
 type Sharing = { readonly [Key in (typeof sharingKeys)[number]]?: string | undefined };
 
-/** The account whose suppressions an account goes by. Those of one webhook share them, unless it says otherwise. */
+/** The account whose suppressions apply. By default, accounts with one webhook share them. */
 export function suppressionAccountOf(accounts: Readonly<Record<string, Sharing>>, name: string): string {
   const { webhookOf, suppressionsOf } = accounts[name] ?? {};
   if (suppressionsOf !== undefined) return suppressionsOf;
   return webhookOf === undefined ? name : (accounts[webhookOf]?.suppressionsOf ?? webhookOf);
 }
 
-/** Notes accounts that name one that there is not, or one that goes by a third one itself. */
+/** Reports unknown accounts, and chains of accounts. */
 export function checkSharing(
   accounts: Readonly<Record<string, Sharing>>,
   context: z.core.$RefinementCtx<unknown>,

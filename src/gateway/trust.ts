@@ -4,9 +4,9 @@ import type { Answer } from './evidence.ts';
 import { classify } from './verdict.ts';
 
 /**
- * Whether an answer shows by itself that it is the answer to the request with this MessageID. One that names no MessageID
- * does not: it may be one answer too many to an earlier request, while the service takes this one. An `unnamed_success` is let pass,
- * because the interfaces that answer so never name a message.
+ * Whether an answer certainly belongs to the request with this MessageID. Without a MessageID it may be a
+ * surplus answer to an earlier request, while the service accepts this one. `unnamed_success` is trusted,
+ * because its interfaces never name a message.
  */
 export function assessTrust(answer: Answer, messageId: string | undefined, decode: DecodeSendAnswer): Trust {
   const decoded = decode(answer.body);
@@ -22,13 +22,13 @@ export function assessTrust(answer: Answer, messageId: string | undefined, decod
   }
 }
 
-/** The service's own troubles, after which nobody knows whether it took a request; 503 says that it did not. */
+/** After these the service may have accepted the request; 503 says that it did not. */
 const unclearStatuses = [500, 502, 504];
 
-/** Whether this may be the answer to the request itself, saying that it was taken, though another one came before it. */
+/** Whether a later answer may be the real one, and report acceptance. */
 function mayAnswerSend(answer: Answer, messageId: string | undefined, decode: DecodeSendAnswer): boolean {
   const decoded = decode(answer.body);
-  // SOAP over HTTP says 500 to a fault of the sender, too.
+  // SOAP over HTTP answers 500 to sender faults too.
   if (decoded.kind === 'fault' && decoded.origin !== 'service') return false;
   return (
     unclearStatuses.includes(answer.status) ||

@@ -1,25 +1,24 @@
 import type { DecodeSendAnswer, SendAnswer } from '../wire/wire-interface.ts';
 import type { Answer, Evidence } from './evidence.ts';
 
-/** What an exchange means for its request: the table in design.md, "States". */
+/** What an exchange means for its request (table in docs/architecture.md, "States"). */
 export type Verdict =
-  /** `jobNumber`: the service's own number, where its answer named that in place of the MessageID. */
+  /** `jobNumber`: if the answer named it instead of the MessageID. */
   | { readonly kind: 'accepted'; readonly jobNumber?: string }
   /** The service's own words; one entry or more. */
   | { readonly kind: 'rejected'; readonly words: readonly string[] }
   | { readonly kind: 'unauthorized'; readonly words: readonly string[] }
-  /** To be sent again with the same MessageID. `retryAfter` is the text of Retry-After, if there was one. */
+  /** To be sent again with the same MessageID. `retryAfter` is the header's text. */
   | { readonly kind: 'retry'; readonly reason: string; readonly retryAfter?: string }
   | { readonly kind: 'in_doubt'; readonly reason: string };
 
-/** Most characters kept of an answer that could only be quoted. */
+/** Characters of a quoted answer. */
 const maxQuoteLength = 500;
 
 /**
- * Judges an exchange by what it proved. `retry` is given only where the service cannot have accepted the request.
+ * `retry` only if the service cannot have accepted the request.
  *
- * @param messageId the request's own: an answer that names any other proves nothing
- * @param decode reads the answer's body as the account's interface writes it
+ * @param messageId of the request: an answer that names another one proves nothing
  */
 export function classify(
   evidence: Evidence,
@@ -58,7 +57,7 @@ function classifyAnswer(answer: Answer, messageId: string | undefined, decode: D
   };
 }
 
-/** Of an answer that names our MessageID, or none. */
+/** For an answer with our MessageID, or none. */
 function classifyByStatus(decoded: SendAnswer, answer: Answer): Verdict {
   const { status, retryAfter } = answer;
   switch (status) {
@@ -84,8 +83,8 @@ function classifyByStatus(decoded: SendAnswer, answer: Answer): Verdict {
 }
 
 /**
- * `Failed` with status 200 is a readable "not accepted" (interface.md 2.9: `Success` when the request was accepted,
- * `Failed` otherwise), so it counts as a rejection. A failure without MessageID is ours: the samples leave it out.
+ * interface.md 2.9 documents `Failed` as "not accepted", so it is a rejection even with status 200. Samples
+ * of it have no MessageID.
  */
 function classifyOk(decoded: SendAnswer, answer: Answer): Verdict {
   switch (decoded.kind) {
@@ -97,7 +96,7 @@ function classifyOk(decoded: SendAnswer, answer: Answer): Verdict {
     case 'unauthorized':
       return { kind: 'unauthorized', words: wordsOf(decoded, answer) };
     case 'unnamed_success':
-      // The answer came on the very exchange our request went out on, in a form that has no room for a MessageID.
+      // Trusted without a MessageID, because it came on the exchange of our request.
       return {
         kind: 'accepted',
         ...(decoded.jobNumber === undefined ? {} : { jobNumber: decoded.jobNumber }),
@@ -110,7 +109,7 @@ function classifyOk(decoded: SendAnswer, answer: Answer): Verdict {
   }
 }
 
-/** A 400 with a body, whatever its shape, unless the body says something else. */
+/** Any body is a rejection, unless it says something else. */
 function classifyBadRequest(decoded: SendAnswer, answer: Answer): Verdict {
   switch (decoded.kind) {
     case 'success':
@@ -130,7 +129,7 @@ function classifyBadRequest(decoded: SendAnswer, answer: Answer): Verdict {
   }
 }
 
-/** SOAP over HTTP says 500 to every fault; one that is the sender's is what REST says 400 or 401 to. */
+/** SOAP over HTTP answers 500 to every fault; sender faults are what REST answers with 400 or 401. */
 function classifyFault(decoded: SendAnswer, answer: Answer): Verdict {
   const words = wordsOf(decoded, answer);
   if (decoded.kind === 'fault' && decoded.origin === 'sender') return { kind: 'rejected', words };
@@ -142,7 +141,7 @@ function toInDoubt(decoded: SendAnswer, answer: Answer): Verdict {
   return { kind: 'in_doubt', reason: `HTTP ${answer.status}: ${wordsOf(decoded, answer).join('; ')}` };
 }
 
-/** The service's words; where it gave none that can be read, the answer itself, shortened. Never empty. */
+/** The service's words; otherwise a quote of the answer. Never empty. */
 function wordsOf(decoded: SendAnswer, answer: Answer): readonly string[] {
   if ('words' in decoded && decoded.words.length > 0) return decoded.words;
   const quote = answer.body.toString('utf8').replaceAll('\0', '').trim().slice(0, maxQuoteLength);

@@ -3,20 +3,20 @@ import { type Environment, resolveVariables } from '../platform/secrets.ts';
 import { readSignatureKey, wrongSignatureKey } from '../platform/webhook-signature.ts';
 import { isLoopbackHost } from '../wire/loopback.ts';
 
-/** Where somebody wants to be told, as it is written: `${NAME}` stands for what is in the environment. */
+/** A webhook in a campaign; `${NAME}` stands for an environment variable. */
 export type WebhookDefinition = {
   readonly url: string;
   readonly secret: string;
   readonly plainHttp: 'refused' | 'allowed';
 };
 
-/** Where somebody is told, and the key that it is signed with. */
+/** `key` signs the calls. */
 export type Webhook = { readonly url: URL; readonly key: Uint8Array };
 
-/** What names of the environment begin with that are for this. */
+/** Of environment variables. */
 const allowedPrefix = 'NOTIFY_';
 
-/** @returns undefined where there is a problem, which is noted; it never shows the address, which may hold a secret */
+/** @returns undefined if it added a problem. No problem shows the address, which may contain a secret */
 export function readWebhook(
   { url: written, secret, plainHttp }: WebhookDefinition,
   where: (key: 'url' | 'secret') => string,
@@ -45,7 +45,10 @@ export function readWebhook(
   return found.length === 0 && url !== null && key !== undefined ? { url, key } : undefined;
 }
 
-/** Whoever writes a campaign is not to have the secrets of accounts and of the database sent to an address of his own. */
+/**
+ * The author of a campaign must not be able to send secrets of accounts or the database to an address of
+ * their own.
+ */
 function foreignNameProblems(text: string, where: string): Problem[] {
   return [...text.matchAll(/\$\{(\w+)/g)].flatMap(([, name = '']) =>
     name.startsWith(allowedPrefix)

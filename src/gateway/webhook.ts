@@ -12,20 +12,20 @@ export type WebhookCall = {
 
 export type WebhookResult =
   | { readonly kind: 'acknowledged' }
-  /** 410: whoever it is wants no more of it. */
+  /** HTTP 410: the receiver wants no more calls. */
   | { readonly kind: 'gone' }
   | { readonly kind: 'failed'; readonly problem: string };
 
 const timeouts = { connect: 5_000, headers: 15_000, whole: 30_000 };
 
-/** What is read of an answer that says nothing (bytes); what is more is not waited for. */
+/** The rest of a longer answer is not read. */
 const maxAnswerBytes = 64 * 1024;
 
 /**
- * One POST, signed by the Standard Webhooks scheme; redirects are not followed. Never rejects, and what it says holds
- * neither the address nor a word of the answer.
+ * Makes one POST by the Standard Webhooks scheme, without redirects. Never rejects. The problem contains
+ * neither the address nor the answer.
  *
- * @param signal ends the exchange where it stands
+ * @param signal aborts the exchange
  */
 export async function callWebhook(
   { url, key }: Webhook,
@@ -49,7 +49,7 @@ export async function callWebhook(
       signal: AbortSignal.any([timeout, signal]),
     });
     const { statusCode } = answer;
-    // Whoever sends more has answered all the same.
+    // A longer answer still counts as an answer.
     await answer.body.dump({ limit: maxAnswerBytes, signal: timeout }).catch(() => undefined);
     if (statusCode >= 200 && statusCode < 300) return { kind: 'acknowledged' };
     if (statusCode === 410) return { kind: 'gone' };

@@ -6,14 +6,14 @@ import { contentOf } from './content.ts';
 import type { AcceptedMessage, MessageZone } from './delivery.ts';
 import type { Acceptance } from './receive-request.ts';
 
-/** What a request was sent by, and what the service does with any. */
+/** The interface of a request, and settings of the sandbox. */
 export type AcceptanceSettings = Pick<AcceptedMessage, 'interface' | 'version'> & {
   readonly acceptedAt: Date;
-  /** Milliseconds until a message without a SendTime is sent. */
+  /** Milliseconds from acceptance to sending, without a SendTime. */
   readonly delay: number;
-  /** The sender's own, a name of the IANA database. */
+  /** The sender's default; an IANA name. */
   readonly timeZone: string;
-  /** Whether a message waits for its SendTime. */
+  /** Whether messages wait for their SendTime. */
   readonly holdsSendTime: boolean;
 };
 
@@ -33,7 +33,7 @@ export function acceptMessage(
     channel: request.channel,
     messageId,
     jobNumber,
-    // Published clients send every field, blank where nobody set it.
+    // Published clients send every field, unset ones blank.
     ...(Reference?.trim() && { reference: Reference }),
     ...(SubAccount?.trim() && { subAccount: SubAccount }),
     ...(Department?.trim() && { department: Department }),
@@ -53,7 +53,7 @@ function zoneOf(written: string | undefined, own: string): MessageZone {
   return region === undefined || written === undefined ? { written: own, region: own } : { written, region };
 }
 
-/** The moment of a SendTime, with a T or a blank before the time; undefined for what is none. */
+/** With a T or a blank before the time; undefined if invalid. */
 export function sendTimeOf(written: string | undefined, region: string): Date | undefined {
   const text = written?.trim().replace(' ', 'T') ?? '';
   return isTime(text) ? toInstant(text, region) : undefined;

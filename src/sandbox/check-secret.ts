@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 /**
- * Whether a secret is taken: any that is there, or only `token` where one is set. Hashes are compared, so that the time
- * it takes says neither how far they agree nor how long the token is.
+ * Accepts any secret, or only `token` if it is set. Compares hashes, so that the time reveals nothing about
+ * the token.
  */
 export function isAcceptedSecret(secret: string | undefined, token: string | undefined): boolean {
   if (secret === undefined || secret === '') return false;

@@ -1,18 +1,18 @@
-/** The time of the sandbox, which may run faster than that of the machine. */
+/** The sandbox's clock, which may run faster than the machine's. */
 export type Clock = {
   readonly now: () => Date;
-  /** How many of its milliseconds pass in one of the machine's. */
+  /** Sandbox milliseconds per machine millisecond. */
   readonly speed: number;
-  /** Acts after so many milliseconds of this clock, however many they are. @returns a way to call it off */
+  /** Waits any number of sandbox milliseconds. @returns cancels the action */
   readonly schedule: (milliseconds: number, act: () => void) => () => void;
-  /** Calls everything off. */
+  /** Cancels all actions. */
   readonly close: () => void;
 };
 
-/** The longest wait of a timer (milliseconds): 24.8 days. */
+/** Milliseconds: 24.8 days. */
 const maxTimerDelay = 2 ** 31 - 1;
 
-/** @param machineTime what the clock of the machine says, from which this one starts */
+/** @param machineTime where this clock starts */
 export function openClock(machineTime: () => Date, speed: number): Clock {
   const start = machineTime().getTime();
   const timers = new Set<() => void>();

@@ -3,14 +3,14 @@ import type { Destination, SendRequest } from '../domain/message.ts';
 import type { Units } from '../wire/delivery-report-values.ts';
 import { mergedByService } from '../wire/service-merge.ts';
 
-/** What of a message decides its size: little enough to be kept until every recipient's report is out. */
+/** What decides a message's size; small enough to keep. */
 export type Content =
   | { readonly kind: 'sms'; readonly text: string; readonly characterConversion: boolean }
   | { readonly kind: 'measured'; readonly units: Units }
-  /** How long it takes is up to whoever answers. */
+  /** The recipient decides how long it takes. */
   | { readonly kind: 'call' };
 
-/** Characters of a fax's text that are counted as a page. */
+/** Characters of a fax's text per page. */
 const charactersPerPage = 3000;
 
 export function contentOf(request: SendRequest): Content {
@@ -38,7 +38,7 @@ export function unitsFor(content: Exclude<Content, { kind: 'call' }>, destinatio
 
 const mergeable: ReadonlySet<string> = new Set(mergedByService('rest-2.02', 'sms')?.destinationFields);
 
-/** Puts a destination's fields into the text of an SMS (interface.md, 2.2). Other placeholders stay as they are. */
+/** Merges destination fields into an SMS (interface.md, 2.2). Other placeholders stay unchanged. */
 export function mergeDestination(text: string, destination: Destination): string {
   const values = new Map<string, string>(Object.entries(destination));
   return text.replaceAll(/\[\[([^[\]]*)\]\]/g, (placeholder, name: string) =>

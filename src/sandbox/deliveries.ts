@@ -13,11 +13,7 @@ export type Deliveries = {
   readonly messages: KeptMessages;
   /** Does nothing for a request that was not accepted. */
   readonly add: (receipt: Receipt) => void;
-  /**
-   * Replaces a kept message.
-   *
-   * @param recipients whose delivery is reported when the message is sent
-   */
+  /** @param recipients whose delivery is reported when the message is sent */
   readonly replace: (
     kept: KeptMessage,
     message: AcceptedMessage,

@@ -18,32 +18,32 @@ export type ReportableMessage = {
   readonly callback: Callback;
 };
 
-/** Calls the webhook, once for every recipient, until it answers 2xx. */
+/** Calls the webhook once per recipient, until it answers 2xx. */
 export type DeliveryReportSender = {
-  /** Reports on each destination after `delay` milliseconds of the clock. @returns a way to call that off */
+  /** @param delay milliseconds of the clock @returns cancels the reports */
   readonly schedule: (reportable: ReportableMessage, delay: number) => () => void;
-  /** Reports that were neither taken nor given up. */
+  /** Neither acknowledged nor abandoned. */
   readonly outstanding: () => number;
   readonly close: () => Promise<void>;
 };
 
-/** An outstanding report costs this and no more; its body is written when it is sent. */
+/** Kept small: the body is written when it is sent. */
 type Outstanding = {
   readonly reportable: ReportableMessage;
   readonly destination: Destination;
-  /** A recipient's answer comes after the report of the delivery. */
+  /** A reply follows the report of its delivery. */
   readonly kind: 'delivery' | 'reply';
   calls: number;
 };
 
-/** Webhook calls under way at once. */
+/** Webhook calls in flight. */
 const concurrency = 16;
-/** Every 5 minutes for 24 hours (observed.md); with a shorter interval, as many calls. */
+/** Every 5 minutes for 24 hours (observed.md); the same number with a shorter interval. */
 const maxCalls = 1 + (24 * 60) / 5;
-/** Milliseconds the receiver has to answer. */
+/** Milliseconds. */
 const answerTimeout = 30_000;
 
-/** @param retry milliseconds of the clock between two calls for the same report */
+/** @param retry milliseconds of the clock between two calls for a report */
 export function openDeliveryReportSender(
   settings: DeliverySettings,
   clock: Clock,
@@ -108,7 +108,7 @@ function encodeReply(
   return reply && encodeDeliveryReport(reply, reportable.callback.format);
 }
 
-/** Undefined where the recipient does not answer. */
+/** Undefined if the recipient does not reply. */
 function encodeReport(report: Outstanding, settings: DeliverySettings): EncodedDeliveryReport | undefined {
   const { reportable, destination, kind } = report;
   if (kind === 'reply') return encodeReply(report, settings);
@@ -117,7 +117,7 @@ function encodeReport(report: Outstanding, settings: DeliverySettings): EncodedD
   return encodeDeliveryReport(deliveryReport(message, delivery, callback), callback.format);
 }
 
-/** @returns whether the receiver answered 2xx; never rejects. */
+/** @returns whether the receiver answered 2xx; never rejects */
 async function send(
   agent: Agent,
   report: Outstanding,
@@ -149,10 +149,9 @@ async function send(
 }
 
 /**
- * Of a GET with the query string, behind one that the address may have of its own. A user and password in it are sent as
- * HTTP Basic.
+ * Appends the query string of a GET. User and password become HTTP Basic.
  *
- * @throws TypeError, URIError for what is no address
+ * @throws TypeError, URIError for an invalid address
  */
 function requestTarget(
   url: string,

@@ -12,10 +12,10 @@ import type { DeliveryReportId } from './options.ts';
 import type { Acceptance } from './receive-request.ts';
 import { seededRandom } from './seeded-values.ts';
 
-/** A message the service has taken: what its recipients' reports and its status need, and nothing larger. */
+/** An accepted message: only what its delivery reports and status need. */
 export type AcceptedMessage = Acceptance & {
   readonly interface: InterfaceName;
-  /** Of the interface, as reports write it. */
+  /** As in delivery reports. */
   readonly version: string;
   readonly channel: Channel;
   readonly reference?: string;
@@ -23,32 +23,31 @@ export type AcceptedMessage = Acceptance & {
   readonly department?: string;
   readonly zone: MessageZone;
   readonly content: Content;
-  /** Nothing is delivered and nothing is charged (interface.md, section 1: `SendMode`). */
+  /** Not delivered and not charged (interface.md, section 1: `SendMode`). */
   readonly simulated: boolean;
   readonly acceptedAt: Date;
-  /** When it is sent: at its SendTime, or as soon as it can be. */
+  /** Its SendTime, or as soon as possible. */
   readonly sentAt: Date;
-  /** It is held back for a SendTime. */
+  /** Waits for a SendTime. */
   readonly delayed: boolean;
-  /** A caller stopped it before it was sent. */
+  /** By a caller, before it was sent. */
   readonly aborted: boolean;
-  /** How often a caller had it sent again to the recipients it did not reach. */
+  /** How often a caller had it sent again to failed recipients. */
   readonly resubmitted: number;
 };
 
-/** The zone of a message's local times: as its sender wrote it, or else the sender's own. */
+/** The zone of a message's local times, or the sender's default. */
 export type MessageZone = {
   readonly written: string;
-  /** Its name in the IANA database. */
+  /** IANA name. */
   readonly region: string;
 };
 
-/** Where a message's reports go, what they are written in, what they are called by, and who they say they are from. */
 export type Callback = {
   readonly url: string;
   readonly format: DeliveryReportFormat;
   readonly id: DeliveryReportId;
-  /** An e-mail address; the header of every call names it. */
+  /** An e-mail address, for the header of every call. */
   readonly sender: string;
   readonly credentials?: DeliveryReportCredentials;
 };
@@ -56,14 +55,14 @@ export type Callback = {
 export type DeliverySettings = {
   readonly seed: number;
   readonly undeliveredRate: number;
-  /** Share of recipients that an SMS reached who answer it. */
+  /** Share of reached SMS recipients that reply. */
   readonly replyRate: number;
 };
 
 export type Delivery = {
   readonly destination: string;
   readonly delivered: boolean;
-  /** The service's words. */
+  /** In the service's words. */
   readonly status: 'Success' | 'Failed';
   readonly result: string;
   readonly units: Units;
@@ -71,19 +70,18 @@ export type Delivery = {
   readonly price: number;
 };
 
-/** A result text, and whether the service charges for it. */
 type Result = { readonly text: string; readonly charged: boolean };
 
 const charged = (text: string): Result => ({ text, charged: true });
 const free = (text: string): Result => ({ text, charged: false });
 
 type Results = {
-  /** The first is nine times as frequent as the others together. */
+  /** The first is nine times as frequent as all others. */
   readonly delivered: readonly Result[];
   readonly undelivered: readonly Result[];
 };
 
-/** Those of SMS and calls were observed (observed.md); a fax takes those of calls; those of email are made up. */
+/** Observed for SMS and calls (observed.md); a fax uses those of calls; those of email are invented. */
 const callResults: Results = {
   delivered: [charged('Sent Ok'), charged('AnswerPhone')],
   undelivered: [free('No Answer'), free('Busy'), free('Bad Number (NRD)'), free('Call Timed Out')],
@@ -108,10 +106,10 @@ const results: Readonly<Record<Channel, Results>> = {
   tts: callResults,
 };
 
-/** Made up: thousandths of the account's currency for a part, a page, an email or a call. */
+/** Invented: thousandths of the currency per part, page, email or call. */
 const unitPrices: Readonly<Record<Channel, number>> = { sms: 80, fax: 90, email: 20, voice: 150, tts: 150 };
 
-/** How it ends for one recipient. The same seed, MessageID and address always give the same. */
+/** The same seed, MessageID and address always give the same result. */
 export function deliver(
   message: AcceptedMessage,
   destination: Destination,
@@ -153,7 +151,7 @@ function deliverOnce(
   };
 }
 
-/** As observed: a success of its own kind, which nobody got and nobody pays. */
+/** Observed: a success that is neither delivered nor charged. */
 function abortedDelivery(message: AcceptedMessage, destination: Destination): Delivery {
   return {
     destination: reportedAddress(message, destination),
@@ -178,7 +176,7 @@ function secondsOfCall(choice: number): number {
   return 5 + Math.floor(choice * 56);
 }
 
-/** What the price is for: parts or pages; an email and a call count as one. */
+/** Parts or pages; an email and a call count as one. */
 function quantity({ SMSParts, FaxPages }: Units): number {
   return SMSParts ?? FaxPages ?? 1;
 }
@@ -199,7 +197,7 @@ export function deliveryReport(
   };
 }
 
-/** What everything that is reported of a message says of it. */
+/** Members that all reports of a message share. */
 export function reportOrigin(message: AcceptedMessage, { url, id, credentials }: Callback) {
   const { messageId, jobNumber, subAccount, department, sentAt, zone } = message;
   return {
@@ -215,7 +213,7 @@ export function reportOrigin(message: AcceptedMessage, { url, id, credentials }:
   };
 }
 
-/** Thousandths as decimal text. */
+/** As decimal text. */
 export function priceText(thousandths: number): string {
   return `${Math.floor(thousandths / 1000)}.${String(thousandths % 1000).padStart(3, '0')}`;
 }

@@ -1,6 +1,6 @@
 /**
- * A phone number as reports have it (observed.md: "phone numbers come in E.164"): in international form with its plus
- * sign and nothing between the digits. A national number stays as it came, for its country is not known.
+ * Observed.md: "phone numbers come in E.164". A national number stays unchanged, because its country is
+ * unknown.
  */
 export function toE164(number: string): string {
   const digits = number.replaceAll(/[\s().-]/g, '');

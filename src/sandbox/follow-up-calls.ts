@@ -18,15 +18,14 @@ import { deliveryAt, repliesOf, stateOf, statusOf } from './message-status.ts';
 import { unauthorizedWords } from './receive-request.ts';
 import { parseReceivedPeriod } from './received-period.ts';
 
-/** What the sandbox needs to answer a follow-up call. */
 export type FollowUpService = DeliverySettings & {
-  /** The only token that is taken, or undefined for any. */
+  /** The only accepted token; undefined accepts any. */
   readonly token: string | undefined;
-  /** The sender's own, a name of the IANA database. */
+  /** The sender's default; an IANA name. */
   readonly timeZone: string;
   readonly messages: KeptMessages;
   readonly now: () => Date;
-  /** Keeps a message in place of what it was, and reports on these of its recipients when it is sent. */
+  /** See `Deliveries`. */
   readonly replace: (
     kept: KeptMessage,
     message: AcceptedMessage,
@@ -88,7 +87,7 @@ function* receivedMessages(service: FollowUpService, from: Date, to: Date): Gene
   }
 }
 
-/** What an action makes of a message, and the recipients that are reported on then; or why not. */
+/** What an action makes of a message, with the recipients to report; or why it is refused. */
 type Change =
   | { readonly kind: 'refused'; readonly words: readonly string[] }
   | {
@@ -152,7 +151,7 @@ const actions: Readonly<
     if (!/^[1-9]\d{0,4}$/.test(numberOfOperators)) {
       return refused('NumberOfOperators must be between 1 and 99999');
     }
-    // The sandbox makes no calls, so their number changes nothing.
+    // The sandbox makes no calls, so pacing changes nothing.
     return { kind: 'changed', message };
   },
 };
@@ -161,7 +160,7 @@ function refused(words: string): Change {
   return { kind: 'refused', words: [words] };
 }
 
-/** In the zone the message already has (rest-3.00.md, section 6). */
+/** In the message's zone (rest-3.00.md, section 6). */
 function futureTime(message: AcceptedMessage, sendTime: string, now: Date): Date | Change {
   const at = sendTimeOf(sendTime, message.zone.region);
   if (at === undefined) return refused('Missing or invalid SendTime. Expected YYYY-MM-DDTHH:mm:ss');

@@ -4,22 +4,21 @@ import { type ListenAddress, listen, openHttpServer } from '../platform/http-ser
 import type { EncodedAnswer, ReceivedRequest } from '../wire/wire-interface.ts';
 import { type Receipt, refusedByServer } from './receive-request.ts';
 
-/** Largest request (bytes); a larger one is answered 413. interface.md, section 8: not shown. */
+/** Larger requests are answered 413 (bytes; not in interface.md, section 8). */
 const bodyLimit = 64 * 1024 * 1024;
 
 export type HttpServer = { readonly url: string; readonly port: number; readonly close: () => Promise<void> };
 
-/** What the server asks its owner for. */
 export type Answers = {
   readonly answer: (received: ReceivedRequest) => Promise<EncodedAnswer>;
-  /** For a request that HTTP itself refuses, such as one that is too large. */
+  /** For a request that HTTP itself refuses, such as a too large one. */
   readonly refuse: (receipt: Receipt) => Promise<EncodedAnswer>;
 };
 
 /**
- * Takes every method, path and content type, with the body as bytes.
+ * Accepts every method, path and content type, with the body as bytes.
  *
- * @throws InputError for an address or a port that cannot be listened on.
+ * @throws InputError for an address or port that is not available
  */
 export async function startHttpServer(address: ListenAddress, answers: Answers): Promise<HttpServer> {
   const app = build(answers);
@@ -29,7 +28,7 @@ export async function startHttpServer(address: ListenAddress, answers: Answers):
 
 function build({ answer, refuse }: Answers): FastifyInstance {
   const app = openHttpServer(bodyLimit);
-  // Fastify refuses a content type that is no media type; here, the body itself says what it is.
+  // Fastify refuses an invalid content type; here the body decides.
   app.addHook('onRequest', async ({ headers }) => {
     if (!isMediaType(headers['content-type'])) delete headers['content-type'];
   });

@@ -6,16 +6,16 @@ import { InputError } from '../domain/problems.ts';
 import type { Receipt } from './receive-request.ts';
 
 /**
- * Where every request received is written down, one JSON object a line. What is about earlier messages (look-ups,
- * actions) and the description of the SOAP interface are not: they bring no message.
+ * One JSON object per line for every send request. Follow-up calls and the WSDL are left out, because they
+ * bring no message.
  */
 export type Journal = {
-  /** Resolves when the line is with the operating system: from then on it survives the end of this process. */
+  /** Resolves when the operating system has the line, so that it survives the process. */
   readonly write: (line: JournalLine) => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
-/** One request received; what was not understood is null. Credentials are never among it. */
+/** Null where the request was not understood. Never contains credentials. */
 export type JournalLine = {
   /** ISO 8601 in UTC. */
   readonly at: string;
@@ -24,9 +24,9 @@ export type JournalLine = {
   readonly channel: string | null;
   readonly messageId: string | null;
   readonly recipients: readonly string[];
-  /** The HTTP status that was answered. */
+  /** HTTP. */
   readonly status: number;
-  /** The MessageID has come before. */
+  /** The MessageID was received before. */
   readonly repeated: boolean;
   /** Why the request was not accepted. */
   readonly words: readonly string[];
@@ -35,9 +35,9 @@ export type JournalLine = {
 
 export type JournalledMessage = {
   readonly fields: Readonly<Record<string, string>>;
-  /** The destinations' other fields, in the order of `recipients`. */
+  /** Without the recipient; in the order of `recipients`. */
   readonly destinations: readonly Readonly<Record<string, string>>[];
-  /** `bytes` is the decoded size. */
+  /** `bytes`: decoded. */
   readonly files: readonly { readonly name: string; readonly bytes: number }[];
   readonly keypads: readonly Keypad[];
 };
@@ -58,7 +58,7 @@ export function journalLine(receipt: Receipt, at: Date, repeated: boolean): Jour
   };
 }
 
-/** Credentials by the names they have in any interface: some samples put them among the message's fields. */
+/** Some samples have credentials among the message's fields. */
 const credentialNames = /^(sender|api_?key|(auth_?)?token|authorization)$/i;
 
 function journalledMessage({ fields, destinations, files, keypads }: SendRequest): JournalledMessage {
@@ -70,10 +70,7 @@ function journalledMessage({ fields, destinations, files, keypads }: SendRequest
   };
 }
 
-/**
- * @param path undefined for a journal that keeps nothing
- * @throws InputError when the file cannot be opened
- */
+/** @param path undefined to keep no journal @throws InputError when the file cannot be opened */
 export async function openJournal(path: string | undefined): Promise<Journal> {
   if (path === undefined) return { write: async () => {}, close: async () => {} };
   const stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
@@ -85,7 +82,7 @@ export async function openJournal(path: string | undefined): Promise<Journal> {
       cause,
     });
   }
-  // A failed write is reported to whoever wrote; without a listener it would also end the process.
+  // `write` reports a failed write; without a listener it would also end the process.
   stream.on('error', () => {});
   return {
     write: (line) =>

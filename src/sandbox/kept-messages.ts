@@ -1,32 +1,32 @@
 import type { Destination } from '../domain/message.ts';
 import type { AcceptedMessage, Callback } from './delivery.ts';
 
-/** A message with those it goes to, for later calls about it. */
+/** For follow-up calls. */
 export type KeptMessage = {
   readonly message: AcceptedMessage;
   readonly destinations: readonly Destination[];
-  /** Where its reports go; absent where none are sent. */
+  /** Absent if no reports are sent. */
   readonly callback?: Callback;
-  /** Calls off the reports that wait for their time. */
+  /** Cancels reports that still wait. */
   readonly cancelReports: () => void;
 };
 
 export type KeptMessages = {
   readonly add: (kept: KeptMessage) => void;
-  /** If several carried one MessageID, the newest. */
+  /** The newest with this MessageID. */
   readonly find: (messageId: string) => KeptMessage | undefined;
   readonly all: () => Iterable<KeptMessage>;
 };
 
-/** Recipients of all messages together; beyond it, the oldest messages are forgotten. */
+/** Of all messages together; the oldest messages are dropped. */
 export const maxRecipients = 500_000;
 
-/** Characters of texts that cost as much memory as a recipient does. */
+/** Use as much memory as a recipient. */
 const charactersPerRecipient = 500;
 
-/** @param limit recipients that are kept; long texts count as more of them */
+/** @param limit recipients; long texts count as more */
 export function openKeptMessages(limit: number = maxRecipients): KeptMessages {
-  // In the order of their coming, for a Map keeps it.
+  // A Map keeps insertion order.
   const messages = new Map<string, KeptMessage>();
   let total = 0;
 

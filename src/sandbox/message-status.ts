@@ -13,14 +13,14 @@ import {
 import type { KeptMessage } from './kept-messages.ts';
 import { replyOf } from './replies.ts';
 
-/** The service has no accounts; the field is there. */
+/** A required field, although the sandbox has no accounts. */
 const account = 'SANDBOX';
 
 export function stateOf({ sentAt }: AcceptedMessage, now: Date): MessageState {
   return now.getTime() >= sentAt.getTime() ? 'Completed' : 'Pending';
 }
 
-/** How a message stands at `now`, with a page of its recipients. @param withReplies shows what they answered too */
+/** @param withReplies includes the recipients' replies */
 export function statusOf(
   kept: KeptMessage,
   page: RecordPage,
@@ -64,7 +64,7 @@ export function statusOf(
   };
 }
 
-/** How it has ended for a recipient; undefined where it has not. One who was reached stays so if the others are tried again. */
+/** Undefined while pending. A reached recipient stays so when failed ones are sent again. */
 export function deliveryAt(
   message: AcceptedMessage,
   destination: Destination,
@@ -78,13 +78,12 @@ export function deliveryAt(
   return earlier.delivered ? earlier : undefined;
 }
 
-/** The message as it was before it was last sent again; undefined where it never was. */
+/** The message before it was last sent again; undefined if it never was. */
 export function beforeResubmission(message: AcceptedMessage): AcceptedMessage | undefined {
   const { resubmitted } = message;
   return resubmitted === 0 ? undefined : { ...message, resubmitted: resubmitted - 1 };
 }
 
-/** An SMS that was reached and answered. */
 export function repliesOf(
   message: AcceptedMessage,
   destination: Destination,
@@ -120,7 +119,7 @@ function recipientOutcome(
 
 type Totals = { readonly success: number; readonly failed: number; readonly price: number };
 
-/** Of messages that were looked up after their end: every page shows them, and counting parts takes its time. */
+/** Of finished messages: every page shows them, and counting parts is slow. */
 const totalsCache = new WeakMap<KeptMessage, Totals>();
 
 function totalsOf(kept: KeptMessage, settings: DeliverySettings): Totals {

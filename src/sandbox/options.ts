@@ -2,47 +2,44 @@ import { randomUUID } from 'node:crypto';
 import { InputError, type Problem } from '../domain/problems.ts';
 import type { DeliveryReportCredentials, DeliveryReportFormat } from '../wire/encode-delivery-report.ts';
 
-/** How the sandbox is to behave. Times are milliseconds, rates are shares from 0 to 1. */
+/** Times are milliseconds, rates are shares from 0 to 1. */
 export type SandboxOptions = {
   /** Default 127.0.0.1. */
   readonly host?: string;
-  /** 0, the default, takes a free port. */
+  /** Default 0: any free port. */
   readonly port?: number;
-  /** A file that gets one JSON object a line for every request received; it is appended to. */
+  /** File to which each request is appended as a JSON line. */
   readonly journal?: string;
-  /** The only token that is taken; without it any token is. */
+  /** The only accepted token; by default any. */
   readonly token?: string;
-  /** The sender's default webhook (interface.md, 2.1), in JSON by default; without it no delivery is reported. */
+  /** The sender's default webhook (interface.md, 2.1); without it nothing is reported. */
   readonly webhook?: {
     readonly url: string;
     readonly format?: DeliveryReportFormat;
-    /**
-     * What reports of SOAP give as their MessageID: ours, or the job number that its answer named in place of it.
-     * Default `message`.
-     */
+    /** What SOAP reports have as MessageID: ours, or the job number of the answer. Default `message`. */
     readonly id?: DeliveryReportId;
-    /** The credential pair that reports carry, so that the receiver knows who calls; without it they have none. */
+    /** Included in reports, so that the receiver can check the caller. */
     readonly credentials?: DeliveryReportCredentials;
   };
-  /** Wait before every answer. */
+  /** Before every answer. */
   readonly latency?: number;
-  /** Share of acceptable requests that are answered 500 and not accepted. */
+  /** Share of valid requests that are answered 500 and not accepted. */
   readonly failRate?: number;
-  /** Share of recipients that are reported undelivered. */
+  /** Share of recipients reported as undelivered. */
   readonly undeliveredRate?: number;
-  /** Share of recipients that an SMS reached who answer it. */
+  /** Share of reached SMS recipients that reply. */
   readonly replyRate?: number;
-  /** From acceptance to the delivery reports, by the sandbox's own clock. */
+  /** From acceptance to the reports, by the sandbox's clock. */
   readonly deliveryDelay?: number;
-  /** How many times as fast as the machine's its clock runs, which SendTime, the delay and the retries go by. Default 1. */
+  /** Speed of the sandbox's clock, for SendTime, delays and retries. Default 1. */
   readonly clockSpeed?: number;
-  /** The sender's own zone, a name of the IANA database, for messages without a TimeZone. Default UTC. */
+  /** For messages without a TimeZone; an IANA name. Default UTC. */
   readonly timeZone?: string;
-  /** Whether a message waits for its SendTime. Default true. */
+  /** Whether messages wait for their SendTime. Default true. */
   readonly holdsSendTime?: boolean;
-  /** Takes values that the document forbids, as the service is said to do. Default false: they are refused. */
+  /** Accepts forbidden values, as the service is said to do. Default false. */
   readonly lenient?: boolean;
-  /** Between two calls of a webhook that did not answer 2xx. The service was seen to take 5 minutes. */
+  /** Between two calls of a webhook that did not answer 2xx. Observed and default: 5 minutes. */
   readonly webhookRetry?: number;
   /** The same seed, MessageIDs and addresses give the same deliveries. Default 1. */
   readonly seed?: number;
@@ -58,7 +55,7 @@ export type SandboxSettings = Required<Omit<SandboxOptions, 'journal' | 'token' 
 
 const fiveMinutes = 5 * 60 * 1000;
 
-/** @throws InputError naming every option that is out of bounds. */
+/** @throws InputError with every option that is out of bounds */
 export function sandboxSettings(options: SandboxOptions): SandboxSettings {
   const settings: SandboxSettings = {
     host: '127.0.0.1',

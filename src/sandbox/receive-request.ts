@@ -12,33 +12,31 @@ import type {
 } from '../wire/wire-interface.ts';
 import { isAcceptedSecret } from './check-secret.ts';
 
-/** What the service knows besides the request itself. */
 export type SandboxService = {
-  /** The only token that is taken, or undefined for any. */
+  /** The only accepted token; undefined accepts any. */
   readonly token: string | undefined;
   readonly lenient: boolean;
   readonly newMessageId: () => string;
   readonly jobNumberFor: (messageId: string) => string;
-  /** Whether the service has a fault just now; asked once for each request it would otherwise accept. */
+  /** Called once for each request that would otherwise be accepted. */
   readonly failsNow: (messageId: string) => boolean;
 };
 
-/** Under which names the service has a message. */
 export type Acceptance = {
-  /** The sender's MessageID, or the one that was generated. */
+  /** The sender's, or a generated one. */
   readonly messageId: string;
   readonly jobNumber: string;
 };
 
-/** A request as far as it was understood, and the answer to it. */
+/** A request as far as it was understood, and its answer. */
 export type Receipt = {
   readonly interface?: InterfaceName;
-  /** Of the interface, as reports write it. */
+  /** As in delivery reports. */
   readonly version?: string;
   readonly format?: Format;
   readonly channel?: Channel;
   readonly request?: SendRequest;
-  /** Only of a request that was accepted. */
+  /** Only if accepted. */
   readonly acceptedAs?: Acceptance;
   readonly words: readonly string[];
   readonly answer: EncodedAnswer;
@@ -46,7 +44,7 @@ export type Receipt = {
 
 export const unauthorizedWords: readonly string[] = ['Invalid or missing auth token'];
 
-/** Decides about one request: who is asking, is everything there, does it work (interface.md, sections 3, 5 and 7). */
+/** Decides about one request (interface.md, sections 3, 5 and 7). */
 export function receive(received: ReceivedRequest, service: SandboxService): Receipt {
   const decoded = decodeSendRequest(received);
   if (decoded.kind === 'other') {
@@ -65,7 +63,7 @@ export function receive(received: ReceivedRequest, service: SandboxService): Rec
   };
 }
 
-/** An answer of the HTTP server rather than of an interface. */
+/** An answer of the HTTP server instead of an interface. */
 export function refusedByServer(
   received: Pick<ReceivedRequest, 'path' | 'headers'>,
   status: number,
@@ -76,7 +74,7 @@ export function refusedByServer(
 
 type SendRequestReceived = Exclude<DecodedSendRequest, { readonly kind: 'other' }>;
 
-/** Credentials that are missing from a body are a missing field, 400; those that are wrong are 401 (section 7). */
+/** Missing credentials in a body are a missing field (400); wrong ones are 401 (section 7). */
 function decideAnswer(decoded: SendRequestReceived, service: SandboxService): OutgoingAnswer {
   const missing = credentialRefusals(decoded.credentials);
   if (
@@ -97,7 +95,7 @@ function decideAnswer(decoded: SendRequestReceived, service: SandboxService): Ou
   return { kind: 'accepted', messageId, jobNumber: service.jobNumberFor(messageId) };
 }
 
-/** What is missing, which the service is known to find; where nothing is, what the document forbids. */
+/** Missing fields, which the service checks too; otherwise forbidden values. */
 function refusalsOf(
   decoded: Extract<SendRequestReceived, { kind: 'request' }>,
   { lenient }: SandboxService,

@@ -9,7 +9,7 @@ export type PeriodRange =
 const minute = 60_000;
 const week = 7 * 24 * 60 * minute;
 
-/** Which messages are asked for (rest-3.00.md, sections 5 and 11.2); the last day where neither way is given. */
+/** The requested period (rest-3.00.md, sections 5 and 11.2); by default the last day. */
 export function parseReceivedPeriod(
   { timePeriod, dateFrom, dateTo }: ReceivedPeriod,
   zone: string,
@@ -35,7 +35,7 @@ function refused(words: string): PeriodRange {
   return { kind: 'refused', words: [words] };
 }
 
-/** With a T or a blank; a date alone begins at midnight. */
+/** With a T or a blank; a date alone is its midnight. */
 function parseMoment(text: string, zone: string): Date | undefined {
   const written = text.replace(' ', 'T');
   const time = written.includes('T') ? written : `${written}T00:00`;

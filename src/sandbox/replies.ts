@@ -10,13 +10,13 @@ import {
 } from './delivery.ts';
 import { createUuid, seededRandom } from './seeded-values.ts';
 
-/** What a recipient answers to an SMS, at the moment it is delivered. */
+/** A recipient's reply to an SMS, on delivery. */
 export type Reply = { readonly receivedId: string; readonly from: string; readonly text: string };
 
-/** Made up; the last opts its sender out. */
+/** Invented; the last one opts out. */
 const texts: readonly string[] = ['Yes', 'No', 'Thanks, who is this?', 'STOP'];
 
-/** Undefined where the recipient does not answer. The same seed, MessageID and address always give the same. */
+/** Undefined if the recipient does not reply. The same seed, MessageID and address always give the same. */
 export function replyOf(
   message: AcceptedMessage,
   destination: Destination,
@@ -35,7 +35,7 @@ export function replyOf(
   };
 }
 
-/** The call of the webhook for a reply (observed.md: `SMSReply`, `RECEIVED`); undefined where there is none. */
+/** The webhook call for a reply (observed.md: `SMSReply`, `RECEIVED`). */
 export function replyReport(
   message: AcceptedMessage,
   destination: Destination,
