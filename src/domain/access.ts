@@ -1,4 +1,7 @@
-/** What the audit trail tells of. What Volley does by itself, such as pausing a run that is refused, is in the run's states. */
+/**
+ * Actions that the audit trail records. Volley's own actions, such as pausing a refused run, are in
+ * `run_states`.
+ */
 export const auditActions = [
   'run planned',
   'run started',
@@ -20,21 +23,20 @@ export const auditActions = [
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 
-/** In which way something was done. */
 export const auditInterfaces = ['cli', 'api', 'schedule'] as const;
 export type AuditInterface = (typeof auditInterfaces)[number];
 
 export const auditOutcomes = ['done', 'refused'] as const;
 export type AuditOutcome = (typeof auditOutcomes)[number];
 
-/** Who is behind what is done. */
+/** The person or schedule that acts. */
 export type Actor = {
-  /** `user@host`, the owner of a token, or a schedule. */
+  /** `user@host`, the token's owner, or a schedule. */
   readonly name: string;
   readonly via: AuditInterface;
   readonly token: string | null;
 };
 
-/** What a token may be used for; each allows what those before it do. */
+/** Each scope includes those before it. */
 export const tokenScopes = ['read', 'run', 'admin'] as const;
 export type TokenScope = (typeof tokenScopes)[number];

@@ -1,17 +1,17 @@
-/** An account that goes by something of another one. */
+/** `account` uses something of the account `source`. */
 export type AccountShare = { readonly account: string; readonly source: string };
 
-/** What the accounts file says of it; an account without an entry shares nothing. */
+/** From the accounts file; an account without an entry shares nothing. */
 export type AccountSharing = {
-  /** Reports of `account` come to the webhook of `of`. */
+  /** Delivery reports of `account` arrive at the webhook of `source`. */
   readonly webhooks: readonly AccountShare[];
-  /** `account` goes by the suppressions of `of`, and adds to them. */
+  /** `account` obeys the suppressions of `source`, and adds to them. */
   readonly suppressions: readonly AccountShare[];
 };
 
 export const noSharing: AccountSharing = { webhooks: [], suppressions: [] };
 
-/** The account whose suppressions an account goes by: its own, or those it shares. */
+/** The account whose suppressions apply: its own or a shared one. */
 export function suppressionSourceOf({ suppressions }: AccountSharing, account: string): string {
   return suppressions.find((shared) => shared.account === account)?.source ?? account;
 }

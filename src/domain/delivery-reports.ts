@@ -1,13 +1,13 @@
 export const deliveryOutcomes = ['delivered', 'undelivered'] as const;
 export type DeliveryOutcome = (typeof deliveryOutcomes)[number];
 
-/** How a report came: the service called us, or was asked by us. */
+/** How a delivery report arrived: a call of the service, or a look-up. */
 export const deliveryReportMethods = ['POST', 'GET', 'LOOK-UP'] as const;
 export type DeliveryReportMethod = (typeof deliveryReportMethods)[number];
 
 /**
- * What became of a report: it decided, said what was known, said something else than the first, matched no recipient, is a
- * reply, cannot be read, or was refused by the ledger.
+ * `applied` decided the outcome, `unchanged` repeated it, `conflicting` contradicted the first; `inbound` is a
+ * reply; the ledger refused a `failed` one.
  */
 export const deliveryReportStates = [
   'applied',
@@ -20,5 +20,5 @@ export const deliveryReportStates = [
 ] as const;
 export type DeliveryReportState = (typeof deliveryReportStates)[number];
 
-/** What is stored of a single recipient: a delivery report's outcome, or that it was left out of its request. */
+/** Outcomes stored for single recipients. `cancelled`: removed from its request before sending. */
 export const recipientOutcomes = [...deliveryOutcomes, 'cancelled'] as const;

@@ -6,7 +6,7 @@ export function listDestinations({ addresses, fields }: Destinations): Destinati
   return texts.map((address, index) => ({ Recipient: address, ...otherFields[index] }));
 }
 
-/** The JSON of what `listDestinations` gives, without making it. */
+/** The JSON of `listDestinations`, without building its objects. */
 export function formatDestinations(destinations: Destinations): string {
   if (destinations.count === 0) return '[]';
   const { addresses, fields } = splitTexts(destinations);
@@ -17,7 +17,7 @@ export function formatDestinations(destinations: Destinations): string {
   return `[{"Recipient":"${entries.join('},{"Recipient":"')}}]`;
 }
 
-/** The destinations of neighbouring requests, a request at a time. */
+/** @param sizes recipients of each request, in order */
 export function splitByRequest(destinations: Destinations, sizes: readonly number[]): Destinations[] {
   if (sizes.length === 1) return [destinations];
   const { addresses, fields } = splitTexts(destinations);
@@ -29,7 +29,7 @@ export function splitByRequest(destinations: Destinations, sizes: readonly numbe
   });
 }
 
-/** @param removed of those to leave out, from 0 */
+/** @param removed indexes */
 export function removeDestinations(destinations: Destinations, removed: ReadonlySet<number>): Destinations {
   const { addresses, fields } = splitTexts(destinations);
   const isKept = (_: string, index: number): boolean => !removed.has(index);
@@ -37,8 +37,8 @@ export function removeDestinations(destinations: Destinations, removed: Readonly
 }
 
 /**
- * The addresses as JSON writes them between their quotes, and the fields of each as it writes them between their braces. In
- * JSON no text holds a line feed, so one that stands there is between two of them.
+ * Addresses without quotes, and fields without braces. JSON text contains no raw line feed, so one can only be
+ * between two entries.
  */
 function splitTexts({ addresses, fields }: Destinations) {
   return { addresses: addresses.slice(2, -2).split('",\n "'), fields: fields?.slice(2, -2).split('},\n{') };

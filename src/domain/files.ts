@@ -1,11 +1,12 @@
 /**
- * A text with which a spreadsheet program would begin to compute: what it begins with, or the full-width form of that, or
- * a character that it passes over first, a byte order mark among them; or such a text that was made inert already, by
- * apostrophes before it.
+ * Text that a spreadsheet program would evaluate: it begins with a formula sign, or a character that the
+ * program skips, such as a byte order mark; or apostrophes already protect it.
  */
 export const activeText = /^'*[=+\-@\t\r\n\0\uFEFF＝＋－＠]/;
 
-/** Volley's own columns in a result file, after those of the contact files. They tell a result file that is read again. */
+/**
+ * Volley's columns in a result file, behind those of the contact file. Volley recognises a result file by them.
+ */
 export const resultFileColumns = [
   'Volley Run',
   'Volley File',
@@ -20,7 +21,7 @@ export const resultFileColumns = [
   'Volley Row',
 ] as const;
 
-/** The columns of a list of suppressions as Volley writes it. They tell such a list that is read again. */
+/** Volley recognises its own suppression list by these columns. */
 export const suppressionListColumns = [
   'Channel',
   'Address',

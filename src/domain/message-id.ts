@@ -1,7 +1,7 @@
-/** Characters of a MessageID (interface.md, 2.1 and 8). */
+/** In characters (interface.md, 2.1 and 8). */
 export const maxMessageIdLength = 40;
 
-/** Whether a text can be a MessageID, of ours or of another sender: letters and digits. */
+/** Whether the text has the form of a MessageID, from any sender. */
 export function canBeMessageId(text: string): boolean {
   return text.length <= maxMessageIdLength && /^[0-9A-Za-z]+$/.test(text);
 }

@@ -1,19 +1,19 @@
 /**
- * A mistake in something a person wrote or set: a campaign, an account, a contact file, a flag, an environment
- * variable. It is shown without a stack, ends the command with exit code 2, and nothing is sent after it.
+ * A mistake in user input or settings. The command prints it without a stack, ends with exit code 2, and sends
+ * nothing.
  */
 export type Problem = {
-  /** `file:line:column`, `file:line`, a field, or a setting's name. */
+  /** `file:line:column`, `file:line`, a field, or the name of a setting. */
   readonly where: string;
-  /** What is wrong, what was expected, and what to do: one or two sentences. */
+  /** One or two sentences: what is wrong, what was expected, and the fix. */
   readonly what: string;
-  /** Names in `what` of persons who use Volley; they may look like addresses of recipients (`user@host`). */
+  /** Names of Volley users in `what`, which may look like addresses of recipients (`user@host`). */
   readonly userNames?: readonly string[];
 };
 
 const maxShown = 20;
 
-/** The first of many problems, and how many more there are. */
+/** The first problems, and the number of the others. */
 export function shownProblems(problems: readonly Problem[]): readonly Problem[] {
   const more = problems.length - maxShown;
   const [first] = problems;
@@ -23,7 +23,7 @@ export function shownProblems(problems: readonly Problem[]): readonly Problem[] 
   return [...problems.slice(0, maxShown), { where, what }];
 }
 
-/** Carries every problem found, so that all are known at once; the message shows the first. */
+/** Carries all problems; its message shows the first. */
 export class InputError extends Error {
   readonly problems: readonly Problem[];
 
@@ -35,12 +35,12 @@ export class InputError extends Error {
   }
 }
 
-/** A part of this process has ended and is started again: the same may succeed now. `cause` says why. */
+/** A part of this process ended and restarts, so another attempt may succeed. `cause` says why it ended. */
 export class EndedError extends Error {
   override readonly name = 'EndedError';
 }
 
-/** A run that was refused because of its contacts, so that nothing was sent. No address is in it. */
+/** A run refused because of its contacts. Contains no address. */
 export type RefusedRun = {
   readonly campaign: string;
   readonly contacts: {
@@ -49,12 +49,12 @@ export type RefusedRun = {
     readonly duplicate: number;
     readonly suppressed: number;
   };
-  /** Recipients who were left. */
+  /** Contacts that were accepted. */
   readonly recipients: number;
   readonly reason: string;
 };
 
-/** The contacts of a campaign are not such that a run is made of them. Unlike other mistakes, `notify` reports it. */
+/** The contacts of a campaign allow no run. Unlike other mistakes, `notify` reports this one. */
 export class RefusedRunError extends InputError {
   readonly refused: RefusedRun;
 

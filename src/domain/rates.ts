@@ -1,6 +1,6 @@
 import type { Channel } from './message.ts';
 
-/** What the service charges for, and the unit it does in, by channel. */
+/** What the service charges for in each channel. */
 export const unitOfChannel = {
   email: 'email',
   sms: 'part',
@@ -10,24 +10,24 @@ export const unitOfChannel = {
 } as const satisfies Record<Channel, string>;
 export type Unit = (typeof unitOfChannel)[Channel];
 
-/** What one unit costs through an account. */
+/** The price of one unit through an account. */
 export type Rate = {
   readonly channel: Channel;
   readonly unit: Unit;
-  /** Where to: a two-letter country (`NZ`) or the beginning of a number (`+6421`); undefined: everywhere. */
+  /** A two-letter country (`NZ`) or the beginning of a number (`+6421`); undefined: everywhere. */
   readonly destination?: string | undefined;
   /** An exact decimal, without tax. */
   readonly price: string;
-  /** Three capital letters, the same in all rates of an account. */
+  /** Three capital letters, equal in all rates of an account. */
   readonly currency: string;
-  /** The tax on the price, as an exact share of it: `0.15`. */
+  /** An exact share of the price, such as `0.15`. */
   readonly tax?: string | undefined;
-  /** Local dates (`2026-11-01`) in the zone of the account's rates: the first day, and the day after the last. */
+  /** Local dates (`2026-11-01`) in the time zone of the account's rates. `until` is exclusive. */
   readonly from?: string | undefined;
   readonly until?: string | undefined;
 };
 
-/** A price for a time. `from` is included, `until` is not; both are instants of ISO 8601, and null has no limit. */
+/** `from` is inclusive, `until` exclusive; both are ISO 8601, and null means no limit. */
 export type RatePeriod = {
   readonly price: string;
   readonly tax: string | null;
@@ -35,13 +35,13 @@ export type RatePeriod = {
   readonly until: string | null;
 };
 
-/** What a channel costs to one destination, at different times; no two periods overlap. Empty: nothing says what. */
+/** Prices of a channel to one destination over time. Periods do not overlap. Empty: price unknown. */
 export type Tariff = readonly RatePeriod[];
 
-/** The rates that a run is planned with. Its recipients know their tariff by its place, from 0. */
+/** Recipients store the index of their tariff. */
 export type RunRates = { readonly currency: string; readonly tariffs: readonly Tariff[] };
 
-/** How fast an account may be used, over all workers; null: as fast as can be. */
+/** Limits of an account over all workers; null means none. */
 export type RateLimits = {
   readonly requestsPerSecond: number | null;
   readonly recipientsPerSecond: number | null;

@@ -3,12 +3,11 @@ import type { Resolution } from './runs.ts';
 import type { SuppressionSource } from './suppressions.ts';
 
 /**
- * Why a request, an attempt, a run, a contact or a time of a schedule is as it is: one of our kinds with its values, or a
- * text, which is in the words of others: of the service, of an operator, or of what failed. `ledger/reasons.ts` reads them
- * from the ledger, and `platform/reason-text.ts` words them.
+ * A reason is one of our kinds with its values, or text from the service, an operator or an error.
+ * `ledger/reasons.ts` decodes reasons, and `platform/reason-text.ts` formats them.
  */
 
-/** Kinds without values. */
+/** `claim_unanswered`: the ledger's answer to the claim was lost. */
 export type BareReasonKind =
   | 'reported'
   | 'looked_up'
@@ -20,7 +19,6 @@ export type BareReasonKind =
   | 'suppressed'
   | 'claim_unanswered';
 
-/** Why an attempt was not made. */
 export const withheldCauses = [
   'stopping',
   'not_held',
@@ -30,24 +28,20 @@ export const withheldCauses = [
 ] as const;
 export type WithheldCause = (typeof withheldCauses)[number];
 
-/** Why what is planned may have been sent all the same: by a ledger that is gone, or by a copy of this one. */
+/** A planned request may have been sent anyway: by a lost ledger, or by a copy of this one. */
 export type UnrecordedReason =
-  /** An operator has said that it was restored to a time (ISO 8601), and why. */
+  /** An operator reported a restore to the time `since` (ISO 8601). */
   | { readonly kind: 'ledger_restored'; readonly since: string; readonly words: string }
-  /** A report has proved a request that this ledger never tried. */
+  /** A delivery report proves a request that this ledger never attempted. */
   | { readonly kind: 'untried_proof'; readonly messageId: string };
 
-/** Why a request is in its state, or what its attempt came to. */
+/** The reason for a request's state, or the result of its attempt. */
 export type RequestReason =
   | string
-  /** It is accepted, under this number of the service. */
+  /** Accepted under this number of the service. */
   | { readonly kind: 'job_number'; readonly jobNumber: string }
-  /**
-   * A report or a reply proves it; the look-up does; the worker that was sending it ended; its run was cancelled; all its
-   * recipients were suppressed, or the one that the reason is of; the ledger's answer to the claim was lost.
-   */
   | { readonly kind: BareReasonKind }
-  /** It was sent again after a doubt, and ended so: it may have arrived before. */
+  /** Sent again while in doubt; it may have arrived before. */
   | { readonly kind: 'resent'; readonly state: 'rejected' | 'failed'; readonly words: RequestReason | null }
   | { readonly kind: 'withheld'; readonly because: WithheldCause }
   | {
@@ -58,7 +52,6 @@ export type RequestReason =
     }
   | UnrecordedReason;
 
-/** Why a run is in its state. */
 export type RunReason =
   | string
   | { readonly kind: 'interrupted' }
@@ -69,16 +62,16 @@ export type RunReason =
   | {
       readonly kind: 'service_refuses';
       readonly account: string;
-      /** For how long it is waited. */
+      /** How long the run waited. */
       readonly milliseconds: number;
       readonly words: string;
     }
-  /** Requests of it are to be sent again. */
+  /** Its requests in doubt will be sent again. */
   | { readonly kind: 'doubts_reopened'; readonly run: string }
   | { readonly kind: 'ledger_held'; readonly hold: HoldReason }
   | UnrecordedReason;
 
-/** The service rejects too much of a run: of `requests` that were answered. */
+/** The service rejected too many of the `requests` it answered. */
 export type FailFastReason =
   | { readonly kind: 'all_rejected'; readonly requests: number }
   | {
@@ -88,23 +81,25 @@ export type FailFastReason =
       readonly share: number;
     };
 
-/** Why nothing is claimed from a ledger. */
+/** Why no request may be claimed from a ledger. */
 export type HoldReason =
-  /** An operator has said that the ledger was restored, and it is as it was before. */
+  /** An operator reported a restore, but the ledger is in its earlier state again. */
   | { readonly kind: 'former_backup' }
-  /** One of this machine, of that time (ISO 8601). It names no run, because callers of the API are shown it for any run. */
+  /**
+   * The ledger lacks a claim of this machine (time in ISO 8601). Names no run, because API callers see this
+   * reason for any run.
+   */
   | { readonly kind: 'lacks_claim'; readonly at: string }
-  /** A report has proved a request that it never tried. */
+  /** A delivery report proves a request that this ledger never attempted. */
   | { readonly kind: 'lacks_attempt' }
   | {
       readonly kind: 'other_server' | 'other_timeline' | 'other_database';
       readonly was: string;
       readonly is: string;
     }
-  /** An operator says so. */
   | { readonly kind: 'being_restored'; readonly words: string };
 
-/** Why a run has to be approved. */
+/** Why a run needs approval. */
 export type ApprovalReason =
   | { readonly kind: 'every_run' }
   | { readonly kind: 'many_recipients'; readonly recipients: number; readonly limit: number }
@@ -112,61 +107,58 @@ export type ApprovalReason =
   | { readonly kind: 'high_cost'; readonly cost: string; readonly currency: string; readonly limit: string }
   | { readonly kind: 'unknown_cost'; readonly words: string };
 
-/** Why a time of a schedule made no run; a text says why the run could not be planned. */
+/** Why a tick made no run. Text: why planning failed. */
 export type TickReason =
   | string
-  /** No worker was there in time. */
   | { readonly kind: 'no_worker'; readonly catchUpMilliseconds: number }
   | { readonly kind: 'run_not_over'; readonly run: string }
   | { readonly kind: 'ledger_restored_since'; readonly words: string };
 
-/** Why a contact is left out of a run; a text says what is wrong with its row. */
+/** Why a contact was rejected. Text: what is wrong with its row. */
 export type RejectionDetail = string | ReachedReason | DuplicateReason | SuppressedReason;
 
-/** A run reached it, will reach it or may have; `sent_again`: of a run that this one is made from. */
+/** A run reached the contact, will, or may have. `sent_again`: by a rerun of this run. */
 export type ReachedReason = {
   readonly kind: 'sent' | 'to_be_sent' | 'may_have_been_sent' | 'sent_again';
   readonly run: string;
 };
 
-/** An earlier contact is the same. */
+/** An earlier contact is identical. */
 export type DuplicateReason = {
   readonly kind: 'same_contact';
-  /** Columns that tell contacts apart; none: the address does. */
+  /** Columns that identify contacts; none: the address. */
   readonly key: readonly string[];
-  /** Where the earlier one stands; the file only where there are several. */
+  /** Where the earlier contact stands; null if there is only one file. */
   readonly file: string | null;
   readonly line: number;
-  /** Whether it is sent something else. */
+  /** Whether its message would differ. */
   readonly differs: boolean;
 };
 
-/** Its address must not be sent to. */
 export type SuppressedReason =
   | ({
       readonly kind: 'suppressed_address';
       readonly channel: Channel;
-      /** Empty: for all. */
+      /** Empty: all SubAccounts. */
       readonly subAccount: string;
     } & SuppressionOrigin)
   | { readonly kind: 'suppressed_hash'; readonly channel: Channel; readonly subAccount: string }
-  /** By a list of the campaign's own. */
+  /** In a suppression file of the campaign. */
   | { readonly kind: 'listed'; readonly file: string; readonly line: number }
-  /** Within that time; `run` is null for a run of another account. */
+  /** Within that time; null: by a run of another account. */
   | { readonly kind: 'sent_recently'; readonly milliseconds: number; readonly run: string | null };
 
-/** Where a suppression comes from. */
 export type SuppressionOrigin = {
   readonly source: SuppressionSource;
-  /** What the operator, the recipient or the service said; may be empty. */
+  /** Words of the operator, recipient or service; may be empty. */
   readonly reason: string;
-  /** The run that a reply or a report is of. */
+  /** The run of the reply or delivery report. */
   readonly run: string | null;
 };
 
 export type Reason = RequestReason | RunReason | HoldReason | ApprovalReason | TickReason | RejectionDetail;
 
-/** Whether a run was paused because its process was asked to stop, and by nothing else. */
+/** Whether the run paused only because its process was asked to stop. */
 export function isInterruption(reason: RunReason | null): boolean {
   return typeof reason === 'object' && reason?.kind === 'interrupted';
 }

@@ -1,10 +1,10 @@
 import type { RejectionReason } from './contacts.ts';
 
-/** How urgent a run is, from the least. A more urgent one goes before the others of its account. */
+/** From least to most urgent. More urgent runs of an account preempt the others. */
 export const priorities = ['bulk', 'normal', 'urgent'] as const;
 export type Priority = (typeof priorities)[number];
 
-/** Request: `planned → sending → accepted | rejected | failed | in_doubt`, `cancelled`, `abandoned`. */
+/** `planned → sending → accepted | rejected | failed | in_doubt`, `cancelled`, `abandoned`. */
 export const requestStates = [
   'planned',
   'sending',
@@ -17,11 +17,11 @@ export const requestStates = [
 ] as const;
 export type RequestState = (typeof requestStates)[number];
 
-/** What an operator can say of a request in doubt: it was accepted, send it again, give it up. */
+/** An operator's decision on a request in doubt. */
 export const resolutions = ['accepted', 'resend', 'abandon'] as const;
 export type Resolution = (typeof resolutions)[number];
 
-/** Recipient: follows from its request's state until a delivery report says `delivered` or `undelivered`. */
+/** Follows the request's state until a delivery report decides `delivered` or `undelivered`. */
 export const recipientStates = [
   'pending',
   'accepted',
@@ -34,20 +34,19 @@ export const recipientStates = [
 ] as const;
 export type RecipientState = (typeof recipientStates)[number];
 
-/** Run: `planned → running → completed`, `paused`, `cancelled`. */
+/** `planned → running → completed`, `paused`, `cancelled`. */
 export const runStates = ['planned', 'running', 'completed', 'paused', 'cancelled'] as const;
 export type RunState = (typeof runStates)[number];
 
-/** What is done of a run that is sent: when all else is done, what can be done about its requests in doubt. */
+/** In `settling doubts` only requests in doubt are left. */
 export const runPhases = ['sending', 'settling doubts'] as const;
 export type RunPhase = (typeof runPhases)[number];
 
-/** Whether the run has ended for good: nothing of it is planned, and it cannot be resumed. */
+/** Whether the run cannot be resumed. */
 export function hasEnded(state: RunState): boolean {
   return state === 'completed' || state === 'cancelled';
 }
 
-/** What became of a time at which a campaign was to run by itself. */
 export const tickStates = ['due', 'started', 'skipped', 'missed', 'failed'] as const;
 export type TickState = (typeof tickStates)[number];
 
@@ -55,9 +54,9 @@ export type RequestCounts = { readonly total: number } & Readonly<Record<Request
 export type RecipientCounts = { readonly total: number } & Readonly<Record<RecipientState, number>>;
 export type ContactCounts = { readonly read: number } & Readonly<Record<RejectionReason, number>>;
 
-/** Requests of a run that wait until their sending window opens. */
+/** Requests that wait for their window to open. */
 export type WindowWait = {
-  /** Names of the IANA database: the window is open while it is in each of them. */
+  /** IANA names. The window is open while it is open in all of them. */
   readonly timeZones: readonly string[];
   /** ISO 8601. */
   readonly until: string;
@@ -65,7 +64,7 @@ export type WindowWait = {
   readonly recipients: number;
 };
 
-/** What `run`, `resume` and `status` print with `--json`; the counts always add up to their totals. */
+/** The `--json` output of `run`, `resume` and `status`. Counts always add up to their totals. */
 export type RunSummary = {
   readonly run: string;
   readonly campaign: string;
@@ -73,6 +72,6 @@ export type RunSummary = {
   readonly contacts: ContactCounts;
   readonly requests: RequestCounts;
   readonly recipients: RecipientCounts;
-  /** What opens first comes first; only where something waits. */
+  /** Ordered by opening time; absent if nothing waits. */
   readonly waits?: readonly WindowWait[];
 };

@@ -1,15 +1,16 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Internet addresses, version 4 and 6; a version 4 address written as version 6 (`::ffff:192.0.2.1`) is the same one. */
+/** IPv4 and IPv6 addresses. An IPv4 address written as IPv6 (`::ffff:192.0.2.1`) counts as the same address. */
 export type AddressList = {
-  /** False for what is no address. */
   readonly has: (address: string) => boolean;
 };
 
 type AddressRange = { readonly address: string; readonly prefix: number; readonly family: Family };
 type Family = 'ipv4' | 'ipv6';
 
-/** @param ranges each an address or a range such as `203.0.113.0/24`; what {@link isAddressRange} refuses is left out */
+/**
+ * @param ranges addresses or ranges such as `203.0.113.0/24`; ignores those that {@link isAddressRange} rejects
+ */
 export function createAddressList(ranges: readonly string[]): AddressList {
   const list = new BlockList();
   for (const range of ranges.map(parseAddressRange)) {

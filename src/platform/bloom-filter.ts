@@ -1,11 +1,11 @@
 import { TextHash } from './text-hash.ts';
 
-/** Bits: enough for ten million texts, of which one in five is then taken for one that came up before. */
+/** In bits. After ten million texts, one new text in five is reported as seen. */
 const bits = 2 ** 25;
 
 /**
- * Whether a text may have come up before, in a room that does not grow (4 MiB): a Bloom filter. What has come up is always
- * recognized; now and then something is that has not, so the caller is to look closely then.
+ * A Bloom filter of 4 MiB. The returned function adds a text and says whether it may have been added before.
+ * The caller must check such texts.
  */
 export function createBloomFilter(): (text: string) => boolean {
   const words = new Uint32Array(bits / 32);

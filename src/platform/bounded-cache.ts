@@ -1,16 +1,19 @@
 const maxEntries = 8_192;
 const maxCharacters = 4 * 1024 * 1024;
 
-/** Entries that are kept where hardly any is asked for again: they are gone before the garbage collector takes them for old. */
+/**
+ * Limit while the cache is useless. Entries are dropped before the garbage collector promotes them to the old
+ * generation.
+ */
 const minEntries = 64;
-/** So often they are forgotten before as many as possible are kept once more. */
+/** After so many useless rounds, try the full size again. */
 const roundsBetweenTrials = 1_024;
 
 /**
- * What is worked out once, and found again as long as it is remembered. All is forgotten at once when there is no more room.
+ * Caches results by key, and drops all entries when it is full.
  *
- * Where each key comes up only once, remembering is in vain, and costs half of the time of an import: thousands of entries
- * live just long enough to be taken for old. So what is of no use is remembered for a short time only.
+ * If each key occurs once, caching is useless and costs half of the time of an import: thousands of entries
+ * live just long enough to be promoted. So a useless cache stays small.
  */
 export class BoundedCache<Key, Value extends NonNullable<unknown>> {
   #known = new Map<Key, Value>();
@@ -25,7 +28,7 @@ export class BoundedCache<Key, Value extends NonNullable<unknown>> {
     return value;
   }
 
-  /** @param characters that are only there as long as this is remembered */
+  /** @param characters length of the strings that only this entry keeps in memory */
   set(key: Key, value: Value, characters: number): void {
     if (this.#known.size >= this.#most || this.#characters >= maxCharacters) this.#forget();
     this.#known.set(key, value);
@@ -36,7 +39,7 @@ export class BoundedCache<Key, Value extends NonNullable<unknown>> {
     const isOfUse = this.#found * 4 > this.#known.size;
     this.#rounds = isOfUse ? 0 : this.#rounds + 1;
     this.#most = this.#rounds % roundsBetweenTrials === 0 ? maxEntries : minEntries;
-    // A new one: what a cleared Map has held stays linked to it, and keeps young objects until all are looked through.
+    // Not `clear`: old entries would stay linked to the Map, and keep young objects until a full collection.
     this.#known = new Map();
     this.#characters = 0;
     this.#found = 0;

@@ -18,7 +18,9 @@ import { makeFolder } from './make-folder.ts';
 import { isProcessRunning, ownProcessToken } from './process-identity.ts';
 import { errorMessage } from './server-files.ts';
 
-/** Marks are on the disk, and safe from a power cut, so often (milliseconds); a killed process loses none. */
+/**
+ * Milliseconds between syncs to disk. A power cut loses marks since the last sync; a killed process loses none.
+ */
 const flushInterval = 1_000;
 
 const marksSchema = z.array(
@@ -34,11 +36,11 @@ const marksSchema = z.array(
 const replacementSchema = z.object({ location: z.string().nullable() });
 
 /**
- * Keeps marks in `claims/` in VOLLEY_HOME: a file for each process, in a folder for each ledger, and a file for each ledger
- * that is another one since. The file is written over
- * with each claim, which takes some microseconds: it goes to the system's memory, which outlives the process.
+ * Keeps marks in `claims/` in VOLLEY_HOME: a file for each process in the ledger's folder, and a file for each
+ * replaced ledger. Overwriting a file takes microseconds: the data stays in the page cache, which survives the
+ * process.
  *
- * @param onProblem told once when a mark cannot be written; from then on they are in this process's memory alone
+ * @param onProblem called once when marks cannot be written; from then on they are only in memory
  */
 export function openClaimMarks(home: string, onProblem: (what: string) => void): ClaimMarks {
   const memory = createMemoryClaimMarks();
@@ -49,11 +51,11 @@ export function openClaimMarks(home: string, onProblem: (what: string) => void):
   let flushedAt = 0;
 
   function open(ledger: string) {
-    // Another container with this home may have taken this process for one that is gone, and removed its file.
+    // Another container with this home may consider this process ended, and remove its file.
     if (file?.ledger === ledger && fstatSync(file.descriptor).nlink > 0) return file;
     if (file) closeSync(file.descriptor);
     file = undefined;
-    // Nobody wants a home that Volley made in a repository.
+    // Keeps a home that Volley creates out of git.
     if (makeFolder(home, 0o700)) writeFileSync(join(home, '.gitignore'), '*\n');
     makeFolder(folderOf(ledger), 0o700);
     file = { ledger, descriptor: openSync(join(folderOf(ledger), ownName), 'w', 0o600), length: 0 };
@@ -65,7 +67,7 @@ export function openClaimMarks(home: string, onProblem: (what: string) => void):
     if (hasFailed) return;
     try {
       const opened = open(ledger);
-      // In one piece, over all that was there: whoever reads it in the middle, or after a kill, sees one or the other.
+      // One write over all earlier bytes, so a reader sees the old or the new marks, even after a kill.
       const line = `${JSON.stringify(marks)}\n`.padEnd(opened.length);
       writeSync(opened.descriptor, line, 0);
       opened.length = line.length;
@@ -86,7 +88,7 @@ export function openClaimMarks(home: string, onProblem: (what: string) => void):
 
   const replacementFile = (ledger: string): string => join(home, 'claims', `${ledger}.succeeded`);
 
-  /** The marks of another user are as if they were not there. */
+  /** Ignores marks of another user. */
   function listMarkFiles(ledger: string): string[] {
     try {
       return readdirSync(folderOf(ledger));
@@ -116,7 +118,7 @@ export function openClaimMarks(home: string, onProblem: (what: string) => void):
       try {
         for (const { name } of newest.slice(1)) rmSync(join(folderOf(ledger), name), { force: true });
       } catch {
-        // They are few, and looked at again.
+        // Few files stay, and a later call removes them.
       }
     },
     markReplaced(former, location) {
@@ -148,7 +150,7 @@ function timeOf(marks: readonly ClaimMark[]): string {
   return marks[0]?.at ?? '';
 }
 
-/** A file that a power cut has left half written says nothing. */
+/** Returns none for a file that a power cut left incomplete. */
 function readMarks(path: string): readonly ClaimMark[] {
   try {
     const [line = ''] = readFileSync(path, 'utf8').split('\n');

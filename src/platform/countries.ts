@@ -6,8 +6,8 @@ const twoLetters = /^[A-Za-z]{2}$/;
 let codesByName: ReadonlyMap<string, CountryCode> | undefined;
 
 /**
- * The codes of countries by all that they are called, in small letters without accents and punctuation. Made when it is
- * first asked for: it takes 20 ms of a command's start, and most files have codes.
+ * Names in lower case without accents and punctuation. Built on demand: it takes 20 ms, and most files contain
+ * codes.
  */
 function countryCodesByName(): ReadonlyMap<string, CountryCode> {
   if (codesByName) return codesByName;
@@ -16,20 +16,19 @@ function countryCodesByName(): ReadonlyMap<string, CountryCode> {
     const names = new Intl.DisplayNames('en', { type: 'region', style });
     for (const code of getCountries()) made.set(normalizeName(names.of(code) ?? code), code);
   }
-  // Last, so that nothing stands in the way of a code.
+  // Codes last, so that no name replaces one.
   for (const code of getCountries()) made.set(normalizeName(code), code);
   codesByName = made;
   return made;
 }
 
-/** A country by its two-letter code or its English name, in whatever case; undefined when it is none with phone numbers. */
+/** Finds a country with phone numbers by its code or English name, in any case. */
 export function countryOf(text: string): CountryCode | undefined {
   const code = twoLetters.test(text) ? text.toUpperCase() : '';
   return isSupportedCountry(code) ? code : countryCodesByName().get(normalizeName(text));
 }
 
 function normalizeName(text: string): string {
-  // Most files have codes, which need none of the rest.
   if (twoLetters.test(text)) return text.toLowerCase();
   return text
     .normalize('NFD')
@@ -41,7 +40,7 @@ function normalizeName(text: string): string {
 
 const otherNames: Readonly<Record<string, CountryCode>> = { uk: 'GB', usa: 'US', uae: 'AE', holland: 'NL' };
 
-/** " Did you mean …?" for what is no country, or not its code; empty when no country is near. */
+/** " Did you mean …?", or nothing if no country is close. */
 export function didYouMeanCountry(text: string): string {
   const wanted = normalizeName(text);
   const names = [...countryCodesByName().keys()].filter((name) => name.length > 3);

@@ -9,27 +9,26 @@ import {
 import { requireHome } from './project.ts';
 import type { Environment } from './secrets.ts';
 
-/** What `pg.Client`, `pg.Pool` and knex take as a connection. It holds a password: never log it. */
+/** Connection options for `pg.Client`, `pg.Pool` and knex. Never log it: it contains a password. */
 export type DatabaseConnection = { readonly connectionString: string } | ServerAddress;
 
 export type DatabaseLease = {
   readonly connection: DatabaseConnection;
-  /** Which database it is, in words that may be shown: without user or password. */
+  /** Names the database without user and password. */
   readonly description: string;
-  /** What the operator should know of how it is reached. */
+  /** Anything the operator should know about the connection. */
   readonly warning?: string;
-  /** As in `EmbeddedServerLease`; does nothing about a database of somebody else's. */
+  /** See `EmbeddedServerLease`. Does nothing for an external database. */
   readonly restartIfEnded: EmbeddedServerLease['restartIfEnded'];
-  /** To be called when the connections are closed; it stops an embedded server that nobody else uses. */
+  /** Call it when all connections are closed. The last release stops the embedded server. */
   release(): Promise<void>;
 };
 
 /**
- * The database a command works on: the one in DATABASE_URL, else that of the embedded server in VOLLEY_HOME or the project.
+ * Returns the database in DATABASE_URL, or else that of the embedded server in VOLLEY_HOME or the project.
  *
- * @param canCreate whether an embedded server is made where there is none
- * @throws InputError when DATABASE_URL is not the address of a Postgres database, or there is no embedded server, or it
- *   cannot be started
+ * @param canCreate whether to create a missing embedded server
+ * @throws InputError if DATABASE_URL is invalid, or if the embedded server is missing or cannot be started
  */
 export async function leaseDatabase(
   environment: Environment,
@@ -55,7 +54,7 @@ export async function leaseDatabase(
   return { connection: address, description, restartIfEnded, release };
 }
 
-/** Of a place where a ledger could be, and is not: an empty one would know of no suppressions and no earlier runs. */
+/** An empty ledger would know no suppressions and no earlier runs. */
 export function noLedgerError(where: string): InputError {
   const what =
     'has no ledger yet. `volley init` makes a new, empty one here; if there is one elsewhere, name it by DATABASE_URL or VOLLEY_HOME.';
@@ -65,7 +64,7 @@ export function noLedgerError(where: string): InputError {
 function describeUrl(text: string): string {
   const url = URL.parse(text);
   if (url === null || !['postgres:', 'postgresql:'].includes(url.protocol)) {
-    // The value itself is not repeated: it may hold a password.
+    // Does not repeat the value: it may contain a password.
     const what =
       'is not the address of a Postgres database. Write postgres://user:password@host:5432/database, with special characters in the password percent-encoded, or unset it to use the embedded server.';
     throw new InputError([{ where: 'DATABASE_URL', what }]);
@@ -78,13 +77,13 @@ const unencryptedWarning =
 
 const loopback = createAddressList(['127.0.0.0/8', '::1/128']);
 
-/** Whether what goes to the database can be read on the way: it is on another machine, and TLS is not asked for. */
+/** Whether the connection leaves this machine without TLS. */
 function isUnencrypted(text: string, environment: Environment): boolean {
   const url = new URL(text);
   const host = (url.searchParams.get('host') ?? decodeURIComponent(url.hostname)).replace(/^\[|\]$/g, '');
   const isHere = host === '' || host.startsWith('/') || host === 'localhost' || loopback.has(host);
   if (isHere) return false;
-  // As `pg` reads them: what asks for TLS goes nowhere without it. The address says more than the environment.
+  // Like `pg`: a parameter that requests TLS requires it, and the URL overrides the environment.
   const mode = url.searchParams.get('sslmode');
   if (mode !== null) return mode === 'disable';
   const ssl = url.searchParams.get('ssl');

@@ -27,13 +27,13 @@ import {
 import { chooseServerUser, makeDataFolder, postgresPrograms } from './server-user.ts';
 
 export type EmbeddedServerOptions = {
-  /** Words that the server is started with besides its own, such as `-c`, `fsync=off` for one whose data nobody will miss. */
+  /** Further options of the server, such as `-c`, `fsync=off` for disposable data. */
   readonly postgresOptions?: readonly string[];
-  /** Where root's data and programs go if the server's user cannot reach the home or the clone. */
+  /** Where root keeps data and programs if the server's user cannot reach the home or the clone. */
   readonly systemFolder?: string;
 };
 
-/** The folder of the server's socket, and how to log in: only who can enter the folder can, so no password is asked for. */
+/** Needs no password: only permitted users can enter the folder of the socket. */
 export type ServerAddress = {
   readonly host: string;
   readonly port: number;
@@ -45,13 +45,13 @@ export type EmbeddedServerLease = {
   readonly address: ServerAddress;
   readonly home: string;
   /**
-   * Starts the server again, should it be gone; the first command that comes does it for all.
+   * Restarts the server if it ended. One process restarts it for all.
    *
-   * @param onGone called before that
-   * @throws InputError that names the log, when it cannot be started
+   * @param onGone called before the restart
+   * @throws InputError that names the log, if the server cannot be started
    */
   readonly restartIfEnded: (onGone: () => void) => Promise<void>;
-  /** Gives the lease up, and stops the server if it was the last. Doing it again does nothing. */
+  /** Gives up the lease, and stops the server if this was the last one. May be called again. */
   release(): Promise<void>;
 };
 
@@ -59,32 +59,32 @@ export type EmbeddedServerStatus = {
   readonly home: string;
   readonly dataFolder: string;
   readonly logFile: string;
-  /** The numbers of the processes that use the server, but for those in other containers. */
+  /** Processes that use the server; those in other containers are not included. */
   readonly leases: readonly number[];
 } & ({ readonly state: 'stopped' } | ({ readonly state: 'running' } & Pick<ServerProcess, 'pid'>));
 
-/** How long the locks are waited for: longer than the longest thing done with one of them (seconds). */
+/** Longer than any lock is held for (seconds). */
 const lockTimeoutSeconds = maxStartSeconds + maxStopSeconds;
 
 /**
- * Shares the users' lock (3), which waits until a server is stopped that is being stopped; takes that of a start (4); and that of the
- * data (5), which ends with 1 where there is a server.
+ * Shares the users' lock (3), once a stopping server has stopped. Takes the start lock (4) and the data lock
+ * (5). Ends with 1 if a server holds the data lock.
  */
 const enterScript = `lock ${lockTimeoutSeconds} s <&3 && lock ${lockTimeoutSeconds} x <&4 || exit 2
 lock 0 x <&5`;
 
 /**
- * Takes the users' lock (3) alone, and stops the server (`stopScript`); ends with 3 where others use it. Where not another user but what
- * stops the server has the lock, that gives it back.
+ * Takes the users' lock (3) exclusively, and stops the server. Ends with 3 if other processes use the server.
+ * Waits if a stopping shell holds the lock.
  */
 const leaveScript = `lock 0 x <&3 || { lock ${lockTimeoutSeconds} s <&3; lock 0 x <&3 || exit 3; }
 ${stopScript}`;
 
 /**
- * The embedded server of a home, started if it does not run and created if it does not exist. The rule for its start and
- * its stop is in docs/decisions/002-embedded-server.md.
+ * Leases the embedded server of a home, and creates or starts it if necessary. See
+ * docs/decisions/002-embedded-server.md.
  *
- * @throws InputError, naming the log, when there is no server for this machine or it cannot be started
+ * @throws InputError that names the log, if no server is available for this machine or it cannot be started
  */
 export async function leaseEmbeddedServer(
   home: string,
@@ -122,7 +122,7 @@ export async function leaseEmbeddedServer(
         release,
       };
     } catch (error) {
-      // The first error says more than a second one about stopping.
+      // Report the first error, not one from stopping.
       await release().catch(() => undefined);
       throw error;
     }
@@ -137,7 +137,6 @@ export async function leaseEmbeddedServer(
   }
 }
 
-/** What there is of a server, without touching it. */
 export function embeddedServerStatus(home: string): EmbeddedServerStatus {
   const files = serverFiles(existsSync(home) ? realpathSync(home) : resolve(home));
   const { data, log, users } = files;
@@ -150,7 +149,7 @@ export function embeddedServerStatus(home: string): EmbeddedServerStatus {
   return { ...found, leases, state: 'running', pid: server.pid };
 }
 
-/** Whether a home has data, or a folder for them that another user has closed. */
+/** Also true for a data folder that another user made inaccessible. */
 export function embeddedDataExist(home: string): boolean {
   try {
     return readdirSync(serverFiles(home).data).includes('pg');
@@ -160,10 +159,8 @@ export function embeddedDataExist(home: string): boolean {
 }
 
 /**
- * Stops a server.
- *
- * @returns whether there was one
- * @throws InputError when it is in use, which names the processes, or cannot be stopped
+ * @returns whether a server was running
+ * @throws InputError if the server is in use (names the processes) or cannot be stopped
  */
 export async function stopEmbeddedServer(home: string): Promise<boolean> {
   const { state, leases } = embeddedServerStatus(home);
@@ -181,7 +178,7 @@ export async function stopEmbeddedServer(home: string): Promise<boolean> {
 
 type Server = Required<EmbeddedServerOptions> & { readonly data: string; readonly host: string };
 
-/** Starts the server unless it runs; the users' lock is shared from then on. */
+/** Starts the server if it is not running. From then on this process shares the users' lock. */
 async function ensureServer(
   files: ServerFiles,
   users: LockFile,
@@ -208,16 +205,16 @@ async function ensureServer(
 }
 
 /**
- * Gives up what is had of the users' lock, and stops the server if nobody else uses it. As the server's user: what that user has
- * written says which process it is. One in another container is stopped there, by the shell that waits for the lock.
+ * Gives up the users' lock. The last user stops the server, as the server's user, whose file identifies the
+ * process. In another container, the waiting shell stops it.
  *
- * @returns 0: it is stopped; otherwise what `leaveScript` ends with
+ * @returns 0 if the server stopped, else the exit code of `leaveScript`
  */
 async function leaveServer(files: ServerFiles, users: LockFile): Promise<number> {
   const opened = [users];
   try {
     if (!existsSync(files.data)) return 0;
-    // The server's user may not be able to pass through the home.
+    // The server's user may lack access to the home.
     const data = realpathSync(files.data);
     const view = openLock(join(data, 'lock'));
     opened.push(view);
@@ -233,7 +230,7 @@ async function leaveServer(files: ServerFiles, users: LockFile): Promise<number>
   }
 }
 
-/** A folder by a name that is short enough for a socket (104 bytes on macOS); on Linux there always is one, while it is open. */
+/** A path short enough for a socket (104 bytes on macOS). On Linux, `/proc/self/fd` provides one. */
 function shortSocketFolder(data: string): string {
   const folder = join(data, 'pg');
   const isShort = Buffer.byteLength(folder) < 104 - '/.s.PGSQL.5432'.length;

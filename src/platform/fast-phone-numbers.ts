@@ -3,18 +3,17 @@ import metadata from 'libphonenumber-js/metadata.max.json';
 import { z } from 'zod';
 
 /**
- * The numbers that most contact files are full of, many times as fast as the library reads them: of the campaign's own
- * country, digits with spaces, brackets, dots and dashes. The library compiles its patterns anew for each number; here
- * they are compiled once. Whatever is not plainly such a number is left to the library, and
- * `test/platform/fast-phone-numbers.test.ts` holds the two against each other, country by country.
+ * Fast path for ordinary phone numbers of one country. The library compiles its patterns for each number; here
+ * they are compiled once. Other numbers are left to the library. `test/platform/fast-phone-numbers.test.ts`
+ * compares both.
  */
 
 export type ParsedPhoneNumber = { readonly e164: string; readonly type: NumberType };
 
-/** undefined: ask the library. */
+/** Returns undefined if the library must decide. */
 export type FastPhoneParser = (text: string) => ParsedPhoneNumber | undefined;
 
-/** The library's metadata has 0 for what a country does not have. */
+/** In the library's metadata, 0 means absent. */
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
   z.union([schema, z.literal(0)]).transform((value) => (value === 0 ? undefined : value));
 
@@ -22,7 +21,7 @@ const typeMetadata = z
   .union([z.tuple([z.string()]), z.tuple([z.string(), z.array(z.number())])])
   .transform(([pattern, lengths]) => ({ pattern, lengths }));
 
-/** The places are those of the library's `metadata.js`. */
+/** Indexes as in the library's `metadata.js`. */
 const countryMetadata = z
   .array(z.unknown())
   .transform((fields) => ({
@@ -62,7 +61,7 @@ const typeIndexes = {
   SHARED_COST: 9,
 } as const;
 
-/** In the order in which the library tries them, after fixed lines. */
+/** In the library's order, after fixed lines. */
 const otherTypes = [
   'MOBILE',
   'PREMIUM_RATE',
@@ -77,7 +76,7 @@ const otherTypes = [
 
 type TypeCheck = (national: string) => boolean;
 
-/** @returns undefined for a country that is not the first of those that share its calling code */
+/** @returns undefined unless the country is the first of its calling code */
 export function createFastPhoneParser(country: CountryCode): FastPhoneParser | undefined {
   const numberingPlan = countryMetadata.parse(metadata.countries[country]);
   const { callingCode } = numberingPlan;
@@ -100,7 +99,7 @@ export function createFastPhoneParser(country: CountryCode): FastPhoneParser | u
     } else if (international.test(digits) || digits.startsWith(callingCode)) return undefined;
 
     const match = prefix?.exec(digits);
-    // A prefix that captures something also rewrites the number.
+    // A prefix that captures a group also rewrites the number.
     if (match?.slice(1).some((group) => group !== undefined)) return undefined;
     const national = match ? digits.slice(match[0].length) : digits;
     if (!numberingPlan.lengths.includes(national.length) || !isNational(national)) return undefined;
@@ -114,7 +113,7 @@ function createFullMatch(source: string): TypeCheck {
   return (national) => pattern.test(national);
 }
 
-/** As the library's `getNumberType`, of a number that matches the country's general pattern. */
+/** Like the library's `getNumberType`, for numbers that match the country's general pattern. */
 function createTypeParser({ types, lengths }: CountryMetadata): (national: string) => NumberType {
   const check = (name: keyof typeof typeIndexes): TypeCheck => {
     const type = types[typeIndexes[name]];

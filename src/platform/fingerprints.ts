@@ -1,35 +1,33 @@
 import { hash } from 'node:crypto';
 
 /**
- * Numbers by text, of millions of texts in little memory: of each text 8 bytes are kept. Telephone numbers are told apart
- * exactly; of five million other texts, two are taken for one with a chance of one in a million.
+ * Maps millions of texts to two numbers each, with 8 bytes per text. Phone numbers are exact; among five
+ * million other texts, two collide with a probability of one in a million.
  *
- * It is a hash table that grows bucket by bucket (extendible hashing), so that growing neither needs room for a second
- * copy nor leaves one behind for the garbage collector.
+ * Uses extendible hashing: the table grows bucket by bucket, and never needs a second copy.
  */
 export type FingerprintMap = {
-  /** Puts in two numbers, the first above 0, where there are none yet; else returns those that are there. */
+  /** Adds two numbers, the first above 0, or returns those of the existing entry. */
   readonly add: (text: string, first: number, second: number) => readonly [number, number] | undefined;
-  /** Adds one to the first number, and returns what it was: 0 where there was none. */
+  /** Increments the first number, and returns its former value (0 if new). */
   readonly increment: (text: string) => number;
   readonly bytes: () => number;
 };
 
-/** Numbers of 32 bits an entry: two of the fingerprint, and two that are kept under it. */
+/** 32-bit words of an entry: two of the fingerprint, two of the value. */
 const wordsPerEntry = 4;
 const bucketEntries = 32;
 const bucketWords = wordsPerEntry * bucketEntries;
 const pageBuckets = 512;
 
-/** Where a text is: in which words of which page. `at` is that of an empty entry where it is not there yet. */
 type Found = { readonly page: Uint32Array; readonly at: number; readonly isNew: boolean };
 
 export function createFingerprintMap(): FingerprintMap {
   const pages: Uint32Array[] = [];
-  /** By the first bits of a hash, as many as `depth`: the bucket. */
+  /** Buckets by the first `depth` bits of a hash. */
   let directory = new Uint32Array(1);
   let depth = 0;
-  /** Of each bucket: how many bits all of its hashes share, and how many entries it has. */
+  /** For each bucket: the number of hash bits that its entries share, and its number of entries. */
   const depths: number[] = [0];
   const entryCounts: number[] = [0];
 
@@ -42,7 +40,7 @@ export function createFingerprintMap(): FingerprintMap {
   const startOf = (bucket: number): number => (bucket % pageBuckets) * bucketWords;
   const slotOf = (hashed: number): number => (depth === 0 ? 0 : hashed >>> (32 - depth));
 
-  /** Half of a full bucket's entries go into a new one, by the first bit that they do not all share. */
+  /** Moves half of a full bucket into a new one, by the first differing bit. */
   const split = (bucket: number, hashed: number): void => {
     const shared = depths[bucket] ?? 0;
     if (shared === depth) {
@@ -115,14 +113,14 @@ export function createFingerprintMap(): FingerprintMap {
   };
 }
 
-/** Bits that differ in neighbours: numbers of one exchange follow one another. */
+/** Spreads similar values: neighbouring phone numbers differ in few bits. */
 function mix(low: number, high: number): number {
   let mixed = Math.imul(low ^ Math.imul(high, 0x9e3779b1), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
   return (mixed ^ (mixed >>> 16)) >>> 0;
 }
 
-/** The highest bit says that it is a digest. */
+/** The highest bit marks a digest. */
 function fingerprint(text: string): readonly [number, number] {
   if (/^\+[1-9]\d{1,14}$/.test(text)) {
     const number = Number(text);

@@ -6,14 +6,14 @@ import { makeFolder } from './make-folder.ts';
 import { findHome, requireHome } from './project.ts';
 import type { Environment } from './secrets.ts';
 
-/** Characters of a key; one of fewer could be tried out. */
+/** In characters; shorter keys could be guessed. */
 const minKeyLength = 32;
 
 /**
- * The key of hashed suppressions: VOLLEY_HASH_KEY, else what is in the file `hash-key` beside the ledger's data
+ * Returns the key of hashed suppressions: VOLLEY_HASH_KEY, or the file `hash-key` beside the ledger's data
  * (`findHome`).
  *
- * @throws InputError when it is too short, or the file cannot be read
+ * @throws InputError if the key is too short, or the file cannot be read
  */
 export function readHashKey(environment: Environment, workingFolder: string): Buffer | undefined {
   const named = environment['VOLLEY_HASH_KEY'];
@@ -32,12 +32,11 @@ export function readHashKey(environment: Environment, workingFolder: string): Bu
 }
 
 /**
- * As `readHashKey`; makes a key where there is none, in that file, for the embedded server alone: what other machines
- * use too is to be known to them.
+ * Like `readHashKey`, but creates a missing key in that file. Only for the embedded server, because other
+ * machines could not read the file.
  *
- * @param randomBytes source of the new key
- * @returns the key, and the file that was made for it
- * @throws InputError when there is none and DATABASE_URL is set
+ * @returns the file, if this call created it
+ * @throws InputError if DATABASE_URL is set and there is no key
  */
 export function ensureHashKey(
   environment: Environment,
@@ -52,7 +51,7 @@ export function ensureHashKey(
   }
   const file = hashKeyFile(requireHome(environment, workingFolder));
   makeFolder(dirname(file));
-  // Whole or not at all, and never in place of one that another process has just made.
+  // Linking creates the whole file or none, and never replaces one that another process just created.
   const unfinished = `${file}.${process.pid}`;
   writeFileSync(unfinished, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flush: true });
   chmodSync(unfinished, 0o600);
@@ -72,7 +71,7 @@ function hashKeyFile(home: string): string {
 
 function validateKey(text: string, where: string): Buffer {
   if (text.length >= minKeyLength) return Buffer.from(text, 'utf8');
-  // The value itself is not repeated.
+  // Does not repeat the key.
   const what = `The key of hashed suppressions has ${text.length} characters; it needs at least ${minKeyLength}, at random.`;
   throw new InputError([{ where, what }]);
 }

@@ -4,19 +4,18 @@ import { InputError } from '../domain/problems.ts';
 
 export type ListenAddress = {
   readonly host: string;
-  /** 0 for any free port. */
+  /** 0: any free port. */
   readonly port: number;
-  /** What the options that say so are called, where not `--host` and `--port`. */
+  /** Names of the options in error messages. */
   readonly options?: { readonly host: string; readonly port: string };
 };
 
 export type HttpServerOptions = Omit<FastifyHttpOptions<Server>, 'bodyLimit'>;
 
 /**
- * A server that takes every content type with its body as bytes; `close` ends its connections too, unless told
- * otherwise.
+ * A server that reads the body of any content type as bytes. By default, `close` also ends connections.
  *
- * @param bodyLimit bytes; a larger body is answered 413
+ * @param bodyLimit in bytes; answers 413 to larger bodies
  */
 export function openHttpServer(bodyLimit: number, options: HttpServerOptions = {}): FastifyInstance {
   const server = fastify({ forceCloseConnections: true, ...options, bodyLimit });
@@ -26,10 +25,8 @@ export function openHttpServer(bodyLimit: number, options: HttpServerOptions = {
 }
 
 /**
- * Starts a server listening.
- *
- * @returns its address, without a trailing slash
- * @throws InputError when the address or the port cannot be had
+ * @returns the server's address without a trailing slash
+ * @throws InputError if the address or port is not available
  */
 export async function listen(
   server: FastifyInstance,

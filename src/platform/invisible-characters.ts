@@ -1,9 +1,6 @@
-/** Characters that a reader does not see, or that change what a reader sees of others. */
-
-/** Controls, format characters, spaces other than the plain one, and what fonts show as nothing. */
+/** Controls, format characters, all spaces except the ordinary one, and characters without a glyph. */
 const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/gu;
 
-/** Names by the Unicode standard, of those that files do hold. */
 const names: Readonly<Record<string, string>> = {
   '\0': 'NULL',
   '\t': 'TAB',
@@ -46,26 +43,25 @@ const names: Readonly<Record<string, string>> = {
   '\ufeff': 'BYTE ORDER MARK',
 };
 
-/** `U+200B ZERO WIDTH SPACE`; of one without a name here, its number. */
+/** Such as `U+200B ZERO WIDTH SPACE`. */
 export function characterName(character: string): string {
   const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
   const name = names[character];
   return name === undefined ? code : `${code} ${name}`;
 }
 
-/** The same text with its invisible characters by their names: `0412<U+200B ZERO WIDTH SPACE>345678`. */
+/** Replaces invisible characters by their names: `0412<U+200B ZERO WIDTH SPACE>345678`. */
 export function showInvisible(text: string): string {
-  // Nearly all texts are plain.
   if (/^[\x20-\x7e]*$/.test(text)) return text;
   return text.replace(invisible, (character) => `<${characterName(character)}>`);
 }
 
-/** The first invisible character of a text, spaces other than the plain one included. */
+/** Includes spaces other than the ordinary one. */
 export function firstInvisible(text: string): string | undefined {
   return text.match(invisible)?.[0];
 }
 
-/** Characters that turn the direction of the text after them, so that it reads otherwise than it is. */
+/** Characters that change the direction of the text after them. */
 export function bidiControls(text: string): string[] {
   return text.match(/\p{Bidi_Control}/gu) ?? [];
 }

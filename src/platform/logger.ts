@@ -4,16 +4,16 @@ import { maskAddresses } from './mask-addresses.ts';
 
 export type { Logger };
 
-/** pino's number of the level from which on no line has an address. */
+/** pino's number. From this level on, no line may contain an address. */
 const infoLevel = 30;
 
-/** Our own names for things, and the caller's own address; none of them is a text of somebody else's. */
+/** Values that are ours, so they need no mask. */
 const ownNames = new Set(['run', 'messageId', 'account', 'schedule', 'address']);
 
 /**
- * Structured log lines on standard error; standard output belongs to results.
- * Callers log named values (run, MessageID, account), never whole objects: addresses only at `debug`, secrets never. As
- * texts of others (Postgres, the service, a file) may quote an address, what looks like one is masked above `debug`.
+ * Logs to standard error. Callers log named values, never whole objects, never secrets, and addresses only at
+ * `debug`. Text from Postgres, the service or a file may quote an address, so above `debug` apparent addresses
+ * are masked.
  *
  * @param level LOG_LEVEL, or undefined for the default
  */
@@ -40,10 +40,10 @@ export function openLogger(
   );
 }
 
-/** Bytes of the log that are kept for when a disk has room again; what comes after them is lost. */
+/** Bytes kept while the disk is full; later lines are lost. */
 const maxKeptBytes = 1_048_576;
 
-/** Lines that cannot be written, as on a full disk, stop nothing: what is being sent would be in doubt by it. */
+/** Ignores write errors, such as a full disk: to stop would put requests in doubt. */
 function openStandardError(): { write(line: string): void } {
   const stream = pino.destination({ dest: 2, sync: true, maxLength: maxKeptBytes });
   stream.on('error', () => undefined);

@@ -3,12 +3,12 @@ import { dirname } from 'node:path';
 import { hasCode } from './file-error.ts';
 
 /**
- * Makes a folder, and those above it that are missing. Node's own `recursive` never returns where the system answers
- * ENOENT below a folder that exists, as in /proc.
+ * Creates a folder and its missing parents. Node's `recursive` never returns if the system answers ENOENT
+ * inside an existing folder, as in /proc.
  *
  * @param mode of the last folder
- * @returns false where it was there already
- * @throws Error of the system when one of them cannot be made, or is a file
+ * @returns false if the folder existed
+ * @throws Error of the system
  */
 export function makeFolder(path: string, mode = 0o777): boolean {
   const parent = dirname(path);

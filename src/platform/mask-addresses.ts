@@ -1,14 +1,17 @@
 /**
- * What looks like an address of a recipient, or the password of an URL: a number with its country or with a leading 0, and
- * everything around an @.
+ * Matches possible addresses, and passwords in URLs: numbers with a country code or leading 0, and all text
+ * around an @.
  */
 const addresses = /\+\d[\d ().-]{5,}\d|(?<![\w.:+-])0\d[\d ]{5,}\d|[^\s"'<>(),;@]+@[^\s"'<>(),;:@/]+/g;
 
-/** A text of others with what looks like an address masked. @param userNames names of those who use Volley, which stay */
+/**
+ * Masks possible addresses.
+ * @param userNames names of Volley users, which stay
+ */
 export function maskAddresses(text: string, userNames: readonly string[] = []): string {
   if (userNames.length === 0) return text.replaceAll(addresses, '***');
   const names = userNames.map((name) => name.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|');
-  // A name stands by itself: as a part of an address it is masked with it.
+  // Only a whole name stays; an address that contains it is masked.
   const either = new RegExp(
     `(?<![^\\s"'<>(),;])(${names})(?=[\\s"'<>(),;:]|\\.?$|\\.\\s)|${addresses.source}`,
     'g',

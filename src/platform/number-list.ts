@@ -1,4 +1,4 @@
-/** Numbers from 0 to 2^32-1, millions of them in 4 bytes each. */
+/** Millions of numbers from 0 to 2^32-1, in 4 bytes each. */
 export type NumberList = {
   readonly length: () => number;
   readonly push: (number: number) => number;

@@ -8,24 +8,22 @@ import {
 } from 'libphonenumber-js/max';
 import { createFastPhoneParser } from './fast-phone-numbers.ts';
 
-/** Calling codes, and which countries' they are, by the phone number library. */
-
-/** Whether a text is the code of a country with phone numbers, in capital letters (ISO 3166): `NZ`. */
+/** Expects an ISO 3166 code in capital letters: `NZ`. */
 export function isPhoneCountry(text: string): text is CountryCode {
   return isSupportedCountry(text);
 }
 
-/** Whether some phone number could begin so: `+64`, `+6421`. */
+/** Whether a phone number can begin like this: `+64`, `+6421`. */
 export function isNumberPrefix(text: string): boolean {
   if (!/^\+[1-9]\d{0,14}$/.test(text)) return false;
-  // What is shorter than a calling code begins several.
+  // A text shorter than a calling code can begin several.
   if (text.length < 4)
     return Array.from({ length: 10 }, (_, digit) => digit).some((digit) => isNumberPrefix(`${text}${digit}`));
   const found = validatePhoneNumberLength(text);
   return found !== 'INVALID_COUNTRY' && found !== 'TOO_LONG' && found !== 'NOT_A_NUMBER';
 }
 
-/** What all numbers of a country begin with, and whether those of others begin so too. */
+/** `shared`: other countries have the same calling code. */
 export type CallingCode = { readonly prefix: string; readonly shared: boolean };
 
 export function callingCodeOf(country: CountryCode): CallingCode {
@@ -34,8 +32,8 @@ export function callingCodeOf(country: CountryCode): CallingCode {
 }
 
 /**
- * The country and calling code of a number that is written in full, but for the plus sign: `64 21 123 4567`. A number that
- * begins with a 0 of its own country is none.
+ * Parses a full number without its plus sign, such as `64 21 123 4567`. Rejects national numbers that begin
+ * with 0.
  */
 export function fullNumberWithoutPlus(
   written: string,
@@ -46,14 +44,14 @@ export function fullNumberWithoutPlus(
   return number?.isValid() ? { callingCode: number.countryCallingCode, country: number.country } : undefined;
 }
 
-/** The country of a number in E.164 that begins with a calling code; undefined where it cannot be told. */
+/** Returns the country of an E.164 number, or undefined if it is not known. */
 export type CountryReader = (number: string) => CountryCode | undefined;
 
 /**
- * The library tries the countries of a calling code in their order, so a number that the first one could have is its.
- * That is told quickly; others cost some microseconds.
+ * The library assigns a number to the first country that can have it. Its numbers take the fast path; others
+ * cost microseconds.
  *
- * @param prefix the calling code, with its plus sign
+ * @param prefix the calling code with its plus sign
  */
 export function countryReader(prefix: string): CountryReader {
   const first = countriesWith(prefix.slice(1)).flatMap((country) => {

@@ -2,22 +2,22 @@ import { getCountries, getCountryCallingCode } from 'libphonenumber-js/max';
 import { type CountryReader, countryReader } from './phone-countries.ts';
 
 /**
- * Time zones by phone number: those of its country. Area codes are not asked: the one table there is (that of Google's
- * library) has every Australian mobile in Sydney and every Russian one in Moscow, and numbers are kept when people move.
+ * Time zones by country. Area codes are no help: the only table (Google's) puts every Australian mobile in
+ * Sydney, and people keep numbers when they move.
  */
 
 const maxCallingCodeLength = 3;
 
-/** The countries of each calling code, in the library's order. */
+/** In the library's order. */
 const countriesOf = Map.groupBy(getCountries(), (country) => String(getCountryCallingCode(country)));
 const readers = new Map<string, CountryReader>();
 const zonesOf = new Map<string, readonly string[]>();
 
 /**
- * The time zones in which the owner of a phone number may be, by the names of the IANA database, in their order.
+ * Returns the possible IANA time zones of a phone number, sorted.
  *
  * @param number in E.164
- * @returns none where the number is of no country, as those of satellites are
+ * @returns nothing if the number has no country, like those of satellites
  */
 export function zonesOfNumber(number: string): readonly string[] {
   for (let digits = 1; digits <= maxCallingCodeLength; digits++) {

@@ -3,7 +3,7 @@ import { formatDuration } from './scalar-text.ts';
 
 type PlanningReason = Exclude<RejectionDetail | ApprovalReason | TickReason, string>;
 
-/** Why a contact is not in a run, a run waits for its approval, or a time of a schedule made none. */
+/** For rejected contacts, runs that wait for approval, and ticks without a run. */
 export function formatPlanningReason(reason: PlanningReason): string {
   switch (reason.kind) {
     case 'sent':
@@ -41,7 +41,7 @@ function formatScope({ channel, subAccount }: { readonly channel: string; readon
   return subAccount === '' ? channel : `${channel} of SubAccount ${subAccount}`;
 }
 
-/** Why an address is suppressed; may be empty. */
+/** May return an empty text. */
 export function formatSuppressionReason({ source, reason, run }: SuppressionOrigin): string {
   const text = source === 'reply' ? `replied "${reason}"` : reason;
   return run === null ? text : `${text} (run ${run})`;

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * One process, told apart from any later process with the same number: `pid.start`, with the start in clock ticks
- * since boot, or only `pid` on systems without /proc. It is safe in a file name.
+ * `pid.start`, with the start in clock ticks since boot, or `pid` on systems without /proc. Differs if the
+ * number is reused. Safe in file names.
  */
 export type ProcessToken = string;
 
@@ -10,7 +10,7 @@ export function ownProcessToken(): ProcessToken {
   return readProcEntry(process.pid)?.token ?? String(process.pid);
 }
 
-/** Whether the process is still there. A zombie counts as gone: a container without an init never buries them. */
+/** A zombie counts as ended: a container without an init never removes zombies. */
 export function isProcessRunning(token: ProcessToken): boolean {
   const pid = Number.parseInt(token, 10);
   if (!Number.isSafeInteger(pid) || pid <= 0) return false;
@@ -18,7 +18,7 @@ export function isProcessRunning(token: ProcessToken): boolean {
   return entry === undefined ? processExists(pid) : entry.living && entry.token === token;
 }
 
-/** Whether some process has this number, whoever owns it, and be it a zombie. */
+/** Includes other users' processes and zombies. */
 function processExists(pid: number): boolean {
   try {
     return process.kill(pid, 0);
@@ -30,7 +30,7 @@ function processExists(pid: number): boolean {
 function readProcEntry(pid: number): { token: ProcessToken; living: boolean } | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // proc(5): `pid (name) state …`, and the name may hold blanks and brackets. The start is field 22.
+    // proc(5): `pid (name) state …`. The name may contain blanks and brackets. The start is field 22.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     return { token: `${pid}.${fields[19]}`, living: fields[0] !== 'Z' && fields[0] !== 'X' };
   } catch {

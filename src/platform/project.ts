@@ -11,7 +11,7 @@ const markerText = `This folder is a Volley project: commands that are started i
 accounts of its campaigns/ and the ledger in its .volley/ (docs/operations.md). Keep this file with the campaigns.
 `;
 
-/** The project that a folder is in: the nearest folder with a marker, itself or above it. */
+/** Returns the nearest folder with a marker: this one or a parent. */
 export function findProject(workingFolder: string): string | undefined {
   for (let folder = workingFolder; ; folder = dirname(folder)) {
     const trusted = folder === workingFolder || !isWorldWritable(folder);
@@ -20,18 +20,18 @@ export function findProject(workingFolder: string): string | undefined {
   }
 }
 
-/** What relative paths of the environment are relative to: the project, or the working folder where there is none. */
+/** Relative paths in the environment start here. */
 export function projectFolder(workingFolder: string): string {
   return findProject(workingFolder) ?? workingFolder;
 }
 
-/** Any user could put a marker there, as in /tmp, and accounts that our secrets would be sent to. */
+/** In such a folder, as in /tmp, any user could put a marker, and accounts that would get our secrets. */
 function isWorldWritable(folder: string): boolean {
   const status = statSync(folder, { throwIfNoEntry: false });
   return status !== undefined && (status.mode & 0o002) !== 0;
 }
 
-/** Marks a folder as a project; makes it, and a folder for its campaigns, where there is none. Overwrites nothing. */
+/** Creates the marker, and the folder for campaigns if necessary. Overwrites nothing. */
 export function markProject(folder: string): { readonly made: boolean } {
   try {
     makeFolder(join(folder, 'campaigns'));
@@ -46,10 +46,7 @@ export function markProject(folder: string): { readonly made: boolean } {
   }
 }
 
-/**
- * The folder that holds the state: VOLLEY_HOME, or `.volley` of the project; undefined where there is neither.
- * It need not exist.
- */
+/** Returns VOLLEY_HOME, or `.volley` in the project; undefined without either. The folder need not exist. */
 export function findHome(environment: Environment, workingFolder: string): string | undefined {
   const named = environment['VOLLEY_HOME'];
   if (named) return resolve(projectFolder(workingFolder), named);
@@ -57,7 +54,10 @@ export function findHome(environment: Environment, workingFolder: string): strin
   return project === undefined ? undefined : join(project, '.volley');
 }
 
-/** As `findHome`. @throws InputError that says what to do, where there is neither */
+/**
+ * Like `findHome`.
+ * @throws InputError if there is neither
+ */
 export function requireHome(environment: Environment, workingFolder: string): string {
   const home = findHome(environment, workingFolder);
   if (home !== undefined) return home;

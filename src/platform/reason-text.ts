@@ -3,11 +3,10 @@ import type { Resolution } from '../domain/runs.ts';
 import { formatPlanningReason } from './planning-reason-text.ts';
 import { formatDuration, formatPercent } from './scalar-text.ts';
 
-/** What to do about a ledger that is held. */
 export const heldLedgerAdvice =
   '`volley db restored --since TIME --reason …` puts what may have been sent in doubt and goes on (docs/backup.md).';
 
-/** Why something is as it is, for people. The ledger keeps kinds and values; this is the one place that words them. */
+/** The ledger stores kinds and values; only this function turns them into text. */
 export function formatReason(reason: Reason): string {
   if (typeof reason === 'string') return reason;
   switch (reason.kind) {
@@ -66,7 +65,6 @@ export function formatReason(reason: Reason): string {
   }
 }
 
-/** The same of what may be missing. */
 export function formatReasonOrNull(reason: Reason | null): string | null {
   return reason === null ? null : formatReason(reason);
 }
@@ -85,7 +83,7 @@ const resolved: Readonly<Record<Resolution, string>> = {
   abandon: 'given up',
 };
 
-/** Of a ledger that is held, whole sentences: they are shown by themselves. */
+/** Returns whole sentences, because they are shown alone. */
 function formatHoldReason(reason: Exclude<Reason, string | RequestReason | RunReason>): string {
   switch (reason.kind) {
     case 'former_backup':

@@ -1,12 +1,12 @@
-/** What is to be done, synchronously, should the process end before it is forgotten. */
+/** Must be synchronous. */
 type ExitAction = () => void;
 
 const exitActions = new Set<ExitAction>();
 const terminationSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Has something done when the process ends by itself, by process.exit, an uncaught error or a signal that nothing
- * else handles. It must be synchronous. Returns the function that forgets it.
+ * Runs an action when the process ends by itself, process.exit, an uncaught error or an unhandled signal.
+ * Returns a function that removes the action.
  */
 export function runAtExit(act: ExitAction): () => void {
   if (exitActions.size === 0) listen();
@@ -18,7 +18,7 @@ export function runAtExit(act: ExitAction): () => void {
 
 function listen(): void {
   process.on('exit', runExitActions);
-  // First in line, so that a handler which listens only once is still counted when ours is called.
+  // First, so that a one-time listener is still counted when ours runs.
   for (const signal of terminationSignals) process.prependListener(signal, exitBySignal);
 }
 
@@ -27,7 +27,7 @@ function stopListening(): void {
   for (const signal of terminationSignals) process.off(signal, exitBySignal);
 }
 
-/** Does what the signal would have done without us, unless somebody handles it and means to end in their own way. */
+/** Lets the signal end the process, unless another listener handles it. */
 function exitBySignal(signal: NodeJS.Signals): void {
   if (process.listenerCount(signal) > 1) return;
   runExitActions();
@@ -42,7 +42,7 @@ function runExitActions(): void {
     try {
       act();
     } catch {
-      // The process is ending; nothing is left that could hear of it.
+      // The process is ending; no code could handle the error.
     }
   }
 }

@@ -6,37 +6,37 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 export type CommandCall = {
-  /** A program and its arguments; a name with a slash is that of a file, relative to the folder. */
+  /** A program and its arguments. A name with a slash is a path relative to `folder`. */
   readonly command: readonly string[];
   readonly folder: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly input: string;
   readonly timeout: number;
-  /** Milliseconds between the word to end and the end; and for what is still in its pipes. */
+  /** Milliseconds between SIGTERM and SIGKILL, and for reading the rest of the output. */
   readonly grace?: number;
 };
 
 export type CommandResult = {
-  /** Undefined when it ended with 0. */
+  /** Undefined for exit code 0. */
   readonly problem?: string;
-  /** The first of what it wrote, to whichever of its outputs. */
+  /** The beginning of both outputs. */
   readonly output: string;
 };
 
-/** What is kept of what a command writes (bytes); it may write on. */
+/** In bytes; later output is ignored. */
 const maxOutputBytes = 4_096;
 
 const defaultGrace = 2_000;
 
-/** The same of a process that is to be gone itself. */
+/** Used when this process must end soon. */
 const shortGrace = 500;
 
 /**
- * Runs a program without a shell, in a process group of its own, of which nothing is left when this resolves. Never
- * rejects. Its parent is not this process but `command-parent.js`, which was given the same environment as the program:
- * what stands in /proc of its parent is what it has itself.
+ * Runs a program without a shell. Its whole process group has ended when this resolves. Never rejects. The
+ * program's parent is `command-parent.js`, with the program's environment, so /proc of the parent reveals
+ * nothing else.
  *
- * @param cutOff ends it before its time
+ * @param cutOff ends the program early
  */
 export async function runCommand(
   { command, folder, environment, input, timeout, grace = defaultGrace }: CommandCall,
@@ -48,7 +48,7 @@ export async function runCommand(
   const closed = once(child, 'close').catch(() => undefined);
   const programEnded = new AbortController();
   const ended = waitForExit(child, child.stdio[3]);
-  // One that reads nothing may be over first.
+  // A program that reads nothing may end first.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
   const stopProblem = enforceTimeout(child, { within: timeout, grace }, cutOff, programEnded.signal);
@@ -56,7 +56,7 @@ export async function runCommand(
   programEnded.abort();
   const problem = (await stopProblem) ?? exitProblem;
   signalGroup(child, 'SIGKILL');
-  // Whoever left the group may hold the pipes as long as it likes.
+  // A process that left the group may keep the pipes open.
   const pipesClosed = new AbortController();
   const pipeTimeout = cutOff.aborted ? shortGrace : grace;
   const timedOut = sleep(pipeTimeout, undefined, { signal: pipesClosed.signal }).catch(() => undefined);
@@ -68,7 +68,7 @@ export async function runCommand(
 
 const parent = fileURLToPath(new URL('./command-parent.js', import.meta.url));
 
-/** @returns undefined for words that no program can be started with, as those that hold a NUL */
+/** @returns undefined if the arguments are invalid, such as those that contain NUL */
 function startParent(
   command: readonly string[],
   cwd: string,
@@ -87,8 +87,8 @@ function startParent(
 }
 
 /**
- * @param report how the program ended, as its parent writes it
- * @returns undefined when it was with 0
+ * @param report the parent's description of how the program ended
+ * @returns undefined for exit code 0
  */
 async function waitForExit(
   child: ChildProcess,
@@ -107,7 +107,7 @@ async function waitForExit(
   return ownProblem === undefined ? (await reported) || undefined : ownProblem;
 }
 
-/** @returns why it was ended, where it was */
+/** @returns why the program was stopped, or undefined */
 async function enforceTimeout(
   child: ChildProcess,
   { within: timeout, grace }: { readonly within: number; readonly grace: number },
@@ -124,13 +124,13 @@ async function enforceTimeout(
   return cutOff.aborted ? 'was ended, as the process had to end' : `was not over within ${timeout} ms`;
 }
 
-/** The program, and what it has started; those that are gone are no problem. */
+/** Signals the program and its children. Ignores ended ones. */
 function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, signal);
   } catch {
-    // Nobody is left of it.
+    // The group has ended.
   }
 }
 

@@ -3,23 +3,21 @@ import { durationUnits } from './scalar-text.ts';
 import { knownText } from './schema-messages.ts';
 import { didYouMeanZone, timeZoneName } from './time-zone-names.ts';
 
-/** What a duration looks like, with all its units. */
 export const expectedDuration = 'expected a duration such as 500ms, 5s, 2m, 2h or 7d';
 
-/** A duration as people write it (`500ms`, `5s`, `2m`, `2h`, `7d`), read into milliseconds. */
+/** Parses `500ms`, `5s`, `2m`, `2h` or `7d` into milliseconds. */
 export const duration = z
   .string()
   .regex(/^\d{1,6}(ms|s|m|h|d)$/, expectedDuration)
   .transform(readDuration);
 
-/** Milliseconds of a duration that matches the pattern above. */
 function readDuration(text: string): number {
   const unit = text.replace(/^\d+/, '');
   const factor = Object.entries(durationUnits).find(([name]) => name === unit)?.[1] ?? 0;
   return Number.parseInt(text, 10) * factor;
 }
 
-/** A whole number within bounds. It is read from text, because YAML scalars stay text here. */
+/** Parses text, because YAML scalars stay text here. */
 export function wholeNumber(minimum: number, maximum: number, byDefault: number) {
   return z
     .string()
@@ -31,20 +29,19 @@ export function wholeNumber(minimum: number, maximum: number, byDefault: number)
     .default(byDefault);
 }
 
-/** `true` or `false`, which stay text in our YAML. */
 export const booleanText = z
   .string()
   .refine((written) => written === 'true' || written === 'false', { error: 'expected true or false' })
   .meta({ type: 'boolean' })
   .transform((written) => written === 'true');
 
-/** Text that may be written without quotes in YAML, so editors must allow what they take for numbers and booleans. */
+/** Text that may stand without quotes in YAML, so editors must accept apparent numbers and booleans. */
 export const text = z
   .string()
   .min(1, 'expected a text')
   .meta({ type: ['string', 'number', 'boolean'] });
 
-/** An exact decimal from 0 to a maximum, with at most 8 decimals. It stays text: money is never a floating number. */
+/** An exact decimal. Stays text, because money must not become a floating-point number. */
 export function decimal(maximum: number, kind = 'an amount', example = '12.50') {
   return z
     .string()
@@ -62,7 +59,6 @@ function isDecimal(written: string, maximum: number): boolean {
   return Number(whole) < maximum || (Number(whole) === maximum && !/[1-9]/.test(fraction));
 }
 
-/** A decimal above 0 that is not money, such as 0.5. */
 export function positiveNumber(maximum: number) {
   return z
     .string()
@@ -73,7 +69,6 @@ export function positiveNumber(maximum: number) {
     .transform(Number);
 }
 
-/** A share as people write it (`5%`, `0.5%`), read into a number from 0 to 1. */
 export const percentage = z
   .string()
   .regex(/^(?:100|\d{1,2}(?:\.\d{1,3})?)%$/, 'expected a share from 0% to 100%, such as 5%')
@@ -81,25 +76,24 @@ export const percentage = z
 
 const isoDate = z.iso.date();
 
-/** A date of the calendar, as ISO 8601 writes it; 2026-02-30 is none. */
+/** An ISO 8601 calendar date; rejects 2026-02-30. */
 export const localDate = z
   .string()
   .refine((written) => isoDate.safeParse(written).success, { error: 'expected a date such as 2026-11-01' })
   .meta({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
 
-/** A time zone by its name in the IANA database, such as `Pacific/Auckland`. */
 export const timeZone = knownText(
   (name) => timeZoneName(name) !== undefined,
   'expected a time zone such as Pacific/Auckland or UTC',
   didYouMeanZone,
 );
 
-/** A local date, month or time, read into a form that Postgres reads, and in which the later one is the greater text. */
+/** Parses a local date, month or time into text that Postgres reads and that sorts by time. */
 export const localTime = z.string().transform((text, problem) => {
   const [, month, day, time] = /^(\d{4}-\d\d)(?:-(\d\d)(?:T(\d\d:\d\d))?)?$/.exec(text) ?? [];
   const written = `${month}-${day ?? '01'}T${time ?? '00:00'}`;
   const read = new Date(`${written}Z`);
-  // Of the year 0, ISO 8601 has one, and Postgres has none.
+  // ISO 8601 has a year 0, Postgres has none.
   if (
     month !== undefined &&
     !month.startsWith('0000') &&
@@ -114,7 +108,7 @@ export const localTime = z.string().transform((text, problem) => {
   return z.NEVER;
 });
 
-/** As `localTime`, where billing can tell what was before it: it keeps quarters of hours. */
+/** Like `localTime`, for billing, which keeps quarters of hours. */
 export const billingTime = localTime.refine((time) => /:(00|15|30|45)$/.test(time), {
   error: 'billing keeps quarters of hours, so a time ends with :00, :15, :30 or :45.',
 });

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { didYouMean, oneOf } from './suggestions.ts';
 
 /**
- * What a schema says is wrong where it has no words of its own. The library's are for programmers; these are for whoever
- * wrote the value. They begin with "expected", so that what was got can be added.
+ * Replaces the library's messages, which are for programmers. "expected" comes first, so that the actual value
+ * can follow.
  */
 function describeIssue(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
@@ -28,7 +28,7 @@ function describeIssue(issue: z.core.$ZodRawIssue): string {
   }
 }
 
-// For every schema of the process, from the import of this file on.
+// Applies to all schemas of the process.
 z.config({ customError: describeIssue });
 
 const suggestionMark = '. Did you mean ';
@@ -37,13 +37,13 @@ function suggestionFor(input: unknown, known: readonly string[]): string {
   return typeof input === 'string' ? didYouMean(input, known).replace(/^ Did you mean /, suggestionMark) : '';
 }
 
-/** What is expected, and behind it " Did you mean …?", between which there is room for what was got. */
+/** Splits "expected …" from " Did you mean …?", so that the actual value fits between. */
 export function splitSuggestion(message: string): readonly [string, string] {
   const at = message.lastIndexOf(suggestionMark);
   return at < 0 ? [message, ''] : [message.slice(0, at), message.slice(at + 1)];
 }
 
-/** " Did you mean …?" of an issue with a hint of its own, or of one of its alternatives; empty where there is none. */
+/** " Did you mean …?" of the issue or one of its alternatives, or nothing. */
 export function suggestionOf(issue: z.core.$ZodIssue): string {
   if (issue.code === 'custom') {
     const hint: unknown = issue.params?.['hint'];
@@ -59,7 +59,7 @@ export function suggestionOf(issue: z.core.$ZodIssue): string {
 }
 
 /**
- * A text that is one of so many that they have no list; what is near is suggested.
+ * A text from a set too large to list; suggests a similar one.
  *
  * @param expected begins with "expected"
  * @param hint " Did you mean …?", or nothing
@@ -75,7 +75,6 @@ export function knownText(
   });
 }
 
-/** In words for people who write YAML. */
 export const typeNames: Readonly<Record<string, string>> = {
   object: 'keys with values',
   record: 'keys with values',

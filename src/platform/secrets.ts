@@ -3,7 +3,10 @@ import type { Problem } from '../domain/problems.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A secret stands in the environment, never in the file; `writeOnly` keeps what does stand there out of errors. */
+/**
+ * A secret belongs in the environment, not in the file. If the file contains one, `writeOnly` keeps it out of
+ * errors.
+ */
 export const secretReference = z
   .string()
   .regex(
@@ -12,7 +15,7 @@ export const secretReference = z
   )
   .meta({ writeOnly: true });
 
-/** Puts in the values of `${NAME}` and `${NAME:-default}`; a name that is not set is a problem. */
+/** Replaces `${NAME}` and `${NAME:-default}`. A missing variable is a problem. */
 export function resolveVariables(
   text: string,
   where: string,

@@ -6,25 +6,25 @@ import { makeFolder } from './make-folder.ts';
 
 export type ServerFiles = ReturnType<typeof serverFiles>;
 
-/** The files of a home, whether they exist or not. */
+/** Paths in a home; the files need not exist. */
 export function serverFiles(home: string) {
   return {
     home,
-    /** The folder of the data, or a link to it where it could not be in the home. */
+    /** A folder, or a link if the data cannot be in the home. */
     data: join(home, 'data'),
-    /** Shared by every command that uses the server. It has their numbers. */
+    /** Every command that uses the server shares this lock, and writes its process token here. */
     users: join(home, 'users.lock'),
-    /** Had alone by the command that starts the server, or looks whether it has to. */
+    /** Held while a command starts the server or checks whether it must. */
     start: join(home, 'start.lock'),
     log: join(home, 'server.log'),
   } as const;
 }
 
-/** Makes the home where there is none, and returns its files under its real path. A home that exists keeps its mode. */
+/** Creates a missing home. Never changes the mode of an existing one. */
 export function createHome(home: string): ServerFiles {
   try {
     if (makeFolder(home)) {
-      // As root the server is another user, who must pass through the home to its data but needs to list nothing.
+      // For root, the server's user must pass through the home but need not list it.
       chmodSync(home, process.getuid?.() === 0 ? 0o711 : 0o700);
       writeFileSync(join(home, '.gitignore'), '*\n');
     }
@@ -35,7 +35,10 @@ export function createHome(home: string): ServerFiles {
   }
 }
 
-/** The text of a file, undefined when there is none. Another user's file is an InputError. */
+/**
+ * Returns undefined if there is no such file.
+ * @throws InputError for another user's file
+ */
 export function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
@@ -45,7 +48,7 @@ export function readText(path: string): string | undefined {
   }
 }
 
-/** An error of the system, turned into an InputError with a remedy if it says that a file is another user's. */
+/** Turns a permission error into an InputError with a remedy. */
 export function explainForeignFile(path: string, cause: unknown): unknown {
   if (!hasCode(cause, 'EACCES')) return cause;
   const what =

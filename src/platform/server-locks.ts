@@ -6,10 +6,12 @@ import { InputError } from '../domain/problems.ts';
 import { explainForeignFile } from './server-files.ts';
 import type { ServerUser } from './server-user.ts';
 
-/** An open file, whose lock the system gives back when every process that has it open has closed it or ended. */
+/** An open file. The system frees its lock when every process that has it open closed it or ended. */
 export type LockFile = number;
 
-/** Node itself cannot lock a file; macOS has no `flock`, but perl. It ends with 75 where another file has the lock. */
+/**
+ * Node cannot lock files; macOS has perl instead of `flock`. Ends with 75 if another process holds the lock.
+ */
 const lockProgram =
   process.platform === 'darwin'
     ? `perl -e '$SIG{ALRM} = sub { exit 75 }; alarm $ARGV[0];
@@ -17,25 +19,28 @@ const lockProgram =
     : 'flock -E 75 -w "$1" "-$2" 0';
 
 /**
- * What every script here can call: `lock SECONDS x <&FILE` takes the lock of an open file for this file alone, `s` shares it; with 0
- * seconds now or not at all. The lock is the open file's, so the process that opened it keeps it when the script has ended.
- * A script that cannot even try ends at once: it knows nothing of the other processes, and must not act on them.
+ * `lock SECONDS x <&FILE` locks an open file exclusively, `s` shares it; 0 seconds: without waiting. The lock
+ * belongs to the open file, so the opening process keeps it. A script that cannot lock ends at once: it must
+ * not act on processes it knows nothing about.
  */
 const lockFunction = `lock() { ${lockProgram} && return; [ $? = 75 ] || exit 70; return 1; }`;
 
-/** The words after `sh` that run a script with locks. @param parameters `$0` and following */
+/**
+ * Arguments for `sh` that run a script with `lock`.
+ * @param parameters `$0` and following
+ */
 export function scriptArguments(script: string, ...parameters: readonly string[]): string[] {
   return ['-c', `${lockFunction}\n${script}`, ...parameters];
 }
 
 export function openLock(path: string): LockFile {
-  // A link could lead root to a file of its own.
+  // A link could lead root to one of its own files.
   const flags = constants.O_RDWR | constants.O_APPEND | constants.O_NOFOLLOW;
   try {
     if (existsSync(path)) return openSync(path, flags);
     const file = openSync(path, flags | constants.O_CREAT, 0o600);
     const { uid, gid } = statSync(dirname(path));
-    // The owner of the folder has to be able to lock what a command of root's has made.
+    // The folder's owner must be able to lock a file that root created.
     if (process.getuid?.() === 0 && fstatSync(file).nlink === 1) fchownSync(file, uid, gid);
     return file;
   } catch (error) {
@@ -44,17 +49,17 @@ export function openLock(path: string): LockFile {
 }
 
 /**
- * Runs a script with open files, the first of them as file 3.
+ * Runs a script with open files, beginning at file 3.
  *
- * @returns what it ends with
- * @throws Error when it could not be run, or not try to take a lock
+ * @returns its exit code
+ * @throws Error if the script could not run, or could not lock
  */
 export async function runScript(
   scriptArgs: readonly string[],
   files: readonly LockFile[],
   user: ServerUser = {},
 ): Promise<number> {
-  // In a session of its own: a Ctrl-C is not for it.
+  // Its own session, so Ctrl-C does not reach it.
   const options = { ...user, cwd: '/', detached: true };
   const child = spawn('/bin/sh', scriptArgs, { ...options, stdio: ['ignore', 'ignore', 'pipe', ...files] });
   let errorOutput = '';
@@ -66,7 +71,10 @@ export async function runScript(
   return code;
 }
 
-/** Whether another process has the lock of this file alone. @throws InputError when that cannot be known */
+/**
+ * Whether another process holds the lock exclusively.
+ * @throws InputError if locks do not work
+ */
 export function isLocked(path: string): boolean {
   if (!existsSync(path)) return false;
   const file = openSync(path, 'r');

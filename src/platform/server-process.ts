@@ -9,18 +9,18 @@ import { readText } from './server-files.ts';
 import { type LockFile, openLock, scriptArguments } from './server-locks.ts';
 import type { PostgresPrograms, ServerUser } from './server-user.ts';
 
-/** The role that Volley works as, which may do what it likes in its database of the same name and nothing else. */
+/** Volley's role. Its rights end at its database of the same name. */
 export const volleyRole = 'volley';
 
 /**
- * What a server is started with. It listens on no port: its socket is in the data, which only its user and root can enter, and needs
- * no password. Without the last two, the log would hold statements and rows, and in them the addresses of people.
+ * No port: the socket is in the data folder, which only its user and root can enter, so no password is needed.
+ * The last two settings keep statements, and so addresses, out of the log.
  */
 const settings = [
   'listen_addresses=',
   'unix_socket_directories=.',
   'port=5432',
-  // Several commands, each with a pool.
+  // For several commands, each with a pool.
   'max_connections=200',
   'timezone=UTC',
   'log_timezone=UTC',
@@ -29,21 +29,21 @@ const settings = [
   'log_min_error_statement=panic',
 ].flatMap((setting) => ['-c', setting]);
 
-/** A start after a crash replays at most 1 GB of write-ahead log, some 20 s on a slow disk (seconds). */
+/** Replaying 1 GB of write-ahead log takes about 20 s on a slow disk (seconds). */
 export const maxStartSeconds = 120;
-/** It writes what it has in memory to disk first, which is at most some hundred megabytes (seconds). */
+/** The server first writes its memory to disk, at most some hundred megabytes (seconds). */
 export const maxStopSeconds = 60;
 const maxLogBytes = 4_000_000;
 
-/** What a program of Postgres sees of our environment: nothing, above all no credentials and no settings of libpq. */
+/** Hides our environment from Postgres, especially credentials and libpq settings. */
 const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
 /**
- * Stops the server of the folder `$0`, and ends when nothing has the lock of the data (file 5) any longer. SIGINT is
- * Postgres' "fast shutdown": sessions are ended, what is committed is on disk. One that was asked while it recovered from a
- * crash may never end (18.4); SIGQUIT ends that, and what is committed is recovered at the next start. One that has just
- * been started has no postmaster.pid yet. Only a process that works in the data is signalled: the number of one in another container may be
- * a stranger's here. The script ends with 4 then, and with 1 when the server has not stopped.
+ * Stops the server of the folder `$0`, and waits for the data lock (file 5). SIGINT is Postgres' "fast
+ * shutdown". Sent during crash recovery, it may have no effect (18.4); then SIGQUIT ends the server, and the
+ * next start recovers commits. A starting server has no postmaster.pid yet. Signals only a process that works
+ * in the data folder: a pid from another container may be a different process here. Ends with 4 in that case,
+ * and with 1 if the server did not stop.
  */
 export const stopScript = `
 attempts=0
@@ -61,11 +61,10 @@ until lock $((attempts > 0)) x <&5; do
 done`;
 
 /**
- * Makes the data of the folder `$0` where there are none (a killed command leaves nothing that looks like data), leaves a process
- * behind that waits until no command shares the users' lock (file 4), however the last of them ended, and then stops what
- * server there is by then; and becomes the server. Each program of Postgres has the lock of the data (3) as long as it works.
- * The database is made by Postgres without a server, to which nothing can connect. The builtin locale knows Unicode without any of the system,
- * and sorts the same on every machine.
+ * Creates missing data of the folder `$0`; a killed command leaves nothing that looks like data. Starts a shell
+ * that waits until all commands have released the users' lock (file 4), and then stops the server. Then becomes
+ * the server. Postgres programs hold the data lock (3) while they work. Single-user mode creates the database,
+ * because it accepts no connections. The builtin locale sorts equally on every machine.
  */
 const startScript = `
 set -e
@@ -88,17 +87,17 @@ exec "$postgres" -D "$0/pg" "$@" 4<&- 5<&-`;
 
 export type ServerProcess = { readonly pid: number; readonly isReady: boolean };
 
-/** What a server says of itself in its folder. That is stale where nothing has the lock of the data, or the server was just killed. */
+/** Outdated if the data lock is free, or the server was just killed. */
 export function readServer(pg: string): ServerProcess | undefined {
   const [pid, , , , , , , state] = readText(join(pg, 'postmaster.pid'))?.split('\n') ?? [];
   return Number(pid) > 1 ? { pid: Number(pid), isReady: state?.trim() === 'ready' } : undefined;
 }
 
-/** Whether the server is ready, and there to answer: asked at its socket, for it may be in another container. */
+/** Tries the socket, because the server may be in another container. */
 export async function acceptsConnections(pg: string): Promise<boolean> {
   if (!readServer(pg)?.isReady) return false;
   const socket = connect(join(pg, '.s.PGSQL.5432'));
-  // EAGAIN: too many wait for an answer already.
+  // EAGAIN: too many clients wait already.
   const answered = once(socket, 'connect').then(
     () => true,
     (error) => hasCode(error, 'EAGAIN'),
@@ -106,7 +105,7 @@ export async function acceptsConnections(pg: string): Promise<boolean> {
   return answered.finally(() => socket.destroy());
 }
 
-/** How a server is started: its log, the user, the programs, and the locks of `startScript` as files 3 and following. */
+/** `locks` become files 3 and following of `startScript`. */
 export type ServerStart = {
   readonly log: string;
   readonly user: ServerUser;
@@ -116,16 +115,16 @@ export type ServerStart = {
 };
 
 /**
- * Starts the server of a folder whose lock this process has alone, makes its data where there are none, and waits until it is ready. The
- * lock is the server's from then on. It is out of reach of a Ctrl-C in the terminal.
+ * Starts the server of a folder whose lock this process holds, and waits until it is ready. The server keeps
+ * the lock, and Ctrl-C does not reach it.
  *
- * @throws Error in the words of what failed
+ * @throws Error that quotes the log
  */
 export async function startServer(
   data: string,
   { log, user, programs, locks, postgresOptions }: ServerStart,
 ): Promise<void> {
-  // Of a server that is gone, as the lock says; Postgres may take another program, by its number, for that one.
+  // Left by an ended server, as the free lock proves. Postgres could mistake another process for it.
   for (const name of ['postmaster.pid', '.s.PGSQL.5432.lock'])
     rmSync(join(data, 'pg', name), { force: true });
   if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) > maxLogBytes) renameSync(log, `${log}.1`);
@@ -147,7 +146,7 @@ export async function startServer(
   throw new Error(`the server was not ready after ${maxStartSeconds} s`);
 }
 
-/** Why a program failed, in the words of the log that say it best. */
+/** Quotes the most relevant line of the log. */
 function describeStartFailure({ signalCode }: ChildProcess, logged: string): string {
   if (signalCode !== null) return `it was ended by ${signalCode}`;
   const lines = logged.split('\n').filter((line) => line.trim() !== '');

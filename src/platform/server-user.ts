@@ -17,17 +17,16 @@ import { InputError } from '../domain/problems.ts';
 import { makeFolder } from './make-folder.ts';
 import type { ServerFiles } from './server-files.ts';
 
-/** The user that the server runs as; empty: that of the command. It goes into `spawn` as it is. */
+/** Options for `spawn`; empty: the command's own user. */
 export type ServerUser = { readonly uid?: number; readonly gid?: number };
 
 const packageExports = z.object({ postgres: z.string(), initdb: z.string() });
 
-/** Absolute paths of the programs. */
 export type PostgresPrograms = Readonly<z.infer<typeof packageExports>>;
 
 /**
- * Postgres refuses to run as root, so root runs it as the owner of the data if there is any, else as `postgres` or
- * `nobody`. initdb looks its user up in /etc/passwd, so only a user who stands there will do.
+ * Postgres refuses to run as root, so root uses the owner of the data, `postgres` or `nobody`. initdb requires
+ * a user from /etc/passwd.
  */
 export function chooseServerUser(dataFolder: string): ServerUser {
   if (process.getuid?.() !== 0) return {};
@@ -44,8 +43,8 @@ export function chooseServerUser(dataFolder: string): ServerUser {
 }
 
 /**
- * Makes the folder for the data, which is the server's user's, where there is none: in the home if that user can enter it, else below
- * the system folder, with a link in the home. Returns its real path.
+ * Creates the server user's data folder: in the home if that user can enter it, or else in the system folder,
+ * with a link in the home.
  */
 export function makeDataFolder({ home, data }: ServerFiles, systemFolder: string): string {
   if (existsSync(data)) return realpathSync(data);
@@ -59,26 +58,25 @@ export function makeDataFolder({ home, data }: ServerFiles, systemFolder: string
     else symlinkSync(created, data);
   } catch (error) {
     rmSync(created, { recursive: true });
-    // Another command may have been faster.
+    // Another command may have created it meanwhile.
     if (!existsSync(data)) throw error;
   }
   return realpathSync(data);
 }
 
-/** Whether the server's user can go into a folder. Tried rather than reckoned, for modes are not the only rule. */
+/** Tries it, because access depends on more than modes. */
 export function canEnter(folder: string, user: ServerUser): boolean {
   return canRun(user, '/bin/sh', '-c', 'cd -- "$1"', 'sh', folder);
 }
 
-/** Whether the server's user can run a program, with all its libraries. */
+/** Starts the program, so missing libraries count too. */
 function canRun(user: ServerUser, program: string, ...args: readonly string[]): boolean {
   return spawnSync(program, args, { ...user, cwd: '/', stdio: 'ignore' }).status === 0;
 }
 
 /**
- * The programs of the npm package for this machine, in a place where the server's user can run them. A clone in root's home or
- * in a private temporary folder is closed to that user, and the modes of folders we did not make are not ours to change.
- * So they (60 MB, 0.1 s) are copied once to where they can be reached.
+ * Returns programs that the server's user can run. That user may not be able to enter the clone, and Volley
+ * must not change modes there. So the programs are copied once (60 MB, 0.1 s).
  */
 export async function postgresPrograms(user: ServerUser, systemFolder: string): Promise<PostgresPrograms> {
   const programs = await importPrograms();
@@ -89,13 +87,13 @@ export async function postgresPrograms(user: ServerUser, systemFolder: string): 
     createSystemFolder(systemFolder);
     const copy = mkdtempSync(`${target}.`);
     execFileSync('cp', ['-RP', `${dirname(dirname(programs.postgres))}/.`, copy]);
-    // An install under a strict umask leaves files that only their owner may read.
+    // An install under a strict umask leaves files that only their owner can read.
     execFileSync('chmod', ['-R', 'a+rX', copy]);
     try {
       renameSync(copy, target);
     } catch (error) {
       rmSync(copy, { recursive: true });
-      // The command of another home may have been faster.
+      // Another command may have created it meanwhile.
       if (!existsSync(target)) throw error;
     }
   }
@@ -113,7 +111,7 @@ async function importPrograms(): Promise<PostgresPrograms> {
   }
 }
 
-/** Makes the folder for what root's server cannot reach in a home: everybody can pass through it, whatever the umask. */
+/** Every user can pass through it, whatever the umask. */
 function createSystemFolder(folder: string): void {
   if (makeFolder(folder)) chmodSync(folder, 0o755);
 }

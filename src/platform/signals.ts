@@ -1,15 +1,13 @@
 /**
- * Milliseconds in which signals are one wish to stop: `timeout` signals its child and then the group that the child is in, and
- * a program that started this one may pass on a signal that both have had.
+ * Milliseconds in which several signals count as one: `timeout` signals its child and then the child's group.
  */
 const repeatInterval = 250;
 
 /**
- * Ctrl-C, `kill` and a terminal that is closed ask a process to stop: the first time the returned signal is aborted, so
- * that work under way is recorded; the second time the process leaves at once, which is as safe as being killed. What the
- * process waits for is told at once.
+ * The first signal aborts the returned one, so that work in progress is recorded. The second ends the process
+ * at once, which is as safe as a kill.
  *
- * @param print to whoever asked; must have written when it returns
+ * @param print must have written when it returns
  */
 export function listenForStop(print: (text: string) => void): StopListener {
   const controller = new AbortController();
@@ -44,14 +42,17 @@ export function listenForStop(print: (text: string) => void): StopListener {
 
 export type StopListener = {
   readonly signal: AbortSignal;
-  /** Whether the command has said that it drains. */
+  /** Whether the command has called `drainable`. */
   readonly drains: () => boolean;
-  /** From now on the first signal lets the command end in its own time. @param waitsFor what it waits for then, in sentences */
+  /**
+   * From now on the first signal lets the command drain.
+   * @param waitsFor sentences that say what it waits for
+   */
   readonly drainable: (waitsFor: () => string) => void;
   /**
-   * From now on a signal ends the command at once; exit handlers still run. So it is from the beginning.
+   * From now on a signal ends the command at once, after exit handlers. This is the initial state.
    *
-   * @param endMessage what that means for the user, in sentences
+   * @param endMessage sentences that say what this means for the user
    */
   readonly endsAtOnce: (endMessage: string) => void;
 };

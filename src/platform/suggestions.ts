@@ -1,18 +1,18 @@
 import { closest, distance } from 'fastest-levenshtein';
 
-/** Comparing takes as long as one word has characters for each of the other's; longer ones are no words. */
+/** Comparing takes time proportional to the product of both lengths. */
 const maxWordLength = 100;
 
-/** " Did you mean …?" for a word that is not in a closed list; empty when nothing in the list is near. */
+/** " Did you mean …?", or nothing if no word is close. */
 export function didYouMean(word: string, known: readonly string[]): string {
   const near = closestWord(word, known);
   return near === undefined ? '' : ` Did you mean "${near}"?`;
 }
 
 /**
- * The word of a list that another was probably meant to be, whatever its capitals.
+ * Returns the most similar word, ignoring case.
  *
- * @param maxErrors characters that may be wrong in a word of so many
+ * @param maxErrors characters that may differ, by length
  */
 export function closestWord(
   word: string,
@@ -28,10 +28,9 @@ export function closestWord(
   return near ? byLowerCase.get(candidate) : undefined;
 }
 
-/** So many names of a list are shown. */
 const maxNames = 20;
 
-/** "name, mobile, state", of a long list the first names and how many more there are. */
+/** "name, mobile, state"; shortens a long list and counts the rest. */
 export function listNames(names: readonly string[]): string {
   const shown = names
     .slice(0, maxNames)
@@ -40,7 +39,7 @@ export function listNames(names: readonly string[]): string {
   return more > 0 ? `${shown.join(', ')} and ${more.toLocaleString('en')} more` : shown.join(', ');
 }
 
-/** Of lists of hundreds of names, in which something is always near: one wrong character of five. */
+/** For lists of hundreds of names, in which some name is always similar. */
 export const oneErrorInFive = (length: number): number => Math.round(length / 5);
 
 /** "email, sms or fax". */

@@ -1,6 +1,6 @@
 /**
- * A hash of 64 bits of one text after the other, for telling apart what no attacker has a say in: SHA-256 takes five times as
- * long for the hundred characters of a contact, most of it on the way out of JavaScript and back.
+ * A 64-bit hash of texts that no attacker controls. SHA-256 takes five times as long, mostly for leaving and
+ * entering JavaScript.
  */
 export class TextHash {
   low = 0;
@@ -12,7 +12,7 @@ export class TextHash {
     return this;
   }
 
-  /** Texts are told from one another: `ab`, `c` is not `a`, `bc`. */
+  /** Separates texts: `ab`, `c` differs from `a`, `bc`. */
   add(text: string): this {
     let { low, high } = this;
     const { length } = text;
@@ -32,7 +32,7 @@ export class TextHash {
     return this;
   }
 
-  /** Afterwards each bit of both words depends on all that was added. */
+  /** Mixes, so that every bit depends on all input. */
   finish(): this {
     const { low, high } = this;
     this.low = avalanche(low ^ Math.imul(high, 0xcc9e2d51));
@@ -41,7 +41,7 @@ export class TextHash {
   }
 }
 
-/** The end of MurmurHash3. */
+/** The finalizer of MurmurHash3. */
 function avalanche(word: number): number {
   let mixed = Math.imul(word ^ (word >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);

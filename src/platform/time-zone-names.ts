@@ -2,13 +2,13 @@ import { Temporal } from 'temporal-polyfill';
 import { closestWord, oneErrorInFive } from './suggestions.ts';
 
 /**
- * The name of a time zone of the IANA database, spelt as there, such as `Pacific/Auckland`.
+ * Returns the IANA spelling of a time zone, such as `Pacific/Auckland`.
  *
- * The runtime alone takes more: offsets such as +12:00, which know no daylight saving, and old abbreviations of its own
- * library, by which BST is Dhaka and IST Calcutta.
+ * The runtime also accepts offsets such as +12:00, which ignore daylight saving, and obsolete abbreviations:
+ * its BST is Dhaka, its IST Calcutta.
  *
- * @param text in capitals or not
- * @returns undefined for what is no such name
+ * @param text in any case
+ * @returns undefined for other text
  */
 export function timeZoneName(text: string): string | undefined {
   if (!/^[A-Za-z][\w+/-]*$/.test(text)) return undefined;
@@ -19,7 +19,7 @@ export function timeZoneName(text: string): string | undefined {
   }
 }
 
-/** " Did you mean …?" for what is no name of a time zone; empty when none is near. A city alone tells its zone. */
+/** " Did you mean …?", or nothing if no name is close. Accepts a city without its region. */
 export function didYouMeanZone(text: string): string {
   const names = [...Intl.supportedValuesOf('timeZone'), 'UTC'];
   const cities = new Map(names.map((name) => [name.split('/').at(-1) ?? name, name]));

@@ -2,9 +2,8 @@ import { createHmac } from 'node:crypto';
 import { digestOf, matchesDigest } from './digest.ts';
 
 /**
- * The Standard Webhooks scheme (standardwebhooks.com, "Signature scheme"), by hand: its JavaScript library decodes the
- * body to text and signs that, so that a body which is not UTF-8 has the signature of another one; and it asks the
- * machine for the time.
+ * Implements Standard Webhooks (standardwebhooks.com). Its JavaScript library decodes the body to text, so it
+ * rejects bodies that are not UTF-8, and it reads the system clock.
  */
 
 const [minKeyBytes, maxKeyBytes] = [24, 64];
@@ -13,10 +12,10 @@ export const signatureKeyForm = `whsec_ and ${minKeyBytes} to ${maxKeyBytes} byt
 
 export const wrongSignatureKey = `The key of the signature must be ${signatureKeyForm}.`;
 
-/** Milliseconds that the time of a call may be off. */
+/** Maximum difference in milliseconds. */
 const tolerance = 5 * 60 * 1000;
 
-/** More are not looked at; a sender gives two while it changes its key. */
+/** Ignores the others; a sender gives two while it rotates its key. */
 const maxSignatures = 10;
 
 export function readSignatureKey(value: string): Buffer | undefined {
@@ -25,7 +24,6 @@ export function readSignatureKey(value: string): Buffer | undefined {
   return key.length < minKeyBytes || key.length > maxKeyBytes ? undefined : key;
 }
 
-/** The headers of a call that is signed with this key. */
 export function signatureHeaders(key: Uint8Array, id: string, body: string | Uint8Array, now: Date) {
   const timestamp = String(Math.floor(now.getTime() / 1000));
   return {
@@ -36,11 +34,9 @@ export function signatureHeaders(key: Uint8Array, id: string, body: string | Uin
 }
 
 /**
- * Whether a call is signed with this key.
- *
  * @param headers names in lower case
- * @param body the bytes as they came
- * @returns a digest of what is signed, by which the same call is known when it comes again; undefined when it is not signed
+ * @param body as received
+ * @returns a digest that identifies repetitions of the call; undefined if no signature is valid
  */
 export function verifySignature(
   key: Uint8Array,
@@ -61,7 +57,7 @@ export function verifySignature(
   return id !== '' && isRecent && matches.length > 0 ? expected : undefined;
 }
 
-/** HMAC-SHA256 over `id.timestamp.body`. Headers are Latin-1, as Node reads them. */
+/** HMAC-SHA256 over `id.timestamp.body`. Node reads headers as Latin-1. */
 function computeSignature(key: Uint8Array, id: string, timestamp: string, body: string | Uint8Array): string {
   return createHmac('sha256', key).update(`${id}.${timestamp}.`, 'latin1').update(body).digest('base64');
 }

@@ -1,10 +1,9 @@
 /**
- * Finds the line whose indentation is off. YAML itself tells of such a mistake where it first makes no sense, often at
- * another line and in other words; so one line after another is tried with another indentation, and the one that makes
- * the file readable is it.
+ * Finds a line with wrong indentation. YAML reports such a mistake where the text first makes no sense. So each
+ * line is tried with other indentations until the file becomes readable.
  */
 
-/** What is left to tell of a text: a number of problems, and whether it can be read as YAML at all. */
+/** `readable`: whether the text is valid YAML. */
 export type YamlCheck = { readonly readable: boolean; readonly problems: number };
 
 export type WrongIndentation = {
@@ -17,19 +16,20 @@ export type WrongIndentation = {
 type Line = { readonly index: number; readonly indent: number; readonly text: string };
 type Change = { readonly line: Line; readonly indent: number; readonly lines: number; readonly rank: number };
 
-/** Trying takes about as long as the text has characters; so many may be read again. */
+/** Checking takes time proportional to the text, so attempts share a budget. */
 const characterBudget = 150_000;
 const maxAttempts = 250;
 
-/** Each line is compared with the others; and so many problems say where the mistake may be. */
+/** Each line is compared with all others and with each problem. */
 const maxLines = 2_000;
 const maxProblemLines = 20;
 
 /**
- * @param problemLines the lines of the problems that were found, from 1. In a text that is no YAML the mistake is at or before the
- *   first of them, or right behind it; in one that is, beside one of them.
- * @param readable whether the text is YAML. A change must then leave no problem at all, or it may only hide some.
- * @param check of a text that was changed in a line, from 1
+ * @param problemLines 1-based. In invalid YAML the mistake is at, before or right after the first; in valid
+ *   YAML it is near one of them.
+ * @param readable whether the text is valid YAML; a change must then leave no problem, because it could just
+ *   hide some
+ * @param check checks a text with one changed line (1-based)
  */
 export function findWrongIndentation(
   source: string,
@@ -58,17 +58,14 @@ export function findWrongIndentation(
   return { line: line.index + 1, actual: line.indent, expected: indent, fixed: best.fixed };
 }
 
-/** Blank lines and comments have no indentation to speak of; tabs are told of by themselves. */
+/** Skips blank lines and comments, and tabs, which have their own message. */
 function parseLine(line: string, index: number): Line[] {
   const [spaces = ''] = /^ */.exec(line) ?? [];
   const text = line.slice(spaces.length).trimEnd();
   return text === '' || /^[#\t]|^(?:---|\.\.\.)$/.test(text) ? [] : [{ index, indent: spaces.length, text }];
 }
 
-/**
- * The likely ones have the highest rank: a line that is indented as few others are, brought to where many are. Where both
- * a line alone and all that belongs to it could be meant, it is the line.
- */
+/** Prefers moves from a rare indentation to a frequent one, and of a line alone to its block. */
 function* listChanges(
   lines: readonly Line[],
   problemLines: readonly number[],
@@ -101,14 +98,14 @@ function* listChanges(
   }
 }
 
-/** Where a line of a list stands by habit: deeper than the key it belongs to, though YAML takes it in the same column. */
+/** List items usually stand deeper than their key, although YAML accepts the same column. */
 function usualListIndent(lines: readonly Line[], position: number): number | undefined {
   if (!lines[position]?.text.startsWith('- ')) return undefined;
   const key = lines.findLast(({ text }, index) => index < position && !text.startsWith('- '));
   return key && key.indent + 2;
 }
 
-/** How many lines of the file a line and those below it that are deeper take. */
+/** The number of lines of a line and its deeper block. */
 function countBlockLines(lines: readonly Line[], position: number): number {
   const first = lines[position];
   if (first === undefined) return 0;

@@ -1,6 +1,6 @@
 import type { YamlCheck } from './yaml-indentation.ts';
 
-/** A mistake that looks to YAML like wrong indentation, and is another one: mending it leaves nothing wrong. */
+/** A mistake that YAML reports like wrong indentation. Fixing it leaves no problem. */
 export type LookalikeMistake = {
   readonly line: number;
   readonly column: number;
@@ -12,7 +12,6 @@ const oddSpaces =
 
 const lookalikes = [
   {
-    // An editor or a chat program has put other spaces in place of those of a keyboard.
     what: 'This line is indented with spaces that YAML does not take for any, such as a no-break space; expected those of the space bar.',
     pattern: oddSpaces,
     fix: (found: string) => found.replaceAll(/./gu, ' '),
@@ -32,7 +31,10 @@ const lookalikes = [
   },
 ] as const;
 
-/** Looks for such a mistake beside the places where YAML told one. @param problemLines lines, from 1 */
+/**
+ * Checks the lines around the first problem.
+ * @param problemLines 1-based
+ */
 export function findLookalikeMistake(
   source: string,
   problemLines: readonly number[],

@@ -1,9 +1,9 @@
 import { isCollection, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap } from 'yaml';
 
-/** Keys and indexes from the root of a document to a value. */
+/** Keys and indexes from the root to a value. */
 export type Path = readonly PropertyKey[];
 
-/** Where the value at a path begins, or else its nearest parent that is written down; in characters. */
+/** In characters: the value at a path or its nearest parent in the file. */
 export function offsetOf(contents: Node | null, path: Path): number {
   for (let length = path.length; length > 0; length--) {
     const node = nodeAt(contents, path.slice(0, length));
@@ -12,7 +12,7 @@ export function offsetOf(contents: Node | null, path: Path): number {
   return contents?.range?.[0] ?? 0;
 }
 
-/** The pairs of a map by their keys: looking for one in a list of thousands, thousands of times, takes seconds. */
+/** Pairs by key: searching a list of thousands for each of thousands of keys takes seconds. */
 const indexes = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>();
 
 function pairOf(map: YAMLMap, key: string): Pair | undefined {
@@ -34,7 +34,7 @@ export function nodeAt(contents: Node | null, path: Path): Node | undefined {
   return isScalar(node) || isCollection(node) ? node : undefined;
 }
 
-/** Where a key of the map at a path begins, in characters; undefined where it is not written down. */
+/** In characters; undefined if the key is not in the file. */
 export function offsetOfKey(contents: Node | null, path: Path, key: string): number | undefined {
   const map = nodeAt(contents, path);
   if (!isMap(map)) return undefined;

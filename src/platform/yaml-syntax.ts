@@ -13,18 +13,17 @@ import { InputError, type Problem } from '../domain/problems.ts';
 export type YamlTree = {
   readonly source: string;
   readonly document: Document.Parsed;
-  /** `file:line:column` of an offset into the text. */
+  /** Formats an offset as `file:line:column`. */
   readonly at: (offset: number) => string;
 };
 
 /**
- * Scalars stay the text that was written (YAML's failsafe schema): `0123`, `+6421…` and `no` are not turned into
- * numbers and booleans behind the writer's back.
+ * Scalars stay text (YAML's failsafe schema), so `0123`, `+6421…` and `no` do not become numbers and booleans.
  *
- * Anchors, aliases, tags and null are refused: nobody needs them in files as short as these, and they turn texts such
- * as `&nbsp; Hello` and `!Important notice` into `Hello` and `notice` without a word.
+ * Rejects anchors, aliases, tags and null. Such short files need none, and they would silently turn `&nbsp;
+ * Hello` and `!Important notice` into `Hello` and `notice`.
  *
- * @throws InputError with every problem that can be told
+ * @throws InputError with all problems
  */
 export function parseYaml(source: string, file: string): YamlTree {
   const lineCounter = new LineCounter();
@@ -42,7 +41,7 @@ export function parseYaml(source: string, file: string): YamlTree {
   return { source, document, at };
 }
 
-/** Keys that are written twice are looked for here: the parser compares each key with all others of its map. */
+/** `findRepeatedKeys` checks uniqueness, because the parser compares every pair of keys. */
 function parse(source: string, lineCounter: LineCounter): Document.Parsed {
   return parseDocument(source, {
     schema: 'failsafe',
@@ -54,9 +53,9 @@ function parse(source: string, lineCounter: LineCounter): Document.Parsed {
 }
 
 /**
- * The same, where only whether it can be read is asked.
+ * Like `parseYaml`, but only says whether the text is readable.
  *
- * @param line that is not to go on a text without quotes that began above it, from 1
+ * @param line 1-based; must not continue an unquoted text from above
  */
 export function parseReadableYaml(source: string, line?: number): Document.Parsed | undefined {
   const lines = new LineCounter();
@@ -84,7 +83,7 @@ function plainTexts(document: Document): (readonly [number, number])[] {
   return ranges;
 }
 
-/** A line of a list that is indented too far is, to YAML, a part of the text above it. */
+/** YAML joins a list item that is indented too far to the text above. */
 function findSwallowedLines(document: Document, source: string, at: (offset: number) => string): Problem[] {
   return plainTexts(document).flatMap(([start, end]) => {
     const dash = source.slice(start, end).search(/(?<=\n[ ]*)- /);
@@ -117,12 +116,12 @@ function findRepeatedKeys(document: Document, _source: string, at: (offset: numb
   return repeated.map(({ offset, what }) => ({ where: at(offset), what }));
 }
 
-/** The first error; those after it are mostly its consequences. */
+/** Only the first error; the others mostly follow from it. */
 function findSyntaxError(document: Document, source: string, at: (offset: number) => string): Problem[] {
   const [error] = document.errors;
   if (!error) return [];
   const [offset] = error.pos;
-  // A key below a value that is complete on its own line: what is in the way is that it stands too deep.
+  // A key below a complete value is indented too far.
   const deeper = /^(?!.*:[ ])[^\n]*\n(?:[ ]*(?:#.*)?\n)*[ ]*/.exec(
     source.slice(offset).replaceAll('\r', ' '),
   )?.[0];
@@ -191,7 +190,7 @@ function missingCharacter(message: string): string {
   return 'A sign is missing here. A text with signs in it that mean something to YAML must stand in quotes.';
 }
 
-/** An open quote takes everything up to the end of the file into one scalar. */
+/** An open quote puts the rest of the file into one scalar. */
 function lastScalar(document: Document): number | undefined {
   let offset: number | undefined;
   visit(document, {
@@ -202,10 +201,10 @@ function lastScalar(document: Document): number | undefined {
   return offset;
 }
 
-/** An alias seldom comes alone. */
+/** A file with one alias often has many. */
 const maxValueProblems = 5;
 
-/** Values that YAML would read otherwise than they stand there. */
+/** Values that YAML would change. */
 function findValueProblems(document: Document, source: string, at: (offset: number) => string): Problem[] {
   const problems: Problem[] = [];
   visit(document, {
@@ -214,11 +213,11 @@ function findValueProblems(document: Document, source: string, at: (offset: numb
       const mark = markOf(node);
       if (mark !== undefined) {
         const written = isAlias(node) ? offset : source.slice(0, offset).search(/(&|!+)[^&!]*$/);
-        // Where the list around it is broken too, the parser puts the node before its own mark.
+        // If the surrounding list is broken too, the parser puts the node before its mark.
         const markOffset = written < 0 ? offset : written;
         const what = `A text that begins with "${mark}" must stand in quotes (YAML's anchors, aliases and tags are not read here).`;
         problems.push({ where: at(markOffset), what });
-        // Where its mark stands is looked for in all that is before it.
+        // Each problem searches the whole text before it.
         if (problems.length >= maxValueProblems) return visit.BREAK;
       } else if (isScalar(node) && node.type === 'PLAIN' && /^(~|null)$/i.test(String(node.value))) {
         const what = `"${node.value}" means no value in YAML: leave the key out, or put the text in quotes.`;

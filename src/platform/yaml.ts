@@ -10,21 +10,20 @@ import { parseReadableYaml, parseYaml, repeatedKeyText, type YamlTree } from './
 
 type Shape = z.core.JSONSchema.BaseSchema;
 
-/** A checked YAML file that still knows where each of its values stands. */
+/** A validated file that can locate its values. */
 export type YamlFile<Value> = {
   readonly value: Value;
-  /** `file:line:column` of the value at a path, or of its nearest parent that is written down. */
+  /** `file:line:column` of the value at a path, or of its nearest parent in the file. */
   readonly locate: (path: Path) => string;
 };
 
 /**
- * Reads YAML text and checks it against a schema. All scalars are text; the schema says which texts are numbers.
+ * Parses YAML and validates it. All scalars are text; the schema converts numbers.
  *
- * Messages of the schema's own rules begin with "expected …"; the value is then added to them, except where the schema
- * marks it `writeOnly` (a secret).
+ * Custom messages of the schema begin with "expected …". The actual value is added to them, except for
+ * `writeOnly` values (secrets).
  *
- * @param maxKeys that the file may have
- * @throws InputError with every problem found, each with file, line and column.
+ * @throws InputError with all problems, each with file, line and column
  */
 export function readYaml<Schema extends z.ZodType>(
   text: string,
@@ -79,10 +78,10 @@ function countKeys(document: YamlTree['document']): number {
   return keys;
 }
 
-/** The rate cards of accounts may have 20,000 rates of some keys each; nothing else is near that. */
+/** Rate cards may have 20,000 rates with several keys; other files are far smaller. */
 const defaultMaxKeys = 200_000;
 
-/** It takes some milliseconds to make. */
+/** Creating one takes milliseconds. */
 const shapes = new WeakMap<z.ZodType, Shape>();
 
 function shapeOf(schema: z.ZodType): Shape {
@@ -93,7 +92,7 @@ function shapeOf(schema: z.ZodType): Shape {
   return shape;
 }
 
-/** Where the indentation of one line is to blame, that is told, and what is wrong beside it. */
+/** If one line's indentation is wrong, reports that and any other problem. */
 function explainByIndentation(
   text: string,
   file: string,
@@ -107,13 +106,13 @@ function explainByIndentation(
     return { readable: true, problems: issues.reduce((sum, issue) => sum + weightOf(issue), 0) };
   };
   const found = check(text);
-  // Values alone are not a matter of indentation.
+  // Wrong values alone do not come from indentation.
   if (found.problems === 0) return undefined;
   const lines = problems.map(({ where }) => Number(/:(\d+):\d+$/.exec(where)?.[1] ?? 1));
   const lookalike = findLookalikeMistake(text, lines, check);
   if (lookalike)
     return new InputError([{ where: `${file}:${lookalike.line}:${lookalike.column}`, what: lookalike.what }]);
-  // A key that is written twice is told as such, unless a line beside it is all that is wrong.
+  // A repeated key is reported as such, unless fixing a nearby line fixes everything.
   const isOnlyRepeated = problems.every(({ what }) => what.endsWith(repeatedKeyText));
   const wrong = findWrongIndentation(text, lines, found.readable || isOnlyRepeated, check);
   if (!wrong) return undefined;
@@ -129,7 +128,7 @@ function explainByIndentation(
   }
 }
 
-/** Keys in a wrong place, keys that are missing there, and what is no map or list are what wrong indentation makes. */
+/** Wrong indentation causes unknown keys, missing keys and wrong types. */
 function weightOf(issue: z.core.$ZodIssue): number {
   if (issue.code === 'unrecognized_keys') return issue.keys.length;
   return issue.code === 'invalid_type' ? 1 : 0;
@@ -177,7 +176,7 @@ function explain(issue: z.core.$ZodIssue, shape: Shape, tree: YamlTree): string 
 
 const listInYaml = 'expected a list, each line of it with "- " in front';
 
-/** Whether it is about the kind of a value, which YAML may have taken otherwise than it was meant. */
+/** YAML may have read such a value differently than intended. */
 function isTypeIssue({ code }: z.core.$ZodIssue): boolean {
   return code === 'invalid_type' || code === 'invalid_value';
 }
@@ -196,7 +195,7 @@ function describeNode(node: Node): string {
   return quote(String(node.value));
 }
 
-/** What YAML takes for a list or a map was often meant as a text: `SubAccount: [[state]]`. */
+/** A YAML list or map may have been meant as text: `SubAccount: [[state]]`. */
 function suggestQuotes(node: Node, { source }: YamlTree): string {
   if (!isCollection(node) || !node.flow || !node.range) return '';
   const [start, end] = node.range;

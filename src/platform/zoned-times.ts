@@ -1,8 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
 
 /**
- * The moment of a local time; one that comes twice is the first, one that is left out as much later as the clocks are put
- * forward.
+ * Converts local time. Uses the first of a repeated time; moves a skipped time forward by the clock change.
  *
  * @param local `2026-12-01T09:00`, with or without seconds
  */
@@ -11,9 +10,9 @@ export function toInstant(local: string, zone: string): Date {
   return new Date(time.epochMilliseconds);
 }
 
-/** The local time of a moment to the second: `2026-12-01 09:00:00`. */
+/** Returns `2026-12-01 09:00:00`. */
 export function formatLocalTime(at: Date, zone: string): string {
-  // By far the most common zone, and a hundredth of the time.
+  // The most common zone; a hundred times faster.
   if (zone === 'UTC') return at.toISOString().slice(0, 19).replace('T', ' ');
   const time = Temporal.Instant.fromEpochMilliseconds(at.getTime()).toZonedDateTimeISO(zone);
   return time.toPlainDateTime().toString({ smallestUnit: 'second', roundingMode: 'trunc' }).replace('T', ' ');
