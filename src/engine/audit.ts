@@ -20,9 +20,9 @@ export function auditEntry(
 }
 
 /**
- * An act that is refused has an entry too, with the reason: a person tried it.
+ * A refused act has an entry too, with the reason.
  *
- * @param work is given what writes the entry, for its own transaction
+ * @param work gets a function that writes the entry in its transaction
  */
 export async function audited<Result>(
   context: EngineContext,
@@ -50,10 +50,10 @@ export async function recordRefusal(
   await addAuditEntry(ledger.pool, actor, { ...refused, details: { ...details, why } }, 'refused', now());
 }
 
-/** Details that name a person who uses Volley, which may be written `user@host`. */
+/** Details with names of operators, which may look like `user@host`. */
 const personDetails = new Set(['by', 'owner']);
 
-/** Words of people may quote anything. */
+/** Free text may quote an address. */
 function withoutAddressesIn({ details = {}, ...act }: AuditEvent): AuditEvent {
   const clean = Object.entries(details).map(([name, value]) => [
     name,
@@ -68,7 +68,7 @@ const maxTextLength = 2_000;
 
 const pageSize = 1_000;
 
-/** The audit trail, newest first, in pages. */
+/** Newest first, in pages. */
 export async function* readAudit(
   { ledger }: EngineContext,
   filter: AuditFilter,

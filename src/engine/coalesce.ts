@@ -6,19 +6,18 @@ type Waiting<Item, Result> = {
 
 export type CoalesceOptions = {
   readonly maxBatch: number;
-  /** After a commit of so many, others are on their way, and are waited for. */
+  /** After a commit of so many items, the next one waits for more. */
   readonly busyThreshold: number;
 };
 
-/** How long they are waited for (milliseconds). */
+/** Milliseconds. */
 const maxBusyWait = 4;
 
 /**
- * Lets many share a commit: what is handed in while one is under way goes into the next. A commit costs half a
- * millisecond of processor time however little it is for, so that in a busy moment the next one waits for more; in a
- * quiet moment nothing waits.
+ * Lets calls share a commit: items that arrive during a commit go into the next. A commit takes half a millisecond of
+ * processor time however small it is, so a busy moment waits for more items; a quiet one does not.
  *
- * @param commit returns a result for each item, in their order; where it fails, it fails for all of them
+ * @param commit returns one result for each item, in order. A failure fails all its items
  */
 export function coalesce<Item, Result>(
   commit: (items: readonly Item[]) => Promise<readonly Result[]>,
@@ -29,7 +28,7 @@ export function coalesce<Item, Result>(
   let lastBatch = 0;
   let wake: (() => void) | undefined;
 
-  /** Until as many are waiting as the last commit had. */
+  /** Until as many wait as the last commit had. */
   async function waitForMore(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, maxBusyWait);

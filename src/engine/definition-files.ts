@@ -6,12 +6,12 @@ import { unreadableReason } from '../platform/file-error.ts';
 import { findProject, projectFolder } from '../platform/project.ts';
 import type { Settings } from './settings.ts';
 
-/** Where the accounts file is, relative to the working folder. A relative VOLLEY_ACCOUNTS is relative to the project. */
+/** Relative to the working folder. A relative VOLLEY_ACCOUNTS is relative to the project. */
 export function accountsPath({ environment, workingFolder }: Settings): string {
   return inProject(environment['VOLLEY_ACCOUNTS'] || 'campaigns/accounts.yaml', workingFolder);
 }
 
-/** A path of the project, as seen from the working folder; in the project's own folder it stays as it is written. */
+/** A path of the project, relative to the working folder. */
 export function inProject(path: string, workingFolder: string): string {
   const project = projectFolder(workingFolder);
   if (project === workingFolder || isAbsolute(path)) return path;
@@ -19,18 +19,18 @@ export function inProject(path: string, workingFolder: string): string {
 }
 
 /**
- * A path that a campaign names, as errors show it: as it is written there, and beside the campaign as that was named.
+ * The path of a file that a campaign names, for errors.
  *
- * @param campaign its path, as the user wrote it
+ * @param campaign its path as the user wrote it
  */
 export function besideCampaign(campaign: string, written: string): string {
   return isAbsolute(written) ? written : join(dirname(campaign), written);
 }
 
-/** A campaign is some kilobytes; an accounts file may hold rate cards. */
+/** An accounts file may hold rate cards. */
 export const maxBytes = { campaign: 512 * 1024, accounts: 8 * 1024 * 1024 } as const;
 
-/** @throws InputError when the file cannot be read, is too large, or is not UTF-8 */
+/** @throws InputError if the file is unreadable, too large or not UTF-8 */
 export async function readText(
   path: string,
   settings: Settings,
@@ -58,7 +58,6 @@ export async function readText(
   throw new InputError([{ where: `${path}:${line}`, what }]);
 }
 
-/** What to do about an accounts file that is not there: outside of a project it is looked for in the working folder. */
 function missingAccountsHint({ environment, workingFolder }: Settings): string {
   if (environment['VOLLEY_ACCOUNTS'] || findProject(workingFolder) !== undefined)
     return ' VOLLEY_ACCOUNTS names it.';
@@ -69,9 +68,9 @@ const lineFeed = 10;
 const carriageReturn = 13;
 
 /**
- * Where bytes stop being UTF-8. Decoders put U+FFFD for what they cannot read, which would alter a name without a word.
+ * A decoder would put U+FFFD for an invalid byte, which silently changes a name.
  *
- * @returns the line, counted from 1; undefined when all of it is UTF-8
+ * @returns the first invalid line, from 1; undefined if all is UTF-8
  */
 export function findInvalidLine(bytes: Uint8Array): number | undefined {
   if (isUtf8(bytes)) return undefined;

@@ -1,12 +1,11 @@
 import type { Actor } from '../domain/access.ts';
 
-/** Who did something, and in which way: `user@host` on the command line, the owner of a token over the API. */
+/** `user@host` on the command line, the token's owner over the API. */
 export type Person = Pick<Actor, 'name' | 'via'>;
 
 /**
- * Whether two names mean one person, as far as names can tell: however they are written (case, spaces, forms of Unicode).
- * `ann`, who owns a token, is `ann@desk`, who works on the command line; and two system users of one name are one person
- * whatever machines they work at, because a container has another name each time.
+ * Whether two names mean one person, whatever their case, spaces and Unicode form. The token owner `ann` is
+ * `ann@desk` of the command line. Machines do not count on the command line, because each container has another name.
  */
 export function isSamePerson(one: Person, other: Person): boolean {
   const [first, second] = [normalizeName(one.name), normalizeName(other.name)];
@@ -23,7 +22,6 @@ function normalizeName(name: string): string {
     .toLowerCase();
 }
 
-/** Without the machine, where there is one. */
 function userOf(name: string): string {
   return name.replace(/(?<=.)@[^@]*$/, '');
 }

@@ -1,13 +1,12 @@
-/** What the use cases have of the process they run in. */
+/** The process, as the use cases see it. */
 export type Settings = {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Absolute. Paths of campaigns and contact files are relative to it, where nothing else is said. */
+  /** Absolute. */
   readonly workingFolder: string;
-  /** Absent: nothing is piped in. */
   readonly standardInput?: StandardInput | undefined;
 };
 
-/** What is piped in; of a terminal nothing is read. */
+/** A terminal is not read. */
 export type StandardInput = AsyncIterable<Buffer> & {
   readonly isTTY?: boolean;
   readonly destroy?: () => unknown;

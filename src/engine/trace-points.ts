@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel';
 
-/** Where in begin, claim, send and record a dispatch is, and the telling of what became of it. What happens when it ends there is what the tests are about. */
+/** Steps of dispatch and notification. Tests end the process at each of them. */
 export type TracePoint =
   | 'beginning'
   | 'slice acquired'
@@ -21,7 +21,7 @@ export type TracePoint =
 
 const traceChannel = channel('volley:dispatch');
 
-/** Tells whoever listens in this process (tracing, tests); costs nothing when nobody does. */
+/** Publishes a step to subscribers in this process; free without one. */
 export function trace(point: TracePoint, run: string, request?: number): void {
   if (traceChannel.hasSubscribers) traceChannel.publish({ point, run, request });
 }

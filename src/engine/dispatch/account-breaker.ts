@@ -14,37 +14,30 @@ import {
   releaseProbe,
 } from './breaker.ts';
 
-/** An account's circuit breaker in this process. Processes share its state through the ledger. */
+/** An account's circuit breaker, shared by all processes through the ledger. */
 export type AccountBreaker = {
-  /** As last read from the ledger. */
   readonly isOpen: () => boolean;
-  /** Aborts when the breaker opens. Call it again after the breaker has closed. */
+  /** Aborts when the breaker opens. Each opening has a new signal. */
   readonly openSignal: () => AbortSignal;
-  /** Aborts at the next update. Call it again after that. */
+  /** Aborts at the next update. Each update has a new signal. */
   readonly changeSignal: () => AbortSignal;
-  /** Reads what other processes found. */
   readonly refresh: () => Promise<void>;
   /**
    * Asks whether requests may be claimed.
    *
-   * @param probe a new UUID for the right to send a probe. Repeat it when the answer was lost
-   * @returns `probe`: one request, whose outcome must be recorded here. A number: none, ask again after so many
-   * milliseconds
+   * @param probe a new UUID for the right to probe. Repeat it if the answer was lost
+   * @returns `probe`: one request only. A number: ask again after so many milliseconds
    */
   readonly enter: (probe: string) => Promise<'all' | 'probe' | number>;
-  /** The service certainly did not accept a request. */
   readonly recordRefusal: (refusal: Omit<Refusal, 'random'>) => Promise<void>;
-  /** The service answered a request, with whatever outcome. */
   readonly recordAnswer: () => void;
-  /** The service answered the probe. */
   readonly closeAfterProbe: (probe: string) => Promise<void>;
-  /** Call it right before the probe is claimed. @returns whether the right is still held */
+  /** Call it right before the claim. @returns whether the right is still held */
   readonly extendProbe: (probe: string) => Promise<boolean>;
-  /** The probe was not sent. */
   readonly releaseProbe: (probe: string) => Promise<void>;
 };
 
-/** Added to the account's own timeouts, for work in the ledger (milliseconds). */
+/** Time for work in the ledger (milliseconds). */
 const leaseMargin = 15_000;
 
 /** Another process may close the breaker meanwhile (milliseconds). */
@@ -113,9 +106,7 @@ export function createAccountBreaker(
 type BreakerView = Pick<AccountBreaker, 'openSignal' | 'changeSignal'> & {
   readonly breaker: () => Breaker | undefined;
   readonly update: (snapshot: BreakerSnapshot) => void;
-  /** Milliseconds since the last update. */
   readonly age: () => number;
-  /** Milliseconds until a probe may be sent. */
   readonly untilProbe: () => number;
 };
 

@@ -27,7 +27,7 @@ export function limitsInForce(set: RateLimits, file: RateLimits): RateLimits {
 }
 
 /**
- * In the order of the accounts file, then accounts that only the ledger knows.
+ * In the order of the accounts file, then those of the ledger alone.
  *
  * @throws InputError for an invalid accounts file or an unknown account
  */

@@ -13,10 +13,9 @@ export type AccountRuntime = {
 };
 
 export type AccountRuntimes = {
-  /** @throws InputError for an account that this process lacks. It is listed in `unknown` from then on */
+  /** @throws InputError for an account that this process lacks; it becomes `unknown` */
   readonly open: (name: string) => Promise<AccountRuntime>;
   readonly unknown: () => readonly string[];
-  /** Reads the breakers that other workers opened or closed. */
   readonly refreshBreakers: () => Promise<void>;
   readonly close: () => Promise<void>;
 };

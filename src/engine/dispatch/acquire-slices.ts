@@ -13,10 +13,10 @@ import type { Wakeup } from './wakeup.ts';
 /** Limit of slices in one process. An account allows at most four in the whole fleet. */
 const maxHeld = 8;
 
-/** Additional slices of urgent runs, which do not wait for a free one. */
+/** Additional slices of urgent runs. */
 const maxUrgent = 2;
 
-/** Milliseconds between two looks at an empty queue, if no notification comes first. */
+/** Milliseconds between two looks at an empty queue. */
 const idlePollInterval = 1_000;
 
 export type AcquireOptions = {
@@ -41,7 +41,6 @@ export async function acquireSlices(options: AcquireOptions): Promise<void> {
   }
 }
 
-/** @returns false if there is none for this worker */
 async function acquireOne(options: AcquireOptions): Promise<boolean> {
   const { context, queue, outageRetry, worker, accounts, held } = options;
   const { ledger, now } = context;

@@ -8,10 +8,10 @@ type Waiter = {
 };
 
 /**
- * Lets callers share permits: one call of `obtain` serves all that wait, first come, first served.
+ * Lets callers share permits: one call of `obtain` serves all waiters, first come, first served.
  *
- * @param obtain as `Admit`, for all waiters together. It is stopped when none is left
- * @param returnUnused receives the permits of waiters that stopped meanwhile
+ * @param obtain is stopped when no waiter is left
+ * @param returnUnused receives the permits of waiters that stopped
  */
 export function shareAdmissions(obtain: Admit, returnUnused: (left: number) => Promise<void>): Admit {
   const waiters = new Set<Waiter>();
@@ -47,7 +47,7 @@ export function shareAdmissions(obtain: Admit, returnUnused: (left: number) => P
     const cancel = (): void => {
       waiters.delete(ask);
       if (waiters.size === 0) abandoned.abort();
-      // The last waiter waits until unused permits are returned. If that fails, they count as used.
+      // The last waiter waits until unused permits are returned.
       const lastRound = waiters.size === 0 ? round : undefined;
       Promise.resolve(lastRound)
         .catch(() => undefined)

@@ -19,32 +19,31 @@ export type Sender = AttemptContext & {
   readonly owner: string;
   readonly outageRetry: OutageRetry;
   readonly limiter: RateLimiter;
-  /** Undefined for a run that does not wait while the service refuses every request. */
+  /** Undefined for a run that does not wait for its service. */
   readonly breaker: AccountBreaker | undefined;
   readonly retries: number;
   readonly bisect: boolean;
-  /** Whether the lease is certainly valid. If not, `ensureLease` is called before each request. */
+  /** If false, `ensureLease` is called before each request. */
   readonly isLeaseValid: () => boolean;
   readonly ensureLease: () => Promise<boolean>;
-  /** Called right before each request. */
   readonly isWindowOpen: () => boolean;
-  /** Ends waits between attempts. Requests in flight continue. */
+  /** Ends waits between attempts, but no request in flight. */
   readonly stop: AbortSignal;
 };
 
 export type PreparedRequest = {
   readonly claimed: ClaimedRequest;
   readonly contents: FileContents;
-  /** The probe right that its first attempt uses, while the breaker is open. */
+  /** The right to probe, for the first attempt. */
   readonly probe: string | undefined;
 };
 
 export type AttemptResult = { readonly attempt: Attempt; readonly step: Step };
 
 /**
- * Makes one attempt, if it is allowed now. The ledger already records that the request may be in flight.
+ * Makes one attempt, if allowed. The ledger already has the request as in flight.
  *
- * @param attempts the number of this attempt since the claim, from 1
+ * @param attempts number of this attempt since the claim, from 1
  */
 export async function attemptOnce(
   sender: Sender,
@@ -55,7 +54,7 @@ export async function attemptOnce(
   const { claimed, contents } = prepared;
   const probe = attempts === 1 ? prepared.probe : undefined;
   const number = claimed.attempt + attempts - 1;
-  // An answer during an outage would be in doubt if this process had to end.
+  // An answer during an outage would be in doubt if the process ended.
   if (outageRetry.isDown()) await outageRetry.waitUntilUp(stop);
   const held = stop.aborted || sender.isLeaseValid() || (await outageRetry.retry(sender.ensureLease));
   const because = withholdingReason({

@@ -10,9 +10,9 @@ import { type FileContents, toOutgoingRequest } from './run-files.ts';
 
 export type Outcome =
   | Verdict
-  /** No byte left: the interface cannot express the request, or a file is missing. */
+  /** No byte left: the interface cannot express it, or a file is missing. */
   | { readonly kind: 'unsendable'; readonly reason: string }
-  /** No byte left: the request is not allowed now. */
+  /** No byte left. */
   | { readonly kind: 'withheld'; readonly because: WithheldCause };
 
 export type Attempt = {
@@ -28,7 +28,7 @@ export type AttemptContext = {
   readonly gateway: Gateway;
   readonly run: string;
   readonly channel: Channel;
-  /** Stops waiting for answers, because the process must end. */
+  /** Stops waiting for answers. */
   readonly cutOff: AbortSignal;
 };
 
@@ -41,7 +41,7 @@ export async function makeAttempt(
   trace('sending', run, claimed.request);
   const startedAt = context.now();
   let exchange: Promise<Evidence>;
-  // Both calls throw only before a byte leaves.
+  // Both throw only before a byte leaves.
   try {
     exchange = gateway.send(toOutgoingRequest(channel, claimed, contents), cutOff);
   } catch (error) {
@@ -71,7 +71,7 @@ export function withheldAttempt(because: WithheldCause, number: number, now: Dat
   return unsentAttempt({ kind: 'withheld', because }, number, now);
 }
 
-/** What the ledger keeps: the service's own words, or what failed. */
+/** The service's own words, or what failed. */
 export function describeOutcome(outcome: Outcome): RequestReason | null {
   switch (outcome.kind) {
     case 'accepted':

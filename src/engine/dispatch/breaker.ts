@@ -2,26 +2,23 @@ import type { Breaker } from '../../domain/breaker.ts';
 import { maxRetryWait, retryWait } from './retry-wait.ts';
 
 /**
- * An account's circuit breaker, as pure functions. Undefined is closed: requests go out. An open breaker lets one
- * worker send one probe when `retryAt` has come (half-open).
+ * The circuit breaker as pure functions. Undefined is closed. An open breaker lets one worker send one probe from
+ * `retryAt` on (half-open).
  */
 
-/** So many refusals in a row show that the service fails, and not the requests. */
+/** Refusals in a row that show a failing service, not a faulty request. */
 export const refusalsToOpen = 5;
 
 export type Refusal = {
   readonly reason: string;
-  /** Milliseconds that the service asked for. */
+  /** Milliseconds. */
   readonly requestedWait: number | undefined;
-  /** Undefined where the refused request was no probe. */
+  /** Undefined if the request was no probe. */
   readonly probeId: string | undefined;
   readonly random: number;
 };
 
-/**
- * After enough refusals, or a refused probe. Nothing changes if another worker opened the breaker first, or if the
- * probe has expired.
- */
+/** After enough refusals, or a refused probe. An open breaker and an expired probe change nothing. */
 export function openBreaker(
   breaker: Breaker | undefined,
   refusal: Refusal,
@@ -38,10 +35,7 @@ export function openBreaker(
   };
 }
 
-/**
- * Milliseconds until a probe may be sent; 0: now. A time further ahead than any wait was written before the clock was
- * set back, so it is ignored.
- */
+/** Milliseconds until a probe may be sent. A time further ahead than any wait is ignored: the clock was set back. */
 export function millisecondsUntilProbe({ retryAt, probe }: Breaker, now: number, lease: number): number {
   const untilRetry = remaining(retryAt, now, maxRetryWait);
   const untilLeaseEnds = probe === null ? 0 : remaining(probe.expiresAt, now, lease);
@@ -53,10 +47,7 @@ function remaining(until: number, now: number, max: number): number {
 }
 
 /**
- * Grants a worker the right to send a probe.
- *
- * @param id of the right
- * @param lease how long its answer may take (milliseconds)
+ * @param lease how long the answer may take (milliseconds)
  * @returns the same breaker if it is too early, or another probe has the right
  */
 export function grantProbe(breaker: Breaker, id: string, now: number, lease: number): Breaker {
@@ -65,20 +56,16 @@ export function grantProbe(breaker: Breaker, id: string, now: number, lease: num
     : { ...breaker, probe: { id, expiresAt: now + lease } };
 }
 
-/**
- * Renews the lease right before the claim, because the probe may have waited long for the account's rate. The probe
- * of another worker is left as it is.
- */
+/** Renews the lease right before the claim, because the probe may have waited long for the account's rate. */
 export function extendProbe(breaker: Breaker, id: string, now: number, lease: number): Breaker {
   return isProbeOf(breaker, id) ? { ...breaker, probe: { id, expiresAt: now + lease } } : breaker;
 }
 
-/** The worker has nothing to send. The probe of another worker is left as it is. */
+/** The worker has nothing to send. */
 export function releaseProbe(breaker: Breaker, id: string): Breaker {
   return isProbeOf(breaker, id) ? { ...breaker, probe: null } : breaker;
 }
 
-/** The service answered the probe. */
 export function closeBreaker(breaker: Breaker | undefined, id: string): Breaker | undefined {
   return isProbeOf(breaker, id) ? undefined : breaker;
 }

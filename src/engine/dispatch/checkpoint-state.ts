@@ -6,13 +6,12 @@ import { createWakeup } from './wakeup.ts';
 
 type PendingClaim = RangeClaim & PromiseWithResolvers<boolean>;
 
-/** What one commit writes of a slice. */
 export type SliceAdvance = Advance & {
   readonly claim: PendingClaim | undefined;
   readonly accepted: readonly AcceptedAttempt[];
 };
 
-/** What the checkpointer keeps of a slice: what it has yet to write, and what is not known to be written. */
+/** What the checkpointer keeps of a slice. */
 export type CheckpointState = {
   readonly slice: SendingSlice;
   readonly options: CheckpointOptions;
@@ -20,9 +19,8 @@ export type CheckpointState = {
   accepted: AcceptedAttempt[];
   /** Accepted and not committed. */
   unrecorded: number;
-  /** Signalled when none is left. */
   readonly allRecorded: ReturnType<typeof createWakeup>;
-  /** Why nothing more is committed: the result of the last commit is unknown. */
+  /** Why nothing more is committed: the last commit may have failed. */
   failure: { readonly error: unknown } | undefined;
   claim: PendingClaim | undefined;
   flushRequested: boolean;
@@ -65,7 +63,6 @@ export function completeAdvance(
   claim.resolve(result === 'granted');
 }
 
-/** The ledger failed, or a claim could not be marked. */
 export function failCheckpoint(state: CheckpointState, error: unknown): void {
   state.failure ??= { error };
   state.claim?.reject(error);
@@ -85,7 +82,7 @@ function markRecorded(state: CheckpointState, accepted: AcceptedAttempt): void {
   state.options.onAccepted(accepted);
 }
 
-/** The worker that reclaimed the slice left the request in doubt. The answer settles it. */
+/** The slice was reclaimed, and the request is in doubt. Its answer settles it. */
 async function settleLate(state: CheckpointState, accepted: AcceptedAttempt): Promise<void> {
   const { run, slice, owner } = state.slice;
   const { request, finishedAt, httpStatus, jobNumber } = accepted;

@@ -5,35 +5,33 @@ import type { Recorder } from './recorder.ts';
 
 export type AcceptedAttempt = AcceptedRequest & { readonly messageId: string };
 
-/** What the owner of a slice writes: claims and accepted requests. */
 export type SliceCheckpoint = {
   /**
-   * Waits a moment for claims of other slices, until `flush` is called.
+   * Waits a moment for claims of other slices.
    *
-   * @returns false if refused: the run is not running, or what was read ahead is stale
+   * @returns false if refused: the run is not running, or what was read is stale
    */
   readonly claim: (claim: RangeClaim) => Promise<boolean>;
-  /** Commits the waiting claim at once, or else the next one. */
+  /** Commits the waiting or next claim at once. */
   readonly flush: () => void;
-  /** Returns claimed requests after `to`, of which no byte has left. */
+  /** Returns requests after `to`, of which no byte has left. */
   readonly returnClaim: (back: Omit<RangeClaim, 'epoch'>) => Promise<void>;
-  /** @param known claimed requests whose outcome is not recorded yet */
+  /** @param known claimed requests without a recorded outcome */
   readonly claimRows: (
     claim: Pick<RowsClaim, 'from' | 'limit'>,
     known: readonly number[],
   ) => Promise<ClaimedRows>;
-  /** Committed soon, together with others. */
   readonly accept: (accepted: AcceptedAttempt) => void;
-  /** How many were accepted and are not committed. */
+  /** Accepted and not committed. */
   readonly unrecorded: () => number;
   readonly whenRecorded: () => Promise<void>;
 };
 
 export type CheckpointOptions = {
   readonly onAccepted: (accepted: AcceptedAttempt) => void;
-  /** The ledger failed, other than by an outage. Nothing more of the slice is committed. */
+  /** The ledger failed, other than by an outage. */
   readonly onFailed: (error: unknown) => void;
-  /** Records requests that were accepted after another worker reclaimed the slice, where they are in doubt. */
+  /** For requests that were accepted after the slice was reclaimed. */
   readonly recorder: Recorder;
 };
 

@@ -16,9 +16,8 @@ import { createCommitSchedule } from './commit-schedule.ts';
 import type { OutageRetry } from './outage-retry.ts';
 
 /**
- * Lets all slices of a process share commits, one after the other. A commit takes half a millisecond of processor
- * time however small it is. So claims and accepted requests wait a moment for more. A flushed claim is committed at
- * once, with all that waits.
+ * Lets all slices of a process share commits. A commit takes half a millisecond of processor time however small it
+ * is, so claims and accepted requests wait a moment for more, until a slice calls `flush`.
  *
  * Claims are marked outside of the ledger before any of their requests is sent. The next claim is committed only in a
  * ledger that has them.
@@ -99,7 +98,7 @@ async function commit(
   }
 }
 
-/** A claim may be committed although its answer was lost. It is returned before the retry. */
+/** A claim whose answer was lost is returned before the retry. */
 async function claimRowsOfSlice(
   { context, outageRetry, fence }: Writer,
   state: CheckpointState,

@@ -7,11 +7,9 @@ import type { OutageRetry } from './outage-retry.ts';
 /** The ledger that this process claims from, and its last claim there. */
 export type CurrentClaimFence = {
   readonly current: () => ClaimFence;
-  /** Marks claims outside of the ledger, before any of their requests is sent. */
+  /** Call it before any of their requests is sent. */
   readonly markClaims: (claims: readonly Omit<ClaimMark, 'at'>[], now: Date) => void;
-  /**
-   * After a refused claim: the ledger may be older than the last claim, or an operator may have given it a new id.
-   */
+  /** After a refused claim: the ledger may be older than the last claim, or have a new id. */
   readonly refresh: () => Promise<void>;
 };
 

@@ -1,17 +1,16 @@
 import { type CheckpointState, failCheckpoint } from './checkpoint-state.ts';
 
-/** A commit waits for more until this time (milliseconds) or this many accepted requests. */
+/** A commit waits for this time (milliseconds) or this many accepted requests. */
 const maxWait = 4;
 const acceptedPerCommit = 64;
 
 export type CommitSchedule = {
-  /** @param accepted how many more accepted requests it has */
   readonly add: (state: CheckpointState, accepted: number) => void;
   readonly flush: (state: CheckpointState) => void;
   readonly runBetweenCommits: (task: () => Promise<void>) => void;
 };
 
-/** Decides when to commit; never two commits at once. */
+/** Commits one after the other. */
 export function createCommitSchedule(
   commit: (states: readonly CheckpointState[]) => Promise<void>,
 ): CommitSchedule {

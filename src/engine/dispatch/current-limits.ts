@@ -4,18 +4,16 @@ import { readRateLimits } from '../../ledger/limits/rates.ts';
 import type { EngineContext } from '../context.ts';
 import { limitsInForce, noLimits } from './account-limits.ts';
 
-/** An account's limits in force, as this process last read them. */
+/** An account's limits in force, as last read. */
 export type CurrentLimits = {
   readonly file: RateLimits;
-  /** Undefined before the first reading. */
   readonly known: () => RateLimits | undefined;
   readonly update: (limits: RateLimits) => void;
-  /** Reads the ledger, once for all callers. */
   readonly refresh: () => Promise<void>;
   readonly isUnlimited: () => Promise<boolean>;
 };
 
-/** Milliseconds in which an operator's change takes effect. */
+/** An operator's change takes effect within so many milliseconds. */
 export const refreshInterval = 500;
 
 export function createCurrentLimits(
@@ -48,7 +46,7 @@ export function createCurrentLimits(
     update,
     refresh,
     async isUnlimited() {
-      // Limits are not read again here: the next reservation returns them.
+      // Limits need no reading: each reservation returns them.
       if (!known || (areEqual(known.limits, noLimits) && known.until <= monotonic())) await refresh();
       return known !== undefined && areEqual(known.limits, noLimits);
     },

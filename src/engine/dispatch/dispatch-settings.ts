@@ -5,7 +5,7 @@ import type { Account } from '../../gateway/account.ts';
 import { accountSlicesLimit, type SlicePlan } from '../../ledger/slices/enqueue.ts';
 import type { DoubtPolicy } from '../../ledger/slices/finish.ts';
 
-/** What dispatch reads from the frozen definition. Older definitions lack the newer keys. */
+/** Older definitions lack the newer keys. */
 const frozenDefinition = z.object({
   dispatch: z.object({
     concurrency: z.number(),
@@ -30,10 +30,10 @@ export type FailFast = { readonly first: number; readonly share?: number | undef
 export type DispatchSettings = {
   readonly plan: SlicePlan;
   readonly policy: DoubtPolicy;
-  /** Requests in flight in one slice. */
+  /** In one slice. */
   readonly concurrency: number;
   readonly retries: number;
-  /** How long the run waits while the service refuses every request (milliseconds); 0: not at all. */
+  /** How long the run waits for a service that refuses every request (milliseconds). */
   readonly giveUpAfter: number;
   readonly bisect: boolean;
   readonly failFast: FailFast | undefined;
@@ -46,8 +46,7 @@ export function failFastOf(definition: unknown): FailFast | undefined {
 type AccountSettings = Pick<Account, 'name' | 'concurrency' | 'statusLookUp'>;
 
 /**
- * Divides an account's concurrency among the slices that it may have at once, so that all workers together stay
- * within it. A campaign that wants less gets fewer slices and smaller shares.
+ * Divides an account's concurrency among its slices, so that all workers together stay within it.
  *
  * @param definition as frozen in the run
  */
@@ -80,7 +79,6 @@ export function dispatchSettings(
   };
 }
 
-/** The highest number of equal shares. */
 function slotsFor(concurrency: number): number {
   for (let slots = accountSlicesLimit; slots > 1; slots--) if (concurrency % slots === 0) return slots;
   return 1;

@@ -4,9 +4,9 @@ const giveUpAfter = 9_000;
 
 export type DrainDeadlines = {
   readonly begun: Promise<void>;
-  /** Aborts when the process stops waiting for answers. Their requests are in doubt. */
+  /** Aborts the wait for answers. Their requests are in doubt. */
   readonly cutOff: AbortSignal;
-  /** Aborts when the process stops recording outcomes. */
+  /** Aborts the recording of outcomes. */
   readonly giveUp: AbortSignal;
   readonly clear: () => void;
 };

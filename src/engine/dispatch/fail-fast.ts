@@ -5,7 +5,7 @@ export type Answered = { readonly settled: number; readonly rejected: number };
 
 /**
  * @param total requests that will be answered
- * @returns why the run must stop; undefined if it goes on
+ * @returns undefined if the run goes on
  */
 export function reasonToStop(
   { first, share }: FailFast,

@@ -12,9 +12,7 @@ import type { SliceDispatcher } from './slice-dispatcher.ts';
 
 export type HeldSlices = {
   readonly count: () => number;
-  /**
-   * Without slices that wait because their service refuses every request. They take no capacity from other accounts.
-   */
+  /** Without slices whose service refuses every request, so that these take no capacity from other accounts. */
   readonly busyCount: () => number;
   readonly begin: (slice: HeldSlice, account: AccountRuntime) => void;
   /** Stops slices whose run is not running or is preempted. */
@@ -29,7 +27,7 @@ export type HeldSlicesOptions = {
   readonly outageRetry: OutageRetry;
   readonly dispatcher: SliceDispatcher;
   readonly observer: Observer;
-  /** A run to watch even while none of its slices is held. */
+  /** Watched even while none of its slices is held. */
   readonly watchedRun: string | undefined;
   readonly stop: AbortSignal;
   readonly onSliceFailed: (run: string) => void;

@@ -4,14 +4,13 @@ import { createWakeup } from './wakeup.ts';
 /** Works items in order, some at once. */
 export type Lanes<Item> = {
   readonly add: (items: readonly Item[]) => void;
-  /** Items that no lane has begun. */
   readonly waiting: () => number;
   readonly whenIdle: () => Promise<void>;
 };
 
 /**
- * A lane works one item after another while there are any. p-limit starts the lanes, not the items: its seven
- * promises for each item took longer than the work itself.
+ * A lane works one item after another. p-limit starts lanes, not items: its seven promises for each item took longer
+ * than the work.
  *
  * @param work never rejects
  */

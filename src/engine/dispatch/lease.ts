@@ -1,16 +1,13 @@
 import { leaseSeconds } from '../../ledger/slices/queue.ts';
 import type { EngineContext } from '../context.ts';
 
-/** The right to send requests of a slice, as long as it is renewed in time. */
+/** The right to send requests of a slice. */
 export type Lease = {
   /** Aborts when another worker may own the slice. */
   readonly lost: AbortSignal;
-  /** Whether it was renewed recently enough that other workers leave the slice alone. */
+  /** Whether no other worker reclaims the slice yet. */
   readonly isValid: () => boolean;
-  /**
-   * Whether it is valid or can be renewed. Asks the ledger only after a pause of the process (stopped, or a sleeping
-   * machine).
-   */
+  /** Asks the ledger only after a pause of the process (stopped, or a sleeping machine). */
   readonly ensureValid: () => Promise<boolean>;
   readonly renew: () => Promise<void>;
 };
@@ -18,10 +15,10 @@ export type Lease = {
 const leaseDuration = leaseSeconds * 1_000;
 
 /**
- * Takes the longer of two times since the last renewal: `monotonic` stands still while a machine sleeps, and `now`
- * may be set back.
+ * Takes the longer of two times since the renewal: `monotonic` stops while a machine sleeps, and `now` may be set
+ * back.
  *
- * @param renewInQueue false when this worker no longer has the job
+ * @param renewInQueue false if this worker no longer has the job
  */
 export function createLease(
   { monotonic, now }: Pick<EngineContext, 'monotonic' | 'now'>,
@@ -56,7 +53,7 @@ export function createLease(
     isValid,
     renew: renewOnce,
     async ensureValid() {
-      // A renewal in progress may have started before the pause.
+      // The renewal in progress may be older than the pause.
       for (let renewals = 0; !isRecent() && renewals < 2 && !lost.signal.aborted; renewals++) {
         await renewOnce();
       }

@@ -1,12 +1,12 @@
 import { notifyWithin } from './notify-backoff.ts';
 
-/** What a process cannot tell, because it lacks something, is left to others for so long (milliseconds). */
+/** A notification that this process cannot send is left to others for so long (milliseconds). */
 const deferFor = 30_000;
 
 export type DeferredNotifications = {
   readonly ids: () => string[];
   readonly defer: (notification: string) => void;
-  /** Whether this is the first time that it is asked of a notification. */
+  /** True once for each notification. */
   readonly shouldWarn: (notification: string) => boolean;
 };
 

@@ -4,7 +4,7 @@ import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
 import { requireSummary } from '../runs/find-run.ts';
 
-/** Of a run, its counts as they are now. @throws InputError when there is no such run any more */
+/** A run's counts are read now. @throws InputError if the run no longer exists */
 export async function describeEvent(
   context: EngineContext,
   { about, event, reason: noted, createdAt }: AcquiredNotification,
@@ -25,7 +25,7 @@ export async function describeEvent(
   return { type: `run.${event}`, timestamp, data: { ...(await requireSummary(context, about.run)), reason } };
 }
 
-/** Why a run could not be planned may quote a contact file, so it stays in the ledger; why it was refused does not. */
+/** A planning failure may quote a contact file, so it stays in the ledger. */
 function missedReason({ state }: MissedTicks, reason: string | null): string | null {
   return reason ?? (state === 'failed' ? 'it could not be planned; volley schedule list says why' : null);
 }

@@ -4,7 +4,6 @@ import { readCampaign } from '../../campaign/campaign.ts';
 import { InputError } from '../../domain/problems.ts';
 import type { Settings } from '../settings.ts';
 
-/** A command that may be run, in this folder; or why it is not run by this process. */
 export type FoundCommand =
   | { readonly kind: 'found'; readonly folder: string }
   | { readonly kind: 'unavailable'; readonly problem: string };
@@ -18,11 +17,11 @@ export type CommandScope = {
 export type FindCommand = typeof findCommand;
 
 /**
- * Looks for a command in its campaign's file. Whoever can write into the ledger, or plan a campaign from elsewhere, could
- * otherwise have commands run on each machine. So the file decides, not the ledger: it has to be in the folder of
- * campaigns, wherever links lead, or be the one that this process was told to run; and it has to say this very command.
+ * Finds a notify command in its campaign file. The ledger alone must not decide what a machine runs. So the file must
+ * be in the campaigns folder (after links are resolved) or be the campaign that this process runs, and must contain
+ * exactly this command.
  *
- * @param file absolute; undefined where it is not known
+ * @param file absolute; undefined if unknown
  */
 export async function findCommand(
   file: string | undefined,
@@ -72,7 +71,6 @@ function hasCommand(source: string, file: string, command: readonly string[]): b
   }
 }
 
-/** Where a path leads; undefined where it leads nowhere. */
 function realPath(path: string): Promise<string | undefined> {
   return realpath(path).catch(() => undefined);
 }

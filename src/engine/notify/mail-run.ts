@@ -17,18 +17,17 @@ export type Mail = { readonly subject: string; readonly text: string };
 
 type EmailTarget = Extract<FrozenTarget, { kind: 'email' }>;
 
-/** Characters that services are known to take (observed.md); what is cut off is in the report of the run. */
+/** Characters that services accept (observed.md). The run's report has the rest. */
 const maxTextLength = 9_000;
 const maxSubjectLength = 200;
 
 export const mailCampaign = (campaign: string): string => `${campaign} (summary)`;
 
 /**
- * Plans a run of its own that is one e-mail: one request with a MessageID, attempts, delivery reports and billing, as
- * all that is sent. Nobody is told of it in turn, and it waits for no approval.
+ * Plans an e-mail as a run of its own, with one request. It needs no approval and notifies no one.
  *
- * @param alongside is committed together with the run; where it throws, there is no run
- * @returns its id
+ * @param alongside is committed with the run; if it throws, there is no run
+ * @returns the run's id
  */
 export async function planMail(
   context: EngineContext,
@@ -99,7 +98,7 @@ export async function planMail(
   return run;
 }
 
-/** One each, as if they stood in a file one below the other. */
+/** One contact for each address, as from lines of a file. */
 function contactsOf(to: readonly string[], envelope: Envelope): Contact[] {
   const read = addressReader('email', undefined);
   return to.map((written, index): Contact => {
@@ -131,12 +130,12 @@ function textOf({ text }: Mail): string {
   return text.length <= maxTextLength ? text : `${truncate(text, maxTextLength)}\n…`;
 }
 
-/** Half of a sign of two code units cannot be stored. */
+/** Half of a surrogate pair cannot be stored. */
 function truncate(text: string, length: number): string {
   return text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '');
 }
 
-/** The service would fill them, whoever's words they stand in. */
+/** The service would replace placeholders in quoted text. */
 function withoutPlaceholders(text: string): string {
   return text.replaceAll('[[', '[ [');
 }

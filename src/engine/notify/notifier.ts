@@ -11,20 +11,20 @@ import { createDeferredNotifications, type DeferredNotifications } from './defer
 import { notifyBackoff, notifyWithin } from './notify-backoff.ts';
 import { type NotifyOptions, type NotifyResult, sendNotification } from './send-notification.ts';
 
-/** Milliseconds between two looks while nothing is to be told. */
+/** Milliseconds. */
 export const notifyPollInterval = 1_000;
 
 const maxConcurrent = 4;
 
-/** Longer than any attempt takes (milliseconds): what a dead process was about to tell is due again then. */
+/** Longer than any attempt (milliseconds). Then the notification of an ended process is due again. */
 const acquisitionTime = 2 * 60_000;
 
-/** After so long it is said that nobody has told something (milliseconds). */
+/** Milliseconds. */
 const warnAfter = 10 * 60_000;
 
 export type NotifierOptions = {
   readonly tools: NotifyOptions;
-  /** Milliseconds between two looks; undefined: until nothing is due. */
+  /** Milliseconds between two looks; undefined: end when nothing is due. */
   readonly every: number | undefined;
   readonly logger: Logger;
   readonly stop: AbortSignal;
@@ -32,8 +32,8 @@ export type NotifierOptions = {
 };
 
 /**
- * Tells whoever is to be told what became of runs and schedules. What goes wrong is noted and tried again for a day, by
- * whatever process is there then; any number of them may do it.
+ * Sends notifications about runs and schedules. Any number of processes may do this. A failed notification is retried
+ * for a day.
  */
 export async function runNotifier(
   context: EngineContext,
@@ -82,7 +82,7 @@ async function acquireDue(
   return acquired;
 }
 
-/** Never rejects: what could not be noted is due again by itself. */
+/** Never rejects. A result that could not be recorded is due again. */
 async function notifyAndRecord(
   context: EngineContext,
   acquired: AcquiredNotification,
@@ -161,7 +161,7 @@ async function recordResult(
   logger.error({ ...logFields, problem: result.problem }, 'not told within a day, and not tried again');
 }
 
-/** Workers take e-mails that are planned by themselves, but not those that nobody is left to be sent to. */
+/** An e-mail run whose recipients are all suppressed has no slices, so no worker begins it. */
 async function beginMails(
   context: EngineContext,
   accountNamed: NotifyOptions['accountNamed'],

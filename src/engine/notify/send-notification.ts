@@ -17,32 +17,32 @@ import { type Mail, planMail } from './mail-run.ts';
 
 export type NotifyOptions = {
   readonly settings: Settings;
-  /** The folder of campaigns, relative to the working folder. Commands are run from files in it, and from no other but: */
+  /** Relative to the working folder. Commands run only from files in it, or from: */
   readonly campaigns: string;
-  /** The campaign that this process was told to run, relative to the working folder. */
+  /** The campaign that this process runs. */
   readonly ownCampaign: string | undefined;
   readonly findCommand: FindCommand;
-  /** @throws InputError for an account that this process does not have */
+  /** @throws InputError for an account that this process lacks */
   readonly accountNamed: (name: string) => Promise<Account>;
   readonly writeMail: (told: NotificationPayload) => Mail;
 };
 
 export type NotifyResult =
   | { readonly kind: 'acknowledged'; readonly output?: string }
-  /** As `acknowledged`, by a run that is to be sent. */
+  /** The e-mail is planned as a run. */
   | { readonly kind: 'mailed'; readonly run: string }
   | { readonly kind: 'failed'; readonly problem: string; readonly output?: string }
-  /** Whoever it is wants no more. */
+  /** The receiver wants no more notifications. */
   | { readonly kind: 'unsubscribed'; readonly problem: string }
-  /** Another process may have what it takes. */
+  /** Another process may be able to send it. */
   | { readonly kind: 'unavailable'; readonly problem: string }
-  /** Another process has it by now. */
+  /** Another process has acquired it. */
   | { readonly kind: 'superseded' };
 
-/** Milliseconds that a command has. */
+/** Milliseconds. */
 export const commandTimeout = 60_000;
 
-/** Tells somebody, in one attempt, which is noted before anything leaves. @param cutOff ends the attempt where it stands */
+/** Makes one attempt, which is recorded before anything leaves. @param cutOff ends the attempt */
 export async function sendNotification(
   context: EngineContext,
   acquired: AcquiredNotification,
@@ -108,7 +108,7 @@ async function runCommandTarget(
     : { kind: 'failed', problem: end.problem, output: end.output };
 }
 
-/** A schedule is known by its file in the folder of campaigns, wherever that is. */
+/** A schedule is named by its file in the campaigns folder. */
 function campaignFileOf(
   { about }: AcquiredNotification,
   { settings, campaigns }: NotifyOptions,
@@ -129,7 +129,7 @@ function scheduleOf(about: AcquiredNotification['about']): string | null {
   }
 }
 
-/** What a program needs to find others and to write in its language; nothing that could be a secret. */
+/** What a program needs to find others, and its language. No secrets. */
 const inheritedVariables = ['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'];
 
 function environmentOf(
@@ -150,7 +150,7 @@ function environmentOf(
   };
 }
 
-/** Told by nobody else: that it is told, and the run that tells it, are committed together. */
+/** The result and the run are committed together, so the e-mail is planned once. */
 async function planMailTarget(
   context: EngineContext,
   acquired: AcquiredNotification,
@@ -185,7 +185,7 @@ async function planMailTarget(
   }
 }
 
-/** @returns what is told; undefined when another process has it by now */
+/** @returns the body; undefined if another process has acquired it */
 async function beginNotification(
   context: EngineContext,
   acquired: AcquiredNotification,
