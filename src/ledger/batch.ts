@@ -1,4 +1,7 @@
-/** What a value of a type of Postgres is here. Fractions and large numbers are decimal text, a time may be text in ISO 8601, JSON is text by now. */
+/**
+ * JavaScript values of Postgres types. numeric and bigint are decimal text, timestamps may be ISO 8601 text, JSON is
+ * encoded.
+ */
 type Values = {
   boolean: boolean;
   bytea: Uint8Array;
@@ -19,14 +22,14 @@ type Column<Row> = {
 
 export type Columns<Row> = Readonly<Record<string, Column<Row>>>;
 
-/** Rows that go into a statement as one array for each of their columns. */
+/** Rows for a statement, one array parameter for each column. */
 export type Batch<Row> = {
   readonly columns: string;
   /**
-   * SQL: the rows as a table that has these columns.
+   * SQL: the rows as a table.
    *
-   * @param first number of the parameter that is the first column; the others follow
-   * @param ordinality name of one more column that numbers the rows from 1, in the order of the batch
+   * @param first number of the first parameter
+   * @param ordinality adds a column of this name that numbers the rows from 1
    */
   table(alias: string, first?: number, ordinality?: string): string;
   values(rows: readonly Row[]): unknown[][];
@@ -47,8 +50,8 @@ export function batchOf<Row>(columns: Columns<Row>): Batch<Row> {
 }
 
 /**
- * The parameter of an array of texts, numbers, booleans and times: in Postgres's own writing where that is JSON's but for the brackets, which is made in a
- * twentieth of the time; else pg writes it.
+ * An array parameter as a Postgres literal where JSON differs only in the brackets: 20 times as fast. Else pg encodes
+ * it.
  */
 export function toArrayParameter(values: readonly unknown[]): unknown {
   const text = JSON.stringify(values);

@@ -1,4 +1,4 @@
-/** SQL: `domain/compared-address.ts` of an expression. Recipients' addresses are ASCII, so the collation is the fastest. */
+/** SQL of `domain/compared-address.ts`. Addresses are ASCII, so the C collation is safe, and fastest. */
 export function comparedAddress(expression: string): string {
   return `lower(${expression} COLLATE "C")`;
 }

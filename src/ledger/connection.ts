@@ -24,31 +24,31 @@ import {
 import { openQueue, type SliceQueue } from './slices/queue.ts';
 import type { HashKey } from './suppressions/hash.ts';
 
-/** The ledger's connections: `pool` for statements written in SQL, `knex` for migrations and the few queries that it builds. */
+/** Connections: `pool` for SQL, `knex` for migrations and the few queries that it builds. */
 export type Ledger = {
-  /** For another thread of this process to open it too. It holds a password: never log it. */
+  /** For threads of this process. It holds a password: never log it. */
   readonly connection: DatabaseConnection;
-  /** Which database it is, in words that may be shown. */
+  /** Names the database, without secrets. */
   readonly description: string;
   readonly pool: pg.Pool;
-  /** For claim and settle, thousands of times a run: planned once a connection, and by the keys alone. */
+  /** For claims and settlements: statements are planned once a connection, by keys only. */
   readonly hot: pg.Pool;
   readonly knex: Knex;
-  /** For who asks how things are: connections of its own, and no answer that takes more than a moment. */
+  /** For monitoring: separate connections with short timeouts. */
   readonly monitoring: pg.Pool;
-  /** Of suppressions that are known by their hashes; null where there is none, which is as well as long as none is hashed. */
+  /** Key of hashed suppressions; null: none is known. */
   readonly hashKey: HashKey | null;
-  /** The last claims of this machine, outside of the ledger. */
+  /** Claims that this machine made last, outside the ledger. */
   readonly marks: ClaimMarks;
   readonly queue: () => Promise<SliceQueue>;
   /**
-   * Brings back a server that is ours to start and is gone, at the same address; does nothing about any other.
+   * Restarts a stopped server at the same address, if Volley manages it.
    *
-   * @param onGone called before that
-   * @throws Error that says what to do, when it cannot be brought back
+   * @param onGone called before the restart
+   * @throws Error with instructions, when the server cannot be restarted
    */
   readonly revive: (onGone: () => void) => Promise<void>;
-  /** Gives up the pools' connections, and what is waited for on them; the next work has new ones. */
+  /** Closes all connections and fails their queries. Later work opens new ones. */
   readonly dropConnections: () => void;
   close(): Promise<void>;
 };
@@ -57,7 +57,7 @@ export function connectLedger(connection: DatabaseConnection, settings?: Session
   return createKnex({ ...knexConfiguration(connection, settings) });
 }
 
-/** Shared with `knexfile.ts`, so that `volley db migrate` and `npx knex migrate:latest` do the same. */
+/** Shared with `knexfile.ts`, so `volley db migrate` and `npx knex migrate:latest` do the same. */
 export function knexConfiguration(
   connection: DatabaseConnection,
   settings: SessionSettings = everySession,
@@ -75,7 +75,7 @@ export function knexConfiguration(
         );
       },
     },
-    // Its words of broken connections would stand among results; the failure itself is met by who asked.
+    // Knex would print connection failures among results; the caller gets the error anyway.
     log: { warn: () => undefined, error: () => undefined },
     migrations: {
       directory: migrationsFolder,
@@ -86,13 +86,13 @@ export function knexConfiguration(
 }
 
 export type OpenOptions = {
-  /** `make` by default. With `read`, Postgres itself refuses whatever would change the ledger. */
+  /** Default: `create`. With `read`, Postgres refuses changes. */
   readonly access?: SchemaAccess;
   readonly onSchema?: (change: SchemaChange) => void;
   readonly marks?: ClaimMarks;
 };
 
-/** @throws InputError when the database cannot be reached, or its schema is none to work with */
+/** @throws InputError when the database cannot be reached or its schema does not fit */
 export async function openLedger(
   connection: DatabaseConnection,
   description: string,
@@ -121,12 +121,11 @@ export async function openLedger(
   const monitoring = openPool(commonSettings, { ...shortTimeouts, max: 2 });
   const connections = new Set<pg.PoolClient>();
   for (const each of [pool, hot, monitoring]) {
-    // A pooled connection that breaks while idle is replaced at its next use; the error is reported there.
+    // The next use of a broken idle connection reports its error.
     each.on('error', () => undefined);
     each.on('connect', (client) => {
       connections.add(client);
-      // One that breaks in use fails the query under way, or the next. As an event that nobody hears, also in the moment
-      // in which it is handed over, it would end the process.
+      // A connection that breaks in use fails its query. Without a listener, its error event would end the process.
       client.on('error', () => undefined);
     });
     each.on('remove', (client) => connections.delete(client));
@@ -138,7 +137,7 @@ export async function openLedger(
   let opened: Promise<SliceQueue> | undefined;
   const queue = (): Promise<SliceQueue> => {
     opened ??= openQueue(pool);
-    // A failure is met by whoever asked; the next one tries again.
+    // The caller handles the failure; the next call tries again.
     opened.catch(() => {
       opened = undefined;
     });
@@ -148,7 +147,7 @@ export async function openLedger(
     try {
       await (await opened?.catch(() => undefined))?.stop({ graceful: false, close: false });
     } catch (error) {
-      // What was to be kept is committed by now; a database that is gone has nothing to close.
+      // Everything is committed by now, so a failed connection is harmless.
       if (!isConnectionFailure(error)) throw error;
     } finally {
       marks.close();
@@ -178,23 +177,23 @@ export async function openLedger(
   };
 }
 
-/** A server that is gone without a word is noticed within some 20 s, by connections that wait for it. */
+/** Detects a dead server within about 20 s. */
 const tcpKeepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 
 /**
- * Who asks `watch` answers somebody within a second (milliseconds). The first and the last hold where the other end is gone
- * without a word, the second where Postgres is busy.
+ * Milliseconds: `monitoring` answers within a second. The first and last apply to a dead connection, the second to a
+ * busy Postgres.
  */
 const shortTimeouts = { connectionTimeoutMillis: 800, statement_timeout: 800, query_timeout: 850 };
 
 export type DatabaseStatus = {
   readonly version: string;
   readonly gap: MigrationGap;
-  /** Why nothing is sent from the ledger; null where there is none, or something may be. */
+  /** Why nothing is sent from the ledger; null: it is not held. */
   readonly held: HoldReason | null;
 };
 
-/** Of a database with a ledger or without one. Changes nothing. @throws InputError when it cannot be reached */
+/** Reads a database, with or without a ledger. @throws InputError when it cannot be reached */
 export async function inspectDatabase(
   connection: DatabaseConnection,
   description: string,

@@ -8,7 +8,7 @@ const escapes: Readonly<Record<string, string>> = {
   '\0': '',
 };
 
-/** A value in COPY's text format. NUL cannot be stored in Postgres and is dropped. */
+/** A value in COPY's text format, without NUL, which Postgres cannot store. */
 export function copyValue(value: string): string {
   return special.test(value) ? value.replace(everySpecial, (found) => escapes[found] ?? '') : value;
 }
@@ -17,10 +17,10 @@ export function copyOptional(value: string | undefined): string {
   return value === undefined ? '\\N' : copyValue(value);
 }
 
-/** Rows are sent to Postgres in pieces of about this many characters; one write a row costs more than the row. */
+/** Characters in one write to Postgres; a write for each row costs more than the row. */
 export const copyPieceSize = 16_384;
 
-/** Lines that wait for their turn, as bytes: strings that live so long would burden the garbage collector. */
+/** Collects lines as bytes: strings that live this long burden the garbage collector. */
 export class CopyLines {
   bytes = 0;
   #piece = '';

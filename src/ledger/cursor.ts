@@ -3,7 +3,7 @@ import { inTransaction, type Transaction } from './session.ts';
 
 type Statement = { readonly sql: string; readonly values: readonly unknown[] };
 
-/** The rows of a query in batches, in constant memory. @param name of the cursor, a word of its own in the transaction */
+/** Rows of a query in batches, in constant memory. @param name cursor name, unique in the transaction */
 export async function* streamRows<Row extends pg.QueryResultRow>(
   client: Transaction,
   name: string,
@@ -20,7 +20,7 @@ export async function* streamRows<Row extends pg.QueryResultRow>(
   await client.query(`CLOSE ${cursor}`);
 }
 
-/** All rows of a stream, in a transaction that only reads. @returns how many there were */
+/** Reads a stream in a read-only transaction. @returns the number of rows */
 export async function readPages<Row>(
   pool: pg.Pool,
   rows: (client: Transaction) => AsyncIterable<readonly Row[]>,

@@ -1,9 +1,9 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 
 /**
- * A MessageID says whose it is, in 36 lower-case hex digits (interface.md, 2.1: alphanumeric, at most 40): 8 of the run's
- * number, 8 of the request's, and 20 of a check, 80 bits of SHA-256 over the run's key and both numbers. Without the key
- * no MessageID of the run can be made. The function `message_id` of the ledger makes the same.
+ * A MessageID has 36 lower-case hex digits (interface.md, 2.1: alphanumeric, at most 40): 8 of the run number, 8 of
+ * the request, 20 of a check: 80 bits of SHA-256 over the run's key and both numbers. Only the key can produce it.
+ * SQL function `message_id` computes the same.
  */
 export function createMessageId(runNumber: number, messageKey: Buffer, request: number): string {
   const numbers = Buffer.alloc(8);
@@ -12,17 +12,17 @@ export function createMessageId(runNumber: number, messageKey: Buffer, request: 
   return Buffer.concat([numbers, checkOf(numbers, messageKey)]).toString('hex');
 }
 
-/** The numbers have a fixed length and the digest is cut, so nothing can be appended to what a known check stands for. */
+/** Fixed lengths and a truncated digest rule out length extension. */
 function checkOf(numbers: Buffer, messageKey: Buffer): Buffer {
   return hash('sha256', Buffer.concat([messageKey, numbers]), 'buffer').subarray(0, 10);
 }
 
-/** What a MessageID says; whether it is true, its check shows. */
+/** Unverified: `isMessageId` checks it. */
 export type ParsedMessageId = { readonly runNumber: number; readonly request: number };
 
 const messageIdPattern = /^[0-7][0-9a-f]{7}[0-7][0-9a-f]{27}$/i;
 
-/** @returns undefined for what no ledger makes */
+/** @returns undefined for text that is no MessageID */
 export function parseMessageId(text: string): ParsedMessageId | undefined {
   if (!messageIdPattern.test(text)) return undefined;
   return {
@@ -31,7 +31,7 @@ export function parseMessageId(text: string): ParsedMessageId | undefined {
   };
 }
 
-/** Whether this is the MessageID of a request of the run with this key, in small letters or capitals; in constant time. */
+/** Verifies a MessageID with the run's key, in any case, in constant time. */
 export function isMessageId(text: string, messageKey: Buffer): boolean {
   if (!messageIdPattern.test(text)) return false;
   const bytes = Buffer.from(text, 'hex');

@@ -21,7 +21,7 @@ export function reasonOf(kind: BareReasonKind): string {
   return `jsonb_build_object('kind', '${kind}')`;
 }
 
-/** As a parameter of type jsonb, which knows neither NUL nor half a surrogate pair. */
+/** A jsonb parameter, which can hold neither NUL nor lone surrogates. */
 export function reasonValue(reason: Reason): string;
 export function reasonValue(reason: Reason | null): string | null;
 export function reasonValue(reason: Reason | null): string | null {
@@ -31,17 +31,17 @@ export function reasonValue(reason: Reason | null): string | null {
   );
 }
 
-/** A row as the driver gives it, before its reason is decoded. */
+/** A row before its reason is decoded. */
 export type Stored<Row, Column extends keyof Row = 'reason' & keyof Row> = Omit<Row, Column> &
   Readonly<Record<Column, unknown>>;
 
 type Guard<Value> = (value: unknown) => value is Value;
 
-/** Of a union, what has a kind; and of that, what is of this kind. */
+/** Members of a union with a kind, and with this kind. */
 type Kinded<Of> = Extract<Of, { readonly kind: string }>;
 type OfKind<Of, Kind> = Of extends { readonly kind: infer Kinds } ? (Kind extends Kinds ? Of : never) : never;
 
-/** Every kind with what its values have to be: the compiler holds it to the type. */
+/** Guards for the fields of each kind; the type keeps them complete. */
 type Kinds<Of> = {
   readonly [Kind in Kinded<Of>['kind']]: {
     readonly [Field in Exclude<keyof OfKind<Of, Kind>, 'kind'>]: Guard<OfKind<Of, Kind>[Field]>;
@@ -64,7 +64,7 @@ export const requestReasonKinds: Kinds<RequestReason> = {
   reported: {},
   looked_up: {},
   worker_ended: {},
-  // Of a function, because it is what it names.
+  // Deferred: it refers to itself.
   resent: { state: oneOf(['rejected', 'failed']), words: (value) => orNull(isRequestReason)(value) },
   run_cancelled: {},
   run_cancelled_before_resend: {},
@@ -152,14 +152,14 @@ export const runReason = decoder(orNull(isRunReason));
 export const holdReason = decoder(orNull(ofKinds<HoldReason>(holdReasonKinds)));
 export const approvalReason = decoder(ofKinds<ApprovalReason>(approvalReasonKinds));
 export const tickReason = decoder(orNull(isTickReason));
-/** Of a notification: why the run is in its state, or why the time made none. */
+/** Of a notification: the reason of the run's state, or of a tick without a run. */
 export const notifiedReason = decoder(orNull(either(isRunReason, isTickReason)));
 export const reachedReason = decoder(ofKinds<ReachedReason>(reachedReasonKinds));
 export const repeatedReason = decoder(ofKinds<DuplicateReason>(repeatedReasonKinds));
 export const suppressedReason = decoder(ofKinds<SuppressedReason>(suppressedReasonKinds));
 export const leftOutReason = decoder(either(text, ofKinds<RejectionDetail>(leftOutReasonKinds)));
 
-/** @throws Error for what is none of these: another version has written it, or somebody by hand */
+/** @throws Error for an unknown reason, from another version or a manual change */
 function decoder<Value>(isValue: Guard<Value>): (stored: unknown) => Value {
   return (stored) => {
     if (isValue(stored)) return stored;

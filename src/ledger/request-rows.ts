@@ -1,9 +1,9 @@
-/** SQL: the range of all requests of a run. */
+/** SQL: the range of all requests. */
 export const everyRequest = '1, 2147483647';
 
 /**
- * SQL to join: a request by its number. LIMIT says that it is one row and has it looked up for each row before it; of a
- * range Postgres expects a two-hundredth of the table, and it may hold every request of a run against every other.
+ * SQL to join: a request. LIMIT makes it a lookup for each row: of a range Postgres expects 0.5% of the table, and
+ * may compare every request of a run with every other.
  */
 export function requestOf(run: string, request: string): string {
   return `LATERAL (SELECT * FROM requests_between(${run}, ${request}, ${request}) LIMIT 1)`;
@@ -25,7 +25,7 @@ export function attemptOf(run: string, request: string, attempt: string): string
   return `LATERAL (SELECT * FROM attempts_between(${run}, ${request}, ${request}) s WHERE s.attempt = ${attempt} LIMIT 1)`;
 }
 
-/** SQL: how many recipients were left out of the request of a row. */
+/** SQL: the number of suppressed recipients in a row's request. */
 export function countSuppressedOf(row: string): string {
   return `(
     SELECT count(*)::integer
@@ -34,7 +34,7 @@ export function countSuppressedOf(row: string): string {
   )`;
 }
 
-/** SQL to join: the contact file that has a line, which is counted on from file to file. */
+/** SQL to join: the contact file of a line; lines count across files. */
 export function contactFileOf(run: string, line: string): string {
   return `LATERAL (
     SELECT name, lines_before

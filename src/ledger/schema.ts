@@ -7,17 +7,17 @@ import { noLedgerError } from '../platform/database.ts';
 
 export const migrationsFolder = fileURLToPath(new URL('../../migrations', import.meta.url));
 
-/** Any number: two engines must not migrate one database at once. */
+/** An arbitrary lock number: one process migrates at a time. */
 const migrationLock = 7_306_915_042;
 
-/** @returns the names of the migrations that were run */
+/** @returns the names of new migrations */
 export async function migrateLedger(knex: Knex): Promise<string[]> {
   return knex.transaction(async (lock) => {
-    // Before anything else: even asking knex what is pending creates its tables.
+    // Comes first: even listing migrations creates knex's tables.
     await lock.raw('SELECT pg_advisory_xact_lock(?)', [migrationLock]);
     const [, pending]: [unknown[], unknown[]] = await knex.migrate.list();
     if (pending.length === 0) return [];
-    // Whoever held knex's own lock is gone, or it would hold ours: a killed migration must not block the next one.
+    // We hold the lock, so the process that held knex's own has ended.
     await knex.migrate.forceFreeMigrationsLock();
     const [, names]: [number, string[]] = await knex.migrate.latest();
     return names;
@@ -25,11 +25,11 @@ export async function migrateLedger(knex: Knex): Promise<string[]> {
 }
 
 export type MigrationGap = {
-  /** This Volley has them, and the database has not. */
+  /** Known to this Volley only. */
   readonly missing: readonly string[];
-  /** The database has them from a newer Volley. */
+  /** Known to the database only, from a newer Volley. */
   readonly unknown: readonly string[];
-  /** No migration has run: there is no ledger in the database. */
+  /** The database has no ledger. */
   readonly empty: boolean;
 };
 
@@ -51,8 +51,8 @@ async function migrationsOf(pool: pg.Pool): Promise<string[]> {
 }
 
 /**
- * What the opening of a ledger may do to its schema. `read` changes nothing; `work` brings an older schema up to date; `make`
- * also makes a new ledger in an empty database.
+ * What opening a ledger may do: `read` changes nothing, `migrate` updates an older schema, `create` also makes a
+ * ledger in an empty database.
  */
 export type SchemaAccess = 'read' | 'migrate' | 'create';
 
@@ -61,7 +61,7 @@ export type SchemaChange = {
   readonly created: boolean;
 };
 
-/** @throws InputError when there is no ledger and none is to be made, or the schema is older and may not be changed */
+/** @throws InputError when the ledger is missing, or older than this Volley, and must not be changed */
 export async function prepareSchema(
   pool: pg.Pool,
   knex: Knex,

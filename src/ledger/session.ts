@@ -2,16 +2,12 @@ import type pg from 'pg';
 
 declare const begun: unique symbol;
 
-/** A session whose transaction has begun. Only `inTransaction` and `inTransactionOf` can give one. */
+/** A session in a transaction, from `inTransaction` or `inTransactionOf`. */
 export type Transaction = pg.ClientBase & { readonly [begun]: true };
 
-/** What one statement can be asked of: any session of the pool, or one that is in a transaction or not. */
 export type Connection = pg.Pool | pg.ClientBase;
 
-/**
- * Work that needs one session: a transaction, a temporary table. After a failure the session is closed, which rolls
- * back whatever it was in the middle of.
- */
+/** Runs work that needs one session, such as a transaction. A failure closes the session, which rolls back. */
 export async function inSession<Result>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<Result>,
@@ -27,12 +23,12 @@ export async function inSession<Result>(
   }
 }
 
-/** Something that is committed together with a change. */
+/** Work in the same transaction. */
 export type Alongside = (client: Transaction) => Promise<void>;
 
 /**
- * As `inSession`, for work that is one transaction. Of a process that is gone or stands still in the middle of it,
- * Postgres may not hear for hours; what others wait for is let go after some seconds.
+ * Like `inSession`, in a transaction. The timeout frees locks of a process that hangs or has ended: Postgres may not
+ * notice for hours.
  */
 export async function inTransaction<Result>(
   pool: pg.Pool,
@@ -42,7 +38,7 @@ export async function inTransaction<Result>(
   return inSession(pool, (client) => inTransactionOf(client, work, begin));
 }
 
-/** One transaction of a session. A failure leaves it open: the session is to be closed. */
+/** A failure leaves the transaction open: the caller closes the session. */
 export async function inTransactionOf<Result>(
   session: pg.ClientBase,
   work: (client: Transaction) => Promise<Result>,
@@ -55,8 +51,8 @@ export async function inTransactionOf<Result>(
 }
 
 /**
- * As `inTransaction`, for reports: all is read as of one moment, and nothing written. Of a reader that has gone, Postgres
- * would not hear before it had all it was asked for; so it looks, each second, where the platform can.
+ * Like `inTransaction`, for reports: reads one snapshot, read-only. Postgres checks the connection each second, where
+ * the platform can: it would otherwise finish the query of a reader that has gone.
  */
 export async function inSnapshot<Result>(
   pool: pg.Pool,

@@ -4,21 +4,21 @@ import { inTransaction, type Transaction } from '../session.ts';
 import { hasUnknownSendTime, pendingChanges, sliceOf } from './changes.ts';
 import { figureColumns, keyColumns, pendingClauses } from './pending-sums.ts';
 
-/** Any number: entries are booked, and periods closed, by one at a time. */
+/** An arbitrary lock number: one process at a time books entries or closes a period. */
 const billingLock = 4_190_733_815;
 
 type BookingLimits = { readonly slices: number; readonly changes: number; readonly outcomes: number };
 
-/** A row of outcomes has those of a batch of reports. */
+/** A row of outcomes holds those of one batch of delivery reports. */
 const bookingLimits: BookingLimits = { slices: 128, changes: 50_000, outcomes: 500 };
 
-/** SQL: what is booked before this would change a period that is closed. */
+/** SQL: the end of the last closed period. Entries are booked at this time or later. */
 export const closedUntil = `coalesce((SELECT max(ends_at) FROM billing_closings), '-infinity')`;
 
 /**
- * Books a part of what is not in the entries yet, in one transaction; nothing while another process books.
+ * Books part of the pending changes in one transaction; nothing while another process books.
  *
- * @returns whether there may be more of what was there when it began; false while another one books
+ * @returns whether more may be pending
  */
 export async function bookPending(pool: pg.Pool): Promise<boolean> {
   return inTransaction(pool, async (client) => {
@@ -30,7 +30,7 @@ export async function bookPending(pool: pg.Pool): Promise<boolean> {
   });
 }
 
-/** As `bookPending`, all of it, also of requests that are not settled yet; waits for another process that books. */
+/** Books all pending changes, of unsettled requests too. Waits for another process that books. */
 export async function bookEverything(client: Transaction): Promise<void> {
   await client.query(`SELECT pg_advisory_xact_lock(${billingLock})`);
   await book(client, null);
@@ -44,12 +44,12 @@ const sliceKeys = batchOf<SliceKey>({
 });
 
 /**
- * A booking and a change of requests never wait for each other. Whether a slice is done is looked at in the statement that
- * books it. A change of a settled request is noted in its own transaction: what that statement does not see is noted for
- * the next booking.
+ * Booking and changing requests never wait for each other. The booking statement itself checks whether a slice is
+ * done. Changes of settled requests are recorded by their own transactions: those that this statement misses remain
+ * for the next booking.
  *
- * @param limits null: everything, also of requests that are not settled yet
- * @returns whether there may be more
+ * @param limits null: everything, including unsettled requests
+ * @returns whether more may be pending
  */
 async function book(client: Transaction, limits: BookingLimits | null): Promise<boolean> {
   await client.query("SET LOCAL work_mem = '64MB'; SET LOCAL jit = off");

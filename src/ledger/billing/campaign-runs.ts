@@ -4,16 +4,16 @@ import { streamRows } from '../cursor.ts';
 import type { Transaction } from '../session.ts';
 import { entryClauses } from './entries.ts';
 
-/** Which runs; those of no campaign by name are those of all. */
+/** An empty list of campaigns selects all. */
 export type CampaignQuery = {
   readonly campaigns: readonly string[];
-  /** Dates or times of the zone, as in a `BillingQuery`; what was planned from the first until before the second. */
+  /** Local dates or times: selects runs planned at `from` or later and before `until`. */
   readonly from: string | null;
   readonly until: string | null;
   readonly timeZone: string;
 };
 
-/** What a run came to, or several: the figures of the billing report. Money is exact decimals, as text. */
+/** Figures of one run or several. Money is exact decimal text. */
 export type RunFigures = {
   readonly contactsRead: number;
   readonly contactsLeftOut: number;
@@ -24,7 +24,7 @@ export type RunFigures = {
   readonly undelivered: number;
   readonly failed: number;
   readonly unknown: number;
-  /** Percent of the accepted recipients, to a decimal place, as text; null where none was accepted. */
+  /** Percentage of accepted recipients, one decimal place; null where none was accepted. */
   readonly deliveredShare: string | null;
   readonly price: string;
   readonly estimated: string;
@@ -40,12 +40,12 @@ export type CampaignRun = RunFigures & {
   readonly plannedAt: Date;
   readonly begunAt: Date | null;
   readonly finishedAt: Date | null;
-  /** From the beginning to the end, pauses among them, to a decimal place; null before the end. */
+  /** Seconds from start to end, pauses included, one decimal place; null before the end. */
   readonly seconds: string | null;
   readonly requestsPerSecond: string | null;
 };
 
-/** Newest first, with what they came to so far, whenever that was sent. */
+/** Newest first. */
 export function streamCampaignRuns(
   client: Transaction,
   query: CampaignQuery,
@@ -62,7 +62,7 @@ export function streamCampaignRuns(
   return streamRows<CampaignRun>(client, 'campaign_runs', { sql, values: queryValues(query) }, 1_000);
 }
 
-/** One a currency. */
+/** One row for each currency. */
 export async function sumCampaignRuns(client: Transaction, query: CampaignQuery): Promise<RunFigures[]> {
   const sums = figureColumns.map((column) => `sum(${column}) AS ${column}`).join(', ');
   const { rows } = await client.query<RunFigures>(

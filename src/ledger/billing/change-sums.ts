@@ -1,9 +1,6 @@
 import { joinEnvelope, joinSliceOutcomes, quarterOf, timeAfter } from './slice-sums.ts';
 
-/**
- * SQL of `WITH` clauses: what each `change` comes to, by payer and by when its request was sent, ending with `changed`.
- * Joined as `pendingClauses` says.
- */
+/** SQL of `WITH` clauses that end with `changed`: sums of each `change`. For the joins see `pendingClauses`. */
 export const changeSumClauses = `
   placed_change AS MATERIALIZED (
     SELECT d.run_id, d.request, d.slice, d.envelope, d.tariff, d.delivered, d.undelivered, d.units, d.price,

@@ -1,7 +1,7 @@
 import { batchOf } from '../batch.ts';
 import type { Transaction } from '../session.ts';
 
-/** The slices of a run that is being planned; nothing of them is in the entries yet. */
+/** Adds the slices of a run that is being planned. None of them is booked yet. */
 export async function insertBillingSlices(client: Transaction, run: string): Promise<void> {
   await client.query(
     `
@@ -14,7 +14,7 @@ export async function insertBillingSlices(client: Transaction, run: string): Pro
   );
 }
 
-/** SQL to join: the slice that has the request of a row. */
+/** SQL to join: the slice that contains the request of a row. */
 export const sliceOf = (row: string): string => `LATERAL (
       SELECT slice, state
       FROM slices
@@ -24,8 +24,8 @@ export const sliceOf = (row: string): string => `LATERAL (
     )`;
 
 /**
- * SQL: a statement that notes settled requests that change, so that their slices are booked anew. It goes into the statement
- * that changes them. The slice of what is not settled is open anyway.
+ * SQL of a statement that records changed settled requests, so that their slices are booked again. It is part of the
+ * statement that changes them. Slices of unsettled requests are open anyway.
  *
  * @param requests SQL: a table with `run_id` and `request`
  */
@@ -37,10 +37,9 @@ export function recordReopenedRequests(requests: string): string {
 }
 
 /**
- * SQL of a statement that notes for the next booking what has become of recipients: to be a part of the statement that
- * writes their outcomes.
+ * SQL of a statement that records outcome changes for the next booking, as part of the statement that writes them.
  *
- * @param outcomes has a row for each that there is now, with `sign` 1, and for each that was there before it, with -1
+ * @param outcomes one row with `sign` 1 for each new outcome, and one with `sign` -1 for each that it replaces
  */
 export function recordOutcomeChanges(outcomes: string): string {
   const sum = (outcome: string): string =>
@@ -58,8 +57,8 @@ export function recordOutcomeChanges(outcomes: string): string {
 }
 
 /**
- * SQL: as `recordOutcomeChanges`, for recipients of accepted requests that had no outcome before. They are added up by request
- * here, where it is known what the booking would have to look up for each.
+ * SQL: like `recordOutcomeChanges`, for recipients of accepted requests without an earlier outcome. It sums them by
+ * request, because the caller knows what booking would have to look up.
  *
  * @param outcomes has run_id, request, slice, envelope, tariff, outcome, units and price of each
  */
@@ -78,8 +77,8 @@ export function recordFirstOutcomes(outcomes: string): string {
 }
 
 /**
- * SQL: whether a change waits for the next booking, because nothing says yet when its request was sent: it is planned, or
- * it is being sent and has no row. What were booked by the time of the claim would stay there.
+ * SQL: whether a change has to wait for a later booking because its request has no send time: the request is planned,
+ * or is being sent and has no row. What is booked at the time of a claim cannot be moved later.
  */
 export const hasUnknownSendTime = (change: string): string => `EXISTS (
       SELECT
@@ -92,7 +91,7 @@ export const hasUnknownSendTime = (change: string): string => `EXISTS (
       WHERE s.state <> 'done' AND q.state IN ('planned', 'sending')
     )`;
 
-/** SQL: all that is noted for the next booking, from rows of the two tables that have it. */
+/** SQL: all changes for the next booking. */
 export function pendingChanges(changes: string, outcomes: string): string {
   return `
     SELECT d.run_id, d.request, c.*, d.delivered, d.undelivered, d.units, d.price, d.sent
@@ -113,7 +112,7 @@ export function pendingChanges(changes: string, outcomes: string): string {
       LIMIT 1
     ) c
     UNION ALL
-    -- In a list of columns: as a table, all would be written out before the first is read.
+    -- In the select list: as a table, Postgres would materialise all rows before reading the first.
     SELECT run_id, unnest(requests), unnest(slices), unnest(envelopes), unnest(tariffs), unnest(delivered),
            unnest(undelivered), unnest(units), unnest(prices), NULL
     FROM ${outcomes}`;
@@ -122,7 +121,6 @@ export function pendingChanges(changes: string, outcomes: string): string {
 export type LaterAttempt = {
   readonly run: string;
   readonly request: number;
-  /** The number of the attempt; the one before it is the one that was booked. */
   readonly attempt: number;
 };
 
@@ -133,10 +131,9 @@ const laterAttempts = batchOf<LaterAttempt>({
 });
 
 /**
- * A request belongs to the time of its last attempt, and so does what was reported of it before: a service that answers
- * "busy" may have taken it all the same, and reports on it before it is sent again. What was booked under the earlier
- * attempt is taken from there. It comes after the statement that has locked the request, so that a report which held the
- * request until then is seen.
+ * Moves reported outcomes to the last attempt, which decides when a request was sent: a service that answers "busy"
+ * may have accepted the request, and report on it before the retry. Call this after the statement that locks the
+ * request, so that it sees the report that held the lock before.
  */
 export async function moveOutcomesToLastAttempt(
   client: Transaction,
@@ -144,7 +141,7 @@ export async function moveOutcomesToLastAttempt(
 ): Promise<void> {
   const later = attempts.filter(({ attempt }) => attempt > 1);
   if (later.length === 0) return;
-  // One statement, so that outcomes and what is not booked of them are seen as of the same moment.
+  // One statement, so that outcomes and unbooked changes come from the same snapshot.
   await client.query({
     name: 'move-billed-outcomes',
     text: `

@@ -3,7 +3,7 @@ import { type Alongside, type Connection, inTransaction, type Transaction } from
 import { bookEverything } from './book.ts';
 
 export type Closing = {
-  /** `2026-11` */
+  /** A month, such as `2026-11`. */
   readonly period: string;
   readonly timeZone: string;
   readonly beginsAt: Date;
@@ -27,8 +27,8 @@ const columns = `
 `;
 
 /**
- * Freezes a month: what is known of it now is booked in it, and what comes later in the next one, as a correction; as does what
- * was reported of requests whose answer is not known yet. The first month that is closed closes all that was sent before, too.
+ * Closes a month: later changes become corrections in the next month, and so do reports on requests without an
+ * answer. The first closing also closes everything sent earlier.
  */
 export async function closePeriod(
   pool: pg.Pool,
@@ -37,7 +37,7 @@ export async function closePeriod(
   alongside?: Alongside,
 ): Promise<CloseResult> {
   return inTransaction(pool, async (client) => {
-    // Nothing is booked meanwhile, and no other period closed.
+    // From here on no other process books or closes.
     await bookEverything(client);
     const closings = await listClosings(client);
     const before = closings.find((closing) => closing.period === period);
@@ -72,7 +72,7 @@ export async function listClosings(client: Connection): Promise<Closing[]> {
   return rows;
 }
 
-/** The closing that froze all of a time before a local date or time; undefined where some of it is open. */
+/** The closing that covers all time before a local date or time; undefined where part of it is open. */
 export async function findClosingOf(
   client: Transaction,
   until: string,

@@ -6,23 +6,23 @@ import type { Transaction } from '../session.ts';
 const requestsInRange = 4_096;
 
 export type ReconciliationPeriod = {
-  /** Local dates or times of the zone (`2026-11-01T00:00`); null: without an end. */
+  /** Local dates or times (`2026-11-01T00:00`); null: unlimited. */
   readonly from: string | null;
   readonly until: string | null;
   readonly timeZone: string;
 };
 
-/** Whose recipients the invoice is to have; null: all. */
+/** The recipients that the invoice covers; null: all. */
 export type ReconciliationScope = {
   readonly accounts: readonly string[] | null;
-  /** A null among them: without one. */
+  /** A null element: recipients without a SubAccount. */
   readonly subAccounts: readonly (string | null)[] | null;
   readonly channels: readonly Channel[] | null;
 };
 
 /**
- * Compares the staged invoice with the ledger, by MessageID and recipient, into a table of this transaction. Recipients
- * of runs that were purged are not known any more: their lines are unknown, and none of them is missing there.
+ * Compares the staged invoice with the ledger by MessageID and recipient, into a temporary table. Invoice lines of
+ * purged runs count as `unknown`, and no recipient of theirs is missing.
  */
 export async function compareInvoice(
   client: Transaction,
@@ -57,8 +57,8 @@ export async function compareInvoice(
 }
 
 /**
- * Requests that the invoice names, and those whose recipients it should have; the latter are of runs of that time. A request
- * was sent when its last attempt began, as in billing.
+ * Requests that the invoice names, and requests of the period whose recipients it should contain. The send time is
+ * the start of the last attempt, as in billing.
  */
 const wantedRequests = `
   INSERT INTO wanted_requests
@@ -99,7 +99,7 @@ const wantedRequests = `
 const comparison = `
   INSERT INTO reconciled
   WITH recipient AS (
-    -- Range by range; of one of which few are wanted, from the first of them to the last.
+    -- Range by range, from the first wanted request to the last.
     SELECT w.run_id, w.request, c.address, ${comparedWithService('c.address')} AS compared, o.outcome,
            o.price, coalesce(o.units, c.parts, CASE r.channel WHEN 'email' THEN 1 END) AS units
     FROM (

@@ -1,6 +1,5 @@
 import type { Knex } from 'knex';
 
-/** The names in the ledger that billing can be of alone. */
 export const namedDimensions = ['SubAccount', 'Department', 'ChargeCode', 'account', 'campaign'] as const;
 export type NamedDimension = (typeof namedDimensions)[number];
 
@@ -14,10 +13,10 @@ const columns = {
 
 const maxNames = 10_000;
 
-/** Only runs of these accounts count; null for all. */
+/** Accounts whose runs count; null: all. */
 export type AccountScope = readonly string[] | null;
 
-/** Those of the names that nothing in the ledger has. */
+/** Returns the names that do not occur in the ledger. */
 export async function findUnknownNames(
   knex: Knex,
   dimension: NamedDimension,
@@ -51,7 +50,10 @@ export async function listKnownNames(
 
 type NameTable = 'runs' | 'billing_entries' | 'envelopes';
 
-/** What is booked is few rows and stays after a purge; what is not is in the envelopes, of which there may be millions. */
+/**
+ * Booked entries are few and survive a purge. Unbooked names are only in the envelopes, of which there may be
+ * millions.
+ */
 function tablesOf(dimension: NamedDimension): readonly NameTable[] {
   return dimension === 'account' || dimension === 'campaign' ? ['runs'] : ['billing_entries', 'envelopes'];
 }

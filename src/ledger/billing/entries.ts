@@ -4,7 +4,7 @@ import { figureColumns, keyColumns, pendingClauses } from './pending-sums.ts';
 
 const columns = [...keyColumns, 'booked', ...figureColumns].join(', ');
 
-/** SQL of `WITH` clauses, ending with `entry`: all entries of billing, and what is not in them yet. */
+/** SQL of `WITH` clauses that end with `entry`: all entries, booked and pending. */
 export const entryClauses = `
   open_slice AS MATERIALIZED (
     SELECT b.run_id, b.slice

@@ -2,7 +2,7 @@ import { changeSumClauses } from './change-sums.ts';
 import { priceOf } from './price-of.ts';
 import { joinEnvelope, sliceSumClauses } from './slice-sums.ts';
 
-/** The figures of an entry: each is a sum, so entries can be added up in any grouping. */
+/** Figures of an entry. Each is a sum, so entries can be added up in any grouping. */
 export const figureColumns = [
   'requests',
   'recipients',
@@ -20,7 +20,7 @@ export const figureColumns = [
 ] as const;
 export type FigureColumn = (typeof figureColumns)[number];
 
-/** What follows from requests; the others follow from what became of single recipients. */
+/** Figures that follow from requests; the others follow from outcomes. */
 const requestFigures = [
   'requests',
   'recipients',
@@ -33,7 +33,6 @@ const requestFigures = [
 
 export const keyColumns = ['run_id', 'slice', 'sent', 'sub_account', 'department', 'charge_code'] as const;
 
-/** SQL: all figures in their order, those that are not named 0. */
 function selectFigures(named: Partial<Record<FigureColumn, string>>): string {
   return figureColumns.map((column) => `${named[column] ?? '0'} AS ${column}`).join(', ');
 }
@@ -41,15 +40,14 @@ function selectFigures(named: Partial<Record<FigureColumn, string>>): string {
 const keys = keyColumns.join(', ');
 
 /**
- * SQL of `WITH` clauses: what is not in the entries yet, ending with `pending`, which has the columns of an entry but
- * for `booked`. It wants an `open_slice` with the slices to look at and a `change` with what `pendingChanges` says.
+ * SQL of `WITH` clauses that end with `pending`: unbooked sums, with the columns of an entry except `booked`. They
+ * need `open_slice` with the slices to sum, and `change` from `pendingChanges`.
  *
- * A request counts as sent when its last attempt began; one that was never tried, or cancelled, does not count. What a
- * slice comes to is compared with its entries, so it may be in them already, as a whole or as it was earlier.
+ * A request is sent when its last attempt begins; untried and cancelled requests do not count. The sums of a slice
+ * are compared with its entries, so it may be partly booked.
  *
- * What is one row each is looked up by its key (LATERAL with LIMIT or OFFSET), and the rest is joined by FULL JOIN, which
- * Postgres does by hashing or merging: right after a run there are no statistics yet, and a nested loop holds each request
- * of a slice against all the others, at 0.4 ms a request.
+ * Single rows are looked up by key (LATERAL with LIMIT or OFFSET), and the rest uses FULL JOIN, which Postgres hashes
+ * or merges. Right after a run there are no statistics, and a nested loop took 0.4 ms for each request.
  */
 export const pendingClauses = `
   ${sliceSumClauses}, of_tariff AS (
@@ -78,7 +76,7 @@ export const pendingClauses = `
     JOIN runs USING (run_id) ${priceOf('runs', 't.tariff', 't.sent')}
     WHERE t.state = 'accepted'
     UNION ALL
-    -- What is counted only in the reports is estimated by them.
+    -- Fax pages and voice seconds are known from delivery reports only.
     SELECT ${keys}, ${selectFigures({
       delivered: 'd.delivered',
       undelivered: 'd.undelivered',

@@ -1,6 +1,6 @@
 /**
- * SQL: the price of a unit and the tax on it, by a tariff of the run's rates at the time of sending. The period is found as
- * `periodAt` (`campaign/tariffs.ts`) finds it for an estimate; a test holds them equal.
+ * SQL: price and tax of a unit, by a tariff of the run at send time. A test compares it with `periodAt`
+ * (`campaign/tariffs.ts`).
  */
 export const priceOf = (run: string, tariff: string, sent: string): string => `
   LEFT JOIN LATERAL (

@@ -5,7 +5,7 @@ import { streamRows } from '../cursor.ts';
 import { requestReason, type Stored } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
 
-/** What is said of a line of an invoice, or of a recipient that is not in it; in the order of a report. */
+/** Results for invoice lines and for recipients missing from the invoice, in report order. */
 export const reconciliationKinds = [
   'missing here',
   'missing there',
@@ -17,30 +17,29 @@ export const reconciliationKinds = [
 ] as const;
 export type ReconciliationKind = (typeof reconciliationKinds)[number];
 
-/** What the ledger knows of a line, or of a recipient that is not in the invoice. */
 export type LineDetails = {
   readonly firstLine: number | null;
   readonly outcome: DeliveryOutcome | 'cancelled' | null;
-  /** When its request was sent, in the zone of the report: `2026-11-21 10:00`. */
+  /** In the report's zone: `2026-11-21 10:00`. */
   readonly sent: string | null;
-  /** As reported, whatever is compared. */
+  /** The reported price. */
   readonly price: string | null;
   readonly hasUnits: boolean;
   readonly sameUnits: boolean;
-  /** Null where no request has the MessageID. */
+  /** Null: no request has the MessageID. */
   readonly state: RequestState | null;
   readonly reason: RequestReason | null;
-  /** Of its run nothing more is known. */
+  /** Of a purged run the ledger knows no more. */
   readonly purged: boolean;
   readonly hasRecipient: boolean;
-  /** Its request was rejected, and its recipients have other MessageIDs. */
+  /** A rejected request whose recipients were moved to two others, with other MessageIDs. */
   readonly divided: boolean;
 };
 
 export type ReconciliationLine = {
   readonly kind: ReconciliationKind;
   readonly messageId: string;
-  /** As it was sent to; where nothing was sent, as the invoice has it. */
+  /** The address it was sent to, else the invoice's. */
   readonly recipient: string;
   readonly run: string | null;
   readonly request: number | null;
@@ -52,9 +51,9 @@ export type ReconciliationLine = {
   readonly invoicedUnits: string | null;
   readonly units: string | null;
   readonly invoicedPrice: string | null;
-  /** Of what is compared: null where nothing here is what the line is for. */
+  /** The compared price; null where nothing matches the line. */
   readonly price: string | null;
-  /** invoicedPrice - price, either nothing where it is null. */
+  /** invoicedPrice - price, with null as 0. */
   readonly difference: string;
   readonly details: LineDetails;
 };

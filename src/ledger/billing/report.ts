@@ -14,17 +14,20 @@ export const filterDimensions = [
   'run',
 ] as const;
 
-/** What billing can be reported by. `day` and `month` are local dates: `2026-11-30`, `2026-11`. */
+/** `day` and `month` are local dates: `2026-11-30`, `2026-11`. */
 export const billingDimensions = [...filterDimensions, 'day', 'month'] as const;
 export type BillingDimension = (typeof billingDimensions)[number];
 
 export type BillingQuery = {
   readonly by: readonly BillingDimension[];
-  /** Dates (`2026-11-01`) or times (`2026-11-01T12:00`) of the zone; what was sent from the first until before the second. */
+  /**
+   * Local dates (`2026-11-01`) or times (`2026-11-01T12:00`): selects what was sent at `from` or later and before
+   * `until`.
+   */
   readonly from: string | null;
   readonly until: string | null;
   readonly timeZone: string;
-  /** Values of dimensions that are reported alone; null: without one. */
+  /** Selects values of dimensions; null: no value. */
   readonly filter: BillingFilter;
 };
 
@@ -33,42 +36,42 @@ export type BillingFilter = {
 };
 
 /**
- * Figures of a line. Money and units are exact decimals, as text. recipients = accepted + failed + unknown; those that
- * were left out of their request are in no figure, nor is a request that was never tried, or cancelled.
+ * Money and units are exact decimal text. recipients = accepted + failed + unknown, without suppressed recipients and
+ * without untried or cancelled requests.
  */
 export type BillingFigures = {
   readonly requests: number;
   readonly recipients: number;
-  /** Recipients the service took, delivered or not. */
+  /** Delivered or not. */
   readonly accepted: number;
   readonly failed: number;
-  /** Recipients of requests of which it is not known whether the service took them: sending, in doubt or abandoned. */
+  /** Recipients of requests that are sending, in doubt or abandoned. */
   readonly unknown: number;
   readonly delivered: number;
   readonly undelivered: number;
-  /** accepted - delivered - undelivered: what their reports will say, and cost, is still to come. */
+  /** accepted - delivered - undelivered. */
   readonly notYetReported: number;
-  /** By the delivery reports; e-mails are the accepted ones. */
+  /** From delivery reports; `emails` are accepted recipients. */
   readonly smsParts: string;
   readonly faxPages: string;
   readonly voiceSeconds: string;
   readonly emails: string;
   readonly expectedSmsParts: string;
   readonly price: string;
-  /** By the rate card the run was planned with: of what was expected, or where that is not known before, of what was reported. */
+  /** By the run's rate card: of expected units, or reported ones where none can be expected. */
   readonly estimated: string;
   readonly estimatedTax: string;
   readonly difference: string;
-  /** Accepted recipients the rate card has no price for. */
+  /** Accepted recipients without a price in the rate card. */
   readonly unrated: number;
 };
 
 export type BillingLine = BillingFigures & {
-  /** The values of the dimensions, in the order they were asked for; null: it has none. */
+  /** In the order of the query's dimensions; null: no value. */
   readonly values: readonly (string | null)[];
-  /** Of the rate card; amounts of several are never added up. */
+  /** Amounts in different currencies are never added. */
   readonly currency: string | null;
-  /** The month of sending, where that was closed when this came. */
+  /** The month of sending, where it was closed before this change. */
   readonly correctionOf: string | null;
 };
 
@@ -82,7 +85,7 @@ export type BillingReport = {
   readonly totals: readonly BillingTotal[];
 };
 
-/** SQL of each dimension, of `line`, with the zone as $1. */
+/** SQL of each dimension of `line`; $1 is the time zone. */
 const dimensionColumns: Readonly<Record<BillingDimension, string>> = {
   SubAccount: 'line.sub_account',
   Department: 'line.department',
@@ -129,13 +132,13 @@ type DbLine = BillingFigures & {
   readonly corrections: boolean;
 };
 
-/** All of it is from one snapshot, and includes whatever was committed before. Returns the totals. */
+/** Reads one snapshot. Returns the totals. */
 export async function* streamBilling(
   client: Transaction,
   query: BillingQuery,
 ): AsyncGenerator<readonly BillingLine[], readonly BillingTotal[], undefined> {
   const totals: BillingTotal[] = [];
-  // Entries of a month are added up in memory, and not sorted on the disk.
+  // Sums in memory instead of sorting on disk.
   await client.query("SET LOCAL work_mem = '64MB'");
   for await (const rows of streamRows<DbLine>(client, 'billing', buildStatement(query), 1_000)) {
     const lines: BillingLine[] = [];
@@ -151,7 +154,7 @@ export async function* streamBilling(
   return totals;
 }
 
-/** For reports that are known to be small. */
+/** For reports known to be small. */
 export async function reportBilling(client: Transaction, query: BillingQuery): Promise<BillingReport> {
   const lines: BillingLine[] = [];
   const batches = streamBilling(client, query);
@@ -192,7 +195,6 @@ function buildStatement({ by, from, until, timeZone, filter }: BillingQuery) {
       WHERE ($2::text IS NULL OR booked >= $2::timestamp AT TIME ZONE $1)
         AND ($3::text IS NULL OR booked < $3::timestamp AT TIME ZONE $1)
     ), line AS (
-      -- Few of many, before anything is sorted.
       SELECT ${[...dimensions, 'channel', 'currency', 'correction_of', ...sums].join(', ')}
       FROM booked_line line
       WHERE true ${conditions.join(' ')}

@@ -1,16 +1,15 @@
-/** SQL: the quarter of an hour of an attempt; every zone's days begin with one. */
+/** SQL: a quarter of an hour. In every time zone a day begins with one. */
 export const quarterOf = (attempt: string): string => `date_bin('15 minutes', ${attempt}, 'epoch')`;
 
-/** SQL: when an attempt began that is noted as so many milliseconds after another time. */
 export const timeAfter = (base: string, milliseconds: string): string =>
   `${base} + (${milliseconds}) * interval '1 millisecond'`;
 
-/** SQL to join: what is noted of the ordinary requests of a slice, an element for each. */
+/** SQL to join: outcomes of a slice's ordinary requests, one array element each. */
 export const joinSliceOutcomes = (slice: string): string => `LEFT JOIN LATERAL outcomes_of_slice(
       ${slice}.run_id, ${slice}.slice, ${slice}.first_request, ${slice}.claimed_to
     ) o ON true`;
 
-/** SQL to join: the envelope of a row, looked up for each. */
+/** SQL to join: the envelope of a row, by key. */
 export const joinEnvelope = (row: string): string => `CROSS JOIN LATERAL (
       SELECT sub_account, department, charge_code
       FROM envelopes
@@ -19,11 +18,11 @@ export const joinEnvelope = (row: string): string => `CROSS JOIN LATERAL (
     ) e`;
 
 /**
- * SQL of a `WITH` clause: what the requests without a row come to, by block of contents. Nearly every block has one envelope,
- * and its requests were accepted in one quarter of an hour: it is one addition. Of the others each recipient is looked at.
+ * SQL of a `WITH` clause: sums of requests without rows, by block of contents. Nearly every block has one envelope
+ * and was accepted within a quarter of an hour: one addition. In other blocks it reads each recipient.
  *
- * What a request without a row is, and when it was sent, is said here as in `ordinary_requests_between`. That gives a row for
- * each request, and took six times as long for the blocks that are not one; `billing.test.ts` holds both equal.
+ * State and send time follow the rules of `ordinary_requests_between`, and `billing.test.ts` compares both. That
+ * function takes six times as long, because it returns a row for each request.
  */
 const ordinaryRequestsClause = `
   ordinary AS (
@@ -38,7 +37,6 @@ const ordinaryRequestsClause = `
     CROSS JOIN LATERAL (
       SELECT s.finished_ms[c.first_request - s.first_request + 1 : c.last_request - s.first_request + 1] AS finished_ms,
              s.took_ms[c.first_request - s.first_request + 1 : c.last_request - s.first_request + 1] AS took_ms,
-             -- Those that have rows.
              CASE
                WHEN s.has_rows THEN ARRAY(
                  SELECT request - c.first_request
@@ -123,7 +121,7 @@ const requestsWithRowClauses = `
     ) p
   )`;
 
-/** SQL of `WITH` clauses: what the requests of each `open_slice` come to, ending with `counted`. */
+/** SQL of `WITH` clauses that end with `counted`: sums of the requests of each `open_slice`. */
 export const sliceSumClauses = `
   slice AS MATERIALIZED (
     SELECT s.run_id, s.slice, s.first_request, s.last_request, s.claimed_to, s.claimed_at, o.*,

@@ -5,7 +5,7 @@ import { copyValue } from '../copy.ts';
 import { parseMessageId } from '../message-id.ts';
 import type { Transaction } from '../session.ts';
 
-/** A line of an invoice. `address` is as it is compared: in small letters, without a plus sign. */
+/** `address` is in lower case without a plus sign. */
 export type StagedInvoiceLine = {
   readonly line: number;
   readonly messageId: string;
@@ -18,7 +18,7 @@ export type StagedInvoiceLine = {
   readonly price: string | null;
 };
 
-/** Copies an invoice, with what its MessageIDs say, into a table of this transaction; memory does not grow with it. */
+/** Copies an invoice, with run and request from its MessageIDs, to a temporary table, in constant memory. */
 export async function stageInvoice(
   client: Transaction,
   batches: AsyncIterable<readonly StagedInvoiceLine[]>,

@@ -9,24 +9,23 @@ import { dequeueReports, type QueuedReport } from './queue.ts';
 import type { ParsedQueuedReport, RawReport, ReportContent } from './report-content.ts';
 import { type FailedReport, storeFailed } from './store-failed.ts';
 
-/** Bodies that are read without a pause (bytes): half a millisecond's work where they are ordinary. */
+/** Bytes of bodies: about half a millisecond of parsing. */
 const bytesBetweenPauses = 16 * 1024;
 
-/** What a batch is applied with beside the ledger. */
 export type ApplyOptions = {
-  /** By which accounts' messages a report may be about, and whose suppressions opt-outs are. */
+  /** Accounts that share a webhook or suppressions. */
   readonly sharing?: AccountSharing;
-  /** Called once the batch is committed, for each of its reports that could not be applied. */
+  /** Called after the commit, for each report that could not be applied. */
   readonly onFailed?: (failed: FailedReport) => void;
 };
 
 /**
- * Takes a batch of reports from the inbox, has them read, and applies them, in one transaction. Safe with several
- * appliers at once, again after a crash, and in any order. A report that the ledger refuses is marked `failed`, and holds
- * up no other.
+ * Dequeues a batch of delivery reports, parses and applies them, in one transaction. Safe with several appliers at
+ * once, after a crash, and in any order. A report that the ledger refuses is marked `failed` and does not block
+ * others.
  *
- * @param parse pure: what the bytes of a report say
- * @returns how many were taken; 0 when nothing is due
+ * @param parse pure function of the bytes
+ * @returns the number of dequeued reports; 0: none is due
  */
 export async function applyReports(
   pool: pg.Pool,
@@ -64,12 +63,12 @@ async function parseAll(
     try {
       readings.push({ ...report, ...parse(report) });
     } catch (error) {
-      // It is made not to throw; where it does all the same, it would for this report each time.
+      // A parser bug: it would throw for this report every time.
       unread.push({ ...report, code: error instanceof Error ? error.name : 'unknown' });
     }
     sincePause += report.body.byteLength;
     if (sincePause < bytesBetweenPauses) continue;
-    // Callers of the same process wait for their answers.
+    // Lets the process answer its callers.
     await setImmediate();
     sincePause = 0;
   }
@@ -77,9 +76,9 @@ async function parseAll(
 }
 
 /**
- * Applies them together; where the ledger refuses that, each half by itself, until the one that it minds is alone.
+ * Applies reports together. Where the ledger refuses them, applies each half by itself, down to single reports.
  *
- * @returns those that it refuses
+ * @returns the refused reports
  */
 async function applyOrBisect(
   client: Transaction,

@@ -8,13 +8,11 @@ import { defaultUnits, isPriceOutlier, tariffClause } from './price-outliers.ts'
 import type { ParsedQueuedReport, ParsedReport } from './report-content.ts';
 
 /**
- * Works the reports of a batch that are ordinary into the ledger, in one statement: each says first how it ended for a
- * recipient of its own account, at an address that the request has, under a MessageID of a request that was accepted.
- * What it says is in the outcome that it decides, and nothing else is written of it.
+ * Applies the ordinary reports of a batch in one statement. A report is ordinary if it is the first final one of its
+ * recipient, for the account of the run, with the MessageID of an accepted request and an address in it. Its outcome
+ * row is all that is written. Reports that are not ordinary, or not any more by then, stay unapplied.
  *
- * What cannot be seen to be ordinary, or is another's by the time it is written, is left as it is.
- *
- * @returns the readings that are left
+ * @returns the unapplied reports
  */
 export async function applyOrdinary(
   client: Transaction,
@@ -27,7 +25,7 @@ export async function applyOrdinary(
     return request ? [{ ...reading, ...request }] : [];
   });
   if (candidates.length === 0) return reports;
-  // Not a prepared statement: a plan from when the tables were small would read all of them for every batch.
+  // Not prepared: a plan made for small tables would read whole tables for every batch.
   const { rows } = await client.query<{ report: string }>(statement, [
     JSON.stringify(defaultUnits),
     ...reportColumns.values(candidates).map(toArrayParameter),
@@ -73,14 +71,14 @@ const statement = `
       LIMIT 1
     ) c
     CROSS JOIN LATERAL (
-      -- Where its recipients begin: those of a request with one are found at once.
+      -- The first recipient of the request; a request with one recipient is found at once.
       SELECT coalesce(
                array_position(c.request_offsets, CAST(least(r.request - c.first_request, 32767) AS smallint)), 1
              ) AS first
       OFFSET 0
     ) q
     CROSS JOIN LATERAL (
-      -- Services leave out the plus sign.
+      -- Services omit the plus sign.
       SELECT coalesce(array_position(c.addresses, r.address, q.first),
                       array_position(c.addresses, '+' || r.address, q.first)) AS index
       OFFSET 0
@@ -88,7 +86,7 @@ const statement = `
     JOIN ${acceptanceOf('r.run_id', 'r.request')} a ON a.accepted
     WHERE c.first_request + c.request_offsets[p.index] = r.request
   ), ${tariffClause('matched')}, written AS (
-    -- In the order of the key, so that two that write the same recipients wait for each other, not crosswise.
+    -- In key order, to avoid deadlocks.
     INSERT INTO recipient_outcomes
       (run_id, request, position, outcome, result, units, price, reported_at, report_id, status, job_number, sent_at)
     SELECT m.run_id, m.request, m.position, m.outcome, m.result, m.units, m.price, m.received_at, m.report_id, m.status,
@@ -102,7 +100,7 @@ const statement = `
   ), recorded AS (${recordFirstOutcomes(`
       SELECT *
       FROM (
-        -- A FULL JOIN is done by hashing: planned for one row, it would hold each of a batch against all the others.
+        -- Postgres hashes a FULL JOIN; planned for one row, another join would be a nested loop.
         SELECT w.run_id, w.request, m.slice, m.envelope, m.tariff, w.outcome, w.units, w.price
         FROM written w
         FULL JOIN matched m USING (report_id)

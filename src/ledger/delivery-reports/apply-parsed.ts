@@ -14,16 +14,16 @@ import { storeDeliveries } from './store-deliveries.ts';
 import { storeReplies, storeUnreadable } from './store-replies.ts';
 
 /**
- * Works readings of reports into the ledger, within the caller's transaction: keeps what each says, decides what became of
- * their recipients, settles what they prove, and suppresses addresses that have opted out. What is read again replaces its
- * earlier reading. A report for a recipient that was left out of its request is about a message that was never sent: it
- * matches no recipient and proves nothing.
+ * Applies parsed reports in the caller's transaction: stores them, decides the outcomes of their recipients, settles
+ * requests that they prove, and suppresses addresses that opted out. A report that is read again replaces its earlier
+ * content. A report for a recipient that was suppressed in its request matches nothing and proves nothing: that
+ * message was never sent.
  *
- * Ordinary reports lock outcomes first, the others after them, each in the order of the key. So two appliers can wait
- * crosswise where reports of the same recipients are ordinary to one and not to the other; Postgres then ends one of them,
- * whose batch is applied again.
+ * Ordinary reports lock outcomes first, the others after them, each in key order. Two appliers can deadlock where
+ * reports of the same recipients are ordinary for one of them only; then Postgres aborts one, whose batch is applied
+ * again.
  *
- * @param batch in the order of their arrival
+ * @param batch in order of arrival
  */
 export async function applyParsedReports(
   client: Transaction,

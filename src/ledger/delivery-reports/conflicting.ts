@@ -3,10 +3,10 @@ import type { Connection } from '../session.ts';
 
 export type ConflictingReport = {
   readonly messageId: string | null;
-  /** Null where it was erased. */
+  /** Null: erased. */
   readonly address: string | null;
   readonly receivedAt: Date;
-  /** What it says, in our words and in the service's. */
+  /** `result` is in the service's words. */
   readonly outcome: DeliveryOutcome;
   readonly result: string | null;
   readonly decided: DeliveryOutcome | null;
@@ -14,7 +14,7 @@ export type ConflictingReport = {
   readonly decidedAt: Date | null;
 };
 
-/** In the order they came. */
+/** In order of arrival. */
 export async function listConflicting(
   client: Connection,
   run: string,

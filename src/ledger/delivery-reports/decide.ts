@@ -13,15 +13,14 @@ import type { ParsedReport } from './report-content.ts';
 type FinalReport = { readonly reading: ParsedReport<'delivery'>; readonly recipient: MatchedRecipient };
 
 /**
- * Decides what became of the recipients of these reports: what the first final report says that arrived, whatever the order
- * in which reports are applied, and by how many appliers. A later one that says the same may add a price or units that the
- * first did not have; one that says something else is `conflicting`. Where no final report is left, nothing is known.
+ * Decides the outcomes of the recipients of these reports: the first final report to arrive wins, whatever the order
+ * and number of appliers. A later report with the same outcome may add a price or units; one with another outcome is
+ * `conflicting`. Without a final report the outcome is deleted.
  *
- * The reports have to be kept already: who decides about a recipient holds its outcome, and then sees every report of it
- * that was kept before by others.
+ * The reports must be stored already: an applier locks the outcome, then sees all reports that others stored before.
  *
- * @param deliveries in the order of their arrival
- * @param before recipients that reports of the same batch were about when they were read before; locked
+ * @param deliveries in order of arrival
+ * @param before recipients of earlier readings of these reports; locked
  */
 export async function decideOutcomes(
   client: Transaction,
@@ -47,12 +46,12 @@ export async function decideOutcomes(
   );
 }
 
-/** The recipients that these reports were about when they were read before; of a run that was purged none is known. */
+/** Returns recipients that an earlier reading of these reports was about, except those of purged runs. */
 export async function listEarlierRecipients(
   client: Transaction,
   reports: readonly string[],
 ): Promise<RecipientKey[]> {
-  // Not a prepared statement: a plan from when the tables were small would read all of them for every batch.
+  // Not prepared: a plan made for small tables would read whole tables for every batch.
   const { rows } = await client.query<RecipientKey>(
     `
     SELECT DISTINCT k.run_id AS run, k.request, k.position
@@ -78,8 +77,8 @@ const firstOutcomes = batchOf<FinalReport>({
 });
 
 /**
- * Writes the outcomes of recipients that have none; in the order of the key, so that two that write the same recipients
- * wait for each other, not crosswise. An outcome that is there is locked and stays.
+ * Inserts outcomes of recipients that have none, in key order to avoid deadlocks. An existing outcome is locked and
+ * stays.
  *
  * @returns keys of the recipients that had none
  */
@@ -97,7 +96,7 @@ async function insertFirstOutcomes(
       SELECT *
       FROM ${firstOutcomes.table('d')}
       ORDER BY run_id, request, position
-      -- Locks the row, and writes nothing.
+      -- Locks the row without changing it.
       ON CONFLICT (run_id, request, position) DO UPDATE SET report_id = o.report_id WHERE false
       RETURNING *
     ), recorded AS (${recordOutcomeChanges('SELECT 1 AS sign, * FROM decided')}
@@ -110,9 +109,8 @@ async function insertFirstOutcomes(
 }
 
 /**
- * Locks the outcomes of these recipients, as far as there are any, in the order of the key. To be done before reports that
- * were read before are kept anew: who decides about a recipient marks all its reports, and two of them would wait for each
- * other crosswise, one for the report and one for the outcome.
+ * Locks existing outcomes in key order. Must come before reports that were read earlier are stored again: an applier
+ * that decides an outcome also updates its reports, so two appliers would deadlock.
  */
 export async function lockOutcomes(client: Transaction, recipients: readonly RecipientKey[]): Promise<void> {
   if (recipients.length === 0) return;
@@ -128,10 +126,10 @@ export async function lockOutcomes(client: Transaction, recipients: readonly Rec
   );
 }
 
-/** Final reports of a recipient that are looked at, from the first; a caller may send any number. */
+/** Limits the final reports that are read for a recipient: the service may send any number. */
 const maxReports = 100;
 
-/** Decides anew by all reports of these recipients, and marks what that makes of each. */
+/** Decides outcomes from all reports of these recipients, and updates the states of those reports. */
 async function redecideOutcomes(
   client: Transaction,
   recipients: readonly RecipientKey[],

@@ -8,13 +8,12 @@ export type ListedReport = {
   readonly account: string;
   readonly receivedAt: Date;
   readonly state: DeliveryReportState;
-  /** Of one that cannot be read, or not all of it: why. */
+  /** Why it could not be read, or not in full. */
   readonly why: string | null;
   readonly messageId: string | null;
-  /** The service's own number for the message. */
   readonly jobNumber: string | null;
   readonly address: string | null;
-  /** The service's words. */
+  /** In the service's words. */
   readonly status: string | null;
   readonly result: string | null;
   readonly outcome: DeliveryOutcome | 'pending' | null;
@@ -28,22 +27,22 @@ export type ListedReport = {
 
 export type ReportFilter = {
   readonly states: readonly DeliveryReportState[];
-  /** Whether those too, in whatever state, of which something could not be read. */
+  /** Also selects reports in any state that could not be read in full. */
   readonly partlyRead?: boolean;
   readonly run?: string | undefined;
   readonly account?: string | undefined;
-  /** With or without its plus sign. */
+  /** With or without a plus sign. */
   readonly address?: string | undefined;
 };
 
-/** SQL for the columns of a `ListedReport`, of `reports k`. */
+/** SQL columns of a `ListedReport`, from `reports k`. */
 export const reportColumns = `
   k.report_id::text AS report, k.account, k.received_at AS "receivedAt", k.state, k.detail AS why,
   k.message_id AS "messageId", k.job_number AS "jobNumber", k.address, k.status, k.result, k.outcome, k.text, k.units::text AS units,
   k.price::text AS price, k.run_id AS run
 `;
 
-/** In the order they came. @returns how many there were */
+/** In order of arrival. @returns their number */
 export async function listReports(
   pool: pg.Pool,
   { states, partlyRead = false, run, account, address }: ReportFilter,
@@ -75,7 +74,7 @@ export async function listReports(
   );
 }
 
-/** Reports and replies of an address that are of no message that is known. */
+/** Reports and replies of an address that belong to no known request. */
 export async function countUnmatchedReports(pool: pg.Pool, address: string): Promise<number> {
   const { rows } = await pool.query<{ reports: number }>(
     'SELECT count(*)::integer AS reports FROM unusual_reports WHERE address = ANY ($1::text[]) AND run_id IS NULL',
@@ -84,7 +83,7 @@ export async function countUnmatchedReports(pool: pg.Pool, address: string): Pro
   return rows[0]?.reports ?? 0;
 }
 
-/** Services leave the plus sign out. */
+/** Services omit the plus sign. */
 function addressVariants(address: string): string[] {
   const number = address.replace(/^\+/, '');
   return [address, number, `+${number}`];

@@ -13,7 +13,7 @@ import {
   sharedColumns,
 } from './matched-recipient.ts';
 
-/** Requests that were given the same number, in so many years. */
+/** Requests that share a job number; a service may reuse numbers after years. */
 const maxRequestsPerNumber = 100;
 
 const subjects = batchOf<ReportSubject & { readonly request: RequestKey | undefined }>({
@@ -27,14 +27,13 @@ const subjects = batchOf<ReportSubject & { readonly request: RequestKey | undefi
 });
 
 /**
- * Finds the recipients of reports that are not where their MessageID says, or that have no MessageID of ours, among the
- * same messages:
+ * Finds recipients of reports without a matching MessageID:
  *
- * - by the service's own number (`jobs`), which the report may also give as its MessageID. It counts within its account.
- *   Of several requests that were given this number, it is the last one that was answered before the report came.
- * - in the parts of a request that was divided. The report is about the whole one, so it proves nothing of the part.
+ * - by the service's job number, which may also stand in place of the MessageID. Job numbers count within an account.
+ *   Of several requests, the report belongs to the last one answered before it arrived.
+ * - in the parts of a divided request. The report is about the whole, so it proves nothing about the part.
  *
- * @returns by the index of the report in the list
+ * @returns by the index of the report
  */
 export async function findByJobNumberOrPart(
   client: Transaction,
@@ -43,8 +42,8 @@ export async function findByJobNumberOrPart(
   webhooks: readonly AccountShare[],
 ): Promise<ReadonlyMap<number, MatchedRecipient>> {
   const named = reports.map((report) => ({ ...report, request: findNamedRequest(report, requests) }));
-  // Each step looks by a key, one report after the other: without the limits a plan that knows nothing of a run that was
-  // just sent joins all of its requests, which takes half a minute where this takes 20 ms.
+  // Each step looks up one key for one report. Without the limits, a plan without statistics joins all requests of a
+  // run: half a minute instead of 20 ms.
   const { rows } = await client.query<MatchedRecipient & { readonly index: number }>(
     `
     WITH RECURSIVE report AS MATERIALIZED (

@@ -14,11 +14,11 @@ import {
 } from './matched-recipient.ts';
 
 /**
- * Finds the recipients of reports by the request that their MessageID names and address, among messages of the account that the report came for (and of
- * those with the same webhook); none that was left out of its request. Addresses are the same characters nearly always, else capitals and a plus sign may differ. A
- * recipient that is not found so is looked for by job number, and in what the request was divided into.
+ * Finds recipients of reports by MessageID and address, among messages of the report's account and of accounts with
+ * the same webhook. Suppressed recipients never match. Addresses may differ in case and plus sign. The rest are
+ * looked up by job number, and in the parts of divided requests.
  *
- * @returns by the index of the report in the list
+ * @returns by the index of the report
  */
 export async function findRecipients(
   client: Transaction,
@@ -61,7 +61,7 @@ async function findByRequest(
     return request ? [{ ...report, ...request, index }] : [];
   });
   if (named.length === 0) return new Map();
-  // Not a prepared statement: a plan from when the tables were small would read all of them for every batch.
+  // Not prepared: a plan made for small tables would read whole tables for every batch.
   const { rows } = await client.query<Omit<MatchedRecipient, 'isProof'> & { readonly index: number }>(
     `
     SELECT f.index, f.run_id AS run, f.request, f.position, f.state
@@ -74,7 +74,7 @@ async function findByRequest(
       JOIN runs u ON u.run_id = r.run_id AND ${mayConcern('u.account', 'r.account', '$1', '$2')}
       CROSS JOIN LATERAL position_of(r.run_id, r.request, r.address) p
       CROSS JOIN ${acceptanceOf('r.run_id', 'r.request')} a
-      OFFSET 0 -- so that the position is looked for once, not wherever it is used
+      OFFSET 0 -- computes the position once
     ) f
     LEFT JOIN LATERAL (
       SELECT outcome

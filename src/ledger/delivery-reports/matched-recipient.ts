@@ -8,15 +8,15 @@ export type RecipientKey = RequestKey & { readonly position: number };
 
 export type MatchedRecipient = RecipientKey & {
   readonly state: RequestState;
-  /** Whether the report is about this very request, so that it proves that the service has it. */
+  /** Whether the report is about this very request, and so proves that the service accepted it. */
   readonly isProof: boolean;
 };
 
-/** By what a report says which message and recipient it is about. */
+/** What a report says about its message and recipient. */
 export type ReportSubject = Pick<RawReport, 'account' | 'receivedAt'> &
   Pick<Delivery, 'messageId' | 'jobNumber' | 'address'>;
 
-/** The requests that reports name, by their MessageIDs; of whatever account. */
+/** Requests by the MessageIDs that reports name, of any account. */
 export type NamedRequests = ReadonlyMap<string, RequestKey>;
 
 export function findNamedRequest(
@@ -27,10 +27,9 @@ export function findNamedRequest(
 }
 
 /**
- * SQL: whether a report that came for an account may be about a message of a run's account: the same one, or one whose
- * reports come to the same webhook.
+ * SQL: whether a report for one account may concern a message of another: they are the same, or share a webhook.
  *
- * @param accounts SQL of the parameter that has the accounts of the latter kind, text[]; `of` those whose webhook it is
+ * @param accounts SQL parameter (text[]) of accounts that share a webhook; `of` of the accounts that own it
  */
 export function mayConcern(ofRun: string, ofReport: string, accounts: string, of: string): string {
   return `(${ofRun} = ${ofReport} OR (${ofRun}, ${ofReport}) IN (SELECT * FROM unnest(${accounts}::text[], ${of}::text[])))`;

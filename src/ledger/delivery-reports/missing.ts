@@ -3,13 +3,13 @@ import { readPages, streamRows } from '../cursor.ts';
 import { everyRequest, recipientsOf } from '../request-rows.ts';
 import type { Transaction } from '../session.ts';
 
-/** A recipient that the service has taken, and of which no report says how it ended. */
+/** An accepted recipient without a final delivery report. */
 export type MissingReport = {
   readonly run: string;
   readonly messageId: string;
   readonly address: string;
   readonly acceptedAt: Date;
-  /** What the last report says, such as `Pending`; null where none has come. */
+  /** Of the last report, such as `Pending`; null: no report. */
   readonly lastStatus: string | null;
 };
 
@@ -19,7 +19,7 @@ export type MissingFilter = {
   readonly until: Date;
 };
 
-/** Those whose requests were accepted longest ago first. */
+/** Oldest acceptance first. */
 export function streamMissing(
   client: Transaction,
   { run, accounts, until }: MissingFilter,
@@ -52,7 +52,7 @@ export function streamMissing(
   );
 }
 
-/** @returns how many there were */
+/** @returns their number */
 export async function listMissing(
   pool: pg.Pool,
   filter: MissingFilter,

@@ -8,9 +8,9 @@ import { sharedColumns } from './matched-recipient.ts';
 export type OptOut = {
   readonly report: string;
   readonly source: 'reply' | 'report';
-  /** What the recipient or the service said. */
+  /** In the words of the recipient or the service. */
   readonly reason: string;
-  /** Of a message that answers none of ours; empty for all. */
+  /** Of a message that matches none of ours; empty: all. */
   readonly subAccount: string;
 };
 
@@ -22,12 +22,12 @@ const optOutColumns = batchOf<OptOut>({
 });
 
 /**
- * Suppresses recipients who have opted out, in the channel and for the account and SubAccount of the message that is
- * answered; of a reply to nothing that is known, in SMS, for the account that the reply came for and the SubAccount that the
- * service names, or all of its SubAccounts. One that is suppressed already stays as it is, and one that a person has taken
- * away since the report came stays away.
+ * Suppresses recipients who opted out, in the channel, account and SubAccount of the message that they answer. A
+ * reply that matches no message counts for SMS, the account that received it and the SubAccount that the service
+ * names, or all. Existing suppressions stay. A suppression that an operator removed after the report arrived is not
+ * added again.
  *
- * @param shared accounts that go by the suppressions of another
+ * @param shared accounts that use the suppressions of another
  */
 export async function suppressOptOuts(
   client: Transaction,
@@ -40,7 +40,7 @@ export async function suppressOptOuts(
     `
     WITH opted_out AS (
       SELECT o.report_id, k.received_at, coalesce(r.channel, 'sms') AS channel,
-             -- As recipients' addresses are, however the service writes a number.
+             -- Written like addresses of recipients.
              ${comparedAddress(`coalesce(c.address, regexp_replace(k.address, '^[1-9][0-9]{6,14}$', '+\\&'))`)}
                AS address,
              coalesce(w.of, r.account, k.account) AS account,

@@ -1,18 +1,15 @@
 import type { Transaction } from '../session.ts';
 import { type RecipientKey, recipientKeys } from './matched-recipient.ts';
 
-/*
- * Gives ordinary reports rows of their own, from which on these say what became of them. What they decided is not changed
- * by it.
- */
+/* Give ordinary reports rows of their own, which then hold their states. Outcomes stay as they are. */
 
 const columns = `report_id, account, received_at, state, message_id, address, status, result, outcome, sent_at, units, price,
   run_id, request, position, job_number`;
 
-/** Those of these reports that were ordinary when they were read before. */
+/** Adds rows of those reports that were ordinary when they were read before. */
 export async function addRowsOfReports(client: Transaction, reports: readonly string[]): Promise<void> {
   if (reports.length === 0) return;
-  // First, as for those who decide about their recipients: two of them would wait for each other crosswise.
+  // Locks outcomes first, like `decideOutcomes`, to avoid deadlocks.
   await client.query(
     `SELECT
      FROM recipient_outcomes
@@ -32,8 +29,8 @@ export async function addRowsOfReports(client: Transaction, reports: readonly st
 }
 
 /**
- * Those that decided what became of these recipients, whose outcomes the caller has locked. Each is looked up by its key
- * (OFFSET 0): joined with all of them at once, the view is made of every report of the ledger.
+ * Adds rows of the reports that decided these outcomes, which the caller has locked. OFFSET 0 looks up each by key:
+ * in a join, the view would list every report of the ledger.
  */
 export async function addRowsOfDecidingReports(
   client: Transaction,

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { everyRequest } from '../request-rows.ts';
 
-/** A request that the service has taken, and of some of whose recipients no final report has come. */
+/** An accepted request with recipients that lack a final report. */
 export type PollableRequest = {
   readonly run: string;
   readonly request: number;
@@ -17,7 +17,7 @@ export type PollFilter = {
   readonly notPolledSince: Date;
 };
 
-/** Those that were never asked about first, then those that wait longest. */
+/** Requests that were never polled come first, then those polled longest ago. */
 export async function listPollable(
   pool: pg.Pool,
   { account, run, acceptedFrom, acceptedUntil, notPolledSince }: PollFilter,
@@ -39,7 +39,7 @@ export async function listPollable(
     JOIN LATERAL requests_between(runs.run_id, ${everyRequest}) q USING (run_id)
     LEFT JOIN polls p USING (run_id, request)
     WHERE runs.account = $1 AND ($2::text IS NULL OR runs.run_id = $2) AND runs.purged_at IS NULL
-      -- The requests of a run that ended before were accepted before.
+      -- A finished run accepted no request later.
       AND coalesce(runs.finished_at, 'infinity') >= $3
       AND q.state = 'accepted' AND q.updated_at BETWEEN $3 AND $4
       AND (p.polled_at IS NULL OR p.polled_at <= $5)

@@ -5,10 +5,10 @@ import type { Transaction } from '../session.ts';
 import type { MatchedRecipient, RecipientKey } from './matched-recipient.ts';
 import type { ParsedReport } from './report-content.ts';
 
-/** A price that is so many times what the rate card says, or so small a part of it, is looked at by a person. */
+/** An operator has to check a price that differs from the rate card by this factor. */
 const outlierFactor = 10;
 
-/** Units of a report that says none; a call has a minute. */
+/** Units of a report without units; a call counts as a minute. */
 export const defaultUnits: Readonly<Record<Channel, number>> = {
   email: 1,
   sms: 1,
@@ -18,8 +18,7 @@ export const defaultUnits: Readonly<Record<Channel, number>> = {
 };
 
 /**
- * SQL of a `WITH` clause `tariff`: what the rate cards of their runs say of those that have a price. Each tariff is looked
- * up once, not for each recipient.
+ * SQL of a `WITH` clause `tariff`: rates of the tariffs in `priced`, each looked up once.
  *
  * @param priced has run_id, tariff, received_at and price
  */
@@ -35,10 +34,10 @@ export function tariffClause(priced: string): string {
 }
 
 /**
- * SQL: whether the price of a row is far from what it is expected to be; a price of nothing is not.
+ * SQL: whether the price of a row is far from the expected one. A price of 0 is not.
  *
  * @param row has units, price and channel
- * @param units the parameter with `defaultUnits` as JSON
+ * @param units parameter with `defaultUnits` as JSON
  */
 export function isPriceOutlier(rate: string, row: string, units: string): string {
   const expected = expectedPrice(rate, row, units);
@@ -49,7 +48,7 @@ function expectedPrice(rate: string, row: string, units: string): string {
   return `${rate} * greatest(coalesce(${row}.units, CAST(${units}::jsonb ->> ${row}.channel AS numeric)), 1)`;
 }
 
-/** A price that is far from the rate card of its run. Exact decimals. */
+/** Exact decimals. */
 export type PriceOutlier = { readonly price: string; readonly expected: string };
 
 type PricedReport = RecipientKey &
@@ -66,8 +65,7 @@ const pricedReports = batchOf<PricedReport>({
 });
 
 /**
- * The prices of these reports that are far from what the rate cards of their runs say; a price of nothing is none. They
- * count all the same: the service says what it charges.
+ * Prices of these reports that are far from the rate card. They are booked all the same, as the service charges them.
  */
 export async function findPriceOutliers(
   client: Transaction,
@@ -79,7 +77,7 @@ export async function findPriceOutliers(
     return recipient && price !== null ? [{ ...recipient, report, receivedAt, units, price }] : [];
   });
   if (priced.length === 0) return new Map();
-  // Not a prepared statement: its plan would be that of small tables.
+  // Not prepared: its plan would be one for small tables.
   const { rows } = await client.query<PriceOutlier & { readonly report: string }>(
     `
     WITH priced AS MATERIALIZED (

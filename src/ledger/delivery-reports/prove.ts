@@ -7,11 +7,11 @@ import type { MatchedRecipient } from './matched-recipient.ts';
 const unprovenStates: readonly RequestState[] = ['planned', 'sending', 'in_doubt'];
 
 /**
- * A report or a reply proves that the service accepted the request: one that is in doubt, or waits to be sent again after a doubt, is
- * accepted, and of one that is being sent it is kept for the case that its answer is lost.
+ * Settles requests that a report or reply proves: one in doubt, or one waiting for a resend after a doubt, is
+ * accepted. For one that is sending, the proof is kept in case its answer is lost.
  *
- * Where the ledger never tried the request, another one did: this one was restored from a backup, or is a copy. Then it is
- * held, so that nothing more is claimed from it, and the run is noted: what is planned of it is to be in doubt.
+ * A proof of a request that this ledger never tried means that another copy of the ledger sent it. Then this ledger
+ * is held, so that nothing is claimed, and the run is recorded: its planned requests become in doubt.
  */
 export async function proveAccepted(
   client: Transaction,

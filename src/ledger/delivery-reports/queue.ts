@@ -3,28 +3,28 @@ import type { Transaction } from '../session.ts';
 import type { RawReport } from './report-content.ts';
 
 export type QueuedReport = RawReport & {
-  /** How often it was read before and matched nothing. */
+  /** Readings that matched no request. */
   readonly attempts: number;
   /** Whether it may have been read before. */
   readonly reread: boolean;
 };
 
-/** Bodies that an entry of the queue has (bytes), and the last one of them. */
+/** Bytes of bodies in a queue entry, not counting the last body. */
 export const maxEntryBytes = 1024 * 1024;
 
-/** Reports that an entry of the queue has at most. */
+/** Reports in a queue entry. */
 export const maxEntryReports = 256;
 
-/** Entries that are locked to see which of them are taken; those of a busy moment have dozens of reports. */
+/** Entries that one call locks; in busy moments each has dozens of reports. */
 const maxEntries = 50;
 
-/** Bodies that are in memory at once (bytes), and the last entry. */
+/** Bytes of bodies in memory, not counting the last entry. */
 const maxBytes = 16 * 1024 * 1024;
 
 /**
- * Takes the reports out of the queue that have been due for longest; what another one is taking is passed by.
+ * Removes the reports that have been due longest from the queue. Skips those that another applier is removing.
  *
- * @param limit not more entries are taken than are needed for so many reports
+ * @param limit stops taking entries once they hold this many reports
  */
 export async function dequeueReports(client: Transaction, limit: number, now: Date): Promise<QueuedReport[]> {
   const { rows } = await client.query<QueuedReport>({
@@ -55,7 +55,7 @@ export async function dequeueReports(client: Transaction, limit: number, now: Da
     SELECT report_id AS report, account, received_at AS "receivedAt", method, content_type AS "contentType", body, attempts,
            reread
     FROM (
-      -- One that was replayed while it was waiting is in two entries.
+      -- A report that was replayed while it waited is in two entries.
       SELECT report_id, min(attempts) AS attempts, bool_or(reread) AS reread FROM dequeued, unnest(report_ids) report_id GROUP BY report_id
     ) reports
     JOIN inbox USING (report_id)
@@ -73,8 +73,8 @@ const waiting = batchOf<Pick<QueuedReport, 'report' | 'body' | 'attempts'>>({
 });
 
 /**
- * For a MessageID that nobody knows yet: looked for again after a minute, then at twice the distance each time, for about
- * three days. After that only a replay looks again.
+ * Queues reports with an unknown MessageID again: after a minute, then at doubling intervals for about three days.
+ * Later only a replay reads them.
  */
 export async function requeueUnmatched(
   client: Transaction,

@@ -3,7 +3,7 @@ import type { DeliveryReportMethod } from '../../domain/delivery-reports.ts';
 import { batchOf } from '../batch.ts';
 import { maxEntryBytes, maxEntryReports } from './queue.ts';
 
-/** One call of the receiver, as it came. */
+/** One call of the webhook. */
 export type ReceivedReport = {
   readonly account: string;
   readonly receivedAt: Date;
@@ -11,18 +11,18 @@ export type ReceivedReport = {
   readonly contentType: string;
   /** Without credentials. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Of a GET, what stands after the question mark. */
+  /** Of a GET: the query string. */
   readonly body: Buffer;
-  /** Digest of what its sender has signed: a call of the account with the same was taken before. */
+  /** Digest of what the sender signed; a call with a known digest is a duplicate. */
   readonly signature?: Buffer;
 };
 
 /**
- * Commits the raw bytes of reports to the inbox, in their order; all or none. A signed call that was taken before is not
- * taken again. Only after this may a call be answered 2xx
- * (rule 5). Done again with the same batch, it changes nothing: so it can be tried until it is known to be committed.
+ * Commits raw delivery reports to the inbox in order, all or none, except signed duplicates. Only then may the
+ * receiver answer 2xx (rule 5). Calling it again with the same batch changes nothing, so the caller can retry until
+ * it succeeds.
  *
- * @param batch a UUID of these reports' own
+ * @param batch a new UUID for these reports
  */
 export async function receiveReports(
   pool: pg.Pool,
@@ -35,7 +35,7 @@ export async function receiveReports(
     end += report.body.byteLength;
     return { ...report, start };
   });
-  // Bytes go as they are, where an array of them would go as text of twice the length.
+  // As one value: an array of bytes would travel as text of twice the length.
   const bodies = Buffer.concat(reports.map(({ body }) => body));
   await pool.query({
     name: 'receive-reports',
@@ -45,7 +45,7 @@ export async function receiveReports(
 }
 
 type ReportWithOffset = ReceivedReport & {
-  /** Where its body begins among all, from 1. */
+  /** Offset of its body, from 1. */
   readonly start: number;
 };
 
@@ -70,7 +70,7 @@ const receiveStatement = `
     FROM fresh
     CROSS JOIN ${calls.table('calls', 3, 'index')}
   ), signed AS (
-    -- In the order of the key, so that two that write the same signatures wait for each other, not crosswise.
+    -- In key order, to avoid deadlocks.
     INSERT INTO signed_calls (account, digest, received_at)
     SELECT account, signature, min(received_at)
     FROM received

@@ -4,11 +4,11 @@ import { maxEntryBytes, maxEntryReports } from './queue.ts';
 export type Replay = {
   readonly account?: string | undefined;
   readonly since?: Date | undefined;
-  /** All of them, not only those that could not be read, matched or applied. */
+  /** All reports, not only those that were unreadable, unmatched or failed. */
   readonly all: boolean;
 };
 
-/** What they say is read anew, also where they wait there already; nothing counts twice. @returns how many */
+/** Queues reports to be read again, also queued ones; none counts twice. @returns their number */
 export async function replayReports(
   client: Connection,
   { account, since, all }: Replay,

@@ -1,6 +1,6 @@
 import type { DeliveryOutcome, DeliveryReportMethod } from '../../domain/delivery-reports.ts';
 
-/** A call in the inbox that is to be read. */
+/** A call in the inbox, before parsing. */
 export type RawReport = {
   /** A bigint, as text. */
   readonly report: string;
@@ -12,13 +12,12 @@ export type RawReport = {
 };
 
 export type Delivery = {
-  /** Null where the report only has the service's own number. */
+  /** Null: the report only has a job number. */
   readonly messageId: string | null;
-  /** The service's own number for the message. */
   readonly jobNumber: string | null;
   readonly address: string;
   readonly outcome: DeliveryOutcome | 'pending';
-  /** The service's words. */
+  /** In the service's words. */
   readonly status: string;
   readonly result: string | null;
   /** ISO 8601 in UTC. */
@@ -27,27 +26,25 @@ export type Delivery = {
   readonly units: string | null;
   /** Decimal text, in the account's currency. */
   readonly price: string | null;
-  /** What stands in it and could not be read, in words. */
+  /** What could not be read, and why. */
   readonly parseProblem: string | null;
-  /** Whether it says that the recipient has opted out. */
   readonly optedOut: boolean;
 };
 
 export type Reply = {
-  /** Of the message that is answered. */
+  /** Of the message that it answers. */
   readonly messageId: string | null;
-  /** Of the same message: the service's own number. */
+  /** Of the message that it answers. */
   readonly jobNumber: string | null;
-  /** Whom it is from. */
+  /** Of the sender. */
   readonly address: string;
   readonly text: string;
-  /** As the service says it; empty where it says none. */
+  /** As the service names it; empty: none. */
   readonly subAccount: string;
-  /** Whether the text is a word by which one opts out. */
+  /** Whether the text is a stop word. */
   readonly optedOut: boolean;
 };
 
-/** What a call in the inbox was found to say. */
 export type ReportContent =
   | ({ readonly kind: 'delivery' } & Delivery)
   | ({ readonly kind: 'inbound' } & Reply)
@@ -56,10 +53,8 @@ export type ReportContent =
 export type ParsedReport<Kind extends ReportContent['kind'] = ReportContent['kind']> = RawReport &
   Extract<ReportContent, { kind: Kind }>;
 
-/** A reading of a report that was taken from the queue. */
 export type ParsedQueuedReport = ParsedReport & {
-  /** How often it was read before and matched nothing. */
+  /** Readings that matched no request. */
   readonly attempts: number;
-  /** Whether it may have been read before. */
   readonly reread: boolean;
 };

@@ -6,8 +6,8 @@ import type { PriceOutlier } from './price-outliers.ts';
 import type { ParsedReport } from './report-content.ts';
 
 /**
- * Keeps what delivery reports say, in place of what an earlier reading of the same ones found. Their states hold as long as
- * each is the only final report of its recipient; what several make of each other is decided after that.
+ * Stores the content of delivery reports, replacing earlier readings. Their states assume that each is the only final
+ * report of its recipient; `decideOutcomes` corrects them.
  */
 export async function storeDeliveries(
   client: Transaction,
@@ -54,7 +54,7 @@ const storedColumns = batchOf<StoredDelivery>({
   detail: ['text', ({ detail }) => detail],
 });
 
-/** SQL: an earlier reading of the same report is replaced as a whole; what this one does not say is NULL. */
+/** SQL: replaces an earlier reading as a whole; missing values become NULL. */
 export const replaceEarlierReport = `
   ON CONFLICT (report_id) DO UPDATE
   SET (state, detail, message_id, job_number, address, status, result, outcome, sent_at, units, price, text,

@@ -5,7 +5,7 @@ import type { RawReport } from './report-content.ts';
 import { replaceEarlierReport } from './store-deliveries.ts';
 
 export type FailedReport = Pick<RawReport, 'report' | 'account' | 'receivedAt'> & {
-  /** The SQLSTATE by which the ledger refuses it, or the name of the error that its reading threw. */
+  /** SQLSTATE of the ledger's refusal, or the name of the parser's error. */
   readonly code: string;
 };
 
@@ -16,7 +16,7 @@ const failedColumns = batchOf<FailedReport>({
   code: ['text', ({ code }) => `the ledger refuses it (${code})`],
 });
 
-/** Marks reports as `failed`, with the code. What they decided when they were read before is taken back. */
+/** Marks reports as `failed`. Outcomes that earlier readings decided are decided again without them. */
 export async function storeFailed(client: Transaction, failed: readonly FailedReport[]): Promise<void> {
   if (failed.length === 0) return;
   const reports = failed.map(({ report }) => report);

@@ -33,10 +33,7 @@ const replies = batchOf<MatchedReply>({
   named_request: ['integer', ({ named }) => named?.request ?? null],
 });
 
-/**
- * Keeps messages that came in, with the recipient they answer where that is known. Where it is not, as of another phone that
- * answers, the request alone may be known.
- */
+/** Stores replies with the recipient they answer. A reply from another phone may match the request alone. */
 export async function storeReplies(
   client: Transaction,
   messages: readonly ParsedReport<'inbound'>[],
@@ -50,7 +47,7 @@ export async function storeReplies(
     recipient: recipients.get(message.report),
     named: findNamedRequest(message, requests),
   }));
-  // Not a prepared statement: a plan from when the tables were small would read all of them for every reply.
+  // Not prepared: a plan made for small tables would read whole tables for every reply.
   await client.query(
     `
     INSERT INTO unusual_reports AS k (report_id, account, received_at, state, message_id, job_number, address, text, run_id,
@@ -78,7 +75,6 @@ const unreadableColumns = batchOf<ParsedReport<'unreadable'>>({
   why: ['text', ({ why }) => why],
 });
 
-/** Keeps of reports that cannot be read why that is. */
 export async function storeUnreadable(
   client: Transaction,
   unreadable: readonly ParsedReport<'unreadable'>[],

@@ -4,13 +4,13 @@ import type { RefusedRun } from '../../domain/problems.ts';
 import type { RunReason, TickReason } from '../../domain/reasons.ts';
 import { notifiedReason, type Stored } from '../reasons.ts';
 
-/** Something that is to be told to somebody; taken, so that nobody else tells it now. */
+/** A notification that this process has acquired, so that no other process sends it now. */
 export type AcquiredNotification = {
   readonly notification: string;
-  /** Tells this taking from every other one. */
+  /** Number of the acquisition, a fence against earlier ones. */
   readonly acquisition: number;
   readonly event: NotifiedEvent;
-  /** Parsed again by who reads it. */
+  /** Unparsed. */
   readonly target: unknown;
   readonly about:
     | { readonly kind: 'run'; readonly run: string; readonly campaignFile: string | null }
@@ -24,7 +24,7 @@ export type AcquiredNotification = {
   readonly reason: RunReason | TickReason | null;
   readonly createdAt: Date;
   readonly attempts: number;
-  /** As it was first told; null when it never was. */
+  /** The body of the first attempt; null before it. */
   readonly body: string | null;
 };
 
@@ -37,10 +37,10 @@ type DbRow = Stored<Omit<AcquiredNotification, 'about'>> & {
 };
 
 /**
- * The one that has been due for longest.
+ * Acquires the notification that has been due longest.
  *
- * @param ignored those that this process can do nothing about
- * @param until when it is due again, if it is not settled before
+ * @param ignored notifications that this process cannot send
+ * @param until when it is due again unless it is settled
  */
 export async function acquireNotification(
   pool: pg.Pool,

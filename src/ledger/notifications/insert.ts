@@ -6,17 +6,17 @@ import { reasonValue } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
 
 /**
- * Notes for each target of a run that asks for it that the run was completed, with or without failures, or paused, in the
- * transaction that makes it so. One is noted for each change: a run that is paused twice is reported twice.
+ * Adds a notification for each subscribed target, in the transaction that completes or pauses the run. Each change
+ * has its own: a run that pauses twice notifies twice.
  *
- * @param change of run_states
+ * @param change key in run_states
  */
 export async function insertRunNotifications(
   client: Transaction,
   run: string,
   change: string,
 ): Promise<void> {
-  // Only slices that have counted something else than acceptance are looked into: a run may have millions of requests.
+  // Reads only slices that counted rejected or unaccepted requests: a run may have millions of requests.
   await client.query(
     `
     INSERT INTO notifications (run_id, change, target_index, event, target, campaign_file, reason, created_at)
@@ -48,7 +48,7 @@ export type MissedTick = {
   readonly times: number;
   readonly first: Date;
   readonly last: Date;
-  /** Why it was missed; of a run that could not be planned it may quote a contact file, so it stays where it is. */
+  /** Of a run that could not be planned it may quote a contact file, so it stays in the ledger. */
   readonly reason: TickReason | null;
   readonly refused: RefusedRun | null;
 };
@@ -70,8 +70,8 @@ const missedTicks = batchOf<MissedTick>({
 });
 
 /**
- * Notes times that made no run for each target that asks for it, in the transaction that ends them. One whose run was
- * refused has one notification for a target, whether the target asks for refused runs or for missed times.
+ * Adds notifications of ticks without a run for each subscribed target, in the transaction that ends the ticks. A
+ * refused run adds one for each target, whether the target subscribes to refused or to missed.
  */
 export async function insertMissedTickNotifications(
   client: Transaction,
@@ -93,16 +93,16 @@ export async function insertMissedTickNotifications(
   );
 }
 
-/** ISO 8601; times of schedules are of whole minutes. */
+/** ISO 8601; ticks are whole minutes. */
 function formatToSecond(time: Date): string {
   return `${time.toISOString().slice(0, 19)}Z`;
 }
 
 /**
- * For each target that asks for it.
+ * Adds a notification for each subscribed target.
  *
- * @param targets parsed again by their reader
- * @param campaignFile absolute, on this machine
+ * @param targets unparsed
+ * @param campaignFile absolute path on this machine
  */
 export async function insertRefusedRunNotifications(
   pool: pg.Pool,

@@ -10,10 +10,10 @@ export type ListedNotification = {
   readonly state: 'due' | 'acknowledged' | 'given up';
   readonly createdAt: Date;
   readonly attempts: number;
-  /** Why it was not told yet, or never will be; null of one that was given up because its run was purged. */
+  /** Why it is not delivered; null: it was given up because its run was purged. */
   readonly problem: string | null;
   readonly endedAt: Date | null;
-  /** The run of its own that an e-mail is. */
+  /** The run that sends the e-mail. */
   readonly mailRun: string | null;
   readonly mailState: RunState | null;
 };
@@ -45,7 +45,7 @@ export async function listNotifications(
 
 export type ScheduleNotification = ListedNotification & { readonly schedule: string };
 
-/** Of times of schedules that made no run: those that were not told, the newest first. */
+/** Notifications of ticks without a run that are due or given up, newest first. */
 export async function listUnacknowledgedTicks(pool: pg.Pool, limit: number): Promise<ScheduleNotification[]> {
   const { rows } = await pool.query<ScheduleNotification>(
     `
@@ -60,7 +60,7 @@ export async function listUnacknowledgedTicks(pool: pg.Pool, limit: number): Pro
   return rows;
 }
 
-/** Runs that are e-mails of their own, and that nobody has begun to send: whoever made them may be dead. */
+/** Planned e-mail runs: the process that made them may have ended before it started them. */
 export async function listUnstartedMailRuns(pool: pg.Pool): Promise<string[]> {
   const { rows } = await pool.query<{ run: string }>(
     `

@@ -1,10 +1,10 @@
 import type { Transaction } from '../session.ts';
 
 /**
- * Says who is told what becomes of a run that is being made.
+ * Stores the notification targets of a new run.
  *
- * @param targets parsed again by who reads them
- * @param campaignFile absolute, on this machine
+ * @param targets unparsed
+ * @param campaignFile absolute path on this machine
  */
 export async function insertNotifyList(
   client: Transaction,
@@ -20,7 +20,7 @@ export async function insertNotifyList(
   ]);
 }
 
-/** Those who are told of one run are told of another, which is being made. */
+/** Copies the notification targets of a run to a new run. */
 export async function copyNotifyList(client: Transaction, from: string, run: string): Promise<void> {
   await client.query(
     `

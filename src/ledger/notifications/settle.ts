@@ -2,13 +2,13 @@ import type pg from 'pg';
 import type { Transaction } from '../session.ts';
 import type { AcquiredNotification } from './acquire.ts';
 
-/** The key of a taking: what another one has meanwhile is not touched. */
+/** Key of an acquisition. Later acquisitions are not touched. */
 type Acquisition = Pick<AcquiredNotification, 'notification' | 'acquisition'>;
 
-/** SQL: of a taking that is still the last one. */
+/** SQL: this acquisition is the last one. */
 const stillAcquired = `notification = $1 AND acquisitions = $2 AND state = 'due'`;
 
-/** Notes an attempt before it is made, with what is told by it. @returns whether it may be made */
+/** Records an attempt and its body before it is made. @returns whether it may be made */
 export async function beginAttempt(
   pool: pg.Pool,
   { notification, acquisition }: Acquisition,
@@ -34,9 +34,9 @@ export async function markAcknowledged(
 }
 
 /**
- * `due → acknowledged`, in the transaction that makes the run which is its e-mail: so there is one, however often it is tried.
+ * `due → acknowledged`, in the transaction that makes the e-mail's run, so that there is only one.
  *
- * @returns whether it was still to be told
+ * @returns whether it was still due
  */
 export async function markMailed(
   client: Transaction,
@@ -56,10 +56,10 @@ export async function markMailed(
 }
 
 export type Postponement = {
-  /** In words without a secret and without an address. */
+  /** Without secrets and addresses. */
   readonly problem: string;
   readonly dueAt: Date;
-  /** Those that were made; one that failed before it was noted counts too. */
+  /** Attempts made; one that failed before it was recorded counts too. */
   readonly attempts: number;
 };
 

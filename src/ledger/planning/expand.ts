@@ -29,12 +29,12 @@ import { removeSuppressed } from './remove-suppressed.ts';
 import { insertWindows, numberWindows, readWindowTotals } from './windows.ts';
 
 /**
- * Turns the staged contacts of this session into a planned run, in one transaction: suppressed addresses and duplicates
- * are marked, recipients grouped by envelope and numbered into requests, in the order of the file. Before the commit
- * there is no run; after it, the contact files are no longer needed. A failure leaves the transaction open: the session
- * is to be closed.
+ * Turns the staged contacts of this session into a planned run, in one transaction: removes suppressed, reached and
+ * duplicate contacts, groups recipients by envelope and numbers requests in file order. Before the commit there is no
+ * run; after it, contact files are no longer needed. A failure leaves the transaction open, so the caller closes the
+ * session.
  *
- * @param hashKey of suppressions that are known by their hashes
+ * @param hashKey key of hashed suppressions
  */
 export async function expandRun(
   session: pg.ClientBase,
@@ -45,7 +45,7 @@ export async function expandRun(
 }
 
 async function expand(client: Transaction, run: PlannedRun, hashKey: HashKey | null): Promise<void> {
-  // Sorting and hashing a million rows in Postgres's 4 MiB would go by way of the disk.
+  // In Postgres's default of 4 MiB, sorting a million rows would go to disk.
   await client.query("SET LOCAL work_mem = '256MB'; SET LOCAL jit = off");
   await mergeEnvelopes(client);
   await client.query(
@@ -83,14 +83,13 @@ async function expand(client: Transaction, run: PlannedRun, hashKey: HashKey | n
   );
 }
 
-/** Recipients who come last in each window, for whoever looks at the deadline. */
 const maxLastRecipients = 3;
 
-/** Equal envelopes that were staged under two numbers become the first of them; of one window, or they are not equal. */
+/** Merges equal envelopes that were staged twice in the same window. */
 async function mergeEnvelopes(client: Transaction): Promise<void> {
   await client.query(`
     CREATE TEMPORARY TABLE merged_envelopes ON COMMIT DROP AS
-    -- Few may be equal to one before them: only those, and the ones before, are sorted by what is in them.
+    -- Sorts only envelopes that may have an equal one: few.
     WITH alike AS (
       SELECT DISTINCT hashtextextended(fields, 0) AS hash
       FROM staged_envelopes
@@ -114,10 +113,10 @@ async function mergeEnvelopes(client: Transaction): Promise<void> {
 }
 
 /**
- * Leaves out whom runs have reached that this one is made from, or that were made from the same. Of a run that sends again
- * to recipients of another, what that one and its own origins did is what the operator has chosen by the states.
+ * Removes contacts that related runs reached: the runs this one was made from, and others made from those. In a
+ * rerun, the selected states already say what its source run and that run's own origins did.
  *
- * @returns how many by which run
+ * @returns counts by run
  */
 async function removeReachedByRelatives(
   client: Transaction,
@@ -132,7 +131,10 @@ async function removeReachedByRelatives(
   return removeReached(client, recipientColumn, channel, toComparedRuns(relativesToCompare, identity));
 }
 
-/** How many recipients each envelope has, and how many requests and recipients stand before its first. Those of a window are in a row. */
+/**
+ * Counts recipients of each envelope, and requests and recipients before its first. Envelopes of a window are
+ * adjacent.
+ */
 async function sizeEnvelopes(client: Transaction, chunkSize: number, windowed: boolean): Promise<void> {
   const order = windowed ? 'window_index, staged' : 'staged';
   await client.query(
@@ -150,7 +152,7 @@ async function sizeEnvelopes(client: Transaction, chunkSize: number, windowed: b
            sum(requests) OVER (ORDER BY ${order}) - requests,
            sum(recipients) OVER (ORDER BY ${order}) - recipients, ${windowed ? 'window_index' : 'NULL'}
     FROM (
-      -- As integers: adding bigints up would take ten times as long.
+      -- Sums of bigints take ten times as long.
       SELECT envelope AS staged, CAST(count(*) AS integer) AS recipients, sum(parts) AS parts,
              CAST((count(*) + $1::integer - 1) / $1::integer AS integer) AS requests
       FROM staged_contacts
@@ -163,7 +165,6 @@ async function sizeEnvelopes(client: Transaction, chunkSize: number, windowed: b
   await client.query('ANALYZE sized_envelopes');
 }
 
-/** None of a run without recipients. */
 async function sliceableRanges(client: Transaction): Promise<SliceableRange[]> {
   const { rows } = await client.query<SliceableRange>(`
     SELECT window_index AS "windowIndex", min(requests_before) + 1 AS first,
@@ -175,7 +176,6 @@ async function sliceableRanges(client: Transaction): Promise<SliceableRange[]> {
   return rows;
 }
 
-/** Examples of repeated contacts that people are shown. */
 const maxExamples = 3;
 
 async function countLeftOut(

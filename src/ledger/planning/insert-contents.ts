@@ -2,13 +2,10 @@ import { recipientArrays } from '../requests/recipient-arrays.ts';
 import type { Transaction } from '../session.ts';
 import { hasTariffs, type PlannedRun } from './planned-run.ts';
 
-/** A block has the requests whose first recipients are in the same stretch of so many. A larger one is alone in its block. */
+/** First recipients this close share a block. A larger request has a block of its own. */
 const recipientsPerBlock = 32;
 
-/**
- * Numbers the staged contacts into requests, and puts what is sent to whom into blocks of requests, none of which has
- * requests of two slices.
- */
+/** Numbers staged contacts into requests and stores them in blocks. No block spans two slices. */
 export async function insertContents(
   client: Transaction,
   { run, chunkSize, rates }: PlannedRun,
@@ -16,7 +13,7 @@ export async function insertContents(
   await client.query(
     `
     WITH placed AS (
-      -- Numbered in the order of the requests, so that the blocks below find their rows sorted already.
+      -- In request order, so that the blocks below need no sort.
       SELECT z.envelope, z.recipients, z.requests_before, z.recipients_before,
              CAST(row_number() OVER (ORDER BY z.envelope, s.line) - 1 - z.recipients_before AS integer) AS rank,
              s.line, s.address, s.original_address, s.parts, s.destination,

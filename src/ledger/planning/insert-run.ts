@@ -6,8 +6,6 @@ import type { Transaction } from '../session.ts';
 import { rankOf } from '../slices/priority.ts';
 import type { PlannedRun } from './planned-run.ts';
 
-/** What a planned run is in the ledger, from the tables in which its contacts were staged, sized and left out. */
-
 export async function insertRun(client: Transaction, run: PlannedRun): Promise<void> {
   await client.query(
     `
@@ -97,7 +95,7 @@ export async function insertRejectedContacts(client: Transaction, { run }: Plann
 }
 
 export async function insertEnvelopes(client: Transaction, { run, window }: PlannedRun): Promise<void> {
-  // What the service is told of the window is no value of the campaign, so it comes last.
+  // Window fields come last: they override the campaign's.
   await client.query(
     `
     INSERT INTO envelopes (run_id, envelope, fields, keypads, files, audio, sub_account, department, charge_code,

@@ -7,9 +7,8 @@ import type { PlannedRun } from './planned-run.ts';
 import { stagedAddress } from './remove-suppressed.ts';
 
 /**
- * What becomes of staged contacts that are the same: the first of them stays, and the others are left out; or all stay, and
- * equal addresses go into different requests, because a delivery report names a recipient by MessageID and address. In a
- * run that sends again to recipients of another, all stay: they were told apart there.
+ * Removes duplicates but for the first contact. Where duplicates are allowed, moves equal addresses to different
+ * requests, because a delivery report identifies a recipient by MessageID and address. A rerun has no duplicates.
  */
 export async function handleDuplicates(client: Transaction, run: PlannedRun): Promise<void> {
   const { identity, sourceRun } = run;
@@ -27,7 +26,7 @@ async function removeDuplicates(
   { recipientColumn, contactFiles, channel, identity: { key } }: PlannedRun,
 ): Promise<void> {
   const same = key.length > 0 ? 's.key' : stagedAddress(channel);
-  // A table of its own, so that the planner knows how few they are.
+  // As a table, so that the planner knows how few there are.
   await client.query(`
     CREATE TEMPORARY TABLE repeated_contacts ON COMMIT DROP AS
     SELECT row, line, first_line, differs
@@ -51,7 +50,7 @@ async function removeDuplicates(
 
     DELETE FROM staged_contacts WHERE ctid = ANY (ARRAY(SELECT row FROM repeated_contacts));
   `);
-  // The file is only named where there are several.
+  // Reasons name a file only where there are several.
   const named = contactFiles.length > 1 ? contactFiles : [];
   await client.query(
     `
@@ -68,7 +67,7 @@ async function removeDuplicates(
   );
 }
 
-/** A contact whose address its envelope has already goes into a copy of the envelope. */
+/** Moves repeated addresses of an envelope to copies of it. */
 async function separateEqualAddresses(client: Transaction, { channel }: PlannedRun): Promise<void> {
   await client.query(`
     CREATE TEMPORARY TABLE separated_contacts ON COMMIT DROP AS
@@ -95,7 +94,7 @@ async function separateEqualAddresses(client: Transaction, { channel }: PlannedR
   `);
 }
 
-/** Keeps the keys of a run's recipients; those of a run that sends again are those of the run it was made from. */
+/** Stores the keys of recipients; a rerun copies those of its source run. */
 export async function insertKeys(
   client: Transaction,
   { run, sourceRun, identity }: PlannedRun,

@@ -8,25 +8,25 @@ import type { Connection, Transaction } from '../session.ts';
 import { stagedAddress } from './remove-suppressed.ts';
 
 /**
- * Recipients whom runs have reached, may have reached or still will reach. A run of mended contacts, or of another run's
- * recipients, leaves them out: mending reaches no recipient twice.
+ * Recipients that earlier runs reached, may have reached or still will. Runs of corrected contacts and reruns exclude
+ * them, so that no recipient gets a message twice.
  */
 
-/** A recipient by the address as it is compared, and why it is left out. */
+/** `address` is in its compared form. */
 export type ReachedRecipient = {
   readonly address: string;
-  /** Of a run whose contacts were told apart in the same way as those that are planned now, and not by their addresses. */
+  /** Null unless its run identified contacts by the same key. */
   readonly key: string | null;
   readonly detail: ReachedReason;
 };
 
-/** A run as the origin of contacts is looked up. */
+/** A run that contacts come from. */
 export type OriginRun = { readonly run: string; readonly campaign: string; readonly purged: boolean } & {
-  /** How its contacts were told apart. */
+  /** How it identifies contacts. */
   readonly identity: ContactIdentity;
 };
 
-/** Of these ids, the runs that there are. */
+/** Existing runs of these ids. */
 export async function findOrigins(client: Connection, runs: readonly string[]): Promise<OriginRun[]> {
   const { rows } = await client.query<OriginRun>(
     `
@@ -44,14 +44,14 @@ export async function findOrigins(client: Connection, runs: readonly string[]): 
   return rows;
 }
 
-/** SQL: which run was made from which. */
+/** SQL: pairs of a run and the run it was made from. */
 const lineage = `
   SELECT run_id AS run, source_run AS origin FROM runs WHERE source_run IS NOT NULL
   UNION ALL
   SELECT run_id, origin FROM run_origins
 `;
 
-/** Runs, all runs that they were made from, all that were made from any of those, and so on; in the order of their ids. */
+/** These runs, all runs that they were made from, all runs made from those, and so on; ordered by id. */
 export async function findRelatives(client: Connection, runs: readonly string[]): Promise<OriginRun[]> {
   const { rows } = await client.query<{ run: string }>(
     `
@@ -72,7 +72,7 @@ export async function findRelatives(client: Connection, runs: readonly string[])
   );
 }
 
-/** A run, and the runs that it was made from. */
+/** A run and all runs that it was made from. */
 export async function findAncestors(client: Connection, run: string): Promise<string[]> {
   const { rows } = await client.query<{ run: string }>(
     `
@@ -89,8 +89,7 @@ export async function findAncestors(client: Connection, run: string): Promise<st
 }
 
 /**
- * Until the end of the transaction, no other run of the campaign is made from runs: two that are planned at once would not
- * see each other.
+ * Until the commit, no other run of the campaign can be made from runs: two planned at once would not see each other.
  */
 export async function lockLineage(client: Transaction, campaign: string): Promise<void> {
   await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('volley lineage ' || $1, 0))`, [
@@ -98,10 +97,10 @@ export async function lockLineage(client: Transaction, campaign: string): Promis
   ]);
 }
 
-/** Runs whose recipients are compared, and which of them by their keys. */
+/** Runs to compare recipients with; `byKey` by their keys. */
 export type ComparedRuns = { readonly runs: readonly string[]; readonly byKey: readonly string[] };
 
-/** Contacts are compared by their keys where both runs made these in the same way; else by their addresses. */
+/** Compares by keys where both runs make keys in the same way, else by addresses. */
 export function toComparedRuns(relatives: readonly OriginRun[], identity: ContactIdentity): ComparedRuns {
   const identityKey = ({ key, duplicates }: ContactIdentity): string =>
     JSON.stringify(key.length > 0 ? key : duplicates === 'allow');
@@ -111,7 +110,9 @@ export function toComparedRuns(relatives: readonly OriginRun[], identity: Contac
   return { runs: relatives.map(({ run }) => run), byKey: comparable.map(({ run }) => run) };
 }
 
-/** SQL: recipients of the runs `$first`, of which `$first + 1` are compared by key; once each, what is surest first. */
+/**
+ * SQL: distinct recipients of the runs in `$first`, the surest reason first. `$first + 1` are runs to compare by key.
+ */
 function reachedRecipients(channel: Channel, first: number): string {
   return `
     SELECT DISTINCT ON (address, key) address, key, kind, run_id
@@ -145,9 +146,9 @@ export async function* streamReached(
 }
 
 /**
- * Takes out staged contacts whom these runs have reached, may have reached or still will.
+ * Removes staged contacts that these runs reached, may have reached or still will.
  *
- * @returns how many by which run, the most first
+ * @returns counts by run, highest first
  */
 export async function removeReached(
   client: Transaction,

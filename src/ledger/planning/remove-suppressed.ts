@@ -13,33 +13,32 @@ import { leftOutReasonOf } from '../runs/left-out-reason.ts';
 import type { Transaction } from '../session.ts';
 import { type HashKey, hashedAddress, requireHashKey } from '../suppressions/hash.ts';
 
-/** An address that a run leaves out: for all, or where its SubAccount is this; empty for all. `detail` says why. */
+/** An address suppressed for a SubAccount; empty: for all. */
 export type SuppressedAddress = {
   readonly address: string;
   readonly subAccount: string;
   readonly detail: SuppressedReason;
 };
 
-/** An address of a campaign's own list. */
+/** From a campaign's own list. */
 export type ListedAddress = SuppressedAddress & { readonly detail: { readonly kind: 'listed' } };
 
-/** Addresses that were sent to a short time ago; `campaign` is null where those of any campaign count. */
+/** Excludes addresses of messages since then; `campaign` null: of any campaign. */
 export type FrequencyCap = { readonly since: Date; readonly campaign: string | null } & {
-  /** From then to now. */
+  /** The period, from `since` to now. */
   readonly milliseconds: number;
 };
 
-/** SQL: the address of a staged contact as it is compared. A number has no capitals. */
+/** SQL: a staged contact's address for comparison. Phone numbers have no case. */
 export function stagedAddress(channel: Channel): string {
   return channel === 'email' ? comparedAddress('s.address') : 's.address';
 }
 
-/** SQL: a word of a closed list. */
 function channelLiteral(channel: Channel): string {
   return `'${channel}'`;
 }
 
-/** Copies the addresses of a campaign's own lists into a table of this session. Memory does not grow with them. */
+/** Copies addresses of a campaign's own lists to a temporary table, in constant memory. */
 export async function stageSuppressions(
   client: pg.ClientBase,
   batches: AsyncIterable<readonly ListedAddress[]>,
@@ -62,10 +61,10 @@ export async function stageSuppressions(
 }
 
 /**
- * Every address that is to be left out, as a query of `address`, why (`reasonColumns`), `priority` and `list_index`: suppressed
- * ones, and those sent to a short time ago. What may have been accepted counts as accepted.
+ * SQL of all suppressed and recently used addresses: `address`, the reason (`reasonColumns`), `priority`,
+ * `list_index`. A message that may have been accepted counts as accepted.
  *
- * @param account whose suppressions hold beside those for all
+ * @param account whose suppressions apply, besides global ones
  * @param first number of its first parameter
  */
 function suppressedAddresses(
@@ -109,10 +108,10 @@ function suppressedAddresses(
 }
 
 /**
- * The addresses that a run planned now would leave out, those of the campaign's own lists apart. Within the caller's
- * transaction; the more important of two reasons comes first.
+ * Addresses that a run planned now would exclude, except those of the campaign's own lists; the stronger reason
+ * first.
  *
- * @param account whose suppressions hold beside those for all
+ * @param account whose suppressions apply, besides global ones
  */
 export async function* streamSuppressedAddresses(
   client: Transaction,
@@ -132,21 +131,20 @@ export async function* streamSuppressedAddresses(
     yield rows.map((row) => ({ ...row, detail: suppressedReason(row.detail) }));
 }
 
-/** What a run is, as far as it matters to which contacts are left out. */
 type RunToSuppressIn = {
   readonly recipientColumn: string;
   readonly channel: Channel;
   readonly account: string;
-  /** The account whose suppressions hold for it; its own where it is not given. */
+  /** By default its own. */
   readonly suppressionAccount?: string | undefined;
   readonly frequencyCap: FrequencyCap | undefined;
 };
 
 /**
- * Takes out staged contacts that are to be left out, before duplicates are looked for: they are not in the run.
+ * Removes suppressed contacts before duplicates are searched.
  *
- * @param key of suppressions that are known by their hashes
- * @throws InputError when there are such and this is not their key
+ * @param key key of hashed suppressions
+ * @throws InputError when suppressions are hashed with another key
  */
 export async function removeSuppressed(
   client: Transaction,
@@ -159,7 +157,7 @@ export async function removeSuppressed(
   await client.query(
     `
     WITH found AS MATERIALIZED (
-      -- Each joined by itself: of a union the planner knows nothing, and would hash the contacts, which are more.
+      -- Joined separately: without statistics of a union, the planner would hash the contacts, which are more.
       SELECT s.ctid AS row, s.line, s.envelope, x.*
       FROM (${sql}) x
       JOIN staged_contacts s ON ${address} = x.address
@@ -174,13 +172,12 @@ export async function removeSuppressed(
       FROM staged_contacts s
       JOIN hashed_suppressions h
         ON h.channel = ${channelLiteral(channel)} AND h.account IN ('', $5) AND h.hash = ${hashedAddress(channelLiteral(channel), address, '$2', '$3')}
-      -- Nothing is hashed where there are none.
       WHERE EXISTS (SELECT FROM hashed_suppressions)
     ), suppressed AS MATERIALIZED (
       SELECT DISTINCT ON (line) *
       FROM (
-        -- Most hold for all SubAccounts. Joined with the envelopes, which the planner took for few pairs, they cost an
-        -- import of a million contacts 0.7 s.
+        -- Most apply to all SubAccounts. Joined with envelopes, which the planner underestimated, they cost 0.7 s for
+        -- a million contacts.
         SELECT * FROM found WHERE sub_account = ''
         UNION ALL
         SELECT f.*

@@ -7,18 +7,16 @@ import { inTransactionOf, type Transaction } from '../session.ts';
 import type { ContactSource } from './stage-contacts.ts';
 import { analyzeStagingTables, createStagingTables } from './staging-tables.ts';
 
-/** Rows that are looked at together. */
 const batchSize = 5_000;
 
-/** Recipients of a run that are to be sent to again in a new one. */
+/** Recipients of a run, by state, for a rerun. */
 export type RecipientSelection = { readonly run: string; readonly states: readonly RecipientState[] };
 
 /**
- * Stages recipients of an earlier run as they were planned then: what they are sent, and where they stand in its contact
- * files. Who is in a run that was made from that one before is left out as a duplicate: nobody is sent to twice because
- * it was asked for twice.
+ * Stages recipients of an earlier run as they were planned, with their lines. Recipients of an earlier rerun are
+ * rejected as duplicates, so that a repeated command sends to no recipient twice.
  *
- * @param tariffOf by the rates of the new run; null where nobody has another tariff than the first
+ * @param tariffOf index in the new run's rates; null: one tariff
  */
 export async function restageRecipients(
   client: pg.ClientBase,
@@ -70,7 +68,7 @@ export async function restageRecipients(
     `
     INSERT INTO staged_envelopes (envelope, sub_account, department, charge_code, zones, fields, other_fields)
     SELECT envelope, sub_account, department, charge_code, array_to_string(w.zones, ','),
-           -- What the service was told of the window then is not the campaign's.
+           -- Window fields are not the campaign's.
            CAST(CASE WHEN w.send_at IS NULL THEN fields ELSE fields - '{SendTime,TimeZone}'::text[] END AS text),
            CASE WHEN keypads <> '[]' OR files <> '[]' OR audio <> '{}' THEN
              CAST(jsonb_build_object('keypads', keypads, 'files', files, 'audio', audio) AS text)
@@ -85,7 +83,7 @@ export async function restageRecipients(
   await analyzeStagingTables(client);
 }
 
-/** Everybody staged gets a tariff, in the order of the lines, in which tariffs get their places. */
+/** Assigns tariffs in line order, which decides their indexes. */
 async function stageTariffs(client: Transaction, tariffOf: (address: string) => number): Promise<void> {
   await client.query(
     'CREATE TEMPORARY TABLE staged_tariffs (line integer NOT NULL, tariff smallint NOT NULL) ON COMMIT DROP',

@@ -10,31 +10,28 @@ import { CopyLines, copyPieceSize, copyValue } from '../copy.ts';
 import { envelopeColumns, StagedEnvelopes } from './staged-envelopes.ts';
 import { analyzeStagingTables, createStagingTables } from './staging-tables.ts';
 
-/** A contact file's content is kept in pieces of its bytes, compressed by themselves. */
+/** A piece of a contact file, compressed by itself. */
 export type ContactFilePiece = { readonly file: number; readonly piece: number; readonly data: Buffer };
 
-/** Contacts on their way into the ledger, and what has to be known of them there. */
 export type ContactSource = {
-  /** In the order of the files, in batches. */
+  /** Batches in file order. */
   readonly contacts: AsyncIterable<readonly Contact[]>;
-  /** Lines of the files before this one; asked for once a contact of it has come. */
+  /** Lines of the files before this one, once it has been reached. */
   readonly linesBefore: (file: number) => number;
-  /** SMS parts of what a contact is sent; null in other channels. */
+  /** SMS parts of its message; null in other channels. */
   readonly partsOf: (contact: ValidContact) => number | null;
-  /** The place of an address's tariff in the run's rates; null where nobody has another than the first. */
+  /** Index of the tariff in the run's rates; null: one tariff. */
   readonly tariffOf: ((address: string) => number) | null;
-  /** Whether contacts have keys. */
   readonly keyed: boolean;
-  /** The pieces of the contact files that have become whole since this was last asked. */
+  /** File pieces completed since the last call. */
   readonly takePieces: () => Promise<readonly ContactFilePiece[]>;
 };
 
 export type ValidContact = Extract<Contact, { kind: 'contact' }>;
 
 /**
- * Copies contacts into staging tables that only this session sees and that Postgres drops with it, so that a crash
- * before `expandRun` commits leaves nothing behind. Memory does not grow with the number of rows: they go in segments,
- * each with the envelopes, the rejected contacts and the pieces of files that came up in it.
+ * Copies contacts to temporary tables, so a crash before `expandRun` commits leaves nothing behind. Memory use is
+ * constant: contacts go in segments, each with its envelopes, rejected contacts and file pieces.
  */
 export async function stageContacts(client: pg.ClientBase, source: ContactSource): Promise<void> {
   await createStagingTables(client);
@@ -57,7 +54,7 @@ export async function stageContacts(client: pg.ClientBase, source: ContactSource
   await analyzeStagingTables(client);
 }
 
-/** A segment ends after this many contacts, or bytes of envelopes and rejected contacts. */
+/** Limits of a segment: contacts, and bytes of envelopes and rejected contacts. */
 const segmentContacts = 65_536;
 const segmentBytes = 1024 * 1024;
 
@@ -65,7 +62,7 @@ class ContactLines {
   readonly envelopes = new StagedEnvelopes();
   readonly rejections = new CopyLines();
   finished = false;
-  /** With the columns of a line. */
+  /** COPY's target with the columns of a line. */
   readonly table: string;
   readonly #source: ContactSource;
   readonly #seenBefore = createBloomFilter();
@@ -76,7 +73,6 @@ class ContactLines {
     this.table = `staged_contacts (line, envelope, parts, maybe_repeated, address, original_address, destination${more})`;
   }
 
-  /** Takes as many batches as the segment holds. */
   async *nextSegment(batches: AsyncIterator<readonly Contact[]>): AsyncGenerator<string, void, undefined> {
     let piece = '';
     for (let taken = 0; taken < segmentContacts && !this.#isFull(); ) {
@@ -99,7 +95,7 @@ class ContactLines {
     return this.envelopes.lines.bytes + this.rejections.bytes > segmentBytes;
   }
 
-  /** Empty for a rejected contact, which goes into its own table. */
+  /** Empty for a rejected contact. */
   #copyLine(contact: Contact): string {
     const line = this.#source.linesBefore(contact.file) + contact.line;
     if (contact.kind === 'rejected') {
@@ -124,7 +120,7 @@ async function copyIn(
   table: string,
   pieces: Iterable<Buffer> | AsyncIterable<string>,
 ): Promise<void> {
-  // Pieces that wait are memory; Postgres takes them faster than they are made.
+  // Buffered pieces cost memory; Postgres is faster than the reader.
   await pipeline(
     Readable.from(pieces, { highWaterMark: 2 }),
     client.query(copyFrom(`COPY ${table} FROM STDIN`)),

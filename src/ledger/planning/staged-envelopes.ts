@@ -3,12 +3,12 @@ import { createBloomFilter } from '../../platform/bloom-filter.ts';
 import { BoundedCache } from '../../platform/bounded-cache.ts';
 import { CopyLines, copyOptional, copyValue } from '../copy.ts';
 
-/** Numbers of an envelope, by the time zones of its recipients: those in other zones are others. */
+/** Numbers of an envelope, by the time zones of its recipients. */
 type EnvelopeNumbers = Record<string, number>;
 
 /**
- * Envelopes on their way into the staging table, numbered in the order in which they first come up. One is known as an object,
- * and gets another number once it has been forgotten; equal ones that have two numbers are made one by `expandRun`.
+ * Numbers envelopes for the staging table in order of appearance. It recognises objects, and numbers an evicted one
+ * again; `expandRun` merges equal envelopes.
  */
 export class StagedEnvelopes {
   readonly lines = new CopyLines();
@@ -29,7 +29,7 @@ export class StagedEnvelopes {
   }
 }
 
-/** The columns of the lines, in COPY's text format. The fields are apart from all else: most envelopes have nothing else. */
+/** Columns in COPY's text format. Most envelopes have only fields. */
 export const envelopeColumns =
   'envelope, maybe_repeated, sub_account, department, charge_code, zones, fields, other_fields' as const;
 

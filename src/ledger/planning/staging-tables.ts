@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** Tables of this session alone; what an earlier plan left in them is dropped. */
+/** Temporary tables; drops those of an earlier plan. */
 export async function createStagingTables(client: pg.ClientBase): Promise<void> {
   await client.query(`
     DROP TABLE IF EXISTS
@@ -18,7 +18,7 @@ export async function createStagingTables(client: pg.ClientBase): Promise<void> 
     );
     COMMENT ON COLUMN staged_contacts.maybe_repeated IS
       'Whether a contact before it may be the same; where false, none is. So duplicates need not be looked for among all.';
-    -- The planner needs to know no more of a million rows than a few thousand of them tell.
+    -- A few thousand sampled rows are enough for the planner.
     ALTER TABLE staged_contacts
       ALTER COLUMN line SET STATISTICS 10,
       ALTER COLUMN envelope SET STATISTICS 10,
@@ -46,7 +46,7 @@ export async function createStagingTables(client: pg.ClientBase): Promise<void> 
   `);
 }
 
-/** Tells the planner how many there are; to be called once all are staged. */
+/** Call this once all contacts are staged. */
 export async function analyzeStagingTables(client: pg.ClientBase): Promise<void> {
   await client.query(
     'ANALYZE staged_contacts (line, envelope, address, maybe_repeated), staged_envelopes (envelope, maybe_repeated)',

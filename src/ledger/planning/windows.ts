@@ -1,15 +1,13 @@
 import { batchOf } from '../batch.ts';
 import type { Transaction } from '../session.ts';
 
-/** A run's sending windows, from the staged envelopes, which know the time zones of their recipients. */
-
-/** How it is with the window of recipients in some time zones when their run is planned. */
+/** The window of recipients in some time zones, at planning time. */
 export type PlannedWindow = {
-  /** Null where it is open, or its requests are handed over before. */
+  /** Null: open, or handed over to the service. */
   readonly opensAt: Date | null;
-  /** Null where it is not open, or stays so. */
+  /** Null: closed, or open without end. */
   readonly closesAt: Date | null;
-  /** What the service is told, and the moment that this is; null where it is told nothing. */
+  /** The time and fields of a handover to the service; null: none. */
   readonly handover: {
     readonly at: Date;
     readonly fields: Readonly<Record<'SendTime' | 'TimeZone', string>>;
@@ -24,12 +22,12 @@ const planned = batchOf<PlannedWindow & { readonly zones: string }>({
   fields: ['jsonb', ({ handover }) => JSON.stringify(handover?.fields ?? {})],
 });
 
-/** @param zones names of the IANA database */
+/** @param zones IANA names */
 export type PlanWindow = (zones: readonly string[]) => PlannedWindow;
 
 /**
- * Numbers the zones of those who are still staged: what opens first comes first, then what shuts first, so that the first
- * requests of a run are those that can be sent first.
+ * Numbers the windows of staged contacts by opening, then closing time, so that a run's first requests can be sent
+ * first.
  */
 export async function numberWindows(client: Transaction, plan: PlanWindow | undefined): Promise<void> {
   if (!plan) return;
@@ -79,17 +77,17 @@ export async function insertWindows(client: Transaction, run: string): Promise<v
   );
 }
 
-/** What a run has for one window, or all of it where it has none. */
+/** Totals of one window, or of a run without windows. */
 export type WindowTotals = {
-  /** None in a run without windows. */
+  /** Empty without windows. */
   readonly zones: readonly string[];
   readonly requests: number;
   readonly recipients: number;
-  /** Some of those who come last, by their lines in all files together; the last first. */
+  /** Some of the last recipients, last first; lines count across all files. */
   readonly lastRecipients: readonly { readonly address: string; readonly line: number }[];
 };
 
-/** In the order of the requests. */
+/** In request order. */
 export async function readWindowTotals(
   client: Transaction,
   windowed: boolean,

@@ -3,34 +3,28 @@ import type { RunState } from '../../domain/runs.ts';
 import type { Transaction } from '../session.ts';
 
 export type PurgeLimit = {
-  /** Of runs that were over before then, and of reports and suppressions that came before then. */
+  /** Selects runs that ended before this time, and reports and suppressions that arrived before it. */
   readonly before: Date;
-  /** Also of runs with requests in doubt, which nobody can send again after that. */
+  /** Also selects runs with requests in doubt, which cannot be sent again after a purge. */
   readonly alsoInDoubt: boolean;
 };
 
-/**
- * Why a run is kept: it is not over; requests of it are planned or being sent, or in doubt; a younger run was made of it; it is
- * not in billing as a whole yet; or somebody makes a run of it now.
- */
+/** Why a run is kept. `in_use`: another process makes a run from it. */
 export type PurgeHold = 'not_over' | 'unsent' | 'in_doubt' | 'younger_run' | 'unbooked' | 'in_use';
 
-/** A run that is old enough. `held`: why it is not purged; null where it is. */
+/** A run that is old enough. `held`: why it is kept; null: it is purged. */
 export type PurgeCandidate = {
   readonly run: string;
   readonly campaign: string;
   readonly state: RunState;
   readonly createdAt: Date;
   readonly requests: number;
-  /** Without those of cancelled requests. */
+  /** Without recipients of cancelled requests. */
   readonly recipients: number;
   readonly held: PurgeHold | null;
 };
 
-/**
- * SQL: why a run is kept, of `runs r`, with the limit as $1 and $2, and as $3 whether it may be missing in billing; null
- * where nothing keeps it.
- */
+/** SQL: why a run of `runs r` is kept, else null. $1 and $2 are the limit; $3 says whether unbooked runs may go. */
 const holdCase = `
   CASE
     WHEN r.purging THEN NULL
@@ -57,7 +51,7 @@ const holdCase = `
 
 const isOldCondition = `(r.purging OR (r.purged_at IS NULL AND coalesce(r.finished_at, r.created_at) < $1))`;
 
-/** The runs that are old enough and were not purged, the oldest first; what was begun and not ended is among them. */
+/** Runs that are old enough and not purged, oldest first, including those whose purge was interrupted. */
 export async function listPurgeCandidates(
   pool: pg.Pool,
   { before, alsoInDoubt }: PurgeLimit,
@@ -81,9 +75,9 @@ export async function listPurgeCandidates(
 }
 
 /**
- * Marks a run as purged, if nothing keeps it now; from then on nothing of it is sent, and no run is made of it.
+ * Marks a run as purged unless it has to be kept. From then on nothing is sent from it, and no run is made from it.
  *
- * @returns false when something keeps it
+ * @returns false when the run has to be kept
  */
 export async function beginPurge(
   client: Transaction,
@@ -91,7 +85,7 @@ export async function beginPurge(
   { before, alsoInDoubt }: PurgeLimit,
   now: Date,
 ): Promise<boolean> {
-  // Who resolves its requests, or resumes it, takes the run first; the statement after this sees what they did.
+  // Resolving and resuming lock the run first; the next statement sees their changes.
   await client.query('SELECT FROM runs WHERE run_id = $1 FOR UPDATE', [run]);
   const { rowCount } = await client.query(
     `

@@ -2,25 +2,24 @@ import type pg from 'pg';
 import { eraseJobNumbers, eraseRequests } from '../requests/erase.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 
-/** Recipients that are erased in one transaction, about; and rows of other tables. */
+/** Recipients (about) and rows of other tables for each transaction. */
 const batch = 20_000;
 
-/** Pieces of files, a mebibyte each, that are deleted in one transaction. */
+/** File pieces of a mebibyte for each transaction. */
 const fileBatch = 200;
 
-/** SQL: what is kept of a frozen definition: nothing in these keys is of a person. */
+/** SQL: the parts of a definition that contain no personal data. */
 const keptDefinition = `
   (SELECT coalesce(jsonb_object_agg(key, value), '{}')
    FROM jsonb_each(definition)
    WHERE key IN ('campaign', 'account', 'channel', 'dispatch', 'budget'))`;
 
 /**
- * Erases what a run knows of people, and its messages; in batches, each a transaction of its own. Done again, it goes on
- * where it was stopped. What billing is made of stays: requests with their MessageIDs and states, lines, parts and
- * tariffs, when attempts were made and what became of them, outcomes with units and price. The service's words may quote
- * anything, so they go.
+ * Erases a run's personal data and messages in batches, each in its own transaction. After an interruption the next
+ * call continues. Billing data stays: requests with MessageIDs and states, lines, parts, tariffs, attempts, outcomes
+ * with units and prices. The service's words may quote anything, so they go.
  *
- * @returns how many raw reports were deleted
+ * @returns the number of deleted raw reports
  */
 export async function eraseRun(pool: pg.Pool, run: string): Promise<number> {
   const reports = await eraseRecipients(pool, run);
@@ -59,7 +58,7 @@ export async function eraseRun(pool: pg.Pool, run: string): Promise<number> {
   await deleteAll(pool, 'contact_file_pieces', run);
   await deleteAll(pool, 'run_files', run);
   await pool.query('DELETE FROM contact_files WHERE run_id = $1', [run]);
-  // Of few recipients, a digest of their addresses could be found out.
+  // Addresses of few recipients could be guessed from a digest.
   await pool.query('DELETE FROM fingerprints WHERE run_id = $1', [run]);
   await deleteAll(pool, 'recipient_keys', run, batch);
   await eraseJobNumbers(pool, run);
@@ -72,7 +71,7 @@ export async function eraseRun(pool: pg.Pool, run: string): Promise<number> {
   return reports;
 }
 
-/** By ranges of requests, with what belongs to them; a request may have many recipients. */
+/** In ranges of requests sized by their recipients. */
 async function eraseRecipients(pool: pg.Pool, run: string): Promise<number> {
   const { rows } = await pool.query<{ last: number; each: number }>(
     `
@@ -97,7 +96,7 @@ async function eraseRecipients(pool: pg.Pool, run: string): Promise<number> {
 }
 
 const recipientStatements = [
-  // What is message of those who were left out are our own words.
+  // Reasons of suppressed recipients are Volley's own words.
   `
   UPDATE recipient_outcomes
   SET result = NULL, status = NULL
@@ -111,14 +110,14 @@ const recipientStatements = [
   `,
 ];
 
-/** What is deleted is not read again: an empty body would say something else than it did. */
+/** Deletes the reports: a replay would misread an empty body. */
 const deleteReports = `
   DELETE FROM inbox i
   USING reports k
   WHERE k.run_id = $1 AND k.request BETWEEN $2 AND $3 AND i.report_id = k.report_id
 `;
 
-/** @param step takes where the last one ended, and gives where it ended itself; null at the end */
+/** @param step takes the end of the last batch and returns the end of its own; null: no more */
 async function inBatches(
   pool: pg.Pool,
   step: (client: Transaction, after: number) => Promise<number | null>,
@@ -140,7 +139,7 @@ async function deleteAll(pool: pg.Pool, table: string, run: string, limit = file
   }
 }
 
-/** Forgets what a purged run told, and to whom; what is still to be told never will be. */
+/** Erases the content and targets of a purged run's notifications. Those that are due are given up. */
 export async function eraseNotifications(pool: pg.Pool, run: string): Promise<void> {
   await pool.query(
     `

@@ -20,8 +20,8 @@ const keys = batchOf<Key>({
 });
 
 /**
- * Keeps the suppressions from before then as hashes of their addresses, without the words of why. In batches, each a
- * transaction in which a suppression is either the one or the other, so nobody is missed meanwhile.
+ * Replaces suppressions from before that time by hashes of their addresses, without reasons. Each batch is a
+ * transaction, so every address stays suppressed throughout.
  *
  * @throws InputError when others were hashed with another key
  */
@@ -80,8 +80,8 @@ async function hashAfter(
 }
 
 /**
- * Forgets which suppressions people took away before then. As long as a raw report from before that is kept, it may be
- * read again, and must not bring the suppression back.
+ * Deletes records of removed suppressions. They stay while an older raw report is kept: a replay of it must not bring
+ * the suppression back.
  */
 export async function deleteRemovedSuppressions(pool: pg.Pool, before: Date): Promise<void> {
   await pool.query(

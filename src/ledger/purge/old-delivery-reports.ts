@@ -4,8 +4,8 @@ import { inTransaction, type Transaction } from '../session.ts';
 const batch = 5_000;
 
 /**
- * Deletes the raw reports that came before then and belong to no run, or to one that was purged, and erases what they say
- * of people. What waits to be read stays, and so does what belongs to a run that is kept. In batches, each a transaction.
+ * Deletes raw reports from before that time that belong to no run or to a purged one, and erases their personal data.
+ * Queued reports and those of kept runs stay. Each batch is a transaction.
  */
 export async function eraseOldReports(pool: pg.Pool, before: Date): Promise<number> {
   let erased = 0;
@@ -13,7 +13,7 @@ export async function eraseOldReports(pool: pg.Pool, before: Date): Promise<numb
     const from = after;
     const step = await inTransaction(pool, (client) => eraseAfter(client, from, before));
     erased += step.erased;
-    // They are numbered as they come, or nearly so.
+    // Report ids follow the time of arrival, nearly.
     if (step.last === null || step.younger) return erased;
     after = step.last;
   }

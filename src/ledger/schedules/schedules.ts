@@ -12,7 +12,7 @@ export type ListedSchedule = {
   readonly active: boolean;
 };
 
-/** All schedules, also those whose file is gone. */
+/** Includes schedules whose file no longer exists. */
 export async function listSchedules(pool: pg.Pool): Promise<ListedSchedule[]> {
   const { rows } = await pool.query<ListedSchedule>(
     'SELECT schedule, campaign, times, active FROM schedules ORDER BY schedule',
@@ -42,12 +42,12 @@ export async function listTicks(pool: pg.Pool, limit: number): Promise<ListedTic
 }
 
 export type SyncedSchedule = {
-  /** The campaign file, as the folder of campaigns has it. */
+  /** Path of the campaign file in the campaign folder. */
   readonly schedule: string;
   readonly campaign: string;
-  /** Parsed again by who reads it. */
+  /** Unparsed. */
   readonly times: unknown;
-  /** Who is told of times that made no run. Parsed again by who reads it. */
+  /** Unparsed targets that are notified of ticks without a run. */
   readonly notify: readonly unknown[];
 };
 
@@ -59,11 +59,11 @@ const synced = batchOf<SyncedSchedule>({
 });
 
 /**
- * Makes the ledger's schedules those of a folder: what is new begins now, what is gone is not active any more, and what
- * has other times than before has them from now on.
+ * Updates the schedules to match the campaign folder. New schedules and new times begin now; schedules without a file
+ * become inactive.
  *
- * @param untouched schedules of which nothing is known now
- * @param now ticks after this are noted
+ * @param untouched schedules to leave as they are
+ * @param now later ticks will be recorded
  */
 export async function syncSchedules(
   client: Transaction,

@@ -13,7 +13,7 @@ export type LockedSchedule = {
   readonly recordedUntil: Date;
 };
 
-/** Takes the active schedules until the end of the transaction; those that another one has taken are passed by. */
+/** Locks active schedules until the end of the transaction. Skips those that another process has locked. */
 export async function lockSchedules(client: Transaction, now: Date): Promise<LockedSchedule[]> {
   const { rows } = await client.query<LockedSchedule>(
     `
@@ -42,10 +42,7 @@ const newTicks = batchOf<NewTick>({
   reason: ['jsonb', ({ reason }) => reasonValue(reason)],
 });
 
-/**
- * Notes ticks, each once however often, of schedules that were taken. After a long time without a worker a schedule has
- * missed many: one notification is noted for all of them.
- */
+/** Records ticks of locked schedules, each once. Missed ticks of a schedule share one notification. */
 export async function recordTicks(
   client: Transaction,
   schedules: readonly string[],
@@ -77,7 +74,7 @@ export async function recordTicks(
   await client.query('UPDATE schedules SET recorded_until = $2 WHERE schedule = ANY ($1)', [schedules, now]);
 }
 
-/** `due → missed` for every tick that waits for its run. */
+/** `due → missed` for every due tick. */
 export async function markDueTicksMissed(client: Transaction, reason: TickReason): Promise<void> {
   const { rows } = await client.query<TickKey>(
     `
@@ -103,11 +100,11 @@ export type DueTick = {
   readonly schedule: string;
   readonly dueAt: Date;
   readonly times: unknown;
-  /** The run of an earlier tick that is not over. */
+  /** An unfinished run of an earlier tick. */
   readonly lastRun: string | null;
 };
 
-/** The earliest tick of each schedule that waits for its run. */
+/** The earliest due tick of each schedule. */
 export async function listDueTicks(pool: pg.Pool): Promise<DueTick[]> {
   const { rows } = await pool.query<DueTick>(`
     SELECT DISTINCT ON (t.schedule) t.schedule, t.due_at AS "dueAt", s.times,
@@ -128,7 +125,7 @@ export async function listDueTicks(pool: pg.Pool): Promise<DueTick[]> {
 export type TickKey = Pick<DueTick, 'schedule' | 'dueAt'>;
 
 /**
- * `due → started`, in the transaction that makes the run: so a tick has one run, and a run that is not there has no tick.
+ * `due → started`, in the transaction that makes the run, so that each tick has one run.
  *
  * @returns whether it was still due
  */
@@ -147,7 +144,7 @@ export async function startTick(
 /**
  * `due → skipped | missed | failed`
  *
- * @param refused of a run that was refused because of its contacts
+ * @param refused the run was refused because of its contacts
  */
 export async function endTick(
   pool: pg.Pool,
@@ -171,13 +168,13 @@ export async function endTick(
   });
 }
 
-/** A run that a schedule has made, or an owner of a token. */
+/** A planned run of a schedule, or of a token's owner. */
 export type UnstartedRun = { readonly run: string } & (
   | { readonly schedule: string; readonly owner: null; readonly token: null }
   | { readonly schedule: null; readonly owner: string; readonly token: string }
 );
 
-/** Planned runs of ticks and of the API, except those that wait for approval; in the order in which they were wanted. */
+/** Planned runs of ticks and of the API, except those that wait for approval; oldest first. */
 export async function listUnstartedRuns(pool: pg.Pool): Promise<UnstartedRun[]> {
   const { rows } = await pool.query<UnstartedRun>(
     `
@@ -198,7 +195,7 @@ export async function listUnstartedRuns(pool: pg.Pool): Promise<UnstartedRun[]> 
   return rows;
 }
 
-/** A lock that goes with the session: who has it is the only one to start ticks of the schedule. */
+/** Takes a session lock: only its holder starts ticks of the schedule. */
 export async function tryScheduleLock(client: pg.ClientBase, schedule: string): Promise<boolean> {
   const { rows } = await client.query<{ locked: boolean }>(
     `SELECT pg_try_advisory_lock(hashtextextended('volley schedule ' || $1, 0)) AS locked`,

@@ -13,15 +13,15 @@ const added = batchOf<Suppression>({
 });
 
 /**
- * Suppresses addresses, all or none. One that is suppressed already stays as it is, with its earlier reason.
+ * Suppresses addresses, all or none. Existing suppressions keep their reason.
  *
- * @returns how many are new
+ * @returns the number of new suppressions
  */
 export async function addSuppressions(
   client: Connection,
   suppressions: readonly Suppression[],
 ): Promise<number> {
-  // In the order of the key, so that two that write the same addresses wait for each other, not crosswise.
+  // In key order, to avoid deadlocks.
   const { rowCount } = await client.query(
     `
     INSERT INTO suppressions (${added.columns})

@@ -4,18 +4,18 @@ import { InputError } from '../../domain/problems.ts';
 import type { Connection, Transaction } from '../session.ts';
 
 /**
- * The key of hashed suppressions. HMAC-SHA-256 is made of two SHA-256, so Postgres can work it out too, with nothing
- * installed: it is given the key as it goes into them, as parameters of a statement, and keeps neither.
+ * The key of hashed suppressions. HMAC-SHA-256 consists of two SHA-256, so Postgres can compute it without
+ * extensions, from the two padded keys as statement parameters. It stores neither.
  */
 export type HashKey = {
   /** 64 bytes each. */
   readonly inner: Buffer;
   readonly outer: Buffer;
-  /** The same as `hashedAddress` in SQL. */
+  /** Equals `hashedAddress` in SQL. */
   readonly hash: (channel: string, address: string) => Buffer;
 };
 
-/** HMAC's (RFC 2104) for SHA-256. Bytes. */
+/** Bytes of an HMAC block for SHA-256 (RFC 2104). */
 const blockSize = 64;
 
 export function createHashKey(secret: Uint8Array): HashKey {
@@ -30,18 +30,18 @@ export function createHashKey(secret: Uint8Array): HashKey {
 }
 
 /**
- * SQL: the hash of a compared address; null without a key.
+ * SQL: hash of a compared address; null without a key.
  *
- * @param inner SQL of the parameter that has the inner key, bytea; `outer` of the other
+ * @param inner SQL parameter with the inner key, bytea; `outer` with the outer one
  */
 export function hashedAddress(channel: string, address: string, inner: string, outer: string): string {
   return `sha256(${outer}::bytea || sha256(${inner}::bytea || convert_to(${channel} || ':' || ${address}, 'UTF8')))`;
 }
 
-/** What is hashed so that a key can be told from another; no channel is called so. */
+/** Hashed to tell keys apart; no channel has this name. */
 const proofOf = { channel: 'key', address: 'proof' } as const;
 
-/** SQL: whether suppressions that are hashed can be heeded with the key. */
+/** SQL: whether the key matches, or no suppression is hashed. */
 export function hashKeyMatches(inner: string, outer: string): string {
   const { channel, address } = proofOf;
   return `(NOT EXISTS (SELECT FROM hashed_suppressions)
@@ -49,9 +49,9 @@ export function hashKeyMatches(inner: string, outer: string): string {
 }
 
 /**
- * To be asked after the look at the suppressions: whoever hashes one in the meantime is noticed by it.
+ * Call this after reading suppressions, to notice those hashed in between.
  *
- * @throws InputError when suppressions are hashed and this is not their key: nobody may be sent to then
+ * @throws InputError when suppressions are hashed with another key: then nothing may be sent
  */
 export async function requireHashKey(client: Connection, key: HashKey | null): Promise<void> {
   const { rows } = await client.query<{ fits: boolean }>(`SELECT ${hashKeyMatches('$1', '$2')} AS fits`, [
@@ -66,7 +66,7 @@ export async function requireHashKey(client: Connection, key: HashKey | null): P
   throw new InputError([{ where: 'VOLLEY_HASH_KEY', what }]);
 }
 
-/** Keeps the proof of the key, where there is none yet. @throws InputError when another key was used before */
+/** Stores the proof of the key unless there is one. @throws InputError for another key than before */
 export async function storeHashKeyProof(client: Transaction, key: HashKey): Promise<void> {
   await client.query('INSERT INTO hash_key (proof) VALUES ($1) ON CONFLICT DO NOTHING', [
     key.hash(proofOf.channel, proofOf.address),
@@ -80,11 +80,11 @@ export async function storeHashKeyProof(client: Transaction, key: HashKey): Prom
 
 export type HashedSuppression = {
   readonly hash: Buffer;
-  /** Empty: for all. */
+  /** Empty: all. */
   readonly subAccount: string;
 };
 
-/** The hashed suppressions of a channel that hold for an account; they are few beside those that are not. */
+/** Hashed suppressions of a channel that apply to an account. */
 export async function listHashedSuppressions(
   client: Connection,
   channel: Channel,

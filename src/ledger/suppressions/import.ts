@@ -11,7 +11,7 @@ export type SuppressionList = {
   readonly createdAt: Date;
 };
 
-/** An address, normalised, and the account and SubAccount whose messages it is suppressed for; empty for all. */
+/** A normalised address with the account and SubAccount that it is suppressed for; empty: all. */
 export type ListedAddress = {
   readonly address: string;
   readonly account?: string;
@@ -19,11 +19,10 @@ export type ListedAddress = {
 };
 
 /**
- * Suppresses a list of addresses in each of its channels, all or none: nothing is seen of it before the end of the
- * list. One that is suppressed already stays as it is. Memory does not grow with the list.
+ * Suppresses a list of addresses in each channel, all or none, in constant memory. Existing suppressions stay.
  *
- * @param alongside committed with it
- * @returns how many are new; an address counts once a channel
+ * @param alongside runs in the same transaction
+ * @returns the number of new suppressions; an address counts once for each channel
  */
 export async function importSuppressions(
   pool: pg.Pool,
@@ -32,18 +31,18 @@ export async function importSuppressions(
   alongside?: (client: Transaction, added: number) => Promise<void>,
 ): Promise<number> {
   const addAll = async (client: Transaction): Promise<number> => {
-    // Gathered first, so that what is locked for others is locked for one statement, however slow the file is.
+    // Staged first: a slow file would hold row locks for as long as it is read.
     await client.query(
       'CREATE TEMPORARY TABLE listed_addresses (address text COLLATE "C", sub_account text, account text) ON COMMIT DROP',
     );
     for await (const batch of batches) await stageAddresses(client, batch);
     const added = await insertStaged(client, list);
     await alongside?.(client, added);
-    // A plan that knows nothing of a large list is a bad one, and autovacuum takes its time.
+    // Autovacuum is slow, and plans without statistics of a large list are bad.
     await client.query('ANALYZE suppressions');
     return added;
   };
-  // Without the time-out of others: a list may be read slowly.
+  // Without the idle timeout: the list may arrive slowly.
   return inTransaction(pool, addAll, 'BEGIN');
 }
 
@@ -61,7 +60,7 @@ async function stageAddresses(client: Transaction, batch: readonly ListedAddress
   );
 }
 
-/** In the order of the key, so that two that write the same addresses wait for each other, not crosswise. */
+/** In key order, to avoid deadlocks. */
 async function insertStaged(client: Transaction, list: SuppressionList): Promise<number> {
   const { rowCount } = await client.query(
     `

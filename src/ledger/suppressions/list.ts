@@ -8,15 +8,15 @@ import { type HashKey, requireHashKey } from './hash.ts';
 export type SuppressionFilter = {
   readonly channel?: Channel | undefined;
   readonly address?: string | undefined;
-  /** Empty: those for all accounts. */
+  /** Empty: suppressions for all accounts. */
   readonly account?: string | undefined;
-  /** Empty: those for all SubAccounts. */
+  /** Empty: suppressions for all SubAccounts. */
   readonly subAccount?: string | undefined;
 };
 
 /**
- * By channel, address, account and SubAccount, in pages, in constant memory. Those that are known by their hashes alone stand
- * with these, without a reason; where an address is asked for, with that.
+ * In key order, in pages, in constant memory. Hashed suppressions have no reason, and no address unless the filter
+ * names it.
  */
 export async function listSuppressions(
   pool: pg.Pool,
@@ -25,7 +25,7 @@ export async function listSuppressions(
   onPage: (page: readonly Suppression[]) => void,
   hashKey: HashKey | null = null,
 ): Promise<number> {
-  // Every channel is named where none is asked for, so that an address is looked up in the key all the same.
+  // Names every channel, so that an address is looked up by key.
   const sql = `
     SELECT channel, address, account, sub_account AS "subAccount", reason, run_id AS run, source, created_at AS "createdAt"
     FROM suppressions

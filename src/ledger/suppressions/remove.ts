@@ -16,12 +16,11 @@ const hashedKeys = batchOf<HashedKey>({
 });
 
 /**
- * Takes suppressions away, all or none, those that are known by their hashes too. Reports that came before do not bring
- * them back.
+ * Removes suppressions, hashed ones too, all or none. Earlier reports do not bring them back.
  *
- * @param hashKey of these
- * @returns those that there were
- * @throws InputError when there are hashed ones and this is not their key
+ * @param hashKey key of hashed suppressions
+ * @returns the removed suppressions
+ * @throws InputError when suppressions are hashed with another key
  */
 export async function removeSuppressions(
   client: Connection,
@@ -71,7 +70,7 @@ const addresses = batchOf<SuppressibleAddress>({
   address: ['text', ({ address }) => address],
 });
 
-/** Every way in which these addresses are suppressed in their channels; without those that are known by hashes alone. */
+/** All unhashed suppressions of these addresses. */
 export async function listSuppressionsOf(
   client: Connection,
   keys: readonly SuppressibleAddress[],
