@@ -28,7 +28,7 @@ export function auditSheet(
   return { title: 'Audit trail', subtitle, asOf, columns, rows: entries };
 }
 
-/** In the words in which it was noted: `reason: lunch; requests: 3`. */
+/** `reason: lunch; requests: 3`. */
 function formatDetails(details: AuditEntry['details']): string {
   return Object.entries(details)
     .filter(([, value]) => value !== null && value !== '' && !(Array.isArray(value) && value.length === 0))

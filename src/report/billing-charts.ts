@@ -5,8 +5,7 @@ import type { Chart } from './html/chart.ts';
 import { barChart, funnelChart, timeChart } from './html/charts.ts';
 
 /**
- * Pictures of a billing report: how many were delivered, when it was sent, and who pays how much. Where the delivery
- * reports have no prices, the estimate is drawn.
+ * Charts of deliveries, days and costs. Without prices in delivery reports, the estimate is drawn.
  *
  * @param regroup the same figures by other dimensions
  */
@@ -38,7 +37,7 @@ export async function billingCharts(
   return charts;
 }
 
-/** A day that lines of several currencies or corrections are of has one count. */
+/** Lines of one day, such as several currencies, become one count. */
 async function countByDay(
   regroup: (by: readonly BillingDimension[]) => Promise<BillingReport>,
 ): Promise<{ at: string; count: number }[]> {

@@ -19,7 +19,7 @@ type Streamed = {
   readonly regroup: (by: BillingQuery['by']) => Promise<BillingReport>;
 };
 
-/** Charts included. @param asOf its moment; what is closed is as of its closing */
+/** @param asOf replaced by the closing's time when the period is closed */
 export async function billingReport(
   query: BillingQuery,
   { lines, totals, closing, regroup }: Streamed,
@@ -31,9 +31,8 @@ export async function billingReport(
 }
 
 /**
- * Dimensions as they are asked for, with commas between.
- *
- * @returns what is wrong with them, in a sentence, where something is
+ * @param text dimensions separated by commas
+ * @returns a sentence about the problem, if any
  */
 export function parseDimensions(text: string): readonly BillingDimension[] | string {
   const found: BillingDimension[] = [];

@@ -15,7 +15,7 @@ export type BillingSheetLine = BillingFigures & {
   readonly correctionOf: string | null;
 };
 
-/** In the words of people; the names of dimensions that come from the interface stay as they are. */
+/** Names of the interface's dimensions stay as they are. */
 const titles: Readonly<Record<BillingDimension, string>> = {
   SubAccount: 'SubAccount',
   Department: 'Department',
@@ -32,7 +32,7 @@ type Figure = {
   readonly key: keyof BillingFigures;
   readonly title: string;
   readonly kind: 'integer' | 'decimal';
-  /** Also where it is nothing. */
+  /** Shown even when zero. */
   readonly always?: true;
   readonly minor?: number;
 };
@@ -60,13 +60,13 @@ const figures: readonly Figure[] = [
 
 export const noName = '(none)';
 
-/** A payer's name as a line has it. One that is called as those without a name are stands in quotes. */
+/** A name that looks like the placeholder for no name is quoted. */
 export function formatPayer(value: string | null): string {
   if (value === null) return noName;
   return isNoNameOrQuoted(value) ? `"${value}"` : value;
 }
 
-/** The reverse, of what a caller writes in a filter; null for those without a name. */
+/** Reads a name in a filter; null for no name. */
 export function parsePayer(written: string): string | null {
   if (written === noName) return null;
   return isNoNameOrQuoted(written) ? written.slice(1, -1) : written;
@@ -76,16 +76,15 @@ function isNoNameOrQuoted(text: string): boolean {
   return /^("*)\(none\)\1$/.test(text);
 }
 
-/** The billing report; its totals are asked for after the last line. */
 export function billingSheet(
   query: BillingQuery,
   report: {
     readonly lines: AsyncIterable<readonly BillingLine[]>;
     readonly totals: () => readonly BillingTotal[];
     readonly charts?: Sheet<BillingSheetLine>['charts'];
-    /** Where nothing of it changes any more. */
+    /** Set when its figures no longer change. */
     readonly closing?: Closing | undefined;
-    /** The totals once more, known before. */
+    /** The totals, known before the lines. */
     readonly expected: readonly BillingTotal[];
   },
   asOf: Date,

@@ -49,7 +49,7 @@ const columns: readonly SheetColumn<CampaignLine>[] = [
   runColumn('requestsPerSecond', 'Requests/s', 'decimal', 9),
 ];
 
-/** Columns that people can do without where nothing is in them. */
+/** Hidden when all their values are zero. */
 const optionalColumns: readonly string[] = [
   'failed',
   'estimated',
@@ -76,7 +76,7 @@ export function campaignSheet(
     asOf,
     columns: columns.map((column) => ({
       ...column,
-      // Null and amounts of nothing alike.
+      // Null and zero alike.
       blank: optionalColumns.includes(column.key) && sums.every((sum) => Number(column.value(sum)) === 0),
     })),
     rows: lines(),

@@ -5,12 +5,12 @@ import type { ContactResult } from '../ledger/runs/contact-results.ts';
 import { formatReasonOrNull } from '../platform/reason-text.ts';
 import type { CellValue, Sheet, SheetColumn } from './formats/sheet.ts';
 
-/** A row of a contact file with what became of it; the result is undefined where `contacts.where` left it out. */
+/** `result` is undefined when `contacts.where` excluded the row. */
 export type ContactRow = {
   readonly file: string;
   readonly line: number;
   readonly values: readonly string[];
-  /** A row that could not be read, as it stands in the file. */
+  /** The raw row when it could not be read, else empty. */
   readonly text: string;
   readonly result: ContactResult | undefined;
 };
@@ -21,13 +21,13 @@ export type ContactRows = {
   readonly rows: AsyncIterable<readonly ContactRow[]>;
 };
 
-/** States that a contact can have in the result file. `filtered`: left out by `contacts.where`. */
+/** `filtered`: excluded by `contacts.where`. */
 export const reportedStates = [...recipientStates, ...rejectionReasons, 'filtered'] as const;
 export type ReportedState = (typeof reportedStates)[number];
 
 type ResultColumn = (typeof resultFileColumns)[number];
 
-/** They begin with the same word, so that they stay apart from the columns of the contact file. */
+/** The common prefix separates them from the contact file's columns. */
 const resultColumns: readonly SheetColumn<ContactRow>[] = [
   resultColumn('Volley File', 'text', ({ file }) => file),
   resultColumn('Volley Line', 'integer', ({ line }) => line),
@@ -54,10 +54,10 @@ export function toReportedState({ result }: ContactRow): ReportedState {
 }
 
 /**
- * The result file: the columns of the contact files, then Volley's own. As CSV it can be read as a contact file again;
- * columns of an earlier result file in it are replaced. Rows say which file they are from where there are several.
+ * The columns of the contact files, then Volley's own. The CSV can be read as a contact file again; columns of an
+ * earlier result file are replaced.
  *
- * @param states only rows in these
+ * @param states includes only rows in these
  */
 export function contactSheet(
   run: string,
@@ -92,7 +92,7 @@ async function* filterStates(
   for await (const rows of batches) yield rows.filter((row) => states.has(toReportedState(row)));
 }
 
-/** Counts the rows that go by, by their states. */
+/** Counts rows by state as they pass. */
 export function countStates(): {
   readonly counts: ReadonlyMap<ReportedState, number>;
   readonly count: <Row extends ContactRow>(

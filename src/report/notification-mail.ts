@@ -4,7 +4,7 @@ import { formatRunSummary } from './run-summary.ts';
 
 const count = new Intl.NumberFormat('en');
 
-/** What is told, as an e-mail in plain words. It has no address of a recipient. */
+/** Contains no recipient's address. */
 export function formatNotificationMail(told: NotificationPayload): {
   readonly subject: string;
   readonly text: string;

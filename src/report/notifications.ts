@@ -1,7 +1,7 @@
 import type { ListedNotification, ScheduleNotification } from '../ledger/notifications/list.ts';
 import { printable } from './printable.ts';
 
-/** Who was told of a run, or is to be, a line each; to stand below its summary. */
+/** One line per notification, to follow a run's summary. */
 export function notificationLines(notifications: readonly ListedNotification[]): string[] {
   return notifications.map((each) => `  notify      ${each.event} by ${each.way}: ${formatOutcome(each)}`);
 }

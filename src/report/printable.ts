@@ -1,20 +1,14 @@
-/**
- * Text from files and from the service may hold characters that a terminal or a browser obeys instead of showing:
- * controls move the cursor, bidi controls turn the direction of what follows. They are shown by their numbers.
- */
+/** Shows control and bidi characters of foreign text by their codes, because terminals and browsers would obey them. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu, escapeControl);
 }
 
-/**
- * As `printable`, for whole files on a screen, such as CSV and JSON: lines and tabs stay. Inside JSON, what it writes is
- * JSON's own escape.
- */
+/** As `printable`, but keeps lines and tabs, for whole files. In JSON the result is a JSON escape. */
 export function printableFile(text: string): string {
   return text.replace(/(?![\t\n]|\r\n)[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu, escapeUnicode);
 }
 
-/** As `printableFile`, for lines that Volley has put together itself: their colours, which begin with ESC, stay. */
+/** As `printableFile`, but keeps Volley's own colour codes (ESC). */
 export function printableLines(text: string): string {
   return text.split('\u001b').map(printableFile).join('\u001b');
 }

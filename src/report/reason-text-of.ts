@@ -1,7 +1,7 @@
 import type { Reason } from '../domain/reasons.ts';
 import { formatReason } from '../platform/reason-text.ts';
 
-/** A row of the ledger with its reason in words. */
+/** A row of the ledger with its reason as text. */
 export type WithReasonText<Row extends { readonly reason: Reason | null }> = Omit<Row, 'reason'> & {
   readonly reason: string | Extract<Row['reason'], null>;
 };

@@ -17,7 +17,7 @@ export function formatReasonsOf(story: RecipientHistory): FormattedHistory {
   return { ...formatReasonOf(story), attempts };
 }
 
-/** The whole story of a recipient in the order it happened, for `volley report recipient`. */
+/** In order of time, for `volley report recipient`. */
 export function recipientStoryText(story: FormattedHistory, screen?: Screen): string {
   const { run, campaign, channel, address, originalAddress, file, line, messageId } = story;
   const written = originalAddress === address ? '' : ` ("${originalAddress}")`;

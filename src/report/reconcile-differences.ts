@@ -1,7 +1,7 @@
 import type { ReconciliationLine } from '../ledger/billing/reconcile.ts';
 import { formatReason } from '../platform/reason-text.ts';
 
-/** What the ledger knows of a line that differs, in words; null where the figures say it all. */
+/** What the ledger knows of the line; null when the figures say it all. */
 export function formatDifference(line: ReconciliationLine): string | null {
   const { kind, details } = line;
   switch (kind) {

@@ -10,7 +10,7 @@ type SheetLine = Omit<ReconciliationLine, 'kind' | 'messageId' | 'recipient' | '
   readonly recipient: string | null;
 };
 
-/** An invoice beside the ledger: the differences, and the sums of what agrees and of each kind of difference. */
+/** The differences between an invoice and the ledger, with sums for each kind. */
 export function reconcileSheet(
   reconciliation: {
     readonly name: string;

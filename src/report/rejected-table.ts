@@ -2,7 +2,7 @@ import type { RejectedContact } from '../domain/contacts.ts';
 import type { Screen } from './screen.ts';
 import { type Column, formatTable } from './table.ts';
 
-/** The file is only named where there are several. */
+/** Names files only when there are several. */
 export function rejectedTable(contacts: readonly RejectedContact[], screen?: Screen): string {
   const severalFiles = new Set(contacts.map(({ file }) => file)).size > 1;
   const fileColumn: Column<RejectedContact> = { title: 'File', value: ({ file }) => file };

@@ -1,8 +1,8 @@
 import type { CellKind, CellValue, Sheet, SheetColumn } from './formats/sheet.ts';
 
-/** A table of a report that has several; all of its lines are here. */
+/** One of several tables of a report. */
 export type ReportTable = {
-  /** Its worksheet's, of 24 letters at most, and its own among the tables of the report. */
+  /** Unique in the report; at most 24 letters, for its worksheet. */
   readonly name: string;
   readonly title: string;
   readonly columns: readonly SheetColumn<Cells>[];
@@ -10,7 +10,6 @@ export type ReportTable = {
 };
 export type Cells = readonly CellValue[];
 
-/** A table as a report of its own, with its short name. */
 export function toSheet({ name, columns, lines }: ReportTable, asOf: Date): Sheet<Cells> {
   async function* rows(): AsyncGenerator<readonly Cells[], void, undefined> {
     yield lines;
@@ -20,7 +19,6 @@ export function toSheet({ name, columns, lines }: ReportTable, asOf: Date): Shee
 
 type TitledColumn = { readonly title: string; readonly kind: CellKind };
 
-/** Figures stand right. */
 export function column(title: string, kind: CellKind): TitledColumn {
   return { title, kind };
 }

@@ -19,20 +19,20 @@ import { formatReason, formatReasonOrNull } from '../platform/reason-text.ts';
 import { formatReasonOf, type WithReasonText } from './reason-text-of.ts';
 import { findLargest, type Largest } from './run-money.ts';
 
-/** The whole story of a run, for `volley report run`; as JSON it is printed as it is. */
+/** All of `volley report run`; printed unchanged as JSON. */
 export type RunDetails = {
   readonly summary: RunSummary;
   readonly stateReason: string | null;
   readonly account: string;
   readonly channel: Channel;
-  /** A name of the IANA database: of the times in `sending.sends`, and of all where people read them. */
+  /** IANA name; for `sending.sends` and all printed times. */
   readonly timeZone: string;
   readonly timeline: readonly TimelineEvent[];
   readonly sending: Sending;
   readonly failures: readonly WithReasonText<Failure>[];
   readonly resolutions: readonly ResolutionGroup[];
   readonly deliveryResults: readonly DeliveryResult[];
-  /** All are counted, the first ones listed. */
+  /** All are counted, only the first listed. */
   readonly conflicts: Conflicts & { readonly listed: readonly ConflictingReport[] };
   readonly cancellations: readonly WithReasonText<Cancellation>[];
   readonly rejections: readonly RejectionGroup[];
@@ -40,7 +40,7 @@ export type RunDetails = {
   readonly money: RunMoney | null;
 };
 
-/** What the run came to, as the billing report has it, and who pays most. */
+/** The run's total, and those who pay most. */
 export type RunMoney = Pick<
   BillingTotal,
   'currency' | 'recipients' | 'accepted' | 'price' | 'estimated' | 'estimatedTax' | 'difference' | 'unrated'
@@ -84,7 +84,7 @@ async function sumMoney(billingBy: RecordedRun['billingBy']): Promise<RunMoney |
     totals = yield* billingBy('SubAccount');
   }
   const bySubAccount = await findLargest(linesBeforeTotals());
-  // A run has one rate card, and so one currency.
+  // A run has one rate card, so one currency.
   const [total] = totals;
   if (!total) return null;
   const { currency, recipients, accepted, price, estimated, estimatedTax, difference, unrated } = total;
@@ -96,11 +96,10 @@ async function sumMoney(billingBy: RecordedRun['billingBy']): Promise<RunMoney |
 export type TimelineEvent = {
   readonly what: RunState | 'begun' | 'resumed' | 'first request sent' | 'last request sent';
   readonly at: Date;
-  /** Why, where there is something to say. */
   readonly reason: string | null;
 };
 
-/** In the order of time. A run that runs for the first time is begun, later resumed. */
+/** In order of time. The first start is "begun", later ones "resumed". */
 export function toTimeline(
   states: readonly RunStateChange[],
   { firstAt, lastAt }: Pick<Sending, 'firstAt' | 'lastAt'>,
@@ -120,7 +119,7 @@ export function toTimeline(
   );
 }
 
-/** Within a millisecond: what has to be before something is sent, that, what can only be after it. */
+/** Orders events of one millisecond: starts, sends, ends. */
 function rank(what: TimelineEvent['what']): number {
   if (what === 'first request sent' || what === 'last request sent') return 1;
   return what === 'planned' || what === 'begun' || what === 'resumed' ? 0 : 2;

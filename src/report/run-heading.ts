@@ -1,6 +1,5 @@
 import type { RunDetails } from './run-details.ts';
 
-/** What a report of a run begins with. */
 export function formatRunHeading({ summary, stateReason, account, channel }: RunDetails): {
   readonly title: string;
   readonly subtitle: readonly string[];

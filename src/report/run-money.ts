@@ -1,16 +1,16 @@
 import type { BillingLine } from '../ledger/billing/report.ts';
 import { addAmounts, compareAmounts } from '../platform/money.ts';
 
-/** Amounts and counts of a run; money is exact decimals, as text. */
+/** Money is exact decimals, as text. */
 export type MoneyFigures = Pick<
   BillingLine,
   'recipients' | 'accepted' | 'price' | 'estimated' | 'estimatedTax' | 'difference'
 >;
 
-/** What one SubAccount, or one ChargeCode, has to pay; null: nobody set it. */
+/** The cost of one SubAccount or ChargeCode; null when the request has none. */
 export type MoneyLine = MoneyFigures & { readonly value: string | null };
 
-/** Those that pay most, and all others together. */
+/** The most expensive lines, and the sum of all others. */
 export type Largest = {
   readonly lines: readonly MoneyLine[];
   readonly others: (MoneyFigures & { readonly count: number }) | null;
@@ -19,10 +19,9 @@ export type Largest = {
 const maxListed = 20;
 
 /**
- * The lines of a billing report by one dimension that cost most, in constant memory, the most expensive first: by the price,
- * and where that is equal, such as nothing yet, by the estimate.
+ * Finds the lines that cost most, in constant memory: by price, then by estimate.
  *
- * @param batches in the order of the values; lines that are corrections of closed months are added to their value's
+ * @param batches in the order of their values; corrections of closed months are added to their value
  */
 export async function findLargest(
   batches: AsyncIterable<readonly BillingLine[]>,

@@ -9,7 +9,7 @@ import { formatRunHeading } from './run-heading.ts';
 import type { Largest } from './run-money.ts';
 import { countsTable, runTables } from './run-tables.ts';
 
-/** The report of a run as a page: deliveries, sends and costs drawn, then every table that has a line. */
+/** Charts, then every table that has lines. */
 export async function* formatRunPage(
   details: RunDetails,
   asOf: Date,
@@ -39,7 +39,7 @@ function runCharts({ summary, sending, money, timeZone }: RunDetails): Chart[] {
     ),
   ];
   if (money === null) return charts;
-  // Where the delivery reports have no prices, the estimate is drawn.
+  // Without prices in delivery reports, the estimate is drawn.
   const what = new Big(money.price).eq(0) ? 'estimated' : 'price';
   const name = what === 'price' ? 'Price' : 'Estimated cost';
   const currency = money.currency === null ? '' : `, ${money.currency}`;

@@ -8,18 +8,18 @@ import { formatRunSummary } from './run-summary.ts';
 import { countsTable, runTables } from './run-tables.ts';
 import { plainScreen, type Screen, styled } from './screen.ts';
 
-/** The formats of a report that has several tables. */
+/** The formats of a report with several tables. */
 export const runReportFormats = ['table', 'json', 'xlsx', 'html'] as const satisfies readonly ReportFormat[];
 export type RunReportFormat = (typeof runReportFormats)[number];
 
-/** The report of a run in a format, piece by piece: bytes of a workbook, text otherwise. */
+/** @returns pieces: bytes of a workbook, text otherwise */
 export async function* formatRunReport(
   details: RunDetails,
   format: RunReportFormat,
   asOf: Date,
   screen: Screen = plainScreen,
 ): AsyncGenerator<string | Uint8Array, void, undefined> {
-  // What draws pages and workbooks is loaded by who wants one.
+  // Load page and workbook code only when needed.
   switch (format) {
     case 'table':
       return yield `${formatRunDetails(details, screen)}\n`;
@@ -38,7 +38,7 @@ export async function* formatRunReport(
   }
 }
 
-/** For the terminal: the summary, then every table that has a line. */
+/** The summary, then every table that has lines. */
 export function formatRunDetails(details: RunDetails, screen: Screen = plainScreen): string {
   const { summary, stateReason, account, channel, sending } = details;
   const { attempts, retries, retried } = sending;

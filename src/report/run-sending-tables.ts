@@ -11,7 +11,7 @@ export function timelineTable({ timeline, timeZone }: RunDetails): ReportTable {
   );
 }
 
-/** When it was sent, how attempts ended, and how long they took. */
+/** When requests were sent, how attempts ended, and how long they took. */
 export function sendingTables({ sending, timeZone }: RunDetails): ReportTable[] {
   const { unit, sends, ends, answerTimes, slowest } = sending;
   const { answered, median, p95, p99 } = answerTimes;

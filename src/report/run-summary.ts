@@ -2,7 +2,7 @@ import { type RunSummary, recipientStates, requestStates, type WindowWait } from
 import { plainScreen, type Screen, styled, toneOf } from './screen.ts';
 import { formatMinute } from './time.ts';
 
-/** A run in a few lines: every state that is not empty. */
+/** Shows only states that occur. */
 export function formatRunSummary(summary: RunSummary, screen: Screen = plainScreen): string {
   const { run, campaign, state, contacts, requests, recipients, waits = [] } = summary;
   const left = [
@@ -47,7 +47,7 @@ function formatCount(number: number, word: string): string {
   return `${number} ${word}${number === 1 ? '' : 's'}`;
 }
 
-/** Whose clocks a window is of: ` in Pacific/Auckland and 2 more time zones`. */
+/** ` in Pacific/Auckland and 2 more time zones`. */
 function formatZones(timeZones: readonly string[]): string {
   const [zone, ...others] = timeZones;
   if (zone === undefined) return '';

@@ -24,7 +24,7 @@ export function countsTable({ summary: { contacts, requests, recipients } }: Run
   );
 }
 
-/** All others, in the order they are read. Those that have no line are left out by who wants to. */
+/** All other tables in reading order, some without lines. */
 export function runTables(details: RunDetails): ReportTable[] {
   return [
     timelineTable(details),

@@ -3,7 +3,7 @@ import { printable } from './printable.ts';
 import type { Screen } from './screen.ts';
 import { formatTime, screenZone } from './time.ts';
 
-/** Why a run waits whose account's service refuses everything; it stays true for as long as that lasts. */
+/** Why a run waits when the service refuses everything. Valid while that lasts. */
 export function formatRefusal({ since, reason }: Refusal, screen?: Screen): string {
   return `the service has refused everything since ${formatTime(screen, since)} ${screenZone(screen)} (${printable(reason)})`;
 }

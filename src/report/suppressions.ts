@@ -6,7 +6,6 @@ import type { Screen } from './screen.ts';
 import { formatTable } from './table.ts';
 import { formatTime, titleWithZone } from './time.ts';
 
-/** With why in words. */
 export function formatSuppression({ run = null, ...suppression }: Suppression): Suppression {
   return { ...suppression, reason: formatSuppressionReason({ ...suppression, run }) };
 }
@@ -40,7 +39,7 @@ const listValues: Readonly<Record<ListColumn, (suppression: Suppression) => Cell
   Reason: ({ reason }) => reason,
 };
 
-/** Of `volley suppress list --csv`; an empty Account or SubAccount is for all. `volley suppress import` reads it. */
+/** For `volley suppress list --csv`, which `volley suppress import` reads. An empty Account or SubAccount means all. */
 export const suppressionColumns: readonly SheetColumn<Suppression>[] = suppressionListColumns.map(
   (title) => ({
     key: title,

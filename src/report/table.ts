@@ -7,15 +7,14 @@ export type Column<Row> = {
   readonly title: string;
   readonly value: (row: Row) => string | number;
   readonly align?: 'left' | 'right';
-  /** Where the screen is narrow: the columns with the greatest number are left out first, those without one never. */
+  /** On a narrow screen, columns with the greatest number are dropped first; columns without one stay. */
   readonly minor?: number | undefined;
   readonly tone?: (row: Row) => Tone | undefined;
 };
 
-/** A row as it is drawn, by column. */
 type RowText = readonly string[];
 
-/** Rows as a table; on a screen that is too narrow for it, without its minor columns or as records. */
+/** Drops minor columns on a narrow screen, or prints records. */
 export function formatTable<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
@@ -67,7 +66,7 @@ function drawTable(
   return drawn.toString();
 }
 
-/** Each row as lines of title and value, without those that are empty. */
+/** Each row as lines of title and value, without empty values. */
 function formatRecords(titles: RowText, lines: readonly RowText[], screen: Screen): string {
   const indent = Math.max(...titles.map((title) => stringWidth(title))) + 2;
   const record = (line: RowText): string =>
@@ -89,14 +88,14 @@ export type Fit =
 
 export type FittedColumn = {
   readonly width: number;
-  /** From 1 on; the greatest is left out first. Columns without it are never left out. */
+  /** From 1. The greatest is dropped first; columns without it stay. */
   readonly minor?: number | undefined;
 };
 
 /**
- * Chooses the columns that fit, leaving out what matters least.
+ * Chooses the columns that fit.
  *
- * @param width characters of a line; undefined for any number
+ * @param width in characters; undefined for any
  */
 export function fitColumns(columns: readonly FittedColumn[], width: number | undefined): Fit {
   const kept = columns.map((column, index) => ({ ...column, index }));
@@ -111,7 +110,7 @@ export function fitColumns(columns: readonly FittedColumn[], width: number | und
   return { kind: 'table', kept: kept.map(({ index }) => index) };
 }
 
-/** With a space on each side of a cell, and a border on each side of a column. */
+/** A space on each side of a cell, and borders. */
 function sumWidths(columns: readonly FittedColumn[]): number {
   return columns.reduce((sum, { width }) => sum + width + 3, 1);
 }

@@ -41,12 +41,12 @@ export type StartRun = (
 ) => Promise<StartResult>;
 
 /**
- * Once for a key, however often and wherever it is asked: the key is committed with the run.
+ * Starts one run per key: both are committed together.
  *
- * @param campaign the name of its file
- * @param accounts only campaigns of these; null for all
- * @throws InputError when there is no such campaign, or it is faulty
- * @throws NothingNewError when all contact files that its pattern matches have been run before
+ * @param campaign file name
+ * @param accounts allowed accounts; null for all
+ * @throws InputError when the campaign is unknown or faulty
+ * @throws NothingNewError when every matching contact file has already run
  */
 export async function startByKey(
   context: EngineContext,
@@ -61,7 +61,7 @@ export async function startByKey(
   return inSession(pool, async (client) => {
     if (!(await tryStartKeyLock(client, key))) return { kind: 'under way' };
     try {
-      // Another one may have started it before the lock was ours.
+      // Another process may have started it before we held the lock.
       const meanwhile = await findStartedByKey(pool, key);
       if (meanwhile) return toRepeatedStart(meanwhile, request);
       return {
@@ -69,7 +69,7 @@ export async function startByKey(
         run: await planCampaign(context, source, { campaign, accounts, request, ...key }, onUnmoved),
       };
     } catch (error) {
-      // A session that was lost has lost its lock: somebody else may have been quicker.
+      // A lost session loses its lock, so another process may have started the run.
       const concurrent = await findStartedByKey(pool, key);
       if (concurrent) return toRepeatedStart(concurrent, request);
       throw error;
@@ -98,7 +98,7 @@ async function planCampaign(
     const what = `There is no such file of a campaign here. The files: ${known.join(', ') || 'none'}.`;
     throw new InputError([{ where: 'campaign', what }]);
   }
-  // Nobody pipes anything in.
+  // An API call has no standard input.
   const { environment, workingFolder } = settings;
   const kept = createKeptContactFiles();
   const prepared = await prepareCampaign(
@@ -112,9 +112,9 @@ async function planCampaign(
     kept,
     { onRead: () => undefined, onExpand: () => undefined },
     {
-      // A new key is a wish for a new run.
+      // A new key asks for a new run.
       again: true,
-      // The file may have been given another account since it was looked at.
+      // The file's account may have changed since it was read.
       alongside: async (client, planned) => {
         if (!(await recordStartKey(client, key, { run: planned, request }))) refuseCampaign(accounts ?? []);
       },
@@ -124,7 +124,7 @@ async function planCampaign(
   return run;
 }
 
-/** @returns undefined where the file is faulty: whose it is, cannot be said */
+/** @returns undefined when the file is faulty and its account unknown */
 async function accountOfCampaign(path: string, settings: Settings): Promise<string | undefined> {
   try {
     return readCampaign(await readText(path, settings, 'campaign'), path).value.account;
@@ -134,7 +134,7 @@ async function accountOfCampaign(path: string, settings: Settings): Promise<stri
   }
 }
 
-/** Says nothing of the campaigns of other accounts. */
+/** Reveals nothing about campaigns of other accounts. */
 function refuseCampaign(accounts: readonly string[]): never {
   const what = `There is no such file of a campaign of ${accounts.join(', ')} here, or it is faulty (volley check).`;
   throw new InputError([{ where: 'campaign', what }]);

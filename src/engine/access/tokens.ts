@@ -12,16 +12,16 @@ import { digestOf, matchesDigest } from '../../platform/digest.ts';
 import { audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 
-/** What begins every token, so that people and scanners know one when they see it. */
+/** Lets people and secret scanners recognise a token. */
 const prefix = 'volley_';
 const size = 24;
 const tokenPattern = new RegExp(`^${prefix}[0-9a-f]{${2 * size}}$`);
 
 /**
- * The secret is returned here and never again: the ledger keeps only its SHA-256.
+ * Returns the secret once. The ledger keeps its SHA-256.
  *
- * @param owner the person it stands for, who may not approve what was planned with it
- * @param accounts those whose runs and campaigns it is for; null for all
+ * @param owner the person, who may not approve runs planned with the token
+ * @param accounts it may use; null for all
  * @throws InputError when the name was used before
  */
 export async function createToken(
@@ -55,7 +55,7 @@ export async function createToken(
   return token;
 }
 
-/** @throws InputError when there is no such token, or it was revoked before */
+/** @throws InputError when the token is missing or already revoked */
 export async function revokeToken(context: EngineContext, name: string): Promise<void> {
   await audited(context, { action: 'token revoked', subject: name }, (note) =>
     inTransaction(context.ledger.pool, async (client) => {
@@ -75,14 +75,14 @@ export type TokenCheck =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'expired' | 'revoked'; readonly token: Token };
 
-/** A use of a token is noted no more often than this, over all processes (milliseconds). */
+/** Minimum time between recorded uses (milliseconds). */
 const useRecordInterval = 60_000;
 
-/** Checks tokens, anew each time: one that is revoked is of no use from the next call on. */
+/** Reads the ledger every time, so a revocation applies at once. */
 export function createTokenCheck({ ledger, now }: EngineContext): (given: string) => Promise<TokenCheck> {
   const recordedAt = new Map<string, number>();
   return async (given) => {
-    // What is none of ours by its look costs the ledger nothing.
+    // Other texts cost no query.
     if (!tokenPattern.test(given)) return { kind: 'unknown' };
     const found = await findToken(ledger.pool, digestOf(given));
     if (!found || !matchesDigest(given, found.sha256)) return { kind: 'unknown' };

@@ -15,7 +15,7 @@ import type { EngineContext } from '../context.ts';
 
 export type StreamedBilling = {
   readonly lines: AsyncIterable<readonly BillingLine[]>;
-  /** Of the last period, where all that is reported is closed and the same lines come again. */
+  /** Set when the whole period is closed. */
   readonly closing: Closing | undefined;
   /** Known after the last line. */
   readonly totals: () => readonly BillingTotal[];
@@ -23,10 +23,9 @@ export type StreamedBilling = {
 };
 
 /**
- * Books what is not in the entries of billing yet, so that reports have less to count. It ends also while more comes in
- * all the time: that is left to the next booking.
+ * Books what billing lacks, so that reports count less. Later arrivals wait for the next booking.
  *
- * @param shouldContinue asked between two transactions
+ * @param shouldContinue called between two transactions
  */
 export async function bookBilling(
   { ledger }: EngineContext,
@@ -35,7 +34,7 @@ export async function bookBilling(
   while ((await bookPending(ledger.pool)) && shouldContinue());
 }
 
-/** The billing report of whatever was committed before, booked or not, in constant memory. Writes nothing. */
+/** Reports everything committed, booked or not, in constant memory. Writes nothing. */
 export async function reportBillingLines<Result>(
   context: EngineContext,
   query: BillingQuery,
@@ -55,8 +54,8 @@ export async function reportBillingLines<Result>(
 }
 
 /**
- * @param month `YYYY-MM`, in the zone
- * @throws InputError when it is not over, was closed before, or is not the next one to be closed
+ * @param month `YYYY-MM` in the time zone
+ * @throws InputError when it is not over, closed already, or not the next
  */
 export async function closeMonth(
   context: EngineContext,

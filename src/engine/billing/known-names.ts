@@ -9,13 +9,14 @@ import {
 import { didYouMean } from '../../platform/suggestions.ts';
 import type { EngineContext } from '../context.ts';
 
-/** Names that a report is asked to be of alone; null is for those who have none. */
+/** Filters of a report; null selects lines without a name. */
 export type RequestedNames = Readonly<Partial<Record<NamedDimension, readonly (string | null)[]>>>;
 
 /**
- * @param accounts only runs of these count; null for all
- * @throws InputError for names that nothing in the ledger has: they are misspelt more often than not, and a report of
- * nothing would read as "nothing to pay"
+ * An empty report of a misspelt name would read as "nothing to pay".
+ *
+ * @param accounts counts only their runs; null for all
+ * @throws InputError for unknown names
  */
 export async function requireKnownNames(
   { ledger }: EngineContext,

@@ -22,12 +22,12 @@ export type Purge = {
   readonly runs: number;
   readonly recipients: number;
   readonly reports: number;
-  /** That are hashes then. */
+  /** Suppressions turned into hashes. */
   readonly suppressions: number;
   readonly held: readonly PurgeCandidate[];
 };
 
-/** Looks at what would be erased, and changes nothing; a purge books first what is not in billing yet. */
+/** Previews a purge. Changes nothing, not even billing. */
 export async function previewPurge({ ledger }: EngineContext, limit: PurgeLimit): Promise<Purge> {
   const { pool } = ledger;
   const candidates = await listPurgeCandidates(pool, limit, 'unbooked too');
@@ -41,11 +41,11 @@ export async function previewPurge({ ledger }: EngineContext, limit: PurgeLimit)
 }
 
 /**
- * Erases addresses, names, messages, files and raw reports of runs that were over long ago, and turns old suppressions
- * into hashes. What is counted and billed stays as it was. Stopped in the middle, it goes on when it is called again.
+ * Erases personal data of old runs and hashes old suppressions. Counts and billing stay. After an interruption, the
+ * next call continues.
  *
  * @param onRun called before a run is erased
- * @throws InputError when there are suppressions to hash, and no key, or another than before
+ * @throws InputError when the hash key is missing or has changed
  */
 export async function purge(
   context: EngineContext,
@@ -67,7 +67,7 @@ export async function purge(
       held.push(candidate);
       continue;
     }
-    // Nobody makes another run of it meanwhile.
+    // No rerun of it can be planned meanwhile.
     const lock = await lockRunForRerun(pool, candidate.run);
     try {
       const now = context.now();
@@ -99,7 +99,7 @@ export async function purge(
   await deleteRemovedSuppressions(pool, limit.before);
   await eraseOldTicks(pool, limit.before);
   const details = { before: limit.before, runs: purged.length, reports, suppressions };
-  // A purge every night is told when it has erased something.
+  // A nightly purge is audited only when it erased something.
   if (purged.length + reports + suppressions > 0)
     await addAuditEntry(pool, context.actor, { action: 'purged', details }, 'done', context.now());
   return { ...sumRuns(purged), reports, suppressions, held };

@@ -27,9 +27,9 @@ export type InvoiceSource = Pick<InvoiceOptions, 'columns' | 'decimal'> & {
   /** As errors show it. */
   readonly name: string;
   readonly bytes: AsyncIterable<Buffer>;
-  /** Of numbers that the invoice has without a country code; ISO 3166. */
+  /** ISO 3166, for numbers without a country code. */
   readonly country: string | undefined;
-  /** Lines that cannot be read are counted; otherwise they are an error. */
+  /** Counts unreadable lines instead of refusing the invoice. */
   readonly skipUnreadable: boolean;
   readonly skipLines: number;
 };
@@ -41,16 +41,16 @@ export type Reconciliation = {
   /** Can be read once. */
   readonly differences: AsyncIterable<readonly ReconciliationLine[]>;
   readonly totals: readonly ReconciliationTotal[];
-  /** Lines that were passed over: how many, and the first of them. */
+  /** Skipped lines: their count, and the first of them. */
   readonly unreadable: { readonly lines: number; readonly problems: readonly Problem[] };
 };
 
 const maxProblems = 20;
 
 /**
- * Compares the service's own statement with the ledger. Memory does not grow with either.
+ * In constant memory.
  *
- * @throws InputError when the invoice cannot be read, or a line of it, unless those are to be skipped
+ * @throws InputError when the invoice, or a line that is not skipped, cannot be read
  */
 export async function reconcileInvoice<Result>(
   { ledger }: EngineContext,
@@ -83,14 +83,13 @@ export async function reconcileInvoice<Result>(
         unreadable,
       });
     };
-    // It writes temporary tables of its own, which Postgres counts as changes.
+    // It writes temporary tables, which Postgres counts as changes.
     return await inTransaction(ledger.pool, reconcile, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE');
   } finally {
     await closeContactFile(file);
   }
 }
 
-/** Passes on what can be read, and counts the rest. */
 async function* readable(
   batches: AsyncIterable<readonly (InvoiceLine | UnreadableLine)[]>,
   unreadable: { lines: number; readonly problems: Problem[] },

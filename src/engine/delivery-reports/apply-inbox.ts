@@ -17,13 +17,10 @@ export type MappingOf = (account: string) => DeliveryReportMapping;
 
 const batchSize = 500;
 
-/** Batches under way at once: one is read while the other is written. */
+/** One batch is read while the other is written. */
 const parallelBatches = 2;
 
-/**
- * Asked after a batch that took so long (milliseconds): waits, where others need the processor more, and says whether to
- * go on.
- */
+/** Called with a batch's duration (milliseconds). May wait, to leave the processor to others. */
 export type ShouldContinue = (took: number) => Promise<boolean>;
 
 export type InboxOptions = {
@@ -34,7 +31,7 @@ export type InboxOptions = {
   readonly onFailed: (failed: FailedReport) => void;
 };
 
-/** @returns how many were looked at */
+/** @returns how many delivery reports were processed */
 export async function applyInbox(
   { ledger, now, monotonic }: EngineContext,
   {
@@ -55,7 +52,7 @@ export async function applyInbox(
       if (taken === 0 || !(await shouldContinue(monotonic() - begun))) return total;
     }
   }
-  // Where one fails, the other one is not left behind.
+  // Wait for both, also when one fails.
   const counts = await Promise.allSettled(Array.from({ length: parallelBatches }, work));
   const total = counts.reduce((sum, count) => {
     if (count.status === 'rejected') throw count.reason;
@@ -65,20 +62,20 @@ export async function applyInbox(
   return total;
 }
 
-/** No receiver tries a batch for so long (milliseconds). */
+/** Longer than any receiver retries a batch (milliseconds). */
 const batchRetention = 600_000;
 
-/** A signature holds for five minutes before and after its time; one of a clock that is ahead for ten (milliseconds). */
+/** Ten minutes either way: a signature is valid for five, and the sender's clock may be ahead (milliseconds). */
 const signedCallRetention = 1_200_000;
 
-/** Forgets what is kept to store each call once, and is of no use any more. */
+/** Deletes the records that detect repeated calls, once they have expired. */
 export async function deleteExpiredCalls({ ledger, now }: EngineContext): Promise<void> {
   const ago = (milliseconds: number): Date => new Date(now().getTime() - milliseconds);
   await deleteBatches(ledger.pool, ago(batchRetention));
   await deleteSignedCalls(ledger.pool, ago(signedCallRetention));
 }
 
-/** Pauses runs that another ledger has sent, and has in doubt what that may have sent of them. */
+/** What another ledger may have sent becomes in doubt, and its runs pause. */
 async function doubtRunsSentElsewhere({ ledger, now }: Pick<EngineContext, 'ledger' | 'now'>): Promise<void> {
   for (const { run, reason } of await listUntriedProofs(ledger.pool)) {
     const time = now();
@@ -86,10 +83,7 @@ async function doubtRunsSentElsewhere({ ledger, now }: Pick<EngineContext, 'ledg
   }
 }
 
-/**
- * What the bytes of a report say. Never throws: whoever knows the address can send anything. What we have asked for
- * ourselves is kept under the observed names.
- */
+/** Never throws, because any caller may send anything. Look-up answers use the observed field names. */
 function readReport({ method, contentType, body }: RawReport, mapping: DeliveryReportMapping): ReportContent {
   const decoded =
     method === 'LOOK-UP'

@@ -10,9 +10,9 @@ import { maxPollAge, pollReports } from './poll.ts';
 /** Milliseconds. */
 export type Polling = {
   readonly every: number;
-  /** Reports come by themselves in that time. */
+  /** The service may still report by itself until then. */
   readonly acceptedFor: number;
-  /** After that the service is not asked any more. */
+  /** The service is not asked after that. */
   readonly acceptedWithin: number;
 };
 
@@ -22,7 +22,7 @@ export const defaultPolling: Polling = {
   acceptedWithin: maxPollAge,
 };
 
-/** A failure is logged, and the poll is tried again. @param onReports something is in the inbox */
+/** Logs failures and tries again. @param onReports called when delivery reports arrive */
 export async function pollPeriodically(
   context: EngineContext,
   accounts: readonly Account[],
@@ -54,7 +54,7 @@ async function pollAccount(
       if (end.kind === 'refused') {
         const { words, ...counts } = end;
         logger.warn({ ...about, ...counts }, 'the service refused the credential');
-        // Whatever a stranger's page quotes.
+        // They may quote any text.
         logger.debug({ ...about, words }, 'in what words');
       }
       if (end.kind !== 'refused' && end.asked > 0)

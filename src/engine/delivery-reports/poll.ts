@@ -9,13 +9,13 @@ import type { EngineContext } from '../context.ts';
 import { requireLookUp } from '../dispatch/look-up-doubts.ts';
 import type { RateLimiter } from '../dispatch/rate-limiter.ts';
 
-/** After so long the service is not asked any more (observed.md, "Status look-up"); by hand it may be. Milliseconds. */
+/** Automatic polling ends after this (observed.md, "Status look-up"). Milliseconds. */
 export const maxPollAge = 6 * 3_600_000;
 
-/** A request is asked about again after so long (milliseconds). */
+/** Between two polls of a request (milliseconds). */
 const pollInterval = 10 * 60_000;
 
-/** Requests that are looked for at once; at one look-up a second. */
+/** At one look-up a second. */
 const batchSize = 50;
 
 export type PollCounts = {
@@ -36,17 +36,17 @@ export type PollWork = {
   readonly gateway: Gateway;
   readonly rate: Pick<RateLimiter, 'admitLookUp'>;
   readonly run?: string;
-  /** Only what was accepted so long ago, or less; milliseconds. */
+  /** Skips requests accepted longer ago (milliseconds). */
   readonly acceptedWithin: number;
-  /** Only what was accepted at least so long ago: its reports may come by themselves before. Milliseconds. */
+  /** Skips requests accepted more recently: reports may still arrive (milliseconds). */
   readonly acceptedFor?: number;
 };
 
 /**
- * Asks the service about requests whose final reports have not come, at most once a second over all processes; about none
- * twice within ten minutes. What it says of a recipient goes into the inbox like a report that it sends by itself.
+ * Asks the service about missing delivery reports: one look-up a second over all processes, one per request in ten
+ * minutes. Answers go to the inbox.
  *
- * @throws InputError when the account has no status look-up
+ * @throws InputError without a status look-up
  */
 export async function pollReports(
   context: EngineContext,
@@ -98,7 +98,7 @@ type PollAnswer =
   | { readonly kind: 'unauthorized'; readonly words: readonly string[] }
   | InconclusiveLookUp;
 
-/** All pages of one request. An answer that has not come is not waited for: asking changes nothing. */
+/** On stop it does not wait for an answer: asking changes nothing. */
 async function lookUpAllPages(
   gateway: Gateway,
   rate: PollWork['rate'],
@@ -117,10 +117,10 @@ async function lookUpAllPages(
   return { kind: 'found', recipients };
 }
 
-/** A request has 5,000 recipients at most. */
+/** A request has at most 5,000 recipients. */
 const maxPages = 50;
 
-/** Of the recipients whose reports are missing, what the service says of them in the end. */
+/** Keeps the final outcomes of recipients whose delivery reports are missing. */
 function toReceivedReports(
   recipients: Recipients,
   { messageId, missing }: PollableRequest,

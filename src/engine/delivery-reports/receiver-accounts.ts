@@ -15,7 +15,7 @@ import type { InboxOptions, MappingOf } from './apply-inbox.ts';
 
 export type { ReceiverAccount } from '../../gateway/receiver-settings.ts';
 
-/** @throws InputError when the accounts file is faulty, or no account has one */
+/** @throws InputError when the accounts file is faulty or has no webhookToken */
 export async function receiverAccounts(settings: Settings): Promise<ReadonlyMap<string, ReceiverAccount>> {
   const path = accountsPath(settings);
   const source = await readText(path, settings, 'accounts');
@@ -27,7 +27,7 @@ export async function receiverAccounts(settings: Settings): Promise<ReadonlyMap<
   return accounts;
 }
 
-/** For an account that there is not: its callers are looked at for as long as those of another, and never let in. */
+/** Checks of unknown accounts take as long as others, and always fail. */
 export const unknownAccount: ReceiverAccount = {
   name: '',
   tokenDigests: [randomBytes(32)],
@@ -35,26 +35,26 @@ export const unknownAccount: ReceiverAccount = {
   mapping: observedMapping,
 };
 
-/** `Sender` and `APIKey` of a call, under the names that the account's service has for them. */
+/** `Sender` and `APIKey`, under the account's own field names. */
 export function credentialsIn({ mapping }: ReceiverAccount, call: DeliveryReportCall) {
   return deliveryReportCredentials(call, mapping);
 }
 
-/** What is received for an account that has no receiver any more is read under the observed names. */
+/** Accounts without a receiver use the observed field names. */
 export function mappingsOf(accounts: ReadonlyMap<string, ReceiverAccount>): MappingOf {
   return (name) => accounts.get(name)?.mapping ?? observedMapping;
 }
 
-/** @throws InputError when the accounts file is faulty, or not there */
+/** @throws InputError when the accounts file is faulty or missing */
 export async function accountSharing(settings: Settings): Promise<AccountSharing> {
   const path = accountsPath(settings);
   return readSharing(await readText(path, settings, 'accounts'), path);
 }
 
 /**
- * How reports are read and applied, by the accounts file, where none are received: no secret is needed.
+ * For processes that receive nothing: needs no secrets.
  *
- * @throws InputError when the accounts file is faulty, or not there
+ * @throws InputError when the accounts file is faulty or missing
  */
 export async function reportRules(settings: Settings): Promise<Pick<InboxOptions, 'mappingOf' | 'sharing'>> {
   const path = accountsPath(settings);
@@ -67,9 +67,9 @@ export async function reportRules(settings: Settings): Promise<Pick<InboxOptions
 }
 
 /**
- * The accounts whose service can be asked about missing reports, and why others cannot that say it could.
+ * Accounts with a status look-up, and problems of those that cannot be loaded.
  *
- * @param names of those that reports are received for
+ * @param names of accounts with a receiver
  */
 export async function pollableAccounts(
   settings: Settings,

@@ -6,19 +6,19 @@ import type { EngineContext } from '../context.ts';
 
 export type ReportStore = {
   /**
-   * Resolves when a call is committed to the inbox. Rejects when the database was away for some seconds: it may be committed
-   * all the same, and comes again.
+   * Resolves when a call is committed. Rejects after some seconds without a database; the call may be committed all
+   * the same, and the service repeats it.
    */
   readonly store: (call: ReceivedReport) => Promise<void>;
 };
 
 /**
- * How long a commit is tried again while the database is away (milliseconds). The service waits longer for its answer; a
- * restart of the database is over by then, and a failure to answer would bring every report a second time.
+ * Retries of a commit (milliseconds): long enough for a database restart, shorter than the service waits. A failure
+ * would make it repeat every call.
  */
 const maxCommitTime = 5_000;
 
-/** Commits calls to the inbox; those that come together share a commit. */
+/** Calls that arrive together share a commit. */
 export function createReportStore({ ledger, randomUuid }: EngineContext): ReportStore {
   const commit = async (calls: readonly ReceivedReport[]): Promise<undefined[]> => {
     const batch = randomUuid();
@@ -32,6 +32,6 @@ export function createReportStore({ ledger, randomUuid }: EngineContext): Report
     });
     return calls.map(() => undefined);
   };
-  // Who was just answered calls again in a moment; a commit costs as much for a few calls as for many.
+  // The service calls again right after an answer, and a commit costs as much for few calls as for many.
   return { store: coalesce(commit, { maxBatch: 256, busyThreshold: 16 }) };
 }

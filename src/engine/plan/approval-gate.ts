@@ -11,10 +11,7 @@ export type ApprovalGate = {
   readonly enqueue: Enqueue;
 };
 
-/**
- * A run that has to be approved is not put into the queue: no worker finds any of it before it is begun, and it is not
- * begun before it is approved.
- */
+/** Runs that wait for approval are not queued, and cannot start before it. */
 export function createApprovalGate(
   approval: Approval | undefined,
   request: Omit<ApprovalRequest, 'reason'>,

@@ -14,12 +14,7 @@ import type { EngineContext } from '../context.ts';
 import { isSamePerson } from '../persons.ts';
 import { requireRun } from '../runs/find-run.ts';
 
-/**
- * Approves a run that waits for it, in the name of the actor: another person than the one who planned it, and only what the
- * files still say.
- *
- * @throws InputError when it does not wait, the person is the same, or a file has changed since
- */
+/** @throws InputError when the run does not wait for approval, the actor planned it, or a file has changed */
 export async function approveRun(context: EngineContext, run: string): Promise<Approval> {
   return audited(context, { action: 'run approved', run }, (note) => approve(context, run, note));
 }
@@ -55,7 +50,7 @@ async function approve(
   return { ...approval, approvedBy: actor.name, approvedAt: now };
 }
 
-/** Files that are gone cannot mislead anybody: the run has what they said. */
+/** Ignores files that no longer exist: the run holds their content. */
 async function findChangedFiles(
   { ledger }: EngineContext,
   { run, folder, campaignFile, campaignSha256 }: Approval,
@@ -74,7 +69,7 @@ async function findChangedFiles(
   return problems;
 }
 
-/** @returns undefined where there is no such file */
+/** @returns undefined when the file does not exist */
 async function digestOf(path: string): Promise<Buffer | undefined> {
   const hash = createHash('sha256');
   try {

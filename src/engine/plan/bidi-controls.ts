@@ -2,10 +2,10 @@ import type { Envelope, MessageFields } from '../../domain/message.ts';
 import { bidiControls, characterName } from '../../platform/invisible-characters.ts';
 import { memoizeByEnvelope } from './memoize-by-envelope.ts';
 
-/** Recipients whose message holds characters that turn the direction of the text after them. */
+/** Recipients whose message contains bidi control characters. */
 export type BidiControls = {
   readonly recipients: number;
-  /** The characters, by their names in Unicode. */
+  /** Unicode names. */
   readonly characters: readonly string[];
   readonly examples: readonly string[];
 };
@@ -13,9 +13,8 @@ export type BidiControls = {
 const maxExamples = 3;
 
 /**
- * Counts recipients who may read their message otherwise than it was written: a bidi control in a text or in a value can
- * show `moc.elpmaxe` as an address of somebody else. Languages written from right to left may need them, so nothing is
- * refused.
+ * Bidi controls can disguise text: `moc.elpmaxe` may read as another address. Languages written from right to left
+ * need them, so no run is refused.
  */
 export function countBidiControls() {
   const sharedBy = memoizeByEnvelope(({ fields }) => Object.values(fields).flatMap(bidiControls));

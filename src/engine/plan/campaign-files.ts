@@ -19,36 +19,32 @@ import {
 import { fileIdentityCheck } from './own-files.ts';
 
 /**
- * The files a campaign sends along: attachments, faxed documents, audio. They stay inside the campaign's folder, links
- * followed: a campaign from elsewhere must not send `/etc/passwd` along. Those that a contact's row names stay inside the
- * folder before the placeholder. Hidden files, YAML files and the files of the campaign itself are never sent.
+ * The files a campaign sends: attachments, fax documents, audio. All lie inside the campaign's folder, links
+ * resolved, so that no campaign can send `/etc/passwd`. Files named by a row lie inside the folder before the
+ * placeholder. Hidden files, YAML files and the campaign's own files are never sent.
  */
 export type CampaignFiles = {
-  /** A file that is the same for all contacts: its size, or what is wrong with it. Answers are kept. */
+  /** Checks a file that is the same for all contacts. Results are cached. */
   readonly check: (path: string, kind: FileKind) => Promise<CheckedFile>;
-  /** The contacts, and in place of those whose files cannot be sent the reason. */
+  /** Passes contacts on. Rejects those whose files cannot be sent. */
   readonly checkContacts: (contacts: AsyncIterable<readonly Contact[]>) => AsyncIterable<readonly Contact[]>;
-  /** A file's content. @throws InputError when it cannot be read, or all that were read are more than a run may have */
+  /** @throws InputError for an unreadable file, or when the run's files exceed the limit */
   readonly read: (path: string) => Promise<Buffer>;
 };
 
-/** Files of a run together (bytes): they are stored with it. */
+/** All files of a run in bytes. They are stored with the run. */
 const maxBytesOfRun = 2 * 1024 * 1024 * 1024;
 const maxCachedChecks = 100_000;
 
 export type FileRules = {
-  /** Absolute paths of the campaign's own files. */
+  /** Absolute paths. */
   readonly ownFiles: readonly string[];
-  /** The folder of each path with a placeholder, by the column that a rejected contact is told. */
+  /** The folder of each path with a placeholder, by the column that a rejection names. */
   readonly rowFolders: ReadonlyMap<string, RowFolder>;
-  /** Most bytes of a run's files together. */
   readonly maxTotalBytes?: number;
 };
 
-/**
- * @param folder the campaign's; paths are relative to it
- * @throws InputError when one of the campaign's own files is in a folder that rows may choose from
- */
+/** @throws InputError when rows could name one of the campaign's own files */
 export async function openCampaignFiles(
   folder: string,
   { ownFiles, rowFolders, maxTotalBytes = maxBytesOfRun }: FileRules = {
@@ -59,7 +55,7 @@ export async function openCampaignFiles(
   const root = await realpath(folder);
   await requireFoldersWithoutOwnFiles(root, ownFiles, rowFolders);
   const campaignFolder: CampaignFolder = { root, isOwnFile: await fileIdentityCheck(ownFiles) };
-  // With `max`, it would take the room for all of them at once, which costs more than the answers of most campaigns.
+  // `max` would allocate memory for all entries at once.
   const checked = new LRUCache<string, CheckedFile>({ maxSize: maxCachedChecks, sizeCalculation: () => 1 });
   const chosenByCampaign = new Set<string>();
   let storedBytes = 0;
@@ -112,7 +108,7 @@ export async function openCampaignFiles(
     },
     async read(path) {
       try {
-        // Looked at again: between the check of a contact and the run it may have become another file.
+        // The file may have changed since the contact was checked.
         const found = await checkFileAgain(
           campaignFolder,
           path,

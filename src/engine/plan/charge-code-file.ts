@@ -15,10 +15,10 @@ import type { Settings } from '../settings.ts';
 import { openFile } from './open-file.ts';
 
 /**
- * Reads the campaign's list of valid ChargeCodes; undefined where it has none. Holds the campaign's own ChargeCode
- * against it, if that is the same for everybody.
+ * Reads the list of valid ChargeCodes, and checks a ChargeCode without placeholders.
  *
- * @throws InputError when the file cannot be read, has no such column or no codes, or does not have the campaign's
+ * @throws InputError when the file is unreadable, lacks the column or any codes, or the campaign's ChargeCode is not
+ *   in it
  */
 export async function openChargeCodes(
   campaign: Campaign,
@@ -29,7 +29,7 @@ export async function openChargeCodes(
   const { chargeCodes } = campaign.value;
   if (chargeCodes === undefined) return undefined;
   const fullPath = resolve(settings.workingFolder, dirname(path), chargeCodes.file);
-  // `chargeCodes` itself may be the file's name.
+  // `chargeCodes` may be the file name itself.
   const where = campaign.locate(['chargeCodes', 'file']);
   const { bytes, shown: name } = await openFile(
     fullPath,
@@ -50,8 +50,8 @@ export async function openChargeCodes(
 type CodeColumn = { readonly index: number; readonly headerIsCode: boolean };
 
 /**
- * The column that is named; else the one that is called ChargeCode, however that is written; else the only one. A
- * list that is nothing but codes has no header: its first line is one of them.
+ * Chooses the configured column, else the one named like ChargeCode, else the only one. A file of codes alone has no
+ * header: its first line is a code.
  */
 function findCodeColumn(
   header: readonly string[],
@@ -77,7 +77,7 @@ function findCodeColumn(
   throw new InputError([{ where: campaign.locate(['chargeCodes']), what }]);
 }
 
-/** The surest name first. */
+/** The most specific name first. */
 const columnNames = [/^chargecodes?$/, /^codes?$/];
 
 function findLikelyColumns(header: readonly string[]): string[] {
@@ -87,7 +87,7 @@ function findLikelyColumns(header: readonly string[]): string[] {
   return found.find((columns) => columns.length > 0) ?? [];
 }
 
-/** Passes contacts on. At their end, those whose ChargeCode is not in the list are told, and there is no run. */
+/** @throws InputError after the last contact, when any ChargeCode is not in the list */
 export async function* checkChargeCodes(
   contacts: AsyncIterable<readonly Contact[]>,
   list: ChargeCodeList,
@@ -117,7 +117,7 @@ async function readCodes(
   if (headerIsCode) add(file.header[index]);
   for await (const batch of file.batches) {
     for (const row of batch) {
-      // A list that is read in part would call good codes bad.
+      // A partly read list would reject valid codes.
       if (row.kind === 'broken') {
         throw new InputError([
           { where: `${name}:${row.line}`, what: `The row cannot be read: ${row.detail}.` },

@@ -17,11 +17,10 @@ type Target = NonNullable<Campaign['value']['notify']>[number];
 type Email = NonNullable<Target['email']>;
 
 /**
- * Checks what a campaign says of who is told: that secrets are there, programs too, and that accounts can send e-mail.
+ * Checks that secrets and programs of `notify` exist, and that accounts can send e-mail.
  *
  * @param folder of the campaign, absolute
- * @param accountNamed throws InputError for an account that is not there
- * @throws InputError with every problem
+ * @param accountNamed throws InputError for an unknown account
  */
 export async function checkNotify(
   { value: { notify = [], account: ownAccount, schedule }, locate }: Campaign,
@@ -46,7 +45,7 @@ export async function checkNotify(
   if (problems.length > 0) throw new InputError(problems);
 }
 
-/** A name without a slash is looked for in PATH, when it is run. */
+/** A name without a slash is resolved through PATH when the program runs. */
 async function findProgramProblem(program: string, folder: string): Promise<string | undefined> {
   if (!program.includes('/')) return undefined;
   try {

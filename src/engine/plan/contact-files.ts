@@ -12,7 +12,7 @@ import type { Settings } from '../settings.ts';
 import type { KeptContactFiles } from './kept-contact-files.ts';
 import { openFile } from './open-file.ts';
 
-/** The campaign with other contact files than its own. */
+/** Replaces the campaign's contact files. */
 export function withContactFiles(
   campaign: Campaign,
   path: string,
@@ -31,7 +31,7 @@ export function withContactFiles(
   const { value, locate } = campaign;
   return {
     value: { ...value, contacts: { ...value.contacts, file } },
-    // The option, not the campaign, names these files.
+    // Errors name the option, because these files come from it.
     locate: (keys) => (keys[0] === 'contacts' && keys[1] === 'file' ? contactsOption : locate(keys)),
   };
 }
@@ -39,11 +39,9 @@ export function withContactFiles(
 const contactsOption = '--contacts';
 
 /**
- * Opens a campaign's contact files and reads their headers.
- *
- * @param kept keeps what is read of them
- * @param optionNames the files as --contacts names them, where the campaign's own are not used
- * @throws InputError with what is wrong with the first that cannot be read; all are closed then
+ * @param kept keeps the bytes that are read
+ * @param optionNames the files as --contacts names them
+ * @throws InputError for the first unreadable file; all files are closed then
  */
 export async function openContactFiles(
   campaign: Campaign,
@@ -94,11 +92,7 @@ export async function closeContactFiles(files: readonly ContactFile[]): Promise<
   for (const file of files) await closeContactFile(file);
 }
 
-/**
- * A campaign is composed against the header of its first contact file.
- *
- * @throws InputError for every other file that lacks a column the campaign uses
- */
+/** @throws InputError for every file that lacks a column of the first file that the campaign uses */
 export function requireColumns(files: readonly ContactFile[], { fileColumns }: Composition): void {
   const [first, ...others] = files;
   const problems = others.flatMap(({ name, header }): Problem[] => {

@@ -12,27 +12,27 @@ import { makeFolder } from '../../platform/make-folder.ts';
 import type { EngineContext } from '../context.ts';
 import type { Settings } from '../settings.ts';
 
-/** There is no file that a campaign has not run before: nothing is wrong, and nothing is to be done. */
+/** The campaign has already run every matching file. This is not a failure. */
 export class NothingNewError extends Error {
   override readonly name = 'NothingNewError';
 }
 
-/** Of these SHA-256, in hexadecimal digits, those of files that the campaign has run before. */
+/** Returns the SHA-256 digests (hexadecimal) of files that the campaign has already run. */
 export type FindRanBefore = (campaign: string, digests: readonly string[]) => Promise<ReadonlySet<string>>;
 
-/** A campaign whose contact files are those that its patterns match now. */
+/** A campaign whose file patterns are replaced by the files that match now. */
 export type MatchedFiles = {
   readonly campaign: Campaign;
-  /** Absolute paths of files that a pattern matched, for `contacts.moveTo`. */
+  /** Absolute paths of the files that patterns matched, for `contacts.moveTo`. */
   readonly matched: readonly string[];
 };
 
 /**
- * Finds the contact files that a campaign's patterns match, the oldest first. Names without a pattern stay as they are.
+ * Finds the files that patterns match, the oldest first.
  *
- * @param ranBefore without it every file is taken
+ * @param ranBefore without it, files that have already run are included
  * @throws InputError when nothing matches
- * @throws NothingNewError when all that matches has been run before
+ * @throws NothingNewError when every matching file has already run
  */
 export async function matchContactFiles(
   campaign: Campaign,
@@ -63,19 +63,19 @@ export async function matchContactFiles(
   return {
     campaign: {
       value: { ...value, contacts: { ...value.contacts, file } },
-      // What a pattern matched stands where the pattern does.
+      // Errors point to the pattern.
       locate: (keys) => locate(keys[0] === 'contacts' && keys[1] === 'file' ? ['contacts', 'file'] : keys),
     },
     matched: chosen,
   };
 }
 
-/** Only * and ? make a pattern: other characters that mean something elsewhere are in names that people have. */
+/** Only * and ? make a pattern. Other glob characters occur in real file names. */
 function isPattern(name: string): boolean {
   return name !== standardInput && /[*?]/.test(name);
 }
 
-/** The oldest first; of equally old ones, in the order of their names. */
+/** The oldest first, then by name. */
 async function matchPattern(pattern: string, folder: string): Promise<string[]> {
   const names = await glob(pattern.replace(/[()[\]{}!+@]/g, '\\$&'), {
     cwd: folder,
@@ -89,7 +89,7 @@ async function matchPattern(pattern: string, folder: string): Promise<string[]> 
     .map(({ name }) => name);
 }
 
-/** Of files with the same content only the first is new. */
+/** Among files with equal content, only the first is new. */
 async function findNewFiles(
   campaign: string,
   files: readonly string[],
@@ -115,10 +115,9 @@ async function digestOf(file: string): Promise<string> {
 export type UnmovedFile = { readonly file: string; readonly reason: string };
 
 /**
- * Moves the files that a pattern matched out of the way, where the campaign says so; the run has their content, and their
- * new names its id.
+ * Moves the matched files, with the run's id in their names. The run holds their content.
  *
- * @returns those that could not be moved
+ * @returns the files that could not be moved
  */
 export async function moveContactFiles(
   { campaign, matched }: MatchedFiles,
@@ -142,7 +141,7 @@ export async function moveContactFiles(
   return unmoved;
 }
 
-/** By the contact files that runs have kept. */
+/** Compares with the contact files stored with earlier runs. */
 export function ranBeforeFinder({ ledger }: EngineContext): FindRanBefore {
   return (campaign, digests) => findDigests(ledger.pool, campaign, digests);
 }

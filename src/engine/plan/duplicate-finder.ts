@@ -9,12 +9,12 @@ import { memoizeByEnvelope } from './memoize-by-envelope.ts';
 
 type ValidContact = Extract<Contact, { kind: 'contact' }>;
 
-/** For a preview: which contact is the same as an earlier one. */
+/** Finds contacts in a preview that equal an earlier one. */
 export type DuplicateFinder = {
   /**
-   * @param compared the contact's address as it is compared
-   * @param line in all files together
-   * @returns why the contact is left out; undefined for the first of its kind
+   * @param compared the address, normalised for comparison
+   * @param line counted over all files
+   * @returns why the contact is rejected; undefined for the first of its kind
    */
   readonly findDuplicate: (
     contact: ValidContact,
@@ -28,10 +28,10 @@ export type DuplicateFinder = {
 const maxExamples = 3;
 
 /**
- * Of a first contact its line is kept, and 32 bits of what it is sent: that a contact is told as equal that differs is one
- * chance in four billion.
+ * Keeps the line of each first contact and 32 bits of its content: a different contact passes as equal once in four
+ * billion.
  *
- * @param findLine where a line of all files together stands
+ * @param findLine finds the file of a line that is counted over all files
  */
 export function createDuplicateFinder(
   identity: ContactIdentity,

@@ -10,7 +10,7 @@ export type FileKind = 'file' | 'audio';
 /** `problem` is half a sentence: "it does not exist". */
 export type CheckedFile = { readonly bytes: number } | { readonly problem: string };
 
-/** Files of one request together (bytes). */
+/** All files of one request, in bytes. */
 export const maxBytesOfRequest = 20 * 1024 * 1024;
 export const tooLargeText = `the files are over ${maxBytesOfRequest / 1024 / 1024} MiB together`;
 
@@ -19,7 +19,7 @@ export type CampaignFolder = {
   readonly isOwnFile: Awaited<ReturnType<typeof fileIdentityCheck>>;
 };
 
-/** @param rowFolder where a contact's row names the file */
+/** @param rowFolder for a file that a contact's row names */
 export async function checkFile(
   { root, isOwnFile }: CampaignFolder,
   path: string,
@@ -43,7 +43,7 @@ export async function checkFile(
   return problem === undefined ? { bytes: size } : { problem };
 }
 
-/** Between the check of a contact and the run, a file may have become another. */
+/** Checks a file that may have changed since its contact was checked. */
 export async function checkFileAgain(
   campaignFolder: CampaignFolder,
   path: string,
@@ -57,7 +57,7 @@ export async function checkFileAgain(
   return found ?? checkFile(campaignFolder, path, 'file');
 }
 
-/** Why a file is not sent by its name: settings and secrets are kept in such files. */
+/** Refuses files by name, because settings and secrets are kept in such files. */
 function whyNeverSent(path: string): string | undefined {
   const names = path.split(/[/\\]/);
   if (names.some((name) => /^\.(?!\.?$)/.test(name))) return 'hidden files are not sent';
@@ -87,7 +87,7 @@ export async function requireFoldersWithoutOwnFiles(
   if (problems.length > 0) throw new InputError(problems);
 }
 
-/** The real path, because a symbolic link may lead out too. */
+/** Resolves links, because a link may point outside. */
 export async function pathInside(root: string, path: string): Promise<string> {
   const real = await realpath(resolve(root, path));
   if (!isInside(root, real)) throw new Error("it lies outside of the campaign's folder");
@@ -97,7 +97,7 @@ export async function pathInside(root: string, path: string): Promise<string> {
 const expectedAudio = 'expected a WAV file, PCM, 16-bit, 8000 Hz';
 
 async function findAudioProblem(data: Buffer): Promise<string | undefined> {
-  // 80 modules, that only who sends sounds waits for.
+  // Loads 80 modules, so only campaigns with audio pay for it.
   const { parseBuffer } = await import('music-metadata');
   try {
     const { format } = await parseBuffer(

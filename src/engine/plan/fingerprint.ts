@@ -4,7 +4,6 @@ import { destinationFields, type Envelope } from '../../domain/message.ts';
 import { TextHash } from '../../platform/text-hash.ts';
 import { memoizeByEnvelope } from './memoize-by-envelope.ts';
 
-/** What a run is for, besides its recipients and what they are sent. */
 export type FingerprintSubject = {
   readonly campaign: string;
   readonly account: string;
@@ -12,21 +11,21 @@ export type FingerprintSubject = {
 };
 
 /**
- * Tells two runs apart by what they send: the campaign's name, the account, the channel, and for each valid contact the
- * address, the destination fields and every request-level value of its message, with the content of the files that are sent
- * along. Equal in whatever order the contacts come, and however their files are named, packed and written. When, how fast
- * and in which portions the requests are sent is no part of it, nor are suppressions: a recipient who has asked for no more
- * messages since makes no other run of it.
+ * A digest of what a run sends: campaign name, account, channel; and for each valid contact the address, destination
+ * fields, request-level values and attached files.
+ *
+ * It does not depend on the order of contacts, nor on names and formats of contact files. Timing, rate, chunk size
+ * and suppressions are not part of it.
  */
 export type Fingerprint = {
   readonly watch: (
     contacts: AsyncIterable<readonly Contact[]>,
   ) => AsyncGenerator<readonly Contact[], void, undefined>;
-  /** Passes on what reads a file that is sent along, and takes its content in. */
+  /** Wraps a function that reads attached files, and adds their content to the digest. */
   readonly watchFiles: (readFile: (path: string) => Promise<Buffer>) => (path: string) => Promise<Buffer>;
-  /** Of the files that are sent along with the contacts so far. */
+  /** The attached files of all contacts so far. */
   readonly paths: () => ReadonlySet<string>;
-  /** 32 bytes of what was taken in so far. */
+  /** 32 bytes over everything added so far. */
   readonly digest: () => Buffer;
 };
 
@@ -47,7 +46,7 @@ export function createFingerprint({ campaign, account, channel }: FingerprintSub
           if (contact.kind === 'rejected') continue;
           const { low, high } = envelopeHash(contact.envelope);
           text.begin().addNumber(low).addNumber(high).add(contact.address);
-          // In an order of its own: which column fills which field says nothing of what is sent.
+          // A fixed order: which column fills which field does not change what is sent.
           for (const field of destinationFields) text.add(contact.destination[field] ?? '\0');
           contactSum.add(text.finish());
         }
@@ -88,7 +87,7 @@ function hashEnvelope({ fields, keypads, files, audio }: Envelope): Hashed {
 
 type Hashed = { readonly low: number; readonly high: number };
 
-/** A digest of many texts that does not depend on their order: their hashes, added up. No attacker gains by a collision. */
+/** The sum of hashes does not depend on their order. A collision gains an attacker nothing. */
 function createSum() {
   const sum = new Uint32Array(2);
   return {

@@ -15,15 +15,15 @@ import type { EngineContext } from '../context.ts';
 import { limitsInForce } from '../dispatch/account-limits.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
 
-/** When a run would end that is begun now, at the rate that is set, if nothing else is sent through its account. */
+/** When a run would end that starts now, with nothing else on its account. */
 export type RunForecast = {
-  /** ISO 8601; null where neither a rate nor a window is set, so that only the service knows. */
+  /** ISO 8601. Null without a rate and a window: then only the service's speed counts. */
   readonly endsAt: string | null;
-  /** Those of the account that are in force. */
+  /** The account's limits in force. */
   readonly limits: RateLimits;
-  /** How many different windows there are; 0: it is sent at any time. */
+  /** The number of different windows; 0 when the campaign has none. */
   readonly windows: number;
-  /** What cannot go at once; with `hold: service`, the service holds it. What opens first comes first. */
+  /** Requests that wait for a window, the earliest first. With `hold: service`, the service holds them. */
   readonly waits: readonly WindowWait[];
   readonly deadline: DeadlineForecast | null;
 };
@@ -31,22 +31,21 @@ export type RunForecast = {
 export type DeadlineForecast = {
   readonly at: string;
   readonly timeZone: string;
-  /** Recipients who would be sent to later. */
+  /** Recipients who would be sent to after the deadline. */
   readonly late: number;
   readonly examples: readonly LateRecipient[];
 };
 
 export type LateRecipient = {
   readonly address: string;
-  /** Where it stands in the contact files. */
   readonly fileAndLine: string;
-  /** None where it may be sent to at any time. */
+  /** Empty when the recipient has no window. */
   readonly timeZones: readonly string[];
 };
 
 const maxLateExamples = 3;
 
-/** What an operator has set counts, where there is a ledger. */
+/** Limits that an operator has set override the account's file, if there is a ledger. */
 export async function readLimitsInForce(
   { ledger }: Partial<Pick<EngineContext, 'ledger'>>,
   account: Account,
@@ -56,7 +55,7 @@ export async function readLimitsInForce(
   return ledger ? limitsInForce(await readRateLimits(ledger.pool, account.name), inFile) : inFile;
 }
 
-/** @param fileAndLine a line of all files together, as people are told it */
+/** @param fileAndLine formats a line that is counted over all files */
 export function forecastRun(
   definition: Pick<Definition, 'window' | 'deadline' | 'timeZone' | 'schedule'>,
   account: Pick<Account, 'interface'>,
@@ -106,7 +105,7 @@ function countLate(
   found: Forecast | undefined,
   fileAndLine: (line: number) => string,
 ): Pick<DeadlineForecast, 'late' | 'examples'> {
-  // Of windows that never open, all.
+  // When a window never opens, all of its recipients are late.
   const counts = portions.map(({ recipients }, index) => found?.late[index] ?? recipients);
   return {
     late: counts.reduce((sum, count) => sum + count, 0),
@@ -120,7 +119,7 @@ function countLate(
   };
 }
 
-/** @throws InputError where somebody would miss the deadline, and the campaign says that this is to be refused */
+/** @throws InputError when a recipient would miss the deadline and the campaign says `onDeadline: refuse` */
 export function requireDeadlineMet(
   {
     value: { onDeadline },

@@ -4,17 +4,16 @@ import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
 import type { ContactFilePiece } from '../../ledger/planning/stage-contacts.ts';
 
 /**
- * Contact files are kept with their run, as they were read, so that it can be reported row by row when the files
- * themselves have been changed or moved away. They are kept in pieces, each compressed by itself.
+ * Keeps contact files with their run, so that reports can show every row later. Each piece is compressed separately.
  */
 export type KeptContactFiles = {
   /** Passes a file's bytes on, and keeps them. */
   readonly keep: (file: number, bytes: AsyncIterable<Buffer>) => AsyncIterable<Buffer>;
-  /** The pieces that have become whole since this was last called; those of a file that was read to its end are all. */
+  /** The pieces completed since the last call. At the end of a file, its last piece is complete. */
   readonly takeCompletePieces: () => Promise<readonly ContactFilePiece[]>;
-  /** Bytes that were passed on so far, of all files. */
+  /** Of all files so far. */
   readonly bytesRead: () => number;
-  /** SHA-256 of a file that was read to its end. */
+  /** SHA-256 of a file that has been read to its end. */
   readonly digestOf: (file: number) => Buffer;
 };
 
@@ -22,7 +21,7 @@ const pieceSize = 1024 * 1024;
 
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
-/** The quickest: the file is read once more, if ever. */
+/** The fastest level: kept files are rarely read. */
 const compression = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
 export function createKeptContactFiles(): KeptContactFiles {

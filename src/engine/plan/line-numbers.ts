@@ -1,9 +1,6 @@
 import type { ContactFile } from '../../contacts/read.ts';
 
-/**
- * How many lines the files before one have, so that lines can be counted on from file to file. To be asked for a file
- * once the ones before it have been read.
- */
+/** Counts the lines of all files before one. Those files must have been read. */
 export function countLinesBefore(files: readonly ContactFile[]): (file: number) => number {
   const known = [0];
   return (file) => {
@@ -14,10 +11,10 @@ export function countLinesBefore(files: readonly ContactFile[]): (file: number) 
   };
 }
 
-/** A line of its file, which is only named where there are several. */
+/** `file` is null when there is only one file. */
 type LineInFile = { readonly file: string | null; readonly line: number };
 
-/** Finds where a line stands that was counted on from file to file. */
+/** Finds the file of a line that is counted over all files. */
 export function createLineFinder(
   files: readonly Pick<ContactFile, 'name'>[],
   linesBefore: (file: number) => number,
@@ -28,7 +25,7 @@ export function createLineFinder(
   };
 }
 
-/** The same for people: `line 12`, or `b.csv:12`. */
+/** Formats such a line for messages: `line 12`, or `b.csv:12`. */
 export function fileAndLineFormatter(
   ...where: Parameters<typeof createLineFinder>
 ): (lineOfAll: number) => string {

@@ -1,10 +1,7 @@
 import type { Envelope } from '../../domain/message.ts';
 import { BoundedCache } from '../../platform/bounded-cache.ts';
 
-/**
- * Reads something of an envelope once, as long as it is remembered: contacts that come soon after one another share the
- * object.
- */
+/** Computes a value once per envelope. Neighbouring contacts share the envelope object. */
 export function memoizeByEnvelope<Fact extends NonNullable<unknown>>(
   read: (envelope: Envelope) => Fact,
 ): (envelope: Envelope) => Fact {

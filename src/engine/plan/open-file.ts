@@ -4,13 +4,10 @@ import { InputError } from '../../domain/problems.ts';
 import { unreadableReason } from '../../platform/file-error.ts';
 
 /**
- * Opens a file that a campaign or an option names.
- *
  * @param path absolute
- * @param shown the same as the user wrote it
- * @param kind what it is, such as "contact file"
- * @returns its bytes, and its name as errors show it
- * @throws InputError when there is no such file, at the place that names it
+ * @param shown as the user wrote it
+ * @param kind such as "contact file"
+ * @throws InputError when the file does not exist
  */
 export async function openFile(
   path: string,

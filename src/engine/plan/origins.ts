@@ -3,21 +3,21 @@ import { findOrigins, findRelatives, type OriginRun } from '../../ledger/plannin
 import type { EngineContext } from '../context.ts';
 
 /**
- * The runs that contacts were left out of before they were mended: those that the contact files name (a result file has the
- * column "Volley Run"), and the one that the operator names.
+ * The runs that rejected these contacts before an operator fixed them. A result file names them (column "Volley
+ * Run"), or the operator does.
  */
 export type Origins = {
-  /** The runs that the new one is made from. */
+  /** The runs that the new run continues. */
   readonly runs: readonly string[];
-  /** Runs that the contact files name and that are of other campaigns: another message is no repetition. */
+  /** Runs of other campaigns in the contact files. Their message differs, so their recipients are not duplicates. */
   readonly others: readonly string[];
-  /** All runs whose recipients are left out: those above, and what was made of them and they of. */
+  /** All runs whose recipients are not sent to again: `runs`, their ancestors and descendants. */
   readonly relatives: readonly OriginRun[];
 };
 
 export const noOrigins: Origins = { runs: [], others: [], relatives: [] };
 
-/** @throws InputError for a run that there is not, or of which it is not known any more whom it reached */
+/** @throws InputError for a run that does not exist, or whose recipients have been purged */
 export async function readOrigins(
   client: EngineContext['ledger']['pool'] | Parameters<typeof findOrigins>[0],
   campaign: string,

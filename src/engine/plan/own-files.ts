@@ -7,7 +7,7 @@ import { projectFolder } from '../../platform/project.ts';
 import { accountsPath } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
 
-/** The files that a campaign itself is made of, as absolute paths: nothing of them is ever sent along. */
+/** Absolute paths of the files that make up a campaign. They are never sent. */
 export function listOwnFiles({ value }: Campaign, path: string, settings: Settings): string[] {
   const { workingFolder } = settings;
   const campaignFile = resolve(workingFolder, path);
@@ -23,7 +23,7 @@ export function listOwnFiles({ value }: Campaign, path: string, settings: Settin
   ];
 }
 
-/** Whether a file is one of these, by whatever name, link or spelling it is reached. */
+/** Whether a file is one of these, under any name, link or spelling. */
 export async function fileIdentityCheck(files: readonly string[]): Promise<(status: BigIntStats) => boolean> {
   const known = new Set<string>();
   for (const file of files) {

@@ -4,13 +4,13 @@ import { memoizeByEnvelope } from './memoize-by-envelope.ts';
 
 export type PastSendTimes = {
   readonly recipients: number;
-  /** Where some of them stand in the contact files, and their SendTime; '' where their row has none. */
+  /** Some of them, with their SendTime; '' when their row has none. */
   readonly examples: readonly { readonly fileAndLine: string; readonly sendTime: string }[];
 };
 
 const maxExamples = 3;
 
-/** Counts recipients whom the service sends to at once, though the campaign has a SendTime: theirs is over, or empty. */
+/** Counts recipients whose SendTime has passed or is empty. The service sends to them at once. */
 export function countPastSendTimes(fields: object, now: Date) {
   const isExpected = Object.hasOwn(fields, 'SendTime');
   const isOverIn = memoizeByEnvelope(

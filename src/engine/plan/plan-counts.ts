@@ -9,63 +9,62 @@ import { memoizeByEnvelope } from './memoize-by-envelope.ts';
 export type CountedContact = {
   readonly envelope: Envelope;
   readonly address: string;
-  /** The address as it is compared. */
+  /** Normalised for comparison. */
   readonly compared: string;
-  /** Time zones with commas between; only in a campaign with a window. */
+  /** Time zones separated by commas; only in a campaign with a window. */
   readonly zones?: string;
-  /** In all files together. */
+  /** Counted over all files. */
   readonly line: number;
 };
 
 export type PlanCounts = {
   /** @param parts SMS parts; null in other channels */
   readonly add: (contact: CountedContact, parts: number | null) => void;
-  /** One that is sent in several windows is several. */
+  /** An envelope that is sent in several windows counts several times. */
   readonly envelopes: () => number;
   readonly recipients: () => number;
   readonly requests: (chunkSize: number) => number;
-  /** In the order in which their zones came up. */
+  /** In the order in which their zones first occurred. */
   readonly portions: (chunkSize: number) => readonly WindowTotals[];
   readonly totals: () => readonly CostTotal[];
-  /** What the counts of millions of envelopes take. */
+  /** Memory of the counts; it grows with millions of envelopes. */
   readonly bytes: () => number;
 };
 
 type Total = { -readonly [Key in keyof CostTotal]: CostTotal[Key] };
 
-/** Of all envelopes with one SubAccount and ChargeCode, by tariff. */
+/** The totals of one SubAccount and ChargeCode, by tariff. */
 type PayerTotals = Map<number, Total>;
 
-/** An envelope that has come up: its index in that order, and who pays. */
+/** `index` counts envelopes in the order in which they first occurred. */
 type KnownEnvelope = { readonly index: number; readonly totals: PayerTotals };
 
 type WindowCount = {
   readonly index: number;
   readonly zones: readonly string[];
   readonly envelopeOf: (envelope: Envelope) => KnownEnvelope;
-  /** Who comes last in the order of the requests, the last first. */
+  /** The recipients of the last requests, the last first. */
   last: readonly (WindowTotals['lastRecipients'][number] & { readonly index: number })[];
 };
 
-/** Recipients who are told of each window. */
 const maxLastRecipients = 3;
 
 /**
- * An envelope is known as an object; equal ones are told by their fingerprints. Where each recipient has an envelope of
- * its own there are as many as recipients, so of each no more than some numbers is kept.
+ * Counts recipients, requests and costs. There may be as many envelopes as recipients, so each costs only a few
+ * numbers.
  *
  * @param separates whether equal addresses go into different requests
  */
 export function createPlanCounts({ placeOf }: Pick<Tariffs, 'placeOf'>, separates: boolean): PlanCounts {
   const envelopeIndexes = createFingerprintMap();
-  /** By the index of an envelope: how many recipients it has, and in which window. */
+  /** By envelope index: its number of recipients, and its window. */
   const recipientCounts = createNumberList();
   const windowIndexes = createNumberList();
   const windows = new Map<string | undefined, WindowCount>();
   const byPayer = new Map<string, PayerTotals>();
-  /** How often an address has come up in an envelope; only where equal ones go into different requests. */
+  /** How often an address has occurred in an envelope; only with `separates`. */
   const seen = createFingerprintMap();
-  /** What recipients are sent whose addresses have come up before: the places for the second time, the third, … */
+  /** Envelopes for repeated addresses: the second occurrence, the third, …, by the index of the first. */
   const copies = new Map<number, number[]>();
 
   const windowOf = (zones: string | undefined): WindowCount => {
@@ -98,7 +97,7 @@ export function createPlanCounts({ placeOf }: Pick<Tariffs, 'placeOf'>, separate
   };
   const keepLast = (window: WindowCount, added: WindowCount['last'][number]): void => {
     const lowest = window.last[maxLastRecipients - 1];
-    // Lines only ever grow.
+    // Lines arrive in ascending order.
     if (lowest !== undefined && lowest.index > added.index) return;
     window.last = [added, ...window.last]
       .sort((one, other) => other.index - one.index || other.line - one.line)
@@ -110,7 +109,6 @@ export function createPlanCounts({ placeOf }: Pick<Tariffs, 'placeOf'>, separate
     byPayer.set(payer, totals);
     return totals;
   };
-  /** Recipients and requests of each window. */
   const sumByWindow = (chunkSize: number): { recipients: number; requests: number }[] => {
     const counts = Array.from(windows, () => ({ recipients: 0, requests: 0 }));
     for (let index = 0; index < recipientCounts.length(); index++) {
@@ -138,7 +136,7 @@ export function createPlanCounts({ placeOf }: Pick<Tariffs, 'placeOf'>, separate
       }
       total.recipients++;
       if (parts !== null) total.parts = (total.parts ?? 0) + parts;
-      // The first in the order of texts, as Postgres finds it for a run.
+      // The smallest text, which Postgres chooses for a run too.
       if (placeOf && (total.example === null || address < total.example)) total.example = address;
     },
     envelopes: recipientCounts.length,

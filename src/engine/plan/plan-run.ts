@@ -35,34 +35,31 @@ import { refuseRepeat } from './repeat-check.ts';
 import { createSmsCounter } from './sms-text.ts';
 
 export type PlanProgress = {
-  /** For each batch of contacts read, with their number. */
+  /** Called for each batch, with its size. */
   readonly onRead: (contacts: number) => void;
   readonly onExpand: () => void;
-  /** Of mended contacts, with how many of them earlier runs reached or may. */
+  /** Called for fixed contacts, with the recipients that earlier runs may have reached. */
   readonly onOrigins?: (origins: Origins, reached: readonly ReachedContacts[]) => void;
-  /** Of contacts that are the same as an earlier one, and left out. */
+  /** Called with the duplicates that are rejected. */
   readonly onRepeated?: (repeated: DuplicateContacts, placeOf: (line: number) => string) => void;
   readonly onForecast?: (forecast: RunForecast) => void;
 };
 
 export type PlanOptions = {
-  /** Whether the run may be the same as one that was sent a short time ago. */
+  /** Allows the run to repeat a recent one. */
   readonly again?: boolean;
-  /** Something that is committed together with the run; where it fails, there is no run. */
+  /** Runs in the transaction that creates the run. When it fails, no run is created. */
   readonly alongside?: (client: Parameters<PlannedRun['enqueue']>[0], run: string) => Promise<unknown>;
-  /** Where the run is refused because of its contacts; `addRefusalNotifications` by default. */
+  /** Called when the contacts refuse the run; `addRefusalNotifications` by default. */
   readonly onRefused?: (refused: RefusedRun) => Promise<unknown>;
 };
 
 /**
- * Import and expand: reads the contacts into the ledger and makes a planned run of them. A crash before this returns
- * leaves nothing behind.
+ * Imports contacts into the ledger and expands them into a planned run. A crash leaves nothing behind.
  *
- * @param kept what the campaign was prepared with
- * @returns the run's id
- * @throws RefusedRunError when the contacts are not such that a run is made of them
- * @throws InputError when the run would cost more than its budget, a recipient would miss a deadline that is not to be
- *   missed, or the run would repeat another; there is none then
+ * @param kept the same that the campaign was prepared with
+ * @throws RefusedRunError when the contacts break a rule of the campaign
+ * @throws InputError when the run would exceed its budget, miss a deadline, or repeat another run
  */
 export async function planRun(
   context: EngineContext,
@@ -81,7 +78,7 @@ export async function planRun(
   }
 }
 
-/** Notes that the targets of the campaign's `notify` are to be told that the run was refused. @returns the notifications */
+/** Adds a notification for each `notify` target that a refused run concerns. @returns their ids */
 export function addRefusalNotifications(
   { ledger, now }: EngineContext,
   { campaign, absolutePath: campaignFile }: PreparedCampaign,
@@ -197,7 +194,7 @@ async function planContacts(
   return run;
 }
 
-/** How a planned run's first slices go into the queue. @param definition as it is frozen */
+/** @param definition as it is frozen */
 export async function firstSlices(
   { ledger }: EngineContext,
   run: string,

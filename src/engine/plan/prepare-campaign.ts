@@ -36,49 +36,48 @@ import type { KeptContactFiles } from './kept-contact-files.ts';
 import { listOwnFiles } from './own-files.ts';
 import { openSuppressionLists, type SuppressionLists } from './suppression-lists.ts';
 
-/** A campaign whose files have all been read and checked: everything that can be known before anything is written. */
+/** A campaign whose files are read and checked. */
 export type PreparedCampaign = {
   readonly campaign: Campaign;
   readonly account: Account;
   readonly composition: Composition;
   readonly files: CampaignFiles;
   readonly contactFiles: readonly ContactFile[];
-  /** The run that the operator says the contacts were left out of, before they were mended. */
+  /** The run that rejected the contacts, as the operator names it. */
   readonly origin: string | undefined;
-  /** Absolute. */
   readonly workingFolder: string;
-  /** Of the campaign, relative to the working folder. */
+  /** Relative to the working folder. */
   readonly path: string;
   readonly absolutePath: string;
   readonly sha256: Buffer;
-  /** Absolute paths of those that a pattern matched. */
+  /** Absolute paths of the files that a pattern matched. */
   readonly matched: readonly string[];
   readonly contactBytes: number | undefined;
-  /** The rows of the contact files, mapped and checked, in batches. Can be read once. */
+  /** Mapped and checked, in batches. Can be read once. */
   readonly contacts: AsyncIterable<readonly Contact[]>;
-  /** What has been read of the contacts so far. */
+  /** What is known of the contacts read so far. */
   readonly found: () => ContactFindings;
-  /** Addresses that the campaign itself says are not to be sent to. */
+  /** The campaign's own lists. */
   readonly suppressionLists: SuppressionLists;
-  /** For who does not read the contacts to their end. */
+  /** For callers that stop before the last contact. */
   readonly close: () => Promise<void>;
 };
 
 export type PreparationOptions = {
-  /** In place of those the campaign names; relative to the working folder. */
+  /** Replace the campaign's own files; relative to the working folder. */
   readonly contactFiles?: readonly string[] | undefined;
-  /** The run that the contacts were left out of, before they were mended. */
+  /** The run that rejected the contacts before they were fixed. */
   readonly origin?: string | undefined;
   readonly kept?: KeptContactFiles | undefined;
-  /** For a run that is to be made; else patterns match what has been run, too. */
+  /** Only for a new run; without it, patterns also match files that have already run. */
   readonly ranBefore?: FindRanBefore | undefined;
 };
 
 /**
- * Reads a campaign with its account, the headers of its contact files and its attachments.
+ * Reads a campaign with its account, contact file headers and attachments.
  *
  * @throws InputError with every problem of the first file that has any
- * @throws NothingNewError when all contact files that a pattern matches have been run before
+ * @throws NothingNewError when every matching contact file has already run
  */
 export async function prepareCampaign(
   path: string,
@@ -116,7 +115,7 @@ export async function prepareCampaign(
   const routes = routeNumberProblems(campaign, readAddress);
   if (routes.length > 0) throw new InputError(routes);
 
-  // A cost that cannot be told is told before any contact is read.
+  // If the cost is unknown, report that before any contact is read.
   const { rates } = openTariffs(definition.channel, account);
   checkBudget(campaign, estimateCost([], definition.channel, rates(), new Date(0)));
   const contactFiles = await openContactFiles(campaign, path, settings, kept, others);
@@ -136,13 +135,13 @@ export async function prepareCampaign(
   }
 }
 
-/** A campaign whose contact files have the names that errors show: those that the user wrote. */
+/** Errors show contact files by the names that the user wrote. */
 function withShownFiles(campaign: Campaign, files: readonly ContactFile[]): Campaign {
   const file = files.map(({ name }) => name);
   return { ...campaign, value: { ...campaign.value, contacts: { ...campaign.value.contacts, file } } };
 }
 
-/** Opens all else that a campaign names, and says how its contacts are read. */
+/** Opens the campaign's other files. */
 async function prepareContacts(
   opened: Pick<
     PreparedCampaign,
@@ -193,7 +192,7 @@ function toTarget({ interface: interfaceName, format, baseUrl, allow }: Account)
   };
 }
 
-/** Files without placeholders are the same for everybody, so they are looked at before any contact is. */
+/** Files without placeholders are checked once, before any contact. */
 async function checkStaticFiles(
   campaign: Campaign,
   target: CampaignTarget,

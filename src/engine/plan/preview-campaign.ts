@@ -26,27 +26,25 @@ import { collectSentFields } from './sent-fields.ts';
 import { createSmsReader } from './sms-text.ts';
 import { readSuppressedReasons } from './suppressed-reasons.ts';
 
-/** Rejected contacts and messages that are shown; all are counted. */
+/** All are counted, only the first shown. */
 const maxRejected = 20;
 const maxMessages = 3;
 
 export type PreviewContext = Pick<EngineContext, 'now'> &
   Partial<Pick<EngineContext, 'ledger'>> & {
-    /** Once, before the recipients take more memory than all else; with the bytes that each of them takes. */
+    /** Called once, when the counts need more memory than everything else. */
     readonly onLarge?: (bytesOfEach: number) => void;
   };
 
-/** Bytes of the counted recipients from which on it is told that they take memory. */
 const largeBytes = 32 * 1024 * 1024;
 
 /**
- * Counts what a run would count. Memory grows with the number of addresses, not with the size of what they are sent: by
- * some 25 bytes each, by 50 where each is sent something of its own, and by more where it is suppressed.
+ * Counts what a run would count. Memory grows with the number of addresses: about 25 bytes each, 50 with an envelope
+ * of its own, and more when suppressed.
  *
- * @param context without a ledger, only the campaign's own suppression lists are looked at
- * @throws RefusedRunError when the contacts are not such that a run is made of them
- * @throws InputError when the plan would cost more than its budget, or has one and its cost cannot be told; or when somebody
- *   would miss a deadline that is not to be missed
+ * @param context without a ledger, only the campaign's own suppression lists are read
+ * @throws RefusedRunError when the contacts break a rule of the campaign
+ * @throws InputError when the run would exceed its budget, has a budget and an unknown cost, or would miss a deadline
  */
 export async function previewCampaign(
   {

@@ -12,7 +12,7 @@ import type { PastSendTimes } from './past-send-times.ts';
 import type { RemovedMarks } from './removed-marks.ts';
 import type { SentFields } from './sent-fields.ts';
 
-/** What a run of this campaign would be; nothing is sent or written. */
+/** What a run of this campaign would be. Nothing is sent or written. */
 export type Preview = {
   readonly campaign: string;
   readonly account: string;
@@ -24,39 +24,38 @@ export type Preview = {
     readonly duplicate: number;
     readonly suppressed: number;
   };
-  /** Rows that `contacts.where` leaves out; they are not among those read. Null where the campaign is for all. */
+  /** Rows that `contacts.where` excludes; not part of `contacts.read`. Null without that filter. */
   readonly filtered: number | null;
   readonly mapping: readonly FieldSource[];
   readonly sentFields: SentFields;
   readonly recipients: number;
-  /** A warning for people of duplicates that are left out and would be sent something else; null where there are none. */
+  /** A warning about rejected duplicates whose message differs; null when there are none. */
   readonly differing: string | null;
-  /** Why a run would be refused as a repetition of an earlier one, unless `--again` is said; null where it would not. */
+  /** Why the run would be refused as a repetition without `--again`; null when it would not. */
   readonly repeats: string | null;
   readonly requests: number;
   readonly envelopes: number;
   readonly merge: MergePlan;
-  /** SMS parts of all messages, as far as they can be told before the service fills its own placeholders. */
+  /** All SMS parts, before the service fills its own placeholders. */
   readonly smsParts: number | null;
   readonly cost: CostEstimate;
   readonly forecast: RunForecast;
-  /** Whom the service would send to at once, because their SendTime is over. */
+  /** Recipients whom the service would send to at once. */
   readonly pastSendTimes: PastSendTimes;
   readonly removedMarks: RemovedMarks;
-  /** Messages with characters that turn the direction of text. */
   readonly bidiControls: BidiControls;
-  /** The commonest reasons of invalid rows, each with how many there are of it. */
+  /** The most frequent reasons of invalid rows, with their counts. */
   readonly invalidBecause: readonly string[];
   readonly rejected: readonly RejectedContact[];
-  /** Lines of the campaign's own suppression files that hold no address; the first of them are shown. */
+  /** Lines of the campaign's suppression files without an address. Only the first are shown. */
   readonly unreadableSuppressions: { readonly lines: number; readonly problems: readonly Problem[] };
-  /** The runs that mended contacts come from, and how many of the contacts those reached or may; null where there are none. */
+  /** The origins of fixed contacts, and how many contacts they may have reached; null when there are none. */
   readonly origins:
     | (Pick<Origins, 'runs' | 'others'> & {
         readonly reached: readonly { readonly rows: number; readonly detail: string }[];
       })
     | null;
-  /** Whether the ledger's suppressions, and what it has sent, were looked at. */
+  /** Whether suppressions and earlier runs in the ledger were read. */
   readonly ledger: 'read' | 'not read';
   readonly messages: readonly PreviewedMessage[];
 };
@@ -67,6 +66,6 @@ export type PreviewedMessage = Envelope & {
   readonly file: string;
   readonly line: number;
   readonly destination: Destination;
-  /** The SMS text as the recipient will read it; null in other channels. */
+  /** The SMS text as the recipient reads it; null in other channels. */
   readonly text: string | null;
 };

@@ -8,19 +8,16 @@ import { formatReason } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
 import { noOrigins, type Origins, readOrigins } from './origins.ts';
 
-/** For a preview: recipients whom the runs that mended contacts come from reached, may have reached or still will. */
+/** Finds contacts that their origins have reached, may have reached or still will. */
 export type ReachedFinder = {
-  /** Before the contacts of a batch are judged, with the origins that the files have named so far. */
+  /** Call it before the contacts of each batch, with the origins named so far. */
   readonly readOrigins: (found: ReadonlySet<string>) => Promise<void>;
   readonly findReachedReason: (address: string, key: string | undefined) => ReachedReason | undefined;
   readonly origins: () => Origins;
   readonly counts: () => readonly ReachedContacts[];
 };
 
-/**
- * A file names its origins in its rows, so that each holds for the rows from the first batch on that names it; in a run they
- * hold for all rows.
- */
+/** Rows name the origins. An origin applies from the first batch that names it, but in a run to all rows. */
 export function createReachedFinder(
   { ledger }: Partial<Pick<EngineContext, 'ledger'>>,
   { campaign, channel }: Pick<Definition, 'campaign' | 'channel'>,

@@ -1,7 +1,7 @@
 import { readPhoneText } from '../../contacts/phone-text.ts';
 import { characterName } from '../../platform/invisible-characters.ts';
 
-/** What was taken away around phone numbers: `tel:`, and invisible characters by their names. */
+/** What was removed around phone numbers: `tel:`, and invisible characters by name. */
 export type RemovedMarks = {
   readonly recipients: number;
   readonly marks: readonly { readonly mark: string; readonly recipients: number }[];

@@ -8,26 +8,25 @@ import { formatDuration } from '../../platform/scalar-text.ts';
 import type { Fingerprint } from './fingerprint.ts';
 
 export type NewRun = {
-  /** Null for a run that is only previewed. */
+  /** Null in a preview. */
   readonly run: string | null;
-  /** Of a run that is made, it has been kept. */
   readonly fingerprint: Buffer;
   readonly now: Date;
-  /** Runs whose recipients are left out of this one, so that it does not repeat them. */
+  /** Runs whose recipients this run excludes, so it does not repeat them. */
   readonly relatives: readonly string[];
 };
 
 /**
- * Refuses a run that sends what a run of the last hours (`dispatch.repeat`) has sent, in the transaction that makes it.
+ * Refuses a run that repeats one from within `dispatch.repeat`, in the transaction that creates it.
  *
- * @throws InputError naming the earlier run, and what an operator can do
+ * @throws InputError naming the earlier run
  */
 export async function refuseRepeat(client: Transaction, campaign: Campaign, made: NewRun): Promise<void> {
   const what = await findRepeatProblem(client, campaign.value, made);
   if (what !== undefined) throw new InputError([{ where: campaign.locate(['campaign']), what }]);
 }
 
-/** As `findRepeatProblem`, of a run that is only previewed: the content of all files that are sent along is read for it. */
+/** The same check for a preview. It reads all attached files. */
 export async function findRepeatInPreview(
   client: Connection,
   definition: Pick<Campaign['value'], 'dispatch'>,
@@ -46,7 +45,7 @@ export async function findRepeatInPreview(
   return findRepeatProblem(client, definition, { ...made, run: null, fingerprint: fingerprint.digest() });
 }
 
-/** Why a run would be refused as a repetition, and what an operator can do; undefined where it would not. */
+/** @returns why the run would be refused, and what the operator can do */
 async function findRepeatProblem(
   client: Connection,
   { dispatch: { repeat } }: Pick<Campaign['value'], 'dispatch'>,

@@ -23,7 +23,7 @@ import { newRunId } from '../runs/run-id.ts';
 import { createApprovalGate } from './approval-gate.ts';
 import { firstSlices } from './plan-run.ts';
 
-/** States of recipients who may be sent to again: nobody who was, or who still will be. */
+/** Recipients in these states were not reached and will not be. */
 export const rerunStates = [
   'failed',
   'rejected',
@@ -33,12 +33,12 @@ export const rerunStates = [
 ] as const satisfies readonly RecipientState[];
 export type RerunState = (typeof rerunStates)[number];
 
-/** What expansion needs of the definition that was frozen when the run was planned. */
+/** The part of the frozen definition that expansion needs. */
 const limits = z.record(z.string(), z.string()).optional();
 const frozenDefinition = z.object({
   dispatch: z.object({ chunkSize: z.number() }),
   approval: writtenApproval,
-  // A summary by e-mail has none.
+  // A notification e-mail has none.
   contacts: z
     .object({
       key: z.array(z.string()).default([]),
@@ -49,12 +49,12 @@ const frozenDefinition = z.object({
 });
 
 /**
- * Makes a planned run of those recipients of an earlier run whose state is one of these, with the same messages and new
- * MessageIDs. Suppressions since then hold; who is in an earlier run of the same kind is left out.
+ * Plans a run for the recipients of an earlier run in these states, with the same messages and new MessageIDs. Later
+ * suppressions apply. Recipients of another rerun are excluded.
  *
- * @param account that of the run; the new one is planned with its rates of today, and the budget held against them
- * @throws InputError when there is no such run, it is being dispatched, nobody in it has such a state, or the new run
- *   would cost more than its budget
+ * @param account of the run; today's rates apply, and the budget is checked against them
+ * @throws InputError when the run does not exist, is being dispatched, has no such recipients, or would exceed its
+ *   budget
  */
 export async function planRerun(
   context: EngineContext,
@@ -64,7 +64,7 @@ export async function planRerun(
 ): Promise<string> {
   const { ledger } = context;
   await requireUnpurgedRun(context, sourceRun);
-  // Two reruns of it must not miss each other, and its states must not change on the way.
+  // Otherwise two concurrent reruns could send to the same recipients, and states could change during the copy.
   const lock = await lockRunForRerun(ledger.pool, sourceRun);
   if (!lock) {
     const what = 'A process is sending this run, or making another of it; wait for it, or stop it first.';

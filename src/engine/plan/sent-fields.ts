@@ -8,11 +8,10 @@ import {
 import { messageFields } from '../../wire/fields.ts';
 import { memoizeByEnvelope } from './memoize-by-envelope.ts';
 
-/** The fields of the interface that leave with a plan's requests, by their names in it. */
+/** The interface's fields that the plan's requests contain. */
 export type SentFields = {
-  /** Of each recipient, `Recipient` first. A field that is empty for a recipient is not sent of that one. */
+  /** `Recipient` first. A field that is empty for a recipient is not sent. */
   readonly recipient: readonly DestinationField[];
-  /** Of each request. */
   readonly request: readonly string[];
 };
 
@@ -23,7 +22,7 @@ export type SentFieldsCollector = {
   readonly found: () => SentFields;
 };
 
-/** Collects what really leaves, contact by contact. */
+/** Collects the fields that contacts actually use. */
 export function collectSentFields(
   { interface: name }: CampaignTarget,
   channel: Channel,

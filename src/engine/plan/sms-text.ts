@@ -5,17 +5,14 @@ import { countSmsParts, fitsOnePart } from './sms-parts.ts';
 
 export type SmsText = { readonly text: string; readonly parts: number };
 
-/** An envelope's text, taken apart; counted already where nothing of a contact is merged into it. */
+/** A parsed text; `same` is set when no contact value is merged into it. */
 type ParsedText = {
   readonly merge: MergeText;
   readonly converts: boolean;
   readonly same: SmsText | undefined;
 };
 
-/**
- * Reads SMS texts as far as they can be told before the service fills its own placeholders. What all recipients of an
- * envelope have in common is worked out once.
- */
+/** Reads SMS texts before the service fills its own placeholders. */
 export function createSmsReader(): (envelope: Envelope, destination: Destination) => SmsText {
   const textOf = memoizeByEnvelope(parseText);
   return (envelope, destination) => {
@@ -24,7 +21,7 @@ export function createSmsReader(): (envelope: Envelope, destination: Destination
   };
 }
 
-/** The parts alone; most texts are so short that nothing need be merged to tell. */
+/** Counts parts only. Most texts are so short that nothing needs to be merged. */
 export function createSmsCounter(): (envelope: Envelope, address: string, fields: MessageFields) => number {
   const textOf = memoizeByEnvelope(parseText);
   return (envelope, address, fields) => {

@@ -12,10 +12,9 @@ import type { EngineContext } from '../context.ts';
 import { toFrequencyCap } from './frequency-cap.ts';
 import type { SuppressionLists } from './suppression-lists.ts';
 
-/** Why an address is left out for a SubAccount; undefined when it is not. */
 type FindSuppressedReason = (address: string, subAccount: string) => SuppressedReason | undefined;
 
-/** In the order of importance that a run goes by: the campaign's own lists, suppressions, the frequency cap. */
+/** In the priority of a run: the campaign's own lists, suppressions, the frequency cap. */
 export async function readSuppressedReasons(
   definition: Definition,
   { name, suppressionsOf = name }: Pick<Account, 'name' | 'suppressionsOf'>,

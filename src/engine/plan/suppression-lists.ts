@@ -15,7 +15,7 @@ import { openFile } from './open-file.ts';
 export type SuppressionLists = {
   /** Can be read once. */
   readonly addresses: AsyncIterable<readonly ListedAddress[]>;
-  /** Lines that hold no address, of what has been read so far: how many, and the first of them. */
+  /** Lines read so far that contain no address: their count, and the first of them. */
   readonly unreadable: () => { readonly lines: number; readonly problems: readonly Problem[] };
   readonly close: () => Promise<void>;
 };
@@ -23,11 +23,8 @@ export type SuppressionLists = {
 const maxProblems = 20;
 
 /**
- * Opens the files of `contacts.suppressions` and reads their headers. A number without a country code is of the
- * campaign's country, as those of its contacts are.
- *
- * @param account of the campaign: of a list that Volley wrote, the rows of other accounts are passed over
- * @throws InputError for the first that cannot be read
+ * @param account of the campaign; rows of other accounts in a list that Volley wrote are skipped
+ * @throws InputError for the first file that cannot be read
  */
 export async function openSuppressionLists(
   { value: { channel, contacts }, locate }: Campaign,

@@ -13,19 +13,19 @@ import { decompressPieces } from '../plan/kept-contact-files.ts';
 import { requireUnpurgedRun } from '../runs/find-run.ts';
 
 export type ContactReport = {
-  /** The columns of all files, in the order in which they first come up. */
+  /** Of all files, in order of first occurrence. */
   readonly columns: readonly string[];
   readonly files: readonly string[];
   readonly rows: AsyncIterable<readonly ReportedRow[]>;
 };
 
-/** A row of a contact file. Its result is undefined where `contacts.where` left it out. */
+/** `result` is undefined when `contacts.where` excluded the row. */
 export type ReportedRow = {
   readonly file: string;
   readonly line: number;
-  /** By the columns of the report; none in a row that could not be read. */
+  /** By the report's columns; empty when the row could not be read. */
   readonly values: readonly string[];
-  /** A row that could not be read, as it stands in the file. */
+  /** The raw row when it could not be read, else empty. */
   readonly text: string;
   readonly result: ContactResult | undefined;
 };
@@ -33,9 +33,9 @@ export type ReportedRow = {
 const readingOptions = z.object({ encoding: z.enum(encodings), delimiter: z.enum(delimiters) });
 
 /**
- * Reads a run's contact files once more, as they were kept with it, beside the ledger's records: in constant memory.
+ * Joins the kept contact files with the ledger's records, in constant memory.
  *
- * @throws InputError when there is no such run, it was purged, or it has no contact files
+ * @throws InputError when the run is missing or purged, or has no contact files
  */
 export async function reportContacts<Result>(
   context: EngineContext,
@@ -50,7 +50,7 @@ export async function reportContacts<Result>(
         'The contact files of this run were not kept: it was planned by an earlier version of Volley. `volley report run` lists the contacts that were left out.';
       throw new InputError([{ where: `run ${run}`, what }]);
     }
-    // Those of a run that was made of it are in the first one.
+    // A rerun keeps its contact files with the first run.
     for (const { keptBy } of kept) await requireUnpurgedRun(context, keptBy);
     const opened: OpenedFile[] = [];
     for (const file of kept) {
@@ -66,10 +66,7 @@ export async function reportContacts<Result>(
 
 type OpenedFile = { readonly kept: KeptContactFile; readonly contacts: ContactFile };
 
-/**
- * Both sides come in the order of the lines. A run that sends again to recipients of another is not for the other rows
- * of its files.
- */
+/** Both sides are in line order. A rerun omits other recipients. */
 async function* joinResults(
   files: readonly OpenedFile[],
   columns: readonly string[],
@@ -99,7 +96,7 @@ async function* joinResults(
   }
 }
 
-/** The result of a line, or undefined where it has none. Lines are to be asked for in their order. */
+/** Lines must be asked for in ascending order. */
 async function createResultFinder(
   batches: AsyncIterable<readonly ContactResult[]>,
 ): Promise<(line: number) => ContactResult | undefined | Promise<ContactResult | undefined>> {

@@ -4,11 +4,11 @@ import { migrationGap } from '../../ledger/schema.ts';
 import type { EngineContext } from '../context.ts';
 
 export type FleetFigures = Omit<LedgerFigures, 'schedules'> & {
-  /** Of all schedules; undefined when there is none to come. */
+  /** Of all schedules; undefined when none is due again. */
   readonly nextTick: Date | undefined;
 };
 
-/** Rejects when the database is away, or takes longer than a moment. */
+/** Rejects when the database is unreachable or slow. */
 export async function readFleetFigures({ ledger, now }: EngineContext): Promise<FleetFigures> {
   const time = now();
   const { schedules, ...figures } = await readFigures(ledger.monitoring, time);
@@ -20,10 +20,10 @@ export async function readFleetFigures({ ledger, now }: EngineContext): Promise<
   return { ...figures, nextTick: next };
 }
 
-/** How the database is, in words without names or addresses. */
+/** Texts contain no names or addresses. */
 export type DatabaseState = {
   readonly problem?: string;
-  /** What a person has to look at, though the process does its work. */
+  /** An operator should look at them, though the process works. */
   readonly warnings: readonly string[];
 };
 
@@ -41,7 +41,7 @@ export async function checkDatabase({ ledger }: EngineContext): Promise<Database
   }
 }
 
-/** The message may name the user or the host. */
+/** The message may contain the user or the host. */
 function codeOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : 'no answer';

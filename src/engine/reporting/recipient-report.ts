@@ -13,17 +13,16 @@ import { readAddresses, suppressedAddressReader } from '../suppressions/import-s
 export type RecipientReport = {
   readonly stories: readonly RecipientHistory[];
   readonly hasMore: boolean;
-  /** Of an address: how many reports of it are of no message that is known. */
+  /** Delivery reports of an address that match no known message. */
   readonly others: { readonly address: string; readonly reports: number } | undefined;
 };
 
 /**
- * Everything that is known of a recipient, newest run first; of all recipients of a request, where it is named.
+ * Everything known of a recipient, or of a request's recipients; newest run first.
  *
- * @param text a MessageID, a job number of the service, a phone number or an e-mail address
- * @param country of a number that is written without a country code; it is no job number then
- * @param limit recipients that are told of
- * @throws InputError when it is none of these, or nobody was ever sent to there
+ * @param text a MessageID, the service's job number, a phone number or an e-mail address
+ * @param country for numbers without a country code; excludes job numbers
+ * @throws InputError when it is none of these, or no run sent to it
  */
 export async function reportRecipient(
   { ledger }: EngineContext,

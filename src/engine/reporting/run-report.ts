@@ -37,24 +37,24 @@ export type RunReport = RunHead & {
   readonly states: readonly RunStateChange[];
   readonly sending: Sending;
   readonly deliveryResults: readonly DeliveryResult[];
-  /** All are counted, the first ones listed. */
+  /** All are counted, only the first listed. */
   readonly conflicts: Conflicts & { readonly listed: readonly ConflictingReport[] };
   readonly cancellations: readonly Cancellation[];
   readonly failures: readonly Failure[];
   readonly resolutions: readonly ResolutionGroup[];
   readonly rejections: readonly RejectionGroup[];
   readonly rejectedContacts: readonly RejectedContactRecord[];
-  /** What it came to by who pays, and in the end its total; to be read one after the other. */
+  /** Cost by payer, then the total. Read one dimension at a time. */
   readonly billingBy: (
     dimension: BillingDimension,
   ) => AsyncGenerator<readonly BillingLine[], readonly BillingTotal[], undefined>;
 };
 
-/** Contacts left out, conflicting reports and slow attempts that are listed; all are counted. */
+/** All are counted, only these are listed. */
 const maxListed = { contacts: 100, conflicts: 100, slowest: 10 } as const;
 
 /**
- * @param timeZone for what was sent by the minute, hour or day
+ * @param timeZone of sends over time
  * @throws InputError when there is no such run
  */
 export async function reportRun<Result>(

@@ -12,13 +12,13 @@ import { requireRun, requireSummary } from '../runs/find-run.ts';
 
 export type RunStatus = RunSummary & {
   readonly reason: string | null;
-  /** What is done of it now; null of a run that is not running. */
+  /** Null when the run is not running. */
   readonly phase: RunPhase | null;
   /** The more urgent run of its account that it waits for. */
   readonly preemptedBy: string | null;
-  /** Its account's service refuses everything; it waits, and goes on by itself. */
+  /** The service refuses the account's requests. The run continues by itself. */
   readonly refusal: Refusal | null;
-  /** The database's clock was set back since the run was planned: rates hold, and times of the ledger may be out of order. */
+  /** Set back since planning: recorded times may be out of order, rates hold. */
   readonly clockStep: ClockStep | null;
   readonly held: string | null;
   readonly notifications: readonly ListedNotification[];

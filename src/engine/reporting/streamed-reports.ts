@@ -18,11 +18,11 @@ import { requireRun } from '../runs/find-run.ts';
 
 export type CampaignReport = {
   readonly runs: AsyncIterable<readonly CampaignRun[]>;
-  /** To be asked for before the first run, or after the last one. */
+  /** Call it before the first run or after the last. */
   readonly sums: () => Promise<readonly RunFigures[]>;
 };
 
-/** Newest first, in constant memory. @throws InputError when a campaign never had a run */
+/** Newest first, in constant memory. @throws InputError for a campaign without runs */
 export async function reportCampaigns<Result>(
   context: EngineContext,
   query: CampaignQuery,
@@ -56,7 +56,7 @@ export async function reportFailures<Result>(
   });
 }
 
-/** Recipients without a final report, in constant memory; the longest accepted first. */
+/** The longest accepted first, in constant memory. */
 export async function reportMissing<Result>(
   { ledger }: EngineContext,
   filter: MissingFilter,

@@ -14,7 +14,7 @@ import { dispatchSettings } from '../dispatch/dispatch-settings.ts';
 import { requireSendableLedger } from '../dispatch/ledger-location.ts';
 import { noSuchRun, requireRun } from './find-run.ts';
 
-/** A run that is put into the queue by its plan is started by that: from then on any worker takes it. */
+/** A queued run counts as started: any worker may acquire it. */
 export function enqueueAndStart(
   context: EngineContext,
   run: string,
@@ -27,9 +27,9 @@ export function enqueueAndStart(
 }
 
 /**
- * Begins a run that nobody waits for. One that is paused by now was paused by an operator, after it was planned: it stays so.
+ * A run that an operator has paused stays paused.
  *
- * @returns false where its account is not here: it is left to other processes
+ * @returns false when its account is configured only in other processes
  */
 export async function beginPlannedRun(
   context: EngineContext,
@@ -49,7 +49,7 @@ export async function beginPlannedRun(
   return true;
 }
 
-/** Tells who has a run sent that its plan did not start. Who only helps to send one that is running is not told. */
+/** Audits the start of a run that its plan did not start. Processes that join a running one are not audited. */
 export function auditStart(
   context: EngineContext,
   run: string,
@@ -62,7 +62,7 @@ export function auditStart(
   };
 }
 
-/** Notes that a run was to be sent where that is refused; where it is not, `auditStart` does. */
+/** `auditStart` audits successful starts. */
 export function auditRefusedStart<Result>(
   context: EngineContext,
   { run, state }: { readonly run: string; readonly state: RunState },
@@ -72,8 +72,8 @@ export function auditRefusedStart<Result>(
 }
 
 /**
- * @param before what a run was when it was to be begun
- * @throws InputError when there is no such run, or it waits for approval
+ * @param before the run's former state
+ * @throws InputError when the run is missing or waits for approval
  */
 export function requireApproved(
   run: string,
@@ -86,9 +86,9 @@ export function requireApproved(
 }
 
 /**
- * What others have made of it meanwhile stays: they may have sent all of it, or stopped it.
+ * Leaves a run as it is that other processes have sent or stopped.
  *
- * @throws InputError when its account is not here, or suppressions are hashed and their key is not
+ * @throws InputError when the account, or the key of hashed suppressions, is missing here
  */
 export async function startByWorkers(
   context: EngineContext,
@@ -102,10 +102,8 @@ export async function startByWorkers(
 }
 
 /**
- * Does not wait for it.
- *
- * @throws InputError when there is no such run, it is over, it waits for approval, its account is not here, or suppressions are
- * hashed and their key is not
+ * @throws InputError when the run is missing, over or waits for approval, or its account or the key of hashed
+ *   suppressions is missing here
  */
 export async function resumeByWorkers(
   context: EngineContext,
@@ -136,7 +134,7 @@ async function begin(
   await requireSendableLedger(context);
   const { plan, policy } = dispatchSettings(run.run, await accountNamed(run.account), run.definition);
   const queue = await ledger.queue();
-  // What a dead process left in the middle of sending is in doubt before anything else of it is sent.
+  // First, requests that an ended process was sending become in doubt.
   await reclaimSlicesOfEndedWorkers(queue, ledger.pool, null, now);
   const alongside = auditStart(context, run.run);
   return beginRun(queue, ledger.pool, plan, policy, now(), { includePaused, alongside });

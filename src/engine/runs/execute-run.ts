@@ -21,7 +21,7 @@ import { trace } from '../trace-points.ts';
 import { auditRefusedStart, auditStart, nothingLeftText, requireApproved } from './begin-run.ts';
 import { requireRun, requireSummary } from './find-run.ts';
 
-/** How a run ended, or its sending in this process, as the ledger has it. */
+/** How a run ended, or its dispatch in this process. */
 export type KnownEnd = { readonly summary: RunSummary } & (
   | { readonly kind: 'finished' }
   /** Asked to stop; what was on its way is recorded, and the run can be resumed. */
@@ -29,7 +29,7 @@ export type KnownEnd = { readonly summary: RunSummary } & (
   | { readonly kind: 'paused' | 'cancelled'; readonly reason: string }
 );
 
-/** How a run ended, or its sending in this process; of the last three, the ledger was away when the process had to end. */
+/** The last three: the process had to end while the ledger was unreachable. */
 export type RunEnd =
   | KnownEnd
   | { readonly kind: 'idle' }
@@ -40,20 +40,19 @@ export type RunEnd =
 
 export type RunProgress = OutageEvents & {
   readonly onStart: (summary: RunSummary) => void;
-  /** A few times a second: what all workers have done of it. */
+  /** Called several times a second, with the progress of all workers. */
   readonly onWatch: (watch: DispatchProgress) => void;
 };
 
 /**
- * Sends a planned, paused or interrupted run until nothing is left to send, together with the other workers there are.
- * Requests that a dead process left in the middle of sending become `in_doubt`. Where another process has sent or stopped
- * the run meanwhile, its end is that of the run all the same.
+ * Sends a planned, paused or interrupted run to its end, together with other workers. Requests that an ended process
+ * was sending become `in_doubt`.
  *
- * @param accountNamed throws InputError for an account that this process does not have
- * @param stop pauses the run, and drains: no new request, and what is on its way is recorded
- * @param includePaused whether a paused run goes on; not of a run that was planned just now, because an operator has paused it
- * @throws InputError when there is no such run, it waits for approval, its account is not here, or suppressions are hashed
- *   and their key is not
+ * @param accountNamed throws InputError for an unknown account
+ * @param stop pauses the run and drains
+ * @param includePaused false for a new run: if it is paused, an operator did it
+ * @throws InputError when the run is missing or waits for approval, or its account or the key of hashed suppressions
+ *   is missing here
  */
 export async function executeRun(
   context: EngineContext,
@@ -87,7 +86,7 @@ export async function executeRun(
     const details = { reason: formatReason(reason) };
     const note = auditEntry(context, { action: 'run paused', run: runId, details });
     const pausing = drain.begun.then(() => retry(() => pauseRun(queue, pool, runId, reason, note)));
-    // Where it fails, the worker fails too.
+    // When it fails, the worker fails too.
     pausing.catch(() => undefined);
     const onWatch = (watch: DispatchProgress): void => {
       last = watch;
@@ -103,7 +102,7 @@ export async function executeRun(
       trace('at rest', runId);
       if (stop.aborted) await pausing;
       const end = await retry(() => findEnd(context, runId, stop));
-      // Without one, an operator has resumed the run meanwhile; or an older ledger, in which it is not begun, is in its place.
+      // An operator has resumed the run, or an older ledger was restored.
       if (!end) {
         const { held } = await retry(() => checkLedgerLocation(context));
         if (held === null) {
@@ -127,7 +126,7 @@ export async function executeRun(
 
 const recheckDelay = 250;
 
-/** Whether the run is not sent, and what was on its way is recorded. */
+/** Neither running nor in flight. */
 function isAtRest({ state, held }: DispatchProgress): boolean {
   return state !== 'running' && held === 0;
 }
@@ -153,7 +152,7 @@ async function workUntilAtRest(
   });
 }
 
-/** @returns undefined of a run that is being sent, unless this process was asked to stop */
+/** @returns undefined while the run is sent, unless this process must stop */
 async function findEnd(
   context: EngineContext,
   runId: string,
@@ -164,16 +163,16 @@ async function findEnd(
   const reason = stateReason === null ? '' : formatReason(stateReason);
   if (state === 'completed') return { kind: 'finished', summary };
   if (hasEnded(state)) return { kind: 'cancelled', reason, summary };
-  // An operator may have resumed it by now.
+  // An operator may have resumed it.
   if (stop.aborted && (isInterruption(stateReason) || state === 'running'))
     return { kind: 'drained', summary };
   return state === 'paused' ? { kind: 'paused', reason, summary } : undefined;
 }
 
 /**
- * What a run came to that was over when it was to be resumed. That it was to be is noted as refused.
+ * Audits the refused resumption of a run that is over.
  *
- * @returns undefined of a run that is not over
+ * @returns its end; undefined when it is not over
  */
 export async function refuseFinishedRun(
   context: EngineContext,

@@ -17,7 +17,7 @@ export async function requireRun({ ledger }: EngineContext, run: string): Promis
   return (await findRun(ledger.knex, run)) ?? noSuchRun(run);
 }
 
-/** For what needs a run's contacts or messages. @throws InputError when there is no such run, or it was purged */
+/** @throws InputError when the run is missing or purged */
 export async function requireUnpurgedRun(context: EngineContext, run: string): Promise<Run> {
   const found = await requireRun(context, run);
   if (found.purgedAt === null) return found;

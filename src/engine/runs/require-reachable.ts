@@ -2,7 +2,7 @@ import { InputError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
 import { openGateway } from '../../gateway/gateway.ts';
 
-/** Before anything is written or sent. @throws InputError naming the account and why it cannot be reached */
+/** @throws InputError when the account's service is unreachable */
 export async function requireReachable(account: Account): Promise<void> {
   const gateway = openGateway(account);
   try {

@@ -17,7 +17,7 @@ import {
 } from '../dispatch/look-up-doubts.ts';
 import { requireRun, requireUnpurgedRun } from './find-run.ts';
 
-/** Which requests of a run: by number or MessageID; undefined: all that are in doubt. */
+/** `named`: numbers or MessageIDs; undefined for all in doubt. */
 export type NamedRequests = { readonly run: string; readonly named: readonly string[] | undefined };
 
 export type OperatorDecision = {
@@ -26,7 +26,7 @@ export type OperatorDecision = {
   readonly reason: string;
 };
 
-/** @throws InputError when there is no such run, or one that is named is not in it or not in doubt */
+/** @throws InputError when the run is missing, or a named request is not in it or not in doubt */
 export async function listNamedDoubts(
   context: EngineContext,
   { run, named }: NamedRequests,
@@ -37,10 +37,10 @@ export async function listNamedDoubts(
 }
 
 /**
- * Settles requests in doubt by a person's word, all that are meant or none.
+ * Settles all of the requests, or none.
  *
- * @throws InputError when there is no such run, one that is named is not in it or not in doubt, or the run is over for
- *   good and they are to be sent again
+ * @throws InputError when the run is missing, a named request is not in it or not in doubt, or the run is cancelled
+ *   and requests are to be resent
  */
 export async function resolveDoubts(
   context: EngineContext,
@@ -54,9 +54,9 @@ export async function resolveDoubts(
     return inTransaction(context.ledger.pool, async (client) => {
       const requests = named ? await requireDoubts(client, runId, named) : 'all';
       const resolved = await resolveRequests(client, { run: runId, requests, ...word, now: context.now() });
-      // The run is locked by now: nobody cancels it between this look and the commit.
+      // The run is locked, so it cannot be cancelled before the commit.
       if (word.resolution === 'resend') await requireNotOver(context, runId);
-      // Settled meanwhile by somebody else: said in the words of what it is now, and nothing is written.
+      // Another operator settled some of them: report their states, write nothing.
       if (named && resolved.length < requests.length) await requireDoubts(client, runId, named);
       const details = { ...act.details, requests: resolved.length };
       await auditEntry(context, { ...act, details })(client);
@@ -72,7 +72,7 @@ async function requireNotOver(context: EngineContext, runId: string): Promise<vo
   throw new InputError([{ where: `run ${runId}`, what }]);
 }
 
-/** @throws InputError naming each that is not in the run, or not in doubt */
+/** @throws InputError for each that is not in the run, or not in doubt */
 async function requireDoubts(
   client: Parameters<typeof findRequests>[0],
   run: string,
@@ -110,9 +110,9 @@ async function requireDoubts(
 }
 
 /**
- * Records at once which of them the service has.
+ * Records which requests the service has.
  *
- * @throws InputError as `listNamedDoubts`, and when the account has no status look-up
+ * @throws InputError as `listNamedDoubts`, and without a status look-up
  */
 export async function lookUpDoubts(
   context: EngineContext,

@@ -1,10 +1,7 @@
-/** Letters and digits that are not mistaken for one another when read out (Crockford's base 32). */
+/** Crockford's base 32: no characters that sound or look alike. */
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/**
- * A run's id: the day it was planned (UTC), and something random: `261121-7k2mq`. Short enough to type; that no two
- * runs share one is kept by the ledger's primary key.
- */
+/** The day of planning (UTC) and a random suffix: `261121-7k2mq`. Short to type; the primary key keeps it unique. */
 export function newRunId(now: Date, random: Uint8Array): string {
   const day = now.toISOString().slice(2, 10).replaceAll('-', '');
   const suffix = [...random].map((byte) => alphabet[byte % 32]).join('');

@@ -7,7 +7,7 @@ import { audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { noSuchRun } from './find-run.ts';
 
-/** @throws InputError when there is no such run, or it is neither planned nor running */
+/** @throws InputError unless the run is planned or running */
 export async function pause(context: EngineContext, run: string, reason: string): Promise<void> {
   const { ledger } = context;
   await audited(context, { action: 'run paused', run, details: { reason } }, async (note) => {
@@ -15,7 +15,7 @@ export async function pause(context: EngineContext, run: string, reason: string)
   });
 }
 
-/** @throws InputError when there is no such run, or it is over */
+/** @throws InputError when the run is missing or over */
 export async function cancel(context: EngineContext, run: string, reason: string): Promise<void> {
   const { ledger, now } = context;
   await audited(context, { action: 'run cancelled', run, details: { reason } }, async (note) => {
@@ -30,16 +30,16 @@ function requireChanged(run: string, stopped: StopResult | undefined): void {
   throw new InputError([{ where: `run ${run}`, what }]);
 }
 
-/** How long a stopped run's last answers are waited for (milliseconds); a draining process gives up on them by then. */
+/** Milliseconds. A draining process gives up by then. */
 const maxDrain = 10_000;
 
-/** Resolves when no living worker holds anything of the run, or its workers have had time enough. */
+/** Resolves when no worker holds a slice, or after `maxDrain`. */
 export async function waitUntilIdle(context: EngineContext, run: string, stop: AbortSignal): Promise<void> {
   const { ledger, monotonic, now } = context;
   const queue = await ledger.queue();
   const end = monotonic() + maxDrain;
   while (!stop.aborted && monotonic() < end) {
-    // There may be no other process that would notice.
+    // No other process may be running that would reclaim them.
     await reclaimSlicesOfEndedWorkers(queue, ledger.pool, null, now);
     const watch = (await readDispatchProgress(ledger.pool, [run])).get(run);
     if (!watch || watch.held === 0) return;

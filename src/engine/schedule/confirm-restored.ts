@@ -18,20 +18,19 @@ import { maxTicks } from './record-schedules.ts';
 
 export type Restoration = {
   readonly reason: string;
-  /** When the backup was made: what was done from then on may be missing. Null: nothing is missing. */
+  /** Time of the backup: later writes may be missing. Null: nothing is. */
   readonly since: Date | null;
 };
 
-/** A run that was not over, and how many of its requests are in doubt by it. */
+/** `requests`: how many became in doubt. */
 export type DoubtedRun = { readonly run: string; readonly requests: number };
 
 /**
- * Takes a restored ledger for the ledger from now on, on the word of an operator. What was left to send of every run may
- * have been sent since the backup: it is in doubt, and the runs are paused. Times of schedules since then count as missed.
- * The ledger gets a new identity, so that the last claims of the one that is gone hold it no more.
+ * Accepts a restored ledger, on an operator's decision. Everything unsent may have been sent since the backup, so it
+ * becomes in doubt and its runs pause. Ticks since then are missed. A new identity detaches the ledger from claims of
+ * the former one.
  *
- * @returns the runs that were not over
- * @throws InputError when the time is in the future, or nothing is said to be missing and this machine knows better
+ * @throws InputError for a future time, or when this machine knows a claim that is missing
  */
 export async function confirmRestored(
   context: EngineContext,
@@ -102,7 +101,7 @@ async function doubtUnsentRequests(
   return doubted;
 }
 
-/** Their runs may have been sent by the ledger that is gone. */
+/** The former ledger may have sent their runs. */
 async function missTicks(client: Transaction, reason: string, now: Date): Promise<void> {
   const why = { kind: 'ledger_restored_since', words: reason } as const;
   await markDueTicksMissed(client, why);

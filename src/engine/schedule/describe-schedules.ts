@@ -8,7 +8,7 @@ import {
 import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
 
-/** A schedule, with when its campaign runs next; null: never, or its file is gone. */
+/** `next`: null when the campaign never runs again or its file is missing. */
 export type UpcomingSchedule = Omit<ListedSchedule, 'times'> & {
   readonly times: Schedule;
   readonly next: Date | null;

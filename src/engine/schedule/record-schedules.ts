@@ -11,15 +11,15 @@ import { inTransaction } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
 import type { ScheduleFolder } from './schedule-folder.ts';
 
-/** A worker looks a few times a minute, so a tick of which this is true was not missed (milliseconds). */
+/** Workers check more often, so only later ticks are missed (milliseconds). */
 const onTimeTolerance = 60_000;
 
-/** Of one schedule, after a long time without a worker. */
+/** Per schedule, after a long time without a worker. */
 export const maxTicks = 1_000;
 
 /**
- * Notes what has come of every schedule since it was last looked at; and then makes the schedules those of the folder,
- * so that what has changed holds from now on. However many do it, and whenever one dies: each tick is noted once.
+ * Records the ticks since the last call, then replaces the schedules with the folder's. Concurrent calls and crashes
+ * never record a tick twice.
  */
 export async function recordSchedules(
   { ledger, now }: EngineContext,
@@ -57,7 +57,6 @@ function listNewTicks({ schedule: name, times, recordedUntil }: LockedSchedule, 
   });
 }
 
-/** Whether a tick is too old to be caught up with. */
 export function isLate({ catchUp }: Schedule, dueAt: Date, now: Date): boolean {
   return now.getTime() - dueAt.getTime() > Math.max(catchUp, onTimeTolerance);
 }

@@ -13,19 +13,17 @@ type ReadSchedule = SyncedSchedule & { readonly times: Schedule };
 
 export type ScheduleFolder = {
   readonly schedules: readonly ReadSchedule[];
-  /** Campaigns with a schedule that cannot be read now; what was known of them holds on. */
+  /** Campaigns that cannot be read now; their last known schedule applies. */
   readonly unreadable: readonly { readonly schedule: string; readonly what: string }[];
 };
 
 /**
- * A file without it is no campaign, or one that is not to run by itself. A key whose indentation is off counts: the file is
- * unreadable then, and not one whose schedule was taken away.
+ * Files without this key have no schedule. A key with wrong indentation matches, so its file is unreadable, not
+ * without a schedule.
  */
 const hasSchedule = /^[ \t]*["']?schedule["']?\s*:/m;
 
 /**
- * Not of the folders in it.
- *
  * @param folder an absolute path
  * @throws InputError when the folder cannot be read
  */
@@ -51,8 +49,7 @@ export async function readScheduleFolder(folder: string): Promise<ScheduleFolder
 }
 
 /**
- * The files of a folder that may be campaigns, by name; not those of the folders in it. Hidden ones are what editors and
- * copies leave behind, and whoever reads a pipe waits for ever.
+ * Skips hidden files, left by editors, and pipes, which would block.
  *
  * @throws InputError when the folder cannot be read
  */
@@ -68,7 +65,7 @@ export async function listYamlFiles(folder: string): Promise<string[]> {
 }
 
 /**
- * The campaigns that can be started over the API, by name; not the accounts file, under whichever name.
+ * Campaigns that the API can start.
  *
  * @param folder relative to the working folder
  * @throws InputError when the folder cannot be read
@@ -81,7 +78,7 @@ export async function listCampaigns(folder: string, settings: Settings): Promise
   return names.filter((_, position) => realFiles[position] !== undefined && realFiles[position] !== accounts);
 }
 
-/** Where a file is, links followed; undefined where there is no file, as behind a link into nowhere or to a folder. */
+/** Resolves links. @returns undefined for a folder or a broken link */
 async function realFile(path: string): Promise<string | undefined> {
   try {
     return (await stat(path)).isFile() ? await realpath(path) : undefined;

@@ -34,7 +34,7 @@ export type TickResult = Pick<DueTick, 'schedule' | 'dueAt'> &
   );
 
 export type ScheduleSource = {
-  /** Of the campaigns, relative to the working folder. */
+  /** Relative to the working folder. */
   readonly folder: string;
   readonly settings: Settings;
   /** @throws InputError for an account that this process does not have */
@@ -42,10 +42,10 @@ export type ScheduleSource = {
 };
 
 /**
- * Makes the runs of all ticks that are due, one schedule after the other, and has them sent. Of a schedule, only one
- * process starts ticks at a time; that a tick has one run is certain even so, because both are committed together.
+ * Plans the runs of due ticks, one process at a time per schedule. A tick has one run in any case: both are committed
+ * together.
  *
- * @param onUnmoved a contact file that could not be moved out of the way; it is not read again all the same
+ * @param onUnmoved called for contact files that could not be moved
  */
 export async function startDueTicks(
   context: EngineContext,
@@ -57,7 +57,7 @@ export async function startDueTicks(
     const end = await inSession(context.ledger.pool, async (client) => {
       if (!(await tryScheduleLock(client, schedule))) return undefined;
       try {
-        // Another one may have started it before the lock was ours.
+        // Another process may have started it before we held the lock.
         const tick = (await listDueTicks(context.ledger.pool)).find((due) => due.schedule === schedule);
         return tick && (await startOrEndTick(context, source, tick, onUnmoved));
       } finally {
@@ -86,7 +86,7 @@ async function startOrEndTick(
   };
   if (lastRun !== null && times.overlap === 'skip')
     return end('skipped', { kind: 'run_not_over', run: lastRun });
-  // What is queued waits for its run, not for a worker.
+  // A queued tick waits for its run, however late.
   if (lastRun !== null) return undefined;
   if (times.overlap === 'skip' && isLate(times, dueAt, context.now()))
     return end('missed', toMissedReason(times));
@@ -101,7 +101,7 @@ async function startOrEndTick(
   }
 }
 
-/** @returns undefined when the tick has its run already */
+/** @returns undefined when the tick already has a run */
 async function planTick(
   context: EngineContext,
   { folder, settings }: ScheduleSource,
@@ -120,9 +120,9 @@ async function planTick(
       kept,
       { onRead: () => undefined, onExpand: () => undefined },
       {
-        // The end of the tick reports it.
+        // The tick's result reports it.
         onRefused: async () => undefined,
-        // That a time has one run is kept by the tick itself.
+        // The tick itself ensures one run.
         again: true,
         alongside: async (client, planned) => {
           if (await startTick(client, tick, planned)) return;
@@ -139,7 +139,7 @@ async function planTick(
   }
 }
 
-/** Has the runs of ticks sent, also those whose process has died between. */
+/** Also starts runs whose process ended after planning. */
 export async function beginScheduledRuns(
   context: EngineContext,
   { accountNamed }: ScheduleSource,

@@ -9,10 +9,10 @@ import { recordSchedules } from './record-schedules.ts';
 import { readScheduleFolder } from './schedule-folder.ts';
 import { beginScheduledRuns, type ScheduleSource, startDueTicks, type TickResult } from './start-ticks.ts';
 
-/** Between two looks (milliseconds): a run begins so late at most. */
+/** The longest delay of a run (milliseconds). */
 export const defaultInterval = 5_000;
 
-/** A failure is logged, and the work is tried again. Any number of processes may do it. */
+/** Logs failures and tries again. Any number of processes may run it. */
 export async function watchSchedules(
   context: EngineContext,
   source: ScheduleSource,
@@ -21,12 +21,12 @@ export async function watchSchedules(
   stop: AbortSignal,
 ): Promise<void> {
   const folder = resolve(source.settings.workingFolder, source.folder);
-  /** Told once, not every few seconds. */
+  /** Logs each problem once, not every few seconds. */
   let loggedProblems = '';
   let loggedFailure = '';
   while (!stop.aborted) {
     try {
-      // What the ledger says is due may have been sent by the one that is gone.
+      // The former ledger may already have sent what is due here.
       const { held } = await checkLedgerLocation(context);
       if (held !== null) throw new Error(`the ledger is held: ${held}`);
       const read = await readScheduleFolder(folder);
@@ -53,7 +53,7 @@ export async function watchSchedules(
   }
 }
 
-/** Why a campaign cannot be planned may quote its contacts; the ledger keeps it, and `volley schedule list` shows it. */
+/** The reason may quote contacts, so it stays in the ledger. */
 function logTick(end: TickResult, logger: Logger): void {
   const { schedule, dueAt } = end;
   if (end.kind === 'started') {

@@ -10,11 +10,11 @@ import { auditEntry } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 
 export type SuppressionImport = {
-  /** Rows of the file, unreadable ones among them. */
+  /** Rows of the file, including unreadable ones. */
   readonly read: number;
-  /** New suppressions: an address counts once a channel. */
+  /** New suppressions, one per address and channel. */
   readonly added: number;
-  /** Suppressed already, or more than once in the file. */
+  /** Already suppressed, or repeated in the file. */
   readonly already: number;
   readonly unreadable: number;
   readonly problems: readonly Problem[];
@@ -22,11 +22,7 @@ export type SuppressionImport = {
 
 const maxProblems = 20;
 
-/**
- * Suppresses the addresses of a file, all that can be read or, where the file itself cannot be read, none.
- *
- * @throws InputError when the file cannot be read, or which of its columns holds the addresses cannot be told
- */
+/** @throws InputError when the file cannot be read, or its address column is ambiguous */
 export async function importSuppressionFile(
   context: EngineContext,
   path: string,
@@ -54,7 +50,6 @@ export async function importSuppressionFile(
   return { ...tally, added, already: addresses - added };
 }
 
-/** Passes on what can be suppressed, and counts the rest. */
 async function* readable(
   batches: AsyncIterable<readonly SuppressedAddress[]>,
   name: string,
@@ -73,10 +68,8 @@ async function* readable(
 }
 
 /**
- * A reader of addresses that are suppressed: phone numbers of every kind, or e-mail addresses.
- *
- * @param country of numbers written without a country code
- * @throws InputError when no address can be of all these channels
+ * @param country of numbers without a country code
+ * @throws InputError when no address fits all channels
  */
 export function suppressedAddressReader(
   channels: readonly Channel[],
@@ -95,7 +88,7 @@ export function suppressedAddressReader(
   throw new InputError([{ where: '--country', what: `"${country}" is not a country with phone numbers.` }]);
 }
 
-/** Suppressions are kept as addresses compare. */
+/** Suppressions are stored normalised for comparison. */
 export function readComparedAddress(readAddress: AddressReader): AddressReader {
   return (text, country) => {
     const read = readAddress(text, country);
@@ -103,7 +96,7 @@ export function readComparedAddress(readAddress: AddressReader): AddressReader {
   };
 }
 
-/** @throws InputError naming every text that is no address */
+/** @throws InputError naming every invalid address */
 export function readAddresses(texts: readonly string[], readAddress: AddressReader): string[] {
   const problems: Problem[] = [];
   const addresses = texts.flatMap((text): string[] => {

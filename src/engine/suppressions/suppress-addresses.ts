@@ -14,7 +14,7 @@ import type { EngineContext } from '../context.ts';
 import { accountsPath, readText } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
 
-/** All or none. @returns how many are new; one that is suppressed already keeps its earlier reason */
+/** All or none. @returns the number of new ones; others keep their reason */
 export async function suppressAddresses(
   context: EngineContext,
   keys: readonly SuppressionKey[],
@@ -34,11 +34,11 @@ export async function suppressAddresses(
 }
 
 /**
- * The account whose suppressions an account goes by: a suppression under a name that there is not would never hold.
+ * A suppression under an unknown name would never apply.
  *
- * @param name undefined: all accounts
- * @returns empty for all accounts
- * @throws InputError when the accounts file has no such account, or is faulty
+ * @param name undefined for all accounts
+ * @returns the account whose suppressions it shares; empty for all
+ * @throws InputError when the accounts file is faulty or lacks the account
  */
 export async function requireSuppressionAccount(
   name: string | undefined,
@@ -55,11 +55,11 @@ export async function requireSuppressionAccount(
 export type Unsuppressed = {
   readonly removed: readonly SuppressionKey[];
   readonly missing: readonly SuppressionKey[];
-  /** How the addresses of these are still suppressed, such as for one account. */
+  /** Suppressions of these addresses that remain, such as for one account. */
   readonly others: readonly SuppressionKey[];
 };
 
-/** All or none. @throws InputError when some are hashed, and this is not their key */
+/** All or none. @throws InputError when some are hashed with another key */
 export async function unsuppressAddresses(
   context: EngineContext,
   keys: readonly SuppressionKey[],
@@ -79,7 +79,7 @@ function keyText({ channel, address, account = '', subAccount }: SuppressionKey)
   return JSON.stringify([channel, address, account, subAccount]);
 }
 
-/** What may be told of addresses without telling them. */
+/** Describes the addresses without revealing them. */
 function describeScope(keys: readonly SuppressionKey[]) {
   return {
     channels: [...new Set(keys.map(({ channel }) => channel))],

@@ -2,7 +2,7 @@ import { stringify } from 'csv-stringify/sync';
 import { escapeFormula } from '../escape-formula.ts';
 import { cellText, type Sheet, type SheetColumn } from './sheet.ts';
 
-/** Titles and rows; texts are inert, numbers stay numbers. Without the totals, which whoever adds up would count twice. */
+/** Texts are escaped, numbers stay numbers. No totals: a reader that adds up would count them twice. */
 export async function* formatCsv<Row>({
   columns,
   rows,

@@ -5,17 +5,16 @@ import type { ReportFormat, Sheet } from './sheet.ts';
 import { formatSheetTable } from './table.ts';
 
 /**
- * A report in a format, piece by piece: bytes of a workbook, text otherwise. Its rows are read as the pieces are asked for,
- * so that millions of them need no more memory than a few; who stops early ends the reading.
+ * Formats rows as they are read, so millions need no more memory than a few. Stopping early ends the reading.
  *
- * @param screen what a table is to fit
+ * @returns pieces: bytes of a workbook, text otherwise
  */
 export async function* formatSheet<Row>(
   sheet: Sheet<Row>,
   format: ReportFormat,
   screen?: Screen,
 ): AsyncGenerator<string | Uint8Array, void, undefined> {
-  // What draws pages and workbooks is loaded by who wants one.
+  // Load page and workbook code only when needed.
   switch (format) {
     case 'table':
       return yield* formatSheetTable(withoutBlankColumns(sheet), screen);

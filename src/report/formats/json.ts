@@ -1,6 +1,6 @@
 import { type CellKind, type CellValue, cellText, type Sheet, type SheetColumn } from './sheet.ts';
 
-/** One object: what the report is, its rows one a line, its totals. Decimals are texts, integers numbers. */
+/** One object: title, rows (one per line), totals. Decimals are strings, integers numbers. */
 export async function* formatJson<Row>(sheet: Sheet<Row>): AsyncGenerator<string, void, undefined> {
   const { title, subtitle, asOf, columns, rows, totals } = sheet;
   const write = createRowFormatter(columns);
@@ -15,7 +15,7 @@ export async function* formatJson<Row>(sheet: Sheet<Row>): AsyncGenerator<string
   yield `${separator === '\n' ? '' : '\n'}],"totals":[${sums.map(write).join(',')}]}\n`;
 }
 
-/** One object a row, without the totals, which whoever adds up would count twice. */
+/** One object per row. No totals: a reader that adds up would count them twice. */
 export async function* formatNdjson<Row>({
   columns,
   rows,
@@ -26,7 +26,7 @@ export async function* formatNdjson<Row>({
   }
 }
 
-/** Written member by member: an object would put the columns `2` and `1` in the order of numbers. */
+/** An object literal would reorder columns named `2` and `1`. */
 function createRowFormatter<Row>(columns: readonly SheetColumn<Row>[]): (row: Row) => string {
   const members = columns.map(({ key, kind, value }) => ({ name: JSON.stringify(key), kind, value }));
   return (row) =>
@@ -35,7 +35,7 @@ function createRowFormatter<Row>(columns: readonly SheetColumn<Row>[]): (row: Ro
 
 function formatJsonValue(kind: CellKind, value: CellValue): string {
   if (value === null) return 'null';
-  // A number that a reader of JSON could not hold exactly stays a text.
+  // JSON readers cannot hold larger integers exactly.
   if (kind === 'integer' && Number.isSafeInteger(Number(value))) return String(Number(value));
   return JSON.stringify(cellText(value));
 }

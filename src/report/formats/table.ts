@@ -4,10 +4,10 @@ import { formatTable } from '../table.ts';
 import { formatTime, titleWithZone } from '../time.ts';
 import { cellText, type Sheet, type SheetColumn } from './sheet.ts';
 
-/** So many lines are for people; more are for a file. On a screen, more would only push the first ones out. */
+/** More lines would push the first ones off the screen. Files are for more. */
 const maxLines = ({ width }: Screen): number => (width === undefined ? 1_000 : 50);
 
-/** For the terminal: the title, the first lines, how many more there are, and the totals of all. */
+/** The title, the first lines, the number of lines left, and all totals. */
 export async function* formatSheetTable<Row>(
   sheet: Sheet<Row>,
   screen: Screen = plainScreen,
@@ -29,10 +29,9 @@ export async function* formatSheetTable<Row>(
     yield `${count - shown} more lines are not shown (${count} in all); other formats, such as csv, have them.\n`;
 }
 
-/** Lines of one table of several that a screen is not full of. */
 const maxLinesOfSeveral = 20;
 
-/** The lines of one table of a text that has several: on a screen the first of them, and how many more there are. */
+/** One of several tables: on a screen only its first lines. */
 export function formatLines<Row>(
   columns: readonly SheetColumn<Row>[],
   rows: readonly Row[],

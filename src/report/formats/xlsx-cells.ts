@@ -3,16 +3,16 @@ import { escapeFormula, plainNumber } from '../escape-formula.ts';
 import { printable } from '../printable.ts';
 import { type CellKind, type CellValue, cellText, type SheetColumn } from './sheet.ts';
 
-/** A cell as the workbook has it, and the number format that shows it as it is. */
+/** `format` shows the value unchanged. */
 export type WorkbookCell = {
   readonly value: string | number | Date | null;
   readonly format: string | undefined;
 };
 
 const timeFormat = 'yyyy-mm-dd hh:mm:ss';
-/** A spreadsheet holds numbers as binary ones: so many digits come back as they were. */
+/** Spreadsheets use binary numbers, which keep this many digits exactly. */
 const exactDigits = 15;
-/** Excel's own limit of a text. */
+/** Excel's limit. */
 const maxTextLength = 32_767;
 
 export function toWorkbookCell(kind: CellKind, value: CellValue): WorkbookCell {
@@ -23,11 +23,11 @@ export function toWorkbookCell(kind: CellKind, value: CellValue): WorkbookCell {
   const digits = text.replace(/^[+-]?[0.]*/, '').replace('.', '').length;
   if (!isNumber || digits > exactDigits) return { value: toWorkbookText(text), format: undefined };
   const decimals = decimalsOf(text);
-  // As many places as the ledger has, thousands apart.
+  // All decimals of the ledger, with thousands separators.
   return { value: Number(text), format: decimals === 0 ? '#,##0' : `#,##0.${'0'.repeat(decimals)}` };
 }
 
-/** Inert, without what XML cannot hold, and no longer than a cell can be; a text that is cut says so. */
+/** Escapes formulas and characters that XML forbids, and marks a text that it cuts. */
 export function toWorkbookText(text: string): string {
   const shown = escapeFormula(text)
     .toWellFormed()
@@ -40,15 +40,14 @@ export function toWorkbookText(text: string): string {
 
 const maxColumnWidth = 60;
 const minColumnWidths: Readonly<Record<CellKind, number>> = { text: 10, integer: 14, decimal: 18, time: 20 };
-/** Rows whose texts say how wide the columns are. */
 const measuredRows = 100;
 
-/** Widths of columns in characters, by their titles and first rows. */
+/** In characters, from titles and first rows. */
 export function columnWidths<Row>(columns: readonly SheetColumn<Row>[], rows: readonly Row[]): number[] {
   const first = rows.slice(0, measuredRows);
   return columns.map(({ title, kind, value }) => {
     const texts = kind === 'time' ? [] : first.map((row) => cellText(value(row)).length);
-    // The title has the filter's button beside it.
+    // The title needs room for the filter button.
     return Math.min(
       maxColumnWidth,
       Math.max(minColumnWidths[kind], title.length + 4, ...texts.map((length) => length + 2)),
@@ -56,7 +55,7 @@ export function columnWidths<Row>(columns: readonly SheetColumn<Row>[], rows: re
   });
 }
 
-/** Names of worksheets after a title, without what Excel refuses there: the title, `title 2`, … */
+/** Names worksheets `title`, `title 2`, … without characters that Excel refuses. */
 export function sheetNames(title: string): (worksheet: number) => string {
   const allowed = printable(title)
     .toWellFormed()

@@ -3,9 +3,9 @@ import type { WorkbookWriter, WorksheetWriter } from '@cj-tech-master/excelts';
 import type { Sheet } from './sheet.ts';
 import { columnWidths, sheetNames, toWorkbookCell, toWorkbookText } from './xlsx-cells.ts';
 
-/** Of the font that cells have by themselves; without its name it would be another one. */
+/** The default font of cells; without a name Excel would choose another. */
 const bold = { name: 'Calibri', family: 2, scheme: 'minor', size: 11, bold: true } as const;
-/** A4, across, as wide as the columns are. */
+/** A4 landscape, fitted to the columns. */
 const pageSetup = {
   paperSize: 9,
   orientation: 'landscape',
@@ -15,11 +15,11 @@ const pageSetup = {
 } as const;
 
 /**
- * The rows in a worksheet with a frozen, filterable header, and as many further ones as they need; totals under the last.
+ * Writes the rows, on several worksheets if needed, each with a frozen, filterable header; then the totals.
  *
- * @param output where the workbook goes; who stops reading it ends the writing
- * @param maxRows rows of a worksheet, its header among them
- * @returns how many rows there were
+ * @param output stops the writing when it is closed
+ * @param maxRows of a worksheet, with its header
+ * @returns the number of rows
  */
 export async function writeWorksheets<Row>(
   workbook: WorkbookWriter,
@@ -55,7 +55,7 @@ export async function writeWorksheets<Row>(
     const header = worksheet.getRow(1);
     header.font = bold;
     for (const [column, { kind }] of columns.entries()) {
-      // As the cells are by themselves.
+      // As their cells.
       header.getCell(column + 1).alignment = { horizontal: kind === 'text' ? 'left' : 'right' };
     }
     header.commit();

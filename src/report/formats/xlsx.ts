@@ -4,16 +4,15 @@ import type { Sheet } from './sheet.ts';
 import { toWorkbookCell } from './xlsx-cells.ts';
 import { writeWorksheets } from './xlsx-worksheets.ts';
 
-/** Rows of a worksheet, its header among them: all that the file format has. */
+/** The format's limit, with the header. */
 export const maxRowsOfWorksheet = 1_048_576;
 
-/** So many bytes wait to be read before the next row is made. */
+/** Bytes that may wait for the reader. */
 const maxBufferedBytes = 1_048_576;
 
 /**
- * A workbook: the rows in a worksheet with a frozen, filterable header, and as many further ones as they need; totals under
- * the last; then a worksheet that says what the report is. Numbers are numbers, times are dates in UTC, texts are typed
- * texts, and inert. The bytes depend on nothing but the sheet.
+ * A workbook of one sheet, with totals and a worksheet "About". Numbers are numbers, times are UTC dates, texts are
+ * escaped. Equal sheets give equal bytes.
  *
  * @param rowsInEach for tests
  */
@@ -24,7 +23,7 @@ export function formatXlsx<Row>(
   return workbookBytes(sheet, (write) => write(sheet), rowsInEach);
 }
 
-/** A workbook with a worksheet for each of these, which are named by their titles; a table that is empty has one too. */
+/** A workbook with one worksheet per table, even when empty. */
 export function formatXlsxTables<Row>(
   about: About,
   tables: readonly Sheet<Row>[],
@@ -68,7 +67,7 @@ async function writeWorkbook(
   const workbook = new WorkbookWriter({
     stream: output,
     useStyles: true,
-    // A table of all texts would have to be held in memory.
+    // Shared strings would keep all texts in memory.
     useSharedStrings: false,
     creator: 'Volley',
     lastModifiedBy: 'Volley',
@@ -82,7 +81,6 @@ async function writeWorkbook(
   await workbook.commit();
 }
 
-/** The last worksheet: what is said above the table elsewhere. */
 function addAboutWorksheet(workbook: WorkbookWriter, { title, subtitle, asOf }: About, rows: number): void {
   const worksheet = workbook.addWorksheet('About');
   worksheet.columns = [{ width: 16 }, { width: 80 }];
@@ -108,11 +106,11 @@ function addAboutWorksheet(workbook: WorkbookWriter, { title, subtitle, asOf }: 
   worksheet.commit();
 }
 
-/** In the ZIP, every part would have the time at which it was written. */
+/** Each part of the ZIP would contain the time of writing. */
 function omitZipTimes({ zip }: WorkbookWriter): void {
   const add = zip.add.bind(zip);
   zip.add = (part) => {
-    // 1 January 1980, where the times of ZIP begin.
+    // 1 January 1980, the first time of ZIP.
     add(Object.assign(part, { dosTime: 0, dosDate: 0b0000000_0001_00001, extraField: new Uint8Array() }));
   };
 }

@@ -1,12 +1,10 @@
 import stringWidth from 'string-width';
 import { bar, chartWidth, colours, type Drawing, drawEmpty, text } from './svg.ts';
 
-/** A bar with its name and its figure above it. */
 export type Bar = {
   readonly name: string;
-  /** The figure in words, as long as it likes. */
   readonly label: string;
-  /** How long the bar is, beside the others; null where there is none to draw. */
+  /** Relative to the other bars; null draws none. */
   readonly length: number | null;
 };
 
@@ -14,14 +12,11 @@ const rowHeight = 34;
 const textBaseline = 13;
 const barTop = 18;
 const barHeight = 10;
-/** In letters of 12 of a wide font: a capital W, which is the widest, and a digit. */
+/** Widths at size 12 in a wide font: W, and a digit. */
 const widest = 12.4;
 const digit = 7.7;
 
-/**
- * Bars one under the other. Names stand above, so that the longest has room; what is below zero goes to the left of where
- * nothing is.
- */
+/** Names stand above bars. Negative bars go to the left of zero. */
 export function drawBars(bars: readonly Bar[]): Drawing {
   if (bars.length === 0) return drawEmpty();
   const lengths = bars.map(({ length }) => length ?? 0);
@@ -45,12 +40,12 @@ export function drawBars(bars: readonly Bar[]): Drawing {
   return { height: bars.length * rowHeight, marks: rows.join('\n') };
 }
 
-/** Columns of text that there are for a name beside its figure, were they all capital letters. */
+/** Room for a name beside its label, if all its letters were capitals. */
 function availableColumns(label: string): number {
   return Math.max(8, Math.floor((chartWidth - (label.length + 2) * digit) / widest));
 }
 
-/** By whole characters, as wide as they are. */
+/** Cuts at whole characters. */
 function shorten(name: string, maxWidth: number): string {
   if (stringWidth(name) <= maxWidth) return name;
   let text = '';

@@ -2,6 +2,6 @@ import type { Drawing } from './svg.ts';
 
 export type Chart = Drawing & {
   readonly title: string;
-  /** What it shows, in a sentence, for who does not see it. */
+  /** For readers who do not see the chart. */
   readonly description: string;
 };

@@ -6,11 +6,7 @@ import type { Chart } from './chart.ts';
 import { groupThousands } from './figures.ts';
 import { drawTime, type TimeUnit } from './time-bars.ts';
 
-/**
- * How many are left after each step, such as contacts, recipients, accepted, delivered.
- *
- * @param steps in their order; shares are of the first
- */
+/** @param steps such as contacts, recipients, accepted; shares refer to the first */
 export function funnelChart(
   title: string,
   steps: readonly { readonly name: string; readonly count: number }[],
@@ -27,10 +23,10 @@ export function funnelChart(
 const maxBars = 15;
 
 /**
- * Figures by name, such as cost by SubAccount: the largest fifteen, and all others together.
+ * Draws the largest figures, and the sum of all others.
  *
- * @param bars exact decimals, in any order; names may come up twice
- * @param more those that are not among the bars because they are too many, together
+ * @param bars exact decimals, in any order; names may repeat
+ * @param more the sum of further bars
  */
 export function barChart(
   title: string,
@@ -49,7 +45,7 @@ export function barChart(
     label: groupThousands(value),
     length: exact.toNumber(),
   }));
-  // It would be longer than all, and they could not be told apart.
+  // Its bar would be longer than all others and hide their differences.
   const last = {
     name: `${groupThousands(others.length + (more?.count ?? 0))} others`,
     label: groupThousands(rest),
@@ -61,11 +57,8 @@ export function barChart(
 }
 
 /**
- * Counts over time, a bar a day, an hour or a minute.
- *
- * @param unit what a bar is of
- * @param points `at` is the local time at which it begins: `2026-11-03`, `2026-11-03T04` or `2026-11-03T04:05`. An hour
- *   that comes twice in the night in which the clocks go back is one bar.
+ * @param points `at` is the local start of a bar: `2026-11-03`, `2026-11-03T04` or `2026-11-03T04:05`. An hour that
+ *   repeats when clocks go back is one bar.
  */
 export function timeChart(
   title: string,

@@ -12,11 +12,10 @@ export type Page = {
   readonly subtitle: readonly string[];
   readonly asOf: Date;
   readonly charts: readonly Chart[];
-  /** Tables one after another; their charts are not asked for. */
   readonly tables: readonly TablePart[];
 };
 
-/** A table, and the line above it. Of each kind of row its own, so that the page need not know them. */
+/** Hides the type of its rows from the page. */
 export type TablePart = { readonly columns: number; readonly html: () => AsyncIterable<string> };
 
 export function tablePart<Row>(sheet: Sheet<Row>, caption: string): TablePart {
@@ -29,10 +28,7 @@ export async function* formatHtml<Row>(sheet: Sheet<Row>): AsyncGenerator<string
   yield* formatPage({ title, subtitle, asOf, charts: charts ? await charts() : [], tables });
 }
 
-/**
- * One file that needs no other, no script and no network, and allows none: whatever a text of a report says, a browser
- * neither runs nor fetches it.
- */
+/** A self-contained page. Its policy forbids scripts and network access, whatever its texts contain. */
 export async function* formatPage(page: Page): AsyncGenerator<string, void, undefined> {
   const { title, subtitle, asOf, charts, tables } = page;
   const columns = Math.max(0, ...tables.map((table) => table.columns));

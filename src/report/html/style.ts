@@ -1,4 +1,4 @@
-/** The paper, and the size of a table's letters on it, by the most columns that fit so. */
+/** Paper and font size by the number of columns that fit. */
 const printLayouts = [
   { columns: 8, paper: 'A4', letters: '8.5pt' },
   { columns: 11, paper: 'A4 landscape', letters: '7.5pt' },
@@ -7,7 +7,7 @@ const printLayouts = [
 const densestLayout = { paper: 'A4 landscape', letters: '5.5pt' } as const;
 
 /**
- * The page's style: light or dark as the reader's system is, and on paper black on white. No colour alone says anything.
+ * Follows the system's light or dark mode, and prints black on white. Colour is never the only signal.
  *
  * @param columns of its widest table
  */

@@ -1,9 +1,8 @@
 import { escapeText } from './text.ts';
 
-/** The width of every chart; its height is as its figures need. In units of the SVG, which the page scales. */
+/** In units of the SVG, which the page scales. */
 export const chartWidth = 480;
 
-/** Colours of the page, light or dark. */
 export const colours = {
   ink: 'currentColor',
   bar: 'var(--bar)',
@@ -24,7 +23,7 @@ export function line(x1: number, x2: number, y: number, stroke: Colour): string 
   return `<path d="M${formatCoordinate(x1)},${formatCoordinate(y)}H${formatCoordinate(x2)}" stroke="${stroke}"/>`;
 }
 
-/** A line of text; the page's style has it run in the direction of its own script, wherever it is anchored. */
+/** The page's style sets the direction of each script. */
 export function text(x: number, y: number, words: string, style: TextStyle = {}): string {
   const { fill = colours.ink, size = 12, anchor = 'start' } = style;
   return `<text x="${formatCoordinate(x)}" y="${formatCoordinate(y)}" fill="${fill}" font-size="${size}" text-anchor="${anchor}">${escapeText(words)}</text>`;
@@ -40,7 +39,7 @@ export function drawEmpty(): Drawing {
   return { height: 20, marks: text(0, 14, 'Nothing to show.') };
 }
 
-/** To a hundredth, so that the bytes are few. */
+/** Two decimals keep files small. */
 function formatCoordinate(value: number): string {
   return String(Math.round(value * 100) / 100);
 }

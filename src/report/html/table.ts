@@ -4,7 +4,6 @@ import { formatUtc } from '../time.ts';
 import { groupThousands } from './figures.ts';
 import { escapeText } from './text.ts';
 
-/** Figures stand right, times are not broken, texts run in the direction of their script. */
 const attributesOf: Readonly<Record<CellKind, string>> = {
   text: ' dir="auto"',
   integer: ' class="n"',
@@ -26,7 +25,7 @@ export async function* formatHtmlTable<Row>(
   const titles = columns.map(({ title, kind }) => {
     return `<th scope="col"${attributesOf[kind]}>${escapeText(title)}</th>`;
   });
-  // It can be scrolled sideways, so it has to be reached by the keyboard.
+  // It scrolls sideways, so the keyboard must reach it.
   yield `<section class="lines" aria-label="${htmlEscape(caption)}" tabindex="0">
 <table>
 <caption>${escapeText(caption)}</caption>
@@ -46,7 +45,7 @@ export async function* formatHtmlTable<Row>(
 }
 
 function formatHtmlCell(kind: CellKind, value: CellValue): string {
-  // Where there is little room it may be two lines: a date and a time, each whole.
+  // Lets a narrow cell break between date and time only.
   if (value instanceof Date) return formatUtc(value).replace(/\S+/g, '<span>$&</span>');
   const text = cellText(value);
   return escapeText(kind === 'text' ? text : groupThousands(text));

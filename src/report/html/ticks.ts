@@ -1,8 +1,4 @@
-/**
- * Whole round figures from zero on, evenly apart: 1, 2 or 5 times a power of ten. The last is not below the greatest figure.
- *
- * @param highest the greatest figure, a whole number
- */
+/** Round figures from zero, 1, 2 or 5 times a power of ten apart, up to at least the highest. */
 export function chooseCounts(highest: number): number[] {
   const maxSteps = 6;
   const power = 10 ** Math.floor(Math.log10(Math.max(1, highest / maxSteps)));
@@ -15,17 +11,17 @@ const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 const month = 30.4 * day;
-/** A Monday, on which steps of weeks begin. */
+/** A Monday, where steps of weeks begin. */
 const monday = Date.UTC(1970, 0, 5);
 
-/** Points in time that are evenly apart, each with a number. */
+/** Points in time at equal intervals, with indexes. */
 type Step = {
   readonly milliseconds: number;
   readonly time: (number: number) => number;
-  /** That of the last one that is not after a time. */
+  /** The index of the last point not after the time. */
   readonly indexAt: (time: number) => number;
   readonly label: (time: number) => string;
-  /** What the widest label takes with a gap beside it, in units of the SVG. */
+  /** In SVG units, with a gap. */
   readonly labelWidth: number;
 };
 
@@ -40,11 +36,10 @@ const steps: readonly Step[] = [
 ];
 
 /**
- * Round times from the first bar's to the last one's, as many as there is room for, each with its label. Times are local
- * ones, as if they were UTC.
+ * Round times with labels, as many as fit. Local times are treated as UTC.
  *
- * @param barInterval the time between two bars, in milliseconds
- * @param barSpacing how far apart they are drawn
+ * @param barInterval in milliseconds
+ * @param barSpacing in SVG units
  */
 export function chooseTimes(
   first: number,
@@ -87,7 +82,7 @@ function everyMonths(count: number, label: Step['label']): Step {
   };
 }
 
-/** The time of day; at midnight, the day that begins. */
+/** At midnight, the new day. */
 function clockLabel(time: number): string {
   return time % day === 0 ? dayLabel(time) : toDateParts(time).clock;
 }
@@ -97,7 +92,7 @@ function dayLabel(time: number): string {
   return `${Number(day)} ${month}`;
 }
 
-/** Of the one form in which JavaScript writes every date alike, on every machine: `Tue, 03 Nov 2026 23:50:00 GMT`. */
+/** The only date format that is equal on all machines: `Tue, 03 Nov 2026 23:50:00 GMT`. */
 function toDateParts(time: number): Record<'day' | 'month' | 'year' | 'clock', string> {
   const [, day = '', month = '', year = '', clock = ''] = new Date(time).toUTCString().split(' ');
   return { day, month, year, clock: clock.slice(0, 5) };

@@ -3,23 +3,22 @@ import { bar, chartWidth, colours, type Drawing, drawEmpty, line, text } from '.
 import { chooseCounts, chooseTimes } from './ticks.ts';
 
 const milliseconds = { day: 86_400_000, hour: 3_600_000, minute: 60_000 } as const;
-/** What is missing of the time at which a bar begins. */
+/** Completes a bar's start to an ISO time. */
 const missingSuffix = { day: 'T00:00Z', hour: ':00Z', minute: 'Z' } as const;
 export type TimeUnit = keyof typeof milliseconds;
 
 const top = 8;
 const bottom = top + 200;
 const labelSize = 11;
-/** What a digit of a figure takes, and half of a time, which may go beyond the bars at each side. */
+/** Widths in SVG units. Half of a label may extend beyond the bars. */
 const digit = 7;
 const margin = 32;
 const widestBar = 48;
 
 /**
- * Bars over time, each with its time under its middle. Local times are drawn as if they were UTC, which has no hours that
- * come twice or not at all.
+ * Treats local times as UTC, which has no repeated or missing hours.
  *
- * @param times `2026-11-03`, `2026-11-03T04` or `2026-11-03T04:05`, each once, in their order
+ * @param times `2026-11-03`, `2026-11-03T04` or `2026-11-03T04:05`, each once, in order
  */
 export function drawTime(
   unit: TimeUnit,
@@ -36,7 +35,7 @@ export function drawTime(
   const barSpacing = (right - left) / ((last - first) / milliseconds[unit] + 1);
   const middle = (time: number): number => left + ((time - first) / milliseconds[unit] + 0.5) * barSpacing;
   const y = (count: number): number => bottom - (count / highest) * (bottom - top);
-  // One apart where there is room; where there are more bars than that, none is too thin to be seen.
+  // Leaves a gap when there is room. A bar is never too thin to see.
   const barWidth = Math.min(Math.max(1, barSpacing > 4 ? barSpacing - 1 : barSpacing), widestBar);
 
   const quiet = { fill: colours.quiet, size: labelSize } as const;
