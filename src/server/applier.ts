@@ -6,111 +6,110 @@ import { loggableReason } from '../platform/database-failures.ts';
 import type { Logger } from '../platform/logger.ts';
 
 export type Applier = {
-  /** Says that there may be something in the inbox. */
+  /** Starts a round: a delivery report may have arrived. */
   wake(): void;
-  /** Resolves when the batches under way are applied; what is left in the inbox is applied later. */
+  /** Resolves when the present batches are applied; the rest stays in the inbox. */
   stop(): Promise<void>;
 };
 
-/** For so many times as long as a batch took, others have the processor. */
-const waysGiven = 4;
+/** After a batch, the applier rests for this many times its duration while delivery reports keep arriving. */
+const restFactor = 4;
 
 /**
- * Between two looks without a report that has arrived (milliseconds): some fall due later, others were received by a
- * process that is gone. So long, too, between two bookings.
+ * Time between two rounds without an arrival (milliseconds): matching is tried again later, and other processes may
+ * have left delivery reports behind. Billing is booked as often.
  */
-const usualLook = 10_000;
+const defaultInterval = 10_000;
 
 const waitAfterFailure = 1_000;
 
-/** A piece of work that is done again and again, never twice at once. A failure is logged once, not every second. */
-type Repeated = {
-  /** Does it, once more where it is under way. */
-  readonly go: () => void;
-  readonly over: () => Promise<void>;
+/** A task that never runs twice at once. Consecutive equal failures are logged once. */
+type RepeatedTask = {
+  /** Runs the task; a running one is run again afterwards. */
+  readonly run: () => void;
+  /** Starts no further round, and waits for the present one. */
+  readonly stop: () => Promise<void>;
 };
 
-/**
- * Applies the inbox in the background, one pass at a time; what arrives during a pass gets another. Beside it, and
- * whether or not a pass ever ends, what is applied is booked for billing every ten seconds.
- */
+/** Applies the inbox in the background, and books for billing what is applied. The two do not wait for each other. */
 export function startApplier(
   context: EngineContext,
   work: Omit<InboxOptions, 'shouldContinue'>,
   logger: Logger,
-  lookEvery = usualLook,
+  interval = defaultInterval,
 ): Applier {
   let arrived = false;
   let stopped = false;
 
-  /** As long as reports arrive, taking them goes before applying them: a caller waits for its answer. */
-  async function giveWay(took: number): Promise<boolean> {
+  /** Rests while delivery reports arrive: their callers wait for an answer, so storing goes before applying. */
+  async function shouldContinue(batchDuration: number): Promise<boolean> {
     if (arrived && !stopped) {
       arrived = false;
-      await sleep(waysGiven * took);
+      await sleep(restFactor * batchDuration);
     }
     return !stopped;
   }
 
-  function repeated(failure: string, act: () => Promise<unknown>): Repeated {
-    let pass: Promise<void> | undefined;
-    let again = false;
-    let failing = '';
-    let timer: NodeJS.Timeout | undefined;
-
-    async function run(): Promise<void> {
-      do {
-        again = false;
-        try {
-          await act();
-          failing = '';
-        } catch (error) {
-          const reason = loggableReason(error);
-          if (reason !== failing) logger.error({ error: reason }, failure);
-          failing = reason;
-          timer = setTimeout(go, waitAfterFailure);
-        }
-      } while (again && !stopped);
-      pass = undefined;
-    }
-
-    function go(): void {
-      again = true;
-      if (!stopped) pass ??= run();
-    }
-
-    return {
-      go,
-      over: async () => {
-        clearTimeout(timer);
-        await pass;
-      },
-    };
-  }
-
-  const applying = repeated('reports not applied; trying again', async () => {
-    const reports = await applyInbox(context, { ...work, shouldContinue: giveWay });
-    if (reports > 0) logger.debug({ reports }, 'reports applied');
+  const applying = createRepeatedTask(logger, 'delivery reports not applied; trying again', async () => {
+    const reports = await applyInbox(context, { ...work, shouldContinue });
+    if (reports > 0) logger.debug({ reports }, 'delivery reports applied');
   });
-  const booking = repeated('billing not booked; trying again', async () => {
+  const booking = createRepeatedTask(logger, 'billing not booked; trying again', async () => {
     await bookBilling(context, () => !stopped);
     await deleteExpiredCalls(context);
   });
-
-  const looking = setInterval(() => {
-    applying.go();
-    booking.go();
-  }, lookEvery);
+  const timer = setInterval(() => {
+    applying.run();
+    booking.run();
+  }, interval);
 
   return {
     wake() {
       arrived = true;
-      applying.go();
+      applying.run();
     },
     stop: async () => {
       stopped = true;
-      clearInterval(looking);
-      await Promise.all([applying.over(), booking.over()]);
+      clearInterval(timer);
+      await Promise.all([applying.stop(), booking.stop()]);
+    },
+  };
+}
+
+function createRepeatedTask(logger: Logger, failure: string, task: () => Promise<unknown>): RepeatedTask {
+  let running: Promise<void> | undefined;
+  let runAgain = false;
+  let stopped = false;
+  let lastReason = '';
+  let retryTimer: NodeJS.Timeout | undefined;
+
+  async function runRounds(): Promise<void> {
+    do {
+      runAgain = false;
+      try {
+        await task();
+        lastReason = '';
+      } catch (error) {
+        const reason = loggableReason(error);
+        if (reason !== lastReason) logger.error({ error: reason }, failure);
+        lastReason = reason;
+        retryTimer = setTimeout(run, waitAfterFailure);
+      }
+    } while (runAgain && !stopped);
+    running = undefined;
+  }
+
+  function run(): void {
+    runAgain = true;
+    if (!stopped) running ??= runRounds();
+  }
+
+  return {
+    run,
+    stop: async () => {
+      stopped = true;
+      clearTimeout(retryTimer);
+      await running;
     },
   };
 }

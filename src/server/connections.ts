@@ -2,52 +2,51 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 export type Connections = {
-  /** Closes those that no request is under way on. */
-  readonly closeWaiting: () => void;
+  /** Closes connections without an open request. */
+  readonly closeIdle: () => void;
 };
 
 /**
- * Keeps a server's connections to a number. At that number a new one takes the place of the one that has waited longest
- * without a request under way, whether it has sent nothing, half a head, or a request before; only where a request is
- * under way on each is the new one closed. `server.maxConnections` would close the new one always, and so whoever opens
- * that many and does nothing would lock all others out.
+ * Limits the connections of a server. Beyond the limit, a new connection replaces the one that has been idle longest;
+ * only if none is idle, the new one is closed. `server.maxConnections` always closes the new one, so a caller could
+ * lock out all others with idle connections.
  */
-export function keepConnectionsTo(most: number, server: Server): Connections {
+export function limitConnections(maxConnections: number, server: Server): Connections {
   const all = new Set<Socket>();
-  /** In the order in which they began to wait. */
-  const waiting = new Set<Socket>();
+  /** Connections without an open request, in the order in which they became idle. */
+  const idle = new Set<Socket>();
   const requests = new Map<Socket, number>();
 
   server.on('connection', (socket: Socket) => {
     all.add(socket);
-    waiting.add(socket);
+    idle.add(socket);
     socket.once('close', () => {
       all.delete(socket);
-      waiting.delete(socket);
+      idle.delete(socket);
       requests.delete(socket);
     });
-    if (all.size > most) {
-      const [longest = socket] = waiting;
-      // Counted out at once: its event comes later.
+    if (all.size > maxConnections) {
+      const [longest = socket] = idle;
+      // Its close event comes later.
       all.delete(longest);
-      waiting.delete(longest);
+      idle.delete(longest);
       longest.destroy();
     }
   });
   server.on('request', ({ socket }, response) => {
-    waiting.delete(socket);
+    idle.delete(socket);
     requests.set(socket, (requests.get(socket) ?? 0) + 1);
     response.once('close', () => {
       const left = (requests.get(socket) ?? 1) - 1;
       if (left > 0) requests.set(socket, left);
       else requests.delete(socket);
-      if (left === 0 && all.has(socket)) waiting.add(socket);
+      if (left === 0 && all.has(socket)) idle.add(socket);
     });
   });
 
   return {
-    closeWaiting: () => {
-      for (const socket of waiting) socket.destroy();
+    closeIdle: () => {
+      for (const socket of idle) socket.destroy();
     },
   };
 }

@@ -1,20 +1,20 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Observer } from '../engine/dispatch/observer.ts';
-import type { FailedCheck } from './callers.ts';
+import type { FailedCheck } from './caller-checks.ts';
 
-/** Who is told what the receiver and the applier do, to count it. */
+/** Counts what the receiver and the applier do. */
 export type ReportObserver = {
   readonly taken: (account: string) => void;
-  /** A report could not be committed; its caller was answered 503. */
+  /** A delivery report could not be committed; its caller was answered 503. */
   readonly notStored: (account: string) => void;
   readonly refused: (check: FailedCheck | 'path') => void;
-  /** So many were read from the inbox and applied; one that matched nothing is applied again later. */
+  /** A number of delivery reports was applied; an unmatched one is applied again later, and counts again. */
   readonly applied: (reports: number) => void;
-  /** The ledger refuses a report; it is marked, and the others go on. */
+  /** Postgres refused a delivery report. */
   readonly failed: (account: string) => void;
 };
 
-/** A call of the API was answered; `operation` as its document names it, `none` where there is no such route. */
+/** A call of the API was answered; `operation` as in the OpenAPI document, `none` for an unknown route. */
 export type ApiObserver = (operation: string, status: number) => void;
 
 export type ProcessMetrics = {
@@ -24,10 +24,10 @@ export type ProcessMetrics = {
   readonly api: ApiObserver;
 };
 
-/** Of an answer of the service (seconds); who is slower than the last one is at an account's time-out. */
+/** Seconds; an answer beyond the last bucket is near the account's time-out. */
 const answerBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** What one account's requests are counted in; found once, not for each request. */
+/** The metrics of one account's requests, looked up once. */
 type AccountCounts = {
   readonly settled: (state: string) => void;
   readonly sending: () => () => void;
@@ -35,20 +35,43 @@ type AccountCounts = {
 };
 
 /**
- * Counts what this process does. Labels are accounts, states, checks and operations: never anything of which there are more with every
- * run or caller.
+ * Counts what this process does. Labels are accounts, states, checks and operations, never values whose number grows
+ * with runs or callers.
  *
- * @param ofNode whether to measure the event loop, memory and handles too; that goes on until the process ends
+ * @param includeNode whether to measure the event loop, memory and handles too, until the process ends
  */
-export function openMetrics({ ofNode }: { readonly ofNode: boolean }): ProcessMetrics {
+export function createMetrics({ includeNode }: { readonly includeNode: boolean }): ProcessMetrics {
   const registry = new Registry();
-  const registers = [registry];
-  if (ofNode) collectDefaultMetrics({ register: registry });
-  const counter = <Label extends string = never>(name: string, help: string, ...labelNames: Label[]) =>
-    new Counter({ name, help, labelNames, registers });
-  const settled = counter(
+  if (includeNode) collectDefaultMetrics({ register: registry });
+  const apiCalls = createCounter(
+    registry,
+    'volley_api_calls_total',
+    'Answered calls of the API, by operation and status.',
+    'operation',
+    'status',
+  );
+  return {
+    registry,
+    dispatch: createDispatchMetrics(registry),
+    reports: createReportMetrics(registry),
+    api: (operation, status) => apiCalls.inc({ operation, status }),
+  };
+}
+
+function createCounter<Label extends string = never>(
+  registry: Registry,
+  name: string,
+  help: string,
+  ...labelNames: Label[]
+): Counter<Label> {
+  return new Counter({ name, help, labelNames, registers: [registry] });
+}
+
+function createDispatchMetrics(registry: Registry): ProcessMetrics['dispatch'] {
+  const settled = createCounter(
+    registry,
     'volley_requests_settled_total',
-    'Send requests settled by this process, by what they became; planned: provably not taken, and given back.',
+    'Send requests settled by this process, by state; planned: provably not taken, and given back.',
     'account',
     'state',
   );
@@ -56,93 +79,93 @@ export function openMetrics({ ofNode }: { readonly ofNode: boolean }): ProcessMe
     name: 'volley_requests_in_flight',
     help: 'Send requests of this process that wait for the answer of the service.',
     labelNames: ['account'],
-    registers,
+    registers: [registry],
   });
   const answers = new Histogram({
     name: 'volley_answer_seconds',
-    help: 'From the sending of a request to the answer of the service, or its failure.',
+    help: 'Time from sending a request to the answer of the service, or to its failure.',
     labelNames: ['account'],
     buckets: answerBuckets,
-    registers,
+    registers: [registry],
   });
-  const rateWaits = counter(
+  const rateWaits = createCounter(
+    registry,
     'volley_rate_limit_wait_seconds_total',
-    'Time that slices have waited for the rate of their account, all slices together.',
+    'Time that slices waited for the rate of their account, added up over all slices.',
     'account',
-  );
-  const taken = counter(
-    'volley_reports_taken_total',
-    'Delivery reports that were committed and answered 200.',
-    'account',
-  );
-  const notStored = counter(
-    'volley_reports_not_stored_total',
-    'Delivery reports that were answered 503 because they could not be committed.',
-    'account',
-  );
-  const refused = counter(
-    'volley_calls_refused_total',
-    'Calls of the receiver that were refused, by the check that failed.',
-    'check',
-  );
-  const applied = counter(
-    'volley_reports_applied_total',
-    'Delivery reports that this process has worked into the ledger.',
-  );
-  const failed = counter(
-    'volley_reports_failed_total',
-    'Delivery reports that the ledger refused, and that this process has marked and passed by.',
-    'account',
-  );
-  const apiCalls = counter(
-    'volley_api_calls_total',
-    'Calls of the API that were answered, by operation and status.',
-    'operation',
-    'status',
   );
 
-  const accounts = new Map<string, AccountCounts>();
-  const countsOf = (account: string): AccountCounts => {
-    const known = accounts.get(account);
-    if (known) return known;
+  function createCounts(account: string): AccountCounts {
     const states = new Map<string, Counter.Internal>();
-    const flying = inFlight.labels(account);
+    const waiting = inFlight.labels(account);
     const answered = answers.labels(account);
     const waited = rateWaits.labels(account);
-    const counts: AccountCounts = {
+    return {
       settled(state) {
         const count = states.get(state) ?? settled.labels(account, state);
         states.set(state, count);
         count.inc();
       },
       sending() {
-        flying.inc();
+        waiting.inc();
         const stop = answered.startTimer();
         return () => {
-          flying.dec();
+          waiting.dec();
           stop();
         };
       },
       waited: (milliseconds) => waited.inc(milliseconds / 1000),
     };
+  }
+
+  const accounts = new Map<string, AccountCounts>();
+  const countsOf = (account: string): AccountCounts => {
+    const counts = accounts.get(account) ?? createCounts(account);
     accounts.set(account, counts);
     return counts;
   };
-
   return {
+    exchangeStarted: (account) => countsOf(account).sending(),
+    settled: ({ account, state }) => countsOf(account).settled(state),
+    waitedForRate: (account, milliseconds) => countsOf(account).waited(milliseconds),
+  };
+}
+
+function createReportMetrics(registry: Registry): ReportObserver {
+  const taken = createCounter(
     registry,
-    dispatch: {
-      exchangeStarted: (account) => countsOf(account).sending(),
-      settled: ({ account, state }) => countsOf(account).settled(state),
-      waitedForRate: (account, milliseconds) => countsOf(account).waited(milliseconds),
-    },
-    reports: {
-      taken: (account) => taken.inc({ account }),
-      notStored: (account) => notStored.inc({ account }),
-      refused: (check) => refused.inc({ check }),
-      applied: (reports) => applied.inc(reports),
-      failed: (account) => failed.inc({ account }),
-    },
-    api: (operation, status) => apiCalls.inc({ operation, status }),
+    'volley_reports_taken_total',
+    'Delivery reports that were committed and answered 200.',
+    'account',
+  );
+  const notStored = createCounter(
+    registry,
+    'volley_reports_not_stored_total',
+    'Delivery reports that were answered 503 because they could not be committed.',
+    'account',
+  );
+  const refused = createCounter(
+    registry,
+    'volley_calls_refused_total',
+    'Refused calls of the receiver, by failed check.',
+    'check',
+  );
+  const applied = createCounter(
+    registry,
+    'volley_reports_applied_total',
+    'Delivery reports that this process applied to the ledger.',
+  );
+  const failed = createCounter(
+    registry,
+    'volley_reports_failed_total',
+    'Delivery reports that Postgres refused, and that this process marked as failed.',
+    'account',
+  );
+  return {
+    taken: (account) => taken.inc({ account }),
+    notStored: (account) => notStored.inc({ account }),
+    refused: (check) => refused.inc({ check }),
+    applied: (reports) => applied.inc(reports),
+    failed: (account) => failed.inc({ account }),
   };
 }

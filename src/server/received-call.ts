@@ -4,15 +4,15 @@ export type ReceivedCall = {
   readonly account: string;
   readonly receivedAt: Date;
   readonly method: 'GET' | 'POST';
-  /** As sent; '' where there is none. */
+  /** As sent; '' without one. */
   readonly contentType: string;
   /** Names in lower case, without credentials. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The bytes as they came; of a GET those of the query string, without the "?". */
+  /** The raw bytes; for a GET those of the query string, without the "?". */
   readonly body: Buffer;
 };
 
-/** Headers that may carry a credential; they are not stored. */
+/** Headers that can contain a credential are not stored. */
 const secretHeaders = new Set([
   'authorization',
   'cookie',
@@ -21,7 +21,7 @@ const secretHeaders = new Set([
   'x-auth-token',
 ]);
 
-export function receivedCall(request: FastifyRequest, account: string, receivedAt: Date): ReceivedCall {
+export function toReceivedCall(request: FastifyRequest, account: string, receivedAt: Date): ReceivedCall {
   const headers = storedHeaders(request.raw.rawHeaders);
   return {
     account,
@@ -33,7 +33,7 @@ export function receivedCall(request: FastifyRequest, account: string, receivedA
   };
 }
 
-/** From the raw list, for Node drops what it takes for a repetition; one that came twice has both values. */
+/** Reads the raw list, because Node drops some repeated headers; a repeated header keeps both values. */
 function storedHeaders(rawHeaders: readonly string[]): Record<string, string> {
   const headers = new Map<string, string>();
   for (let index = 0; index < rawHeaders.length; index += 2) {

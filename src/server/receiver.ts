@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type AccountSharing, noSharing } from '../domain/account-sharing.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { mappingsOf, type ReceiverAccount } from '../engine/delivery-reports/receiver-accounts.ts';
@@ -7,36 +7,35 @@ import { loggableReason } from '../platform/database-failures.ts';
 import { type ListenAddress, listen } from '../platform/http-server.ts';
 import type { Logger } from '../platform/logger.ts';
 import { startApplier } from './applier.ts';
-import { checkBody, type FailedCheck, failedHeadCheck } from './callers.ts';
-import { type HttpLimits, openBoundedServer, usualLimits } from './http.ts';
+import { checkBody, type FailedCheck, failedHeadCheck } from './caller-checks.ts';
+import { defaultLimits, type HttpLimits, openLimitedServer } from './limited-server.ts';
 import type { ReportObserver } from './metrics.ts';
-import { addHealth, addOperations, type Operations, refuseOthers } from './operations.ts';
-import { type ReceivedCall, receivedCall } from './received-call.ts';
-import { openRefusals } from './refusals.ts';
-import { within } from './share-answer.ts';
+import { addHealth, addOperations, type Operations, refuseOtherMachines } from './operations.ts';
+import { type ReceivedCall, toReceivedCall } from './received-call.ts';
+import { createRefuse } from './refusals.ts';
+import { withTimeout } from './shared-answer.ts';
 
 export type Receiver = {
   readonly url: string;
-  /** Says that something is in the inbox that it has not received itself. */
+  /** Starts the applier: another source wrote to the inbox. */
   readonly wake: () => void;
-  /**
-   * Takes no more calls, answers those under way, and applies what it is at.
-   *
-   * @param cutOff cuts off what is not answered by then
-   */
+  /** Accepts no more calls, answers the open ones until `cutOff`, and applies the present batch. */
   close(cutOff?: AbortSignal): Promise<void>;
 };
 
+/** A call with the digest of its signed content, if the account needs a signature. */
+type SignedCall = ReceivedCall & { readonly signature?: Buffer };
+
 export type ReceiverOptions = ListenAddress & {
   readonly accounts: ReadonlyMap<string, ReceiverAccount>;
-  /** What these and other accounts share; nothing where it is not given. */
+  /** Webhooks and suppressions that accounts share; none by default. */
   readonly sharing?: AccountSharing;
-  /** Commits a call as it came; it rejects where it could not. Only once it is done is the call answered 2xx (rule 5). */
-  readonly store: (call: ReceivedCall & { readonly signature?: Buffer }) => Promise<void>;
+  /** Commits a call as it came, or rejects. A call is answered 2xx only afterwards (rule 5). */
+  readonly store: (call: SignedCall) => Promise<void>;
   readonly logger: Logger;
   readonly limits?: Partial<HttpLimits>;
   readonly observer?: ReportObserver;
-  /** What monitoring on this machine is told on the same port; without it nothing. */
+  /** Answers for monitoring on this machine, on the same port; none by default. */
   readonly operations?: Operations;
 };
 
@@ -50,28 +49,26 @@ const noObserver: ReportObserver = {
   failed: () => undefined,
 };
 
-/** Seconds after which a caller whose report could not be stored may try again. */
+/** `Retry-After` of a delivery report that could not be stored (seconds). */
 const retryAfter = 30;
 
 /**
- * Receives delivery reports at `POST` and `GET /webhook/<account>/<token>`: the raw bytes (of a GET its query string)
- * are committed, then the call is answered 200 (rule 5), and a background applier works them into the ledger.
+ * Receives delivery reports at `POST` and `GET /webhook/<account>/<token>`: commits the raw bytes (for a GET its query
+ * string), answers 200 (rule 5), and applies them in the background. Checks that need no body come before it is read.
  *
- * A caller who may not call is refused before its body is read, except by what only the body shows.
- *
- * @throws InputError when the port cannot be had
+ * @throws InputError when the port is not available
  */
 export async function startReceiver(context: EngineContext, options: ReceiverOptions): Promise<Receiver> {
   const { accounts, sharing = noSharing, logger, observer = noObserver } = options;
   const proxies = [...accounts.values()].flatMap(({ trustedProxies }) => trustedProxies);
-  const limits = { ...usualLimits, ...options.limits };
-  const { server, close } = openBoundedServer(limits, proxies, (request, reply) =>
+  const limits = { ...defaultLimits, ...options.limits };
+  const { server, close } = openLimitedServer(limits, proxies, (request, reply) =>
     refusePath(request, reply),
   );
-  const refuse = await openRefusals(server, logger, observer.refused);
+  const refuse = await createRefuse(server, logger, observer.refused);
   const onFailed = ({ report, account, code }: FailedReport): void => {
     observer.failed(account);
-    const what = 'report not applied; volley delivery-reports list --state failed shows it';
+    const what = 'delivery report not applied; volley delivery-reports list --state failed shows it';
     logger.error({ report, account, code }, what);
   };
   const mappingOf = mappingsOf(accounts);
@@ -83,49 +80,19 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
   const refuseCaller = (request: WebhookRequest, reply: FastifyReply, check: FailedCheck) =>
     refuse(request, reply, { check, ...(check !== 'account' && { account: request.params.account }) });
 
-  // Before the body is read, as for a wrong token.
+  // As with a wrong token, the body is not read.
   server.addHook('onRequest', (request, reply, done) => {
     if (request.is404) void refusePath(request, reply);
     else done();
   });
 
   addHealth(server);
-  if (options.operations) addOperations(server, options.operations, refuseOthers(refusePath));
+  if (options.operations) addOperations(server, options.operations, refuseOtherMachines(refusePath));
 
-  server.route<{ Params: { account: string; token: string } }>({
-    method: ['GET', 'POST'],
-    url: '/webhook/:account/:token',
-    onRequest: (request, reply, done) => {
-      const { account, token } = request.params;
-      const { authorization } = request.headers;
-      const failed = failedHeadCheck(accounts.get(account), { token, address: request.ip, authorization });
-      if (failed) return void refuseCaller(request, reply, failed);
-      // Reports are stored as they come, whatever they say they are; Fastify refuses a type that it cannot read.
-      delete request.raw.headers['content-type'];
-      done();
-    },
-    handler: async (request, reply) => {
-      const account = accounts.get(request.params.account);
-      if (!account) return refuseCaller(request, reply, 'account');
-      const call = receivedCall(request, account.name, context.now());
-      const { failed, signature } = checkBody(account, call);
-      if (failed) return refuseCaller(request, reply, failed);
-      try {
-        // What hangs on is taken for failed. If it is done after all, it is stored and comes again: twice is no harm.
-        await within(limits.storeTime, options.store({ ...call, ...(signature && { signature }) }));
-      } catch (error) {
-        observer.notStored(account.name);
-        logger.error({ account: account.name, error: loggableReason(error) }, 'report not stored');
-        return reply
-          .code(503)
-          .header('retry-after', retryAfter)
-          .send({ error: 'not stored; send it again later' });
-      }
-      observer.taken(account.name);
-      applier.wake();
-      return reply.code(200).send({ status: 'stored' });
-    },
-  });
+  const { store } = options;
+  const storeWithin = (call: SignedCall): Promise<void> => withTimeout(limits.storeTime, store(call));
+  const tools = { accounts, logger, observer, store: storeWithin, now: context.now };
+  addWebhookRoute(server, { ...tools, refuse: refuseCaller, wake: applier.wake });
 
   const url = await listen(server, options).catch(async (error: unknown) => {
     await applier.stop();
@@ -141,4 +108,57 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
       await applier.stop();
     },
   };
+}
+
+type WebhookTools = {
+  readonly accounts: ReadonlyMap<string, ReceiverAccount>;
+  readonly logger: Logger;
+  readonly observer: ReportObserver;
+  readonly store: (call: SignedCall) => Promise<void>;
+  readonly now: () => Date;
+  readonly refuse: (
+    request: WebhookRequest,
+    reply: FastifyReply,
+    check: FailedCheck,
+  ) => Promise<FastifyReply>;
+  /** Starts the applier. */
+  readonly wake: () => void;
+};
+
+function addWebhookRoute(server: FastifyInstance, tools: WebhookTools): void {
+  const { accounts, logger, observer, store, now, refuse, wake } = tools;
+  server.route<{ Params: { account: string; token: string } }>({
+    method: ['GET', 'POST'],
+    url: '/webhook/:account/:token',
+    onRequest: (request, reply, done) => {
+      const { account, token } = request.params;
+      const { authorization } = request.headers;
+      const failed = failedHeadCheck(accounts.get(account), { token, address: request.ip, authorization });
+      if (failed) return void refuse(request, reply, failed);
+      // Fastify would refuse a content type that it cannot read, but every body is stored.
+      delete request.raw.headers['content-type'];
+      done();
+    },
+    handler: async (request, reply) => {
+      const account = accounts.get(request.params.account);
+      if (!account) return refuse(request, reply, 'account');
+      const call = toReceivedCall(request, account.name, now());
+      const { failed, signature } = checkBody(account, call);
+      if (failed) return refuse(request, reply, failed);
+      try {
+        // A late commit counts as failed. The service then sends the delivery report again, which is harmless.
+        await store({ ...call, ...(signature && { signature }) });
+      } catch (error) {
+        observer.notStored(account.name);
+        logger.error({ account: account.name, error: loggableReason(error) }, 'delivery report not stored');
+        return reply
+          .code(503)
+          .header('retry-after', retryAfter)
+          .send({ error: 'not stored; send it again later' });
+      }
+      observer.taken(account.name);
+      wake();
+      return reply.code(200).send({ status: 'stored' });
+    },
+  });
 }

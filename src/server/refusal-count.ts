@@ -2,21 +2,24 @@ import { isIP } from 'node:net';
 import rateLimit, { normalizeIP } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-/** Refusals of one address in a minute that are answered as ever; those after them are told to wait. */
-export const usualRefusals = 60;
+/** Later refusals of the same address in the same minute are answered 429. */
+export const maxRefusalsPerMinute = 60;
 const minute = 60_000;
-/** Addresses that are remembered; the one longest unheard of is forgotten first. */
-export const mostAddresses = 5_000;
+/** Addresses that are counted; the least recently seen one is dropped first. */
+export const maxAddresses = 5_000;
 
-/** Counts a refusal; gives the seconds to wait where there were too many. */
+/** Counts a refusal; returns the seconds to wait if there were too many. */
 export type RefusalCount = (request: FastifyRequest) => Promise<number | undefined>;
 
-/** Calls that are not refused are not counted: who is in order may share an address with a stranger. */
-export async function openRefusalCount(server: FastifyInstance, most = usualRefusals): Promise<RefusalCount> {
+/** Counts refusals only: an allowed caller may share its address with others. */
+export async function createRefusalCount(
+  server: FastifyInstance,
+  maxPerMinute = maxRefusalsPerMinute,
+): Promise<RefusalCount> {
   await server.register(rateLimit, {
     global: false,
-    cache: mostAddresses,
-    max: most,
+    cache: maxAddresses,
+    max: maxPerMinute,
     timeWindow: minute,
     keyGenerator: addressOf,
   });
@@ -27,7 +30,7 @@ export async function openRefusalCount(server: FastifyInstance, most = usualRefu
   };
 }
 
-/** Of version 6 the network of 64 bits, for whoever has one address of it has all. */
+/** For IPv6 the network of 64 bits: a caller with one of its addresses has all. */
 export function addressOf({ ip }: FastifyRequest): string {
   return isIP(ip) === 0 ? 'unknown' : normalizeIP(ip);
 }

@@ -1,14 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from '../platform/logger.ts';
-import type { FailedCheck } from './callers.ts';
-import { addressOf, mostAddresses, openRefusalCount } from './refusal-count.ts';
+import type { FailedCheck } from './caller-checks.ts';
+import { addressOf, createRefusalCount, maxAddresses } from './refusal-count.ts';
 
-/** Why a call is refused: for the operator, never for the caller. */
+/** Why a call is refused; logged for the operator, never sent to the caller. */
 export type Refusal = {
-  /** `path`: there is no such path or method. */
+  /** `path`: no such path or method. */
   readonly check: FailedCheck | 'path';
-  /** One that there is: what a stranger calls an account is not written down, it may be a token at the wrong place. */
+  /** An existing account. Other names are not logged: they can be tokens in the wrong part of the path. */
   readonly account?: string;
 };
 
@@ -21,23 +21,23 @@ export type Refuse = (
 const minute = 60_000;
 
 /**
- * The one way in which a call is refused, whatever is wrong with it: the same 404 as for a path that there is not, and
- * 429 once its address has been refused too often. Calls that are not refused are not counted: all reports of an
- * account come from one address, and a stranger behind it must not hold them up.
+ * Refuses calls in one way for every cause: with the 404 of an unknown path, and with 429 once its address was refused
+ * too often. Logs an address once a minute. Allowed calls are not counted: all delivery reports of an account come from
+ * one address, and another caller with it must not delay them.
  */
-export async function openRefusals(
+export async function createRefuse(
   server: FastifyInstance,
   logger: Logger,
   onRefused: (check: Refusal['check']) => void,
 ): Promise<Refuse> {
-  const countRefusal = await openRefusalCount(server);
-  const told = new LRUCache<string, true>({ max: mostAddresses, ttl: minute });
+  const countRefusal = await createRefusalCount(server);
+  const logged = new LRUCache<string, true>({ max: maxAddresses, ttl: minute });
 
   return async (request, reply, { check, account }) => {
     const key = addressOf(request);
     onRefused(check);
-    if (!told.has(key)) {
-      told.set(key, true);
+    if (!logged.has(key)) {
+      logged.set(key, true);
       logger.warn({ account, check, address: key }, 'call refused');
     }
     const seconds = await countRefusal(request);

@@ -162,7 +162,7 @@ test('no log line at info or warn has a secret, an address or a name, whatever g
   for (const said of [
     ...[
       'call refused',
-      'report not stored',
+      'delivery report not stored',
       'the database is away',
       'a request is in doubt',
       '"messageId":"',

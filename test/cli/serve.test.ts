@@ -99,7 +99,7 @@ test('serve helps to send, and drains: says that it does, records what is on its
   const draining = await fetch(`${url}/readyz`);
   expect({ status: draining.status, ...JSON.parse(await draining.text()) }).toMatchObject({
     status: 503,
-    problems: ['draining: the process is to end'],
+    problems: ['draining: the process is about to end'],
   });
   const { code, stderr } = await serve.ended;
   expect(code, stderr).toBe(0);

@@ -4,12 +4,12 @@ import { fastify } from 'fastify';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { EngineContext } from '../../src/engine/context.ts';
 import { openLedger } from '../../src/ledger/connection.ts';
-import { openMetrics } from '../../src/server/metrics.ts';
+import { createMetrics } from '../../src/server/metrics.ts';
 import {
   addOperations,
+  createOperations,
   type Operations,
-  openOperations,
-  refuseOthers,
+  refuseOtherMachines,
   startOperations,
 } from '../../src/server/operations.ts';
 import { startReceiver } from '../../src/server/receiver.ts';
@@ -38,7 +38,7 @@ beforeEach(async () => {
 const never = (): boolean => false;
 
 function operationsOf(context: EngineContext = opened.context, draining = never): Operations {
-  return openOperations(context, openMetrics({ ofNode: false }), draining);
+  return createOperations(context, createMetrics({ includeNode: false }), draining);
 }
 
 /** On a port of its own, until the end of the test. */
@@ -77,7 +77,7 @@ test('a process is not ready while it drains, and says so', async () => {
     cleanUp,
     operationsOf(opened.context, () => true),
   );
-  expect(await readyz(url)).toMatchObject({ status: 503, problems: ['draining: the process is to end'] });
+  expect(await readyz(url)).toMatchObject({ status: 503, problems: ['draining: the process is about to end'] });
 });
 
 test('a process is not ready without a migration, or with one of a newer Volley, and names it', async () => {
@@ -205,7 +205,7 @@ test.each([
   addOperations(
     server,
     operationsOf(),
-    refuseOthers((_request, reply) => reply.code(404).send()),
+    refuseOtherMachines((_request, reply) => reply.code(404).send()),
   );
   for (const url of ['/readyz', '/metrics']) {
     expect((await server.inject({ url, remoteAddress, headers })).statusCode).toBe(404);
@@ -221,7 +221,7 @@ test.each(['localhost:8026', '127.0.0.1', '[::1]:8026'])(
     addOperations(
       server,
       operationsOf(),
-      refuseOthers((_request, reply) => reply.code(404).send()),
+      refuseOtherMachines((_request, reply) => reply.code(404).send()),
     );
     expect((await server.inject({ url: '/readyz', headers: { host } })).statusCode).toBe(200);
     await server.close();
@@ -254,8 +254,8 @@ async function statusNamed(port: number, path: string, name: string): Promise<nu
 
 test('the receiver counts what it takes, applies and refuses, by account and check, and nothing finer', async () => {
   await using cleanUp = new AsyncDisposableStack();
-  const metrics = openMetrics({ ofNode: false });
-  const operations = openOperations(opened.context, metrics, never);
+  const metrics = createMetrics({ includeNode: false });
+  const operations = createOperations(opened.context, metrics, never);
   const options = { ...receiverOptions(opened), operations, observer: metrics.reports };
   const receiver = await startReceiver(opened.context, options);
   cleanUp.defer(() => receiver.close());
@@ -274,8 +274,8 @@ test('the receiver counts what it takes, applies and refuses, by account and che
 
 test('calls of the API are counted by operation and status', async () => {
   await using cleanUp = new AsyncDisposableStack();
-  const metrics = openMetrics({ ofNode: false });
-  const url = await served(cleanUp, openOperations(opened.context, metrics, never));
+  const metrics = createMetrics({ includeNode: false });
+  const url = await served(cleanUp, createOperations(opened.context, metrics, never));
   for (const status of [200, 200, 401]) metrics.api('listRuns', status);
   const figures = await scrape(url);
   expect([...figures].filter(([name]) => name.includes('api'))).toEqual([

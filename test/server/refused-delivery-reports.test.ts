@@ -4,8 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { applyInbox, replayDeliveryReports } from '../../src/engine/delivery-reports/apply-inbox.ts';
 import { type ReceivedReport, receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { openLogger } from '../../src/platform/logger.ts';
-import { openMetrics } from '../../src/server/metrics.ts';
-import { openOperations } from '../../src/server/operations.ts';
+import { createMetrics } from '../../src/server/metrics.ts';
+import { createOperations } from '../../src/server/operations.ts';
 import { startReceiver } from '../../src/server/receiver.ts';
 import { anyCharacter } from '../support/any-character.ts';
 import { emptyLedger } from '../support/empty-ledger.ts';
@@ -181,11 +181,11 @@ describe('a report that the ledger refuses all the same', () => {
   });
 
   test('is told by the log, the metrics and readyz, until a replay applies it', async () => {
-    const metrics = openMetrics({ ofNode: false });
+    const metrics = createMetrics({ includeNode: false });
     const lines: string[] = [];
     const logger = openLogger('info', 'info', { write: (line) => void lines.push(line) });
     const options = { ...receiverOptions(opened), logger, observer: metrics.reports };
-    const operations = openOperations({ ...opened.context, monotonic: counting() }, metrics, () => false);
+    const operations = createOperations({ ...opened.context, monotonic: counting() }, metrics, () => false);
     await receive([json(reportOf(7)), json(reportOf(8))]);
     const receiver = await startReceiver(opened.context, options);
     await expect.poll(() => query(`SELECT FROM reports WHERE state = 'failed'`)).toHaveLength(1);

@@ -73,7 +73,7 @@ export async function openApiScene(refusals?: number): Promise<ApiScene> {
     await beforeBegin();
     return loadAccount(name, settings);
   };
-  const place = { folder: 'campaigns', settings, accountNamed };
+  const scheduleSource = { folder: 'campaigns', settings, accountNamed };
   const lines = new EventEmitter();
   let logged = '';
   lines.on('line', (line: string) => {
@@ -84,8 +84,8 @@ export async function openApiScene(refusals?: number): Promise<ApiScene> {
   const observer = (operation: string, status: number) => void answered.push(`${operation} ${status}`);
   const address = { host: '127.0.0.1', port: 0, ...(refusals !== undefined && { refusals }) };
   const { url, close } = await startApi(opened.context, {
-    ...{ ...address, place, logger, observer },
-    startRun: (context, request, onUnmoved) => startByKey(context, place, request, onUnmoved),
+    ...{ ...address, scheduleSource, logger, observer },
+    startRun: (context, request, onUnmoved) => startByKey(context, scheduleSource, request, onUnmoved),
   });
   cleanUp.defer(() => close());
 

@@ -6,8 +6,8 @@ import type { EngineContext } from '../../engine/context.ts';
 import { accountSharing, receiverAccounts } from '../../engine/delivery-reports/receiver-accounts.ts';
 import { drainDeadlines } from '../../engine/dispatch/drain.ts';
 import { type Logger, openLogger } from '../../platform/logger.ts';
-import { type ApiObserver, openMetrics } from '../../server/metrics.ts';
-import { openOperations, startOperations } from '../../server/operations.ts';
+import { type ApiObserver, createMetrics } from '../../server/metrics.ts';
+import { createOperations, startOperations } from '../../server/operations.ts';
 import { accountsOf } from '../accounts-of.ts';
 import { openReceiver, pollMissing, type Receiving } from '../keep-receiving.ts';
 import { keepWorking, type Work } from '../keep-working.ts';
@@ -99,8 +99,8 @@ async function serve(shell: Shell, context: EngineContext, options: ServeOptions
   const failed = new AbortController();
   const stop = AbortSignal.any([shell.stop, failed.signal]);
   const deadlines = drainDeadlines(stop);
-  const metrics = openMetrics({ ofNode: true });
-  const operations = openOperations(context, metrics, () => stop.aborted);
+  const metrics = createMetrics({ includeNode: true });
+  const operations = createOperations(context, metrics, () => stop.aborted);
   const { metricsHost = '127.0.0.1', metricsName = [], metricsPort } = options;
   // What is opened first is closed last: reports are received until all else is done, and monitoring hears of that.
   await using opened = new AsyncDisposableStack();
@@ -157,9 +157,9 @@ async function openApi(
 ): Promise<() => Promise<void>> {
   // What describes and checks its routes is loaded by who wants it.
   const { apiPath, startApi } = await import('../../server/api/api.ts');
-  const place = { folder, settings: shell.settings, accountNamed: accountsOf(shell) };
+  const scheduleSource = { folder, settings: shell.settings, accountNamed: accountsOf(shell) };
   const names = { host: '--api-host', port: '--api-port' };
-  const { url, close } = await startApi(context, { host, port, options: names, place, ...tools });
+  const { url, close } = await startApi(context, { host, port, options: names, scheduleSource, ...tools });
   shell.note(`API: ${url}${apiPath}`);
   return () => close(cutOff);
 }

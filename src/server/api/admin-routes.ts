@@ -6,9 +6,17 @@ import { resolveDoubts } from '../../engine/runs/resolve-doubts.ts';
 import { listAudit } from '../../ledger/audit/audit.ts';
 import { listTokens } from '../../ledger/tokens/tokens.ts';
 import { formatReason } from '../../platform/reason-text.ts';
-import { callOf, existingRun } from './call.ts';
+import { callOf, requireVisibleRun } from './call.ts';
 import { asConflict } from './problem.ts';
-import { answer, nothing, ofAllAccounts, plainText, type Routes, runParameters, scoped } from './route.ts';
+import {
+  answer,
+  noParameters,
+  plainText,
+  type Routes,
+  runParameters,
+  scoped,
+  scopedToAllAccounts,
+} from './route.ts';
 import { approval, auditPage, resolved, tokenList } from './schemas.ts';
 
 /** What is not for everybody who may start a run. */
@@ -16,7 +24,7 @@ export function addAdminRoutes(server: Routes): void {
   addApprove(server);
   addResolve(server);
   addAudit(server);
-  const tokens = ofAllAccounts('admin');
+  const tokens = scopedToAllAccounts('admin');
   server.route({
     method: 'GET',
     url: '/tokens',
@@ -25,7 +33,7 @@ export function addAdminRoutes(server: Routes): void {
       operationId: 'listTokens',
       summary: 'Lists the tokens, never the tokens themselves. `volley token` creates and revokes them.',
       security: tokens.security,
-      querystring: nothing,
+      querystring: noParameters,
       response: { 200: answer('The tokens, by name.', tokenList), ...tokens.problems },
     },
     handler: async (request) => {
@@ -50,13 +58,13 @@ function addApprove(server: Routes): void {
         'The owner has to be another person than the one who planned it, and neither the campaign nor its contact files may have changed since. A scheduled run, and one that was started over the API, begins by itself then.',
       security: approving.security,
       params: runParameters,
-      querystring: nothing,
-      body: nothing,
+      querystring: noParameters,
+      body: noParameters,
       response: { 200: answer('It is approved.', approval), ...approving.problems },
     },
     handler: async (request) => {
       const call = callOf(request);
-      const { run } = await existingRun(call, request.params.run);
+      const { run } = await requireVisibleRun(call, request.params.run);
       const approved = await asConflict(approveRun(call.context, run));
       const { approvedBy: by, approvedAt, reason } = approved;
       if (by === null || approvedAt === null) throw new Error('what is approved has a person and a time');
@@ -76,7 +84,7 @@ function addResolve(server: Routes): void {
       summary: "Settles requests in doubt by the word of the token's owner, which is recorded.",
       security: resolving.security,
       params: runParameters,
-      querystring: nothing,
+      querystring: noParameters,
       body: z.strictObject({
         resolution: z
           .enum(resolutions)
@@ -95,7 +103,7 @@ function addResolve(server: Routes): void {
     },
     handler: async (request) => {
       const call = callOf(request);
-      const { run } = await existingRun(call, request.params.run);
+      const { run } = await requireVisibleRun(call, request.params.run);
       const { resolution, reason, requests: named } = request.body;
       const word = { resolution, reason, by: call.token.owner };
       const done = await asConflict(resolveDoubts(call.context, { run, named }, word));
@@ -105,10 +113,10 @@ function addResolve(server: Routes): void {
   });
 }
 
-const mostEntries = 1_000;
+const maxEntries = 1_000;
 
 function addAudit(server: Routes): void {
-  const audit = ofAllAccounts('admin');
+  const audit = scopedToAllAccounts('admin');
   server.route({
     method: 'GET',
     url: '/audit',
@@ -122,7 +130,7 @@ function addAudit(server: Routes): void {
         who: plainText(200).optional(),
         action: z.enum(auditActions).optional(),
         since: z.iso.datetime().optional().describe('From then on, such as 2026-11-21T08:00:00Z.'),
-        limit: z.coerce.number().int().min(1).max(mostEntries).default(100),
+        limit: z.coerce.number().int().min(1).max(maxEntries).default(100),
         before: z
           .string()
           .regex(/^\d{1,18}$/, 'expected `next` of an earlier page')

@@ -5,19 +5,25 @@ import type { EngineContext } from '../../engine/context.ts';
 import type { ScheduleSource } from '../../engine/schedule/start-ticks.ts';
 import { type ListenAddress, listen } from '../../platform/http-server.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { openBoundedServer, usualLimits } from '../http.ts';
+import { defaultLimits, openLimitedServer } from '../limited-server.ts';
 import type { ApiObserver } from '../metrics.ts';
-import { openRefusalCount } from '../refusal-count.ts';
+import { createRefusalCount } from '../refusal-count.ts';
+import { addAuthentication } from './authentication.ts';
+import { createCallLimits } from './call-limits.ts';
 import { addRoutes, apiPath } from './document.ts';
-import { addGate } from './gate.ts';
-import { openErrorHandler, ProblemError, sendProblem } from './problem.ts';
+import { createErrorHandler, ProblemError, sendProblem } from './problem.ts';
 import type { Routes } from './route.ts';
-import { openCallSlots } from './slots.ts';
 
 export { apiPath };
 
-/** A call is small; a report, and the planning of a run, may take minutes until their first byte. */
-const limits = { ...usualLimits, body: 64 * 1024, head: 16 * 1024, idleTime: 600_000, connections: 200 };
+/** A call is small. A report or a plan can take minutes until its first byte. */
+const httpLimits = {
+  ...defaultLimits,
+  body: 64 * 1024,
+  head: 16 * 1024,
+  idleTime: 600_000,
+  connections: 200,
+};
 
 export type ApiServer = {
   readonly url: string;
@@ -25,24 +31,24 @@ export type ApiServer = {
 };
 
 export type ApiOptions = ListenAddress & {
-  readonly place: ScheduleSource;
+  readonly scheduleSource: ScheduleSource;
   readonly startRun: StartRun;
   readonly logger: Logger;
   readonly observer?: ApiObserver;
-  /** Of one address in a minute, until it is told to wait. */
+  /** Refusals a minute after which an address is answered 429. */
   readonly refusals?: number;
 };
 
 /**
- * The API on a port of its own: nothing of it is answered without a token.
+ * Starts the API on a port of its own. Every call needs a token.
  *
- * @throws InputError when the port cannot be had
+ * @throws InputError when the port is not available
  */
 export async function startApi(
   context: EngineContext,
-  { place, startRun, logger, observer, refusals, ...address }: ApiOptions,
+  { scheduleSource, startRun, logger, observer, refusals, ...address }: ApiOptions,
 ): Promise<ApiServer> {
-  const { server, close } = openBoundedServer(limits, [], (_request, reply) => {
+  const { server, close } = openLimitedServer(httpLimits, [], (_request, reply) => {
     const what = 'The path cannot be read.';
     void sendProblem(reply.header('cache-control', 'no-store'), new ProblemError(400, 'input', what));
   });
@@ -53,20 +59,20 @@ export async function startApi(
     server.getDefaultJsonParser('error', 'error'),
   );
   await server.register(accepts);
-  const tools = { context, place, startRun, logger, slots: openCallSlots() };
+  const tools = { context, scheduleSource, startRun, logger, limits: createCallLimits() };
   server.addHook('onResponse', async (request, reply) => {
     const operation = request.routeOptions.schema?.operationId ?? 'none';
     observer?.(operation, reply.statusCode);
-    logger.debug({ call: request.id, operation, status: reply.statusCode }, 'a call of the API is answered');
+    logger.debug({ call: request.id, operation, status: reply.statusCode }, 'API call answered');
   });
-  addGate(server, tools, await openRefusalCount(server, refusals));
-  // What needs no body may come without one.
+  addAuthentication(server, tools, await createRefusalCount(server, refusals));
+  // A route whose body has only defaults accepts a call without one.
   server.addHook('preValidation', async (request) => {
     request.body ??= {};
   });
-  server.setErrorHandler(openErrorHandler(logger));
+  server.setErrorHandler(createErrorHandler(logger));
   server.setNotFoundHandler((request, reply) => {
-    const what = `There is no ${request.method} of this path; GET /api/v1/openapi.json has all there are.`;
+    const what = `There is no ${request.method} of this path; GET /api/v1/openapi.json lists all operations.`;
     return sendProblem(reply, new ProblemError(404, 'not found', what));
   });
   const routes: Routes = server.withTypeProvider<ZodTypeProvider>();

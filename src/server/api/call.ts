@@ -6,17 +6,17 @@ import type { ScheduleSource } from '../../engine/schedule/start-ticks.ts';
 import { findRun, type Run } from '../../ledger/runs/find.ts';
 import type { Token } from '../../ledger/tokens/tokens.ts';
 import type { Logger } from '../../platform/logger.ts';
+import type { CallLimits } from './call-limits.ts';
 import { ProblemError } from './problem.ts';
-import type { CallSlots } from './slots.ts';
 
 export type Call = {
   /** Who calls is behind all that is done with it. */
   readonly context: EngineContext;
   readonly token: Token;
-  readonly place: ScheduleSource;
+  readonly scheduleSource: ScheduleSource;
   readonly startRun: StartRun;
   readonly logger: Logger;
-  readonly slots: CallSlots;
+  readonly limits: CallLimits;
 };
 
 const calls = new WeakMap<object, Call>();
@@ -32,15 +32,15 @@ export function callOf({ raw }: { readonly raw: object }): Call {
 }
 
 /** @throws ProblemError when there is no such run; one of an account that the token is not for is not told apart */
-export async function existingRun(call: Call, run: string): Promise<Run> {
-  const found = await visibleRun(call, run);
+export async function requireVisibleRun(call: Call, run: string): Promise<Run> {
+  const found = await findVisibleRun(call, run);
   if (found) return found;
   const what = 'There is no such run; GET /api/v1/runs lists them.';
   throw new ProblemError(404, 'not found', what, { problems: [{ where: `run ${run}`, what }] });
 }
 
 /** @returns undefined where there is no such run among those that the token is for */
-export async function visibleRun({ context, token }: Call, run: string): Promise<Run | undefined> {
+export async function findVisibleRun({ context, token }: Call, run: string): Promise<Run | undefined> {
   const found = await findRun(context.ledger.knex, run);
   return found && isForAccount(token, found.account) ? found : undefined;
 }

@@ -8,12 +8,12 @@ import {
   type ZodTypeProvider,
 } from 'fastify-type-provider-zod';
 import { addAdminRoutes } from './admin-routes.ts';
-import { addBillingRoute } from './billing-route.ts';
+import { addBillingRoute } from './billing-routes.ts';
 import { addReportRoutes } from './report-routes.ts';
 import { type Routes, scoped } from './route.ts';
+import { addRunControlRoutes } from './run-control-routes.ts';
 import { addRunRoutes } from './run-routes.ts';
 import { addScheduleRoutes } from './schedule-routes.ts';
-import { addSteerRoutes } from './steer-routes.ts';
 
 export const apiPath = '/api/v1';
 
@@ -21,7 +21,7 @@ const description = `Starts, steers and reports runs of campaigns. Every call ne
 \`Authorization: Bearer volley_…\`: \`read\` for lists, status and reports, \`run\` also to start, pause, resume and cancel,
 \`admin\` also to approve and resolve, and for tokens and the audit trail. What is wrong is answered as RFC 9457 says.`;
 
-const described = {
+const openapi = {
   openapi: '3.1.0',
   info: { title: 'Volley', version: '1', description: description.replaceAll('\n', ' ') },
   servers: [{ url: apiPath }],
@@ -33,15 +33,15 @@ export async function addRoutes(server: Routes): Promise<void> {
   server.setValidatorCompiler(validatorCompiler);
   server.setSerializerCompiler(serializerCompiler);
   await server.register(swagger, {
-    openapi: described,
+    openapi: openapi,
     transform: jsonSchemaTransform,
-    transformObject: (document) => completed(jsonSchemaTransformObject(document)),
+    transformObject: (document) => completeDocument(jsonSchemaTransformObject(document)),
     stripBasePath: true,
   });
   await server.register(
     async (routes: Routes) => {
       addRunRoutes(routes);
-      addSteerRoutes(routes);
+      addRunControlRoutes(routes);
       addReportRoutes(routes);
       addBillingRoute(routes);
       addScheduleRoutes(routes);
@@ -65,16 +65,16 @@ export async function apiDocument(): Promise<object> {
 }
 
 /** Which headers an answer may have that a program goes by, by its status. */
-const headersOf: Readonly<Record<string, readonly string[]>> = {
+const responseHeaders: Readonly<Record<string, readonly string[]>> = {
   '401': ['WWW-Authenticate'],
   '403': ['WWW-Authenticate'],
   '409': ['Retry-After'],
   '429': ['Retry-After'],
   '503': ['Retry-After'],
 };
-const ofStarted = ['Location', 'Idempotent-Replayed'];
+const startHeaders = ['Location', 'Idempotent-Replayed'];
 
-const headerWords: Readonly<Record<string, string>> = {
+const headerDescriptions: Readonly<Record<string, string>> = {
   'WWW-Authenticate': 'What is wrong with the token, or which scope is needed.',
   'Retry-After': 'Seconds after which to try again, where that may help.',
   Location: 'Where the run is.',
@@ -82,10 +82,10 @@ const headerWords: Readonly<Record<string, string>> = {
 };
 
 /** What schemas do not say: headers of answers, and which bodies may be left out. */
-function completed(document: ReturnType<typeof jsonSchemaTransformObject>) {
+function completeDocument(document: ReturnType<typeof jsonSchemaTransformObject>) {
   const paths = ('openapi' in document && document.paths) || {};
   for (const methods of Object.values(paths))
-    for (const operation of [methods?.get, methods?.post]) if (operation) complete(operation);
+    for (const operation of [methods?.get, methods?.post]) if (operation) completeOperation(operation);
   return withoutUnused(document);
 }
 
@@ -96,14 +96,15 @@ type Operation = {
   readonly responses?: Readonly<Record<string, object>>;
 };
 
-function complete({ operationId, requestBody, responses = {} }: Operation): void {
+function completeOperation({ operationId, requestBody, responses = {} }: Operation): void {
   if (requestBody && !JSON.stringify(requestBody).includes('"required":['))
     Object.assign(requestBody, { required: false });
   for (const [status, answer] of Object.entries(responses)) {
-    const names = operationId === 'startRun' && status === '202' ? ofStarted : (headersOf[status] ?? []);
+    const names =
+      operationId === 'startRun' && status === '202' ? startHeaders : (responseHeaders[status] ?? []);
     const headers = names.map((name) => [
       name,
-      { description: headerWords[name], schema: { type: 'string' } },
+      { description: headerDescriptions[name], schema: { type: 'string' } },
     ]);
     if (headers.length > 0) Object.assign(answer, { headers: Object.fromEntries(headers) });
   }

@@ -40,22 +40,26 @@ export class ProblemError extends Error {
  */
 export async function asConflict<Result>(work: Promise<Result>): Promise<Result> {
   return work.catch((error: unknown) => {
-    if (error instanceof InputError) throw ofProblems(409, 'conflict', error.problems);
+    if (error instanceof InputError) throw toProblemError(409, 'conflict', error.problems);
     throw error;
   });
 }
 
-export function ofProblems(status: number, kind: ProblemKind, problems: readonly Problem[]): ProblemError {
+export function toProblemError(
+  status: number,
+  kind: ProblemKind,
+  problems: readonly Problem[],
+): ProblemError {
   const shown = shownProblems(problems);
   return new ProblemError(status, kind, shown.map(({ what }) => what).join('\n'), { problems: shown });
 }
 
 /** The one place where a failure becomes an answer. What is our own fault is logged, and not told. */
-export function openErrorHandler(
+export function createErrorHandler(
   logger: Logger,
 ): (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => FastifyReply {
   return (error, request, reply) => {
-    const problem = problemOf(error);
+    const problem = classify(error);
     if (problem.status < 500) return sendProblem(reply, problem);
     const { id: call } = request;
     logger.error(
@@ -67,19 +71,19 @@ export function openErrorHandler(
   };
 }
 
-function problemOf(error: FastifyError): ProblemError {
+function classify(error: FastifyError): ProblemError {
   // It may be any of ours too: Fastify takes whatever is thrown.
   const thrown: unknown = error;
   if (thrown instanceof ProblemError) return thrown;
-  if (thrown instanceof InputError) return ofProblems(422, 'input', thrown.problems);
+  if (thrown instanceof InputError) return toProblemError(422, 'input', thrown.problems);
   if (thrown instanceof NothingNewError) return new ProblemError(409, 'nothing new', thrown.message);
   if (hasZodFastifySchemaValidationErrors(error)) {
     const part = error.validationContext === 'querystring' ? 'query' : (error.validationContext ?? 'call');
     const problems = error.validation.map(({ instancePath, message = '' }) => ({
       where: `${part}${instancePath}`,
-      what: sentence(message),
+      what: asSentence(message),
     }));
-    return ofProblems(400, 'input', problems);
+    return toProblemError(400, 'input', problems);
   }
   if (isConnectionFailure(thrown)) {
     const headers = { 'retry-after': '5' };
@@ -96,16 +100,16 @@ function problemOf(error: FastifyError): ProblemError {
       'internal',
       'Something failed here; the log has it under the id of this call.',
     );
-  return new ProblemError(statusCode, 'input', wordsOf[code] ?? 'The call cannot be read.');
+  return new ProblemError(statusCode, 'input', fastifyMessages[code] ?? 'The call cannot be read.');
 }
 
-function sentence(words: string): string {
+function asSentence(words: string): string {
   const text = words.replace(/^./, (first) => first.toUpperCase());
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 /** What Fastify refuses by itself; its own words may quote what was sent. */
-const wordsOf: Readonly<Record<string, string>> = {
+const fastifyMessages: Readonly<Record<string, string>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'The body is too large; 64 KiB are allowed.',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'Expected a body of Content-Type application/json.',
   FST_ERR_CTP_EMPTY_JSON_BODY: 'The body is empty; send {} or no Content-Type.',

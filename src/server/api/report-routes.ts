@@ -10,14 +10,14 @@ import { missingColumns } from '../../report/delivery-reports.ts';
 import { failureSheet } from '../../report/failure-sheet.ts';
 import { toRunDetails } from '../../report/run-details.ts';
 import { formatRunReport } from '../../report/run-report.ts';
-import { type Call, callOf, existingRun } from './call.ts';
+import { type Call, callOf, requireVisibleRun } from './call.ts';
 import { asConflict } from './problem.ts';
 import { type Routes, runParameters, scoped } from './route.ts';
 import { runReport, sheet } from './schemas.ts';
 import {
-  chosenFormat,
   type HttpFormat,
   httpFormats,
+  negotiateFormat,
   reportAnswer,
   sendPieces,
   sendSheet,
@@ -48,8 +48,8 @@ export function addReportRoutes(server: Routes): void {
     },
     handler: async (request, reply) => {
       const { timeZone: zone } = request.query;
-      const chosen = chosenFormat(request, request.query.format, runFormats);
-      await ofRun(request, async ({ context }, run) => {
+      const chosen = negotiateFormat(request, request.query.format, runFormats);
+      await sendReportOfRun(request, async ({ context }, run) => {
         const details = await reportRun(context, run, zone, (report) => toRunDetails(report, zone));
         const pieces = formatRunReport(details, chosen, context.now());
         await sendPieces(reply, { name: `run-${run}`, format: chosen }, pieces);
@@ -87,8 +87,8 @@ export function addReportRoutes(server: Routes): void {
       const states = new Set<ReportedState>(
         rejected ? fixableReasons : state === undefined ? reportedStates : [state].flat(),
       );
-      const chosen = chosenFormat(request, request.query.format, httpFormats);
-      await ofRun(request, ({ context }, run) =>
+      const chosen = negotiateFormat(request, request.query.format, httpFormats);
+      await sendReportOfRun(request, ({ context }, run) =>
         reportContacts(context, run, (report) => {
           const file = { name: `contacts-${run}`, format: chosen };
           return sendSheet(reply, file, contactSheet(run, report, states, context.now()));
@@ -112,8 +112,8 @@ export function addReportRoutes(server: Routes): void {
       response: { 200: reportAnswer(sheet, httpFormats), ...reporting.problems },
     },
     handler: async (request, reply) => {
-      const chosen = chosenFormat(request, request.query.format, httpFormats);
-      await ofRun(request, ({ context }, run) =>
+      const chosen = negotiateFormat(request, request.query.format, httpFormats);
+      await sendReportOfRun(request, ({ context }, run) =>
         reportFailures(context, run, (report) =>
           sendSheet(reply, { name: `failures-${run}`, format: chosen }, failureSheet(report, context.now())),
         ),
@@ -139,12 +139,12 @@ export function addReportRoutes(server: Routes): void {
     },
     handler: async (request, reply) => {
       const { run, olderThan = 0 } = request.query;
-      const chosen = chosenFormat(request, request.query.format, httpFormats);
+      const chosen = negotiateFormat(request, request.query.format, httpFormats);
       const call = callOf(request);
-      if (run !== undefined) await existingRun(call, run);
+      if (run !== undefined) await requireVisibleRun(call, run);
       const asOf = call.context.now();
       const until = new Date(asOf.getTime() - olderThan);
-      await call.slots.report(() =>
+      await call.limits.report(() =>
         reportMissing(call.context, { run, until, accounts: call.token.accounts }, (rows) => {
           const subtitle = [run === undefined ? 'all runs' : `run ${run}`];
           const missing = { title: 'Missing reports', subtitle, asOf, columns: missingColumns, rows };
@@ -157,11 +157,11 @@ export function addReportRoutes(server: Routes): void {
 }
 
 /** What is refused of a run that is there has to do with its state: it was purged, or has no contact files. */
-async function ofRun(
+async function sendReportOfRun(
   request: FastifyRequest<{ Params: z.output<typeof runParameters> }>,
   work: (call: Call, run: string) => Promise<void>,
 ): Promise<void> {
   const call = callOf(request);
-  const { run } = await existingRun(call, request.params.run);
-  await asConflict(call.slots.report(() => work(call, run)));
+  const { run } = await requireVisibleRun(call, request.params.run);
+  await asConflict(call.limits.report(() => work(call, run)));
 }

@@ -27,17 +27,17 @@ export const runParameters = z.object({
 });
 
 /** Where a route takes none: what stands there all the same was meant for something, and is not passed over. */
-export const nothing = z.strictObject({});
+export const noParameters = z.strictObject({});
 
 /**
  * A text of the caller's, as the ledger takes it: without NUL or half a character, and without what a terminal would obey.
  *
- * @param most characters
+ * @param maxLength characters
  */
-export function plainText(most: number) {
+export function plainText(maxLength: number) {
   return z
     .string()
-    .max(most)
+    .max(maxLength)
     .refine((text) => text.isWellFormed() && !/(?![\n\t])\p{Cc}/u.test(text), {
       error: 'expected a text of Unicode without control characters',
     });
@@ -48,7 +48,7 @@ export function answer<Schema extends z.ZodType>(description: string, schema: Sc
   return { description, content: { 'application/json': { schema } } };
 }
 
-const words: Readonly<Record<number, string>> = {
+const statusDescriptions: Readonly<Record<number, string>> = {
   400: 'The call is not what this document says.',
   401: 'There is no valid token with it.',
   403: "The token's scope is too small, or the token is for some accounts only.",
@@ -64,7 +64,7 @@ const words: Readonly<Record<number, string>> = {
 };
 
 /** As `scoped`, for what concerns all accounts: a token for some of them is refused. */
-export function ofAllAccounts(scope: TokenScope): ReturnType<typeof scoped> {
+export function scopedToAllAccounts(scope: TokenScope): ReturnType<typeof scoped> {
   const beside = scoped(scope);
   return { ...beside, config: { ...beside.config, allAccounts: true } };
 }
@@ -81,7 +81,10 @@ export function scoped(scope: TokenScope, ...others: (404 | 406 | 409 | 413 | 41
     problems: Object.fromEntries(
       [400, 401, 403, ...others, 429, 500, 503].map((status) => [
         status,
-        { description: words[status], content: { 'application/problem+json': { schema: problem } } },
+        {
+          description: statusDescriptions[status],
+          content: { 'application/problem+json': { schema: problem } },
+        },
       ]),
     ),
   };

@@ -4,12 +4,12 @@ import { runStates } from '../../domain/runs.ts';
 import { requireStatus } from '../../engine/reporting/run-status.ts';
 import { type ListedRun, listRuns, type Run } from '../../ledger/runs/find.ts';
 import { formatReasonOrNull } from '../../platform/reason-text.ts';
-import { type Call, callOf, existingRun, visibleRun } from './call.ts';
-import { ofProblems } from './problem.ts';
-import { answer, nothing, plainText, type Routes, runParameters, scoped } from './route.ts';
+import { type Call, callOf, findVisibleRun, requireVisibleRun } from './call.ts';
+import { toProblemError } from './problem.ts';
+import { answer, noParameters, plainText, type Routes, runParameters, scoped } from './route.ts';
 import { type runHead, runPage, runStatus } from './schemas.ts';
 
-const mostRuns = 1_000;
+const maxRuns = 1_000;
 
 export function addRunRoutes(server: Routes): void {
   const list = scoped('read', 422);
@@ -26,7 +26,7 @@ export function addRunRoutes(server: Routes): void {
         account: plainText(200).optional(),
         channel: z.enum(channels).optional(),
         state: z.enum(runStates).optional(),
-        limit: z.coerce.number().int().min(1).max(mostRuns).default(50),
+        limit: z.coerce.number().int().min(1).max(maxRuns).default(50),
         before: runParameters.shape.run
           .optional()
           .describe('Only runs planned before this one: `next` of the page before.'),
@@ -60,7 +60,7 @@ export function addRunRoutes(server: Routes): void {
       summary: 'A run in numbers, as `volley status --json` has it.',
       security: status.security,
       params: runParameters,
-      querystring: nothing,
+      querystring: noParameters,
       response: { 200: answer('The run.', runStatus), ...status.problems },
     },
     handler: async (request) => statusOf(callOf(request), request.params.run),
@@ -68,7 +68,7 @@ export function addRunRoutes(server: Routes): void {
 }
 
 export async function statusOf(call: Call, run: string): Promise<z.output<typeof runStatus>> {
-  await existingRun(call, run);
+  await requireVisibleRun(call, run);
   const { waits, notifications, ...status } = await requireStatus(call.context, run);
   return {
     ...status,
@@ -78,10 +78,10 @@ export async function statusOf(call: Call, run: string): Promise<z.output<typeof
 }
 
 async function pageEnd(call: Call, run: string): Promise<Run> {
-  const found = await visibleRun(call, run);
+  const found = await findVisibleRun(call, run);
   if (found) return found;
   const what = `There is no run ${run}; expected \`next\` of an earlier page.`;
-  throw ofProblems(422, 'input', [{ where: 'query/before', what }]);
+  throw toProblemError(422, 'input', [{ where: 'query/before', what }]);
 }
 
 function headOf({ stateReason, ...run }: ListedRun): z.output<typeof runHead> {

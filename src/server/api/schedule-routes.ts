@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { describeSchedules } from '../../engine/schedule/describe-schedules.ts';
 import { listCampaigns } from '../../engine/schedule/schedule-folder.ts';
 import { callOf } from './call.ts';
-import { answer, nothing, ofAllAccounts, type Routes } from './route.ts';
+import { answer, noParameters, type Routes, scopedToAllAccounts } from './route.ts';
 import { campaignList, scheduleList } from './schemas.ts';
 
 /** What can be started, and what starts by itself. */
 export function addScheduleRoutes(server: Routes): void {
   // What may be started, and when, names the campaigns of all accounts.
-  const reading = ofAllAccounts('read');
+  const reading = scopedToAllAccounts('read');
   server.route({
     method: 'GET',
     url: '/campaigns',
@@ -17,11 +17,11 @@ export function addScheduleRoutes(server: Routes): void {
       operationId: 'listCampaigns',
       summary: 'Lists the files of the folder of campaigns, for `startRun`.',
       security: reading.security,
-      querystring: nothing,
+      querystring: noParameters,
       response: { 200: answer('The files.', campaignList), ...reading.problems },
     },
     handler: async (request) => {
-      const { folder, settings } = callOf(request).place;
+      const { folder, settings } = callOf(request).scheduleSource;
       return { campaigns: await listCampaigns(folder, settings) };
     },
   });

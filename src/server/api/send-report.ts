@@ -41,7 +41,7 @@ export function reportAnswer(json: z.ZodType, formats: readonly HttpFormat[]) {
  *
  * @throws ProblemError when the report has none that is accepted
  */
-export function chosenFormat<Format extends HttpFormat>(
+export function negotiateFormat<Format extends HttpFormat>(
   request: FastifyRequest,
   asked: Format | undefined,
   formats: readonly Format[],

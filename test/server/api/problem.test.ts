@@ -2,13 +2,13 @@ import { fastify } from 'fastify';
 import { expect, test } from 'vitest';
 import { EndedError } from '../../../src/domain/problems.ts';
 import { openLogger } from '../../../src/platform/logger.ts';
-import { openErrorHandler } from '../../../src/server/api/problem.ts';
+import { createErrorHandler } from '../../../src/server/api/problem.ts';
 
 test('a call whose planning thread ends is answered 503, in words, and why it ended is only logged', async () => {
   const logged: string[] = [];
   const server = fastify();
   server.setErrorHandler(
-    openErrorHandler(openLogger('info', 'info', { write: (line) => void logged.push(line) })),
+    createErrorHandler(openLogger('info', 'info', { write: (line) => void logged.push(line) })),
   );
   server.get('/', () => {
     throw new EndedError('the planning thread has ended (out of memory)');

@@ -3,7 +3,7 @@ import accepts from '@fastify/accepts';
 import { type FastifyInstance, fastify } from 'fastify';
 import { expect, test } from 'vitest';
 import { openLogger } from '../../../src/platform/logger.ts';
-import { openErrorHandler } from '../../../src/server/api/problem.ts';
+import { createErrorHandler } from '../../../src/server/api/problem.ts';
 import { sendPieces } from '../../../src/server/api/send-report.ts';
 
 type Pieces = () => AsyncGenerator<string, void, undefined>;
@@ -12,7 +12,7 @@ type Pieces = () => AsyncGenerator<string, void, undefined>;
 async function reporting(pieces: Pieces) {
   const server: FastifyInstance = fastify();
   await server.register(accepts);
-  server.setErrorHandler(openErrorHandler(openLogger('silent', 'info')));
+  server.setErrorHandler(createErrorHandler(openLogger('silent', 'info')));
   const ended = Promise.withResolvers<string>();
   server.get('/', async (_request, reply) => {
     const sent = sendPieces(reply, { name: 'report', format: 'csv' }, pieces());

@@ -1,31 +1,28 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createAddressList } from '../platform/address-list.ts';
 import { type HttpServerOptions, openHttpServer } from '../platform/http-server.ts';
-import { keepConnectionsTo } from './connections.ts';
+import { limitConnections } from './connections.ts';
 
-/** How much of a stranger's time and space a server takes. Times in milliseconds, sizes in bytes. */
+/** Limits of a server for unknown callers. Times in milliseconds, sizes in bytes. */
 export type HttpLimits = {
-  /** Of a body; a larger one is answered 413. */
+  /** Body; a larger one is answered 413. */
   readonly body: number;
-  /** Of the request line and the headers, so of a report in a query string; a larger one is answered 431. */
+  /** Request line and headers, so also a delivery report in a query string; larger ones are answered 431. */
   readonly head: number;
-  /** Until the head of a request is there, from its first byte or, on a new connection, from its opening. */
+  /** Until the head of a request has arrived, from its first byte or from the opening of its connection. */
   readonly headTime: number;
   readonly requestTime: number;
-  /** Until a call that is not committed yet is answered 503. */
+  /** Until a call that is not committed is answered 503. */
   readonly storeTime: number;
-  /** Until a connection on which nothing moves is closed. */
+  /** Until an idle connection is closed. */
   readonly idleTime: number;
-  /** Until requests that are under way at `close` are cut off. */
+  /** Until requests that are open at `close` are cut off. */
   readonly closeTime: number;
   readonly connections: number;
 };
 
-/**
- * A report has about a kilobyte. The service and proxies keep connections open between reports; Nginx for 60 s, and a
- * server should do so for longer than who calls it, or a call meets a closed door now and then.
- */
-export const usualLimits: HttpLimits = {
+/** `idleTime` is longer than the 60 s of Nginx: a server that closes first sometimes loses a call. */
+export const defaultLimits: HttpLimits = {
   body: 1024 * 1024,
   head: 32 * 1024,
   headTime: 10_000,
@@ -36,21 +33,21 @@ export const usualLimits: HttpLimits = {
   connections: 1_000,
 };
 
-export type BoundedServer = {
+export type LimitedServer = {
   readonly server: FastifyInstance;
-  /** Takes no more requests, lets those under way finish and answers them, and cuts off what is left after a time, or at the signal. */
+  /** Accepts no more requests, answers the open ones, and cuts off the rest after `closeTime` or at the signal. */
   readonly close: (cutOff?: AbortSignal) => Promise<void>;
 };
 
 /**
- * @param trustedProxies addresses whose X-Forwarded-For is believed
- * @param refusePath answers a call whose path cannot be decoded, or has too long a part; it must not throw
+ * @param trustedProxies addresses whose X-Forwarded-For is trusted
+ * @param refusePath answers a call whose path cannot be decoded or has too long a part; must not throw
  */
-export function openBoundedServer(
+export function openLimitedServer(
   limits: HttpLimits,
   trustedProxies: readonly string[],
   refusePath: (request: FastifyRequest, reply: FastifyReply) => void,
-): BoundedServer {
+): LimitedServer {
   const proxies = createAddressList(trustedProxies);
   const options: HttpServerOptions = {
     forceCloseConnections: 'idle',
@@ -60,23 +57,23 @@ export function openBoundedServer(
     http: {
       headersTimeout: limits.headTime,
       maxHeaderSize: limits.head,
-      // How often Node looks at the two times above; every 30 s if it is not told.
+      // Node's default checks the two times above every 30 s only.
       connectionsCheckingInterval: Math.min(1_000, limits.headTime),
     },
     trustProxy: trustedProxies.length > 0 && ((address: string) => proxies.has(address)),
-    // A token is longer than the 100 characters of a part of a path that are usual.
+    // The default limit of a part of a path is 100 characters, less than a token.
     routerOptions: { maxParamLength: 1_024 },
     exposeHeadRoutes: false,
     frameworkErrors: (_error, request, reply) => refusePath(request, reply),
   };
   const server = openHttpServer(limits.body, options);
-  const connections = keepConnectionsTo(limits.connections, server.server);
+  const connections = limitConnections(limits.connections, server.server);
   const close = async (cutOff?: AbortSignal): Promise<void> => {
     const cutAll = (): void => server.server.closeAllConnections();
     const cut = setTimeout(cutAll, limits.closeTime);
     cutOff?.addEventListener('abort', cutAll, { once: true });
     const closed = server.close();
-    connections.closeWaiting();
+    connections.closeIdle();
     if (cutOff?.aborted) cutAll();
     await closed.finally(() => {
       clearTimeout(cut);

@@ -7,44 +7,41 @@ import { matchesDigest } from '../platform/digest.ts';
 import { verifySignature } from '../platform/webhook-signature.ts';
 import type { ReceivedCall } from './received-call.ts';
 
-/** What a caller has not shown; `account` is one that there is not. */
+/** The check that a call failed; `account`: there is no such account. */
 export type FailedCheck = 'account' | 'token' | 'address' | 'basic' | 'credentials' | 'signature';
 
-/** What can be said of a call before its body is there. */
+/** What the server knows of a call before its body arrives. */
 export type CallHead = {
   readonly token: string;
   readonly address: string;
   readonly authorization: string | undefined;
 };
 
-/**
- * The first check that a call fails by what stands before its body, which is not read then. All are made each time, so
- * that the time tells nothing of which failed.
- */
+/** Returns the first failed check of those that need no body. All are made each time, so that timing does not show which failed. */
 export function failedHeadCheck(
   account: ReceiverAccount | undefined,
   head: CallHead,
 ): FailedCheck | undefined {
   const { tokenDigests, addresses, basicDigest } = account ?? unknownAccount;
-  return firstFailed([
+  return findFailed([
     ['account', account !== undefined],
     ['token', tokenDigests.filter((digest) => matchesDigest(head.token, digest)).length > 0],
     ['address', addresses?.has(head.address) ?? true],
-    ['basic', basicDigest === undefined || matchesDigest(userAndPassword(head.authorization), basicDigest)],
+    ['basic', basicDigest === undefined || matchesDigest(decodeBasic(head.authorization), basicDigest)],
   ]);
 }
 
 export type BodyChecks = {
-  /** The first check that the call fails by its body. */
+  /** The first failed check of those that need the body. */
   readonly failed: FailedCheck | undefined;
-  /** Digest of what is signed; undefined where the account asks for no signature. */
+  /** Digest of the signed content; undefined if the account needs no signature. */
   readonly signature: Buffer | undefined;
 };
 
 export function checkBody(account: ReceiverAccount, call: ReceivedCall): BodyChecks {
   const { credentialDigests, signatureKey } = account;
   const signature = signatureKey && verifySignature(signatureKey, call.headers, call.body, call.receivedAt);
-  const failed = firstFailed([
+  const failed = findFailed([
     [
       'credentials',
       credentialDigests === undefined || hasCredentials(credentialDigests, credentialsIn(account, call)),
@@ -63,12 +60,12 @@ function hasCredentials(
   return sender && apiKey;
 }
 
-function firstFailed(checks: readonly (readonly [FailedCheck, boolean])[]): FailedCheck | undefined {
+function findFailed(checks: readonly (readonly [FailedCheck, boolean])[]): FailedCheck | undefined {
   return checks.find(([, holds]) => !holds)?.[0];
 }
 
-/** What stands in an `Authorization: Basic` header, decoded; '' where there is none, which no account expects. */
-function userAndPassword(authorization: string | undefined): Buffer {
+/** Decodes an `Authorization: Basic` header; empty without one, which matches no account. */
+function decodeBasic(authorization: string | undefined): Buffer {
   const [, base64 = ''] = /^basic +([\w+/=-]+) *$/i.exec(authorization ?? '') ?? [];
   return Buffer.from(base64, 'base64');
 }

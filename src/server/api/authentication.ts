@@ -17,7 +17,7 @@ declare module 'fastify' {
  * Lets in who has a token that allows it, before a body is read. Nothing is answered to who has none, not even which
  * routes there are; who has failed too often in a minute is told to wait.
  */
-export function addGate(
+export function addAuthentication(
   server: FastifyInstance,
   tools: Omit<Call, 'token'>,
   countRefusal: RefusalCount,
@@ -25,7 +25,7 @@ export function addGate(
   const check = createTokenCheck(tools.context);
   server.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
-    const given = bearerOf(request.headers.authorization);
+    const given = parseBearer(request.headers.authorization);
     const checked: TokenCheck = given === undefined ? { kind: 'unknown' } : await check(given);
     if (checked.kind !== 'valid') {
       const seconds = await countRefusal(request);
@@ -44,7 +44,7 @@ function contextOf(context: EngineContext, { owner, name }: Call['token']): Engi
 }
 
 /** RFC 6750; no longer than any of ours. */
-function bearerOf(authorization: FastifyRequest['headers']['authorization']): string | undefined {
+function parseBearer(authorization: FastifyRequest['headers']['authorization']): string | undefined {
   return /^Bearer +([\w.~+/=-]{1,200}) *$/i.exec(authorization ?? '')?.[1];
 }
 

@@ -7,16 +7,16 @@ import type { BillingQuery } from '../../ledger/billing/report.ts';
 import { billingTime, timeZone } from '../../platform/scalars.ts';
 import { billingReport, parseDimensions } from '../../report/billing-report.ts';
 import { noName, parsePayer } from '../../report/billing-sheet.ts';
-import { callOf, visibleRun } from './call.ts';
-import { ofProblems } from './problem.ts';
+import { callOf, findVisibleRun } from './call.ts';
+import { toProblemError } from './problem.ts';
 import { format } from './report-routes.ts';
 import { plainText, type Routes, scoped } from './route.ts';
 import { sheet } from './schemas.ts';
-import { chosenFormat, httpFormats, reportAnswer, sendSheet } from './send-report.ts';
+import { httpFormats, negotiateFormat, reportAnswer, sendSheet } from './send-report.ts';
 
 const names = z.union([plainText(200), z.array(plainText(200)).max(100)]).optional();
-const orNone = names.describe(`Only of these, or ${noName}; may be repeated.`);
-const these = names.describe('Only of these; may be repeated.');
+const namesOrNone = names.describe(`Only of these, or ${noName}; may be repeated.`);
+const onlyThese = names.describe('Only of these; may be repeated.');
 
 const billingQuery = z.strictObject({
   from: billingTime
@@ -25,16 +25,16 @@ const billingQuery = z.strictObject({
   to: billingTime.optional().describe('And before then.'),
   timeZone: timeZone.default('UTC').describe('Of the dates, such as Pacific/Auckland.'),
   by: z.string().max(200).default('SubAccount,ChargeCode').describe('Dimensions, with commas between.'),
-  subAccount: orNone,
-  department: orNone,
-  chargeCode: orNone,
-  account: these,
-  campaign: these,
+  subAccount: namesOrNone,
+  department: namesOrNone,
+  chargeCode: namesOrNone,
+  account: onlyThese,
+  campaign: onlyThese,
   channel: z
     .union([z.enum(channels), z.array(z.enum(channels))])
     .optional()
     .describe('Only of these; may be repeated.'),
-  run: these,
+  run: onlyThese,
   format,
 });
 
@@ -54,13 +54,13 @@ export function addBillingRoute(server: Routes): void {
     },
     handler: async (request, reply) => {
       const call = callOf(request);
-      const { context, slots, token } = call;
-      const query = queryOf(request.query, token.accounts);
-      const chosen = chosenFormat(request, request.query.format, httpFormats);
+      const { context, limits, token } = call;
+      const query = toBillingQuery(request.query, token.accounts);
+      const chosen = negotiateFormat(request, request.query.format, httpFormats);
       const { run = [], account = [] } = request.query;
-      for (const each of [run].flat()) if (!(await visibleRun(call, each))) noSuchRun(each);
+      for (const each of [run].flat()) if (!(await findVisibleRun(call, each))) noSuchRun(each);
       await requireKnownNames(context, { ...query.filter, account: [account].flat() }, token.accounts);
-      await slots.report(() =>
+      await limits.report(() =>
         reportBillingLines(context, query, async (streamed) => {
           const report = await billingReport(query, streamed, context.now());
           await sendSheet(reply, { name: 'billing', format: chosen }, report);
@@ -75,12 +75,15 @@ export function addBillingRoute(server: Routes): void {
  * @param accounts only of these, unless some are named; null for all
  * @throws ProblemError when the period ends before it begins, or a dimension is none
  */
-function queryOf(asked: z.output<typeof billingQuery>, accounts: readonly string[] | null): BillingQuery {
+function toBillingQuery(
+  asked: z.output<typeof billingQuery>,
+  accounts: readonly string[] | null,
+): BillingQuery {
   const { from, to, timeZone: zone } = asked;
   if (from !== undefined && to !== undefined && from >= to)
-    throw ofProblems(422, 'input', [{ where: 'query/to', what: `${to} is not after from, ${from}.` }]);
+    throw toProblemError(422, 'input', [{ where: 'query/to', what: `${to} is not after from, ${from}.` }]);
   const by = parseDimensions(asked.by);
-  if (typeof by === 'string') throw ofProblems(422, 'input', [{ where: 'query/by', what: by }]);
+  if (typeof by === 'string') throw toProblemError(422, 'input', [{ where: 'query/by', what: by }]);
   const wanted = {
     SubAccount: asked.subAccount,
     Department: asked.department,

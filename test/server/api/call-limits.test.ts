@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { openCallSlots, openSlots } from '../../../src/server/api/slots.ts';
+import { createCallLimit, createCallLimits } from '../../../src/server/api/call-limits.ts';
 
 test('what is more than may be at once is told to come again, and a place is free when its work ends, however it ends', async () => {
-  const slots = openSlots(2, 1);
+  const slots = createCallLimit(2, 1);
   const { promise, resolve } = Promise.withResolvers<string>();
   const { promise: failing, reject } = Promise.withResolvers<string>();
   const running = [slots(() => promise), slots(() => failing)];
@@ -15,7 +15,7 @@ test('what is more than may be at once is told to come again, and a place is fre
 });
 
 test('reports leave a place for a run to be started, and plans may take all', async () => {
-  const { plan, report } = openCallSlots(1);
+  const { plan, report } = createCallLimits(1);
   const { promise, resolve } = Promise.withResolvers<string>();
   const reports = [report(() => promise), report(() => promise)];
   await expect(report(async () => 'third')).rejects.toMatchObject({ kind: 'busy' });
@@ -28,7 +28,7 @@ test('reports leave a place for a run to be started, and plans may take all', as
 });
 
 test('a place that is free in a moment is waited for, in the order of the calls', async () => {
-  const slots = openSlots(1, 5_000);
+  const slots = createCallLimit(1, 5_000);
   const { promise, resolve } = Promise.withResolvers<string>();
   const ended: string[] = [];
   const calls = [slots(() => promise), slots(async () => 'second'), slots(async () => 'third')];

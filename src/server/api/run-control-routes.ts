@@ -4,9 +4,9 @@ import { requireRun } from '../../engine/runs/find-run.ts';
 import { cancel, pause } from '../../engine/runs/stop-run.ts';
 import { findApproval } from '../../ledger/approvals/approvals.ts';
 import { formatReasonOrNull } from '../../platform/reason-text.ts';
-import { type Call, callOf, existingRun } from './call.ts';
+import { type Call, callOf, requireVisibleRun } from './call.ts';
 import { asConflict, ProblemError } from './problem.ts';
-import { answer, nothing, plainText, type Routes, runParameters, scoped } from './route.ts';
+import { answer, noParameters, plainText, type Routes, runParameters, scoped } from './route.ts';
 import { statusOf } from './run-routes.ts';
 import { runStatus, startedRun } from './schemas.ts';
 
@@ -15,7 +15,7 @@ const reason = (byDefault: string) =>
     reason: plainText(500).trim().min(1).default(byDefault).describe('Why, for those who come after.'),
   });
 
-export function addSteerRoutes(server: Routes): void {
+export function addRunControlRoutes(server: Routes): void {
   addStart(server);
   const stopping = scoped('run', 404, 409, 413, 415);
   const stop = (what: 'pause' | 'cancel', summary: string, work: typeof pause, byDefault: string): void => {
@@ -28,13 +28,13 @@ export function addSteerRoutes(server: Routes): void {
         summary,
         security: stopping.security,
         params: runParameters,
-        querystring: nothing,
+        querystring: noParameters,
         body: reason(byDefault),
         response: { 200: answer('The run as it is now.', runStatus), ...stopping.problems },
       },
       handler: async (request) => {
         const call = callOf(request);
-        const { run } = await existingRun(call, request.params.run);
+        const { run } = await requireVisibleRun(call, request.params.run);
         await asConflict(work(call.context, run, request.body.reason));
         return statusOf(call, run);
       },
@@ -63,14 +63,14 @@ export function addSteerRoutes(server: Routes): void {
       summary: 'Has a planned, paused or interrupted run sent by whatever workers there are.',
       security: resuming.security,
       params: runParameters,
-      querystring: nothing,
-      body: nothing,
+      querystring: noParameters,
+      body: noParameters,
       response: { 202: answer('The run; workers take it.', runStatus), ...resuming.problems },
     },
     handler: async (request, reply) => {
       const call = callOf(request);
-      const { run } = await existingRun(call, request.params.run);
-      await asConflict(resumeByWorkers(call.context, run, call.place.accountNamed));
+      const { run } = await requireVisibleRun(call, request.params.run);
+      await asConflict(resumeByWorkers(call.context, run, call.scheduleSource.accountNamed));
       return reply.code(202).send(await statusOf(call, run));
     },
   });
@@ -96,7 +96,7 @@ function addStart(server: Routes): void {
           .regex(/^[\x21-\x7e]{1,200}$/, 'expected 1 to 200 printable characters, such as a UUID')
           .describe('Chosen by the caller, anew for each run that it wants.'),
       }),
-      querystring: nothing,
+      querystring: noParameters,
       body: z.strictObject({
         campaign: z
           .string()
@@ -130,9 +130,9 @@ async function start(
   call: Call,
   { key, campaign }: { readonly key: string; readonly campaign: string },
 ): Promise<{ readonly run: string; readonly repeated: boolean }> {
-  const { context, token, startRun, logger, slots } = call;
+  const { context, token, startRun, logger, limits } = call;
   const asked = { token: token.name, accounts: token.accounts, key, campaign };
-  const end = await slots.plan(() =>
+  const end = await limits.plan(() =>
     startRun(context, asked, (stuck) =>
       logger.warn(stuck, 'a contact file could not be moved; it is not read again all the same'),
     ),
@@ -149,15 +149,15 @@ async function start(
     }
     case 'planned':
     case 'repeated':
-      await beginIfAllowed(call, end.run);
+      await startUnlessApprovalMissing(call, end.run);
       return { run: end.run, repeated: end.kind === 'repeated' };
   }
 }
 
 /** A process that died between plan and begin has left the run planned: a repeated call goes on with it. */
-async function beginIfAllowed({ context, place }: Call, run: string): Promise<void> {
+async function startUnlessApprovalMissing({ context, scheduleSource }: Call, run: string): Promise<void> {
   const { state } = await requireRun(context, run);
   const approval = await findApproval(context.ledger.pool, run);
   if (state === 'planned' && (!approval || approval.approvedAt !== null))
-    await startByWorkers(context, run, place.accountNamed);
+    await startByWorkers(context, run, scheduleSource.accountNamed);
 }

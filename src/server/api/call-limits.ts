@@ -1,21 +1,21 @@
 import { ProblemError } from './problem.ts';
 
-export type Slots = <Result>(work: () => Promise<Result>) => Promise<Result>;
+export type CallLimit = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 /** What takes long: a run that is planned, a report that is read. */
-export type CallSlots = { readonly plan: Slots; readonly report: Slots };
+export type CallLimits = { readonly plan: CallLimit; readonly report: CallLimit };
 
 /**
  * Reports and plans hold a connection of the ledger as long as they take, a report as long as its reader does. Dispatch
  * and receiver need the others of its ten.
  */
-const mostAtOnce = 3;
+const maxCalls = 3;
 
 /** One place is left by reports: who may only read does not keep others from starting a run. */
-const mostReports = mostAtOnce - 1;
+const maxReports = maxCalls - 1;
 
-export function openCallSlots(wait = usualWait): CallSlots {
-  const [plan, reports] = [openSlots(mostAtOnce, wait), openSlots(mostReports, wait)];
+export function createCallLimits(wait = defaultWait): CallLimits {
+  const [plan, reports] = [createCallLimit(maxCalls, wait), createCallLimit(maxReports, wait)];
   return { plan, report: (work) => reports(() => plan(work)) };
 }
 
@@ -23,16 +23,16 @@ export function openCallSlots(wait = usualWait): CallSlots {
  * How long a place is waited for (milliseconds): the one of a report is free a moment after its reader has the end of it, and
  * who reads one after the other is not to be told that somebody is in the way.
  */
-const usualWait = 500;
+const defaultWait = 500;
 
 const retryAfter = 5;
 
 /** @param wait how long, in milliseconds, before a call is told to come again */
-export function openSlots(most: number, wait = usualWait): Slots {
-  let taken = 0;
+export function createCallLimit(maxAtOnce: number, wait = defaultWait): CallLimit {
+  let inUse = 0;
   /** In the order in which they came; each takes the place that it is handed. */
   const waiting = new Set<() => void>();
-  const placeGiven = (): Promise<boolean> =>
+  const waitForTurn = (): Promise<boolean> =>
     new Promise((resolve) => {
       const take = (): void => end(true);
       const timer = setTimeout(() => end(false), wait);
@@ -43,18 +43,18 @@ export function openSlots(most: number, wait = usualWait): Slots {
       };
       waiting.add(take);
     });
-  const giveBack = (): void => {
+  const release = (): void => {
     const [next] = waiting;
     if (next) next();
-    else taken--;
+    else inUse--;
   };
   return async (work) => {
-    if (taken < most) taken++;
-    else if (!(await placeGiven())) throw busy();
+    if (inUse < maxAtOnce) inUse++;
+    else if (!(await waitForTurn())) throw busy();
     try {
       return await work();
     } finally {
-      giveBack();
+      release();
     }
   };
 }

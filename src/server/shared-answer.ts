@@ -1,0 +1,31 @@
+/**
+ * Returns a function whose callers share an answer while it is pending, and for `maxAge` milliseconds afterwards. A
+ * rejection is shared by the waiting callers only.
+ */
+export function shareAnswer<Answer>(
+  ask: () => Promise<Answer>,
+  maxAge: number,
+  monotonic: () => number,
+): () => Promise<Answer> {
+  let last: { readonly answer: Answer; readonly until: number } | undefined;
+  let asking: Promise<Answer> | undefined;
+  return async () => {
+    if (last && last.until > monotonic()) return last.answer;
+    asking ??= ask()
+      .then((answer) => {
+        last = { answer, until: monotonic() + maxAge };
+        return answer;
+      })
+      .finally(() => {
+        asking = undefined;
+      });
+    return asking;
+  };
+}
+
+/** Rejects after so many milliseconds; the work itself continues. */
+export async function withTimeout<Result>(milliseconds: number, work: Promise<Result>): Promise<Result> {
+  const { promise: timeout, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`not done within ${milliseconds} ms`)), milliseconds);
+  return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
+}
