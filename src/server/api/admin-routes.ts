@@ -19,7 +19,7 @@ import {
 } from './route.ts';
 import { approval, auditPage, resolved, tokenList } from './schemas.ts';
 
-/** What is not for everybody who may start a run. */
+/** Routes that need the scope `admin`. */
 export function addAdminRoutes(server: Routes): void {
   addApprove(server);
   addResolve(server);
@@ -31,7 +31,7 @@ export function addAdminRoutes(server: Routes): void {
     config: tokens.config,
     schema: {
       operationId: 'listTokens',
-      summary: 'Lists the tokens, never the tokens themselves. `volley token` creates and revokes them.',
+      summary: 'Lists the tokens by name, without their secrets. `volley token` creates and revokes them.',
       security: tokens.security,
       querystring: noParameters,
       response: { 200: answer('The tokens, by name.', tokenList), ...tokens.problems },
@@ -53,21 +53,21 @@ function addApprove(server: Routes): void {
     config: approving.config,
     schema: {
       operationId: 'approveRun',
-      summary: "Approves a run that waits for it, in the name of the token's owner.",
+      summary: "Approves a run that waits for approval, as the token's owner.",
       description:
-        'The owner has to be another person than the one who planned it, and neither the campaign nor its contact files may have changed since. A scheduled run, and one that was started over the API, begins by itself then.',
+        'The owner must be another person than the planner, and the campaign and its contact files must be unchanged. A run of a schedule or of the API then starts by itself.',
       security: approving.security,
       params: runParameters,
       querystring: noParameters,
       body: noParameters,
-      response: { 200: answer('It is approved.', approval), ...approving.problems },
+      response: { 200: answer('The approval.', approval), ...approving.problems },
     },
     handler: async (request) => {
       const call = callOf(request);
       const { run } = await requireVisibleRun(call, request.params.run);
       const approved = await asConflict(approveRun(call.context, run));
       const { approvedBy: by, approvedAt, reason } = approved;
-      if (by === null || approvedAt === null) throw new Error('what is approved has a person and a time');
+      if (by === null || approvedAt === null) throw new Error('an approved run has an approver and a time');
       return { run, by, approvedAt, reason: formatReason(reason) };
     },
   });
@@ -81,7 +81,7 @@ function addResolve(server: Routes): void {
     config: resolving.config,
     schema: {
       operationId: 'resolveRun',
-      summary: "Settles requests in doubt by the word of the token's owner, which is recorded.",
+      summary: "Resolves requests in doubt. The decision of the token's owner is recorded.",
       security: resolving.security,
       params: runParameters,
       querystring: noParameters,
@@ -89,7 +89,7 @@ function addResolve(server: Routes): void {
         resolution: z
           .enum(resolutions)
           .describe(
-            'accepted: the service has them; resend: send them again, recipients may get the message twice; abandon: give them up.',
+            'accepted: the service has them. resend: send them again; recipients can get the message twice. abandon: give them up.',
           ),
         reason: plainText(500).trim().min(1),
         requests: z
@@ -97,16 +97,16 @@ function addResolve(server: Routes): void {
           .min(1)
           .max(1_000)
           .optional()
-          .describe('Only these, by number or MessageID; all that are in doubt by default.'),
+          .describe('Only these, by number or MessageID; default: all that are in doubt.'),
       }),
-      response: { 200: answer('How many were settled.', resolved), ...resolving.problems },
+      response: { 200: answer('How many were resolved.', resolved), ...resolving.problems },
     },
     handler: async (request) => {
       const call = callOf(request);
       const { run } = await requireVisibleRun(call, request.params.run);
       const { resolution, reason, requests: named } = request.body;
-      const word = { resolution, reason, by: call.token.owner };
-      const done = await asConflict(resolveDoubts(call.context, { run, named }, word));
+      const decision = { resolution, reason, by: call.token.owner };
+      const done = await asConflict(resolveDoubts(call.context, { run, named }, decision));
       const recipients = done.reduce((sum, one) => sum + one.recipients, 0);
       return { run, resolution, requests: done.length, recipients };
     },
@@ -129,14 +129,17 @@ function addAudit(server: Routes): void {
         run: runParameters.shape.run.optional(),
         who: plainText(200).optional(),
         action: z.enum(auditActions).optional(),
-        since: z.iso.datetime().optional().describe('From then on, such as 2026-11-21T08:00:00Z.'),
+        since: z.iso
+          .datetime()
+          .optional()
+          .describe('Entries from this time on, such as 2026-11-21T08:00:00Z.'),
         limit: z.coerce.number().int().min(1).max(maxEntries).default(100),
         before: z
           .string()
           .regex(/^\d{1,18}$/, 'expected `next` of an earlier page')
           .optional(),
       }),
-      response: { 200: answer('A page of the trail.', auditPage), ...audit.problems },
+      response: { 200: answer('A page of the audit trail.', auditPage), ...audit.problems },
     },
     handler: async (request) => {
       const { since, limit, ...filter } = request.query;

@@ -14,8 +14,8 @@ declare module 'fastify' {
 }
 
 /**
- * Lets in who has a token that allows it, before a body is read. Nothing is answered to who has none, not even which
- * routes there are; who has failed too often in a minute is told to wait.
+ * Checks the token of every call before its body is read. A caller without a token learns nothing, not even which
+ * routes exist; after too many failures in a minute it is answered 429.
  */
 export function addAuthentication(
   server: FastifyInstance,
@@ -43,7 +43,7 @@ function contextOf(context: EngineContext, { owner, name }: Call['token']): Engi
   return { ...context, actor: { name: owner, via: 'api', token: name } };
 }
 
-/** RFC 6750; no longer than any of ours. */
+/** Reads a bearer token (RFC 6750). */
 function parseBearer(authorization: FastifyRequest['headers']['authorization']): string | undefined {
   return /^Bearer +([\w.~+/=-]{1,200}) *$/i.exec(authorization ?? '')?.[1];
 }
@@ -52,7 +52,7 @@ function refuse(reply: FastifyReply, problem: ProblemError): FastifyReply {
   return sendProblem(reply, problem);
 }
 
-/** Who shows a token that was ours once is told what became of it: nobody else has it. */
+/** A caller with an expired or revoked token learns so: only its owner can have it. */
 function noToken(checked: Exclude<TokenCheck, { kind: 'valid' }>, given: boolean): ProblemError {
   const what =
     checked.kind === 'unknown'
@@ -64,17 +64,19 @@ function noToken(checked: Exclude<TokenCheck, { kind: 'valid' }>, given: boolean
 }
 
 function noScope(scope: TokenScope, needed: TokenScope): ProblemError {
-  const what = `The token's scope is "${scope}", and this needs "${needed}".`;
+  const what = `The token's scope is "${scope}", and this call needs "${needed}".`;
   const challenge = `Bearer realm="volley", error="insufficient_scope", scope="${needed}"`;
   return new ProblemError(403, 'scope', what, { headers: { 'www-authenticate': challenge } });
 }
 
 function notAllAccounts(): ProblemError {
-  const what = 'The token is for some accounts only, and this is about all of them.';
+  const what = 'The token is for some accounts only, and this call concerns all of them.';
   return new ProblemError(403, 'scope', what, {});
 }
 
 function tooMany(seconds: number): ProblemError {
   const headers = { 'retry-after': String(seconds) };
-  return new ProblemError(429, 'token', 'Too many calls without a valid token; wait.', { headers });
+  return new ProblemError(429, 'token', 'Too many calls without a valid token. Wait, then try again.', {
+    headers,
+  });
 }

@@ -21,10 +21,10 @@ const onlyThese = names.describe('Only of these; may be repeated.');
 const billingQuery = z.strictObject({
   from: billingTime
     .optional()
-    .describe('What was sent from then on: 2026-11, 2026-11-01 or 2026-11-01T08:30.'),
-  to: billingTime.optional().describe('And before then.'),
-  timeZone: timeZone.default('UTC').describe('Of the dates, such as Pacific/Auckland.'),
-  by: z.string().max(200).default('SubAccount,ChargeCode').describe('Dimensions, with commas between.'),
+    .describe('Requests sent from this time on: 2026-11, 2026-11-01 or 2026-11-01T08:30.'),
+  to: billingTime.optional().describe('Requests sent before this time.'),
+  timeZone: timeZone.default('UTC').describe('The zone of the dates, such as Pacific/Auckland.'),
+  by: z.string().max(200).default('SubAccount,ChargeCode').describe('Dimensions, separated by commas.'),
   subAccount: namesOrNone,
   department: namesOrNone,
   chargeCode: namesOrNone,
@@ -38,7 +38,7 @@ const billingQuery = z.strictObject({
   format,
 });
 
-/** Who pays what, as `volley report billing` has it. */
+/** The report of `volley report billing`. */
 export function addBillingRoute(server: Routes): void {
   const billing = scoped('read', 406, 422);
   server.route({
@@ -47,7 +47,7 @@ export function addBillingRoute(server: Routes): void {
     config: billing.config,
     schema: {
       operationId: 'reportBilling',
-      summary: 'Requests, recipients, units and money by who pays, of what was sent in a period.',
+      summary: 'Requests, recipients, units and money of a period, by payer.',
       security: billing.security,
       querystring: billingQuery,
       response: { 200: reportAnswer(sheet, httpFormats), ...billing.problems },
@@ -72,8 +72,8 @@ export function addBillingRoute(server: Routes): void {
 }
 
 /**
- * @param accounts only of these, unless some are named; null for all
- * @throws ProblemError when the period ends before it begins, or a dimension is none
+ * @param accounts the accounts of the token, used if the query names none; null: all
+ * @throws ProblemError when the period ends before it starts, or a dimension is unknown
  */
 function toBillingQuery(
   asked: z.output<typeof billingQuery>,

@@ -2,16 +2,13 @@ import { ProblemError } from './problem.ts';
 
 export type CallLimit = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
-/** What takes long: a run that is planned, a report that is read. */
+/** Limits for calls that take long. */
 export type CallLimits = { readonly plan: CallLimit; readonly report: CallLimit };
 
-/**
- * Reports and plans hold a connection of the ledger as long as they take, a report as long as its reader does. Dispatch
- * and receiver need the others of its ten.
- */
+/** Each report or plan holds one of the ledger's ten connections; dispatch and receiver need the others. */
 const maxCalls = 3;
 
-/** One place is left by reports: who may only read does not keep others from starting a run. */
+/** Reports leave room for one plan, so that readers cannot prevent the start of a run. */
 const maxReports = maxCalls - 1;
 
 export function createCallLimits(wait = defaultWait): CallLimits {
@@ -19,18 +16,15 @@ export function createCallLimits(wait = defaultWait): CallLimits {
   return { plan, report: (work) => reports(() => plan(work)) };
 }
 
-/**
- * How long a place is waited for (milliseconds): the one of a report is free a moment after its reader has the end of it, and
- * who reads one after the other is not to be told that somebody is in the way.
- */
+/** How long a call waits (milliseconds). A report ends a moment after its reader has it, so reading one after the other never fails. */
 const defaultWait = 500;
 
 const retryAfter = 5;
 
-/** @param wait how long, in milliseconds, before a call is told to come again */
+/** @param wait milliseconds until a waiting call is answered 503 */
 export function createCallLimit(maxAtOnce: number, wait = defaultWait): CallLimit {
   let inUse = 0;
-  /** In the order in which they came; each takes the place that it is handed. */
+  /** Waiting calls, oldest first. */
   const waiting = new Set<() => void>();
   const waitForTurn = (): Promise<boolean> =>
     new Promise((resolve) => {
@@ -60,7 +54,6 @@ export function createCallLimit(maxAtOnce: number, wait = defaultWait): CallLimi
 }
 
 function busy(): ProblemError {
-  const what =
-    'There are as many reports and plans under way here as there may be, and more would hold up what is being sent. Try again in a moment.';
+  const what = 'Too many reports and plans are open in this process. Try again in a moment.';
   return new ProblemError(503, 'busy', what, { headers: { 'retry-after': String(retryAfter) } });
 }

@@ -10,7 +10,7 @@ import type { CallLimits } from './call-limits.ts';
 import { ProblemError } from './problem.ts';
 
 export type Call = {
-  /** Who calls is behind all that is done with it. */
+  /** Its actor is the caller. */
   readonly context: EngineContext;
   readonly token: Token;
   readonly scheduleSource: ScheduleSource;
@@ -27,11 +27,11 @@ export function keepCall(request: FastifyRequest, call: Call): void {
 
 export function callOf({ raw }: { readonly raw: object }): Call {
   const call = calls.get(raw);
-  if (!call) throw new Error('nobody has let this call in');
+  if (!call) throw new Error('the call was not authenticated');
   return call;
 }
 
-/** @throws ProblemError when there is no such run; one of an account that the token is not for is not told apart */
+/** @throws ProblemError when there is no such run, or the token is not for its account */
 export async function requireVisibleRun(call: Call, run: string): Promise<Run> {
   const found = await findVisibleRun(call, run);
   if (found) return found;
@@ -39,7 +39,7 @@ export async function requireVisibleRun(call: Call, run: string): Promise<Run> {
   throw new ProblemError(404, 'not found', what, { problems: [{ where: `run ${run}`, what }] });
 }
 
-/** @returns undefined where there is no such run among those that the token is for */
+/** @returns undefined when there is no such run, or the token is not for its account */
 export async function findVisibleRun({ context, token }: Call, run: string): Promise<Run | undefined> {
   const found = await findRun(context.ledger.knex, run);
   return found && isForAccount(token, found.account) ? found : undefined;

@@ -17,9 +17,9 @@ import { addScheduleRoutes } from './schedule-routes.ts';
 
 export const apiPath = '/api/v1';
 
-const description = `Starts, steers and reports runs of campaigns. Every call needs a token (\`volley token create\`), as
+const description = `Starts, controls and reports runs of campaigns. Every call needs a token (\`volley token create\`), as
 \`Authorization: Bearer volley_…\`: \`read\` for lists, status and reports, \`run\` also to start, pause, resume and cancel,
-\`admin\` also to approve and resolve, and for tokens and the audit trail. What is wrong is answered as RFC 9457 says.`;
+\`admin\` also to approve and resolve, and for tokens and the audit trail. Problems are answered as RFC 9457 says.`;
 
 const openapi = {
   openapi: '3.1.0',
@@ -28,7 +28,7 @@ const openapi = {
   components: { securitySchemes: { token: { type: 'http' as const, scheme: 'bearer' } } },
 };
 
-/** Adds every route, checked, answered and described by its schemas. */
+/** Adds every route; its schemas check, write and describe it. */
 export async function addRoutes(server: Routes): Promise<void> {
   server.setValidatorCompiler(validatorCompiler);
   server.setSerializerCompiler(serializerCompiler);
@@ -64,7 +64,7 @@ export async function apiDocument(): Promise<object> {
   return document;
 }
 
-/** Which headers an answer may have that a program goes by, by its status. */
+/** Headers of answers that a program may use, by status. */
 const responseHeaders: Readonly<Record<string, readonly string[]>> = {
   '401': ['WWW-Authenticate'],
   '403': ['WWW-Authenticate'],
@@ -75,13 +75,13 @@ const responseHeaders: Readonly<Record<string, readonly string[]>> = {
 const startHeaders = ['Location', 'Idempotent-Replayed'];
 
 const headerDescriptions: Readonly<Record<string, string>> = {
-  'WWW-Authenticate': 'What is wrong with the token, or which scope is needed.',
-  'Retry-After': 'Seconds after which to try again, where that may help.',
-  Location: 'Where the run is.',
-  'Idempotent-Replayed': '`true` where the run was started before, with the same key.',
+  'WWW-Authenticate': 'The problem with the token, or the needed scope.',
+  'Retry-After': 'Seconds to wait before another try, if that can help.',
+  Location: 'The path of the run.',
+  'Idempotent-Replayed': '`true` if an earlier call with the same key started the run.',
 };
 
-/** What schemas do not say: headers of answers, and which bodies may be left out. */
+/** Adds what schemas cannot say: headers of answers, and optional bodies. */
 function completeDocument(document: ReturnType<typeof jsonSchemaTransformObject>) {
   const paths = ('openapi' in document && document.paths) || {};
   for (const methods of Object.values(paths))
@@ -89,7 +89,7 @@ function completeDocument(document: ReturnType<typeof jsonSchemaTransformObject>
   return withoutUnused(document);
 }
 
-/** As a part of the document has it; what is not named here stays as it is. */
+/** The parts of an operation that `completeOperation` reads or changes. */
 type Operation = {
   readonly operationId?: string;
   readonly requestBody?: object;
@@ -110,7 +110,7 @@ function completeOperation({ operationId, requestBody, responses = {} }: Operati
   }
 }
 
-/** Schemas that only answers have are described as what is asked for, too. */
+/** Removes the input variants that the library adds for schemas that only answers use. */
 function withoutUnused(document: ReturnType<typeof jsonSchemaTransformObject>) {
   const schemas = ('components' in document && document.components?.schemas) || {};
   for (const name of Object.keys(schemas)) if (name.endsWith('Input')) delete schemas[name];

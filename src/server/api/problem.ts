@@ -9,7 +9,7 @@ import type { problemKinds } from './schemas.ts';
 
 export type ProblemKind = (typeof problemKinds)[number];
 
-/** A call that is answered with what is wrong with it (RFC 9457). */
+/** A problem that is sent as the answer (RFC 9457). */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
   readonly status: number;
@@ -34,10 +34,7 @@ export class ProblemError extends Error {
   }
 }
 
-/**
- * What is refused because of what the ledger says, not because of what was asked for: the same call may be right at
- * another time.
- */
+/** Answers input errors as 409: the state of the ledger refuses the call, which can be right at another time. */
 export async function asConflict<Result>(work: Promise<Result>): Promise<Result> {
   return work.catch((error: unknown) => {
     if (error instanceof InputError) throw toProblemError(409, 'conflict', error.problems);
@@ -54,7 +51,7 @@ export function toProblemError(
   return new ProblemError(status, kind, shown.map(({ what }) => what).join('\n'), { problems: shown });
 }
 
-/** The one place where a failure becomes an answer. What is our own fault is logged, and not told. */
+/** The one place where a failure becomes an answer. Internal errors are logged, and not sent. */
 export function createErrorHandler(
   logger: Logger,
 ): (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => FastifyReply {
@@ -62,17 +59,14 @@ export function createErrorHandler(
     const problem = classify(error);
     if (problem.status < 500) return sendProblem(reply, problem);
     const { id: call } = request;
-    logger.error(
-      { call, route: request.routeOptions.url, reason: loggableReason(error) },
-      'a call of the API failed',
-    );
-    logger.debug({ call, stack: error.stack }, 'where a call of the API failed');
+    logger.error({ call, route: request.routeOptions.url, reason: loggableReason(error) }, 'API call failed');
+    logger.debug({ call, stack: error.stack }, 'stack of a failed API call');
     return sendProblem(reply, problem, call);
   };
 }
 
 function classify(error: FastifyError): ProblemError {
-  // It may be any of ours too: Fastify takes whatever is thrown.
+  // Fastify passes on every thrown value, our own errors included.
   const thrown: unknown = error;
   if (thrown instanceof ProblemError) return thrown;
   if (thrown instanceof InputError) return toProblemError(422, 'input', thrown.problems);
@@ -87,18 +81,20 @@ function classify(error: FastifyError): ProblemError {
   }
   if (isConnectionFailure(thrown)) {
     const headers = { 'retry-after': '5' };
-    return new ProblemError(503, 'unavailable', 'The database is away; try again.', { headers });
+    return new ProblemError(503, 'unavailable', 'The database cannot be reached. Try again.', { headers });
   }
   if (thrown instanceof EndedError) {
     const headers = { 'retry-after': '5' };
-    return new ProblemError(503, 'unavailable', 'What plans runs here has ended; try again.', { headers });
+    return new ProblemError(503, 'unavailable', 'The thread that plans runs has ended. Try again.', {
+      headers,
+    });
   }
   const { statusCode = 500, code } = error;
   if (statusCode < 400 || statusCode >= 500)
     return new ProblemError(
       500,
       'internal',
-      'Something failed here; the log has it under the id of this call.',
+      'An internal error. The log of Volley has it under the id of this call.',
     );
   return new ProblemError(statusCode, 'input', fastifyMessages[code] ?? 'The call cannot be read.');
 }
@@ -108,7 +104,7 @@ function asSentence(words: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-/** What Fastify refuses by itself; its own words may quote what was sent. */
+/** Messages for Fastify's own errors, whose words can quote what was sent. */
 const fastifyMessages: Readonly<Record<string, string>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'The body is too large; 64 KiB are allowed.',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'Expected a body of Content-Type application/json.',

@@ -23,26 +23,33 @@ import {
   sendSheet,
 } from './send-report.ts';
 
-export const format = z.enum(httpFormats).optional().describe('In place of the header Accept.');
+export const format = z.enum(httpFormats).optional().describe('Overrides the header Accept.');
 
-/** The report of a run has several tables, and so not every form. */
+/** The report of a run has several tables, so it has no CSV and NDJSON. */
 const runFormats = ['json', 'xlsx', 'html'] as const satisfies HttpFormat[];
 
 const reporting = scoped('read', 404, 406, 409);
 
 export function addReportRoutes(server: Routes): void {
+  addRunReport(server);
+  addContactReport(server);
+  addFailureReport(server);
+  addMissingReport(server);
+}
+
+function addRunReport(server: Routes): void {
   server.route({
     method: 'GET',
     url: '/runs/:run/report',
     config: reporting.config,
     schema: {
       operationId: 'reportRun',
-      summary: 'A run in full, as `volley report run` has it.',
+      summary: 'A run in full, like `volley report run`.',
       security: reporting.security,
       params: runParameters,
       querystring: z.strictObject({
-        timeZone: timeZone.default('UTC').describe('Of the times people read, such as Pacific/Auckland.'),
-        format: z.enum(runFormats).optional().describe('In place of the header Accept.'),
+        timeZone: timeZone.default('UTC').describe('The zone of times in pages, such as Pacific/Auckland.'),
+        format: z.enum(runFormats).optional().describe('Overrides the header Accept.'),
       }),
       response: { 200: reportAnswer(runReport, runFormats), ...reporting.problems },
     },
@@ -57,14 +64,16 @@ export function addReportRoutes(server: Routes): void {
       return reply;
     },
   });
+}
 
+function addContactReport(server: Routes): void {
   server.route({
     method: 'GET',
     url: '/runs/:run/contacts',
     config: reporting.config,
     schema: {
       operationId: 'reportContacts',
-      summary: 'The result file: the rows of the contact files with what became of each.',
+      summary: 'The result file: the rows of the contact files with the result of each.',
       security: reporting.security,
       params: runParameters,
       querystring: z.strictObject({
@@ -75,9 +84,7 @@ export function addReportRoutes(server: Routes): void {
         rejected: z
           .literal('true')
           .optional()
-          .describe(
-            'Only contacts that were left out because they were invalid or suppressed; `state=duplicate` has the duplicates.',
-          ),
+          .describe('Only invalid or suppressed contacts; `state=duplicate` has the duplicates.'),
         format,
       }),
       response: { 200: reportAnswer(sheet, httpFormats), ...reporting.problems },
@@ -97,7 +104,9 @@ export function addReportRoutes(server: Routes): void {
       return reply;
     },
   });
+}
 
+function addFailureReport(server: Routes): void {
   server.route({
     method: 'GET',
     url: '/runs/:run/failures',
@@ -121,18 +130,20 @@ export function addReportRoutes(server: Routes): void {
       return reply;
     },
   });
+}
 
+function addMissingReport(server: Routes): void {
   server.route({
     method: 'GET',
     url: '/reports/missing',
     config: reporting.config,
     schema: {
       operationId: 'reportMissing',
-      summary: 'Accepted recipients of whom no final report has come, longest accepted first.',
+      summary: 'Accepted recipients without a final delivery report, oldest first.',
       security: reporting.security,
       querystring: z.strictObject({
         run: runParameters.shape.run.optional(),
-        olderThan: duration.optional().describe('Accepted at least so long ago, such as 2h.'),
+        olderThan: duration.optional().describe('Accepted at least this long ago, such as 2h.'),
         format,
       }),
       response: { 200: reportAnswer(sheet, httpFormats), ...reporting.problems },
@@ -147,7 +158,13 @@ export function addReportRoutes(server: Routes): void {
       await call.limits.report(() =>
         reportMissing(call.context, { run, until, accounts: call.token.accounts }, (rows) => {
           const subtitle = [run === undefined ? 'all runs' : `run ${run}`];
-          const missing = { title: 'Missing reports', subtitle, asOf, columns: missingColumns, rows };
+          const missing = {
+            title: 'Missing delivery reports',
+            subtitle,
+            asOf,
+            columns: missingColumns,
+            rows,
+          };
           return sendSheet(reply, { name: 'missing', format: chosen }, missing);
         }),
       );
@@ -156,7 +173,7 @@ export function addReportRoutes(server: Routes): void {
   });
 }
 
-/** What is refused of a run that is there has to do with its state: it was purged, or has no contact files. */
+/** An existing run whose report is refused was purged, or has no contact files: a conflict. */
 async function sendReportOfRun(
   request: FastifyRequest<{ Params: z.output<typeof runParameters> }>,
   work: (call: Call, run: string) => Promise<void>,

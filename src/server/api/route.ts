@@ -10,7 +10,7 @@ import { z } from 'zod';
 import type { TokenScope } from '../../domain/access.ts';
 import { problem } from './schemas.ts';
 
-/** A server whose routes are checked, written and described by zod's schemas. */
+/** A server whose routes have zod schemas for input, output and document. */
 export type Routes = FastifyInstance<
   RawServerDefault,
   RawRequestDefaultExpression,
@@ -26,14 +26,10 @@ export const runParameters = z.object({
     .describe("The run's id."),
 });
 
-/** Where a route takes none: what stands there all the same was meant for something, and is not passed over. */
+/** For a route without parameters: given ones are refused, because the caller meant something by them. */
 export const noParameters = z.strictObject({});
 
-/**
- * A text of the caller's, as the ledger takes it: without NUL or half a character, and without what a terminal would obey.
- *
- * @param maxLength characters
- */
+/** A text that Postgres can store and a terminal does not obey: no NUL, no lone surrogate, no control character. */
 export function plainText(maxLength: number) {
   return z
     .string()
@@ -43,36 +39,36 @@ export function plainText(maxLength: number) {
     });
 }
 
-/** How a route answers when all is well. */
+/** The description of a successful answer. */
 export function answer<Schema extends z.ZodType>(description: string, schema: Schema) {
   return { description, content: { 'application/json': { schema } } };
 }
 
 const statusDescriptions: Readonly<Record<number, string>> = {
-  400: 'The call is not what this document says.',
-  401: 'There is no valid token with it.',
+  400: 'The call does not match this document.',
+  401: 'The call has no valid token.',
   403: "The token's scope is too small, or the token is for some accounts only.",
   404: 'There is no such run.',
-  406: 'The report has no such form.',
-  409: 'Right in itself, and not now.',
+  406: 'The report has no such format.',
+  409: 'The state of the run, or of another call, does not allow it now.',
   413: 'The body is larger than 64 KiB.',
-  415: 'The body is no application/json.',
-  422: 'What is named or written is wrong; each mistake is told.',
+  415: 'The body is not application/json.',
+  422: 'The input has mistakes; each is listed.',
   429: 'Too many calls without a valid token.',
-  500: 'Something failed here; the log has more of it under `call`.',
-  503: 'The database is away, or too much is under way; try again.',
+  500: 'An internal error; the log has more under `call`.',
+  503: 'The database cannot be reached, or too many calls are open. Try again.',
 };
 
-/** As `scoped`, for what concerns all accounts: a token for some of them is refused. */
+/** Like `scoped`, for routes about all accounts: tokens for some accounts are refused. */
 export function scopedToAllAccounts(scope: TokenScope): ReturnType<typeof scoped> {
   const beside = scoped(scope);
   return { ...beside, config: { ...beside.config, allAccounts: true } };
 }
 
 /**
- * What stands beside the schemas of every route: which scope it needs, and how it says what is wrong.
+ * The options of a route that needs a scope, with its problem answers.
  *
- * @param others than 400, 401, 403, 429, 500 and 503
+ * @param others statuses besides 400, 401, 403, 429, 500 and 503
  */
 export function scoped(scope: TokenScope, ...others: (404 | 406 | 409 | 413 | 415 | 422)[]) {
   return {

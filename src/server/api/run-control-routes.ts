@@ -12,7 +12,7 @@ import { runStatus, startedRun } from './schemas.ts';
 
 const reason = (byDefault: string) =>
   z.strictObject({
-    reason: plainText(500).trim().min(1).default(byDefault).describe('Why, for those who come after.'),
+    reason: plainText(500).trim().min(1).default(byDefault).describe('The reason, for the audit trail.'),
   });
 
 export function addRunControlRoutes(server: Routes): void {
@@ -42,13 +42,13 @@ export function addRunControlRoutes(server: Routes): void {
   };
   stop(
     'pause',
-    'Pauses a run: nothing more of it is sent from now on; what is on its way is recorded.',
+    'Pauses a run: no more of it is sent; answers to requests in flight are recorded.',
     pause,
     'paused over the API',
   );
   stop(
     'cancel',
-    'Ends a run for good: what is not sent by now never is; what is on its way is recorded.',
+    'Ends a run for good: what is not sent yet is never sent; answers to requests in flight are recorded.',
     cancel,
     'cancelled over the API',
   );
@@ -60,12 +60,12 @@ export function addRunControlRoutes(server: Routes): void {
     config: resuming.config,
     schema: {
       operationId: 'resumeRun',
-      summary: 'Has a planned, paused or interrupted run sent by whatever workers there are.',
+      summary: 'Lets workers send a planned, paused or interrupted run.',
       security: resuming.security,
       params: runParameters,
       querystring: noParameters,
       body: noParameters,
-      response: { 202: answer('The run; workers take it.', runStatus), ...resuming.problems },
+      response: { 202: answer('The run; workers send it.', runStatus), ...resuming.problems },
     },
     handler: async (request, reply) => {
       const call = callOf(request);
@@ -86,15 +86,15 @@ function addStart(server: Routes): void {
       operationId: 'startRun',
       summary: 'Starts a run of a campaign.',
       description:
-        'The run is planned when this is answered, and then sent by whatever workers there are; one that has to be approved waits for it. The same call with the same `Idempotency-Key` gives the same run, however often it comes: after a lost answer, repeat it.',
+        'The answer comes when the run is planned; then workers send it. A run that needs approval waits for it. The same call with the same `Idempotency-Key` returns the same run every time: repeat it after a lost answer.',
       security: starting.security,
       headers: z.object({
         'idempotency-key': z
           .string(
-            'expected the header Idempotency-Key, such as a UUID: it makes a repeated call give the same run',
+            'expected the header Idempotency-Key, such as a UUID: with it, a repeated call returns the same run',
           )
           .regex(/^[\x21-\x7e]{1,200}$/, 'expected 1 to 200 printable characters, such as a UUID')
-          .describe('Chosen by the caller, anew for each run that it wants.'),
+          .describe('Chosen by the caller, a new one for each run.'),
       }),
       querystring: noParameters,
       body: z.strictObject({
@@ -104,7 +104,7 @@ function addStart(server: Routes): void {
           .describe('The name of its file in the folder of campaigns, such as `payroll.yaml`.'),
       }),
       response: {
-        202: answer('The run; workers take it, unless it waits for approval.', startedRun),
+        202: answer('The run; workers send it, unless it waits for approval.', startedRun),
         ...starting.problems,
       },
     },
@@ -133,17 +133,15 @@ async function start(
   const { context, token, startRun, logger, limits } = call;
   const asked = { token: token.name, accounts: token.accounts, key, campaign };
   const end = await limits.plan(() =>
-    startRun(context, asked, (stuck) =>
-      logger.warn(stuck, 'a contact file could not be moved; it is not read again all the same'),
-    ),
+    startRun(context, asked, (stuck) => logger.warn(stuck, 'contact file not moved; it is not read again')),
   );
   switch (end.kind) {
     case 'under way': {
-      const what = 'The same call is under way; its run is being planned. Ask again for it in a moment.';
+      const what = 'The same call is open and its run is being planned. Repeat the call in a moment.';
       throw new ProblemError(409, 'busy', what, { headers: { 'retry-after': '5' } });
     }
     case 'key of another': {
-      const what = `This Idempotency-Key started run ${end.run}, of another campaign; choose another key.`;
+      const what = `This Idempotency-Key started run ${end.run} of another campaign. Choose another key.`;
       const problems = [{ where: 'headers/idempotency-key', what }];
       throw new ProblemError(422, 'input', what, { problems });
     }
@@ -154,7 +152,7 @@ async function start(
   }
 }
 
-/** A process that died between plan and begin has left the run planned: a repeated call goes on with it. */
+/** A process that ended between plan and start left the run planned: a repeated call starts it. */
 async function startUnlessApprovalMissing({ context, scheduleSource }: Call, run: string): Promise<void> {
   const { state } = await requireRun(context, run);
   const approval = await findApproval(context.ledger.pool, run);

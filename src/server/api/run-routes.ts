@@ -29,7 +29,7 @@ export function addRunRoutes(server: Routes): void {
         limit: z.coerce.number().int().min(1).max(maxRuns).default(50),
         before: runParameters.shape.run
           .optional()
-          .describe('Only runs planned before this one: `next` of the page before.'),
+          .describe('Only runs planned before this one: `next` of the previous page.'),
       }),
       response: {
         200: answer('A page of runs.', runPage),
@@ -57,7 +57,7 @@ export function addRunRoutes(server: Routes): void {
     config: status.config,
     schema: {
       operationId: 'getRun',
-      summary: 'A run in numbers, as `volley status --json` has it.',
+      summary: 'A run in numbers, like `volley status --json`.',
       security: status.security,
       params: runParameters,
       querystring: noParameters,

@@ -5,9 +5,9 @@ import { callOf } from './call.ts';
 import { answer, noParameters, type Routes, scopedToAllAccounts } from './route.ts';
 import { campaignList, scheduleList } from './schemas.ts';
 
-/** What can be started, and what starts by itself. */
+/** Campaigns that a caller can start, and schedules. */
 export function addScheduleRoutes(server: Routes): void {
-  // What may be started, and when, names the campaigns of all accounts.
+  // The answers name campaigns of all accounts.
   const reading = scopedToAllAccounts('read');
   server.route({
     method: 'GET',
@@ -32,7 +32,7 @@ export function addScheduleRoutes(server: Routes): void {
     config: reading.config,
     schema: {
       operationId: 'listSchedules',
-      summary: 'Campaigns that run by themselves, and what became of their latest times.',
+      summary: 'Campaigns that run by themselves, and the results of their latest ticks.',
       security: reading.security,
       querystring: z.strictObject({ limit: z.coerce.number().int().min(0).max(1_000).default(20) }),
       response: { 200: answer('The schedules.', scheduleList), ...reading.problems },

@@ -12,7 +12,7 @@ import {
   tickStates,
 } from '../../domain/runs.ts';
 
-/** What can be wrong with a call, for programs. */
+/** Kinds of problems, for programs. */
 export const problemKinds = [
   'input',
   'token',
@@ -32,18 +32,18 @@ export const problem = z
     type: z.literal('about:blank'),
     title: z.string().describe('The status in words.'),
     status: z.int(),
-    detail: z.string().describe('What is wrong, what was expected, and what to do.'),
+    detail: z.string().describe('The problem, what was expected, and what to do.'),
     kind: z.enum(problemKinds).describe('The same for programs.'),
     problems: z
       .array(z.object({ where: z.string(), what: z.string() }))
-      .describe('Each mistake: where it is, and what to do, in the words of the command line.'),
-    call: z.string().optional().describe('Under which the log of Volley has more of it.'),
+      .describe('Each mistake: where it is, and what to do.'),
+    call: z.string().optional().describe('The id of the call in the log of Volley.'),
   })
   .meta({ id: 'Problem' });
 
 const count = z.int().min(0);
 
-/** A response has whole objects of the ledger; what is not named here is left out. */
+/** Answers are written by these schemas; other properties of the objects are left out. */
 export const runHead = z
   .object({
     run: z.string(),
@@ -51,7 +51,7 @@ export const runHead = z
     account: z.string(),
     channel: z.enum(channels),
     state: z.enum(runStates),
-    reason: z.string().nullable().describe('Why it is in its state, where there is something to say.'),
+    reason: z.string().nullable().describe('The reason of its state, if there is one.'),
     createdAt: z.date(),
     finishedAt: z.date().nullable(),
   })
@@ -60,7 +60,7 @@ export const runHead = z
 export const runPage = z
   .object({
     runs: z.array(runHead),
-    next: z.string().nullable().describe('For `before`, where there are older ones.'),
+    next: z.string().nullable().describe('The value of `before` for the next page; null on the last page.'),
   })
   .meta({ id: 'RunPage' });
 
@@ -83,31 +83,29 @@ const runSummary = z.object({
       }),
     )
     .optional()
-    .describe('Requests that wait until their sending window opens; only where there are some.'),
+    .describe('Requests that wait until their window opens; missing if there are none.'),
 });
 
 /** What `volley status --json` prints. */
 export const runStatus = runSummary
   .extend({
-    reason: z.string().nullable().describe('Why it is in its state, where there is something to say.'),
+    reason: z.string().nullable().describe('The reason of its state, if there is one.'),
     phase: z
       .enum(runPhases)
       .nullable()
-      .describe(
-        'What is done of it now; `settling doubts` when all else is done. Null of a run that is not running.',
-      ),
+      .describe('`settling doubts` when everything else is sent. Null if the run is not running.'),
     preemptedBy: z.string().nullable().describe('The more urgent run of its account that it waits for.'),
     refusal: z
       .object({ since: z.date(), retryAt: z.date(), reason: z.string() })
       .nullable()
       .describe(
-        'The service refuses every request of its account, since when and how; the run waits, and one request tries it again at `retryAt`.',
+        'The service refuses every request of its account; the run waits, and one request probes it at `retryAt`.',
       ),
     clockStep: z
       .object({ at: z.date(), seconds: z.number() })
       .nullable()
-      .describe("The database's clock was set back by so much since the run was planned."),
-    held: z.string().nullable().describe('Why nothing at all is sent from the ledger.'),
+      .describe("How far the database's clock was set back since the run was planned."),
+    held: z.string().nullable().describe('The reason why nothing is sent from the ledger.'),
     notifications: z
       .array(
         z.object({
@@ -119,11 +117,11 @@ export const runStatus = runSummary
           attempts: count,
           problem: z.string().nullable(),
           endedAt: z.date().nullable(),
-          mailRun: z.string().nullable().describe('The run of its own that an e-mail is.'),
+          mailRun: z.string().nullable().describe('The run that sends the e-mail.'),
           mailState: z.enum(runStates).nullable(),
         }),
       )
-      .describe('Who was told of it, or is to be.'),
+      .describe('The notifications of the run.'),
   })
   .meta({ id: 'RunStatus', description: 'A run in numbers; the states add up to the totals.' });
 
@@ -131,7 +129,7 @@ export const startedRun = z
   .object({
     run: z.string(),
     state: z.enum(runStates),
-    reason: z.string().nullable().describe('Such as that it waits for approval.'),
+    reason: z.string().nullable().describe('For example that it waits for approval.'),
   })
   .meta({ id: 'StartedRun' });
 
@@ -147,9 +145,9 @@ export const scheduleList = z
   .object({
     schedules: z.array(
       z.object({
-        schedule: z.string().describe('The file of its campaign.'),
+        schedule: z.string().describe('The file of the campaign.'),
         campaign: z.string(),
-        active: z.boolean().describe('Whether its file is there.'),
+        active: z.boolean().describe('Whether the file exists.'),
         times: z.object({
           cron: z.string().optional(),
           at: z.array(z.string()).optional(),
@@ -170,7 +168,7 @@ export const scheduleList = z
           reason: z.string().nullable(),
         }),
       )
-      .describe('The latest times that have come, newest first.'),
+      .describe('The latest ticks, newest first.'),
   })
   .meta({ id: 'Schedules' });
 
@@ -190,7 +188,7 @@ export const auditPage = z
         outcome: z.enum(auditOutcomes),
       }),
     ),
-    next: z.string().nullable().describe('For `before`, where there are older ones.'),
+    next: z.string().nullable().describe('The value of `before` for the next page; null on the last page.'),
   })
   .meta({ id: 'AuditPage' });
 
@@ -201,7 +199,7 @@ export const tokenList = z
         name: z.string(),
         owner: z.string(),
         scope: z.enum(tokenScopes),
-        accounts: z.array(z.string()).nullable().describe('Those it is for; null: all.'),
+        accounts: z.array(z.string()).nullable().describe('The accounts of the token; null: all.'),
         createdAt: z.date(),
         expiresAt: z.date().nullable(),
         revokedAt: z.date().nullable(),
@@ -224,7 +222,7 @@ export const sheet = z
   })
   .meta({ id: 'Report' });
 
-/** Of the report of a run, what is always there. */
+/** The parts that every report of a run has. */
 export const runReport = z
   .looseObject({
     summary: runSummary,

@@ -7,7 +7,7 @@ import { formatSheet } from '../../report/formats/format-sheet.ts';
 import type { ReportFormat, Sheet } from '../../report/formats/sheet.ts';
 import { ProblemError } from './problem.ts';
 
-/** The forms of reports over HTTP: the first one is meant where nothing is said. */
+/** The formats of reports over HTTP; the first is the default. */
 export const httpFormats = ['json', 'csv', 'ndjson', 'xlsx', 'html'] as const satisfies ReportFormat[];
 export type HttpFormat = (typeof httpFormats)[number];
 
@@ -19,7 +19,7 @@ const mediaTypes: Readonly<Record<HttpFormat, string>> = {
   html: 'text/html',
 };
 
-/** How a report is answered, for the document: its JSON, and the other forms as they are. */
+/** The description of a report's answer, in every format. */
 export function reportAnswer(json: z.ZodType, formats: readonly HttpFormat[]) {
   const content = formats.map((format) => [
     mediaTypes[format],
@@ -37,9 +37,9 @@ export function reportAnswer(json: z.ZodType, formats: readonly HttpFormat[]) {
 }
 
 /**
- * The form that a caller wants: `format`, else by the header `Accept`.
+ * Returns the format of the query, or the best one for the header `Accept`.
  *
- * @throws ProblemError when the report has none that is accepted
+ * @throws ProblemError when the report has no accepted format
  */
 export function negotiateFormat<Format extends HttpFormat>(
   request: FastifyRequest,
@@ -54,14 +54,14 @@ export function negotiateFormat<Format extends HttpFormat>(
   throw new ProblemError(406, 'format', what);
 }
 
-/** What a report is called where it is kept as a file, and its form. */
+/** The name of a report as a file, without its extension, and its format. */
 export type ReportFile = { readonly name: string; readonly format: HttpFormat };
 
 export function sendSheet<Row>(reply: FastifyReply, file: ReportFile, sheet: Sheet<Row>): Promise<void> {
   return sendPieces(reply, file, formatSheet(sheet, file.format));
 }
 
-/** Resolves when the last piece is on its way; rejects when the caller has gone, or a piece cannot be had. */
+/** Resolves when the last piece is written; rejects when the caller disconnects, or a piece cannot be read. */
 export async function sendPieces(
   reply: FastifyReply,
   { name, format }: ReportFile,
@@ -75,11 +75,10 @@ export async function sendPieces(
     .headers({
       'content-type': mediaTypes[format] + charset,
       'content-disposition': `${disposition}; filename="${name}.${format}"`,
-      // A page is looked at, and does nothing.
       ...(format === 'html' && { 'content-security-policy': pagePolicy }),
     })
     .send(body);
-  // A body that waits for the ledger does not close before it has its answer; who asked may be gone long before.
+  // A body that waits for the ledger does not notice that its caller has disconnected.
   await Promise.race([read, finished(reply.raw)]);
 }
 

@@ -17,7 +17,7 @@ test('a call whose planning thread ends is answered 503, in words, and why it en
   expect([answer.statusCode, answer.headers['retry-after']]).toEqual([503, '5']);
   expect(answer.json()).toMatchObject({
     kind: 'unavailable',
-    detail: 'What plans runs here has ended; try again.',
+    detail: 'The thread that plans runs has ended. Try again.',
   });
   expect(logged.join('')).toContain('out of memory');
   await server.close();

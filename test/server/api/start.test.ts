@@ -119,7 +119,7 @@ describe('a run that is started', () => {
     const another = await start('watched.yaml', 'mine');
     expect([another.status, another.json?.['detail']]).toEqual([
       422,
-      expect.stringContaining('choose another key'),
+      expect.stringContaining('Choose another key'),
     ]);
     const theirs = await start('payroll.yaml', 'mine', scene.tokens.admin);
     expect(theirs.status).toBe(202);
