@@ -9,7 +9,7 @@ export const allowSchema = z
   .record(z.string(), z.array(text).min(1, 'expected at least one value'))
   .optional()
   .describe(
-    'Values of message fields that this service takes beyond those that were seen, by the name of the field, such as { Resolution: [Fine], RetryAttempts: [6-9], NumberOfOperators: [0], SendMode: [Test] }. Campaigns are refused others.',
+    'Values of message fields that this service accepts beyond the observed ones, by field name, such as { Resolution: [Fine], RetryAttempts: [6-9], NumberOfOperators: [0], SendMode: [Test] }. Volley refuses all other values in campaigns.',
   );
 
 /** Reports unknown fields, fields that an account cannot extend, and invalid entries. */
@@ -23,7 +23,7 @@ export function allowProblems(
     const field = known.find((each) => each.name === name);
     if (field === undefined) {
       const names = known.map((each) => each.name);
-      const what = `"allow.${name}": no field of ${interfaceName} whose values can be allowed.${didYouMean(name, names)} Those are ${names.join(', ')}.`;
+      const what = `"allow.${name}": ${interfaceName} has no field of this name whose values can be allowed.${didYouMean(name, names)} Those are ${names.join(', ')}.`;
       return [{ where: locate(['allow', name]), what }];
     }
     return entries.flatMap((entry, index) => {

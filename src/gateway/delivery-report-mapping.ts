@@ -19,7 +19,7 @@ function textListSchema(byDefault: readonly string[], description: string) {
   return z
     .array(text)
     .default([...byDefault])
-    .describe(`${description} In place of: ${byDefault.join(', ')}; an empty list for none.`);
+    .describe(`${description} Replaces the default: ${byDefault.join(', ')}. An empty list means none.`);
 }
 
 export const deliveryReportMappingShape = {
@@ -27,27 +27,27 @@ export const deliveryReportMappingShape = {
     .partialRecord(z.enum(deliveryReportFields), z.array(text).min(1, 'expected at least one name'))
     .default({})
     .describe(
-      'What this account calls the fields of delivery reports: under the name Volley knows, the names to look for in its place, in this order and in any case. Fields that are not given keep their names.',
+      'The names that this account uses for the fields of delivery reports. Give a list under the name that Volley knows; the first name with a value counts, in any case. Other fields keep their names.',
     ),
   statusWords: meaningsSchema(
-    'What the words of Status mean, in any case: delivered, undelivered or pending. Added to Success, Failed and Pending; the same word replaces theirs.',
+    'The meaning of each word in Status, in any case: delivered, undelivered or pending. Success, Failed and Pending are known; the same word here replaces its default.',
   ),
   resultWords: meaningsSchema(
-    'What a whole Result means, in any case, whatever the Status says. Added to "Control Deleted", which is undelivered; the same text replaces it.',
+    'The meaning of a whole Result, in any case. It takes precedence over the Status. "Control Deleted" is undelivered by default; the same text here replaces that.',
   ),
   optOutResults: textListSchema(
     ['Destination is blacklisted'],
-    'Results, whole and in any case, that say the recipient has opted out.',
+    'Whole Results, in any case, that mean the recipient opted out.',
   ),
   stopWords: textListSchema(
     observedMapping.stopWords,
-    'Replies that opt their sender out: the whole message, in any case, punctuation at its end apart.',
+    'Replies that opt the recipient out. The whole message is compared, in any case, without final punctuation.',
   ),
   credits: z
     .enum(['refused', 'allowed'])
     .default('refused')
     .describe(
-      'Whether a Price below nothing counts, where the service gives money back; otherwise its report is applied without a price, and `volley delivery-reports list` shows it.',
+      'Whether a negative Price counts, because the service gives money back. Otherwise Volley applies the report without its price, and `volley delivery-reports list` shows it.',
     ),
 };
 

@@ -71,7 +71,7 @@ function evidenceHandler(
   return {
     onRequestStart(controller) {
       if (headerWritten) {
-        controller.abort(new ExchangeStopped('stopped as it was about to be written a second time'));
+        controller.abort(new ExchangeStopped('stopped before it was written a second time'));
         return;
       }
       if (signal?.aborted) {
@@ -79,13 +79,13 @@ function evidenceHandler(
         return;
       }
       headerWritten = true;
-      onAbort = () => controller.abort(new ExchangeStopped('no answer until the sending process had to end'));
+      onAbort = () => controller.abort(new ExchangeStopped('no answer before the process stopped'));
       signal?.addEventListener('abort', onAbort, { once: true });
       deadline.start(controller, limits.headers, 'no answer');
     },
     onResponseStart(controller, status, headers) {
       if (status < 200) return;
-      deadline.start(controller, limits.body, 'answer not whole');
+      deadline.start(controller, limits.body, 'no complete answer');
       head = answerHead(status, headers);
     },
     onResponseData(controller, chunk) {

@@ -39,7 +39,7 @@ export function readLookUp(
     return { kind: 'unauthorized', words: words.length > 0 ? words.map(redact) : [`HTTP ${status}`] };
   }
   if ('messageId' in answer && answer.messageId !== messageId) {
-    return unclear(`the answer is for another MessageID (${toName(answer.messageId)})`);
+    return unclear(`the answer names another MessageID (${toName(answer.messageId)})`);
   }
   if (answer.kind === 'found' && status === 200) {
     const { state, jobNumber } = answer;

@@ -7,38 +7,39 @@ import { decimal, localDate, timeZone } from '../platform/scalars.ts';
 const destination = z
   .string()
   .refine((written) => isPhoneCountry(written) || isNumberPrefix(written), {
-    error:
-      'expected a two-letter country in capital letters, such as NZ, or the beginning of a number, such as +6421',
+    error: 'expected a country of two capital letters, such as NZ, or the start of a number, such as +6421',
   })
   .meta({ type: ['string', 'number'], pattern: '^(?:[A-Z]{2}|\\+[1-9]\\d{0,14})$' });
 
 const rate = z
   .strictObject({
-    channel: z.enum(channels).describe('What is sent.'),
+    channel: z.enum(channels).describe('The channel of the messages.'),
     unit: z
       .enum(Object.values(unitOfChannel))
-      .describe('What is paid for: part (sms), email, page (fax) or second (voice, tts).'),
+      .describe('The unit that is charged: part (sms), email, page (fax) or second (voice, tts).'),
     destination: destination
       .optional()
       .describe(
-        'Where to: a two-letter country, such as NZ, or the beginning of a number, such as +6421; everywhere, where it is not given. The longest beginning goes before the country, and that before everywhere. Not for email.',
+        'A country of two capital letters, such as NZ, or the start of a number, such as +6421. Without it, the rate applies everywhere. The longest start takes precedence over a country, and a country over everywhere. Not for email.',
       ),
-    price: decimal(1_000_000).describe('Of one unit without tax, with at most 8 decimals.'),
+    price: decimal(1_000_000).describe('The price of one unit without tax, with at most 8 decimals.'),
     currency: z
       .string()
       .regex(/^[A-Z]{3}$/, 'expected three capital letters, such as NZD')
       .describe('Three capital letters, such as NZD; the same in all rates of the account.'),
     tax: decimal(1, 'a share', '0.15')
       .optional()
-      .describe(
-        'The tax on the price as a share of it, such as 0.15. It is shown apart, never in the price.',
-      ),
+      .describe('The tax as a share of the price, such as 0.15. Reports show it separately.'),
     from: localDate
       .optional()
-      .describe('The first day it is valid, in `ratesTimeZone`; always, where not given.'),
+      .describe(
+        'The first day on which the rate is valid, in `ratesTimeZone`. Without it there is no first day.',
+      ),
     until: localDate
       .optional()
-      .describe('The first day it is no longer valid, in `ratesTimeZone`; never, where not given.'),
+      .describe(
+        'The first day on which the rate is no longer valid, in `ratesTimeZone`. Without it there is no last day.',
+      ),
   })
   .superRefine(({ channel, unit, destination: written, from, until }, context) => {
     const add = (key: string, message: string): void => {
@@ -47,9 +48,9 @@ const rate = z
     if (unit !== unitOfChannel[channel])
       add('unit', `expected ${unitOfChannel[channel]}, the unit of ${channel}`);
     if (channel === 'email' && written !== undefined)
-      add('destination', 'expected none, for email has no country');
+      add('destination', 'expected none, because email has no country');
     if (from !== undefined && until !== undefined && until <= from) {
-      add('until', `expected a day after ${from}, the first one it is valid`);
+      add('until', `expected a day after ${from}, the first valid day`);
     }
   })
   .meta({
@@ -75,19 +76,19 @@ export const rates = z
     }
     for (const { index, other } of overlaps(list)) {
       const given = (['from', 'destination'] as const).find((key) => list[index]?.[key] !== undefined);
-      const message = `expected a time, or a destination, other than that of rates.${other}, which is for ${describeRate(list[other])}`;
+      const message = `expected other days or another destination than rates.${other}, which is for ${describeRate(list[other])}`;
       add(index, given ?? 'channel', message);
     }
   })
   .default([])
   .describe(
-    'The rate card: what the service is paid. `plan` estimates the cost of a run from it, budgets need it, and `report billing` holds it against what was charged.',
+    'The rate card: the prices of the service. `plan` estimates the cost of a run from it, budgets need it, and `report billing` compares it with the charges.',
   );
 
 export const ratesTimeZone = timeZone
   .default('UTC')
   .describe(
-    'The time zone of the dates in `rates`: a day begins at midnight there. A name such as Pacific/Auckland.',
+    'The time zone of the dates in `rates`, such as Pacific/Auckland. A day begins at midnight in this zone.',
   );
 
 /** Indexes of two rates for the same channel and destination that are valid at the same time. */

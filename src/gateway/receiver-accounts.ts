@@ -47,7 +47,7 @@ export function readReceiverAccounts(
       });
     } else if (definition.receiver) {
       addProblem(
-        `Account "${name}" has a "receiver", but neither "webhookToken" nor "webhookTokenSha256".`,
+        `Account "${name}" has a "receiver", but no token. Add "webhookToken" or "webhookTokenSha256".`,
         'receiver',
       );
     }
@@ -121,7 +121,7 @@ function readCredentialDigests(
   const isOwn = credentials === 'required';
   const { sender, apiKey } = isOwn ? account : credentials;
   if (sender === undefined || apiKey === undefined) {
-    const what = `"credentials": the account has no "sender" and "apiKey" of its own (${account.interface}); give them here: credentials: { sender: …, apiKey: \${NAME} }.`;
+    const what = `"credentials": the account has no "sender" and "apiKey" of its own (${account.interface}). Give them here: credentials: { sender: …, apiKey: \${NAME} }.`;
     addProblem(what, ...path);
   }
   const digest = (text: string | undefined, key: string): Buffer =>

@@ -14,18 +14,18 @@ const basic = z
   .strictObject({
     user: text
       .refine((user) => !user.includes(':'), 'expected a user without ":"')
-      .describe('Name before the ":" in the callback URL.'),
-    password: secretReference.describe('Password after it, as ${NAME}.'),
+      .describe('The user name in the callback URL.'),
+    password: secretReference.describe('The password in the callback URL, as ${NAME}.'),
   })
-  .describe('HTTP Basic: the service is given https://user:password@… as the callback URL.');
+  .describe('HTTP Basic. Give the service a callback URL of the form https://user:password@….');
 
 const credentials = z
   .union(
     [
       z.literal('required'),
       z.strictObject({
-        sender: text.describe('The `Sender` that reports have.'),
-        apiKey: secretReference.describe('The `APIKey` that reports have, as ${NAME}.'),
+        sender: text.describe('The `Sender` in delivery reports.'),
+        apiKey: secretReference.describe('The `APIKey` in delivery reports, as ${NAME}.'),
       }),
     ],
     {
@@ -34,15 +34,15 @@ const credentials = z
   )
   .meta({ writeOnly: true })
   .describe(
-    "`required`: `Sender` and `APIKey` in the body of a report must be the account's own `sender` and `apiKey`; or a map of `sender` and `apiKey` (as ${NAME}), which they must be instead.",
+    "The `Sender` and `APIKey` that every delivery report must contain. `required` means the account's own `sender` and `apiKey`. Otherwise give a map of `sender` and `apiKey`, the latter as ${NAME}.",
   );
 
 const signature = z
   .strictObject({
-    secret: secretReference.describe(`Key that both sides know, as \${NAME}: ${signatureKeyForm}.`),
+    secret: secretReference.describe(`The key that both sides know, as \${NAME}: ${signatureKeyForm}.`),
   })
   .describe(
-    'Reports must be signed by the Standard Webhooks scheme: headers webhook-id, webhook-timestamp and webhook-signature.',
+    'Delivery reports must be signed by the Standard Webhooks scheme, in the headers webhook-id, webhook-timestamp and webhook-signature.',
   );
 
 /** A caller must know the token and pass every check that is given. */
@@ -53,31 +53,31 @@ export const receiverSettings = z
     addresses: addressRangeList
       .min(1, 'expected one address or more')
       .optional()
-      .describe('Addresses that reports come from, such as [203.0.113.7, 2001:db8::/32].'),
+      .describe('The addresses from which delivery reports come, such as [203.0.113.7, 2001:db8::/32].'),
     trustedProxies: addressRangeList
       .optional()
       .describe(
-        'Addresses of the proxies before the receiver, whose X-Forwarded-For is believed. The lists of all accounts count together.',
+        'Addresses of the proxies in front of the receiver. The receiver trusts their X-Forwarded-For. It uses the lists of all accounts together.',
       ),
     signature: signature.optional(),
     ...deliveryReportMappingShape,
   })
   .optional()
   .describe(
-    'How delivery reports are received: what a caller has to show beside the token of the path (all that is given), and what the service calls things.',
+    'How delivery reports are received and read. A caller must know the token of the path and pass every check that is given here.',
   );
 
 /** Beside `receiverSettings`. */
 export const webhookTokens = {
   webhookToken: secretReference
     .optional()
-    .describe("Secret last part of the receiver's path, at least 22 characters, as ${NAME}."),
+    .describe("The secret last part of the receiver's path, as ${NAME}. It has at least 22 characters."),
   webhookTokenSha256: z
     .string()
     .regex(/^[0-9a-f]{64}$/i, 'expected 64 hexadecimal digits')
     .optional()
     .describe(
-      'The SHA-256 of such a token, in hexadecimal: the token itself need not be on the machine. With both given, both tokens are right.',
+      'The SHA-256 of such a token, in hexadecimal, so that the machine need not have the token. If both are given, both tokens are valid.',
     ),
 };
 

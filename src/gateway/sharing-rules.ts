@@ -37,5 +37,5 @@ function sharingProblem(
   const other = Object.hasOwn(accounts, otherAccount) ? accounts[otherAccount] : undefined;
   if (!other) return `expected an account of this file.${didYouMean(otherAccount, Object.keys(accounts))}`;
   const third = other[key];
-  return third === undefined ? undefined : `"${otherAccount}" goes by ${third} itself; expected ${third}`;
+  return third === undefined ? undefined : `"${otherAccount}" itself uses ${third}; expected ${third}`;
 }

@@ -42,7 +42,7 @@ function classifyAnswer(answer: Answer, messageId: string | undefined, decode: D
   if (named !== undefined && named !== messageId) {
     return {
       kind: 'in_doubt',
-      reason: `HTTP ${answer.status} for another MessageID (${named.slice(0, 80)})`,
+      reason: `HTTP ${answer.status}, but the answer names another MessageID (${named.slice(0, 80)})`,
     };
   }
   if (decoded.kind === 'contradictory')
@@ -53,7 +53,7 @@ function classifyAnswer(answer: Answer, messageId: string | undefined, decode: D
   }
   return {
     kind: 'in_doubt',
-    reason: `${quoted()} (it names no MessageID, and may be the answer to an earlier request)`,
+    reason: `${quoted()} (the answer names no MessageID, so it may belong to an earlier request)`,
   };
 }
 
@@ -103,7 +103,7 @@ function classifyOk(decoded: SendAnswer, answer: Answer): Verdict {
       };
     case 'success':
       if (decoded.messageId !== undefined) return { kind: 'accepted' };
-      return { kind: 'in_doubt', reason: 'HTTP 200 for no MessageID' };
+      return { kind: 'in_doubt', reason: 'HTTP 200, but the answer names no MessageID' };
     case 'failure':
       return { kind: 'rejected', words: decoded.words.length > 0 ? decoded.words : ['Failed'] };
   }
@@ -145,5 +145,5 @@ function toInDoubt(decoded: SendAnswer, answer: Answer): Verdict {
 function wordsOf(decoded: SendAnswer, answer: Answer): readonly string[] {
   if ('words' in decoded && decoded.words.length > 0) return decoded.words;
   const quote = answer.body.toString('utf8').replaceAll('\0', '').trim().slice(0, maxQuoteLength);
-  return [quote === '' ? 'no text in the answer' : quote];
+  return [quote === '' ? 'the answer has no text' : quote];
 }

@@ -55,7 +55,7 @@ export async function callWebhook(
     if (statusCode === 410) return { kind: 'gone' };
     return { kind: 'failed', problem: `answered ${statusCode}` };
   } catch (error) {
-    if (signal.aborted) return { kind: 'failed', problem: 'no answer until the process had to end' };
+    if (signal.aborted) return { kind: 'failed', problem: 'no answer before the process stopped' };
     const problem = timeout.aborted ? `no answer within ${timeouts.whole} ms` : describeError(error);
     return { kind: 'failed', problem };
   } finally {

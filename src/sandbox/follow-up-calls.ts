@@ -113,8 +113,7 @@ const actions: Readonly<
   Record<MessageAction, (kept: KeptMessage, question: Question<'action'>, service: FollowUpService) => Change>
 > = {
   abort({ message, destinations }, _question, { now }) {
-    if (stateOf(message, now()) !== 'Pending')
-      return refused('Only a message that is pending can be aborted');
+    if (stateOf(message, now()) !== 'Pending') return refused('Only a pending message can be aborted');
     return {
       kind: 'changed',
       message: { ...message, aborted: true, sentAt: now() },
@@ -123,7 +122,7 @@ const actions: Readonly<
   },
   reschedule({ message, destinations }, { sendTime }, { now }) {
     if (stateOf(message, now()) !== 'Pending') {
-      return refused('Only a message that is pending can be rescheduled');
+      return refused('Only a pending message can be rescheduled');
     }
     const sentAt = futureTime(message, sendTime, now());
     if (!(sentAt instanceof Date)) return sentAt;
@@ -132,7 +131,7 @@ const actions: Readonly<
   resubmit({ message, destinations }, { sendTime }, service) {
     const now = service.now();
     if (stateOf(message, now) !== 'Completed' || message.aborted) {
-      return refused('Only a message that is completed can be resubmitted');
+      return refused('Only a completed message can be resubmitted');
     }
     const failed = destinations.filter(
       (destination) => deliveryAt(message, destination, service, now)?.delivered === false,
@@ -147,7 +146,7 @@ const actions: Readonly<
     if (message.channel !== 'voice' && message.channel !== 'tts') {
       return refused('Only calls have NumberOfOperators');
     }
-    if (stateOf(message, now()) !== 'Pending') return refused('Only a message that is pending can be paced');
+    if (stateOf(message, now()) !== 'Pending') return refused('Only a pending message can be paced');
     if (!/^[1-9]\d{0,4}$/.test(numberOfOperators)) {
       return refused('NumberOfOperators must be between 1 and 99999');
     }

@@ -41,7 +41,7 @@ export function parseCall({ method, contentType, body }: DeliveryReportCall): Pa
       return parseXmlBody(content);
   }
   const isMultipart = /^\s*multipart\//i.test(contentType) || (content[0] === 0x2d && content[1] === 0x2d);
-  if (isMultipart) return unreadable('the body is multipart, which no report was seen in');
+  if (isMultipart) return unreadable('the body is multipart, which delivery reports never are');
   return parseFormBody(content, 'body');
 }
 
@@ -61,26 +61,26 @@ function contentStart(body: Uint8Array): number {
 }
 
 function parseJsonBody(body: Uint8Array): ParsedCall {
-  if (!isUtf8(body)) return unreadable('the JSON is not in UTF-8');
+  if (!isUtf8(body)) return unreadable('the JSON is not UTF-8');
   const { problem, topLevelNames } = checkJsonLimits(body);
   if (problem !== undefined) return unreadable(problem);
   const content = parseJson(body);
-  if (content === undefined) return unreadable('the JSON is broken');
+  if (content === undefined) return unreadable('the JSON is not well-formed');
   if (!isObject(content)) return unreadable('the JSON is not an object');
   const entries = Object.entries(content);
   // The parser silently keeps the last of equal names.
-  if (entries.length !== topLevelNames) return unreadable('a name comes more than once in the JSON object');
+  if (entries.length !== topLevelNames) return unreadable('the JSON object repeats a name');
   return toMembers(entries);
 }
 
 function parseXmlBody(body: Uint8Array): ParsedCall {
   const text = decodeXml(body);
-  if (text === undefined) return unreadable('the XML is not in the encoding it says, or else UTF-8');
+  if (text === undefined) return unreadable('the XML is not in its declared encoding, or else not UTF-8');
   const { problem } = checkXmlLimits(text);
   if (problem !== undefined) return unreadable(problem);
   const content = parseXmlText(text);
-  if (content === undefined) return unreadable('the XML is broken');
-  if (!isObject(content)) return unreadable('the root of the XML has no elements in it');
+  if (content === undefined) return unreadable('the XML is not well-formed');
+  if (!isObject(content)) return unreadable('the XML root contains no elements');
   return toMembers(
     Object.entries(content).flatMap(([name, value]) =>
       Array.isArray(value) ? value.map((one): [string, unknown] => [name, one]) : [[name, value]],
@@ -89,7 +89,7 @@ function parseXmlBody(body: Uint8Array): ParsedCall {
 }
 
 function parseFormBody(body: Uint8Array, what: 'body' | 'query string'): ParsedCall {
-  if (!isUtf8(body)) return unreadable(`the ${what} is not in UTF-8`);
+  if (!isUtf8(body)) return unreadable(`the ${what} is not UTF-8`);
   // White space in values is encoded; the rest comes from tools that end their output with a line break.
   const text = new TextDecoder().decode(body).trim().replace(/^\?/, '');
   if (!text.includes('=')) return unreadable(`the ${what} is neither JSON nor XML nor form fields`);
@@ -97,7 +97,7 @@ function parseFormBody(body: Uint8Array, what: 'body' | 'query string'): ParsedC
   try {
     return toMembers(text.split('&').map(parseFormField));
   } catch {
-    return unreadable(`the ${what} has broken percent-encoding, or encodes what is not UTF-8`);
+    return unreadable(`the ${what} has invalid percent-encoding or encodes text that is not UTF-8`);
   }
 }
 

@@ -90,7 +90,7 @@ export function decodeDeliveryReport(
   const sentTime = firstUtcTime(values.texts('SentTimeUTC'));
   if (sentTime !== undefined && !isDeliveryReportYear(sentTime))
     return unreadable(
-      `its SentTimeUTC is not of the years ${deliveryReportYears.first} to ${deliveryReportYears.last}`,
+      `its SentTimeUTC is not between the years ${deliveryReportYears.first} and ${deliveryReportYears.last}`,
     );
 
   const type = values.shortText('Type');

@@ -76,7 +76,7 @@ function listFaults({ interface: name, format }: MessageOrigin, members: JsonObj
     if (name !== 'rest-2.02' || entry === undefined) return [];
     return isObject(value) && Object.hasOwn(value, entry)
       ? []
-      : [`${list} must be one element that holds ${entry}`];
+      : [`${list} must be one element that contains ${entry}`];
   });
 }
 

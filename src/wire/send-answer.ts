@@ -55,7 +55,7 @@ function parseResult(answer: unknown, body: Uint8Array): SendAnswer {
   if (body.byteLength === 0) return { kind: 'unreadable', why: 'the answer is empty' };
   if (!isObject(answer)) return { kind: 'unreadable', why: 'the answer is neither a JSON object nor XML' };
   if (isContradictory(answer, body)) {
-    return { kind: 'contradictory', why: 'the answer says something twice' };
+    return { kind: 'contradictory', why: 'the answer repeats a member' };
   }
 
   const id = asText(member(answer, 'MessageID'))?.trim();
@@ -69,7 +69,7 @@ function parseResult(answer: unknown, body: Uint8Array): SendAnswer {
     case 'unauthorized':
       return { kind: 'unauthorized', words: wordsIn(answer), ...messageId };
     default:
-      return { kind: 'unreadable', why: 'the answer has no Result that is known', ...messageId };
+      return { kind: 'unreadable', why: 'the answer has no known Result', ...messageId };
   }
 }
 

@@ -74,6 +74,6 @@ function decode(body: Uint8Array): StatusLookUpAnswer {
     case 'unauthorized':
       return { kind: 'unauthorized', words: wordsIn(answer) };
     default:
-      return { kind: 'unreadable', why: 'the answer has no Result that is known' };
+      return { kind: 'unreadable', why: 'the answer has no known Result' };
   }
 }

@@ -35,7 +35,7 @@ export function wireValueError(
 function timeError(interfaceName: InterfaceName, value: string): string | undefined {
   if (!isTime(value)) return `expected a date and time such as 2026-11-21T18:30, got "${value}".`;
   if (interfaceName !== 'rest-2.02' && !/:00$|T\d\d:\d\d$/.test(value)) {
-    return `expected a time without seconds, which ${interfaceName} cannot say, got "${value}".`;
+    return `expected a time without seconds, which ${interfaceName} cannot express, got "${value}".`;
   }
   return undefined;
 }
@@ -44,7 +44,7 @@ function zoneError(interfaceName: InterfaceName, value: string): string | undefi
   const expected = 'expected a time zone such as Pacific/Auckland or AUS Eastern';
   if (!isTimeZone(value)) return `${expected}, got "${value}".${didYouMeanZone(value)}`;
   if (interfaceName !== 'rest-2.02' && windowsZone(value) === undefined) {
-    return `${expected}; ${interfaceName} takes Windows zones, and there is none for "${value}".`;
+    return `${expected}; ${interfaceName} accepts Windows zones, and there is none for "${value}".`;
   }
   return undefined;
 }

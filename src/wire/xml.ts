@@ -20,7 +20,7 @@ class StrictEntities extends EntityDecoder {
 
   override decode(text: string): string {
     if (controlReference.test(text) || surrogateReference.test(text))
-      throw new Error('a reference to what is no character');
+      throw new Error('a reference to a non-character');
     return super.decode(text);
   }
 }
@@ -46,7 +46,7 @@ const parser = new XMLParser({
 
 /** The parser takes `<!x>` for an element. */
 function refuseMarkup(name: string): string {
-  if (name.startsWith('!')) throw new Error('markup that is no element');
+  if (name.startsWith('!')) throw new Error('markup that is not an element');
   return name;
 }
 

@@ -442,7 +442,7 @@ describe('times and zones', () => {
 
   test('must be such that the interface can say them', () => {
     expect(problems(timed('2026-11-21T18:30:15', 'Pacific/Auckland'), { interface: 'rest-1.04' })).toEqual([
-      'c.yaml:9:13: "message.SendTime": expected a time without seconds, which rest-1.04 cannot say, got "2026-11-21T18:30:15".',
+      'c.yaml:9:13: "message.SendTime": expected a time without seconds, which rest-1.04 cannot express, got "2026-11-21T18:30:15".',
     ]);
   });
 });

@@ -167,7 +167,7 @@ describe('a connection that is kept', () => {
     await gateway.send(smsRequest('V0'));
     expect(gateway.classify(await gateway.send(smsRequest('V1')), 'V1')).toEqual({
       kind: 'in_doubt',
-      reason: expect.stringContaining('may be the answer to an earlier request'),
+      reason: expect.stringContaining('may belong to an earlier request'),
     });
   });
 

@@ -19,7 +19,7 @@ test('a second writing of the same request is stopped before its header, whoever
 
   expect(evidence).toEqual({
     kind: 'no_answer',
-    error: 'stopped as it was about to be written a second time',
+    error: 'stopped before it was written a second time',
   });
   await sleep(50);
   expect(received).toEqual(['/api/v2.02/send/sms']);

@@ -129,7 +129,7 @@ describe('a request that left and was not wholly answered is in doubt', () => {
 
   test('when the connection is closed after the header', async () => {
     await using peer = await answeringPeer('', (socket) => socket.end());
-    expect(await sendTo(peer.url)).toEqual(noAnswer('connection closed before the answer was whole'));
+    expect(await sendTo(peer.url)).toEqual(noAnswer('connection closed before the answer was complete'));
   });
 
   test('when the connection is reset after the header', async () => {
@@ -178,7 +178,7 @@ describe('a request that left and was not wholly answered is in doubt', () => {
       socket.once('close', () => clearInterval(dripping));
     });
     expect(await sendTo(peer.url, { timeouts: { body: 150 } })).toEqual(
-      noAnswer('answer not whole within 150 ms', { status: 200 }),
+      noAnswer('no complete answer within 150 ms', { status: 200 }),
     );
   });
 

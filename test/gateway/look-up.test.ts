@@ -83,11 +83,11 @@ const contradiction = 'the status and the answer contradict each other';
 
 describe('an answer that proves nothing for certain is unclear', () => {
   test.each([
-    ['for another MessageID', 200, { ...found, MessageID: 'V2' }, 'the answer is for another MessageID (V2)'],
-    ['in other capitals', 200, { ...found, MessageID: 'v1' }, 'the answer is for another MessageID (v1)'],
+    ['for another MessageID', 200, { ...found, MessageID: 'V2' }, 'the answer names another MessageID (V2)'],
+    ['in other capitals', 200, { ...found, MessageID: 'v1' }, 'the answer names another MessageID (v1)'],
     ['without a MessageID', 200, { Result: 'Success' }, 'the answer has no MessageID'],
     ['of an unknown state', 200, { ...found, Status: 'Unknown' }, 'the state of the message is Unknown'],
-    ['of a failure', 200, { ...found, Result: 'Failed' }, 'the answer has no Result that is known'],
+    ['of a failure', 200, { ...found, Result: 'Failed' }, 'the answer has no known Result'],
     ['that is empty', 200, '', 'the answer is empty'],
     ['of a proxy', 200, '<html>Sign in</html>', 'the answer is neither a JSON object nor XML'],
     ['of a proxy that knows no such page', 404, 'Not Found', 'the answer is neither a JSON object nor XML'],
@@ -95,11 +95,11 @@ describe('an answer that proves nothing for certain is unclear', () => {
       'not found for another',
       404,
       { Result: 'RecordNotFound', MessageID: 'V2' },
-      'the answer is for another MessageID (V2)',
+      'the answer names another MessageID (V2)',
     ],
     ['found with an error', 500, found, contradiction],
     ['not found with 200', 200, { Result: 'RecordNotFound' }, contradiction],
-    ['too often', 429, { Result: 'Failed' }, 'the answer has no Result that is known'],
+    ['too often', 429, { Result: 'Failed' }, 'the answer has no known Result'],
   ])('%s', async (_, status, body, why) => {
     expect(await answered(status, body)).toEqual({ kind: 'unclear', reason: `HTTP ${status}: ${why}` });
   });
@@ -159,6 +159,6 @@ test('the token, NUL and endless names are in nothing that a look-up gives back'
   });
   expect(await answered(200, { ...found, MessageID: 'token-for-tests' })).toEqual({
     kind: 'unclear',
-    reason: 'HTTP 200: the answer is for another MessageID (***)',
+    reason: 'HTTP 200: the answer names another MessageID (***)',
   });
 });

@@ -168,8 +168,8 @@ describe('values that the service takes beyond those that were seen', () => {
   });
 
   test.each([
-    ['Resolutoin: [Fine]', 'no field of rest-2.02 whose values can be allowed. Did you mean "Resolution"?'],
-    ['WebhookCallbackFormat: [CSV]', 'no field of rest-2.02 whose values can be allowed.'],
+    ['Resolutoin: [Fine]', 'rest-2.02 has no field of this name whose values can be allowed. Did you mean "Resolution"?'],
+    ['WebhookCallbackFormat: [CSV]', 'rest-2.02 has no field of this name whose values can be allowed.'],
     ['RetryPeriod: [long]', 'expected a whole number such as 9, or a range such as 6-9, got "long".'],
     ['RetryPeriod: [9-6]', 'expected a whole number such as 9, or a range such as 6-9, got "9-6".'],
     ['RetryPeriod: []', 'expected at least one value'],
@@ -247,33 +247,33 @@ describe('the rate card', () => {
     [
       'destination: XX',
       'destination',
-      'a two-letter country in capital letters, such as NZ, or the beginning of a number, such as +6421, got "XX"',
+      'a country of two capital letters, such as NZ, or the start of a number, such as +6421, got "XX"',
     ],
     [
       'destination: nz',
       'destination',
-      'a two-letter country in capital letters, such as NZ, or the beginning of a number, such as +6421, got "nz"',
+      'a country of two capital letters, such as NZ, or the start of a number, such as +6421, got "nz"',
     ],
     [
       'destination: +999',
       'destination',
-      'a two-letter country in capital letters, such as NZ, or the beginning of a number, such as +6421, got "+999"',
+      'a country of two capital letters, such as NZ, or the start of a number, such as +6421, got "+999"',
     ],
     [
       'destination: 6421',
       'destination',
-      'a two-letter country in capital letters, such as NZ, or the beginning of a number, such as +6421, got "6421"',
+      'a country of two capital letters, such as NZ, or the start of a number, such as +6421, got "6421"',
     ],
     ['from: 2026-02-29', 'from', 'a date such as 2026-11-01, got "2026-02-29"'],
     [
       'from: 2026-11-01, until: 2026-11-01',
       'until',
-      'a day after 2026-11-01, the first one it is valid, got "2026-11-01"',
+      'a day after 2026-11-01, the first valid day, got "2026-11-01"',
     ],
     [
       'from: 2026-11-01, until: 2026-10-31',
       'until',
-      'a day after 2026-11-01, the first one it is valid, got "2026-10-31"',
+      'a day after 2026-11-01, the first valid day, got "2026-10-31"',
     ],
     ['tax: 15', 'tax', 'a share from 0 to 1, such as 0.15, with at most 8 decimals, got "15"'],
   ])('cannot have { %s }', (more, key, expected) => {
@@ -287,7 +287,7 @@ describe('the rate card', () => {
     expect(
       problems(withRates('channel: email, unit: email, destination: NZ, price: 1, currency: NZD')),
     ).toEqual([
-      'accounts.yaml:7:53: "accounts.main.rates.0.destination": expected none, for email has no country, got "NZ".',
+      'accounts.yaml:7:53: "accounts.main.rates.0.destination": expected none, because email has no country, got "NZ".',
     ]);
   });
 
@@ -317,7 +317,7 @@ describe('the rate card', () => {
     ],
   ])('has one rate at a time for a channel and a destination: not %j', (rates, place, words) => {
     expect(problems(withRates(...rates))).toEqual([
-      `accounts.yaml:8:${place}: expected a time, or a destination, other than that of rates.0, which is for ${words}.`,
+      `accounts.yaml:8:${place}: expected other days or another destination than rates.0, which is for ${words}.`,
     ]);
   });
 

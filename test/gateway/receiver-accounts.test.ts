@@ -41,7 +41,7 @@ describe('the accounts that reports are received for', () => {
 
   test('cannot have settings for callers and no token', () => {
     expect(problems('receiver: { addresses: [192.0.2.1] }')).toEqual([
-      'accounts.yaml:6:15: Account "main" has a "receiver", but neither "webhookToken" nor "webhookTokenSha256".',
+      'accounts.yaml:6:15: Account "main" has a "receiver", but no token. Add "webhookToken" or "webhookTokenSha256".',
     ]);
   });
 });

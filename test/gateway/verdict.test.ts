@@ -137,7 +137,10 @@ describe('retry', () => {
 
 describe('in doubt', () => {
   test('is a 400 without a body, or with one that says something else', () => {
-    expect(verdict(answer(400, ''))).toEqual({ kind: 'in_doubt', reason: 'HTTP 400: no text in the answer' });
+    expect(verdict(answer(400, ''))).toEqual({
+      kind: 'in_doubt',
+      reason: 'HTTP 400: the answer has no text',
+    });
     expect(verdict(answer(400, success))).toMatchObject({ kind: 'in_doubt' });
     expect(earlier(answer(400, 'Job 12'))).toMatchObject({ kind: 'in_doubt' });
     expect(soap(answer(400, fault('Server')))).toMatchObject({ kind: 'in_doubt' });
@@ -148,7 +151,7 @@ describe('in doubt', () => {
       const other = { Result, MessageID: 'V2', ErrorMessage: ['No'] };
       expect(verdict(answer(status, other))).toEqual({
         kind: 'in_doubt',
-        reason: `HTTP ${status} for another MessageID (V2)`,
+        reason: `HTTP ${status}, but the answer names another MessageID (V2)`,
       });
     }
   });
@@ -160,7 +163,7 @@ describe('in doubt', () => {
       '{"Result":"Failed","ErrorMessage":[{"a":1,"\\u0061":2}]}',
       '<root><Result>Failed</Result><MessageID>V1</MessageID><MessageID>V2</MessageID></root>',
     ]) {
-      const reason = `HTTP ${status}, but the answer says something twice`;
+      const reason = `HTTP ${status}, but the answer repeats a member`;
       expect(verdict(answer(status, twice))).toEqual({ kind: 'in_doubt', reason });
     }
     const once =

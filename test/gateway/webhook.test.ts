@@ -54,5 +54,5 @@ test('a process that has to end waits for no answer', async () => {
   const end = answeredBy(() => undefined, stop.signal);
   await sleep(50);
   stop.abort();
-  expect(await end).toEqual({ kind: 'failed', problem: 'no answer until the process had to end' });
+  expect(await end).toEqual({ kind: 'failed', problem: 'no answer before the process stopped' });
 });

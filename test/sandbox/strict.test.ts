@@ -139,7 +139,7 @@ describe('XML in version 2.02', () => {
     const earlier = message('SMSRequest').replace(/<Destination>(.*)<\/Destination>/, '$1');
     expect(await post(`${sandbox.url}/api/v2.02/send/sms`, earlier, xml)).toMatchObject({
       status: 400,
-      text: expect.stringContaining('Destinations must be one element that holds Destination'),
+      text: expect.stringContaining('Destinations must be one element that contains Destination'),
     });
   });
 });

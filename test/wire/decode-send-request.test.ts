@@ -267,7 +267,7 @@ describe('XML that could do harm is not read', () => {
     ['a reference to a control character', '<Message>&#7;</Message>'],
     ['a reference to nothing', '<Message>&#x0;</Message>'],
     ['a control character', '<Message>\u0001</Message>'],
-    ['markup that is no element', '<Message>x</Message><!junk>'],
+    ['markup that is not an element', '<Message>x</Message><!junk>'],
     ['a document type in the middle', '<!DOCTYPE a><Message>x</Message>'],
   ])('%s', (_, content) => {
     expect(decode(`<SMSRequest><MessageData>${content}</MessageData></SMSRequest>`)).toMatchObject({

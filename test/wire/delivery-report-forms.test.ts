@@ -55,7 +55,7 @@ describe('form fields', () => {
     const decoded = decodeDeliveryReport(posted(body, type));
     return decoded.kind === 'unreadable' ? decoded.why : decoded;
   };
-  const broken = 'the body has broken percent-encoding, or encodes what is not UTF-8';
+  const broken = 'the body has invalid percent-encoding or encodes text that is not UTF-8';
 
   test.each(['%', '%2', '%zz', '%C3', '%ED%A0%80', '%C0%AF', '%FF'])('with %s are unreadable', (value) => {
     expect(because(`${form}&Message=${value}`)).toBe(broken);
@@ -63,7 +63,7 @@ describe('form fields', () => {
   });
 
   test('that are not UTF-8 are unreadable', () => {
-    expect(because(Buffer.from(`${form}&Message=\xe9`, 'latin1'))).toBe('the body is not in UTF-8');
+    expect(because(Buffer.from(`${form}&Message=\xe9`, 'latin1'))).toBe('the body is not UTF-8');
   });
 
   test('may hold UTF-8 that is not encoded', () => {
@@ -91,7 +91,7 @@ describe('form fields', () => {
     'in multipart are unreadable: %s',
     (type) => {
       expect(because('--x\r\nContent-Disposition: form-data; name="Type"\r\n\r\nSMS\r\n--x--', type)).toBe(
-        'the body is multipart, which no report was seen in',
+        'the body is multipart, which delivery reports never are',
       );
     },
   );
@@ -127,7 +127,7 @@ describe('a name that comes twice', () => {
   test('exactly, in JSON, leaves it unreadable: the parser would hide one', () => {
     const body = json.replace('"Status"', '"Status":"Failed","Status"');
     expect(decodeDeliveryReport(posted(body))).toMatchObject({
-      why: 'a name comes more than once in the JSON object',
+      why: 'the JSON object repeats a name',
     });
     const written = json.replace('"Status"', '"\\u0053tatus":"Failed","Status"');
     expect(decodeDeliveryReport(posted(written))).toMatchObject({ kind: 'unreadable' });

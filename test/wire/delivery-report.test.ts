@@ -142,7 +142,7 @@ describe('a delivery report', () => {
   });
 
   test.each([
-    ['{', 'the JSON is broken'],
+    ['{', 'the JSON is not well-formed'],
     ['[]', 'the JSON is not an object'],
     ['', 'the body is empty'],
     ['hello', 'the body is neither JSON nor XML nor form fields'],
@@ -164,7 +164,7 @@ describe('a delivery report', () => {
       '2101-01-01T00:00:00Z',
     ].map((time): [object, string] => [
       { ...seen, SentTimeUTC_RFC3339: time },
-      'its SentTimeUTC is not of the years 1970 to 2100',
+      'its SentTimeUTC is not between the years 1970 and 2100',
     ]),
   ])('%j is unreadable: %s', (members, why) => {
     expect(decode(members)).toEqual({ kind: 'unreadable', why });

@@ -158,13 +158,13 @@ test('half of a surrogate pair and NUL never come out of any form', () => {
   const half = '\\ud800';
   expect(read(posted(`{${members},"Result":"a${half}\\u0000b"}`)).result).toBe('a\ufffdb');
   expect(read(posted(`${fields}&Result=a%00b`)).result).toBe('ab');
-  expect(why(`${fields}&Result=%ED%A0%80`)).toMatch('broken percent-encoding');
+  expect(why(`${fields}&Result=%ED%A0%80`)).toMatch('invalid percent-encoding');
   for (const reference of ['&#xD800;', '&#x00dfff;', '&#55296;', '&#57343;', '&#0;']) {
-    expect(why(`<r>${elements}<Result>a${reference}b</Result></r>`)).toBe('the XML is broken');
+    expect(why(`<r>${elements}<Result>a${reference}b</Result></r>`)).toBe('the XML is not well-formed');
   }
   expect(read(posted(`<r>${elements}<Result>&#55295;&#57344;</Result></r>`)).result).toBe('\ud7ff\ue000');
   expect(why(Buffer.from([...Buffer.from('{"Type":"'), 0xed, 0xa0, 0x80, 0x22, 0x7d]))).toBe(
-    'the JSON is not in UTF-8',
+    'the JSON is not UTF-8',
   );
 });
 

@@ -13,7 +13,7 @@ afterAll(() => runs.close());
 
 const once = { dispatch: { onUnknown: 'resend', resends: 1 } };
 const busy = refuseWith('503 Service Unavailable');
-const lost: AttemptEnd = ['in_doubt', null, 'connection closed before the answer was whole'];
+const lost: AttemptEnd = ['in_doubt', null, 'connection closed before the answer was complete'];
 
 const ends = (
   attempts: readonly { verdict: string | null; http_status: number | null; detail: string | null }[],

@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => runs.close());
 
-const broken = 'connection closed before the answer was whole';
+const broken = 'connection closed before the answer was complete';
 const page = '<html>Sign in to the network</html>';
 const unasked = '{"Result":"Success","MessageID":"of-nobody"}';
 const unclear = 'HTTP 200, but ';
@@ -81,17 +81,17 @@ describe('a request is in doubt, and not sent again, after', () => {
     [
       'a 502 of a service that accepted it',
       answerInstead('502 Bad Gateway', ''),
-      inDoubt(502, 'HTTP 502: no text in the answer', 1),
+      inDoubt(502, 'HTTP 502: the answer has no text', 1),
     ],
     [
       'a 400 without a body',
       answerInstead('400 Bad Request', ''),
-      inDoubt(400, 'HTTP 400: no text in the answer', 1),
+      inDoubt(400, 'HTTP 400: the answer has no text', 1),
     ],
     [
       'a success with status 400',
       answerInstead('400 Bad Request', unasked),
-      inDoubt(400, 'HTTP 400 for another MessageID (of-nobody)', 1),
+      inDoubt(400, 'HTTP 400, but the answer names another MessageID (of-nobody)', 1),
     ],
     [
       'an answer of 100 MB',
@@ -113,7 +113,7 @@ describe('a request is in doubt, and not sent again, after', () => {
   test.each<Case>([
     ['a stall before the answer', stallBeforeAnswer, inDoubt(null, 'no answer within 300 ms', 1)],
     ['a stall in the header of the answer', stallInHeader, inDoubt(null, 'no answer within 300 ms', 1)],
-    ['a stall in the body of the answer', stallInBody, inDoubt(200, 'answer not whole within 300 ms', 1)],
+    ['a stall in the body of the answer', stallInBody, inDoubt(200, 'no complete answer within 300 ms', 1)],
   ])('%s', async (_, fault, expected) => {
     await using proxy = await runs.proxyWith(fault);
     const account = anAccount(proxy.url, { timeouts: { headers: 300, body: 300 } });
@@ -127,7 +127,7 @@ describe('a request is in doubt, and not sent again, after', () => {
       redirectTo(`${status} Elsewhere`, `${service.url}/api/v2.02/send/sms`),
     );
     expect(await runs.sendOne(anAccount(proxy.url))).toMatchObject(
-      inDoubt(status, `HTTP ${status}: no text in the answer`, 0),
+      inDoubt(status, `HTTP ${status}: the answer has no text`, 0),
     );
   });
 });
