@@ -6,6 +6,7 @@ import type { HoldReason } from '../domain/reasons.ts';
 import type { DatabaseConnection } from '../platform/database.ts';
 import { isConnectionFailure } from '../platform/database-failures.ts';
 import { bindToLocation, readLocation } from './location/location.ts';
+import { openPools, tcpKeepAlive } from './pools.ts';
 import {
   type MigrationGap,
   migrationGap,
@@ -14,13 +15,7 @@ import {
   type SchemaAccess,
   type SchemaChange,
 } from './schema.ts';
-import {
-  applySettings,
-  everySession,
-  keyedPlans,
-  readOnly,
-  type SessionSettings,
-} from './session-settings.ts';
+import { applySettings, everySession, readOnly, type SessionSettings } from './session-settings.ts';
 import { openQueue, type SliceQueue } from './slices/queue.ts';
 import type { HashKey } from './suppressions/hash.ts';
 
@@ -100,52 +95,13 @@ export async function openLedger(
   hashKey: HashKey | null = null,
   { access = 'create', onSchema, marks = createMemoryClaimMarks() }: OpenOptions = {},
 ): Promise<Ledger> {
-  const commonSettings: SessionSettings = access === 'read' ? { ...everySession, ...readOnly } : everySession;
-  const knex = connectLedger(connection, commonSettings);
-  const openPool = (
-    settings: SessionSettings,
-    options: pg.PoolConfig,
-    prepare: (client: pg.ClientBase) => Promise<void> = async () => undefined,
-  ): pg.Pool =>
-    new pg.Pool({
-      ...connection,
-      ...tcpKeepAlive,
-      ...options,
-      onConnect: async (client) => {
-        await applySettings(client, settings);
-        await prepare(client);
-      },
-    });
-  const pool = openPool(commonSettings, { max: 10 });
-  const hot = openPool({ ...commonSettings, ...keyedPlans }, { max: 4 }, bindToLocation);
-  const monitoring = openPool(commonSettings, { ...shortTimeouts, max: 2 });
-  const connections = new Set<pg.PoolClient>();
-  for (const each of [pool, hot, monitoring]) {
-    // The next use of a broken idle connection reports its error.
-    each.on('error', () => undefined);
-    each.on('connect', (client) => {
-      connections.add(client);
-      // A connection that breaks in use fails its query. Without a listener, its error event would end the process.
-      client.on('error', () => undefined);
-    });
-    each.on('remove', (client) => connections.delete(client));
-  }
-  const dropConnections = (): void => {
-    for (const client of connections) void client.end();
-    connections.clear();
-  };
-  let opened: Promise<SliceQueue> | undefined;
-  const queue = (): Promise<SliceQueue> => {
-    opened ??= openQueue(pool);
-    // The caller handles the failure; the next call tries again.
-    opened.catch(() => {
-      opened = undefined;
-    });
-    return opened;
-  };
+  const settings: SessionSettings = access === 'read' ? { ...everySession, ...readOnly } : everySession;
+  const knex = connectLedger(connection, settings);
+  const { pool, hot, monitoring, dropConnections } = openPools(connection, settings, bindToLocation);
+  const queue = openQueueOnce(pool);
   const close = async (): Promise<void> => {
     try {
-      await (await opened?.catch(() => undefined))?.stop({ graceful: false, close: false });
+      await queue.stop();
     } catch (error) {
       // Everything is committed by now, so a failed connection is harmless.
       if (!isConnectionFailure(error)) throw error;
@@ -170,21 +126,32 @@ export async function openLedger(
     knex,
     hashKey,
     marks,
-    queue,
+    queue: queue.open,
     revive,
     dropConnections,
     close,
   };
 }
 
-/** Detects a dead server within about 20 s. */
-const tcpKeepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
+type LazyQueue = { readonly open: () => Promise<SliceQueue>; readonly stop: () => Promise<void> };
 
-/**
- * Milliseconds: `monitoring` answers within a second. The first and last apply to a dead connection, the second to a
- * busy Postgres.
- */
-const shortTimeouts = { connectionTimeoutMillis: 800, statement_timeout: 800, query_timeout: 850 };
+/** Opens the queue at its first use. */
+function openQueueOnce(pool: pg.Pool): LazyQueue {
+  let opened: Promise<SliceQueue> | undefined;
+  return {
+    open: () => {
+      opened ??= openQueue(pool);
+      // The caller handles the failure; the next call tries again.
+      opened.catch(() => {
+        opened = undefined;
+      });
+      return opened;
+    },
+    stop: async () => {
+      await (await opened?.catch(() => undefined))?.stop({ graceful: false, close: false });
+    },
+  };
+}
 
 export type DatabaseStatus = {
   readonly version: string;

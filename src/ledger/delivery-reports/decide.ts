@@ -129,6 +129,86 @@ export async function lockOutcomes(client: Transaction, recipients: readonly Rec
 /** Limits the final reports that are read for a recipient: the service may send any number. */
 const maxReports = 100;
 
+/** SQL of `WITH` clauses that end with `decision`: what the final reports of each recipient say. */
+const decisionClauses = `
+  recipient AS MATERIALIZED (
+    SELECT DISTINCT run_id, request, position
+    FROM ${recipientKeys.table('r', 2)}
+    WHERE NOT EXISTS (
+      SELECT FROM recipient_outcomes o
+      WHERE o.run_id = r.run_id AND o.request = r.request AND o.position = r.position AND o.outcome = 'cancelled'
+    )
+  ), final_reports AS MATERIALIZED (
+    SELECT r.*, k.report_id, k.outcome, k.result, k.units, k.price, k.received_at,
+           first_value(k.report_id) OVER arrival AS decider, first_value(k.outcome) OVER arrival AS decided
+    FROM recipient r
+    CROSS JOIN LATERAL (
+      SELECT *
+      FROM unusual_reports
+      WHERE run_id = r.run_id AND request = r.request AND position = r.position
+        AND outcome IN ('delivered', 'undelivered')
+      ORDER BY report_id
+      LIMIT ${maxReports}
+    ) k
+    WINDOW arrival AS (PARTITION BY r.run_id, r.request, r.position ORDER BY k.report_id)
+  ), decision AS MATERIALIZED (
+    SELECT run_id, request, position, decider, decided,
+           max(result) FILTER (WHERE report_id = decider) AS result,
+           max(received_at) FILTER (WHERE report_id = decider) AS received_at,
+           (array_agg(units ORDER BY report_id) FILTER (WHERE units IS NOT NULL AND outcome = decided))[1] AS units,
+           (array_agg(price ORDER BY report_id) FILTER (WHERE price IS NOT NULL AND outcome = decided))[1] AS price
+    FROM final_reports
+    GROUP BY run_id, request, position, decider, decided
+  )`;
+
+/** SQL of a `WITH` clause: the states of all these reports, by the decisions. $1: ids of other reports to update. */
+const updateStatesClause = `
+  marked AS (
+    UPDATE unusual_reports k
+    SET state = m.state
+    FROM (
+      SELECT s.report_id, CASE WHEN s.report_id = d.decider THEN 'applied'
+                               WHEN s.outcome = d.decided THEN 'unchanged'
+                               ELSE 'conflicting' END AS state
+      FROM (
+        SELECT run_id, request, position, report_id, outcome FROM final_reports
+        UNION
+        SELECT run_id, request, position, report_id, outcome FROM unusual_reports WHERE report_id = ANY ($1::bigint[])
+      ) s
+      JOIN decision d USING (run_id, request, position)
+    ) m
+    WHERE k.report_id = m.report_id AND k.state <> m.state
+  )`;
+
+/** SQL of `WITH` clauses that end with `written`: outcomes before the decisions, deleted, and written. */
+const writeOutcomesClauses = `
+  before AS MATERIALIZED (
+    SELECT o.* FROM recipient r JOIN recipient_outcomes o USING (run_id, request, position)
+  ), deleted AS (
+    DELETE FROM recipient_outcomes o
+    USING recipient r
+    WHERE o.run_id = r.run_id AND o.request = r.request AND o.position = r.position
+      AND NOT EXISTS (
+        SELECT FROM decision d
+        WHERE d.run_id = r.run_id AND d.request = r.request AND d.position = r.position
+      )
+    RETURNING o.*
+  ), written AS (
+    INSERT INTO recipient_outcomes AS o
+      (run_id, request, position, outcome, result, units, price, reported_at, report_id)
+    SELECT run_id, request, position, decided, result, units, price, received_at, decider
+    FROM decision
+    ORDER BY run_id, request, position
+    ON CONFLICT (run_id, request, position) DO UPDATE
+    SET outcome = excluded.outcome, result = excluded.result, units = excluded.units, price = excluded.price,
+        reported_at = excluded.reported_at, report_id = excluded.report_id, status = NULL, job_number = NULL,
+        sent_at = NULL
+    WHERE o.outcome <> 'cancelled'
+      AND (o.outcome, o.result, o.units, o.price, o.report_id)
+          IS DISTINCT FROM (excluded.outcome, excluded.result, excluded.units, excluded.price, excluded.report_id)
+    RETURNING o.*
+  )`;
+
 /** Decides outcomes from all reports of these recipients, and updates the states of those reports. */
 async function redecideOutcomes(
   client: Transaction,
@@ -139,75 +219,7 @@ async function redecideOutcomes(
   await addRowsOfDecidingReports(client, recipients);
   await client.query(
     `
-    WITH recipient AS MATERIALIZED (
-      SELECT DISTINCT run_id, request, position
-      FROM ${recipientKeys.table('r', 2)}
-      WHERE NOT EXISTS (
-        SELECT FROM recipient_outcomes o
-        WHERE o.run_id = r.run_id AND o.request = r.request AND o.position = r.position AND o.outcome = 'cancelled'
-      )
-    ), final_reports AS MATERIALIZED (
-      SELECT r.*, k.report_id, k.outcome, k.result, k.units, k.price, k.received_at,
-             first_value(k.report_id) OVER arrival AS decider, first_value(k.outcome) OVER arrival AS decided
-      FROM recipient r
-      CROSS JOIN LATERAL (
-        SELECT *
-        FROM unusual_reports
-        WHERE run_id = r.run_id AND request = r.request AND position = r.position
-          AND outcome IN ('delivered', 'undelivered')
-        ORDER BY report_id
-        LIMIT ${maxReports}
-      ) k
-      WINDOW arrival AS (PARTITION BY r.run_id, r.request, r.position ORDER BY k.report_id)
-    ), decision AS MATERIALIZED (
-      SELECT run_id, request, position, decider, decided,
-             max(result) FILTER (WHERE report_id = decider) AS result,
-             max(received_at) FILTER (WHERE report_id = decider) AS received_at,
-             (array_agg(units ORDER BY report_id) FILTER (WHERE units IS NOT NULL AND outcome = decided))[1] AS units,
-             (array_agg(price ORDER BY report_id) FILTER (WHERE price IS NOT NULL AND outcome = decided))[1] AS price
-      FROM final_reports
-      GROUP BY run_id, request, position, decider, decided
-    ), marked AS (
-      UPDATE unusual_reports k
-      SET state = m.state
-      FROM (
-        SELECT s.report_id, CASE WHEN s.report_id = d.decider THEN 'applied'
-                                 WHEN s.outcome = d.decided THEN 'unchanged'
-                                 ELSE 'conflicting' END AS state
-        FROM (
-          SELECT run_id, request, position, report_id, outcome FROM final_reports
-          UNION
-          SELECT run_id, request, position, report_id, outcome FROM unusual_reports WHERE report_id = ANY ($1::bigint[])
-        ) s
-        JOIN decision d USING (run_id, request, position)
-      ) m
-      WHERE k.report_id = m.report_id AND k.state <> m.state
-    ), before AS MATERIALIZED (
-      SELECT o.* FROM recipient r JOIN recipient_outcomes o USING (run_id, request, position)
-    ), deleted AS (
-      DELETE FROM recipient_outcomes o
-      USING recipient r
-      WHERE o.run_id = r.run_id AND o.request = r.request AND o.position = r.position
-        AND NOT EXISTS (
-          SELECT FROM decision d
-          WHERE d.run_id = r.run_id AND d.request = r.request AND d.position = r.position
-        )
-      RETURNING o.*
-    ), written AS (
-      INSERT INTO recipient_outcomes AS o
-        (run_id, request, position, outcome, result, units, price, reported_at, report_id)
-      SELECT run_id, request, position, decided, result, units, price, received_at, decider
-      FROM decision
-      ORDER BY run_id, request, position
-      ON CONFLICT (run_id, request, position) DO UPDATE
-      SET outcome = excluded.outcome, result = excluded.result, units = excluded.units, price = excluded.price,
-          reported_at = excluded.reported_at, report_id = excluded.report_id, status = NULL, job_number = NULL,
-          sent_at = NULL
-      WHERE o.outcome <> 'cancelled'
-        AND (o.outcome, o.result, o.units, o.price, o.report_id)
-            IS DISTINCT FROM (excluded.outcome, excluded.result, excluded.units, excluded.price, excluded.report_id)
-      RETURNING o.*
-    )
+    WITH ${decisionClauses}, ${updateStatesClause}, ${writeOutcomesClauses}
     ${recordOutcomeChanges(`
       SELECT 1 AS sign, * FROM written
       UNION ALL

@@ -74,7 +74,7 @@ const histories: readonly History[] = [
     after: [send('accepted', 'accepted')],
   },
   {
-    ...{ calls: 'retry.ts', when: 'a request is tried again after a report' },
+    ...{ calls: 'start-next-attempt.ts', when: 'a request is tried again after a report' },
     before: [...sending, report, book, tomorrow],
     step: ofRun('retry'),
   },
