@@ -16,25 +16,20 @@ import type { EngineContext } from '../context.ts';
 
 export type CheckedLocation = {
   readonly ledger: string;
-  /** As `serverLocation`. */
   readonly location: string | null;
-  /** Why nothing may be sent from it; null if it may. */
+  /** Why nothing may be sent; null if it may. */
   readonly held: string | null;
 };
 
 /**
- * Puts a hold on the ledger if sending from it could repeat requests:
- *
- * - It lacks the last claim of this machine. Then it was restored from a backup.
- * - Its server, timeline or database has changed.
- *
- * Nothing is claimed from a ledger on hold, and its running runs are paused.
+ * Puts a hold on a ledger that could repeat requests: it lacks this machine's last claim, so it was restored from a
+ * backup; or its server, timeline or database has changed. A hold pauses the running runs and stops all claims.
  */
 export async function checkLedgerLocation(context: EngineContext): Promise<CheckedLocation> {
   const { ledger, now } = context;
   const { pool, marks } = ledger;
   const found = await readLocation(pool);
-  // A ledger on hold is checked too: this machine may know of a claim that it lacks.
+  // Also on hold: this machine may know of a claim that the ledger lacks.
   if (!found.incomplete) {
     const here = await serverLocation(pool);
     const older =
@@ -67,7 +62,7 @@ export async function requireSendableLedger(context: EngineContext): Promise<voi
   ]);
 }
 
-/** An operator gave a copy of the ledger an id of its own. The hold is for the original location only. */
+/** An operator has given the ledger a new id. Its backup, with the old id, is held, but not a copy elsewhere. */
 function reasonIfSucceeded(
   succeeded: { readonly location: string | null } | undefined,
   here: string | null,
@@ -79,7 +74,7 @@ function reasonIfOlder(missing: ClaimMark | undefined): HoldReason | null {
   return missing ? { kind: 'lacks_claim', at: missing.at } : null;
 }
 
-/** Null also where a location is unknown, because then nothing can be compared. */
+/** Without a known location, nothing can be compared. */
 function reasonIfMoved({ location }: LedgerLocation, here: string | null): HoldReason | null {
   if (location === null || here === null || location === here) return null;
   const was = location.split('/');

@@ -8,18 +8,17 @@ import type { EngineContext } from '../context.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 
 export type LookUpCounts = {
-  /** Now accepted. */
   readonly found: number;
-  /** Still in doubt: the service may not have processed the request yet. */
+  /** Still in doubt: the service may not have processed it yet. */
   readonly notFound: number;
-  /** Still in doubt: no answer, or an unclear one. */
+  /** No answer, or an unclear one. */
   readonly unclear: number;
 };
 
 export type LookUpEnd = LookUpCounts &
   (
     | { readonly kind: 'finished' | 'stopped' }
-    /** The service refused the credential, in these words. */
+    /** The service refused the credential. */
     | { readonly kind: 'refused'; readonly words: readonly string[] }
   );
 
@@ -30,7 +29,6 @@ export type LookUpService = {
 
 export type Doubts = { readonly run: string; readonly pages: AsyncIterable<readonly Doubt[]> };
 
-/** Requires an account with a status look-up (`requireLookUp`). */
 export async function lookUpRequests(
   context: EngineContext,
   { gateway, rate }: LookUpService,
@@ -42,7 +40,7 @@ export async function lookUpRequests(
   for await (const page of pages) {
     for (const doubt of page) {
       if (!(await rate.admitLookUp(stop))) return { kind: 'stopped', ...counts };
-      // A stop does not wait for the answer, because a look-up changes nothing.
+      // A stop drops the answer: a look-up changes nothing.
       const answer = await gateway.lookUp(doubt.messageId, stop);
       if (answer.kind === 'unclear' && stop.aborted) return { kind: 'stopped', ...counts };
       onAnswer(doubt, answer);
@@ -65,7 +63,7 @@ export async function lookUpRequests(
   return { kind: 'finished', ...counts };
 }
 
-/** @throws InputError if the account has no status look-up */
+/** @throws InputError if it has none */
 export function requireLookUp({ name, interface: interfaceName, statusLookUp }: Account): void {
   if (statusLookUp) return;
   const what =

@@ -5,18 +5,17 @@ import type { Attempt } from './attempt.ts';
 import { retryWait } from './retry-wait.ts';
 
 export type Step =
-  /** With the same MessageID and bytes, after so many milliseconds. */
+  /** After so many milliseconds. */
   | { readonly kind: 'send again'; readonly after: number }
   | { readonly kind: 'settle'; readonly as: SettledState };
 
-/** Returned, for any worker to claim. */
 export const released: SettledState = { state: 'planned', verdict: 'released' };
 
 export type StepContext = {
-  /** Attempts since the claim; 1 after the first. */
+  /** Since the claim, from 1. */
   readonly attempts: number;
   readonly retries: number;
-  /** Whether the worker returns the slice: its run is paused or preempted, or the worker ends. */
+  /** The run is paused or preempted, or the worker ends. */
   readonly stopping: boolean;
   readonly breakerOpen: boolean;
   readonly recipients: number;
@@ -27,10 +26,10 @@ export type StepContext = {
 
 /**
  * Decides whether a request is sent again, and what it becomes if not. Only a request that the service provably did
- * not accept is sent again.
+ * not accept is sent again, with the same MessageID and bytes.
  *
- * When the worker stops or the breaker is open, the request is returned even if its retries are spent. It has all its
- * retries at its next claim.
+ * When the worker stops or the breaker is open, the request is returned even after its last retry. Its next claim
+ * grants all retries again.
  */
 export function nextStep(
   { outcome, finishedAt }: Pick<Attempt, 'outcome' | 'finishedAt'>,
@@ -65,7 +64,7 @@ function settle(as: SettledState): Step {
   return { kind: 'settle', as };
 }
 
-/** @returns why the request must not leave; undefined if it may */
+/** @returns undefined if the request may leave */
 export function withholdingReason({
   stopping,
   held,
@@ -75,7 +74,7 @@ export function withholdingReason({
   readonly stopping: boolean;
   readonly held: boolean;
   readonly windowOpen: boolean;
-  /** Whether the circuit breaker is open and this request is not its probe. */
+  /** False for the probe of an open breaker. */
   readonly breakerOpen: boolean;
 }): WithheldCause | undefined {
   if (stopping) return 'stopping';

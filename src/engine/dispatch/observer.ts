@@ -3,17 +3,16 @@ import type { Gateway } from '../../gateway/gateway.ts';
 import type { Settlement } from '../../ledger/requests/settlement.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 
-/** Receives events of a dispatch, for metrics and logs. Events hold no secret and no address. */
+/** Receives events for metrics and logs. They hold no secret and no address. */
 export type Observer = {
   /** @returns call it when the exchange ends */
   readonly exchangeStarted: (account: string) => () => void;
-  /** An outcome is committed. `planned`: the service provably did not accept the request, and it was returned. */
+  /** `planned`: not accepted, and returned. */
   readonly settled: (request: SettledRequest) => void;
-  /** Requests waited so long (milliseconds) for the account's rate, and for requests ahead of them. */
   readonly waitedForRate: (account: string, milliseconds: number) => void;
-  /** The database's clock was set back by so many milliseconds. What the account owes by its rate is unchanged. */
+  /** The database's clock was set back. What the account owes by its rate is unchanged. */
   readonly clockSteppedBack: (account: string, milliseconds: number) => void;
-  /** This process no longer sends the run. Reported once for each of its slices. */
+  /** This process no longer sends the run. Called once for each slice. */
   readonly runEnded: (run: EndedRun) => void;
 };
 
@@ -43,7 +42,7 @@ export function observeGateway(gateway: Gateway, account: string, { exchangeStar
   return {
     ...gateway,
     send(request, cutOff) {
-      // Before the event, because it throws for a request that cannot be sent.
+      // First, because it throws for a request that cannot be sent.
       const evidence = gateway.send(request, cutOff);
       const exchangeEnded = exchangeStarted(account);
       // `evidence` never rejects.
@@ -53,7 +52,7 @@ export function observeGateway(gateway: Gateway, account: string, { exchangeStar
   };
 }
 
-/** Reports each wait. It includes the ledger's answer: some milliseconds. */
+/** A wait includes the ledger's answer: some milliseconds. */
 export function observeLimiter(
   limiter: RateLimiter,
   account: string,

@@ -5,14 +5,14 @@ import { createOutageState, type OutageEvents, type OutageState } from './outage
 
 export type OutageRetry = {
   /**
-   * Repeats work in the ledger until the outage is over. The work must be safe to repeat, even after a commit whose
-   * answer was lost.
+   * Repeats work in the ledger until an outage is over. Work must be safe to repeat, even after a commit whose answer
+   * was lost.
    *
-   * @param stop lets the work end early; its success then does not end the outage
-   * @throws Error the database's failure when the process must end, even while the database does not answer
+   * @param stop lets the work end early; then its success does not end the outage
+   * @throws Error the database's failure when the process must end
    */
   readonly retry: <Result>(work: () => Promise<Result>, stop?: AbortSignal) => Promise<Result>;
-  /** As `retry`, for a query with a quick answer: if there is none, the database is marked down. */
+  /** For a query with a quick answer: without one, the database is marked down. */
   readonly query: <Result>(question: () => Promise<Result>) => Promise<Result>;
   readonly isDown: () => boolean;
   readonly waitUntilUp: (stop: AbortSignal) => Promise<void>;
@@ -23,7 +23,7 @@ const minWait = 100;
 const maxWait = 2_000;
 
 const answerTimeout = 5_000;
-/** The other end may be lost; the system would wait for a quarter of an hour. */
+/** The system itself would wait for a quarter of an hour. */
 const dropConnectionsAfter = 30_000;
 
 export function createOutageRetry(
@@ -83,7 +83,7 @@ async function retryWork<Result>(
         failed = true;
         state.recordFailure(error);
         if (generation !== state.generation()) return;
-        // One broken connection is no outage: the next attempt gets another.
+        // One broken connection is no outage.
         if (attemptNumber > 1) state.markDown(error);
         await state.revive(error);
       },
@@ -97,7 +97,6 @@ async function retryWork<Result>(
   return result;
 }
 
-/** @throws the signal's reason as soon as it aborts */
 function rejectOnAbort<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason);
@@ -113,7 +112,7 @@ function isTransient(error: unknown): error is Error {
 
 /**
  * A lost connection, or a server that cannot work: no memory, disk or connections left (class 53), or a read-only
- * standby. 25P03: Postgres ended a session that was idle in a transaction.
+ * standby. 25P03: a session was idle in a transaction for too long.
  */
 function isOutage(error: unknown): error is Error {
   return isConnectionFailure(error) || /^(53...|25006|25P03)$/.test(codeOf(error));

@@ -1,7 +1,7 @@
 import type { Ledger } from '../../ledger/connection.ts';
 
 export type OutageEvents = {
-  /** Called once for each outage, and again when the database cannot be started again. */
+  /** Called for each outage, and when an embedded server cannot be started again. */
   readonly onDown: (error: Error) => void;
   readonly onUp: () => void;
 };
@@ -9,13 +9,13 @@ export type OutageEvents = {
 /** Whether this process can reach the database. */
 export type OutageState = {
   readonly isDown: () => boolean;
-  /** Grows with each change. Work that began in an earlier generation does not show how the database is now. */
+  /** Grows with each change. Work from an earlier generation shows nothing about the database now. */
   readonly generation: () => number;
   readonly markDown: (error: Error) => void;
   readonly markUp: () => void;
   readonly lastFailure: () => Error | undefined;
   readonly recordFailure: (error: Error) => void;
-  /** Starts an embedded server again; once for all callers. */
+  /** Starts an embedded server again. */
   readonly revive: (failure: Error) => Promise<void>;
   readonly untilUp: () => Promise<void>;
 };

@@ -4,12 +4,12 @@ import type { OutageRetry } from './outage-retry.ts';
 export type PeriodicTask = {
   readonly interval: number;
   readonly task: () => Promise<unknown>;
-  /** A question with a quick answer: without one for five seconds, the database is marked down. */
+  /** As `OutageRetry.query`. */
   readonly isQuery?: boolean;
 };
 
 /**
- * Runs each task at its interval until the signal. Resolves when no task is running.
+ * Resolves when the signal has aborted and no task is running.
  *
  * @throws Error the first failure of a task, other than an outage
  */

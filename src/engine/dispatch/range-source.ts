@@ -95,7 +95,7 @@ type Unsent = {
   readonly markSent: (request: number) => void;
   readonly add: (claimed: readonly ClaimedRequest[], because: WithheldCause) => void;
   readonly isEmpty: () => boolean;
-  /** @param returnClaim returns the claim of all requests after that one */
+  /** @param returnClaim returns all requests after the given one */
   readonly release: (sender: Sender, returnClaim: (after: number) => Promise<void>) => Promise<void>;
 };
 

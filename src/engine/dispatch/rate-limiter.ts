@@ -10,14 +10,11 @@ import type { EngineContext } from '../context.ts';
 import { type Admit, shareAdmissions } from './admissions.ts';
 import { areEqual, type CurrentLimits, createCurrentLimits, refreshInterval } from './current-limits.ts';
 
-/** Keeps an account's rates in this process. Processes share the ledger. */
+/** Keeps an account's rates, shared by all processes through the ledger. */
 export type RateLimiter = {
-  /** Waits until some requests may be claimed, in order of the calls. A stopped wait uses nothing up. */
+  /** Waits until some requests may be claimed. A stopped wait uses nothing up. */
   readonly admit: Admit;
-  /**
-   * Settles what was admitted: returns unclaimed requests, and charges excess requests and the recipients. Can be
-   * repeated after a failure.
-   */
+  /** Returns unclaimed requests, and charges excess requests and recipients. Can be repeated after a failure. */
   readonly spend: (usage: Usage) => Promise<void>;
   /** @returns false after `stop` */
   readonly admitLookUp: (stop: AbortSignal) => Promise<boolean>;
@@ -35,7 +32,6 @@ export type Timer = (milliseconds: number, stop: AbortSignal) => Promise<unknown
 const processTimer: Timer = (milliseconds, stop) => sleep(milliseconds, undefined, { signal: stop });
 
 type Reserved = Reservation & {
-  /** Those that were reserved with the requests. */
   readonly recipients: number;
 };
 
@@ -58,7 +54,7 @@ export function createRateLimiter(
 
   const reserve = async (wanted: number): Promise<Reserved> => {
     const recipientsEach = reservations.recipientsEach();
-    // The first batch shows how many recipients a request has, so it is one request.
+    // The first batch is one request, to learn how many recipients each has.
     const isFirstBatch = recipientsEach === undefined && limits.known()?.recipientsPerSecond !== null;
     const each = recipientsEach ?? 1;
     const reservation = await reserveRequests(pool, {
@@ -79,7 +75,7 @@ export function createRateLimiter(
       if (remaining <= refreshInterval) break;
       await limits.refresh();
       const known = limits.known();
-      // New rates mean a new reservation. The change itself has settled the old one.
+      // New rates need a new reservation. The change has settled the old one.
       if (known && !areEqual(known, reservedAt)) return 'changed';
     }
     return stop.aborted ? 'stopped' : 'admitted';
@@ -114,11 +110,10 @@ export function createRateLimiter(
 
 type Reservations = Pick<RateLimiter, 'spend'> & {
   readonly add: (requests: number, recipients: number) => void;
-  /** Recipients in each request of the last batch. */
+  /** Of the last batch. */
   readonly recipientsEach: () => number | undefined;
 };
 
-/** What is reserved and not yet spent. */
 function createReservations(
   pool: EngineContext['ledger']['pool'],
   account: string,
@@ -135,7 +130,7 @@ function createReservations(
     recipientsEach: () => recipientsEach,
     async spend({ admitted, claimed, recipients }) {
       if (claimed > 0) recipientsEach = Math.max(1, Math.round(recipients / claimed));
-      // Nothing was reserved for requests that were admitted without a limit.
+      // Without a limit, nothing was reserved.
       const paid = Math.min(admitted, reserved.requests);
       const share = paid === 0 ? 0 : (reserved.recipients * paid) / reserved.requests;
       add(-paid, -share);

@@ -3,19 +3,18 @@ import type { RangeClaim } from '../../ledger/requests/advance.ts';
 import { type OrdinaryRequest, readContents } from '../../ledger/requests/read-contents.ts';
 import type { SourceContext } from './request-source.ts';
 
-/** Reads the requests of a slice that have no rows of their own, before they are claimed. */
+/** Reads requests without rows before they are claimed. */
 export type ReadAhead = {
   readonly claimedTo: () => number;
-  /** @returns how many requests were read, up to `max` */
   readonly available: (max: number) => Promise<number>;
-  /** The next requests, and the claim for them. The last claim includes the requests with rows behind them. */
+  /** The last claim includes requests with rows at the end of the slice. */
   readonly next: (limit: number) => {
     readonly requests: readonly OrdinaryRequest[];
     readonly claim: RangeClaim;
   };
   readonly advance: (requests: readonly OrdinaryRequest[], claim: RangeClaim) => void;
   readonly discard: () => void;
-  /** The claim for the end of the slice, if only requests with rows are left there. */
+  /** The claim for the end of the slice, if all requests there have rows. */
   readonly rest: () => RangeClaim | undefined;
 };
 

@@ -6,7 +6,7 @@ import { trace } from '../trace-points.ts';
 import type { OutageRetry } from './outage-retry.ts';
 
 export type Recorder = {
-  /** Resolves when the settlement is committed; false if another worker owned the request. */
+  /** @returns when committed; false if another worker owned the request */
   record(settlement: Settlement): Promise<boolean>;
 };
 
@@ -19,7 +19,7 @@ export function createRecorder(pool: Ledger['hot'], { retry }: OutageRetry): Rec
       return settleRequests(pool, settlements);
     });
     for (const { run, request } of settlements) trace('recorded', run, request);
-    // After a retry: an earlier attempt may have committed the settlement although its answer was lost.
+    // An earlier attempt may have committed it although its answer was lost.
     return settlements.map((_, index) => settled.has(index) || attempts > 1);
   }
 

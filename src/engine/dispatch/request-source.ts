@@ -9,9 +9,9 @@ import type { Recorder } from './recorder.ts';
 
 /** Supplies the requests of a slice and records their outcomes. */
 export type RequestSource = {
-  /** @returns how many can be claimed, up to `max`; 0 at the end */
+  /** @returns 0 at the end */
   readonly available: (max: number, stop: AbortSignal) => Promise<number>;
-  /** @returns the claimed requests; none if the claim is refused now */
+  /** @returns none if the claim is refused now */
   readonly claim: (limit: number, stop: AbortSignal) => Promise<readonly ClaimedRequest[]>;
   /** @returns undefined if another owner has settled it */
   readonly send: (sender: Sender, prepared: PreparedRequest) => Promise<Settlement | undefined>;
@@ -21,7 +21,7 @@ export type RequestSource = {
     claimed: readonly ClaimedRequest[],
     because: WithheldCause,
   ) => Promise<void>;
-  /** No further request will be sent. Resolves when all outcomes are recorded. */
+  /** Resolves when all outcomes are recorded. */
   readonly end: (sender: Sender) => Promise<void>;
 };
 
@@ -33,5 +33,5 @@ export type SourceContext = {
   readonly onSettled: (messageId: string, state: SettledState['state']) => void;
 };
 
-/** Milliseconds before a refused claim is repeated: its run may be paused, or a lock held. */
+/** Milliseconds until a refused claim is repeated: its run may be paused, or a lock held. */
 export const refusedClaimWait = 250;

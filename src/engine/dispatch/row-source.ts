@@ -20,7 +20,7 @@ export function createRowSource(tools: SourceContext, checkpoint: SliceCheckpoin
       if (from !== undefined && from <= slice.last) return Math.min(max, slice.last - from + 1);
       from = await outageRetry.retry(() => findFirstPlanned(pool, slice));
       if (from === undefined) return 0;
-      // A claim has skipped it, because another transaction is changing it.
+      // A claim has skipped it: another transaction is changing it.
       if (!isFirst) await sleep(refusedClaimWait, undefined, { signal: stop }).catch(() => undefined);
       return Math.min(max, slice.last - from + 1);
     },
@@ -41,7 +41,7 @@ export function createRowSource(tools: SourceContext, checkpoint: SliceCheckpoin
     },
     async release(sender, claimed, because) {
       const now = context.now();
-      // If this fails too, the first failure is reported and the requests are in doubt.
+      // If this fails too, the requests are in doubt, and the first failure is reported.
       await Promise.allSettled(
         claimed.map((each) =>
           recorder.record(settlementOf(sender, each, withheldAttempt(because, each.attempt, now), released)),

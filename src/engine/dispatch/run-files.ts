@@ -6,13 +6,13 @@ import { readRunFiles } from '../../ledger/runs/run-files.ts';
 
 export type FileContents = ReadonlyMap<string, string>;
 
-/** The files of a run in base64. A file that many requests carry is read and encoded once. */
+/** The files of a run in base64, each read and encoded once. */
 export type RunFiles = {
-  /** All files that the requests refer to, with at most one query. */
+  /** With at most one query. */
   readonly load: (requests: readonly ClaimedRequest[]) => Promise<FileContents>;
 };
 
-/** Characters of base64 that are cached. */
+/** Characters. */
 const maxCharacters = 64 * 1024 * 1024;
 
 export function createRunFiles(pool: Ledger['pool'], run: string): RunFiles {

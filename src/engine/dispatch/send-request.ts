@@ -25,7 +25,7 @@ export async function sendRequest(
 }
 
 /**
- * p-retry repeats; `nextStep` decides how often and after how long.
+ * p-retry repeats; `nextStep` decides how often and when.
  *
  * @returns undefined if another owner has settled the request
  */
@@ -39,7 +39,7 @@ export function retryRequest(
   return pRetry(
     async (attempts) => {
       if (attempts > 1) {
-        // The worker may have been stopped meanwhile, or the breaker opened.
+        // The worker may be stopping now, or the breaker open.
         const step = stepAfter(sender, claimed, last.attempt, attempts - 1);
         if (step.kind === 'settle') return settlementOf(sender, claimed, last.attempt, step.as);
         if (!(await recordNextAttempt(sender, claimed, last.attempt))) return undefined;
@@ -51,8 +51,7 @@ export function retryRequest(
     {
       retries: Number.POSITIVE_INFINITY,
       shouldRetry: ({ error }) => error instanceof RetryAfter,
-      // p-retry's jitter can only lengthen a wait, so the wait is here. Its signal would drop an answer that comes
-      // later.
+      // p-retry's jitter can only lengthen a wait, and its signal would drop a later answer.
       minTimeout: 0,
       onFailedAttempt: async ({ error }) => {
         if (error instanceof RetryAfter) await wait(error.after, sender);
@@ -96,7 +95,7 @@ async function recordNextAttempt(
   );
   if (!owned) return false;
   trace('next attempt', run, request);
-  // A request that is `sending` never waits for the rate. Later requests wait longer instead.
+  // No request waits for the rate while `sending`; later ones wait longer.
   await outageRetry.retry(() => limiter.spend({ admitted: 0, claimed: 1, recipients: destinations.count }));
   return true;
 }

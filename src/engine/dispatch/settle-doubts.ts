@@ -21,8 +21,8 @@ export type DoubtWork = {
 };
 
 /**
- * Settles a run's requests in doubt after all others. First it looks them up, where the account supports that. Then
- * it sends them again, where the campaign allows it. The rest waits for a delivery report or an operator.
+ * Looks up requests in doubt if the account can, then sends them again if the campaign allows it. The rest waits for
+ * a delivery report or an operator.
  */
 export async function settleDoubts(work: DoubtWork): Promise<void> {
   const { context, outageRetry, slice, policy, stop } = work;
@@ -32,7 +32,7 @@ export async function settleDoubts(work: DoubtWork): Promise<void> {
   await outageRetry.retry(() => resendDoubts(context.ledger.pool, run, owner, policy.resends, context.now()));
 }
 
-/** At one look-up a second, a run must not wait longer (milliseconds). `volley resolve --look-up` does the rest. */
+/** Milliseconds. At one look-up a second, `volley resolve --look-up` must do the rest. */
 const maxLookUpTime = 10 * 60_000;
 
 async function lookUp({

@@ -33,10 +33,7 @@ export type SliceDispatcherOptions = {
 };
 
 export type SliceDispatcher = {
-  /**
-   * Sends a slice until it is finished or `stop`. Pauses its run if the service refuses the credential or every
-   * request.
-   */
+  /** Pauses the run if the service refuses the credential or every request. */
   readonly dispatch: (
     slice: HeldSlice,
     lease: Lease,
@@ -90,12 +87,12 @@ async function send(
     onSettled: (messageId, state) => observer.settled({ account: account.name, run, messageId, state }),
     onRefused: (words) => {
       pendingPause = pause(options, run, { kind: 'credential_refused', account: account.name, words });
-      // The failure is thrown below, unless the slice fails first.
+      // It is thrown below, unless the slice fails first.
       pendingPause.catch(() => undefined);
     },
     giveUpIfRefused: () => giveUpIfRefused(options, slice, account, settings),
   });
-  // The slice is returned only after that, or it would be acquired again.
+  // Before the slice is returned, or it would be acquired again.
   await pendingPause;
   if (gate) await closeWindowIfOver(options, slice, gate);
   const progress = (await outageRetry.retry(() => readDispatchProgress(context.ledger.pool, [run]))).get(run);
@@ -156,7 +153,6 @@ async function stopIfRejected(
   if (reason !== undefined) await pause(options, run, reason);
 }
 
-/** The rest of the slice stays out of the queue until its window opens. */
 async function closeWindowIfOver(
   { context, outageRetry }: SliceDispatcherOptions,
   { run, window }: SendingSlice,
@@ -170,8 +166,8 @@ async function closeWindowIfOver(
 }
 
 /**
- * Pauses the run if the service has refused every request for `giveUpAfter`. A request that was already refused
- * before the last such pause fails instead, or it could pause the run again and again.
+ * Pauses the run if the service has refused every request for `giveUpAfter`. A request that was refused until the
+ * last such pause too fails instead, or it could pause the run again and again.
  *
  * @returns whether the worker returns the slice
  */

@@ -3,10 +3,8 @@ import type { AccountBreaker } from './account-breaker.ts';
 import type { Attempt } from './attempt.ts';
 
 /**
- * Updates the account's circuit breaker with the outcome of an attempt.
- *
- * @param probeId the probe right that the attempt used
- * @returns the change to make in the ledger, which all workers share; undefined if there is none
+ * @param probeId the right that the attempt used
+ * @returns a change in the ledger, which all workers share; undefined if there is none
  */
 export function updateBreaker(
   breaker: AccountBreaker,
@@ -24,7 +22,7 @@ export function updateBreaker(
       return () => breaker.recordRefusal({ reason: outcome.reason, requestedWait, probeId });
     }
     case 'in_doubt':
-      // A probe without an answer keeps the breaker open. Otherwise a missing answer does not open it.
+      // Without an answer, a probe keeps the breaker open, but no other request opens it.
       return probeId === undefined
         ? undefined
         : () => breaker.recordRefusal({ reason: outcome.reason, requestedWait: undefined, probeId });

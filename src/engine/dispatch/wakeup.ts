@@ -1,7 +1,7 @@
 /** A signal that ends a wait. */
 export type Wakeup = {
   readonly signal: () => void;
-  /** Resolves at a signal, also one since the last wait, or when the time is over. */
+  /** Resolves at a signal, also an earlier one since the last wait. */
   readonly wait: (milliseconds: number, stop?: AbortSignal) => Promise<void>;
 };
 

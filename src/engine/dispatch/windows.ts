@@ -27,7 +27,7 @@ export function windowPlanner(
   };
 }
 
-/** In one of the recipients' zones if the interface can express it, or else in UTC. */
+/** In a zone that the interface can express. */
 function handoverAt(
   at: Date,
   zones: readonly string[],
@@ -43,11 +43,7 @@ export function windowGateOf(definition: unknown, window: SliceWindow | null): W
   return rule ? openWindowGate(rule, window) : undefined;
 }
 
-/**
- * Windows of accounts that this process lacks are left to other workers.
- *
- * @param onUnknownAccount called once for each such account
- */
+/** Skips accounts that this process lacks. @param onUnknownAccount called once for each of them */
 export async function openDueWindows(
   { ledger: { pool }, now }: EngineContext,
   queue: SliceQueue,

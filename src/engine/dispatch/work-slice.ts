@@ -22,20 +22,17 @@ export type SliceWork = {
   readonly checkpointer: Checkpointer;
   readonly recorder: Recorder;
   readonly files: RunFiles;
-  /** Limit of requests in flight. */
+  /** Requests in flight. */
   readonly concurrency: number;
-  /** An outcome is committed. */
   readonly onSettled: (messageId: string, state: SettledState['state']) => void;
-  /** The service refused the credential, in these words. */
+  /** The service refused the credential. */
   readonly onRefused: (words: string) => void;
-  /** Whether the run stops waiting for a service that refuses every request. */
   readonly giveUpIfRefused: () => Promise<boolean>;
 };
 
 /**
- * Sends the planned requests of a held slice. It claims a batch, sends it and records the outcomes; the next batch is
- * claimed meanwhile. It ends when nothing is planned, when the window closes, or at `stop`; every outcome is recorded
- * by then.
+ * Sends the planned requests of a held slice until none is left, its window closes, or `stop`. The next batch is
+ * claimed while one is in flight. Every outcome is recorded at the end.
  *
  * @throws Error if the ledger fails, other than by an outage
  */
@@ -43,7 +40,7 @@ export async function workSlice(work: SliceWork): Promise<void> {
   const { stop } = work.sender;
   const halted = new AbortController();
   const halt = (): void => halted.abort();
-  // A signal of its own: a composed one checks all its sources each time that it is read.
+  // Each read of a composed signal checks all its sources.
   if (stop.aborted) halt();
   stop.addEventListener('abort', halt, { once: true });
   try {
@@ -88,19 +85,17 @@ async function sendAll(work: SliceWork, halt: () => void): Promise<void> {
 type SourceWork = SliceWork & {
   readonly source: RequestSource;
   readonly checkpoint: SliceCheckpoint;
-  /** Signalled when there may be room for a claim. */
   readonly room: ReturnType<typeof createWakeup>;
   readonly fail: (error: unknown) => void;
 };
 
 /**
- * After a kill, every claimed request without a recorded outcome is in doubt. So claims are limited:
+ * After a kill, every claimed request without a recorded outcome is in doubt, so claims are limited to four times
+ * what may be in flight:
  *
  * - A claim has as many requests as may be in flight, plus as many as the service answered during the last claim.
  *   Otherwise a fast service would wait for each claim.
  * - Nothing is claimed while twice as many as may be in flight are accepted and not recorded.
- *
- * At most four times as many as may be in flight are ever in doubt. Each claim first waits for the account's rate.
  *
  * @returns false if the slice stops before its end
  */
@@ -127,7 +122,7 @@ async function sendAllOf(work: SourceWork): Promise<boolean> {
     for (;;) {
       while (!stop.aborted && !hasRoom()) await room.wait(1_000, stop);
       if (stop.aborted || !sender.isWindowOpen()) return false;
-      // Permits are requested only for what is there. Otherwise, at a low rate, a slice would end late.
+      // Without permits for more than is there: at a low rate, a slice would end late.
       const available = await source.available(concurrency + claimAhead(), stop);
       if (available === 0) return true;
       const entry = await waitForBreaker(work, stop);
@@ -182,7 +177,7 @@ async function sendOne(
   }
 }
 
-/** Waits while the breaker is open. @returns `probe`: the right of one request to be the probe */
+/** @returns `probe`: the right to probe */
 async function waitForBreaker(
   { sender, outageRetry, giveUpIfRefused }: SliceWork,
   stop: AbortSignal,
@@ -200,7 +195,7 @@ async function waitForBreaker(
   return 'no';
 }
 
-/** Waits for the account's rate. @returns 0 when the slice stops or its window has closed */
+/** @returns 0 if the slice stops or its window has closed */
 async function waitForRate(
   { sender, outageRetry }: SliceWork,
   wanted: number,
@@ -217,7 +212,7 @@ async function waitForRate(
   return 0;
 }
 
-/** Requests whose files cannot be loaded are returned. Otherwise they would be in doubt although no byte was sent. */
+/** Otherwise they would be in doubt although no byte was sent. */
 async function loadOrRelease(
   { source, sender, files, outageRetry }: Pick<SourceWork, 'source' | 'sender' | 'files' | 'outageRetry'>,
   claimed: readonly ClaimedRequest[],

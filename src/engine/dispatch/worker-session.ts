@@ -2,7 +2,7 @@ import type { Ledger } from '../../ledger/connection.ts';
 import { openWorkerSession } from '../../ledger/slices/worker-session.ts';
 import type { OutageRetry } from './outage-retry.ts';
 
-/** Keeps the worker's session open, and replaces it when it is lost. @returns closes it */
+/** Replaces a lost session. @returns closes the session */
 export async function keepWorkerSession(
   pool: Ledger['pool'],
   worker: string,
@@ -19,12 +19,12 @@ export async function keepWorkerSession(
       await retry(() => session.close());
       if (end === 'closing') return;
       session = await open(true);
-      // Notifications may have been missed meanwhile.
+      // A notification may have been missed.
       onWake();
     }
   }
 
-  // It rejects only when the process must end, so the process ends too.
+  // It rejects only when the process must end.
   const kept = keep().catch(() => undefined);
   return () => {
     closing.resolve('closing');

@@ -20,30 +20,29 @@ import { openDueWindows } from './windows.ts';
 import { keepWorkerSession } from './worker-session.ts';
 
 export type WorkerOptions = {
-  /** @throws InputError for an account that this process lacks. Its slices are left to other workers */
+  /** @throws InputError for an account that this process lacks */
   readonly accountNamed: (name: string) => Promise<Account>;
   readonly onUnknownAccount?: (error: InputError) => void;
-  /** Drains: sends no new request, and records those in flight. */
+  /** Drains the worker. */
   readonly stop: AbortSignal;
   /** Stops waiting for answers. */
   readonly cutOff: AbortSignal;
-  /** Retries during an outage. When it gives up, the worker fails. */
+  /** When it gives up, the worker fails. */
   readonly outageRetry: OutageRetry;
-  /** Called when a slice has failed. Its requests in flight may be in doubt. */
+  /** Requests of the slice may be in doubt. */
   readonly onSliceFailed?: (run: string) => void;
   readonly observer?: Observer;
-  /** Called at each check that finds the ledger on hold, with the reason. Nothing is sent. */
+  /** Called at each check that finds the ledger on hold. */
   readonly onHeld?: (reason: string) => void;
   readonly watchedRun?: string;
   readonly onWatch?: (watch: DispatchProgress) => void;
 };
 
 /**
- * Acquires slices from the queue and sends them, until `stop`. Workers coordinate through the ledger alone; during an
- * outage the worker waits.
+ * Acquires slices and sends them until `stop`. Workers coordinate through the ledger alone.
  *
  * @throws InputError if suppressions are hashed and the key is missing
- * @throws Error if the ledger fails, other than by an outage, or if an outage outlasts the worker
+ * @throws Error if the ledger fails, or an outage outlasts the worker
  */
 export async function runWorker(context: EngineContext, options: WorkerOptions): Promise<void> {
   const { ledger } = context;
