@@ -54,14 +54,14 @@ export async function readText(
   }
   const line = findInvalidLine(bytes);
   if (line === undefined) return bytes.toString('utf8');
-  const what = 'Expected UTF-8, and this line holds bytes that are not. Save the file as UTF-8.';
+  const what = 'This line has bytes that are not UTF-8. Save the file as UTF-8.';
   throw new InputError([{ where: `${path}:${line}`, what }]);
 }
 
 function missingAccountsHint({ environment, workingFolder }: Settings): string {
   if (environment['VOLLEY_ACCOUNTS'] || findProject(workingFolder) !== undefined)
-    return ' VOLLEY_ACCOUNTS names it.';
-  return ` ${workingFolder} is in no Volley project: go to the folder of your project (\`volley init\` makes one), or name the file by VOLLEY_ACCOUNTS.`;
+    return ' Set VOLLEY_ACCOUNTS to its path.';
+  return ` ${workingFolder} is in no Volley project: go to your project folder (\`volley init\` makes one), or set VOLLEY_ACCOUNTS to the path of the file.`;
 }
 
 const lineFeed = 10;

@@ -99,7 +99,7 @@ test('`status` says whom nobody told, and why', async () => {
   await scene.send(run);
   await scene.notifyAll();
   expect((await volley('status', run)).stdout).toContain(
-    '  notify      completed by webhook: given up, 1 attempt: answered 410: it wants no more of this\n',
+    '  notify      completed by webhook: given up, 1 attempt: answered 410: the receiver wants no more notifications\n',
   );
 });
 

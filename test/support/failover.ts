@@ -64,7 +64,10 @@ export async function failOver(
 
   const before = scene.peer.received().requests;
   const refused = await scene.here(['resume', run]);
-  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('Nothing is sent until then') });
+  expect(refused).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('Nothing is sent until an operator releases the ledger'),
+  });
   const forgotten = await countForgotten(scene, run);
   const restored = (...words: string[]) =>
     scene.here(['db', 'restored', ...words, '--reason', 'the primary was lost']);

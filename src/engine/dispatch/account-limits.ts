@@ -66,11 +66,11 @@ export async function changeAccountLimits(
 ): Promise<AccountLimits[]> {
   const { pool } = context.ledger;
   const act = { action: 'limits set', subject: account, details: changes } as const;
-  const known = await audited(context, act, async (note) => {
+  const known = await audited(context, act, async (writeEntry) => {
     const before = await listAccountLimits(context, settings, account);
     await inTransaction(pool, async (client) => {
       await setRateLimits(client, account, changes);
-      await note(client);
+      await writeEntry(client);
     });
     return before;
   });

@@ -57,12 +57,13 @@ export function createAccountRuntimes(
     },
     unknown: () => [...unknown],
     async refreshBreakers() {
-      for (const desk of runtimes.values()) await (await desk.catch(() => undefined))?.breaker.refresh();
+      for (const runtime of runtimes.values())
+        await (await runtime.catch(() => undefined))?.breaker.refresh();
     },
     async close() {
       const opened = await Promise.allSettled(runtimes.values());
       await Promise.all(
-        opened.map((desk) => (desk.status === 'fulfilled' ? desk.value.gateway.close() : undefined)),
+        opened.map((runtime) => (runtime.status === 'fulfilled' ? runtime.value.gateway.close() : undefined)),
       );
     },
   };

@@ -58,7 +58,10 @@ export async function requireSendableLedger(context: EngineContext): Promise<voi
   const { held } = await checkLedgerLocation(context);
   if (held === null) return;
   throw new InputError([
-    { where: 'ledger', what: `${held} Nothing is sent until then: ${heldLedgerAdvice}` },
+    {
+      where: 'ledger',
+      what: `${held} Nothing is sent until an operator releases the ledger: ${heldLedgerAdvice}`,
+    },
   ]);
 }
 

@@ -68,7 +68,7 @@ export function requireLookUp({ name, interface: interfaceName, statusLookUp }: 
   if (statusLookUp) return;
   const what =
     interfaceName === 'rest-2.02'
-      ? 'The account says nothing of a status look-up. If the service has it, set "statusLookUp: on".'
-      : `${interfaceName} has no status look-up. A delivery report or an operator's word settles the requests.`;
+      ? 'The account does not enable the status look-up. If the service supports it, set "statusLookUp: on".'
+      : `${interfaceName} has no status look-up. Only a delivery report or an operator can settle the requests.`;
   throw new InputError([{ where: `account ${name}`, what }]);
 }

@@ -29,10 +29,10 @@ export async function findCommand(
   allowed: CommandScope,
 ): Promise<FoundCommand> {
   const realFile = file && (await realPath(file));
-  if (!realFile) return unavailable("the campaign's file is not on this machine");
+  if (!realFile) return unavailable('the campaign file is not on this machine');
   if (!(await isAllowed(realFile, allowed))) {
     return unavailable(
-      "the campaign's file is not in this process's folder of campaigns, and commands are run from no other; put it there, or name its folder with --campaigns",
+      "the campaign file is not in this process's campaigns folder, and commands run only from that folder; move the file there, or name its folder with --campaigns",
     );
   }
   const isInFile = await readFile(realFile, 'utf8').then(
@@ -41,7 +41,7 @@ export async function findCommand(
   );
   return isInFile
     ? { kind: 'found', folder: dirname(realFile) }
-    : unavailable("the campaign's file on this machine has no such command");
+    : unavailable('the campaign file on this machine does not contain this command');
 }
 
 function unavailable(problem: string): FoundCommand {

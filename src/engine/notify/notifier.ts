@@ -57,7 +57,7 @@ export async function runNotifier(
       lastFailure = '';
     } catch (error) {
       const reason = loggableReason(error);
-      if (reason !== lastFailure) logger.error({ reason }, 'nobody could be told anything; trying again');
+      if (reason !== lastFailure) logger.error({ reason }, 'notifications could not be sent; retrying');
       lastFailure = reason;
     }
     if (every === undefined && inFlight.size === 0) break;
@@ -98,13 +98,13 @@ async function notifyAndRecord(
       },
     );
     if ('output' in result && result.output)
-      logger.info({ ...logFields, output: result.output }, 'a command of notify wrote');
+      logger.info({ ...logFields, output: result.output }, 'notify command wrote output');
     if (result.kind === 'unavailable') deferred.defer(notification);
     await recordResult(context, acquired, result, { logger, left: deferred }, logFields);
   } catch (error) {
     logger.error(
       { ...logFields, reason: loggableReason(error) },
-      'what became of a notification could not be noted; it is told again',
+      'notification result could not be recorded; the notification will be sent again',
     );
   }
 }
@@ -133,19 +133,25 @@ async function recordResult(
     case 'superseded':
       return;
     case 'mailed':
-      return logger.info({ ...logFields, mail: result.run }, 'told by an e-mail, which is a run of its own');
+      return logger.info(
+        { ...logFields, mail: result.run },
+        'notification e-mail planned as a run of its own',
+      );
     case 'acknowledged':
       await markAcknowledged(pool, acquired, time);
-      return logger.info(logFields, 'told');
+      return logger.info(logFields, 'notification acknowledged');
     case 'unsubscribed':
       await markGivenUp(pool, acquired, result.problem, time);
-      return logger.warn({ ...logFields, problem: result.problem }, 'not told, and not tried again');
+      return logger.warn(
+        { ...logFields, problem: result.problem },
+        'notification refused; it will not be sent again',
+      );
     case 'unavailable': {
       const { problem } = result;
       if (age >= notifyWithin) break;
       await postpone(pool, acquired, { problem, dueAt: time, attempts: acquired.attempts });
       if (age >= warnAfter && deferred.shouldWarn(acquired.notification))
-        logger.warn({ ...logFields, problem }, 'nobody has told it; this process cannot');
+        logger.warn({ ...logFields, problem }, 'notification still due; this process cannot send it');
       return;
     }
     case 'failed': {
@@ -154,11 +160,17 @@ async function recordResult(
       if (age + wait >= notifyWithin) break;
       const dueAt = new Date(time.getTime() + wait);
       await postpone(pool, acquired, { problem: result.problem, dueAt, attempts });
-      return logger.warn({ ...logFields, problem: result.problem }, 'not told; trying again');
+      return logger.warn(
+        { ...logFields, problem: result.problem },
+        'notification failed; it will be retried',
+      );
     }
   }
   await markGivenUp(pool, acquired, result.problem, time);
-  logger.error({ ...logFields, problem: result.problem }, 'not told within a day, and not tried again');
+  logger.error(
+    { ...logFields, problem: result.problem },
+    'notification failed for a day; it will not be sent again',
+  );
 }
 
 /** An e-mail run whose recipients are all suppressed has no slices, so no worker begins it. */

@@ -24,7 +24,7 @@ export type NotifyOptions = {
   readonly findCommand: FindCommand;
   /** @throws InputError for an account that this process lacks */
   readonly accountNamed: (name: string) => Promise<Account>;
-  readonly writeMail: (told: NotificationPayload) => Mail;
+  readonly writeMail: (payload: NotificationPayload) => Mail;
 };
 
 export type NotifyResult =
@@ -77,14 +77,9 @@ async function callWebhookTarget(
   trace('notification begun', acquired.notification);
   const end = await callWebhook(webhook, { id: acquired.notification, now: context.now(), body }, cutOff);
   trace('notification sent', acquired.notification);
-  switch (end.kind) {
-    case 'acknowledged':
-      return { kind: 'acknowledged' };
-    case 'gone':
-      return { kind: 'unsubscribed', problem: 'answered 410: it wants no more of this' };
-    case 'failed':
-      return { kind: 'failed', problem: end.problem };
-  }
+  return end.kind === 'gone'
+    ? { kind: 'unsubscribed', problem: 'answered 410: the receiver wants no more notifications' }
+    : end;
 }
 
 async function runCommandTarget(

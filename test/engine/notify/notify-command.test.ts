@@ -66,7 +66,7 @@ test('what it writes is logged, cut off, without addresses and control character
     `printf 'to ann@example.org +64211234567 \\033[2J {"level":60}\\n'; head -c 1000000 /dev/zero | tr '\\0' x`,
   );
   await scene.notifyAll();
-  const [line = ''] = scene.log.filter((each) => each.includes('a command of notify wrote'));
+  const [line = ''] = scene.log.filter((each) => each.includes('notify command wrote output'));
   expect(line.length).toBeLessThan(10_000);
   expect(line).toContain('to *** ***');
   expect(scene.log.join('')).not.toContain('ann@');
@@ -80,9 +80,9 @@ test("where the campaign's folder is not, it is left to another process", async 
   await scene.passMinutes(30);
   await scene.notifyAll();
   expect(await scene.notifications(run)).toMatchObject([
-    { state: 'due', attempts: 0, problem: "the campaign's file is not on this machine" },
+    { state: 'due', attempts: 0, problem: 'the campaign file is not on this machine' },
   ]);
-  expect(scene.log.join('')).toContain('nobody has told it');
+  expect(scene.log.join('')).toContain('notification still due');
   await scene.passMinutes(24 * 60);
   await scene.notifyAll();
   expect(await scene.notifications(run)).toMatchObject([{ state: 'given up' }]);
@@ -108,7 +108,7 @@ test.each([
     {
       state: 'due',
       attempts: 0,
-      problem: expect.stringContaining("not in this process's folder of campaigns"),
+      problem: expect.stringContaining("not in this process's campaigns folder"),
     },
   ]);
   await expect(scene.workspace.read('ran')).rejects.toThrow('ENOENT');
@@ -126,7 +126,7 @@ test("a command that only the ledger knows is not run: the campaign's file here 
   );
   await scene.notifyAll();
   expect(await scene.notifications(run)).toMatchObject([
-    { state: 'due', attempts: 0, problem: "the campaign's file on this machine has no such command" },
+    { state: 'due', attempts: 0, problem: 'the campaign file on this machine does not contain this command' },
   ]);
   await expect(scene.workspace.read('made-by-the-ledger')).rejects.toThrow('ENOENT');
 });

@@ -78,7 +78,7 @@ describe('a webhook', () => {
     expect(await scene.notifications(run)).toMatchObject([
       { state: 'given up', attempts: 2, problem: 'answered 503' },
     ]);
-    expect(scene.log.join('')).toContain('not told within a day');
+    expect(scene.log.join('')).toContain('notification failed for a day');
   });
 
   test('whose secret is not on this machine is left to another one', async () => {
@@ -87,7 +87,7 @@ describe('a webhook', () => {
     await scene.passMinutes(30);
     await scene.notifyAll({ settings: { ...scene.settings, environment: {} } });
     expect(await scene.notifications(run)).toMatchObject([{ state: 'due', attempts: 0 }]);
-    expect(scene.log.join('')).toContain('nobody has told it');
+    expect(scene.log.join('')).toContain('notification still due');
     await scene.notifyAll();
     expect(types()).toEqual(['run.completed']);
   });

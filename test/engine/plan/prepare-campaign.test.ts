@@ -153,7 +153,7 @@ describe('what is wrong is told before anything is read further', () => {
   });
 
   test('a campaign or accounts file that is not UTF-8, with the line', async () => {
-    const what = 'Expected UTF-8, and this line holds bytes that are not. Save the file as UTF-8.';
+    const what = 'This line has bytes that are not UTF-8. Save the file as UTF-8.';
     await writeFile(
       join(workspace.folder, 'accounts.yaml'),
       Buffer.from(`# x\n# Zo\xeb\n${accounts}`, 'latin1'),
