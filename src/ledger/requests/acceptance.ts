@@ -1,13 +1,13 @@
 /**
- * SQL to join: `accepted`, whether it can be seen at a glance that the service has accepted a request: by its own row, or
- * where it has none by those of its slice. What is not seen so may be accepted all the same: `requestOf` knows.
+ * SQL to join: `accepted`, true if rows show that the service accepted the request. False proves nothing: see
+ * `requestOf`.
  */
 export function acceptanceOf(run: string, request: string): string {
   return `LATERAL (
     SELECT CASE
              WHEN q.request IS NOT NULL THEN q.state = 'accepted'
              WHEN s.claimed_to < ${request} THEN false
-             -- Whatever else of it was claimed has a row by then.
+             -- Every other request that was claimed has a row by then.
              WHEN s.state = 'done' THEN true
              ELSE EXISTS (
                SELECT FROM outcomes b

@@ -2,19 +2,15 @@ import type pg from 'pg';
 import { inTransaction, type Transaction } from '../session.ts';
 import type { SliceRange } from './slice-range.ts';
 
-/*
- * Gives ordinary requests rows of their own, from which on these say what becomes of them. What a request was until then
- * is not changed by it.
- */
+/* Gives ordinary requests rows, which from then on hold their states. The states do not change by it. */
 
-/** SQL: whether a report has proved, before there was a row, that the service has the request `o`. */
+/** SQL: whether a delivery report proved request `o` before it had a row. */
 const isProvenEarly =
   'EXISTS (SELECT FROM early_proofs p WHERE p.run_id = o.run_id AND p.request = o.request)';
 
-/** An ordinary request whose first attempt has begun. */
 export type StartedRequest = { readonly request: number; readonly startedAt: Date };
 
-/** What the owner of a slice has claimed, and cannot note as accepted. */
+/** Requests that the owner of a slice claimed and cannot record as accepted. */
 export type StartedRequests = {
   readonly run: string;
   readonly slice: number;
@@ -23,8 +19,8 @@ export type StartedRequests = {
 };
 
 /**
- * Rows for requests that their owner is sending, with their first attempts. Nothing is written where the slice is another
- * owner's by now: the worker that took it over has written them. Can be done twice.
+ * Adds rows and first attempts for requests that their owner is sending. Does nothing if the slice has another owner
+ * by now, or the rows exist.
  */
 export async function addSendingRows(
   pool: pg.Pool,
@@ -56,15 +52,12 @@ export async function addSendingRows(
   });
 }
 
-/**
- * A report that comes before the answer is noted by a transaction that holds the key of the slice (`proveAccepted`). The
- * statement after this one sees it, or its transaction sees the rows.
- */
+/** Makes `proveRequests` wait, or waits for it: it locks the slice too. */
 async function lockSlice(client: Transaction, run: string, slice: number): Promise<void> {
   await client.query('SELECT FROM slices WHERE run_id = $1 AND slice = $2 FOR UPDATE', [run, slice]);
 }
 
-/** SQL: whether fewer requests of a slice were noted than were claimed. Each of them is looked at only then. */
+/** SQL: whether a slice has fewer outcomes than claims. Only then are its requests read. */
 const hasUnrecorded = `(
   SELECT s.claimed_to - s.first_request + 1
          > (SELECT coalesce(sum(cardinality(b.requests)), 0) FROM outcomes b WHERE b.run_id = $1 AND b.slice = $5)
@@ -74,8 +67,8 @@ const hasUnrecorded = `(
 )`;
 
 /**
- * Rows for requests that were claimed and of which no outcome was noted: their owner is gone, and may have sent them. The
- * caller's transaction holds the slice, and says next what becomes of them.
+ * Adds rows for requests that an owner claimed and did not record. The caller holds the slice and decides their
+ * states.
  */
 export async function addUnrecordedRows(
   client: Transaction,
@@ -101,11 +94,7 @@ export async function addUnrecordedRows(
   );
 }
 
-/**
- * Rows for planned requests that are not to be claimed with those around them, by the owner of their slice.
- *
- * @param requests numbers that its claims do not cover yet
- */
+/** Adds rows for planned requests, which no claim covers yet, so that their owner can claim them one by one. */
 export async function addPlannedRows(
   pool: pg.Pool,
   { run, slice, owner }: { readonly run: string; readonly slice: number; readonly owner: string },
@@ -132,12 +121,9 @@ export async function addPlannedRows(
   });
 }
 
-/**
- * Rows for all that is planned of a run, so that something can become of each; none of a run that is over. Workers that hold
- * its slices claim nothing more of them.
- */
+/** Adds rows for all planned requests of a run that is not over, so that no worker can claim their range. */
 export async function addAllPlannedRows(client: Transaction, run: string): Promise<void> {
-  // What is claimed at this moment is seen by the statement after this, or refused after that.
+  // A concurrent claim commits before this lock, and the next statement sees it, or is refused after it.
   await client.query('SELECT FROM slices WHERE run_id = $1 ORDER BY slice FOR UPDATE', [run]);
   await client.query(
     `
@@ -159,7 +145,7 @@ export async function addAllPlannedRows(client: Transaction, run: string): Promi
   );
 }
 
-/** The lowest request of a slice that is planned, also one that another transaction is changing; none: `undefined`. */
+/** Finds the lowest planned request of a slice, even if another transaction is changing it. */
 export async function findFirstPlanned(
   pool: pg.Pool,
   { run, first, last }: SliceRange,

@@ -2,13 +2,13 @@ import type pg from 'pg';
 import { batchOf, type Columns } from '../batch.ts';
 import { type ClaimFence, fenceValues, mayClaim } from '../location/location.ts';
 
-/** A claim: the requests of a slice up to a number, as far as they have no rows of their own, may be in flight. */
+/** Permission to send the requests of a slice up to a number, except those with rows. */
 export type RangeClaim = {
-  /** The last request that its owner has claimed. */
+  /** The last request that the owner claimed. */
   readonly after: number;
-  /** Before `after`: the claim gives back what is behind it, and no byte of that has left. */
+  /** Below `after`, the claim returns the requests behind `to`, of which no byte was sent. */
   readonly to: number;
-  /** The suppressions that were looked at for these requests (`readContents`). */
+  /** The suppressions that `readContents` checked. */
   readonly epoch: string;
 };
 
@@ -17,7 +17,7 @@ export type AcceptedRequest = {
   readonly finishedAt: number;
   readonly tookMs: number;
   readonly httpStatus: number;
-  /** The service's own number for it, where its answer says one. */
+  /** The service's number for the request, if it answers one. */
   readonly jobNumber: string | undefined;
 };
 
@@ -25,25 +25,24 @@ export type Advance = {
   readonly run: string;
   readonly slice: number;
   readonly owner: string;
-  /** The number of this change of the slice: one more than that of the owner's last one. */
+  /** The version of the owner's last change of the slice, plus one. */
   readonly version: number;
   readonly claim: RangeClaim | undefined;
   readonly accepted: readonly AcceptedRequest[];
 };
 
-/** `lost`: the slice is not its owner's any more, and nothing was written. */
+/** `lost`: the slice has another owner, and nothing was written. */
 export type AdvanceResult = 'granted' | 'refused' | 'lost';
 
 /**
- * Notes which requests the service accepted, and claims the next ones, of several slices in one statement. When this returns,
- * both are committed, and the first byte of what was claimed may leave (rule 1).
+ * Records accepted requests and claims the next ones, for several slices in one statement. Both are committed on
+ * return, so the first byte may be sent (rule 1).
  *
- * A claim is refused where the run is not running, an address was suppressed since the content was read, or the ledger is
- * held, is another one by now, or lacks the last claim. Nothing is claimed or given back where the rest of the slice has rows
- * since the owner's last claim (`addAllPlannedRows`).
+ * A claim is refused if the run is not running, an address was suppressed after the content was read, the rest of the
+ * slice has received rows (`addAllPlannedRows`), or `mayClaim` forbids it.
  *
- * Each change of a slice has a number and is made on top of the one before it: a repeated one is made once, and none is made by
- * a former owner.
+ * Each change builds on the version before it, so a repeated one takes effect once, and a former owner changes
+ * nothing.
  */
 export async function advanceSlices(
   pool: pg.Pool,
@@ -67,7 +66,7 @@ export async function advanceSlices(
   });
 }
 
-/** A job number is another statement's, so that interfaces that answer none pay nothing for them. */
+/** Job numbers need a statement of their own, so that interfaces without them pay nothing. */
 function advanceStatement(hasJobNumbers: boolean): string {
   const jobs = `
     ), numbered AS (
@@ -87,7 +86,7 @@ function advanceStatement(hasJobNumbers: boolean): string {
       FROM ${advanceBatch.table('a', 7, 'ordinal')}
       JOIN runs r ON r.run_id = a.run_id
     ), held AS MATERIALIZED (
-      -- In the order of their keys, so that two that change the same slices wait for each other, not crosswise.
+      -- Lock in key order to avoid deadlocks.
       SELECT t.ordinal,
              coalesce(s.claimed_to = t.claim_after AND (t.may_claim OR t.claim_to < t.claim_after), false) AS granted
       FROM step t
@@ -130,7 +129,6 @@ const changeColumns: Columns<Advance> = {
 
 const changeBatch = batchOf<Advance>(changeColumns);
 
-/** With what was accepted, as texts of arrays. */
 const advanceBatch = batchOf<DatedAdvance>({
   ...changeColumns,
   epoch: ['bigint', ({ claim }) => claim?.epoch ?? null],
@@ -162,12 +160,12 @@ function integerArray(numbers: readonly number[]): string {
   return `{${numbers.join()}}`;
 }
 
-/** The clock may have been set in the meantime. */
+/** The clock may have been set in between. */
 function clampToInteger(milliseconds: number): number {
   return Math.max(-2_147_483_647, Math.min(2_147_483_647, Math.round(milliseconds)));
 }
 
-/** It is whatever the service says. */
+/** Quoted: a job number is any text. */
 function jobNumberArray(accepted: readonly AcceptedRequest[]): string {
   const each = accepted.map(({ jobNumber }) =>
     jobNumber === undefined ? 'NULL' : `"${jobNumber.replace(/[\\"]/g, (character) => `\\${character}`)}"`,
@@ -175,7 +173,7 @@ function jobNumberArray(accepted: readonly AcceptedRequest[]): string {
   return `{${each.join()}}`;
 }
 
-/** Changes whose answer was lost: whether their claims were granted. */
+/** Finds the changes that were committed although their answer was lost, and whether their claims were granted. */
 async function findCommitted(
   pool: pg.Pool,
   advances: readonly Advance[],

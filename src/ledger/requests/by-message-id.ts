@@ -9,11 +9,7 @@ export const requestKeys = batchOf<RequestKey>({
   request: ['integer', ({ request }) => request],
 });
 
-/**
- * One query for their runs, and none where no MessageID has the form of ours. One whose check is wrong names nothing.
- *
- * @returns by the MessageID as it is written
- */
+/** Takes one query, or none if no MessageID has our form. A MessageID with a wrong check is not found. */
 export async function findRequestsByMessageId(
   client: Connection,
   messageIds: readonly string[],

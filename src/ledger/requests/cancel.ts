@@ -1,7 +1,7 @@
 import { reasonOf } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
 
-/** `planned → cancelled`. What was to be sent again stays in doubt instead: the service may have it. */
+/** `planned → cancelled`, or back to in doubt if the request waits for a resend: the service may have it. */
 export async function cancelPlanned(
   client: Transaction,
   run: string,

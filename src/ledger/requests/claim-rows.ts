@@ -11,14 +11,16 @@ import type { SliceRange } from './slice-range.ts';
 
 export type RowsClaim = SliceRange & {
   readonly owner: string;
-  /** The number of this change of the slice: one more than that of the owner's last one. */
+  /** The version of the owner's last change of the slice, plus one. */
   readonly version: number;
-  /** Where in the slice to begin: what is before it is not planned. */
+  /** No request before it is planned. */
   readonly from: number;
   readonly limit: number;
 };
 
-/** Nothing is left to claim when both are empty. `refused`: the slice is another owner's, or nothing may be claimed now. */
+/**
+ * `refused`: another owner has the slice, or `mayClaim` forbids it. Both lists are empty if nothing is left to claim.
+ */
 export type ClaimedRows = {
   readonly kind: 'granted' | 'refused';
   readonly claimed: readonly ClaimedRequest[];
@@ -32,26 +34,26 @@ type DbClaimedRequest = Envelope & {
   readonly size: number;
   readonly addresses: string;
   readonly destinations: string | null;
-  /** Positions of the recipients that are not to be sent to, from 1. */
-  readonly left_out: readonly number[];
+  /** 1-based positions of suppressed recipients. */
+  readonly suppressed_positions: readonly number[];
 };
 
 type DbCancelledRequest = {
-  /** Null where nothing was left to claim. */
+  /** Null if nothing was left to claim. */
   readonly request: number | null;
   readonly recipients: number;
   readonly message_id: null;
 };
 
 /**
- * `planned → sending` for requests of a slice that have rows of their own, the lowest first, with their attempts. When this
- * returns, both are committed, and the first byte may leave (rule 1).
+ * `planned → sending` for the lowest requests of a slice that have rows. They and their attempts are committed on
+ * return, so the first byte may be sent (rule 1).
  *
- * Recipients that are suppressed by now are left out of a request's first attempt, and are `cancelled`. After it the request
- * never shrinks, because every attempt carries the same bytes (rule 3). A request with no recipient left is `cancelled`
- * whenever it is taken; one that was to be sent again after a doubt is in doubt as before.
+ * The first attempt omits suppressed recipients and makes them `cancelled`. Later attempts omit none, because every
+ * attempt carries the same bytes (rule 3). A request whose recipients are all suppressed is `cancelled`, or in doubt
+ * if it waited for a resend.
  *
- * @throws InputError when suppressions are known by hashes, and this is not their key
+ * @throws InputError if suppressions are stored as hashes of another key
  */
 export async function claimRows(
   pool: pg.Pool,
@@ -97,9 +99,9 @@ export async function claimRows(
   };
 }
 
-// Every part of the statement sees the ledger as it was before it: who is left out is told by `suppressed`, not by what
-// `left_out` has written. The plan is made while suppressions and requests are few, so suppressions are looked up an address at
-// a time (LIMIT 1), and the batch brings its run along: else all of them could be read for each batch.
+// All parts of a statement see the state before it, so suppressed recipients come from `suppressed`, not from
+// `cancelled_recipient`. The plan is cached while tables are small. LIMIT 1 and the run in the batch keep it from
+// reading all suppressions each time.
 const claimStatement = `
   WITH held AS MATERIALIZED (
     SELECT run_id
@@ -156,7 +158,7 @@ const claimStatement = `
       LIMIT 1
     ) s
     WHERE EXISTS (SELECT FROM hashed_suppressions)
-  ), gone AS MATERIALIZED (
+  ), emptied AS MATERIALIZED (
     SELECT b.run_id, b.request, b.sent_before
     FROM batch b
     WHERE b.request IN (SELECT request FROM suppressed)
@@ -167,13 +169,13 @@ const claimStatement = `
           UNION
           SELECT position FROM recipient_outcomes o
           WHERE o.run_id = $1 AND o.request = b.request AND o.outcome = 'cancelled'
-        ) AS nobody
+        ) AS excluded
       )
-  ), left_out AS (
+  ), cancelled_recipient AS (
     INSERT INTO recipient_outcomes (run_id, request, position, outcome, reported_at)
     SELECT $1, request, position, 'cancelled', $4
     FROM suppressed
-    WHERE attempts = 0 OR request IN (SELECT request FROM gone WHERE NOT sent_before)
+    WHERE attempts = 0 OR request IN (SELECT request FROM emptied WHERE NOT sent_before)
     ON CONFLICT DO NOTHING
   ), cancelled AS (
     UPDATE requests q
@@ -182,19 +184,19 @@ const claimStatement = `
                    THEN ${reasonOf('all_suppressed_before_resend')}
                    ELSE ${reasonOf('all_suppressed')}
                  END
-    FROM gone
-    WHERE q.run_id = gone.run_id AND q.request = gone.request
+    FROM emptied
+    WHERE q.run_id = emptied.run_id AND q.request = emptied.request
   ), counted AS (
     UPDATE slices s
-    SET version = $15, settled = settled + g.requests, not_accepted = not_accepted + g.doubts
-    FROM held, (SELECT count(*) AS requests, count(*) FILTER (WHERE sent_before) AS doubts FROM gone) g
+    SET version = $15, settled = settled + e.requests, not_accepted = not_accepted + e.doubts
+    FROM held, (SELECT count(*) AS requests, count(*) FILTER (WHERE sent_before) AS doubts FROM emptied) e
     WHERE s.run_id = $1 AND s.slice = $7
     RETURNING s.slice
   ), claimed AS (
     UPDATE requests q
     SET state = 'sending', owner = $2, attempts = q.attempts + 1, updated_at = $4
     FROM batch
-    WHERE q.run_id = batch.run_id AND q.request = batch.request AND q.request NOT IN (SELECT request FROM gone)
+    WHERE q.run_id = batch.run_id AND q.request = batch.request AND q.request NOT IN (SELECT request FROM emptied)
     RETURNING q.run_id, q.request, q.envelope, q.attempts
   ), attempt AS (
     INSERT INTO attempts (run_id, request, attempt, owner, started_at)
@@ -208,7 +210,7 @@ const claimStatement = `
            UNION ALL
            SELECT position FROM recipient_outcomes o
            WHERE o.run_id = $1 AND o.request = c.request AND o.outcome = 'cancelled'
-         ) AS left_out
+         ) AS suppressed_positions
   FROM counted
   LEFT JOIN batch b ON true
   LEFT JOIN claimed c ON c.request = b.request
@@ -220,12 +222,12 @@ const claimStatement = `
 
 function claimedRequest(row: DbClaimedRequest): ClaimedRequest {
   const all = { count: row.size, addresses: row.addresses, fields: row.destinations };
-  const leftOut = new Set(row.left_out.map((position) => position - 1));
+  const suppressed = new Set(row.suppressed_positions.map((position) => position - 1));
   return {
     request: row.request,
     messageId: row.message_id,
     attempt: row.attempts,
     envelope: { fields: row.fields, keypads: row.keypads, files: row.files, audio: row.audio },
-    destinations: leftOut.size === 0 ? all : removeDestinations(all, leftOut),
+    destinations: suppressed.size === 0 ? all : removeDestinations(all, suppressed),
   };
 }

@@ -1,6 +1,6 @@
 import type { Destinations, Envelope } from '../../domain/message.ts';
 
-/** A request that this owner alone may send now. */
+/** A request that only this owner may send now. */
 export type ClaimedRequest = {
   readonly request: number;
   readonly messageId: string;
@@ -9,5 +9,5 @@ export type ClaimedRequest = {
   readonly destinations: Destinations;
 };
 
-/** All its recipients are suppressed by now. */
+/** All its recipients are suppressed. */
 export type CancelledRequest = { readonly request: number; readonly recipients: number };

@@ -1,8 +1,8 @@
 import type { Transaction } from '../session.ts';
 
 /**
- * Puts what was noted of a slice, a row for each commit, into one row: an array in the order of its requests, from which what
- * became of one is read without looking at the others.
+ * Merges the outcomes of a slice, one row for each commit, into arrays in request order, so that one can be read
+ * alone.
  */
 export async function compactOutcomes(client: Transaction, run: string, slice: number): Promise<void> {
   await client.query({

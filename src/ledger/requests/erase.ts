@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Transaction } from '../session.ts';
 
-/** Erases to whom a range of requests went, and the words of the service, which may quote it. */
+/** Erases the recipients of a range of requests, and answers of the service, which may quote them. */
 export async function eraseRequests(
   client: Transaction,
   { run, first, last }: { readonly run: string; readonly first: number; readonly last: number },
@@ -19,7 +19,6 @@ const statements = [
   'UPDATE attempts SET detail = NULL WHERE run_id = $1 AND request BETWEEN $2 AND $3 AND detail IS NOT NULL',
 ];
 
-/** Erases the service's numbers of what it accepted of a run. */
 export async function eraseJobNumbers(pool: pg.Pool, run: string): Promise<void> {
   await pool.query(
     'UPDATE slice_outcomes SET job_numbers = NULL WHERE run_id = $1 AND job_numbers IS NOT NULL',

@@ -1,15 +1,14 @@
 import type pg from 'pg';
 
-/** SQL: attempts of `requests q` that the service refused, or that did not reach it. */
+/** SQL: attempts of `requests q` that the service refused or never received. */
 const refusals = `
   FROM attempts a
   WHERE a.run_id = q.run_id AND a.request = q.request AND a.verdict IN ('retry', 'released')
     AND a.detail ->> 'kind' IS DISTINCT FROM 'withheld'`;
 
 /**
- * `planned → failed` for requests of a slice that were refused until the run was paused because the service refused everything,
- * and again since it was resumed. Without it, one that is always refused would end each wait in another pause. One that was
- * sent again after a doubt is in doubt, as it is when its retries are spent.
+ * `planned → failed` for requests that were refused before a pause for `service_refuses` and again after it.
+ * Otherwise they would pause the run for ever. A resent request becomes in doubt.
  */
 export async function failRefused(
   pool: pg.Pool,

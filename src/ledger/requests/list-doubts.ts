@@ -8,7 +8,7 @@ import type { Connection } from '../session.ts';
 export type Doubt = {
   readonly request: number;
   readonly messageId: string;
-  /** Without those that were left out of it. */
+  /** Without suppressed recipients. */
   readonly recipients: number;
   readonly since: Date | null;
   readonly reason: RequestReason | null;
@@ -17,7 +17,7 @@ export type Doubt = {
 
 const requestsPerPage = 1_000;
 
-/** In pages, by their numbers; each page is what the ledger says when it is asked for. */
+/** In pages, each as the ledger is when it is read. */
 export async function* listDoubts(
   pool: pg.Pool,
   run: string,

@@ -9,11 +9,11 @@ import { addRequestsToSliceCounts } from './slice-counts.ts';
 export type UnrecordedCause = { readonly reason: UnrecordedReason; readonly since: Date };
 
 /**
- * `planned → in_doubt` for all that is left of a run which may have been sent by a ledger that is gone; what a report has
- * proved is accepted. Each gets the attempt that may have been made, so that it is billed and explained as what was tried
- * is. The transaction holds the run.
+ * `planned → in_doubt` for the rest of a run that a lost ledger may have sent, or `accepted` if a delivery report
+ * proves it. The attempt that may have been made is added, so that billing and reports show it. The transaction holds
+ * the run.
  *
- * @returns how many requests are in doubt by it
+ * @returns the number of requests in doubt
  */
 export async function markPlannedInDoubt(
   client: Transaction,

@@ -4,8 +4,8 @@ import { addUnrecordedRows } from './add-rows.ts';
 import type { SliceRange } from './slice-range.ts';
 
 /**
- * `sending → in_doubt` for requests of a slice whose owner sends nothing of it any more (rule 2); those of which a delivery
- * report has come are accepted. No later claim of that owner is committed: each is fenced by the slice's owner and version.
+ * `sending → in_doubt` for requests whose owner has stopped sending (rule 2), or `accepted` if a delivery report
+ * proves it. Owner and version of the slice fence out later claims of that owner.
  */
 export async function markUnrecordedInDoubt(
   client: Transaction,
@@ -35,8 +35,7 @@ export async function markUnrecordedInDoubt(
     [run, first, last, now, slice],
   );
   if (rows.length === 0) return 0;
-  // In a statement of its own: the last of a dead process may have begun an attempt while the first one waited for it,
-  // and that sees no attempt which was not there when it began.
+  // A separate statement also sees attempts that the owner began while the first one waited for it.
   await client.query(
     `
     UPDATE attempts a

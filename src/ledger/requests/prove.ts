@@ -4,28 +4,25 @@ import type { Transaction } from '../session.ts';
 import { type RequestKey, requestKeys } from './by-message-id.ts';
 import { addRequestsToSliceCounts } from './slice-counts.ts';
 
-/** `isUntried`: the ledger never tried the request. */
+/** `isUntried`: the ledger knows of no attempt. */
 export type ProvenRequest = RequestKey & { readonly isUntried: boolean; readonly messageId: string };
 
 /**
- * `in_doubt, planned → accepted`, by a delivery report or a reply, which proves that the service has the request; one that
- * is planned waits to be sent again after a doubt. Of one that is being sent it is kept for the case that its answer is
- * lost, and of one that was never tried for when it is in doubt. Within the caller's transaction.
+ * `in_doubt, planned → accepted`, because a delivery report or reply proves that the service has the request. A
+ * planned one waits for a resend. For a request in flight or without an attempt, the proof is stored in case it comes
+ * into doubt.
  *
- * @returns those of which it was not known yet
+ * @returns the requests that were not proved before
  */
 export async function proveRequests(
   client: Transaction,
   requests: readonly RequestKey[],
 ): Promise<ProvenRequest[]> {
   await lockSlices(client, requests);
-  return [...(await proveRows(client, requests)), ...(await keepEarlyProofs(client, requests))];
+  return [...(await proveRows(client, requests)), ...(await storeEarlyProofs(client, requests))];
 }
 
-/**
- * Rows are given to requests by transactions that lock the slice: they come before this one, and the statements after this
- * see the rows, or after it, and see what is kept here.
- */
+/** Transactions that add rows lock the slice too: either the next statements see the rows, or they see the proofs. */
 async function lockSlices(client: Transaction, requests: readonly RequestKey[]): Promise<void> {
   await client.query(
     `
@@ -77,8 +74,8 @@ async function proveRows(client: Transaction, requests: readonly RequestKey[]): 
   return rows;
 }
 
-/** Of requests that have no row, for when they get one. */
-async function keepEarlyProofs(
+/** For requests that have no row yet. */
+async function storeEarlyProofs(
   client: Transaction,
   requests: readonly RequestKey[],
 ): Promise<ProvenRequest[]> {

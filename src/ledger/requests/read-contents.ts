@@ -4,7 +4,7 @@ import type { Destinations, Envelope } from '../../domain/message.ts';
 import { type HashKey, hashedAddress, hashKeyMatches, requireHashKey } from '../suppressions/hash.ts';
 import type { SliceRange } from './slice-range.ts';
 
-/** A planned request that has no row of its own: no attempt was made yet, and no recipient of it is suppressed. */
+/** A planned request without a row: no attempt was made, and no recipient is suppressed. */
 export type OrdinaryRequest = {
   readonly request: number;
   readonly messageId: string;
@@ -14,11 +14,11 @@ export type OrdinaryRequest = {
 
 export type Contents = {
   readonly requests: readonly OrdinaryRequest[];
-  /** Requests with a recipient that is suppressed by now: each is to get a row of its own before a claim covers it. */
+  /** Requests with a suppressed recipient: each needs a row before a claim covers it. */
   readonly suppressed: readonly number[];
-  /** Up to this request the slice was read; undefined at its end. */
+  /** The last request that was read; undefined at the end of the slice. */
   readonly readTo: number | undefined;
-  /** The suppressions that were looked at; a claim is granted only while there are no newer ones. */
+  /** The suppressions that were checked: newer ones make a claim be refused. */
   readonly epoch: string;
 };
 
@@ -39,11 +39,10 @@ type DbBlock = {
 };
 
 /**
- * A recipient is looked up among the suppressions of all SubAccounts: a request in which one is found is looked at closely when
- * its row is claimed.
+ * Checks recipients against the suppressions of all SubAccounts; `claimRows` checks the SubAccount.
  *
- * @param after the last request that was read, or claimed
- * @throws InputError when suppressions are known by hashes, and this is not their key
+ * @param after the last request that was read or claimed
+ * @throws InputError if suppressions are stored as hashes of another key
  */
 export async function readContents(
   pool: pg.Pool,
@@ -60,11 +59,11 @@ export async function readContents(
   const requests: OrdinaryRequest[] = [];
   const suppressed: number[] = [];
   for (const block of rows) {
-    const left = new Set([...block.with_rows, ...block.suppressed]);
+    const excluded = new Set([...block.with_rows, ...block.suppressed]);
     suppressed.push(
       ...block.suppressed.filter((request) => request > after && !block.with_rows.includes(request)),
     );
-    requests.push(...requestsOf(block).filter(({ request }) => request > after && !left.has(request)));
+    requests.push(...requestsOf(block).filter(({ request }) => request > after && !excluded.has(request)));
   }
   const readTo = rows.at(-1)?.last_request;
   const epoch = rows[0]?.epoch ?? '';
@@ -83,8 +82,7 @@ function requestsOf({ first_request, envelopes, sizes, addresses, destinations, 
   );
 }
 
-// Suppressions are looked up an address at a time (LIMIT 1): no plan can read all of them to join them, as it may for an
-// EXISTS. Where a channel has none, no address is looked at.
+// LIMIT 1 looks suppressions up by address; EXISTS may read them all.
 const readStatement = `
   SELECT c.first_request, c.last_request, to_json(c.envelopes) AS envelopes, to_json(c.sizes) AS sizes,
          CAST(array_to_json(c.addresses, true) AS text) AS addresses, c.destinations,
@@ -131,7 +129,7 @@ const readStatement = `
              AS has_hashed
     FROM runs
     WHERE run_id = $1
-    OFFSET 0 -- Looked up once, not for each address.
+    OFFSET 0 -- Evaluate once, not for each address.
   ) r
   WHERE c.run_id = $1 AND c.first_request <= $3
     AND c.first_request >= coalesce((

@@ -1,6 +1,6 @@
 /**
- * SQL: recipients as `contents` keeps them, from rows of `request`, `position`, `line`, `address`, `original_address`,
- * `parts`, `tariff` and `destination` (null: {}). A column that says nothing of any of them is NULL.
+ * SQL: the columns of `contents` from rows of `request`, `position`, `line`, `address`, `original_address`, `parts`,
+ * `tariff` and `destination` (null: {}). A column without any value is NULL.
  */
 export const recipientArrays = `
   coalesce(array_agg(line ORDER BY request, position), '{}') AS lines,

@@ -5,11 +5,11 @@ import { addRequestsToSliceCounts } from './slice-counts.ts';
 import type { SliceRange } from './slice-range.ts';
 
 /**
- * `sending → planned` for requests that their owner claimed without an answer: of those no byte has left. What is proved to
- * have been there before is accepted. The slice gets a new version first, so a claim that is still under way is refused.
+ * `sending → planned` for requests whose owner got no answer to its claim and sent no byte of them, or `accepted` if
+ * a delivery report proves it. The new version of the slice refuses claims still on their way.
  *
- * @param known requests that the owner is sending, or has answers of
- * @returns the version; undefined where the slice is another owner's, and nothing was changed
+ * @param known requests that the owner is sending or has answers for
+ * @returns the version; undefined if the slice has another owner
  */
 export async function releaseUnacknowledgedClaims(
   pool: pg.Pool,
@@ -23,7 +23,7 @@ export async function releaseUnacknowledgedClaims(
       UPDATE slices s
       SET version = s.version + 1
       FROM (
-        -- As those do that prove requests: they hold the slice's key first, and count in it last.
+        -- Lock order as in proveRequests: the slice first, its counts last.
         SELECT run_id, slice FROM slices WHERE run_id = $1 AND slice = $2 AND owner = $3 FOR UPDATE
       ) held
       WHERE s.run_id = held.run_id AND s.slice = held.slice

@@ -4,11 +4,10 @@ import { inTransaction } from '../session.ts';
 import { reopenSlices } from '../slice-states/transitions.ts';
 
 /**
- * `in_doubt → planned` for a run that may send twice rather than not at all: requests that were sent again less often
- * than `resends`. They keep their MessageID and bytes. The slices they are in are to be worked again. Nothing is sent again
- * of a run that is not running: it may be cancelled, and then nobody would ever look at them.
+ * `in_doubt → planned` for requests that were resent fewer than `resends` times. They keep MessageID and bytes, and
+ * their slices wait for a worker again. Only a running run resends: in a cancelled one they would stay planned.
  *
- * @param owner of the phase in which the run's doubts are settled
+ * @param owner of the slice that settles doubts
  */
 export async function resendDoubts(
   pool: pg.Pool,
@@ -25,16 +24,16 @@ export async function resendDoubts(
     if (rowCount === 0) return 0;
     const { rows } = await client.query<{ request: number }>(
       `
-      WITH again AS (
+      WITH resent AS (
         UPDATE requests
         SET state = 'planned', resends = resends + 1, updated_at = $4
         WHERE run_id = $1 AND state = 'in_doubt' AND resends < $3
           AND EXISTS (SELECT FROM slices WHERE run_id = $1 AND phase = 'settling doubts' AND owner = $2)
         RETURNING run_id, request
       ), opened AS (
-        ${recordReopenedRequests('again')}
+        ${recordReopenedRequests('resent')}
       )
-      SELECT request FROM again
+      SELECT request FROM resent
       `,
       [run, owner, resends, now],
     );

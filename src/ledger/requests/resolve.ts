@@ -17,11 +17,8 @@ const stateAfter = {
 } as const satisfies Record<Resolution, RequestState>;
 
 /**
- * `in_doubt → accepted | planned | abandoned`, by the word of a person, which is kept. A request that is not in doubt is left
- * as it is.
- *
- * One that is to be sent again keeps its MessageID and its bytes. Its slice waits again, and a run that is completed is paused.
- * In a run that is cancelled or purged nothing is sent again, so nothing is changed.
+ * `in_doubt → accepted | planned | abandoned` by an operator, whose reason is stored. A resend keeps MessageID and
+ * bytes; its slice waits again, and a completed run is paused. A cancelled or purged run resends nothing.
  */
 export async function resolveRequests(
   client: Transaction,
@@ -35,7 +32,7 @@ export async function resolveRequests(
   },
 ): Promise<ResolvedRequest[]> {
   const { run, requests, resolution, by, reason, now } = resolve;
-  // Neither a slice nor the run may end between the look at their requests and the change: who ends them takes the run.
+  // Lock the run, so that neither it nor its slices end before the requests change.
   const { rows: runs } = await client.query<{ over: boolean }>(
     `SELECT state = 'cancelled' OR purged_at IS NOT NULL AS over FROM runs WHERE run_id = $1 FOR NO KEY UPDATE`,
     [run],
@@ -76,7 +73,7 @@ export async function resolveRequests(
   return rows;
 }
 
-/** `in_doubt → accepted`, because the status look-up has found it. @returns false when the request is no longer in doubt */
+/** `in_doubt → accepted` by a look-up. @returns false if it was no longer in doubt */
 export async function acceptLookedUp(
   pool: pg.Pool,
   found: { readonly run: string; readonly request: number; readonly now: Date },

@@ -15,14 +15,13 @@ function jobNumberOf(settlement: Settlement): string | null {
 }
 
 /**
- * `sending → accepted | rejected | failed | in_doubt | planned`. Fenced: a request that its owner no longer holds, or that is
- * at another attempt, is left as it is; but where it is in doubt because of the very attempt that was answered after all, the
- * answer settles it.
+ * `sending → accepted | rejected | failed | in_doubt | planned`, unless the request is at another attempt or has
+ * another owner. A late answer also settles a request in doubt because of the same attempt.
  *
- * A request that was sent again after a doubt and is rejected or fails then is still in doubt. What a delivery report has
- * proved meanwhile is accepted where it would be in doubt or be sent again.
+ * A resent request that is rejected or fails stays in doubt. With a delivery report, a request is accepted instead of
+ * in doubt or planned.
  *
- * @returns the requests that were settled, by their place in the batch
+ * @returns indexes of the settled requests in the batch
  */
 export async function settleRequests(
   pool: pg.Pool,
@@ -31,7 +30,7 @@ export async function settleRequests(
   const divided = settlements.filter((settlement) => settlement.state === 'rejected' && settlement.divide);
   if (divided.length === 0) return settle(pool, settlements);
   return inTransaction(pool, async (client) => {
-    // Whoever changes slices takes the run first.
+    // Transactions that change slices lock the run first.
     const runs = [...new Set(settlements.map(({ run }) => run))];
     await client.query('SELECT FROM runs WHERE run_id = ANY ($1) ORDER BY run_id FOR NO KEY UPDATE', [runs]);
     const settled = await settle(client, settlements);
@@ -60,8 +59,8 @@ async function settle(client: Connection, settlements: readonly Settlement[]): P
 }
 
 /**
- * Job numbers are another statement's, so that interfaces that answer none pay nothing for them. A number is kept whether or
- * not the request is still to be settled: its reports come under it in any case.
+ * Job numbers need a statement of their own, so that interfaces without them pay nothing. They are stored even for
+ * requests that are settled already, because delivery reports may name them.
  */
 function settleStatement(hasJobs: boolean): string {
   const jobs = `
@@ -116,11 +115,10 @@ function settleStatement(hasJobs: boolean): string {
 }
 
 /**
- * `in_doubt → accepted | rejected` for requests that are in doubt because of the very attempt that was answered after all. One
- * that was sent again before is in doubt for that too, so a rejection leaves it there. All were counted as settled, and not
- * accepted, when they came into doubt.
+ * `in_doubt → accepted | rejected` if the attempt that caused the doubt was answered after all. A rejected resend
+ * stays in doubt because of its earlier attempt.
  *
- * @returns the requests that were settled, by their place in the batch
+ * @returns indexes of the settled requests in the batch
  */
 export async function settleInDoubt(
   client: Connection,

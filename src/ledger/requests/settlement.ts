@@ -5,7 +5,7 @@ import { reasonValue } from '../reasons.ts';
 export type Settlement = SettledState & {
   readonly run: string;
   readonly slice: number;
-  /** Who holds the slice. */
+  /** Of the slice. */
   readonly owner: string;
   readonly request: number;
   readonly attempt: number;
@@ -17,19 +17,16 @@ export type Settlement = SettledState & {
 export type SettledState =
   | {
       readonly state: 'accepted';
-      /** The service's own number for it, where its answer says one. */
+      /** The service's number for the request, if it answers one. */
       readonly jobNumber?: string;
     }
   | { readonly state: 'failed' | 'in_doubt' }
   | {
       readonly state: 'rejected';
-      /** Whether its recipients go into two new requests, each with a half of them. */
+      /** Whether to divide its recipients into two new requests. */
       readonly divide: boolean;
     }
-  /**
-   * Given back: only for a request that the service provably did not take. `unauthorized`: the credential was refused, so
-   * the run is paused too.
-   */
+  /** The service provably did not accept the request. `unauthorized` also pauses the run. */
   | { readonly state: 'planned'; readonly verdict: 'unauthorized' | 'released' };
 
 export const settlementColumns: Columns<Settlement> = {

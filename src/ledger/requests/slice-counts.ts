@@ -1,9 +1,9 @@
 import { sliceOf } from '../billing/changes.ts';
 
 /**
- * SQL: a statement that adds to the counts of slices. It goes into the statement that changes the requests.
+ * SQL for the statement that changes the requests.
  *
- * @param sums SQL: a table with `run_id`, `slice`, and what is added: `settled`, `rejected` and `not_accepted`
+ * @param sums SQL: a table of `run_id`, `slice`, and the amounts `settled`, `rejected`, `not_accepted`
  */
 export function addToSliceCounts(sums: string): string {
   return `
@@ -11,7 +11,7 @@ export function addToSliceCounts(sums: string): string {
     SET settled = s.settled + c.settled, rejected = s.rejected + c.rejected,
         not_accepted = s.not_accepted + c.not_accepted
     FROM (
-      -- In the order of their keys, so that two that count in the same slices wait for each other, not crosswise.
+      -- Lock in key order to avoid deadlocks.
       SELECT l.run_id, l.slice, sums.settled, sums.rejected, sums.not_accepted
       FROM ${sums} AS sums
       JOIN slices l USING (run_id, slice)
@@ -22,11 +22,7 @@ export function addToSliceCounts(sums: string): string {
     WHERE s.run_id = c.run_id AND s.slice = c.slice`;
 }
 
-/**
- * As `addToSliceCounts`, from requests.
- *
- * @param changed SQL: a table with `run_id` and `request`, and with what is added for each: `settled` and `not_accepted`
- */
+/** @param changed SQL: a table of `run_id`, `request`, and the amounts `settled`, `not_accepted` */
 export function addRequestsToSliceCounts(changed: string): string {
   return addToSliceCounts(`(
         SELECT run_id, slice, sum(settled) AS settled, 0 AS rejected, sum(not_accepted) AS not_accepted

@@ -5,10 +5,10 @@ import { reasonValue } from '../reasons.ts';
 import { inTransaction } from '../session.ts';
 
 /**
- * Ends an attempt that may be repeated and writes the next one, before its first byte leaves (rule 1), with the same MessageID
- * and the same bytes (rule 3). Doing it twice changes nothing.
+ * Commits the next attempt before its first byte is sent (rule 1), with the same MessageID and bytes (rule 3). A
+ * second call changes nothing.
  *
- * @returns false when this owner no longer holds the request: it must not be sent
+ * @returns false if this owner no longer holds the request and must not send it
  */
 export async function startNextAttempt(
   pool: pg.Pool,

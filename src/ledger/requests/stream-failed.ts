@@ -5,7 +5,6 @@ import { requestReason, type Stored } from '../reasons.ts';
 import { countSuppressedOf } from '../request-rows.ts';
 import type { Transaction } from '../session.ts';
 
-/** States of a request that did not end as accepted, as far as that can be known. */
 export const failedStates = ['rejected', 'failed', 'in_doubt', 'abandoned'] as const satisfies RequestState[];
 
 export type FailedRequest = {
@@ -14,13 +13,13 @@ export type FailedRequest = {
   readonly state: (typeof failedStates)[number];
   /** The service's own words, or what happened instead of an answer. */
   readonly reason: RequestReason | null;
-  /** Of the last attempt that was answered. */
+  /** Of the last answered attempt. */
   readonly httpStatus: number | null;
   readonly attempts: number;
   readonly firstAt: Date | null;
-  /** When its last attempt ended; began, where no end is known. */
+  /** When its last attempt ended, or began if the end is unknown. */
   readonly lastAt: Date | null;
-  /** Without those that were left out of it; none of a request that was divided. */
+  /** Without suppressed recipients; 0 for a divided request. */
   readonly recipients: number;
   readonly subAccount: string | null;
   readonly department: string | null;
