@@ -5,12 +5,12 @@ import { reasonValue } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
 
 /*
- * The only place where a run's state changes: one function for each transition. Each notes the change in run_states, and
- * notifies of a run that is completed or paused, all of it or none. A run that is in none of
- * the states that a transition begins in stays as it is.
+ * The states of a run: one function for each transition. Each records the change in run_states and creates the
+ * notifications for a completed or paused run. A run in another state than the transition's first ones stays as it
+ * is.
  */
 
-/** `→ planned`: the run was inserted in this transaction, and that is its state by default. */
+/** `→ planned`: the default of the row, which this transaction inserted. */
 export async function markPlanned(client: Transaction, run: string): Promise<void> {
   await client.query(
     `
@@ -23,7 +23,7 @@ export async function markPlanned(client: Transaction, run: string): Promise<voi
   );
 }
 
-/** `planned → running`: an operator, a caller or a schedule starts it, or a worker takes its first slice. */
+/** `planned → running`: an operator, a caller or a schedule starts the run, or a worker acquires its first slice. */
 export async function markBegun(client: Transaction, run: string): Promise<void> {
   await change(client, run, { from: ['planned'], to: 'running' });
 }
@@ -38,7 +38,7 @@ export async function markPaused(client: Transaction, run: string, reason: RunRe
   await change(client, run, { from: ['planned', 'running'], to: 'paused', reason });
 }
 
-/** `planned, running, paused → paused`: another ledger may have sent it. For one that is paused, this is the reason from now on. */
+/** `planned, running, paused → paused`: another ledger may have sent the run. A paused run gets this reason. */
 export async function markUnrecorded(
   client: Transaction,
   run: string,
@@ -54,15 +54,20 @@ export async function markCancelled(
   reason: RunReason,
   now: Date,
 ): Promise<void> {
-  await change(client, run, { from: ['planned', 'running', 'paused'], to: 'cancelled', reason, over: now });
+  await change(client, run, {
+    from: ['planned', 'running', 'paused'],
+    to: 'cancelled',
+    reason,
+    finishedAt: now,
+  });
 }
 
-/** `running, paused → completed`: nothing of it is left to send. */
+/** `running, paused → completed`: nothing is left to send. */
 export async function markCompleted(client: Transaction, run: string, now: Date): Promise<void> {
-  await change(client, run, { from: ['running', 'paused'], to: 'completed', over: now });
+  await change(client, run, { from: ['running', 'paused'], to: 'completed', finishedAt: now });
 }
 
-/** `completed → paused`: requests of it are to be sent again. */
+/** `completed → paused`: requests of the run are resent. */
 export async function markReopened(client: Transaction, run: string, reason: RunReason): Promise<void> {
   await change(client, run, { from: ['completed'], to: 'paused', reason });
 }
@@ -71,11 +76,15 @@ type Change = {
   readonly from: readonly RunState[];
   readonly to: RunState;
   readonly reason?: RunReason;
-  /** When the run was completed or cancelled by it. */
-  readonly over?: Date;
+  /** When the run was completed or cancelled. */
+  readonly finishedAt?: Date;
 };
 
-async function change(client: Transaction, run: string, { from, to, reason, over }: Change): Promise<void> {
+async function change(
+  client: Transaction,
+  run: string,
+  { from, to, reason, finishedAt }: Change,
+): Promise<void> {
   const { rows } = await client.query<{ change: string }>(
     `
     WITH before AS MATERIALIZED (
@@ -93,7 +102,7 @@ async function change(client: Transaction, run: string, { from, to, reason, over
     WHERE former_state <> $3
     RETURNING change
     `,
-    [run, from, to, reason === undefined ? null : reasonValue(reason), over ?? null],
+    [run, from, to, reason === undefined ? null : reasonValue(reason), finishedAt ?? null],
   );
   const [noted] = rows;
   if (noted && (to === 'completed' || to === 'paused'))

@@ -2,16 +2,16 @@ import type { RunPhase, RunState } from '../../domain/runs.ts';
 import type { Transaction } from '../session.ts';
 
 /*
- * The home of a slice's state: `waiting → queued → held → done`. Nothing else in `src` writes `state`, `job`, `worker` or
- * `owner` of a slice that there is; `slices/plan.ts` and `requests/divide.ts` insert slices that wait. Each function is one transition, within the
- * caller's transaction, which changes the slice's job in the queue as well.
+ * The states of a slice: `waiting → queued → held → done`, one function for each transition. Only this file writes
+ * `state`, `job`, `worker` and `owner`; `slices/plan.ts` and `requests/divide.ts` insert waiting slices. The caller's
+ * transaction also changes the job in the queue.
  */
 
 export type SliceJobId = { readonly slice: number; readonly job: string };
 
 /**
- * `waiting → queued` for the next slices of a run, as many as may be in the queue or held at once. Those whose window is shut
- * go on waiting, and of the others go first whose window shuts first.
+ * `waiting → queued` for the next slices of a run, up to `maxRunSlices`. Slices with a closed window keep waiting; of
+ * the others, those go first whose window closes first.
  */
 export async function markQueued(
   client: Transaction,
@@ -45,7 +45,7 @@ export async function markQueued(
   return rows;
 }
 
-/** `waiting, done → queued` for the phase of a run that comes after all sending. */
+/** `waiting, done → queued` for the phase that settles doubts. */
 export async function markDoubtsQueued(client: Transaction, run: string): Promise<SliceJobId[]> {
   const { rows } = await client.query<SliceJobId>(
     `
@@ -59,7 +59,7 @@ export async function markDoubtsQueued(client: Transaction, run: string): Promis
   return rows;
 }
 
-/** `queued → waiting` for all that no worker holds of a run. */
+/** `queued → waiting` for all slices of a run. */
 export async function markDequeued(client: Transaction, run: string): Promise<SliceJobId[]> {
   const { rows } = await client.query<SliceJobId>(
     `
@@ -74,7 +74,7 @@ export async function markDequeued(client: Transaction, run: string): Promise<Sl
   return rows;
 }
 
-/** A slice that was acquired; of the phase of settling doubts the range is null. */
+/** The range is null in the phase that settles doubts. */
 export type DbAcquiredSlice = {
   readonly phase: RunPhase;
   readonly first_request: number | null;
@@ -82,11 +82,11 @@ export type DbAcquiredSlice = {
   readonly claimed_to: number | null;
   readonly version: number;
   readonly window_index: number | null;
-  /** The owner from whom it was taken over, whose lease had expired. */
+  /** The owner whose lease had expired. */
   readonly former_owner: string | null;
 };
 
-/** `queued, held → held`, by the worker that the queue gave the job. @returns undefined where the job is no slice's any more */
+/** `queued, held → held` by the worker that fetched the job. @returns undefined if no slice has this job any more */
 export async function markHeld(
   client: Transaction,
   {
@@ -110,7 +110,7 @@ export async function markHeld(
   return rows[0];
 }
 
-/** Notes whose changes of the slice come from now on, for `hasClaim` of `place/place.ts`. */
+/** Records the owner of the slice's next changes, for `hasClaim` of `location/location.ts`. */
 export async function recordOwner(
   client: Transaction,
   { run, slice, owner, version }: { run: string; slice: number; owner: string; version: number },
@@ -123,7 +123,7 @@ export async function recordOwner(
   ]);
 }
 
-/** `held → queued` under another job, for a slice that was acquired just now. */
+/** `held → queued` under a new job, for a slice that was just acquired. */
 export async function markPostponed(client: Transaction, run: string, slice: number): Promise<SliceJobId[]> {
   const { rows } = await client.query<SliceJobId>(
     `
@@ -138,8 +138,7 @@ export async function markPostponed(client: Transaction, run: string, slice: num
 }
 
 /**
- * `held → done | waiting`, by its owner: done when nothing is left to send, or nothing of the run is sent any more. The owner's
- * transaction has locked the slice.
+ * `held → done | waiting`: done if nothing is left to send or the run is cancelled. The caller has locked the slice.
  */
 export async function markSendingFinished(
   client: Transaction,
@@ -160,7 +159,7 @@ export async function markSendingFinished(
   );
 }
 
-/** `held → done | waiting`, by its owner: waiting where something is to be sent again, or not all doubts were looked at. */
+/** `held → done | waiting`: waiting if a request waits for a resend, or not all doubts were looked up. */
 export async function markDoubtsFinished(
   client: Transaction,
   { run, slice }: { readonly run: string; readonly slice: number },
@@ -192,11 +191,11 @@ async function releaseSlice(
     values,
   );
   const [given] = rows;
-  if (!given) throw new Error('the slice that was to be given up is gone');
+  if (!given) throw new Error('the held slice does not exist');
   return given.state;
 }
 
-/** `held → queued | waiting | done`: its owner gives it back, or is dead. Where the run is sent on, it keeps its job. */
+/** `held → queued | waiting | done`: the owner returns the slice, or has ended. Only a queued slice keeps its job. */
 export async function markReleased(
   client: Transaction,
   { run, slice }: { readonly run: string; readonly slice: number },
@@ -212,7 +211,7 @@ export async function markReleased(
   );
 }
 
-/** `done → waiting` for the slices of requests that were in doubt and are to be sent again: these are not settled any more. */
+/** `done → waiting` for the slices of requests that are resent and so not settled any more. */
 export async function reopenSlices(
   client: Transaction,
   run: string,
@@ -222,20 +221,22 @@ export async function reopenSlices(
     `
     UPDATE slices s
     SET state = CASE s.state WHEN 'done' THEN 'waiting' ELSE s.state END,
-        settled = s.settled - again.requests, not_accepted = s.not_accepted - again.requests
+        settled = s.settled - resent.requests, not_accepted = s.not_accepted - resent.requests
     FROM (
       SELECT slice, count(*) AS requests
       FROM unnest($2::integer[]) AS request
       JOIN slices ON run_id = $1 AND request BETWEEN first_request AND last_request
       GROUP BY slice
-    ) again
-    WHERE s.run_id = $1 AND s.slice = again.slice
+    ) resent
+    WHERE s.run_id = $1 AND s.slice = resent.slice
     `,
     [run, requests],
   );
 }
 
-/** `done → waiting` for the phase of settling doubts: what was sent again by an operator's word may be in doubt again. */
+/**
+ * `done → waiting` for the phase that settles doubts: a request that an operator resent may come into doubt resent.
+ */
 export async function reopenDoubts(client: Transaction, run: string): Promise<void> {
   await client.query(
     `UPDATE slices SET state = 'waiting' WHERE run_id = $1 AND phase = 'settling doubts' AND state = 'done'`,
@@ -243,7 +244,7 @@ export async function reopenDoubts(client: Transaction, run: string): Promise<vo
   );
 }
 
-/** `waiting → done` for all of a run that is over. */
+/** `waiting → done` for all slices of a run that is over. */
 export async function markClosed(client: Transaction, run: string): Promise<void> {
   await client.query(`UPDATE slices SET state = 'done' WHERE run_id = $1 AND state = 'waiting'`, [run]);
 }

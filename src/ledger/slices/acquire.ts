@@ -15,38 +15,38 @@ import { findWindow, type SliceWindow } from './windows.ts';
 type AcquiredJob = {
   readonly run: string;
   readonly slice: number;
-  /** New with every holding; what is claimed and settled under it is fenced by it. */
+  /** New with each acquisition: it fences claims and outcomes. */
   readonly owner: string;
-  /** The job in the queue, and which taking of it this is. */
+  /** The job in the queue. `retryCount` tells its acquisitions apart. */
   readonly job: { readonly id: string; readonly retryCount: number };
   readonly account: string;
   readonly channel: Channel;
-  /** As it was frozen when the run was planned; `engine` parses it. */
+  /** As planned; `engine` parses it. */
   readonly definition: unknown;
 };
 
-/** A slice that this worker alone may send from. */
+/** A slice that only this worker may send from. */
 export type SendingSlice = AcquiredJob &
   SliceRange & {
     readonly phase: 'sending';
-    /** Requests up to this one, as far as they have no rows of their own, may have been sent before. */
+    /** Requests up to this one that have no rows may have been sent before. */
     readonly claimedTo: number;
-    /** The number of the last change of the slice; its owner's next one is one more. */
+    /** The number of the slice's last change. */
     readonly version: number;
-    /** Null where it may be sent at any time. */
+    /** Null if it may be sent at any time. */
     readonly window: SliceWindow | null;
   };
 
-/** The phase of a run in which its requests in doubt are settled, by this worker alone. */
+/** The phase that settles the requests in doubt of a run, by one worker. */
 export type DoubtsSlice = AcquiredJob & { readonly phase: 'settling doubts' };
 
 export type HeldSlice = SendingSlice | DoubtsSlice;
 
 export type Acquisition =
   | { readonly kind: 'held'; readonly slice: HeldSlice }
-  /** A job without a slice, which is gone now; there may be others. */
+  /** The job had no slice and was deleted; there may be others. */
   | { readonly kind: 'stale' }
-  /** One of a run that more urgent ones go before; it is in the queue again, for later. */
+  /** A more urgent run goes first; the slice is in the queue again, for later. */
   | { readonly kind: 'preempted' }
   | { readonly kind: 'none' };
 
@@ -56,23 +56,20 @@ type DbRun = Pick<AcquiredJob, 'account' | 'channel' | 'definition'> & {
   readonly preempted: boolean;
 };
 
-/** A run that was overtaken is looked at again so often (seconds). */
+/** Seconds until a preempted slice is tried again. */
 const preemptedWait = 1;
 
-/** By how many slices an account allows at once; the jobs say which it is. */
+/** Tiers of pg-boss, by `maxAccountSlices`. */
 const tiers = Object.fromEntries(
   Array.from({ length: accountSlicesLimit }, (_, index) => [String(index + 1), index + 1]),
 );
 
 /**
- * Takes the next slice from the queue. In one transaction: the job becomes this worker's, the slice is held, its run is
- * running, and what a former owner whose lease has expired left in the middle of sending is in doubt (rule 2). Takings are
- * one after the other over the fleet.
- *
- * Where the answer was lost though it was committed, the same owner takes the same slice.
+ * Acquires the next slice from the queue. In one transaction the worker gets the job and the slice, the run becomes
+ * running, and requests that a former owner with an expired lease was sending become in doubt (rule 2). The fleet
+ * acquires one slice at a time.
  *
  * @param ignoredAccounts accounts that this process does not have
- * @param leastPriority only slices of runs that are at least so urgent
  */
 export async function acquireSlice(
   queue: SliceQueue,
@@ -80,17 +77,17 @@ export async function acquireSlice(
   acquisition: {
     readonly worker: string;
     readonly owner: string;
-    /** It was asked for this owner before, and no answer came. */
+    /** A retry for the same owner, because no answer came: it gets the slice that was committed, if any. */
     readonly isRepeated?: boolean;
     readonly ignoredAccounts: readonly string[];
     readonly leastPriority?: Priority;
-    /** Asked when the slice is held: until then a former owner may have begun more. */
+    /** Called once the slice is held: a former owner may begin attempts until then. */
     readonly now: () => Date;
   },
 ): Promise<Acquisition> {
   return inTransaction(pool, async (client) => {
     const db = queueDb(client);
-    // Waits for the end of the one whose answer was lost, too.
+    // Also waits for the end of an acquisition whose answer was lost.
     await lockAcquisitions(client);
     const known = acquisition.isRepeated ? await findAcquired(queue, client, acquisition) : undefined;
     if (known) return { kind: 'held', slice: known };
@@ -131,7 +128,7 @@ export async function acquireSlice(
 type DbReacquiredSlice = Omit<DbAcquiredSlice, 'former_owner'> &
   Pick<AcquiredJob, 'run' | 'slice' | 'account' | 'channel' | 'definition'> & { readonly job: string };
 
-/** A slice that this worker has taken as this owner, and was not told so; its lease is renewed. */
+/** Finds a slice whose acquisition was committed without an answer, and renews its lease. */
 async function findAcquired(
   queue: SliceQueue,
   client: Transaction,
@@ -180,7 +177,7 @@ async function findRun(client: Transaction, run: string): Promise<DbRun | undefi
   return rows[0];
 }
 
-/** @returns undefined of the phase that has no requests of its own */
+/** @returns undefined for the phase that settles doubts */
 function rangeOf(
   row: Omit<DbAcquiredSlice, 'former_owner'>,
 ): Pick<SendingSlice, 'first' | 'last' | 'claimedTo'> | undefined {
@@ -188,10 +185,10 @@ function rangeOf(
   return first === null || last === null || claimedTo === null ? undefined : { first, last, claimedTo };
 }
 
-/** What pg-boss answers, of which its types say nothing. */
+/** The answer of pg-boss, which its types omit. */
 const touchAnswer = z.object({ settled: z.array(z.string()).nullish() });
 
-/** Renews the leases of slices. @returns the jobs that are still this worker's */
+/** @returns the jobs that this worker still owns */
 export async function renewLeases(
   queue: SliceQueue,
   jobs: readonly HeldSlice['job'][],

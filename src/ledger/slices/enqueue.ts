@@ -15,30 +15,28 @@ export type SlicePlan = {
   readonly run: string;
   /** The group of its jobs. */
   readonly account: string;
-  /** Slices of the account that may be held at once, over all workers and runs: 1 to `accountSlicesLimit`. */
+  /** Slices of the account that may be held at once by the fleet: 1 to `accountSlicesLimit`. */
   readonly maxAccountSlices: number;
-  /** Slices of the run that may be in the queue or held at once. */
+  /** Slices of the run that may be queued or held at once. */
   readonly maxRunSlices: number;
-  /** Whether the first slice must be done before any other is begun. */
+  /** Whether the first slice must be done before another is queued. */
   readonly canary: boolean;
   readonly priority: Priority;
 };
 
 export const accountSlicesLimit = 4;
 
-/** Told to every worker that listens when there may be something to do for it. */
+/** Postgres notifies workers on this channel of possible work. */
 export const wakeChannel = 'volley_wake';
 
-/** What a job of a run has besides its slice. `rank`: see `rankOf`. */
 type JobPlan = Pick<SlicePlan, 'run' | 'account' | 'maxAccountSlices'> & { readonly rank: number };
 
-/** What a job says. */
+/** The data of a job. */
 export type SliceJob = { readonly run: string; readonly slice: number };
 
 /**
- * Puts a run's next slices into the queue, as many as may be there at once. The caller's transaction holds the run's row,
- * so that two of them do not queue one too many. A run has few slices in the queue however large it is, so that runs take
- * turns.
+ * Puts a run's next slices into the queue. There are few at a time, so that runs take turns. The caller's transaction
+ * holds the run, so that two transactions do not queue too many.
  *
  * @returns how many were queued
  */
@@ -52,7 +50,7 @@ export async function enqueueSlices(
   return slices.length;
 }
 
-/** Puts the phase of settling doubts into the queue, where no worker holds it. */
+/** Puts the phase that settles doubts into the queue, unless a worker holds it. */
 export async function enqueueDoubts(
   queue: SliceQueue,
   client: Transaction,
@@ -84,7 +82,7 @@ async function insertJobs(
   if (startAfter === 0) await client.query(`SELECT pg_notify('${wakeChannel}', '')`);
 }
 
-/** Puts a slice that was just taken out of the queue back, with a job that is not fetched for so many seconds. */
+/** Returns an acquired slice to the queue under a new job, which starts after some seconds. */
 export async function requeueLater(
   queue: SliceQueue,
   client: Transaction,
@@ -97,7 +95,7 @@ export async function requeueLater(
   await insertJobs(queue, client, plan, slices, seconds);
 }
 
-/** Takes the slices of a run that wait for a worker out of the queue. */
+/** Removes a run's waiting slices from the queue. */
 export async function dequeueSlices(queue: SliceQueue, client: Transaction, run: string): Promise<void> {
   const jobs = (await markDequeued(client, run)).map(({ job }) => job);
   if (jobs.length > 0) await queue.deleteJob(queueName, jobs, { db: queueDb(client) });

@@ -10,19 +10,21 @@ import type { HeldSlice } from './acquire.ts';
 import { enqueueDoubts, enqueueSlices, type SlicePlan } from './enqueue.ts';
 import { queueDb, queueName, type SliceQueue } from './queue.ts';
 
-/** What can be done about requests in doubt without an operator, once all others are done. */
+/** How to settle requests in doubt without an operator, after all others are done. */
 export type DoubtPolicy = {
   readonly lookUp: boolean;
-  /** How often a request may be sent again; 0: never. */
+  /** How often a request may be resent. */
   readonly resends: number;
 };
 
-/** How a slice was given up. `lost`: it was another worker's already, and nothing was changed. */
+/** `lost`: the slice has another owner, and nothing was changed. */
 export type FinishResult = 'done' | 'returned' | 'lost';
 
 /**
- * Gives a held slice up: done when nothing of it is left to send, and else for another holding. In the same transaction the
- * run's next slices go into the queue, or the run is completed. What its owner has not recorded by then is in doubt.
+ * Finishes a held slice: it is done if nothing is left to send, else another worker can acquire it. Requests without
+ * an outcome become in doubt. The same transaction queues the run's next slices or completes the run.
+ *
+ * @param interrupted the worker was stopped before it was done
  */
 export async function finishSlice(
   queue: SliceQueue,
@@ -30,7 +32,6 @@ export async function finishSlice(
   held: HeldSlice,
   plan: SlicePlan,
   policy: DoubtPolicy,
-  /** Whether the worker was to stop before it was done with the slice. */
   interrupted: boolean,
   now: Date,
 ): Promise<FinishResult> {
@@ -41,13 +42,13 @@ export async function finishSlice(
       [run],
     );
     const state = rows[0]?.state ?? 'cancelled';
-    const given =
+    const released =
       (await isOwner(client, held)) && (await releaseSlice(client, held, state, interrupted, now));
-    if (!given) return 'lost';
+    if (!released) return 'lost';
     await queue.complete(queueName, [job], null, { db: queueDb(client) });
     if (state === 'running') await enqueueSlices(queue, client, plan);
     await completeRun(queue, client, plan, policy, now);
-    return given === 'done' ? 'done' : 'returned';
+    return released === 'done' ? 'done' : 'returned';
   });
 }
 
@@ -72,12 +73,12 @@ async function releaseSlice(
   }
   if (isOver) await cancelPlanned(client, held.run, now, held);
   await markUnrecordedInDoubt(client, held, held.owner, now);
-  const given = await markSendingFinished(client, held, runState);
-  if (given === 'done') await compactOutcomes(client, held.run, held.slice);
-  return given;
+  const released = await markSendingFinished(client, held, runState);
+  if (released === 'done') await compactOutcomes(client, held.run, held.slice);
+  return released;
 }
 
-/** The run is completed when no slice is left; before that comes the phase in which its doubts are settled. */
+/** Completes a run without open slices, after the phase that settles its doubts. */
 export async function completeRun(
   queue: SliceQueue,
   client: Transaction,
@@ -108,7 +109,7 @@ export async function completeRun(
   await markClosed(client, run);
 }
 
-/** Whether something is in doubt that has not been looked at, or may be sent again. */
+/** Whether a request in doubt was not looked up yet or may be resent. */
 async function hasDoubts(
   client: Transaction,
   run: string,

@@ -1,14 +1,14 @@
 import type { Transaction } from '../session.ts';
 
 /**
- * Requests in a slice of a run that has so many in all: an eighth of them, so that a small run has as many in flight as a large
- * one; not so few that a slice's bookkeeping counts, nor so many that the next run waits long for its turn.
+ * Requests in each slice of a run: an eighth, so that small runs send as much at once as large ones. The minimum
+ * keeps the overhead of slices low, and the maximum lets other runs take turns.
  */
 export function sliceSize(total: number): number {
   return Math.max(100, Math.min(2_000, Math.ceil(total / 8)));
 }
 
-/** Requests that share no slice with others: all of a run without windows, else those of each window. */
+/** Requests that share slices: the whole run, or the requests of one window. */
 export type SliceableRange = {
   readonly first: number;
   readonly last: number;
@@ -16,12 +16,10 @@ export type SliceableRange = {
 };
 
 /**
- * Cuts a run's requests into slices, none of them in the queue yet. The last one has no requests: it is the phase in which
- * those in doubt are settled, once all others are done.
+ * Cuts a run into waiting slices. The last slice has no requests: it is the phase that settles doubts.
  *
- * @param ranges one after the other, from request 1
- * @param canary requests of the first slice, where those are to be sent and waited for before any other; where its window
- *   has fewer, they are fewer
+ * @param ranges contiguous, from request 1
+ * @param canary maximum of requests in the first slice if it must be done before others begin
  */
 export async function planSlices(
   client: Transaction,
@@ -33,14 +31,14 @@ export async function planSlices(
     `
     WITH cut AS (
       SELECT low, high, window_index,
-             -- Up to where its first slice goes.
+             -- The end of its first slice.
              least(low - 1 + CASE low WHEN 1 THEN coalesce($2::integer, $3) ELSE $3 END, high) AS first_until
       FROM unnest($4::integer[], $5::integer[], $6::smallint[]) AS range (low, high, window_index)
     ), piece AS (
       SELECT low AS first, first_until AS last, window_index FROM cut
       UNION ALL
-      SELECT first_until + 1 + place * $3, least(first_until + (place + 1) * $3, high), window_index
-      FROM cut, generate_series(0, (high - first_until + $3 - 1) / $3 - 1) AS place
+      SELECT first_until + 1 + index * $3, least(first_until + (index + 1) * $3, high), window_index
+      FROM cut, generate_series(0, (high - first_until + $3 - 1) / $3 - 1) AS index
     )
     INSERT INTO slices (run_id, slice, phase, first_request, last_request, claimed_to, state, window_index)
     SELECT $1, row_number() OVER (ORDER BY first), 'sending', first, last, first - 1, 'waiting', window_index

@@ -5,7 +5,7 @@ import type { RunPhase, RunState } from '../../domain/runs.ts';
 import { runReason, type Stored } from '../reasons.ts';
 import { isPreempted } from './priority.ts';
 
-/** How far a run is, over all workers. Read from its slices, which are few. */
+/** Progress of a run over all workers, read from its few slices. */
 export type DispatchProgress = {
   readonly state: RunState;
   readonly stateReason: RunReason | null;
@@ -13,12 +13,12 @@ export type DispatchProgress = {
   readonly total: number;
   readonly settled: number;
   readonly notAccepted: number;
-  /** Since the run was last resumed. */
+  /** Since the last resume. */
   readonly settledSince: number;
   readonly rejectedSince: number;
   readonly phase: RunPhase;
   readonly held: number;
-  /** Where all that is left waits for a window, when the first one opens. */
+  /** When the first window opens, if everything left waits for one. */
   readonly opensAt: Date | null;
   readonly preempted: boolean;
   readonly refusal: Refusal | null;
@@ -31,7 +31,7 @@ type DbProgress = Stored<Omit<DispatchProgress, 'refusal'>, 'stateReason'> & {
   readonly reason: string | null;
 };
 
-/** Of those runs that there are. */
+/** Omits unknown runs. */
 export async function readDispatchProgress(
   pool: pg.Pool,
   runs: readonly string[],

@@ -3,13 +3,13 @@ import type pg from 'pg';
 import type { Db, PgBoss } from 'pg-boss';
 import type { Connection, Transaction } from '../session.ts';
 
-/** The one queue of the fleet: a job is a slice that waits for a worker, or that one holds. Jobs are grouped by account. */
+/** The queue of the fleet: each job is a queued or held slice, grouped by account. */
 export type SliceQueue = PgBoss;
 
 export const queueName = 'slices';
 const schema = 'volley_queue';
 
-/** A lease that was not renewed for so long has expired (seconds; pg-boss allows no less). */
+/** Seconds after which a lease expires unless it is renewed; the minimum of pg-boss. */
 export const leaseSeconds = 10;
 
 const bossOptions = {
@@ -20,13 +20,13 @@ const bossOptions = {
   useListenNotify: false,
 };
 
-/** pg-boss takes a job for failed after so long, however often its lease is renewed, and allows no more. */
+/** The maximum of pg-boss: after it a job fails even if its lease is renewed. */
 const expireInSeconds = 24 * 60 * 60;
 
-/** So a worker gives a slice up before that (milliseconds), and takes it or another one anew. */
+/** A worker returns a slice before that happens. */
 export const maxHoldMilliseconds = (expireInSeconds / 2) * 1_000;
 
-/** Everything in the queue may wait as long as its run does, and is tried again until its run is over. */
+/** Jobs wait as long as their run, and are retried until it is over. */
 const queueOptions = {
   heartbeatSeconds: leaseSeconds,
   expireInSeconds,
@@ -48,17 +48,17 @@ export async function removeQueue(knex: Knex): Promise<void> {
   await knex.raw(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
 }
 
-/** Opens the queue on the ledger's own connections. A newer pg-boss brings its tables up to date here. */
+/** Runs on the connections of the ledger. A newer pg-boss migrates its tables here. */
 export async function openQueue(pool: pg.Pool): Promise<SliceQueue> {
-  // Loaded only where something is sent or planned.
+  // Loaded only by processes that send or plan.
   const { PgBoss } = await import('pg-boss');
   const queue = new PgBoss({
     ...bossOptions,
-    // How often expired leases are looked for, over the whole fleet (seconds).
+    // How often the fleet looks for expired leases (seconds).
     monitorIntervalSeconds: 2,
     db: queueDb(pool),
   });
-  // What goes wrong in its own timers goes wrong again where a slice is asked for, and is met there.
+  // A failure in its timers occurs again in the next acquisition, which handles it.
   queue.on('error', () => undefined);
   await queue.start();
   return queue;
@@ -67,29 +67,29 @@ export async function openQueue(pool: pg.Pool): Promise<SliceQueue> {
 const acquisitionLockKey = "hashtextextended('volley slices', 0)";
 
 /**
- * Until the transaction ends, only it takes slices, from the queue or from dead workers. pg-boss counts a group's active jobs
- * without a lock; and who takes a job first and its slice then would meet those who go the other way.
+ * Blocks other acquisitions and reclaims until the transaction ends: pg-boss counts the active jobs of a group
+ * without a lock, and transactions that lock job and slice in opposite orders could deadlock.
  */
 export async function lockAcquisitions(client: Transaction): Promise<void> {
   await client.query(`SELECT pg_advisory_xact_lock(${acquisitionLockKey})`);
 }
 
 /**
- * Keeps everybody from taking slices during the work, which may be a part of a transaction that then goes on for long: a
- * job that is deleted in it is not taken any more. To be begun before the run is locked, as taking locks it last.
+ * Blocks acquisitions only during `work`, for a long transaction: a job that `work` deletes cannot be acquired. Call
+ * it before locking the run, as acquisitions lock the run last.
  */
 export async function withAcquisitionsLocked<Result>(
   client: Transaction,
   work: () => Promise<Result>,
 ): Promise<Result> {
   await client.query(`SELECT pg_advisory_lock(${acquisitionLockKey})`);
-  // Where the work fails, the session ends.
+  // A failure ends the session, and with it the lock.
   const result = await work();
   await client.query(`SELECT pg_advisory_unlock(${acquisitionLockKey})`);
   return result;
 }
 
-/** Lets the queue work on a connection of ours, so that a job changes in the transaction of what it stands for. */
+/** Lets pg-boss use our connection, so that a job and its slice change in one transaction. */
 export function queueDb(client: Connection): Db {
   return {
     executeSql: async (text, values) => {

@@ -8,7 +8,7 @@ import type { HeldSlice } from './acquire.ts';
 import { lockAcquisitions, queueDb, queueName, type SliceQueue } from './queue.ts';
 import { isGraceOver, workerLockKey } from './worker-session.ts';
 
-/** A held slice that its owner is to lose; the caller's transaction has locked it and its run. */
+/** A held slice that its owner loses; the caller's transaction has locked it and its run. */
 type DbHeldSlice = {
   readonly run_id: string;
   readonly slice: number;
@@ -23,14 +23,13 @@ const heldColumns =
   's.run_id, s.slice, s.first_request, s.last_request, s.job, s.owner, r.state AS run_state';
 
 /**
- * Takes the slices of dead workers from them: those whose session lock is free, because their session ended with them. A run
- * that is begun, stopped or ended at this very moment is left for the next time: whether its slices belong in the
- * queue is being decided.
+ * Reclaims the slices of workers whose session lock is free. A run that is begun, stopped or ended at the same time
+ * is left for the next call: that transaction decides about its slices.
  *
- * @param self the worker that asks. Where its own lock is free its session is lost, and others may have lost theirs by the
- *   same event: then nothing is reclaimed. Null: a command that has no session
- * @param now asked when they are found dead: until then they may have begun more
- * @returns how many slices there were
+ * @param self the calling worker. If its own lock is free, its session was lost and others may have been too: then
+ *   nothing is reclaimed. Null: a command without a session
+ * @param now called once the slices are locked: their owners may begin attempts until then
+ * @returns the number of slices
  */
 export async function reclaimSlicesOfEndedWorkers(
   queue: SliceQueue,
@@ -44,14 +43,14 @@ export async function reclaimSlicesOfEndedWorkers(
     await lockAcquisitions(client);
     const { rows } = await client.query<DbHeldSlice>(
       `
-      WITH dead AS MATERIALIZED (
+      WITH ended AS MATERIALIZED (
         SELECT worker
         FROM (SELECT DISTINCT worker FROM slices WHERE state = 'held' AND worker IS DISTINCT FROM $1::uuid) w
         WHERE pg_try_advisory_xact_lock(${workerLockKey('worker')})
       )
       SELECT ${heldColumns}
       FROM slices s
-      JOIN dead USING (worker)
+      JOIN ended USING (worker)
       JOIN runs r USING (run_id)
       WHERE s.state = 'held'
       FOR NO KEY UPDATE OF r SKIP LOCKED FOR UPDATE OF s SKIP LOCKED
@@ -65,10 +64,10 @@ export async function reclaimSlicesOfEndedWorkers(
 }
 
 /**
- * Puts slices whose lease has expired into the queue again. They are still their owners', until `acquireSlice` takes them over
- * and puts in doubt what was being sent of them.
+ * Puts slices with an expired lease into the queue. They keep their owners until `acquireSlice` marks their requests
+ * in doubt.
  *
- * @param self the worker that asks; it has renewed its own leases before, which are old too after an outage
+ * @param self the calling worker, which has renewed its own leases: after an outage they look stale too
  */
 export async function reclaimExpiredSlices(queue: SliceQueue, pool: pg.Pool, self: string): Promise<void> {
   if (await mayReclaim(pool, self)) await queue.supervise(queueName);
@@ -84,7 +83,7 @@ async function mayReclaim(pool: pg.Pool, self: string | null): Promise<boolean> 
   return rows[0]?.free === false;
 }
 
-/** Gives a slice of which nothing was claimed back, for a worker that has its account. */
+/** Returns a slice without claims, for a worker that has its account. */
 export async function returnSlice(
   queue: SliceQueue,
   pool: pg.Pool,
@@ -110,21 +109,22 @@ export async function returnSlice(
 }
 
 /**
- * Into the queue again, with what was being sent in doubt. Out of it where the run no longer runs, and done where that was
- * cancelled.
+ * Queues the slice again, with unrecorded requests in doubt. If its run does not run, the slice waits; if it is
+ * cancelled, the slice is done.
+ *
+ * @param message why the slice is released; the queue keeps it
  */
 async function releaseSlice(
   queue: SliceQueue,
   client: Transaction,
   { run_id: run, slice, first_request: first, last_request: last, job, owner, run_state }: DbHeldSlice,
-  /** Why it is not held any more, in words; the queue keeps it. */
   message: string,
   now: Date,
 ): Promise<void> {
   const isOver = run_state === 'cancelled';
   if (first !== null && last !== null) {
     await markUnrecordedInDoubt(client, { run, slice, first, last }, owner, now);
-    // What its owner gave back after the run was cancelled.
+    // Requests that became planned after the run was cancelled.
     if (isOver) await cancelPlanned(client, run, now, { first, last });
   }
   const db = queueDb(client);

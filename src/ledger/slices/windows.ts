@@ -5,17 +5,16 @@ import { enqueueSlices, type SlicePlan } from './enqueue.ts';
 import type { SliceQueue } from './queue.ts';
 
 /**
- * Slices whose window is shut are `waiting` and in nobody's way: they are not put into the queue, and do not count among
- * those that a run may have there. They could wait in the queue itself, as jobs that start later; but then each pause and
- * each change of the account's limits would have to find them there, and they would go by the clock of Postgres, where all
- * that is said of windows goes by that of the worker that sends.
+ * Slices whose window is closed are `waiting`: they are not queued and do not count towards `maxRunSlices`. Jobs that
+ * start later would follow the clock of Postgres, not that of the worker, and every pause or change of limits would
+ * have to find them.
  */
 
 export type SliceWindow = {
   readonly windowIndex: number;
   /** Names of the IANA database. */
   readonly zones: readonly string[];
-  /** When the service sends what it is handed over; null where it is told nothing. */
+  /** When the service sends the handed-over requests; null if the request names no time. */
   readonly sendAt: Date | null;
 };
 
@@ -46,13 +45,13 @@ export async function closeWindow(
 export type DueWindow = Pick<SliceWindow, 'windowIndex' | 'zones'> & {
   readonly run: string;
   readonly account: string;
-  /** As it was frozen when the run was planned. */
+  /** As planned. */
   readonly definition: unknown;
 };
 
 /**
- * Of runs that are being sent, or will be as soon as a worker takes them. What waits for approval waits for that first. Windows
- * of runs that are over are forgotten, so that nobody looks at them again.
+ * Lists due windows of runs that are or can be sent; runs that wait for approval are omitted. Windows of ended runs
+ * are cleared, so that the query does not find them again.
  */
 export async function listDueWindows(
   pool: pg.Pool,
@@ -68,7 +67,7 @@ export async function listDueWindows(
         WHERE opens_at <= $1
           AND EXISTS (SELECT FROM runs r WHERE r.run_id = w.run_id AND r.state IN ('completed', 'cancelled'))
         FOR UPDATE SKIP LOCKED
-      ), forgotten AS (
+      ), cleared AS (
         UPDATE run_windows w
         SET opens_at = NULL
         FROM over
@@ -88,10 +87,9 @@ export async function listDueWindows(
 }
 
 /**
- * Opens a window that was to open by now: its slices may go into the queue. Done by several workers at once, it is done
- * once.
+ * Opens a due window and queues its slices. A second call, by another worker, changes nothing.
  *
- * @param opensAt where it has shut again meanwhile, when it opens next; null: it is open
+ * @param opensAt the next opening if the window has closed again; null opens it
  */
 export async function openWindow(
   queue: SliceQueue,
@@ -110,7 +108,7 @@ export async function openWindow(
   },
 ): Promise<void> {
   await inTransaction(pool, async (client) => {
-    // Whoever changes slices takes the run first.
+    // Transactions that change slices lock the run first.
     const { rows } = await client.query<{ state: RunState }>(
       'SELECT state FROM runs WHERE run_id = $1 FOR NO KEY UPDATE',
       [plan.run],
@@ -125,7 +123,7 @@ export async function openWindow(
   });
 }
 
-/** What of a run waits for its window, and until when; what opens first comes first. */
+/** Requests that wait for their windows, by opening time. */
 export async function listWindowWaits(client: Connection, run: string): Promise<WindowWait[]> {
   const { rows } = await client.query<Omit<WindowWait, 'until'> & { readonly until: Date }>(
     `

@@ -2,22 +2,21 @@ import type pg from 'pg';
 import type { Connection } from '../session.ts';
 import { wakeChannel } from './enqueue.ts';
 
-/** A worker's own database session: while it stands, others know that the worker lives. */
+/** A database session of a worker: while it lasts, others know that the worker runs. */
 export type WorkerSession = {
   readonly lost: Promise<void>;
   /** Never rejects. */
   close(): Promise<void>;
 };
 
-/** Held by a worker's session for as long as it lives. `worker` is SQL. */
+/** SQL: the key of the lock that the session holds. `worker` is SQL. */
 export const workerLockKey = (worker: string): string =>
   `hashtextextended('volley worker ' || CAST(${worker} AS text), 0)`;
 
 /**
- * Opens a session that holds the worker's lock, and hears what is told to all workers. It goes with the process however
- * that ends.
+ * Takes the lock of the worker and listens for wakeups. The session ends with the process, however that ends.
  *
- * @param isReplacement it is opened for one that was lost
+ * @param isReplacement a former session was lost
  */
 export async function openWorkerSession(
   pool: pg.Pool,
@@ -31,7 +30,7 @@ export async function openWorkerSession(
   client.on('end', () => resolve());
   client.on('notification', onWake);
   try {
-    // Before the lock: a worker that holds it may take others for dead.
+    // Before the lock, because a worker that holds it may reclaim.
     await isGraceOver(client);
     if (isReplacement) await extendGrace(client);
     await client.query(`SELECT pg_advisory_lock(${workerLockKey('$1')})`, [worker]);
@@ -43,7 +42,7 @@ export async function openWorkerSession(
   return {
     lost,
     async close() {
-      // The end of a session gives its lock up too, but a moment after it was closed from this side.
+      // Ending the session frees the lock too, but a moment later.
       await client.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
       client.release(true);
     },
@@ -51,25 +50,25 @@ export async function openWorkerSession(
 }
 
 /*
- * A free lock and an expired lease show a dead worker, but not after all sessions have ended at once: Postgres was started, one
- * of its sessions crashed and took all others along, or the network was away. Workers then come back one after the other
- * and renew their leases; each tries every two seconds. Until the grace is over no worker is taken for dead, by either sign.
+ * A free lock or an expired lease shows that a worker has ended, unless all sessions ended at once: Postgres
+ * restarted, one of its sessions crashed, or the network failed. Workers then reconnect one after another, each with
+ * a try every two seconds, and renew their leases. Until the startup grace ends, nothing is reclaimed.
  */
 
 const grace = "interval '5 seconds'";
 
-/** Whether workers can be taken for dead. Asks the server whether it was started since, and begins the grace where it was. */
+/** Also begins the grace if the server was started since. */
 export async function isGraceOver(client: Connection): Promise<boolean> {
   const { rows } = await client.query<{ over: boolean }>(`
     SELECT ends_at <= clock_timestamp() AS over
     FROM startup_grace
-    -- One that would last longer is from before the clock was set back.
+    -- Otherwise the clock was set back.
     WHERE server_started_at = pg_postmaster_start_time() AND ends_at <= clock_timestamp() + ${grace}
   `);
   return rows[0]?.over ?? (await beginGrace(client));
 }
 
-/** With no slice held, there is no worker to wait for. */
+/** Without held slices, no worker needs the grace. */
 async function beginGrace(client: Connection): Promise<boolean> {
   const { rows } = await client.query<{ over: boolean }>(`
     INSERT INTO startup_grace (server_started_at, ends_at)
@@ -82,8 +81,8 @@ async function beginGrace(client: Connection): Promise<boolean> {
 }
 
 /**
- * Begins the grace for a worker that lost its session: others may have lost theirs by the same event. One that runs is not
- * made longer, so that a worker whose session breaks again and again does not keep the dead from being noticed.
+ * Begins the grace again for a worker that lost its session, as others may have. A running grace is not prolonged, so
+ * that repeated failures of one session do not prevent reclaims.
  */
 export async function extendGrace(client: Connection): Promise<void> {
   await client.query(
