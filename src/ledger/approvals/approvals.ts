@@ -7,12 +7,12 @@ import type { Connection, Transaction } from '../session.ts';
 export type ApprovalRequest = {
   readonly run: string;
   readonly reason: ApprovalReason;
-  /** Who may not approve it, and in which way that person planned it. */
+  /** This person must not approve the run. */
   readonly plannedBy: string;
   readonly plannedHow: AuditInterface;
-  /** Absolute: the working folder of the process that planned it. The campaign and the contact files are named from there. */
+  /** Working folder of the planning process, absolute; campaign and contact files are relative to it. */
   readonly folder: string | null;
-  /** It, the folder and the digest are null for a run that was made from another. */
+  /** Like folder and digest, null for a rerun. */
   readonly campaignFile: string | null;
   readonly campaignSha256: Buffer | null;
 };
@@ -22,7 +22,7 @@ export type Approval = ApprovalRequest & {
   readonly approvedAt: Date | null;
 };
 
-/** Has a run that is being made wait. */
+/** Makes a new run wait for approval. */
 export async function requestApproval(
   client: Transaction,
   { run, reason, plannedBy, plannedHow, folder, campaignFile, campaignSha256 }: ApprovalRequest,
@@ -40,7 +40,7 @@ export async function requestApproval(
   );
 }
 
-/** Undefined where the run does not have to be approved. */
+/** @returns undefined if the run needs no approval */
 export async function findApproval(client: Connection, run: string): Promise<Approval | undefined> {
   const { rows } = await client.query<Stored<Approval>>(
     `
@@ -55,7 +55,7 @@ export async function findApproval(client: Connection, run: string): Promise<App
   return found && { ...found, reason: approvalReason(found.reason) };
 }
 
-/** A run that an operator has paused meanwhile stays paused, and keeps the reason. @returns whether this approved it */
+/** A run that an operator paused stays paused, with its reason. @returns whether this call approved the run */
 export async function recordApproval(
   client: Transaction,
   run: string,

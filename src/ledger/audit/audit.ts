@@ -6,11 +6,11 @@ export type AuditEvent = {
   readonly action: AuditAction;
   readonly run?: string | undefined;
   readonly subject?: string | undefined;
-  /** By name; nothing of recipients. */
+  /** By name; nothing about recipients. */
   readonly details?: Readonly<Record<string, unknown>>;
 };
 
-/** On the connection of what it tells of, where that is a transaction. */
+/** In the transaction of the audited change, if it has one. */
 export async function addAuditEntry(
   client: Connection,
   { name, via, token }: Actor,

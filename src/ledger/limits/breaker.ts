@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Breaker, Refusal } from '../../domain/breaker.ts';
 import { type Connection, inTransaction, type Transaction } from '../session.ts';
 
-/** An account's breaker, undefined where it is closed, and Postgres's clock (milliseconds since 1970). */
+/** Undefined: closed. `now`: clock of Postgres (milliseconds since 1970). */
 export type BreakerSnapshot = { readonly breaker: Breaker | undefined; readonly now: number };
 
 type DbBreaker = { readonly [Key in keyof Omit<Breaker, 'probe'>]: Breaker[Key] | null } & {
@@ -25,14 +25,14 @@ export async function readBreaker(client: Connection, account: string): Promise<
   return toSnapshot(rows[0]);
 }
 
-/** Changes an account's breaker as decided from what it is, alone over the fleet. @returns what it is now */
+/** Under a lock of the fleet. @returns the new breaker */
 export async function changeBreaker(
   pool: pg.Pool,
   account: string,
   decide: (breaker: Breaker | undefined, now: number) => Breaker | undefined,
 ): Promise<BreakerSnapshot> {
   return inTransaction(pool, async (client) => {
-    // There is no row to lock while it is closed.
+    // A closed breaker has no row to lock.
     await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('volley breaker ' || $1, 0))`, [
       account,
     ]);
@@ -72,10 +72,9 @@ function toSnapshot(row: DbBreaker | undefined): BreakerSnapshot {
 }
 
 /**
- * How long a run has waited because its account's service refuses everything, and its last refusal. A run that was resumed
- * waits anew.
+ * How long a run has been refused since its last resume, and the last refusal.
  *
- * @returns undefined for a run that does not run, or may be sent; milliseconds
+ * @returns undefined if it is not running or not refused
  */
 export async function findRefusalTime(
   pool: pg.Pool,
@@ -96,7 +95,6 @@ export async function findRefusalTime(
   return rows[0];
 }
 
-/** Of a running run whose account's service refuses everything. */
 export async function findRefusal(pool: pg.Pool, run: string): Promise<Refusal | undefined> {
   const { rows } = await pool.query<Refusal>(
     `

@@ -2,10 +2,7 @@ import type pg from 'pg';
 import type { RateLimits } from '../../domain/rates.ts';
 import type { Connection } from '../session.ts';
 
-/**
- * What an operator has set in place of the accounts file's, null where nothing is. Waits for nobody, even where the
- * account's row is locked.
- */
+/** Set by an operator instead of the accounts file; null if not set. Waits for no lock. */
 export async function readRateLimits(pool: pg.Pool, account: string): Promise<RateLimits> {
   const { rows } = await pool.query<RateLimits>(
     `
@@ -31,8 +28,7 @@ export async function listRateLimits(pool: pg.Pool): Promise<ReadonlyMap<string,
 }
 
 /**
- * Sets rates in place of the accounts file's; null goes back to that of the file, and what is not named stays as it is.
- * A rate that changes holds from now on: what was let through at the one before is settled.
+ * Null restores the rate of the accounts file; undefined keeps the present one. A changed rate starts without debt.
  */
 export async function setRateLimits(
   client: Connection,

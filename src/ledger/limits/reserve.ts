@@ -2,32 +2,32 @@ import type pg from 'pg';
 import type { RateLimits } from '../../domain/rates.ts';
 import { clockStepBack, recordClock } from './clock.ts';
 
-/** Requests that may be claimed from a moment on. Times are by Postgres's clock, in milliseconds since 1970. */
+/** Requests that can be claimed from a moment on. Times: clock of Postgres, milliseconds since 1970. */
 export type Reservation = {
-  /** At least 1 and at most those asked for: about a tenth of a second's worth. */
+  /** 1 to `wanted`, at most about a tenth of a second of the rate. */
   readonly requests: number;
   readonly now: number;
   readonly admittedAt: number;
-  /** In force: an operator's, else those of the file; null: no limit. */
+  /** The operator's, else those of the file; null: no limit. */
   readonly limits: RateLimits;
-  /** By how much Postgres's clock was found to have been set back (milliseconds); 0 when it went on. */
+  /** How far the clock of Postgres was set back (milliseconds). */
   readonly steppedBack: number;
 };
 
 export type ReservationRequest = {
   readonly account: string;
   readonly wanted: number;
-  /** How many recipients a request is thought to have; they are paid with it, and `spend` sets it right. */
+  /** An estimate, which `spendReservation` corrects. */
   readonly recipientsEach: number;
   readonly file: RateLimits;
 };
 
 /**
- * Takes the next place in the order of all workers. Only Postgres's clock counts. Time in which nothing was asked for
- * can be made up for by a tenth of a second's worth, so that a worker may be a little late and the rate still be held. When
- * the clock is set back, what is owed stays what it was.
+ * Reserves the next time in the order of all workers, by the clock of Postgres. Up to a tenth of a second of unused
+ * time is made up for, so that a worker's small delays do not lower the rate. A clock that is set back changes no
+ * debt.
  *
- * A worker that dies with a reservation has used it up; nobody waits for it any longer than that.
+ * A worker that ends has spent its reservation; others wait no longer for it.
  */
 export async function reserveRequests(pool: pg.Pool, reserve: ReservationRequest): Promise<Reservation> {
   const reserved = await reserveInRow(pool, reserve);
@@ -45,17 +45,15 @@ type DbReservation = RateLimits & {
   readonly stepped: number;
 };
 
-/** @returns undefined when the account has no row yet */
+/** @returns undefined if the account has no row yet */
 async function reserveInRow(
   pool: pg.Pool,
   { account, wanted, recipientsEach, file }: ReservationRequest,
 ): Promise<Reservation | undefined> {
-  // The clock is read once, after the row is locked, however long that took. What is owed is reckoned in seconds; where
-  // it was reckoned at another rate, as many requests are owed at this one. Who has to wait for one of the two limits
-  // uses the other up when the wait is over. greatest and least pass over a limit that is not there. A thousand million
-  // seconds are for ever.
-  // The commit is not waited for: it would keep the row locked for all, and three times as many reservations fit into a
-  // second without (0.7 ms in place of 2.0, of four workers at once). A crash of Postgres forgets half a second of them.
+  // Reads the clock after the lock, however long that took. Debt is kept in seconds, and converted if the rate
+  // changes. A wait for one limit uses up the other. greatest and least ignore null (no limit); 1e9 seconds stand for
+  // ever. Without synchronous_commit the lock is free after 0.7 ms instead of 2.0 (four workers); a crash of Postgres
+  // forgets half a second of debt.
   const { rows } = await pool.query<DbReservation>(
     `
     WITH held AS MATERIALIZED (
@@ -117,11 +115,10 @@ async function reserveInRow(
 }
 
 /**
- * Sets a reservation right once it is known what it was used for.
+ * Corrects a reservation by its use.
  *
- * @param unused requests that were reserved and not claimed: whoever asks next has their time; negative where more were
- *   sent than were reserved
- * @param recipients that were claimed beyond those that were reserved; negative where there were fewer
+ * @param unused requests that were reserved and not claimed; negative if more were sent
+ * @param recipients claimed beyond those reserved; negative if fewer
  */
 export async function spendReservation(
   pool: pg.Pool,
@@ -146,10 +143,10 @@ export async function spendReservation(
   );
 }
 
-/** When the service may be asked what became of a request, by Postgres's clock, in milliseconds since 1970. */
+/** Clock of Postgres, milliseconds since 1970. */
 export type ReservedLookUp = { readonly now: number; readonly admittedAt: number };
 
-/** Takes the next second in the order of all workers; the service may be asked once a second. */
+/** The service allows one look-up a second. */
 export async function reserveLookUp(pool: pg.Pool, account: string): Promise<ReservedLookUp> {
   const step = clockStepBack('l', 'clock_timestamp()');
   const { rows } = await pool.query<{ readonly now: number; readonly until: number }>(
@@ -167,6 +164,6 @@ export async function reserveLookUp(pool: pg.Pool, account: string): Promise<Res
     [account],
   );
   const [row] = rows;
-  if (!row) throw new Error('Postgres returned no row of a statement that always has one.');
+  if (!row) throw new Error('Postgres returned no row for a statement that always returns one.');
   return { now: row.now, admittedAt: row.until - 1_000 };
 }

@@ -4,15 +4,15 @@ import { batchOf } from '../batch.ts';
 import { holdReason, reasonValue, type Stored } from '../reasons.ts';
 import type { Connection } from '../session.ts';
 
-/** Which ledger this is, where it was last known to be, and whether it is held: then nothing is claimed from it. */
+/** A held ledger grants no claims. */
 export type LedgerLocation = {
-  /** New whenever an operator says that it was restored. */
+  /** New after each restore that an operator declares. */
   readonly ledger: string;
-  /** As in `serverLocation`; null where nobody knows. */
+  /** As in `serverLocation`; null if unknown. */
   readonly location: string | null;
   readonly heldAt: Date | null;
   readonly heldReason: HoldReason | null;
-  /** Whether it is held because it lacks what is known to have been done, so that nobody can say it lacks nothing. */
+  /** It lacks something that is known to have been done, and may lack more. */
   readonly incomplete: boolean;
 };
 
@@ -25,20 +25,20 @@ export async function readLocation(client: Connection): Promise<LedgerLocation> 
   return { ...location, heldReason: holdReason(location.heldReason) };
 }
 
-/** SQL of the same. The timeline is that of what is written now; the control file has it from the last checkpoint. */
+/** The timeline is that of the current WAL; the control file has that of the last checkpoint. */
 const locationStatement = `
   SELECT concat_ws('/', c.system_identifier, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8), d.oid) AS location
   FROM pg_control_system() c, pg_database d
   WHERE d.datname = current_database()`;
 
-/** What servers answer that do not tell their place: undefined function, insufficient privilege, not supported. */
+/** Errors of servers that hide it: undefined function, insufficient privilege, not supported. */
 const locationUnavailable = /^(42883|42501|0A000)$/;
 
 /**
- * Where the server writes: its system identifier, its timeline and the database's number, as `system/timeline/database`. A
- * restored dump has another database, a restored base backup and a promoted stand-by another timeline.
+ * `system/timeline/database`. A restored dump has another database; a restored base backup or promoted stand-by has
+ * another timeline.
  *
- * @returns null where the server does not tell
+ * @returns null if the server hides it
  */
 export async function serverLocation(client: Connection): Promise<string | null> {
   try {
@@ -47,29 +47,26 @@ export async function serverLocation(client: Connection): Promise<string | null>
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (locationUnavailable.test(code)) return null;
-    // In recovery. What it writes will be on a timeline that there is not yet; until then it is as if it were away.
+    // A server in recovery gets its timeline when promoted; until then it counts as unavailable.
     if (code === '55000')
       throw Object.assign(new Error('the server is a stand-by that only reads'), { code: '25006' });
     throw error;
   }
 }
 
-/** Claims are made on this session only while the ledger says that it is where the session is connected to. */
+/** Restricts claims of this session to a ledger with the location of its server. */
 export async function bindToLocation(client: Connection): Promise<void> {
   const location = await serverLocation(client);
   await client.query(`SELECT set_config('volley.location', $1, false)`, [location ?? '']);
 }
 
-/** The ledger, and the last claim that was made from it: claims are committed only where both are found. */
+/** The ledger and its last claim: without both, no claim is committed. */
 export type ClaimFence = {
   readonly ledger: string;
   readonly last: ClaimMark | null;
 };
 
-/**
- * SQL: whether the ledger has a claim. The owner who claims is looked at first; of one that is gone it is known by which
- * number it took the slice, and by which the next one did.
- */
+/** SQL. Former owners are known by the version at which they acquired the slice. */
 function hasClaim(run: string, slice: string, owner: string, version: string): string {
   return `EXISTS (
     SELECT FROM slices s
@@ -85,9 +82,9 @@ function hasClaim(run: string, slice: string, owner: string, version: string): s
 }
 
 /**
- * SQL: whether claims may be made. A part of the statement that claims, so nothing comes between.
+ * SQL, for the statement that claims.
  *
- * @param first number of the first of five parameters: the values of `fenceValues`
+ * @param first number of the first of the five `fenceValues`
  */
 export function mayClaim(first: number): string {
   const [ledger, run, slice, owner, version] = [0, 1, 2, 3, 4].map((index) => `$${first + index}`);
@@ -130,17 +127,14 @@ export async function findMissingClaim(
   return row && marks[row.ordinal - 1];
 }
 
-/** The ledger was nowhere yet. */
+/** Only if the ledger has no location yet. */
 export async function recordLocation(client: Connection, location: string): Promise<void> {
   await client.query('UPDATE ledger_location SET location = $1 WHERE location IS NULL', [location]);
 }
 
 export type Hold = { readonly reason: HoldReason; readonly incomplete: boolean };
 
-/**
- * Nothing is claimed from now on, by whatever process. A ledger that is held already keeps its reason, unless it is only
- * now known to lack something.
- */
+/** Stops all claims. A held ledger keeps its reason, unless it is now known to be incomplete. */
 export async function holdLedger(client: Connection, { reason, incomplete }: Hold, now: Date): Promise<void> {
   await client.query(
     `UPDATE ledger_location
@@ -150,7 +144,7 @@ export async function holdLedger(client: Connection, { reason, incomplete }: Hol
   );
 }
 
-/** By the word of an operator, this is the ledger from now on, and here. */
+/** An operator declares ledger and location valid. */
 export async function releaseLedger(
   client: Connection,
   ledger: string,
@@ -163,7 +157,6 @@ export async function releaseLedger(
   );
 }
 
-/** Runs by their state, whatever became of the ledger. */
 export async function listUnfinishedRuns(client: Connection, states: readonly string[]): Promise<string[]> {
   const { rows } = await client.query<{ run: string }>(
     `SELECT run_id AS run FROM runs WHERE state = ANY ($1::text[]) AND state IN ('planned', 'running', 'paused') ORDER BY run_id`,

@@ -1,19 +1,19 @@
 import type pg from 'pg';
 import type { RunPhase } from '../../domain/runs.ts';
 
-/** How the fleet is doing, as the ledger knows it; all of it from small tables, or by partial indexes. */
+/** Figures of the fleet, from small tables or partial indexes. */
 export type LedgerFigures = {
-  /** Of runs that are not over, those that are not done. */
+  /** Slices that are not done, of runs that are not over. */
   readonly slices: readonly SliceCount[];
   readonly openBreakers: readonly OpenBreaker[];
   readonly inbox: InboxFigures;
-  /** Of whom nobody knows whether the service took their request, by what is booked: some seconds old. */
+  /** Recipients of requests in doubt, as booked: some seconds old. */
   readonly unknownRecipients: number;
-  /** Times of schedules that made no run, since ever. */
+  /** Ticks that started no run, in total. */
   readonly ticks: { readonly missed: number; readonly failed: number };
-  /** What `notify` has not told: due for longer than some tries take, and given up since ever. */
+  /** Unsent notifications: overdue after several attempts, and given up in total. */
   readonly notifications: { readonly overdue: number; readonly givenUp: number };
-  /** How those that are active were written. */
+  /** Definitions of active schedules. */
   readonly schedules: readonly unknown[];
 };
 
@@ -27,15 +27,15 @@ export type SliceCount = {
 export type OpenBreaker = { readonly account: string; readonly seconds: number };
 
 export type InboxFigures = {
-  /** Seconds since the oldest report fell due; 0 when none is due. */
+  /** Seconds since the oldest report was due. */
   readonly lag: number;
   readonly due: number;
-  /** Reports that matched nothing, and are looked at again later. */
+  /** Unmatched reports that are retried later. */
   readonly later: number;
   readonly failed: number;
 };
 
-/** One after the other, so that a scrape takes one connection. */
+/** Sequential, so that a scrape uses one connection. */
 export async function readFigures(pool: pg.Pool, now: Date): Promise<LedgerFigures> {
   const slices = await countSlices(pool);
   const openBreakers = await listOpenBreakers(pool);
@@ -55,7 +55,7 @@ export async function readFigures(pool: pg.Pool, now: Date): Promise<LedgerFigur
   };
 }
 
-/** A slice is a thousand requests, and a run that is not over is found by `runs_unfinished`. */
+/** Cheap: a slice has many requests, and `runs_unfinished` finds the runs. */
 async function countSlices(pool: pg.Pool): Promise<SliceCount[]> {
   const { rows } = await pool.query<SliceCount>(
     `
@@ -70,7 +70,7 @@ async function countSlices(pool: pg.Pool): Promise<SliceCount[]> {
   return rows;
 }
 
-/** By Postgres's clock, as the breakers are. */
+/** By the clock of Postgres, which breakers use. */
 async function listOpenBreakers(pool: pg.Pool): Promise<OpenBreaker[]> {
   const { rows } = await pool.query<OpenBreaker>(
     `
@@ -91,7 +91,7 @@ export async function countFailedReports(pool: pg.Pool): Promise<number> {
   return rows[0]?.failed ?? 0;
 }
 
-/** A row is what was committed together: 100,000 of them are read in 25 ms. */
+/** Each row is a committed batch: 100,000 are read in 25 ms. */
 async function inboxFigures(pool: pg.Pool, now: Date): Promise<InboxFigures> {
   const { rows } = await pool.query<InboxFigures>(
     `
@@ -106,7 +106,7 @@ async function inboxFigures(pool: pg.Pool, now: Date): Promise<InboxFigures> {
   return rows[0] ?? { lag: 0, due: 0, later: 0, failed: 0 };
 }
 
-/** Most entries have none; they are found by `billing_entries_unknown`. */
+/** Few entries match; `billing_entries_unknown` finds them. */
 async function countUnknown(pool: pg.Pool): Promise<number> {
   const { rows } = await pool.query<{ unknown: number }>(
     'SELECT coalesce(sum(unknown), 0)::integer AS unknown FROM billing_entries WHERE unknown <> 0',
@@ -128,7 +128,7 @@ async function countTicks(pool: pg.Pool): Promise<LedgerFigures['ticks']> {
 
 const overdueAfter = 5 * 60_000;
 
-/** By `notifications_due` and `notifications_given_up`, which have few of them. */
+/** Few match; `notifications_due` and `notifications_given_up` find them. */
 async function countNotifications(pool: pg.Pool, now: Date): Promise<LedgerFigures['notifications']> {
   const { rows } = await pool.query<LedgerFigures['notifications']>(
     `

@@ -11,14 +11,14 @@ import { attemptsOf, contactFileOf, everyRequest, recipientsOf, requestOf } from
 import { findRequestsByMessageId, type RequestKey, requestKeys } from '../requests/by-message-id.ts';
 import { recipientStateOf } from '../runs/recipient-state.ts';
 
-/** Everything that is known of one recipient, from its row in the contact file to its price. */
+/** What the ledger knows of a recipient, from its row in the contact file to its price. */
 export type RecipientHistory = {
   readonly run: string;
   readonly campaign: string;
   readonly channel: Channel;
-  /** When the run was purged; of its recipients neither address nor words are known since then. */
+  /** Address and texts are erased since then. */
   readonly purgedAt: Date | null;
-  /** Empty where the run was purged. */
+  /** Empty if the run was purged. */
   readonly address: string;
   readonly originalAddress: string;
   readonly file: string;
@@ -54,7 +54,7 @@ export type HistoryResolution = {
   readonly reason: string;
 };
 
-/** SQL: of a recipient `o` of the request `q`. The view recipient_states says the same. */
+/** SQL: the reason of recipient `o` of request `q`, as in the view recipient_states. */
 const recipientReason = `
   CASE WHEN o.outcome IS NULL THEN q.reason
        WHEN o.outcome = 'cancelled' THEN ${reasonOf('suppressed')}
@@ -67,16 +67,13 @@ type DbRecipient = Stored<Omit<RecipientHistory, 'state' | 'attempts' | 'resolut
   readonly outcome: DeliveryOutcome | 'cancelled' | null;
 };
 
-/** Whose stories are told. An address is normalised. */
+/** An address is normalised. */
 export type RecipientQuery = {
   readonly kind: 'messageId' | 'jobNumber' | 'address';
   readonly value: string;
 };
 
-/**
- * The stories of the recipients of a request, by its MessageID; of those whom the service has under a job number, as its
- * answer or their reports say; or else of an address; newest run first.
- */
+/** By MessageID, job number (of an answer or a delivery report) or address; newest run first. */
 export async function findRecipientHistories(
   pool: pg.Pool,
   wanted: RecipientQuery,
@@ -88,8 +85,8 @@ export async function findRecipientHistories(
     `
     SELECT a.run_id AS run, a.request, attempt, started_at AS "startedAt", finished_at AS "finishedAt", verdict,
            http_status AS "httpStatus", detail
-    FROM (SELECT DISTINCT * FROM ${requestKeys.table('key')}) AS told
-    CROSS JOIN ${attemptsOf('told.run_id', 'told.request')} a
+    FROM (SELECT DISTINCT * FROM ${requestKeys.table('key')}) AS wanted
+    CROSS JOIN ${attemptsOf('wanted.run_id', 'wanted.request')} a
     ORDER BY attempt
     `,
     keys,
@@ -98,7 +95,7 @@ export async function findRecipientHistories(
     `
     SELECT run_id AS run, request, resolved_at AS "resolvedAt", resolution, resolved_by AS by, reason
     FROM resolutions
-    WHERE (run_id, request) IN (SELECT * FROM ${requestKeys.table('told')})
+    WHERE (run_id, request) IN (SELECT * FROM ${requestKeys.table('wanted')})
     ORDER BY resolved_at
     `,
     keys,
@@ -109,7 +106,7 @@ export async function findRecipientHistories(
     `
     SELECT ${reportColumns}, k.request, k.position
     FROM reports k
-    WHERE (k.run_id, k.request, k.position) IN (SELECT * FROM ${recipientKeys.table('told')})
+    WHERE (k.run_id, k.request, k.position) IN (SELECT * FROM ${recipientKeys.table('wanted')})
     ORDER BY k.report_id
     `,
     recipientKeys.values(recipients),
@@ -132,10 +129,7 @@ export async function findRecipientHistories(
   });
 }
 
-/**
- * Addresses have no index: this is asked by people, and one would make every import dearer. Requests that are named are
- * looked up by key.
- */
+/** Addresses have no index: only operators search by them, and an index would slow down each import. */
 async function findRecipients(
   pool: pg.Pool,
   { kind, value }: RecipientQuery,
@@ -182,7 +176,7 @@ const recipientsWithAddress = `(
 )`;
 
 type RequestRecipients = RequestKey & {
-  /** Null: all of the request. */
+  /** Null: all recipients of the request. */
   readonly positions: readonly number[] | null;
 };
 
@@ -196,7 +190,7 @@ async function findRequests(
   return [...named.values()].map((request) => ({ ...request, positions: null }));
 }
 
-/** Reports have no index by job number: as with addresses, only people ask for it. */
+/** Delivery reports have no index by job number: only operators search by it. */
 async function findByJobNumber(pool: pg.Pool, jobNumber: string): Promise<RequestRecipients[]> {
   const { rows } = await pool.query<RequestRecipients>(
     `

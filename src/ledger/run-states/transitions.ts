@@ -5,12 +5,11 @@ import { reasonValue } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
 
 /*
- * The states of a run: one function for each transition. Each records the change in run_states and creates the
- * notifications for a completed or paused run. A run in another state than the transition's first ones stays as it
- * is.
+ * The states of a run, one function for each transition. Each records its change in run_states and creates
+ * notifications for completed and paused. From any other state nothing changes.
  */
 
-/** `→ planned`: the default of the row, which this transaction inserted. */
+/** `→ planned`: the default state of a new row. */
 export async function markPlanned(client: Transaction, run: string): Promise<void> {
   await client.query(
     `
@@ -23,7 +22,7 @@ export async function markPlanned(client: Transaction, run: string): Promise<voi
   );
 }
 
-/** `planned → running`: an operator, a caller or a schedule starts the run, or a worker acquires its first slice. */
+/** `planned → running`: started, or a worker acquires its first slice. */
 export async function markBegun(client: Transaction, run: string): Promise<void> {
   await change(client, run, { from: ['planned'], to: 'running' });
 }
@@ -38,7 +37,7 @@ export async function markPaused(client: Transaction, run: string, reason: RunRe
   await change(client, run, { from: ['planned', 'running'], to: 'paused', reason });
 }
 
-/** `planned, running, paused → paused`: another ledger may have sent the run. A paused run gets this reason. */
+/** `planned, running, paused → paused`: another ledger may have sent the run. */
 export async function markUnrecorded(
   client: Transaction,
   run: string,
@@ -76,7 +75,6 @@ type Change = {
   readonly from: readonly RunState[];
   readonly to: RunState;
   readonly reason?: RunReason;
-  /** When the run was completed or cancelled. */
   readonly finishedAt?: Date;
 };
 

@@ -10,18 +10,17 @@ import type { SliceQueue } from '../slices/queue.ts';
 import { lockAndDequeueRun } from './lock-run.ts';
 
 export type BeginOptions = {
-  /** Whether a paused run goes on, as an operator's `resume` has it. */
   readonly includePaused?: boolean;
-  /** Committed with it, where it changes anything; told the state the run was in. */
+  /** Runs in the same transaction, with the former state, if anything changes. */
   readonly alongside?: (client: Parameters<Alongside>[0], before: RunState) => Promise<void>;
 };
 
 /**
- * `planned, paused, running → running`: the run's next slices are in the queue, as its account allows now. A run of which
- * nothing is left to send is completed by this.
+ * `planned, paused, running → running`: queues slices under the account's present limits. Completes a run with
+ * nothing to send.
  *
- * @returns the state the run was in; of a run that is over, that waits for approval, or that is paused and is not to go on,
- *   nothing was changed
+ * @returns the former state. Nothing changes if the run is over, waits for approval, or is paused without
+ *   `includePaused`
  */
 export async function beginRun(
   queue: SliceQueue,

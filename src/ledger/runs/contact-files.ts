@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { streamRows } from '../cursor.ts';
 import type { Connection, Transaction } from '../session.ts';
 
-/** A contact file as it was read, so that it can be read again in the same way. */
+/** How a file was read, so that it can be read again in the same way. */
 export type ContactFileRecord = {
   readonly name: string;
   readonly linesBefore: number;
@@ -12,7 +12,7 @@ export type ContactFileRecord = {
   readonly sha256: Buffer;
 };
 
-/** A contact file of a run, and the run that keeps its content: another one where recipients are sent to again. */
+/** `keptBy`: the run with its content; for a rerun, the original run. */
 export type KeptContactFile = ContactFileRecord & { readonly file: number; readonly keptBy: string };
 
 export async function listContactFiles(client: Connection, run: string): Promise<KeptContactFile[]> {
@@ -34,7 +34,7 @@ export async function listContactFiles(client: Connection, run: string): Promise
   return rows;
 }
 
-/** Pieces that are taken at a time; each is a mebibyte of the file, compressed. */
+/** A piece is a compressed mebibyte. */
 const piecesPerRead = 4;
 
 export async function* readContactFilePieces(
@@ -51,7 +51,7 @@ export async function* readContactFilePieces(
   for await (const rows of pieces) for (const { data } of rows) yield data;
 }
 
-/** Of these SHA-256, in hexadecimal digits, those of contact files that a run of the campaign has read. */
+/** @returns the given digests (SHA-256, hexadecimal) of files that the campaign has read */
 export async function findDigests(
   pool: pg.Pool,
   campaign: string,

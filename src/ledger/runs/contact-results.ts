@@ -8,18 +8,18 @@ import type { Transaction } from '../session.ts';
 import { rejectedReasonOf } from './left-out-reason.ts';
 import { recipientStateOf } from './recipient-state.ts';
 
-/** What became of a contact. `line` is counted on from file to file. */
+/** Line numbers continue from file to file. */
 export type ContactResult = {
   readonly line: number;
   readonly state: RecipientState | RejectionReason;
-  /** The column that is to blame for a contact that was left out. */
+  /** The column that caused the rejection. */
   readonly column: string | null;
   readonly reason: RequestReason | RejectionDetail | null;
   readonly address: string | null;
   readonly messageId: string | null;
-  /** SMS parts, pages, seconds or e-mails, as reported; before that, SMS parts as they were counted. Decimal text. */
+  /** As reported: SMS parts, pages, seconds or e-mails; before a report, the counted SMS parts. Decimal text. */
   readonly units: string | null;
-  /** Decimal text, as reported. */
+  /** As reported; decimal text. */
   readonly price: string | null;
 };
 

@@ -2,7 +2,7 @@ import type { RequestState } from '../../domain/runs.ts';
 import { attemptOf, requestOf } from '../request-rows.ts';
 import type { Connection } from '../session.ts';
 
-/** What an attempt proved; null: nobody knows yet, it may be on its way. */
+/** What an attempt proved; null if it may still be in flight. */
 export type AttemptVerdict =
   | 'accepted'
   | 'rejected'
@@ -19,16 +19,16 @@ export type AttemptGroup = {
 };
 
 export type SendsInTime = {
-  /** The local time at which it begins: `2026-11-03T04:05`, `2026-11-03T04` or `2026-11-03`. */
+  /** Local start: `2026-11-03T04:05`, `2026-11-03T04` or `2026-11-03`. */
   readonly at: string;
-  /** Requests that were sent for the first time. */
+  /** First attempts. */
   readonly requests: number;
-  /** Of these requests, without those that were left out. */
+  /** Without suppressed recipients. */
   readonly recipients: number;
   readonly retries: number;
 };
 
-/** Of attempts that were answered, in milliseconds; null where none was. */
+/** Milliseconds; null without answers. */
 export type AnswerTimes = {
   readonly answered: number;
   readonly median: number | null;
@@ -48,7 +48,7 @@ export type SlowAttempt = {
 };
 
 export type Sending = {
-  /** When its first request was sent, and when its last attempt began; null where nothing was sent. */
+  /** When the first and the last attempt began; null without attempts. */
   readonly firstAt: Date | null;
   readonly lastAt: Date | null;
   readonly attempts: number;
@@ -58,7 +58,7 @@ export type Sending = {
   /** The most frequent first. */
   readonly ends: readonly AttemptGroup[];
   readonly unit: 'minute' | 'hour' | 'day';
-  /** In their order; times in which nothing was sent are left out. */
+  /** In order, without empty intervals. */
   readonly sends: readonly SendsInTime[];
   /** The slowest first. */
   readonly slowest: readonly SlowAttempt[];
@@ -68,10 +68,10 @@ type DbSending = Omit<Sending, 'slowest' | 'answerTimes'> &
   AnswerTimes & { readonly slowest: readonly (Omit<SlowAttempt, 'startedAt'> & { startedAt: string })[] };
 
 /**
- * How a run was sent, from all of its attempts, which are read once.
+ * Reads the attempts once.
  *
- * @param timeZone a name of the IANA database, for the times in `sends`
- * @param slowest so many attempts are listed
+ * @param timeZone IANA name, for `sends`
+ * @param slowest number of attempts to list
  */
 export async function describeSending(
   client: Connection,
@@ -81,7 +81,7 @@ export async function describeSending(
 ): Promise<Sending> {
   const { rows } = await client.query<DbSending>(statement, [run, timeZone, slowest]);
   const [row] = rows;
-  if (!row) throw new Error('an aggregate has a row');
+  if (!row) throw new Error('an aggregate query returned no row');
   const { answered, median, p95, p99, ...sending } = row;
   return {
     ...sending,
@@ -93,7 +93,7 @@ export async function describeSending(
 const milliseconds = (interval: string): string => `round(extract(epoch FROM ${interval}) * 1000)::float8`;
 const formats = { minute: 'YYYY-MM-DD"T"HH24:MI', hour: 'YYYY-MM-DD"T"HH24', day: 'YYYY-MM-DD' } as const;
 
-// So that there are no more lines than somebody reads: 60 minutes, 72 hours.
+// The unit keeps the table short: 60 minutes, 72 hours.
 const statement = `
   WITH attempt AS MATERIALIZED (
     SELECT request, attempt, started_at, finished_at - started_at AS lasted, verdict, http_status
@@ -113,8 +113,7 @@ const statement = `
   ), ended AS (
     SELECT verdict, http_status, count(*) AS attempts FROM attempt GROUP BY verdict, http_status
   ), minute AS MATERIALIZED (
-    -- By hashing or merging, as a FULL JOIN is, whatever Postgres thinks of how many there are: before the first ANALYZE a
-    -- nested loop holds each attempt of the run against all of its requests.
+    -- FULL JOIN forces a hash or merge join: before the first ANALYZE, Postgres may choose a nested loop.
     SELECT date_trunc('minute', started_at) AS at, (count(*) FILTER (WHERE attempt = 1)) AS requests,
            coalesce(sum(recipients) FILTER (WHERE attempt = 1), 0) AS recipients, (count(*) FILTER (WHERE attempt > 1)) AS retries
     FROM attempt

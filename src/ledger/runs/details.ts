@@ -28,7 +28,7 @@ export async function listRejectedContacts(
   return rows.map((row) => ({ ...row, detail: leftOutReason(row.detail) }));
 }
 
-/** Requests that did not end as accepted, grouped by state and reason. */
+/** Requests that were not accepted. */
 export type Failure = {
   readonly state: RequestState;
   readonly reason: RequestReason | null;
@@ -51,7 +51,6 @@ export async function listFailures(client: Connection, run: string): Promise<Fai
   return rows.map((row) => ({ ...row, reason: requestReason(row.reason) }));
 }
 
-/** What operators said of requests that were in doubt, grouped by their words. */
 export type ResolutionGroup = {
   readonly resolution: Resolution;
   readonly by: string;
@@ -74,7 +73,7 @@ export async function listResolutions(client: Connection, run: string): Promise<
   return rows;
 }
 
-/** Delivery results of a run in the service's own words. */
+/** In the service's own words. */
 export type DeliveryResult = {
   readonly outcome: DeliveryOutcome;
   readonly result: string | null;
@@ -95,7 +94,7 @@ export async function listDeliveryResults(client: Connection, run: string): Prom
   return rows;
 }
 
-/** Reports of a run that say another final outcome than the first one of their recipient did. */
+/** Delivery reports with another final outcome than the first. */
 export type Conflicts = { readonly reports: number; readonly recipients: number };
 
 export async function countConflicts(client: Connection, run: string): Promise<Conflicts> {
@@ -125,7 +124,6 @@ export async function listCancellations(client: Connection, run: string): Promis
   return rows.map(({ recipients }) => ({ reason: { kind: 'suppressed' }, recipients }));
 }
 
-/** Contacts that were left out, by the reason and the column that is to blame. */
 export type RejectionGroup = {
   readonly reason: RejectionReason;
   readonly column: string;
@@ -152,7 +150,6 @@ export type RunStateChange = {
   readonly at: Date;
 };
 
-/** What a run became, in the order in which it did. */
 export async function listStates(client: Connection, run: string): Promise<RunStateChange[]> {
   const { rows } = await client.query<Stored<RunStateChange>>(
     'SELECT state, reason, changed_at AS at FROM run_states WHERE run_id = $1 ORDER BY change',
@@ -161,7 +158,6 @@ export async function listStates(client: Connection, run: string): Promise<RunSt
   return rows.map((row) => ({ ...row, reason: runReason(row.reason) }));
 }
 
-/** What a run is, but for its counts. */
 export type RunHead = {
   readonly account: string;
   readonly channel: Channel;

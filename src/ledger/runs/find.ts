@@ -6,11 +6,11 @@ import type { RunState } from '../../domain/runs.ts';
 import { runReason, type Stored } from '../reasons.ts';
 
 export type Run = ListedRun & {
-  /** As it was planned; `engine` wrote it and parses it. */
+  /** As planned; `engine` wrote and parses it. */
   readonly definition: unknown;
 };
 
-/** A run without its definition, which may have a megabyte. */
+/** Without the definition, which can have a megabyte. */
 export type ListedRun = {
   readonly run: string;
   readonly campaign: string;
@@ -20,7 +20,7 @@ export type ListedRun = {
   readonly stateReason: RunReason | null;
   readonly createdAt: Date;
   readonly finishedAt: Date | null;
-  /** Since when nothing is known of its contacts and messages; null for a run that was not purged. */
+  /** Since when its contacts and messages are erased. */
   readonly purgedAt: Date | null;
 };
 
@@ -68,7 +68,6 @@ export async function listRuns(knex: Knex, limit: number, filter: RunFilter = {}
   return rows.map((row) => ({ ...row, stateReason: runReason(row.stateReason) }));
 }
 
-/** How many runs were purged, and when the last one was; null where none was. */
 export async function countPurgedRuns(
   knex: Knex,
 ): Promise<{ readonly runs: number; readonly last: Date | null }> {
@@ -79,9 +78,8 @@ export async function countPurgedRuns(
 }
 
 /**
- * Runs that were begun and are not at their end though nobody wanted that, the oldest first: their process was killed, or
- * stopped from outside. Some of them may be in other workers' hands. Not those that somebody paused, that a refusal did, or
- * that wait for approval.
+ * Runs whose process was killed or stopped, the oldest first. Workers may hold some of them. Omits runs that an
+ * operator or a refusal paused, or that wait for approval.
  */
 export async function listInterruptedRuns(
   pool: pg.Pool,

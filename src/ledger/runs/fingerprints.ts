@@ -3,24 +3,22 @@ import type { RunState } from '../../domain/runs.ts';
 import { runReason, type Stored } from '../reasons.ts';
 import type { Connection, Transaction } from '../session.ts';
 
-/** An earlier run that sends the same to the same recipients. */
+/** An earlier run with the same content and recipients. */
 export type RepeatedRun = {
   readonly run: string;
   readonly state: RunState;
   readonly stateReason: RunReason | null;
   readonly since: Date;
-  /** Whether it cannot be sent before another person has approved it. */
   readonly waitsForApproval: boolean;
 };
 
-/** SQL: whether the service took a request of run `r`, or may have. */
+/** SQL: whether the service may have accepted a request of run `r`. */
 const sentAnything = `
   EXISTS (SELECT FROM request_states q
           WHERE q.run_id = r.run_id AND q.state IN ('sending', 'accepted', 'in_doubt', 'abandoned'))`;
 
 /**
- * Keeps a run's fingerprint in the transaction that makes the run. Another transaction that makes a run of the same
- * fingerprint waits here until this one has ended, so that of two the later one finds the other.
+ * Of two transactions with the same fingerprint, the later one waits here and then finds the other run.
  *
  * @param fingerprint 32 bytes
  */
@@ -34,11 +32,10 @@ export async function recordFingerprint(
 }
 
 /**
- * The latest other run of this fingerprint that counts as sent. A run that workers send, or may send at any moment, counts
- * however old it is. One that waits for an operator counts if that is since then, and one that is over if it has ended since
- * then and the service took any of it.
+ * The latest run with this fingerprint that counts: one that workers send or can send; one that waits for an operator
+ * and changed after `since`; one that ended after `since` and may have sent anything.
  *
- * @param others runs that do not count: the one that is being made, first of all
+ * @param others runs to ignore, such as the new one
  */
 export async function findRepeatedRun(
   client: Connection,

@@ -1,14 +1,11 @@
-/**
- * Columns of a contact that is left out, which keep why. They are columns and no jsonb, because many contacts may be left out
- * at once: an object took Postgres 2 µs more for each of them.
- */
+/** Columns and not jsonb: an object took Postgres 2 µs more for each contact. */
 export const reasonColumns = 'kind, message, related_run, sub_account, source, file, number, differs';
 
 /**
- * SQL: the reason as jsonb (`RejectionDetail`).
+ * SQL: the reason as jsonb (`LeftOutReason`).
  *
- * @param row the alias of a row with `reasonColumns`
- * @param channel of its run; `key`: the columns that tell its contacts apart, jsonb
+ * @param row alias of a row with `reasonColumns`
+ * @param key of the contacts, jsonb
  */
 export function leftOutReasonOf(row: string, channel: string, key: string): string {
   return `
@@ -31,7 +28,7 @@ export function leftOutReasonOf(row: string, channel: string, key: string): stri
     END`;
 }
 
-/** SQL: the same of a row of rejected_contacts; of the run, which may have a megabyte of definition, read once. */
+/** SQL. Reads the definition, which can have a megabyte, once. */
 export function rejectedReasonOf(row: string, run: string): string {
   return leftOutReasonOf(
     row,

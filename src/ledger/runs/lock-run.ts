@@ -4,10 +4,9 @@ import { dequeueSlices } from '../slices/enqueue.ts';
 import { type SliceQueue, withAcquisitionsLocked } from '../slices/queue.ts';
 
 /**
- * Takes its slices that no worker holds out of the queue. Whatever else the transaction then does, for however long, others can
- * take slices of other runs.
+ * Also dequeues waiting slices, so that a long transaction does not block acquisitions of other runs.
  *
- * @returns the state of the run; undefined when there is no such run
+ * @returns undefined if there is no such run
  */
 export async function lockAndDequeueRun(
   queue: SliceQueue,

@@ -1,6 +1,6 @@
 import type { RecipientState, RequestState } from '../../domain/runs.ts';
 
-/** What a recipient's state is as long as nothing is known of it alone. */
+/** The state of a recipient without an outcome of its own. */
 export const recipientStateOf: Readonly<Record<RequestState, RecipientState>> = {
   planned: 'pending',
   sending: 'pending',

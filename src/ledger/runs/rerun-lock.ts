@@ -8,13 +8,13 @@ export type RerunLock = {
 const lockKey = "hashtextextended('volley rerun ' || $1, 0)";
 
 /**
- * Makes this process the only one that plans another run of this one's recipients.
+ * Only one process can plan a rerun of a run.
  *
- * @returns undefined when another process does, or a worker is sending the run
+ * @returns undefined if another process does, or the run is being sent
  */
 export async function lockRunForRerun(pool: pg.Pool, run: string): Promise<RerunLock | undefined> {
   const client = await pool.connect();
-  // A broken connection fails the query under way; as an event that nobody hears it would end the process.
+  // An error event without a listener would end the process; the query fails anyway.
   client.on('error', () => undefined);
   const { rows } = await client.query<{ locked: boolean }>(
     `
@@ -29,7 +29,7 @@ export async function lockRunForRerun(pool: pg.Pool, run: string): Promise<Rerun
   }
   return {
     async release() {
-      // The end of a session gives its locks up too, but a moment after it was closed from this side.
+      // Ending the session frees its locks too, but a moment later.
       await client.query(`SELECT pg_advisory_unlock(${lockKey})`, [run]).catch(() => undefined);
       client.release(true);
     },

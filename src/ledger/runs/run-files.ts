@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Transaction } from '../session.ts';
 
-/** A file of a run, as it was when the run was planned. `path` is where it lay in the campaign's folder. */
+/** As it was when the run was planned. `path` is relative to the campaign's folder. */
 export type RunFile = { readonly path: string; readonly data: Buffer };
 
 export async function readRunFiles(
@@ -16,11 +16,11 @@ export async function readRunFiles(
   return rows;
 }
 
-/** A batch of files is inserted when it holds this many bytes, or files. */
+/** An insert has at most this many bytes or files. */
 const batchBytes = 16 * 1024 * 1024;
 const batchFiles = 200;
 
-/** Where the files of a new run come from: it has none, they are read by their paths, or are those of an earlier run. */
+/** Read by path, or copied from an earlier run. */
 export type FileSource =
   | { readonly kind: 'none' }
   | { readonly kind: 'read'; readonly readFile: (path: string) => Promise<Buffer> }
@@ -36,10 +36,7 @@ const neededPaths = `
   WHERE run_id = $1 AND audio <> '{}'
 `;
 
-/**
- * Stores every file that an envelope of the run refers to, with the run itself, so that what is sent later is
- * what was there when the run was planned.
- */
+/** Stores files that envelopes refer to, so that changes after planning have no effect. */
 export async function storeRunFiles(client: Transaction, run: string, source: FileSource): Promise<void> {
   if (source.kind === 'none') return;
   if (source.kind === 'run') {

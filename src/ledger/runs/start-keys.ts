@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import type { Connection, Transaction } from '../session.ts';
 
-/** What tells a repeated call from another one: chosen by the caller, once for what it wants once. */
+/** An idempotency key of the caller. */
 export type StartKey = { readonly token: string; readonly key: string };
 
-/** What was started with a key, and by which request (a digest of it). */
+/** `request`: a digest. */
 export type StartedByKey = { readonly run: string; readonly request: Buffer };
 
 export async function findStartedByKey(
@@ -19,9 +19,9 @@ export async function findStartedByKey(
 }
 
 /**
- * Of a run that is being made; it fails where the key has another one.
+ * Fails if the key belongs to another run.
  *
- * @returns false where the token is not for the run's account: then the transaction must not be committed
+ * @returns false if the token is not valid for the account: roll back
  */
 export async function recordStartKey(
   client: Transaction,
@@ -40,7 +40,7 @@ export async function recordStartKey(
   return rowCount === 1;
 }
 
-/** A lock that goes with the session: who has it is the only one to start what the key is for. */
+/** A session lock. */
 export async function tryStartKeyLock(client: pg.ClientBase, { token, key }: StartKey): Promise<boolean> {
   const { rows } = await client.query<{ locked: boolean }>(
     `SELECT pg_try_advisory_lock(hashtextextended(concat_ws(' ', 'volley start', $1::text, $2::text), 0)) AS locked`,

@@ -10,14 +10,14 @@ import { wakeChannel } from '../slices/enqueue.ts';
 import type { SliceQueue } from '../slices/queue.ts';
 import { lockAndDequeueRun } from './lock-run.ts';
 
-/** What a run was when it was to be stopped. `changed` is false for a run that cannot be stopped in this way. */
+/** `changed` is false if the run cannot be stopped in this way. */
 export type StopResult = { readonly changed: boolean; readonly state: RunState };
 
 /**
- * `planned, running → paused`: nothing more of the run is claimed; what is on its way is recorded by its worker.
+ * `planned, running → paused`: nothing more is claimed; requests in flight are still recorded.
  *
- * @param alongside committed with it, where it changes anything
- * @returns undefined when there is no such run
+ * @param alongside runs in the same transaction if anything changes
+ * @returns undefined if there is no such run
  */
 export async function pauseRun(
   queue: SliceQueue,
@@ -38,9 +38,9 @@ export async function pauseRun(
 }
 
 /**
- * `planned, running, paused → cancelled`: what is planned is never sent; what is on its way is recorded by its worker.
+ * `planned, running, paused → cancelled`: planned requests are never sent; those in flight are still recorded.
  *
- * @returns undefined when there is no such run
+ * @returns undefined if there is no such run
  */
 export async function cancelRun(
   queue: SliceQueue,
@@ -63,7 +63,7 @@ export async function cancelRun(
   });
 }
 
-/** The run is paused (`markPlannedInDoubt`). @returns how many requests are in doubt by it; undefined of a run that is over */
+/** Pauses the run (`markPlannedInDoubt`). @returns the requests in doubt; undefined if the run is over */
 export async function markUnsentInDoubt(
   queue: SliceQueue,
   pool: pg.Pool,
@@ -82,7 +82,7 @@ export async function markUnsentInDoubt(
   });
 }
 
-/** A run of which a report proved a request that the ledger never tried, and that proof. */
+/** A delivery report proves a request without a known attempt. */
 export type UntriedProof = { readonly run: string; readonly reason: UnrecordedReason };
 
 export async function listUntriedProofs(pool: pg.Pool): Promise<UntriedProof[]> {

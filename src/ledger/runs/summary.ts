@@ -25,86 +25,9 @@ type DbSummaryRow = {
   readonly cancelled: number;
 };
 
-/**
- * Counts of a run by state, taken in one snapshot; undefined when there is no such run. Slices of which nothing was
- * claimed, or all of which is settled, are counted as wholes.
- */
+/** Counts in one snapshot. Slices without claims, or settled, are counted as a whole. */
 export async function summariseRun(client: Connection, run: string): Promise<RunSummary | undefined> {
-  const { rows } = await client.query<DbSummaryRow>(
-    `
-    WITH slice AS MATERIALIZED (
-      SELECT s.slice, s.first_request, s.last_request,
-             s.last_request - s.first_request + 1 - own.requests AS requests, planned.recipients - own.recipients AS recipients,
-             CASE
-               WHEN s.claimed_to < s.first_request THEN 'untouched'
-               WHEN s.claimed_to = s.last_request AND EXISTS (
-                 SELECT FROM slice_outcomes k WHERE k.run_id = s.run_id AND k.slice = s.slice
-               ) THEN 'settled'
-               ELSE 'open'
-             END AS kind
-      FROM slices s
-      CROSS JOIN LATERAL (
-        SELECT count(*) AS requests, coalesce(sum(q.recipients), 0) AS recipients
-        FROM requests q
-        WHERE q.run_id = s.run_id AND q.request BETWEEN s.first_request AND s.last_request
-      ) own
-      CROSS JOIN LATERAL (
-        SELECT coalesce(sum(size), 0) AS recipients
-        FROM contents c
-        CROSS JOIN LATERAL unnest(c.sizes) AS size
-        WHERE c.run_id = s.run_id AND c.first_request BETWEEN s.first_request AND s.last_request
-      ) planned
-      WHERE s.run_id = $1 AND s.phase = 'sending'
-    ), looked_at AS MATERIALIZED (
-      -- One by one: what has a row, and what is in a slice that is in the middle of it.
-      SELECT q.request, q.state, q.recipients
-      FROM requests q
-      WHERE q.run_id = $1
-      UNION ALL
-      SELECT o.request, o.state, o.recipients
-      FROM slice s
-      CROSS JOIN LATERAL ordinary_requests_between($1, s.first_request, s.last_request) o
-      WHERE s.kind = 'open'
-    ), reported AS MATERIALIZED (
-      SELECT coalesce(l.state, 'accepted') AS state, count(*) FILTER (WHERE o.outcome = 'delivered') AS delivered,
-             count(*) FILTER (WHERE o.outcome = 'undelivered') AS undelivered,
-             count(*) FILTER (WHERE o.outcome = 'cancelled') AS cancelled
-      FROM recipient_outcomes o
-      LEFT JOIN looked_at l ON l.request = o.request
-      WHERE o.run_id = $1
-      GROUP BY 1
-    ), counted AS (
-      SELECT state, sum(requests) AS requests, sum(recipients) AS recipients, coalesce(sum(r.delivered), 0) AS delivered,
-             coalesce(sum(r.undelivered), 0) AS undelivered, coalesce(sum(r.cancelled), 0) AS cancelled
-      FROM (
-        SELECT state, sum(requests) AS requests, sum(recipients) AS recipients
-        FROM (
-          SELECT state, 1 AS requests, recipients FROM looked_at
-          UNION ALL
-          SELECT CASE
-                   WHEN s.kind = 'settled' THEN 'accepted'
-                   WHEN (SELECT state FROM runs WHERE run_id = $1) = 'cancelled' THEN 'cancelled'
-                   ELSE 'planned'
-                 END, s.requests, s.recipients
-          FROM slice s
-          WHERE s.kind <> 'open'
-        ) each
-        GROUP BY state
-      ) stated
-      LEFT JOIN reported r USING (state)
-      GROUP BY state
-      HAVING sum(requests) > 0
-    )
-    SELECT run_id, campaign, runs.state AS run_state, contacts_read, contacts_invalid, contacts_duplicate,
-           contacts_suppressed, counted.state, coalesce(requests, 0)::integer AS requests,
-           coalesce(recipients, 0)::integer AS recipients, coalesce(delivered, 0)::integer AS delivered,
-           coalesce(undelivered, 0)::integer AS undelivered, coalesce(cancelled, 0)::integer AS cancelled
-    FROM runs
-    LEFT JOIN counted ON true
-    WHERE run_id = $1
-    `,
-    [run],
-  );
+  const { rows } = await client.query<DbSummaryRow>(summaryStatement, [run]);
   const [first] = rows;
   return (
     first && {
@@ -122,6 +45,87 @@ export async function summariseRun(client: Connection, run: string): Promise<Run
     }
   );
 }
+
+/** SQL: slices, with their requests and recipients without rows. */
+const slicesOfRun = `
+  slice AS MATERIALIZED (
+    SELECT s.slice, s.first_request, s.last_request,
+           s.last_request - s.first_request + 1 - own.requests AS requests, planned.recipients - own.recipients AS recipients,
+           CASE
+             WHEN s.claimed_to < s.first_request THEN 'untouched'
+             WHEN s.claimed_to = s.last_request AND EXISTS (
+               SELECT FROM slice_outcomes k WHERE k.run_id = s.run_id AND k.slice = s.slice
+             ) THEN 'settled'
+             ELSE 'open'
+           END AS kind
+    FROM slices s
+    CROSS JOIN LATERAL (
+      SELECT count(*) AS requests, coalesce(sum(q.recipients), 0) AS recipients
+      FROM requests q
+      WHERE q.run_id = s.run_id AND q.request BETWEEN s.first_request AND s.last_request
+    ) own
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(size), 0) AS recipients
+      FROM contents c
+      CROSS JOIN LATERAL unnest(c.sizes) AS size
+      WHERE c.run_id = s.run_id AND c.first_request BETWEEN s.first_request AND s.last_request
+    ) planned
+    WHERE s.run_id = $1 AND s.phase = 'sending'
+  )`;
+
+/** SQL: counts by the state of requests. */
+const countedByState = `
+  single AS MATERIALIZED (
+    -- Requests with rows, and those of partly settled slices.
+    SELECT q.request, q.state, q.recipients
+    FROM requests q
+    WHERE q.run_id = $1
+    UNION ALL
+    SELECT o.request, o.state, o.recipients
+    FROM slice s
+    CROSS JOIN LATERAL ordinary_requests_between($1, s.first_request, s.last_request) o
+    WHERE s.kind = 'open'
+  ), reported AS MATERIALIZED (
+    SELECT coalesce(l.state, 'accepted') AS state, count(*) FILTER (WHERE o.outcome = 'delivered') AS delivered,
+           count(*) FILTER (WHERE o.outcome = 'undelivered') AS undelivered,
+           count(*) FILTER (WHERE o.outcome = 'cancelled') AS cancelled
+    FROM recipient_outcomes o
+    LEFT JOIN single l ON l.request = o.request
+    WHERE o.run_id = $1
+    GROUP BY 1
+  ), counted AS (
+    SELECT state, sum(requests) AS requests, sum(recipients) AS recipients, coalesce(sum(r.delivered), 0) AS delivered,
+           coalesce(sum(r.undelivered), 0) AS undelivered, coalesce(sum(r.cancelled), 0) AS cancelled
+    FROM (
+      SELECT state, sum(requests) AS requests, sum(recipients) AS recipients
+      FROM (
+        SELECT state, 1 AS requests, recipients FROM single
+        UNION ALL
+        SELECT CASE
+                 WHEN s.kind = 'settled' THEN 'accepted'
+                 WHEN (SELECT state FROM runs WHERE run_id = $1) = 'cancelled' THEN 'cancelled'
+                 ELSE 'planned'
+               END, s.requests, s.recipients
+        FROM slice s
+        WHERE s.kind <> 'open'
+      ) each
+      GROUP BY state
+    ) by_state
+    LEFT JOIN reported r USING (state)
+    GROUP BY state
+    HAVING sum(requests) > 0
+  )`;
+
+const summaryStatement = `
+  WITH ${slicesOfRun}, ${countedByState}
+  SELECT run_id, campaign, runs.state AS run_state, contacts_read, contacts_invalid, contacts_duplicate,
+         contacts_suppressed, counted.state, coalesce(requests, 0)::integer AS requests,
+         coalesce(recipients, 0)::integer AS recipients, coalesce(delivered, 0)::integer AS delivered,
+         coalesce(undelivered, 0)::integer AS undelivered, coalesce(cancelled, 0)::integer AS cancelled
+  FROM runs
+  LEFT JOIN counted ON true
+  WHERE run_id = $1
+`;
 
 function countRequests(rows: readonly DbSummaryRow[]): RunSummary['requests'] {
   const count = (state: RequestState): number => rows.find((row) => row.state === state)?.requests ?? 0;

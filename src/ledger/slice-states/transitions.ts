@@ -2,16 +2,16 @@ import type { RunPhase, RunState } from '../../domain/runs.ts';
 import type { Transaction } from '../session.ts';
 
 /*
- * The states of a slice: `waiting → queued → held → done`, one function for each transition. Only this file writes
- * `state`, `job`, `worker` and `owner`; `slices/plan.ts` and `requests/divide.ts` insert waiting slices. The caller's
- * transaction also changes the job in the queue.
+ * The states of a slice, one function for each transition: `waiting → queued → held → done`. Only this file writes
+ * `state`, `job`, `worker` and `owner`. `slices/plan.ts` and `requests/divide.ts` insert waiting slices. Callers
+ * change the job in the same transaction.
  */
 
 export type SliceJobId = { readonly slice: number; readonly job: string };
 
 /**
- * `waiting → queued` for the next slices of a run, up to `maxRunSlices`. Slices with a closed window keep waiting; of
- * the others, those go first whose window closes first.
+ * `waiting → queued`, up to `maxRunSlices`. Closed windows keep their slices waiting; windows that close first go
+ * first.
  */
 export async function markQueued(
   client: Transaction,
@@ -59,7 +59,7 @@ export async function markDoubtsQueued(client: Transaction, run: string): Promis
   return rows;
 }
 
-/** `queued → waiting` for all slices of a run. */
+/** `queued → waiting` */
 export async function markDequeued(client: Transaction, run: string): Promise<SliceJobId[]> {
   const { rows } = await client.query<SliceJobId>(
     `
@@ -74,7 +74,6 @@ export async function markDequeued(client: Transaction, run: string): Promise<Sl
   return rows;
 }
 
-/** The range is null in the phase that settles doubts. */
 export type DbAcquiredSlice = {
   readonly phase: RunPhase;
   readonly first_request: number | null;
@@ -82,11 +81,11 @@ export type DbAcquiredSlice = {
   readonly claimed_to: number | null;
   readonly version: number;
   readonly window_index: number | null;
-  /** The owner whose lease had expired. */
+  /** Whose lease had expired. */
   readonly former_owner: string | null;
 };
 
-/** `queued, held → held` by the worker that fetched the job. @returns undefined if no slice has this job any more */
+/** `queued, held → held`. @returns undefined if no slice has this job any more */
 export async function markHeld(
   client: Transaction,
   {
@@ -110,7 +109,7 @@ export async function markHeld(
   return rows[0];
 }
 
-/** Records the owner of the slice's next changes, for `hasClaim` of `location/location.ts`. */
+/** For `hasClaim` of `location/location.ts`. */
 export async function recordOwner(
   client: Transaction,
   { run, slice, owner, version }: { run: string; slice: number; owner: string; version: number },
@@ -123,7 +122,7 @@ export async function recordOwner(
   ]);
 }
 
-/** `held → queued` under a new job, for a slice that was just acquired. */
+/** `held → queued` under a new job. */
 export async function markPostponed(client: Transaction, run: string, slice: number): Promise<SliceJobId[]> {
   const { rows } = await client.query<SliceJobId>(
     `
@@ -137,9 +136,7 @@ export async function markPostponed(client: Transaction, run: string, slice: num
   return rows;
 }
 
-/**
- * `held → done | waiting`: done if nothing is left to send or the run is cancelled. The caller has locked the slice.
- */
+/** `held → done | waiting`. The caller has locked the slice. */
 export async function markSendingFinished(
   client: Transaction,
   { run, slice }: { readonly run: string; readonly slice: number },
@@ -159,7 +156,7 @@ export async function markSendingFinished(
   );
 }
 
-/** `held → done | waiting`: waiting if a request waits for a resend, or not all doubts were looked up. */
+/** `held → done | waiting`: waiting for a resend, or for doubts that were not looked up. */
 export async function markDoubtsFinished(
   client: Transaction,
   { run, slice }: { readonly run: string; readonly slice: number },
@@ -195,7 +192,7 @@ async function releaseSlice(
   return given.state;
 }
 
-/** `held → queued | waiting | done`: the owner returns the slice, or has ended. Only a queued slice keeps its job. */
+/** `held → queued | waiting | done`. Only a queued slice keeps its job. */
 export async function markReleased(
   client: Transaction,
   { run, slice }: { readonly run: string; readonly slice: number },
@@ -211,7 +208,7 @@ export async function markReleased(
   );
 }
 
-/** `done → waiting` for the slices of requests that are resent and so not settled any more. */
+/** `done → waiting` for slices of resent requests, which are not settled any more. */
 export async function reopenSlices(
   client: Transaction,
   run: string,
@@ -234,9 +231,7 @@ export async function reopenSlices(
   );
 }
 
-/**
- * `done → waiting` for the phase that settles doubts: a request that an operator resent may come into doubt resent.
- */
+/** `done → waiting` for the phase that settles doubts: requests that an operator resent may be in doubt later. */
 export async function reopenDoubts(client: Transaction, run: string): Promise<void> {
   await client.query(
     `UPDATE slices SET state = 'waiting' WHERE run_id = $1 AND phase = 'settling doubts' AND state = 'done'`,
@@ -244,7 +239,7 @@ export async function reopenDoubts(client: Transaction, run: string): Promise<vo
   );
 }
 
-/** `waiting → done` for all slices of a run that is over. */
+/** `waiting → done`, for a run that is over. */
 export async function markClosed(client: Transaction, run: string): Promise<void> {
   await client.query(`UPDATE slices SET state = 'done' WHERE run_id = $1 AND state = 'waiting'`, [run]);
 }

@@ -17,7 +17,6 @@ type AcquiredJob = {
   readonly slice: number;
   /** New with each acquisition: it fences claims and outcomes. */
   readonly owner: string;
-  /** The job in the queue. `retryCount` tells its acquisitions apart. */
   readonly job: { readonly id: string; readonly retryCount: number };
   readonly account: string;
   readonly channel: Channel;
@@ -25,19 +24,18 @@ type AcquiredJob = {
   readonly definition: unknown;
 };
 
-/** A slice that only this worker may send from. */
+/** A slice that only this worker sends from. */
 export type SendingSlice = AcquiredJob &
   SliceRange & {
     readonly phase: 'sending';
-    /** Requests up to this one that have no rows may have been sent before. */
+    /** Requests up to this one that have no rows may have been sent. */
     readonly claimedTo: number;
-    /** The number of the slice's last change. */
     readonly version: number;
     /** Null if it may be sent at any time. */
     readonly window: SliceWindow | null;
   };
 
-/** The phase that settles the requests in doubt of a run, by one worker. */
+/** The phase that settles requests in doubt, by one worker. */
 export type DoubtsSlice = AcquiredJob & { readonly phase: 'settling doubts' };
 
 export type HeldSlice = SendingSlice | DoubtsSlice;
@@ -46,7 +44,7 @@ export type Acquisition =
   | { readonly kind: 'held'; readonly slice: HeldSlice }
   /** The job had no slice and was deleted; there may be others. */
   | { readonly kind: 'stale' }
-  /** A more urgent run goes first; the slice is in the queue again, for later. */
+  /** A more urgent run goes first; the slice was queued again. */
   | { readonly kind: 'preempted' }
   | { readonly kind: 'none' };
 
@@ -56,20 +54,19 @@ type DbRun = Pick<AcquiredJob, 'account' | 'channel' | 'definition'> & {
   readonly preempted: boolean;
 };
 
-/** Seconds until a preempted slice is tried again. */
+/** Seconds. */
 const preemptedWait = 1;
 
-/** Tiers of pg-boss, by `maxAccountSlices`. */
+/** Of pg-boss, by `maxAccountSlices`. */
 const tiers = Object.fromEntries(
   Array.from({ length: accountSlicesLimit }, (_, index) => [String(index + 1), index + 1]),
 );
 
 /**
- * Acquires the next slice from the queue. In one transaction the worker gets the job and the slice, the run becomes
- * running, and requests that a former owner with an expired lease was sending become in doubt (rule 2). The fleet
- * acquires one slice at a time.
+ * In one transaction the worker gets the next job and slice, the run becomes running, and requests that an expired
+ * owner was sending become in doubt (rule 2). The fleet acquires one slice at a time.
  *
- * @param ignoredAccounts accounts that this process does not have
+ * @param ignoredAccounts that this process does not have
  */
 export async function acquireSlice(
   queue: SliceQueue,
@@ -77,17 +74,17 @@ export async function acquireSlice(
   acquisition: {
     readonly worker: string;
     readonly owner: string;
-    /** A retry for the same owner, because no answer came: it gets the slice that was committed, if any. */
+    /** A retry without an answer returns the slice that was committed for this owner, if any. */
     readonly isRepeated?: boolean;
     readonly ignoredAccounts: readonly string[];
     readonly leastPriority?: Priority;
-    /** Called once the slice is held: a former owner may begin attempts until then. */
+    /** Called once the slice is held: until then a former owner can begin attempts. */
     readonly now: () => Date;
   },
 ): Promise<Acquisition> {
   return inTransaction(pool, async (client) => {
     const db = queueDb(client);
-    // Also waits for the end of an acquisition whose answer was lost.
+    // Also waits for an acquisition whose answer was lost.
     await lockAcquisitions(client);
     const known = acquisition.isRepeated ? await findAcquired(queue, client, acquisition) : undefined;
     if (known) return { kind: 'held', slice: known };
@@ -177,7 +174,6 @@ async function findRun(client: Transaction, run: string): Promise<DbRun | undefi
   return rows[0];
 }
 
-/** @returns undefined for the phase that settles doubts */
 function rangeOf(
   row: Omit<DbAcquiredSlice, 'former_owner'>,
 ): Pick<SendingSlice, 'first' | 'last' | 'claimedTo'> | undefined {
@@ -185,10 +181,10 @@ function rangeOf(
   return first === null || last === null || claimedTo === null ? undefined : { first, last, claimedTo };
 }
 
-/** The answer of pg-boss, which its types omit. */
+/** Missing from the types of pg-boss. */
 const touchAnswer = z.object({ settled: z.array(z.string()).nullish() });
 
-/** @returns the jobs that this worker still owns */
+/** @returns the jobs that the worker still owns */
 export async function renewLeases(
   queue: SliceQueue,
   jobs: readonly HeldSlice['job'][],

@@ -10,14 +10,13 @@ import {
 import { rankOf } from './priority.ts';
 import { queueDb, queueName, type SliceQueue } from './queue.ts';
 
-/** How a run's slices go through the queue. */
 export type SlicePlan = {
   readonly run: string;
   /** The group of its jobs. */
   readonly account: string;
-  /** Slices of the account that may be held at once by the fleet: 1 to `accountSlicesLimit`. */
+  /** That the fleet may hold at once: 1 to `accountSlicesLimit`. */
   readonly maxAccountSlices: number;
-  /** Slices of the run that may be queued or held at once. */
+  /** Queued or held at once. */
   readonly maxRunSlices: number;
   /** Whether the first slice must be done before another is queued. */
   readonly canary: boolean;
@@ -26,17 +25,16 @@ export type SlicePlan = {
 
 export const accountSlicesLimit = 4;
 
-/** Postgres notifies workers on this channel of possible work. */
+/** Notifies workers of possible work. */
 export const wakeChannel = 'volley_wake';
 
 type JobPlan = Pick<SlicePlan, 'run' | 'account' | 'maxAccountSlices'> & { readonly rank: number };
 
-/** The data of a job. */
 export type SliceJob = { readonly run: string; readonly slice: number };
 
 /**
- * Puts a run's next slices into the queue. There are few at a time, so that runs take turns. The caller's transaction
- * holds the run, so that two transactions do not queue too many.
+ * Queues a run's next slices, few at a time, so that runs take turns. The caller holds the run, so that no other
+ * transaction queues more.
  *
  * @returns how many were queued
  */
@@ -50,7 +48,7 @@ export async function enqueueSlices(
   return slices.length;
 }
 
-/** Puts the phase that settles doubts into the queue, unless a worker holds it. */
+/** Queues the phase that settles doubts, unless a worker holds it. */
 export async function enqueueDoubts(
   queue: SliceQueue,
   client: Transaction,
@@ -82,7 +80,7 @@ async function insertJobs(
   if (startAfter === 0) await client.query(`SELECT pg_notify('${wakeChannel}', '')`);
 }
 
-/** Returns an acquired slice to the queue under a new job, which starts after some seconds. */
+/** Returns an acquired slice to the queue, under a new job that starts after `seconds`. */
 export async function requeueLater(
   queue: SliceQueue,
   client: Transaction,
@@ -95,7 +93,6 @@ export async function requeueLater(
   await insertJobs(queue, client, plan, slices, seconds);
 }
 
-/** Removes a run's waiting slices from the queue. */
 export async function dequeueSlices(queue: SliceQueue, client: Transaction, run: string): Promise<void> {
   const jobs = (await markDequeued(client, run)).map(({ job }) => job);
   if (jobs.length > 0) await queue.deleteJob(queueName, jobs, { db: queueDb(client) });

@@ -10,19 +10,18 @@ import type { HeldSlice } from './acquire.ts';
 import { enqueueDoubts, enqueueSlices, type SlicePlan } from './enqueue.ts';
 import { queueDb, queueName, type SliceQueue } from './queue.ts';
 
-/** How to settle requests in doubt without an operator, after all others are done. */
+/** How requests in doubt are settled without an operator. */
 export type DoubtPolicy = {
   readonly lookUp: boolean;
-  /** How often a request may be resent. */
   readonly resends: number;
 };
 
-/** `lost`: the slice has another owner, and nothing was changed. */
+/** `lost`: the slice has another owner; nothing was changed. */
 export type FinishResult = 'done' | 'returned' | 'lost';
 
 /**
- * Finishes a held slice: it is done if nothing is left to send, else another worker can acquire it. Requests without
- * an outcome become in doubt. The same transaction queues the run's next slices or completes the run.
+ * A held slice is done if nothing is left to send, else it can be acquired again. Requests without an outcome become
+ * in doubt. The same transaction queues the run's next slices or completes the run.
  *
  * @param interrupted the worker was stopped before it was done
  */
@@ -78,7 +77,7 @@ async function releaseSlice(
   return released;
 }
 
-/** Completes a run without open slices, after the phase that settles its doubts. */
+/** Completes a run without open slices, after its doubts are settled. */
 export async function completeRun(
   queue: SliceQueue,
   client: Transaction,
@@ -109,7 +108,7 @@ export async function completeRun(
   await markClosed(client, run);
 }
 
-/** Whether a request in doubt was not looked up yet or may be resent. */
+/** Whether a request in doubt must be looked up or can be resent. */
 async function hasDoubts(
   client: Transaction,
   run: string,

@@ -1,14 +1,14 @@
 import type { Transaction } from '../session.ts';
 
 /**
- * Requests in each slice of a run: an eighth, so that small runs send as much at once as large ones. The minimum
- * keeps the overhead of slices low, and the maximum lets other runs take turns.
+ * An eighth of the requests, so that small runs send as much at once as large ones. The minimum limits overhead; the
+ * maximum lets other runs take turns.
  */
 export function sliceSize(total: number): number {
   return Math.max(100, Math.min(2_000, Math.ceil(total / 8)));
 }
 
-/** Requests that share slices: the whole run, or the requests of one window. */
+/** The whole run, or the requests of one window. */
 export type SliceableRange = {
   readonly first: number;
   readonly last: number;
@@ -16,10 +16,10 @@ export type SliceableRange = {
 };
 
 /**
- * Cuts a run into waiting slices. The last slice has no requests: it is the phase that settles doubts.
+ * Cuts a run into waiting slices. The last one, without requests, is the phase that settles doubts.
  *
  * @param ranges contiguous, from request 1
- * @param canary maximum of requests in the first slice if it must be done before others begin
+ * @param canary maximum of requests in a first slice that must be done before others begin
  */
 export async function planSlices(
   client: Transaction,

@@ -1,12 +1,12 @@
 import { type Priority, priorities } from '../../domain/runs.ts';
 import type { Connection } from '../session.ts';
 
-/** Numbers for the queue and for comparison; normal is 0. */
+/** As in the queue: normal is 0. */
 export function rankOf(priority: Priority): number {
   return priorities.indexOf(priority) - priorities.indexOf('normal');
 }
 
-/** SQL: more urgent runs of the same account with queued or held slices. `run`: alias of a row of runs. */
+/** SQL: more urgent runs of the same account with queued or held slices. `run`: an alias. */
 const preemptingRuns = (run: string): string => `
   FROM runs urgent
   WHERE urgent.account = ${run}.account AND urgent.priority > ${run}.priority
@@ -16,10 +16,10 @@ const preemptingRuns = (run: string): string => `
       WHERE q.run_id = urgent.run_id AND q.phase = 'sending' AND q.state IN ('queued', 'held')
     )`;
 
-/** SQL: whether a more urgent run goes first. `run`: alias of a row of runs. */
+/** SQL. `run`: an alias. */
 export const isPreempted = (run: string): string => `EXISTS (SELECT ${preemptingRuns(run)})`;
 
-/** Finds the most urgent run that goes first; of several, the oldest. */
+/** The most urgent run that goes first, and of several the oldest. */
 export async function findPreemptingRun(client: Connection, run: string): Promise<string | undefined> {
   const { rows } = await client.query<{ run: string }>(
     `

@@ -5,11 +5,11 @@ import type { RunPhase, RunState } from '../../domain/runs.ts';
 import { runReason, type Stored } from '../reasons.ts';
 import { isPreempted } from './priority.ts';
 
-/** Progress of a run over all workers, read from its few slices. */
+/** Of a run over all workers, read from its few slices. */
 export type DispatchProgress = {
   readonly state: RunState;
   readonly stateReason: RunReason | null;
-  /** Requests; grows when rejected ones are divided. */
+  /** Grows when rejected requests are divided. */
   readonly total: number;
   readonly settled: number;
   readonly notAccepted: number;
@@ -18,7 +18,7 @@ export type DispatchProgress = {
   readonly rejectedSince: number;
   readonly phase: RunPhase;
   readonly held: number;
-  /** When the first window opens, if everything left waits for one. */
+  /** When the first window opens, if all that is left waits for one. */
   readonly opensAt: Date | null;
   readonly preempted: boolean;
   readonly refusal: Refusal | null;
@@ -31,7 +31,6 @@ type DbProgress = Stored<Omit<DispatchProgress, 'refusal'>, 'stateReason'> & {
   readonly reason: string | null;
 };
 
-/** Omits unknown runs. */
 export async function readDispatchProgress(
   pool: pg.Pool,
   runs: readonly string[],

@@ -3,13 +3,13 @@ import type pg from 'pg';
 import type { Db, PgBoss } from 'pg-boss';
 import type { Connection, Transaction } from '../session.ts';
 
-/** The queue of the fleet: each job is a queued or held slice, grouped by account. */
+/** Each job is a queued or held slice. Jobs are grouped by account. */
 export type SliceQueue = PgBoss;
 
 export const queueName = 'slices';
 const schema = 'volley_queue';
 
-/** Seconds after which a lease expires unless it is renewed; the minimum of pg-boss. */
+/** A lease expires without renewal; the minimum of pg-boss. */
 export const leaseSeconds = 10;
 
 const bossOptions = {
@@ -20,13 +20,13 @@ const bossOptions = {
   useListenNotify: false,
 };
 
-/** The maximum of pg-boss: after it a job fails even if its lease is renewed. */
+/** The maximum of pg-boss: then a job fails even if its lease is renewed. */
 const expireInSeconds = 24 * 60 * 60;
 
-/** A worker returns a slice before that happens. */
+/** A worker returns a slice before that. */
 export const maxHoldMilliseconds = (expireInSeconds / 2) * 1_000;
 
-/** Jobs wait as long as their run, and are retried until it is over. */
+/** Jobs are kept and retried until their run is over. */
 const queueOptions = {
   heartbeatSeconds: leaseSeconds,
   expireInSeconds,
@@ -48,17 +48,17 @@ export async function removeQueue(knex: Knex): Promise<void> {
   await knex.raw(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
 }
 
-/** Runs on the connections of the ledger. A newer pg-boss migrates its tables here. */
+/** A newer pg-boss migrates its tables here. */
 export async function openQueue(pool: pg.Pool): Promise<SliceQueue> {
   // Loaded only by processes that send or plan.
   const { PgBoss } = await import('pg-boss');
   const queue = new PgBoss({
     ...bossOptions,
-    // How often the fleet looks for expired leases (seconds).
+    // The fleet looks for expired leases this often.
     monitorIntervalSeconds: 2,
     db: queueDb(pool),
   });
-  // A failure in its timers occurs again in the next acquisition, which handles it.
+  // A failure in its timers occurs again in an acquisition, which handles it.
   queue.on('error', () => undefined);
   await queue.start();
   return queue;
@@ -67,16 +67,16 @@ export async function openQueue(pool: pg.Pool): Promise<SliceQueue> {
 const acquisitionLockKey = "hashtextextended('volley slices', 0)";
 
 /**
- * Blocks other acquisitions and reclaims until the transaction ends: pg-boss counts the active jobs of a group
- * without a lock, and transactions that lock job and slice in opposite orders could deadlock.
+ * Blocks acquisitions and reclaims until the transaction ends. pg-boss counts active jobs without a lock, and
+ * transactions that lock job and slice in opposite orders could deadlock.
  */
 export async function lockAcquisitions(client: Transaction): Promise<void> {
   await client.query(`SELECT pg_advisory_xact_lock(${acquisitionLockKey})`);
 }
 
 /**
- * Blocks acquisitions only during `work`, for a long transaction: a job that `work` deletes cannot be acquired. Call
- * it before locking the run, as acquisitions lock the run last.
+ * Blocks acquisitions only during `work`, at the start of a long transaction: jobs that it deletes cannot be acquired
+ * later. Must precede the lock of the run, which acquisitions take last.
  */
 export async function withAcquisitionsLocked<Result>(
   client: Transaction,
@@ -89,7 +89,7 @@ export async function withAcquisitionsLocked<Result>(
   return result;
 }
 
-/** Lets pg-boss use our connection, so that a job and its slice change in one transaction. */
+/** Lets pg-boss use our transaction, so that a job changes with its slice. */
 export function queueDb(client: Connection): Db {
   return {
     executeSql: async (text, values) => {

@@ -8,7 +8,7 @@ import type { HeldSlice } from './acquire.ts';
 import { lockAcquisitions, queueDb, queueName, type SliceQueue } from './queue.ts';
 import { isGraceOver, workerLockKey } from './worker-session.ts';
 
-/** A held slice that its owner loses; the caller's transaction has locked it and its run. */
+/** Locked by the caller, with its run. */
 type DbHeldSlice = {
   readonly run_id: string;
   readonly slice: number;
@@ -23,12 +23,12 @@ const heldColumns =
   's.run_id, s.slice, s.first_request, s.last_request, s.job, s.owner, r.state AS run_state';
 
 /**
- * Reclaims the slices of workers whose session lock is free. A run that is begun, stopped or ended at the same time
- * is left for the next call: that transaction decides about its slices.
+ * Reclaims slices of workers whose session lock is free. Skips a run that is changing state: that transaction decides
+ * about its slices.
  *
- * @param self the calling worker. If its own lock is free, its session was lost and others may have been too: then
- *   nothing is reclaimed. Null: a command without a session
- * @param now called once the slices are locked: their owners may begin attempts until then
+ * @param self the calling worker. If its own session was lost, others may have been too, and nothing is reclaimed.
+ *   Null: a command, which has no session
+ * @param now called once the slices are locked: until then their owners can begin attempts
  * @returns the number of slices
  */
 export async function reclaimSlicesOfEndedWorkers(
@@ -64,10 +64,9 @@ export async function reclaimSlicesOfEndedWorkers(
 }
 
 /**
- * Puts slices with an expired lease into the queue. They keep their owners until `acquireSlice` marks their requests
- * in doubt.
+ * Queues slices with an expired lease. `acquireSlice` then marks their requests in doubt.
  *
- * @param self the calling worker, which has renewed its own leases: after an outage they look stale too
+ * @param self has renewed its own leases first: after an outage they look stale too
  */
 export async function reclaimExpiredSlices(queue: SliceQueue, pool: pg.Pool, self: string): Promise<void> {
   if (await mayReclaim(pool, self)) await queue.supervise(queueName);
@@ -83,7 +82,7 @@ async function mayReclaim(pool: pg.Pool, self: string | null): Promise<boolean> 
   return rows[0]?.free === false;
 }
 
-/** Returns a slice without claims, for a worker that has its account. */
+/** For a slice without claims whose account the worker does not have. */
 export async function returnSlice(
   queue: SliceQueue,
   pool: pg.Pool,
@@ -91,7 +90,7 @@ export async function returnSlice(
   now: Date,
 ): Promise<void> {
   await inTransaction(pool, async (client) => {
-    // Every transaction that changes slices locks the run first.
+    // Transactions that change slices lock the run first.
     await client.query('SELECT FROM runs WHERE run_id = $1 FOR NO KEY UPDATE', [run]);
     const { rows } = await client.query<DbHeldSlice>(
       `
@@ -109,10 +108,9 @@ export async function returnSlice(
 }
 
 /**
- * Queues the slice again, with unrecorded requests in doubt. If its run does not run, the slice waits; if it is
- * cancelled, the slice is done.
+ * Queues the slice, with unrecorded requests in doubt. In a paused run it waits; in a cancelled one it is done.
  *
- * @param message why the slice is released; the queue keeps it
+ * @param message for the queue: why the slice is released
  */
 async function releaseSlice(
   queue: SliceQueue,

@@ -5,16 +5,15 @@ import { enqueueSlices, type SlicePlan } from './enqueue.ts';
 import type { SliceQueue } from './queue.ts';
 
 /**
- * Slices whose window is closed are `waiting`: they are not queued and do not count towards `maxRunSlices`. Jobs that
- * start later would follow the clock of Postgres, not that of the worker, and every pause or change of limits would
- * have to find them.
+ * Slices with a closed window are `waiting` and do not count towards `maxRunSlices`. Delayed jobs would follow the
+ * clock of Postgres, not the worker's, and each pause or change of limits would have to find them.
  */
 
 export type SliceWindow = {
   readonly windowIndex: number;
   /** Names of the IANA database. */
   readonly zones: readonly string[];
-  /** When the service sends the handed-over requests; null if the request names no time. */
+  /** When the service sends the requests; null if they name no time. */
   readonly sendAt: Date | null;
 };
 
@@ -50,8 +49,8 @@ export type DueWindow = Pick<SliceWindow, 'windowIndex' | 'zones'> & {
 };
 
 /**
- * Lists due windows of runs that are or can be sent; runs that wait for approval are omitted. Windows of ended runs
- * are cleared, so that the query does not find them again.
+ * Of runs that are or can be sent, without those that wait for approval. Clears the windows of ended runs, so that no
+ * call reads them again.
  */
 export async function listDueWindows(
   pool: pg.Pool,
@@ -87,9 +86,9 @@ export async function listDueWindows(
 }
 
 /**
- * Opens a due window and queues its slices. A second call, by another worker, changes nothing.
+ * Opens a due window and queues its slices. A second call changes nothing.
  *
- * @param opensAt the next opening if the window has closed again; null opens it
+ * @param opensAt the next opening, if the window has closed again
  */
 export async function openWindow(
   queue: SliceQueue,
@@ -123,7 +122,7 @@ export async function openWindow(
   });
 }
 
-/** Requests that wait for their windows, by opening time. */
+/** By opening time. */
 export async function listWindowWaits(client: Connection, run: string): Promise<WindowWait[]> {
   const { rows } = await client.query<Omit<WindowWait, 'until'> & { readonly until: Date }>(
     `

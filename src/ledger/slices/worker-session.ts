@@ -2,19 +2,19 @@ import type pg from 'pg';
 import type { Connection } from '../session.ts';
 import { wakeChannel } from './enqueue.ts';
 
-/** A database session of a worker: while it lasts, others know that the worker runs. */
+/** While this database session lasts, the worker counts as running. */
 export type WorkerSession = {
   readonly lost: Promise<void>;
   /** Never rejects. */
   close(): Promise<void>;
 };
 
-/** SQL: the key of the lock that the session holds. `worker` is SQL. */
+/** SQL: key of the lock that the session holds. */
 export const workerLockKey = (worker: string): string =>
   `hashtextextended('volley worker ' || CAST(${worker} AS text), 0)`;
 
 /**
- * Takes the lock of the worker and listens for wakeups. The session ends with the process, however that ends.
+ * Takes the lock of the worker and listens for wakeups. Ends with the process.
  *
  * @param isReplacement a former session was lost
  */
@@ -50,14 +50,14 @@ export async function openWorkerSession(
 }
 
 /*
- * A free lock or an expired lease shows that a worker has ended, unless all sessions ended at once: Postgres
- * restarted, one of its sessions crashed, or the network failed. Workers then reconnect one after another, each with
- * a try every two seconds, and renew their leases. Until the startup grace ends, nothing is reclaimed.
+ * A free lock or expired lease shows that a worker ended, unless all sessions ended at once: Postgres restarted, one
+ * of its sessions crashed, or the network failed. Workers then reconnect one by one, trying every two seconds, and
+ * renew their leases. Nothing is reclaimed before the startup grace ends.
  */
 
 const grace = "interval '5 seconds'";
 
-/** Also begins the grace if the server was started since. */
+/** Also begins the grace after a start of the server. */
 export async function isGraceOver(client: Connection): Promise<boolean> {
   const { rows } = await client.query<{ over: boolean }>(`
     SELECT ends_at <= clock_timestamp() AS over
@@ -68,7 +68,7 @@ export async function isGraceOver(client: Connection): Promise<boolean> {
   return rows[0]?.over ?? (await beginGrace(client));
 }
 
-/** Without held slices, no worker needs the grace. */
+/** No worker needs it without held slices. */
 async function beginGrace(client: Connection): Promise<boolean> {
   const { rows } = await client.query<{ over: boolean }>(`
     INSERT INTO startup_grace (server_started_at, ends_at)
@@ -81,8 +81,8 @@ async function beginGrace(client: Connection): Promise<boolean> {
 }
 
 /**
- * Begins the grace again for a worker that lost its session, as others may have. A running grace is not prolonged, so
- * that repeated failures of one session do not prevent reclaims.
+ * Begins the grace for a worker that lost its session, as others may have. A running grace is not prolonged: a
+ * session that fails again and again must not prevent reclaims.
  */
 export async function extendGrace(client: Connection): Promise<void> {
   await client.query(

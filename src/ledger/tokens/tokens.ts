@@ -2,13 +2,13 @@ import type pg from 'pg';
 import type { TokenScope } from '../../domain/access.ts';
 import type { Transaction } from '../session.ts';
 
-/** A token of the API, without the token itself, of which only a digest is kept. */
+/** Only a digest of its text is stored. */
 export type Token = {
   readonly name: string;
-  /** The person it stands for. */
+  /** The person it belongs to. */
   readonly owner: string;
   readonly scope: TokenScope;
-  /** The accounts whose runs and campaigns it is for; null: all. */
+  /** Null: all. */
   readonly accounts: readonly string[] | null;
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
@@ -26,7 +26,7 @@ const columns = `
   last_used_at AS "lastUsedAt"
 `;
 
-/** @returns false where the name was used before, also by one that was revoked */
+/** @returns false if the name is taken, even by a revoked token */
 export async function addToken(client: Transaction, token: NewToken): Promise<boolean> {
   const { name, owner, scope, accounts, sha256, createdAt, expiresAt } = token;
   const { rowCount } = await client.query(
@@ -40,7 +40,7 @@ export async function addToken(client: Transaction, token: NewToken): Promise<bo
   return rowCount === 1;
 }
 
-/** Looked for by its digest, from which nothing of the token can be guessed; so the time it takes tells nothing either. */
+/** By digest, so that the time of the answer reveals nothing. */
 export async function findToken(
   pool: pg.Pool,
   sha256: Buffer,
@@ -57,7 +57,7 @@ export async function listTokens(pool: pg.Pool): Promise<Token[]> {
   return rows;
 }
 
-/** @returns whether it was revoked by this, was before, or is none */
+/** @returns undefined if there is no such token */
 export async function revokeToken(
   client: Transaction,
   name: string,
@@ -78,7 +78,7 @@ export async function revokeToken(
   return row && (row.first ? 'revoked' : 'revoked before');
 }
 
-/** Notes when a token was used, unless that was noted so short a time ago, by whatever process. */
+/** Unless a later use is recorded. */
 export async function recordTokenUse(
   pool: pg.Pool,
   name: string,
