@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import type { RunPhase } from '../../domain/runs.ts';
 
-/** Figures of the fleet, from small tables or partial indexes. */
+/** From small tables or partial indexes. */
 export type LedgerFigures = {
-  /** Slices that are not done, of runs that are not over. */
+  /** Not done, of runs that are not over. */
   readonly slices: readonly SliceCount[];
   readonly openBreakers: readonly OpenBreaker[];
   readonly inbox: InboxFigures;
@@ -27,10 +27,10 @@ export type SliceCount = {
 export type OpenBreaker = { readonly account: string; readonly seconds: number };
 
 export type InboxFigures = {
-  /** Seconds since the oldest report was due. */
+  /** Seconds since the oldest delivery report was due. */
   readonly lag: number;
   readonly due: number;
-  /** Unmatched reports that are retried later. */
+  /** Unmatched delivery reports, which are retried later. */
   readonly later: number;
   readonly failed: number;
 };
@@ -82,10 +82,10 @@ async function listOpenBreakers(pool: pg.Pool): Promise<OpenBreaker[]> {
   return rows;
 }
 
-/** SQL: how many reports the ledger refused; by `unusual_reports_unresolved`. */
+/** SQL: failed delivery reports, by `reports_to_look_at`. */
 const failedReports = `SELECT count(*)::integer FROM unusual_reports WHERE state = 'failed'`;
 
-/** How many reports the ledger refused, and nobody has had read again with success since. */
+/** Delivery reports that failed and were not replayed since. */
 export async function countFailedReports(pool: pg.Pool): Promise<number> {
   const { rows } = await pool.query<{ failed: number }>(`SELECT (${failedReports}) AS failed`);
   return rows[0]?.failed ?? 0;

@@ -1,7 +1,4 @@
-/**
- * SQL to join: `accepted`, true if rows show that the service accepted the request. False proves nothing: see
- * `requestOf`.
- */
+/** SQL to join: `accepted`, true if rows show an acceptance. False proves nothing: see `requestOf`. */
 export function acceptanceOf(run: string, request: string): string {
   return `LATERAL (
     SELECT CASE

@@ -2,15 +2,15 @@ import type pg from 'pg';
 import { inTransaction, type Transaction } from '../session.ts';
 import type { SliceRange } from './slice-range.ts';
 
-/* Gives ordinary requests rows, which from then on hold their states. The states do not change by it. */
+/* Gives ordinary requests rows, which then hold their states. The states do not change. */
 
-/** SQL: whether a delivery report proved request `o` before it had a row. */
+/** SQL: whether request `o` was proved before it had a row. */
 const isProvenEarly =
   'EXISTS (SELECT FROM early_proofs p WHERE p.run_id = o.run_id AND p.request = o.request)';
 
 export type StartedRequest = { readonly request: number; readonly startedAt: Date };
 
-/** Requests that the owner of a slice claimed and cannot record as accepted. */
+/** Claimed requests that their owner cannot record as accepted. */
 export type StartedRequests = {
   readonly run: string;
   readonly slice: number;
@@ -18,10 +18,7 @@ export type StartedRequests = {
   readonly started: readonly StartedRequest[];
 };
 
-/**
- * Adds rows and first attempts for requests that their owner is sending. Does nothing if the slice has another owner
- * by now, or the rows exist.
- */
+/** Adds rows and first attempts. Does nothing if the slice has another owner, or the rows exist. */
 export async function addSendingRows(
   pool: pg.Pool,
   { run, slice, owner, started }: StartedRequests,
@@ -57,7 +54,7 @@ async function lockSlice(client: Transaction, run: string, slice: number): Promi
   await client.query('SELECT FROM slices WHERE run_id = $1 AND slice = $2 FOR UPDATE', [run, slice]);
 }
 
-/** SQL: whether a slice has fewer outcomes than claims. Only then are its requests read. */
+/** SQL: whether a slice has fewer outcomes than claims, so that its requests must be read. */
 const hasUnrecorded = `(
   SELECT s.claimed_to - s.first_request + 1
          > (SELECT coalesce(sum(cardinality(b.requests)), 0) FROM outcomes b WHERE b.run_id = $1 AND b.slice = $5)
@@ -66,10 +63,7 @@ const hasUnrecorded = `(
   WHERE s.run_id = $1 AND s.slice = $5
 )`;
 
-/**
- * Adds rows for requests that an owner claimed and did not record. The caller holds the slice and decides their
- * states.
- */
+/** For claimed requests without an outcome. The caller holds the slice and decides their states. */
 export async function addUnrecordedRows(
   client: Transaction,
   { run, slice, first, last }: SliceRange,
@@ -94,7 +88,7 @@ export async function addUnrecordedRows(
   );
 }
 
-/** Adds rows for planned requests, which no claim covers yet, so that their owner can claim them one by one. */
+/** For planned requests that no claim covers, so that their owner can claim them one by one. */
 export async function addPlannedRows(
   pool: pg.Pool,
   { run, slice, owner }: { readonly run: string; readonly slice: number; readonly owner: string },
@@ -121,9 +115,9 @@ export async function addPlannedRows(
   });
 }
 
-/** Adds rows for all planned requests of a run that is not over, so that no worker can claim their range. */
+/** For a run that is not over. No worker can then claim a range of it. */
 export async function addAllPlannedRows(client: Transaction, run: string): Promise<void> {
-  // A concurrent claim commits before this lock, and the next statement sees it, or is refused after it.
+  // A concurrent claim commits before this lock, and the next statement sees it, or is refused.
   await client.query('SELECT FROM slices WHERE run_id = $1 ORDER BY slice FOR UPDATE', [run]);
   await client.query(
     `
@@ -145,7 +139,7 @@ export async function addAllPlannedRows(client: Transaction, run: string): Promi
   );
 }
 
-/** Finds the lowest planned request of a slice, even if another transaction is changing it. */
+/** Includes requests that another transaction is changing. */
 export async function findFirstPlanned(
   pool: pg.Pool,
   { run, first, last }: SliceRange,

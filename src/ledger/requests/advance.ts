@@ -2,11 +2,11 @@ import type pg from 'pg';
 import { batchOf, type Columns } from '../batch.ts';
 import { type ClaimFence, fenceValues, mayClaim } from '../location/location.ts';
 
-/** Permission to send the requests of a slice up to a number, except those with rows. */
+/** Permission to send requests of a slice that have no rows. */
 export type RangeClaim = {
   /** The last request that the owner claimed. */
   readonly after: number;
-  /** Below `after`, the claim returns the requests behind `to`, of which no byte was sent. */
+  /** Below `after`, it returns the requests behind `to`, of which no byte was sent. */
   readonly to: number;
   /** The suppressions that `readContents` checked. */
   readonly epoch: string;
@@ -31,18 +31,17 @@ export type Advance = {
   readonly accepted: readonly AcceptedRequest[];
 };
 
-/** `lost`: the slice has another owner, and nothing was written. */
+/** `lost`: the slice has another owner; nothing was written. */
 export type AdvanceResult = 'granted' | 'refused' | 'lost';
 
 /**
- * Records accepted requests and claims the next ones, for several slices in one statement. Both are committed on
- * return, so the first byte may be sent (rule 1).
+ * Records accepted requests and claims the next ones, for several slices. Both are committed on return, so the first
+ * byte may be sent (rule 1).
  *
  * A claim is refused if the run is not running, an address was suppressed after the content was read, the rest of the
  * slice has received rows (`addAllPlannedRows`), or `mayClaim` forbids it.
  *
- * Each change builds on the version before it, so a repeated one takes effect once, and a former owner changes
- * nothing.
+ * Each change builds on the version before it: a repeated one takes effect once, and a former owner changes nothing.
  */
 export async function advanceSlices(
   pool: pg.Pool,
@@ -66,7 +65,7 @@ export async function advanceSlices(
   });
 }
 
-/** Job numbers need a statement of their own, so that interfaces without them pay nothing. */
+/** Job numbers have a statement of their own, so that other interfaces pay nothing. */
 function advanceStatement(hasJobNumbers: boolean): string {
   const jobs = `
     ), numbered AS (
@@ -160,7 +159,7 @@ function integerArray(numbers: readonly number[]): string {
   return `{${numbers.join()}}`;
 }
 
-/** The clock may have been set in between. */
+/** The clock may have been set. */
 function clampToInteger(milliseconds: number): number {
   return Math.max(-2_147_483_647, Math.min(2_147_483_647, Math.round(milliseconds)));
 }
@@ -173,7 +172,7 @@ function jobNumberArray(accepted: readonly AcceptedRequest[]): string {
   return `{${each.join()}}`;
 }
 
-/** Finds the changes that were committed although their answer was lost, and whether their claims were granted. */
+/** Changes that were committed without an answer, and whether their claims were granted. */
 async function findCommitted(
   pool: pg.Pool,
   advances: readonly Advance[],

@@ -18,9 +18,7 @@ export type RowsClaim = SliceRange & {
   readonly limit: number;
 };
 
-/**
- * `refused`: another owner has the slice, or `mayClaim` forbids it. Both lists are empty if nothing is left to claim.
- */
+/** `refused`: another owner has the slice, or `mayClaim` forbids it. Both lists are empty if nothing is left. */
 export type ClaimedRows = {
   readonly kind: 'granted' | 'refused';
   readonly claimed: readonly ClaimedRequest[];
@@ -46,10 +44,10 @@ type DbCancelledRequest = {
 };
 
 /**
- * `planned → sending` for the lowest requests of a slice that have rows. They and their attempts are committed on
- * return, so the first byte may be sent (rule 1).
+ * `planned → sending` for the lowest requests that have rows. They and their attempts are committed on return, so the
+ * first byte can be sent (rule 1).
  *
- * The first attempt omits suppressed recipients and makes them `cancelled`. Later attempts omit none, because every
+ * The first attempt omits suppressed recipients and makes them `cancelled`; later ones omit none, because every
  * attempt carries the same bytes (rule 3). A request whose recipients are all suppressed is `cancelled`, or in doubt
  * if it waited for a resend.
  *
@@ -100,8 +98,8 @@ export async function claimRows(
 }
 
 // All parts of a statement see the state before it, so suppressed recipients come from `suppressed`, not from
-// `cancelled_recipient`. The plan is cached while tables are small. LIMIT 1 and the run in the batch keep it from
-// reading all suppressions each time.
+// `cancelled_recipient`. The plan is cached while tables are small; LIMIT 1 and the run in the batch keep it from
+// reading all suppressions.
 const claimStatement = `
   WITH held AS MATERIALIZED (
     SELECT run_id

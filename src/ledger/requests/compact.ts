@@ -1,9 +1,6 @@
 import type { Transaction } from '../session.ts';
 
-/**
- * Merges the outcomes of a slice, one row for each commit, into arrays in request order, so that one can be read
- * alone.
- */
+/** Merges the outcomes of a slice, one row a commit, into arrays in request order, so that one can be read alone. */
 export async function compactOutcomes(client: Transaction, run: string, slice: number): Promise<void> {
   await client.query({
     name: 'compact-outcomes',

@@ -6,11 +6,11 @@ import { addRequestsToSliceCounts } from './slice-counts.ts';
 export type DividedRequests = { readonly first: number; readonly last: number };
 
 /**
- * Divides the recipients of rejected requests into two new requests each, in order. The new requests of each sending
- * window form a slice that waits. Suppressed recipients, attempts and the service's answer stay with the old request.
+ * Divides the recipients of rejected requests into two new requests each, in order; those of each sending window form
+ * a waiting slice. Suppressed recipients, attempts and the service's answer stay with the old request.
  *
- * A request stays whole if it is not rejected, has fewer than two recipients to divide, or may have been accepted: it was
- * resent, or has a delivery report. So do all requests of a run that is over.
+ * A request stays whole if it has fewer than two other recipients, or may have been accepted: it was resent, or has a
+ * delivery report. So does every request of a run that is over.
  *
  * @returns undefined if nothing was divided
  */
@@ -18,7 +18,7 @@ export async function divideRequests(
   client: Transaction,
   { run, requests }: { readonly run: string; readonly requests: readonly number[] },
 ): Promise<DividedRequests | undefined> {
-  // Serialises the numbering: the next statement sees the numbers that earlier transactions gave.
+  // The next statement sees the numbers that earlier transactions gave.
   const { rowCount } = await client.query(
     `SELECT FROM runs WHERE run_id = $1 AND state IN ('planned', 'running', 'paused') FOR NO KEY UPDATE`,
     [run],
@@ -41,7 +41,7 @@ export async function divideRequests(
   return { first, last };
 }
 
-/** SQL: `member`, the recipients of the requests to divide; `piece`, their arrays by half; `numbered`, the new requests. */
+/** SQL: `member`, the recipients to divide; `piece`, their arrays by half; `numbered`, the new requests. */
 const halves = `
   WITH rejected AS MATERIALIZED (
     SELECT request, envelope,
@@ -112,7 +112,7 @@ const newContents = `
     FROM numbered
   )`;
 
-/** SQL: removes the divided recipients from the blocks of their old requests. */
+/** SQL: the old blocks without the divided recipients. */
 const rewrittenContents = `
   block AS MATERIALIZED (
     SELECT DISTINCT c.*

@@ -7,8 +7,8 @@ const refusals = `
     AND a.detail ->> 'kind' IS DISTINCT FROM 'withheld'`;
 
 /**
- * `planned → failed` for requests that were refused before a pause for `service_refuses` and again after it.
- * Otherwise they would pause the run for ever. A resent request becomes in doubt.
+ * `planned → failed` for requests that were refused before a pause for `service_refuses` and again after it, so that
+ * they do not pause the run for ever. A resent request becomes in doubt.
  */
 export async function failRefused(
   pool: pg.Pool,

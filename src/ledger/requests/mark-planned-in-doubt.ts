@@ -9,9 +9,8 @@ import { addRequestsToSliceCounts } from './slice-counts.ts';
 export type UnrecordedCause = { readonly reason: UnrecordedReason; readonly since: Date };
 
 /**
- * `planned → in_doubt` for the rest of a run that a lost ledger may have sent, or `accepted` if a delivery report
- * proves it. The attempt that may have been made is added, so that billing and reports show it. The transaction holds
- * the run.
+ * `planned → in_doubt` for requests that a lost ledger may have sent, or `accepted` by a delivery report. Adds the
+ * attempt that may have been made, for billing and reports. The caller holds the run.
  *
  * @returns the number of requests in doubt
  */

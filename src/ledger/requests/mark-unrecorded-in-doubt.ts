@@ -4,8 +4,8 @@ import { addUnrecordedRows } from './add-rows.ts';
 import type { SliceRange } from './slice-range.ts';
 
 /**
- * `sending → in_doubt` for requests whose owner has stopped sending (rule 2), or `accepted` if a delivery report
- * proves it. Owner and version of the slice fence out later claims of that owner.
+ * `sending → in_doubt` for requests whose owner has stopped sending (rule 2), or `accepted` by a delivery report.
+ * Owner and version of the slice fence out later claims.
  */
 export async function markUnrecordedInDoubt(
   client: Transaction,
@@ -35,7 +35,7 @@ export async function markUnrecordedInDoubt(
     [run, first, last, now, slice],
   );
   if (rows.length === 0) return 0;
-  // A separate statement also sees attempts that the owner began while the first one waited for it.
+  // A separate statement also sees attempts that began while the first one waited.
   await client.query(
     `
     UPDATE attempts a

@@ -9,10 +9,10 @@ export type ProvenRequest = RequestKey & { readonly isUntried: boolean; readonly
 
 /**
  * `in_doubt, planned → accepted`, because a delivery report or reply proves that the service has the request. A
- * planned one waits for a resend. For a request in flight or without an attempt, the proof is stored in case it comes
+ * planned one waits for a resend. For requests in flight or without an attempt, the proof is stored in case they come
  * into doubt.
  *
- * @returns the requests that were not proved before
+ * @returns newly proved requests
  */
 export async function proveRequests(
   client: Transaction,

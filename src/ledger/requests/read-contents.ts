@@ -4,7 +4,7 @@ import type { Destinations, Envelope } from '../../domain/message.ts';
 import { type HashKey, hashedAddress, hashKeyMatches, requireHashKey } from '../suppressions/hash.ts';
 import type { SliceRange } from './slice-range.ts';
 
-/** A planned request without a row: no attempt was made, and no recipient is suppressed. */
+/** A planned request without a row: no attempt, and no suppressed recipient. */
 export type OrdinaryRequest = {
   readonly request: number;
   readonly messageId: string;
@@ -14,11 +14,11 @@ export type OrdinaryRequest = {
 
 export type Contents = {
   readonly requests: readonly OrdinaryRequest[];
-  /** Requests with a suppressed recipient: each needs a row before a claim covers it. */
+  /** With a suppressed recipient: each needs a row before a claim covers it. */
   readonly suppressed: readonly number[];
   /** The last request that was read; undefined at the end of the slice. */
   readonly readTo: number | undefined;
-  /** The suppressions that were checked: newer ones make a claim be refused. */
+  /** The suppressions that were checked. With newer ones, a claim is refused. */
   readonly epoch: string;
 };
 

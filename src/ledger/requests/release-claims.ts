@@ -5,8 +5,8 @@ import { addRequestsToSliceCounts } from './slice-counts.ts';
 import type { SliceRange } from './slice-range.ts';
 
 /**
- * `sending → planned` for requests whose owner got no answer to its claim and sent no byte of them, or `accepted` if
- * a delivery report proves it. The new version of the slice refuses claims still on their way.
+ * `sending → planned` for claimed requests whose owner got no answer and sent no byte, or `accepted` by a delivery
+ * report. A new version of the slice refuses claims on their way.
  *
  * @param known requests that the owner is sending or has answers for
  * @returns the version; undefined if the slice has another owner

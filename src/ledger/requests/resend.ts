@@ -4,8 +4,8 @@ import { inTransaction } from '../session.ts';
 import { reopenSlices } from '../slice-states/transitions.ts';
 
 /**
- * `in_doubt → planned` for requests that were resent fewer than `resends` times. They keep MessageID and bytes, and
- * their slices wait for a worker again. Only a running run resends: in a cancelled one they would stay planned.
+ * `in_doubt → planned` for requests that were resent fewer than `resends` times, with the same MessageID and bytes.
+ * Their slices wait for a worker again. Only in a running run: in a cancelled one they would stay planned.
  *
  * @param owner of the slice that settles doubts
  */

@@ -17,8 +17,8 @@ const stateAfter = {
 } as const satisfies Record<Resolution, RequestState>;
 
 /**
- * `in_doubt → accepted | planned | abandoned` by an operator, whose reason is stored. A resend keeps MessageID and
- * bytes; its slice waits again, and a completed run is paused. A cancelled or purged run resends nothing.
+ * `in_doubt → accepted | planned | abandoned` by an operator. A resend keeps MessageID and bytes; its slice waits
+ * again, and a completed run is paused. A cancelled or purged run resends nothing.
  */
 export async function resolveRequests(
   client: Transaction,

@@ -59,8 +59,8 @@ async function settle(client: Connection, settlements: readonly Settlement[]): P
 }
 
 /**
- * Job numbers need a statement of their own, so that interfaces without them pay nothing. They are stored even for
- * requests that are settled already, because delivery reports may name them.
+ * Job numbers have a statement of their own, so that other interfaces pay nothing. They are stored for settled
+ * requests too, because delivery reports may name them.
  */
 function settleStatement(hasJobs: boolean): string {
   const jobs = `
@@ -115,10 +115,10 @@ function settleStatement(hasJobs: boolean): string {
 }
 
 /**
- * `in_doubt → accepted | rejected` if the attempt that caused the doubt was answered after all. A rejected resend
- * stays in doubt because of its earlier attempt.
+ * `in_doubt → accepted | rejected` by a late answer to the attempt that caused the doubt. A rejected resend stays in
+ * doubt because of its earlier attempt.
  *
- * @returns indexes of the settled requests in the batch
+ * @returns indexes of the settled requests
  */
 export async function settleInDoubt(
   client: Connection,

@@ -5,10 +5,10 @@ import { reasonValue } from '../reasons.ts';
 import { inTransaction } from '../session.ts';
 
 /**
- * Commits the next attempt before its first byte is sent (rule 1), with the same MessageID and bytes (rule 3). A
- * second call changes nothing.
+ * Commits the next attempt before its first byte is sent (rule 1), with the same MessageID and bytes (rule 3). Can be
+ * repeated.
  *
- * @returns false if this owner no longer holds the request and must not send it
+ * @returns false if the owner no longer holds the request and must not send it
  */
 export async function startNextAttempt(
   pool: pg.Pool,

@@ -78,7 +78,7 @@ export async function revokeToken(
   return row && (row.first ? 'revoked' : 'revoked before');
 }
 
-/** Unless a later use is recorded. */
+/** Unless a use after `unlessUsedSince` is recorded. */
 export async function recordTokenUse(
   pool: pg.Pool,
   name: string,
