@@ -36,7 +36,7 @@ export type AdvanceResult = 'granted' | 'refused' | 'lost';
 
 /**
  * Records accepted requests and claims the next ones, for several slices. Both are committed on return, so the first
- * byte may be sent (rule 1).
+ * byte can be sent (rule 1).
  *
  * A claim is refused if the run is not running, an address was suppressed after the content was read, the rest of the
  * slice has received rows (`addAllPlannedRows`), or `mayClaim` forbids it.
