@@ -68,7 +68,7 @@ async function everythingOf(): Promise<object[]> {
 const requestStates = async () => (await query('SELECT state FROM request_states')).map(({ state }) => state);
 const suppressions = () => query('SELECT account, address FROM suppressions ORDER BY address, account');
 
-test('reports, replies and opt-outs of one account change nothing of the messages of another', async () => {
+test('delivery reports, replies and opt-outs of one account do not change messages of another', async () => {
   const run = await doubtfulRun();
   await report('other', await everythingOf());
   expect(await requestStates()).toEqual(['in_doubt']);
@@ -81,7 +81,7 @@ test('reports, replies and opt-outs of one account change nothing of the message
   expect(claimed.map(({ destinations }) => destinations.count)).toEqual([1]);
 });
 
-test('those of its own account decide, and what they suppress is so for that account alone', async () => {
+test('delivery reports of the same account decide, and suppress addresses for that account alone', async () => {
   await doubtfulRun();
   await report('main', await everythingOf());
   expect(await requestStates()).toEqual(['accepted']);
@@ -93,7 +93,7 @@ test('those of its own account decide, and what they suppress is so for that acc
   expect(await suppressedIn('other')).toBe(0);
 });
 
-test('accounts that share a webhook have their messages reported by it, and their opt-outs heeded by both', async () => {
+test('accounts that share a webhook also share delivery reports and opt-outs', async () => {
   await doubtfulRun();
   const shared = [{ account: 'main', source: 'other' }];
   await report('other', await everythingOf(), { webhooks: shared, suppressions: shared });
@@ -104,13 +104,13 @@ test('accounts that share a webhook have their messages reported by it, and thei
   expect(await suppressedIn('other')).toBe(1);
 });
 
-test('a reply to nothing that is known counts for the account that it came for, and those that share with it', async () => {
+test('an unmatched reply counts for the account that received it, and for accounts that share with it', async () => {
   const stop = { Type: 'SMSInbound', Message: 'STOP', Destination: address };
   await report('other', [stop], { webhooks: [], suppressions: [{ account: 'other', source: 'main' }] });
   expect(await suppressions()).toEqual([{ account: 'main', address }]);
 });
 
-test('nor does one account decide about a part of what another has divided, or by what its service was asked', async () => {
+test('one account does not decide about divided requests or look-ups of another', async () => {
   const two = [aContact(2), aContact(3)];
   const run = await planContacts(opened.ledger, aRun({ account: 'main', chunkSize: 1 }), two);
   await createRequestRows(opened.ledger.pool, run);

@@ -40,14 +40,14 @@ async function receive(count: number, body = 'senseless'): Promise<void> {
 const applied = async (): Promise<number> =>
   (await opened.ledger.pool.query('SELECT FROM reports')).rows.length;
 
-test('what another process received, or what falls due later, is applied without a report that arrives', async () => {
+test('the applier applies delivery reports of other processes, and those due later, without a new arrival', async () => {
   const applier = start(20);
   await receive(3);
   while ((await applied()) < 3) await sleep(10);
   await applier.stop();
 });
 
-test('an applier that is stopped finishes the batches under way, and leaves the rest in the inbox', async () => {
+test('an applier that is stopped finishes its batches and leaves the rest in the inbox', async () => {
   await receive(5_000);
   const applier = start(60_000);
   applier.wake();
@@ -59,7 +59,7 @@ test('an applier that is stopped finishes the batches under way, and leaves the 
   expect(rows).toHaveLength(5_000 - done);
 });
 
-test('while reports arrive faster than they are applied, what is applied is counted and booked', async () => {
+test('delivery reports are counted and booked while more arrive than can be applied', async () => {
   const { pool } = opened.ledger;
   await createRequestRows(pool, await planContacts(opened.ledger, aRun(), [aContact(2)]));
   await pool.query(`UPDATE requests SET state = 'accepted', updated_at = now()`);

@@ -67,7 +67,7 @@ function signatureHeaders(body: string, secret = environment.SIGNATURE): Record<
 
 const ownCredentials = JSON.stringify({ Sender: 'volley@example.com', APIKey: environment.KEY });
 
-test('every wrong call has the same answer, to the last byte, as a path that there is not', async () => {
+test('every refused call has the same answer, byte for byte, as an unknown path', async () => {
   const nowhere = await call('/nowhere');
   expect(nowhere).toMatchObject({ status: 404, body: '{"error":"not found"}' });
   const wrong = [
@@ -91,7 +91,7 @@ test('every wrong call has the same answer, to the last byte, as a path that the
 });
 
 test.each(['__proto__', 'constructor', 'toString', '..', '%2e%2e', '.', '%2f', '..%2fmain', '%00', '%'])(
-  'an account called %s is none',
+  'a call for an account called %s is refused',
   async (name) => {
     expect((await call(`/webhook/${name}/${token}`)).status).toBe(404);
     expect((await call(`/webhook/main/${name}`)).status).toBe(404);
@@ -99,12 +99,12 @@ test.each(['__proto__', 'constructor', 'toString', '..', '%2e%2e', '.', '%2f', '
   },
 );
 
-test('a HEAD stores nothing', async () => {
+test('a HEAD request stores nothing', async () => {
   expect((await call(webhook('main'), { method: 'HEAD' })).status).toBe(404);
   expect(await inboxOf(opened)).toEqual([]);
 });
 
-test('a token whose SHA-256 stands in the file is right beside the one of the environment', async () => {
+test('a token whose SHA-256 is in the accounts file is valid beside the one of the environment', async () => {
   const options = receiverOptions(opened);
   const main = options.accounts.get('main');
   if (!main) return expect.fail('no account');
@@ -120,7 +120,7 @@ test('a token whose SHA-256 stands in the file is right beside the one of the en
   expect(statuses).toEqual([200, 200, 404]);
 });
 
-test('a token of 256 characters is taken', async () => {
+test('a token of 256 characters is accepted', async () => {
   const long = 'x'.repeat(256);
   const options = receiverOptions(opened);
   const main = options.accounts.get('main');
@@ -133,13 +133,13 @@ test('a token of 256 characters is taken', async () => {
 });
 
 describe('HTTP Basic', () => {
-  test('lets in who has user and password, and the header is not stored', async () => {
+  test('HTTP Basic accepts the right user and password, and the header is not stored', async () => {
     expect(await statusOf('basic', { headers: right })).toBe(200);
     const [row] = await inboxOf(opened);
     expect(Object.keys(row?.headers ?? {})).not.toContain('authorization');
   });
 
-  test('is what the user and password of a callback URL become', async () => {
+  test('HTTP Basic accepts the user and password of a callback URL', async () => {
     const url = new URL(receiver.url + webhook('basic'));
     url.username = 'volley';
     url.password = environment.PASSWORD;
@@ -168,17 +168,17 @@ describe('the credentials of the body', () => {
     ['JSON', ownCredentials],
     ['XML', `<r><Sender>volley@example.com</Sender><APIKey>${environment.KEY}</APIKey></r>`],
     ['form fields', `Sender=volley%40example.com&APIKey=${environment.KEY}`],
-  ])("let in who has the account's own, in %s", async (_, body) => {
+  ])("the account's credentials are accepted in %s", async (_, body) => {
     expect(await statusOf('own', { body })).toBe(200);
     expect(await inboxOf(opened)).toMatchObject([{ account: 'own', body: Buffer.from(body) }]);
   });
 
-  test('let in a query string with them', async () => {
+  test("the account's credentials are accepted in a query string", async () => {
     const query = `Sender=volley%40example.com&APIKey=${environment.KEY}`;
     expect((await call(`${webhook('own')}?${query}`, { method: 'GET' })).status).toBe(200);
   });
 
-  test('are others than the account’s own where the file says so', async () => {
+  test("the accounts file can require other credentials than the account's own", async () => {
     const body = JSON.stringify({ Sender: 'ann', APIKey: environment.PASSWORD });
     expect(await statusOf('given', { body })).toBe(200);
     expect(await statusOf('given', { body: ownCredentials })).toBe(404);
@@ -199,16 +199,16 @@ describe('the credentials of the body', () => {
 });
 
 describe('addresses', () => {
-  test('let in who comes from one of them, and nobody else', async () => {
+  test('calls from the listed addresses are accepted, and others refused', async () => {
     expect(await statusOf('here')).toBe(200);
     expect(await statusOf('away')).toBe(404);
   });
 
-  test('are not what a stranger writes into X-Forwarded-For', async () => {
+  test('X-Forwarded-For of an untrusted caller is ignored', async () => {
     expect(await statusOf('away', { headers: { 'x-forwarded-for': '203.0.113.7' } })).toBe(404);
   });
 
-  test('are what a trusted proxy writes there, its last entry that is no proxy', async () => {
+  test('behind a trusted proxy, the last address of X-Forwarded-For that is no proxy counts', async () => {
     const options = receiverOptions(opened, {
       away: '{ addresses: [203.0.113.0/24], trustedProxies: ["::1", 127.0.0.0/8, 10.0.0.0/8] }',
     });
@@ -235,13 +235,13 @@ describe('addresses', () => {
 });
 
 describe('a signature', () => {
-  test('lets in a call that is signed as it came', async () => {
+  test('a call with a valid signature of its raw bytes is accepted', async () => {
     const body = '{ "MessageID" : "ü" }';
     expect(await statusOf('signed', { body, headers: signatureHeaders(body) })).toBe(200);
     expect(await inboxOf(opened)).toMatchObject([{ body: Buffer.from(body) }]);
   });
 
-  test('is taken once, and the same call answered as before when it comes again', async () => {
+  test('a signed call that comes again is answered as before and stored once', async () => {
     const body = '{"Type":"SMS"}';
     const headers = signatureHeaders(body);
     const calls = [1, 2, 3].map(() => statusOf('signed', { body, headers }));
@@ -253,7 +253,7 @@ describe('a signature', () => {
     expect(await inboxOf(opened)).toHaveLength(2);
   });
 
-  test('keeps out a call signed with another key, or for another body', async () => {
+  test('a call signed with another key, or for another body, is refused', async () => {
     const other = `whsec_${Buffer.alloc(32, 'o').toString('base64')}`;
     expect(await statusOf('signed', { headers: signatureHeaders('{}', other) })).toBe(404);
     expect(await statusOf('signed', { headers: signatureHeaders('{"a":1}') })).toBe(404);
@@ -261,7 +261,7 @@ describe('a signature', () => {
   });
 });
 
-test('of several things that are asked for, all must hold', async () => {
+test('a call must pass all checks of its account', async () => {
   const headers = { ...right, ...signatureHeaders(ownCredentials) };
   const { authorization, ...withoutBasic } = headers;
   expect(authorization).toBeDefined();

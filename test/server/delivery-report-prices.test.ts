@@ -59,7 +59,7 @@ async function applied(
   return await query('SELECT price::text AS price, detail FROM reports ORDER BY report_id');
 }
 
-test('a price that is far from the rate card counts, and is shown with what the card says', async () => {
+test('a price far from the rate card counts, and is listed with the price of the card', async () => {
   const far = (price: string, expected: string) =>
     `its Price ${price} is far from the rate card, which says ${expected}`;
   expect(
@@ -82,7 +82,7 @@ test('a price that is far from the rate card counts, and is shown with what the 
   ]);
 });
 
-test('a credit counts only where the account allows it', async () => {
+test('a credit counts only if the account allows credits', async () => {
   const [refused] = await applied([{ Price: '-0.08' }]);
   expect(refused).toEqual({ price: null, detail: expect.stringMatching(/-0.08 is a credit/) });
   await emptyLedger(opened.ledger.pool);

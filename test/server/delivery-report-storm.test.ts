@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { expectStormApplied } from '../support/delivery-report-storm.ts';
 
 // Those of 160,000 recipients are in test/torture/delivery-report-storm.torture.ts.
-test('reports that come shuffled, twice and in four formats while Postgres is killed are each kept once and applied once', async () => {
+test('delivery reports that come shuffled, twice and in four formats while Postgres is killed are each applied once', async () => {
   const { reports } = await expectStormApplied(1_500);
   expect(reports).toBeGreaterThan(1_800);
 }, 120_000);

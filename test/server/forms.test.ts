@@ -55,25 +55,25 @@ test.each([
   ]);
 });
 
-test('one that does not say what it is is stored too', async () => {
+test('a delivery report without a content type is stored', async () => {
   expect(statusesOf(await raw(`POST ${path} HTTP/1.1\r\nContent-Length: 7`, bytes))).toEqual([200]);
   expect(await inboxOf(opened)).toMatchObject([{ body: bytes, content_type: '' }]);
 });
 
-test('one with an empty content type and one without a body are stored', async () => {
+test('delivery reports with an empty content type and without a body are stored', async () => {
   const empty = `POST ${path} HTTP/1.1\r\nContent-Type:\r\nContent-Length: 7`;
   expect(statusesOf(await raw(empty, bytes))).toEqual([200]);
   expect(statusesOf(await raw(`POST ${path} HTTP/1.1`))).toEqual([200]);
   expect((await inboxOf(opened)).map(({ body }) => body.length).sort()).toEqual([0, 7]);
 });
 
-test('one in chunks is stored as a whole', async () => {
+test('a delivery report in chunks is stored as one body', async () => {
   const body = Buffer.from('3\r\n{"a\r\n4\r\n":1}\r\n0\r\n\r\n');
   expect(statusesOf(await raw(`POST ${path} HTTP/1.1\r\nTransfer-Encoding: chunked`, body))).toEqual([200]);
   expect(await inboxOf(opened)).toMatchObject([{ body: Buffer.from('{"a":1}') }]);
 });
 
-test('one that is compressed is stored as it came', async () => {
+test('a compressed delivery report is stored as it came', async () => {
   const head = `POST ${path} HTTP/1.1\r\nContent-Encoding: gzip\r\nContent-Length: 7`;
   expect(statusesOf(await raw(head, bytes))).toEqual([200]);
   expect(await inboxOf(opened)).toMatchObject([{ body: bytes, headers: { 'content-encoding': 'gzip' } }]);
@@ -86,24 +86,24 @@ test.each([
   '?',
   'nonsense',
   'Message=~!*\'()[]{}|\\^`"<>',
-])('of a GET the query string is the body, byte for byte: %j', async (query) => {
+])('the query string of a GET is stored as the body, byte for byte: %j', async (query) => {
   expect(statusesOf(await raw(`GET ${path}?${query} HTTP/1.1`))).toEqual([200]);
   expect(await inboxOf(opened)).toMatchObject([{ body: Buffer.from(query, 'latin1') }]);
 });
 
-test('of a GET with a byte that no address may have nothing is stored', async () => {
+test('a GET with an invalid byte in its address is not stored', async () => {
   expect(statusesOf(await raw(`GET ${path}?Message=\xfc HTTP/1.1`))).toEqual([400]);
   expect(await inboxOf(opened)).toEqual([]);
 });
 
-test('a GET of 30 kB is a report', async () => {
+test('a GET of 30 kB is stored as a delivery report', async () => {
   const query = `Message=${'%E2%82%AC'.repeat(3_300)}`;
   const answer = await request(`${receiver.url}${path}?${query}`);
   expect(answer.statusCode).toBe(200);
   expect((await inboxOf(opened))[0]?.body.length).toBe(query.length);
 });
 
-test('senseless reports are stored and answered 200', async () => {
+test('meaningless delivery reports are stored and answered 200', async () => {
   for (const body of ['', 'null', '[]', '<', '<!DOCTYPE x>', '\0', '{"__proto__":{}}']) {
     const answer = await request(receiver.url + path, { method: 'POST', body });
     await answer.body.dump();

@@ -35,8 +35,8 @@ async function report(url = receiver.url): Promise<number> {
   return answer.statusCode;
 }
 
-describe('who is slow', () => {
-  test('with the body, a byte now and then, is cut off, and nothing is stored', async () => {
+describe('startReceiver, for a slow caller', () => {
+  test('a caller that sends its body byte by byte is cut off, and nothing is stored', async () => {
     const { socket, ended } = await openRaw(receiver.url, post('Content-Length: 1000'));
     const drip = setInterval(() => socket.writable && socket.write('x'), 50);
     const heard = await ended;
@@ -45,7 +45,7 @@ describe('who is slow', () => {
     expect(await inboxOf(opened)).toEqual([]);
   });
 
-  test('with the headers is cut off', async () => {
+  test('a caller that is slow with its headers is cut off', async () => {
     const { socket, ended } = await openRaw(receiver.url, `POST ${path} HTTP/1.1\r\nHost: x\r\n`);
     const drip = setInterval(() => socket.writable && socket.write('a'), 50);
     const heard = await ended;
@@ -53,11 +53,11 @@ describe('who is slow', () => {
     expect(statusesOf(heard)).toEqual([408]);
   });
 
-  test('to say anything at all is cut off', async () => {
+  test('a caller that sends nothing is cut off', async () => {
     expect(statusesOf(await sendRaw(receiver.url, ''))).toEqual([408]);
   });
 
-  test('with a body that will never be stored does not wait for its end', async () => {
+  test('a refused call is answered before its body has arrived', async () => {
     const wrong = head('POST /webhook/main/wrong HTTP/1.1', 'Content-Length: 1000');
     const { socket, received } = await openRaw(receiver.url, wrong);
     await once(socket, 'data');
@@ -66,8 +66,8 @@ describe('who is slow', () => {
   });
 });
 
-describe('thousands of connections', () => {
-  test('that say nothing, or half a head, or wait after a call do not lock others out', async () => {
+describe('startReceiver, with thousands of connections', () => {
+  test('idle connections do not lock other callers out', async () => {
     const options = { ...receiverOptions(opened), limits: { headTime: 60_000, connections: 500 } };
     const busy = await startReceiver(opened.context, options);
     const beginnings = ['', 'POST /', head('GET /healthz HTTP/1.1'), head('GET /nowhere HTTP/1.1')];
@@ -80,7 +80,7 @@ describe('thousands of connections', () => {
     await busy.close();
   });
 
-  test('do not cut off a request that is under way', async () => {
+  test('a new connection does not cut off an open request', async () => {
     const { socket, received } = await openRaw(receiver.url, post('Content-Length: 2'));
     const others = [];
     for (let count = 0; count < 120; count++) others.push((await openRaw(receiver.url)).socket);
@@ -91,21 +91,21 @@ describe('thousands of connections', () => {
   });
 });
 
-describe('what is too large', () => {
+describe('startReceiver, for a large call', () => {
   const large = 1024 * 1024 + 1;
 
-  test('by its Content-Length is answered 413 before it is sent', async () => {
+  test('a call with a large Content-Length is answered 413 before its body arrives', async () => {
     expect(statusesOf(await sendRaw(receiver.url, post(`Content-Length: ${large}`)))).toEqual([413]);
   });
 
-  test('in chunks is answered 413 once it is', async () => {
+  test('a body in chunks is answered 413 when it becomes too large', async () => {
     const { socket, ended } = await openRaw(receiver.url, post('Transfer-Encoding: chunked'));
     socket.write(`100000\r\n${'x'.repeat(0x100000)}\r\n1\r\nx\r\n`);
     expect(statusesOf(await ended)).toEqual([413]);
     expect(await inboxOf(opened)).toEqual([]);
   });
 
-  test('at the path of a stranger is answered 404 like anything else', async () => {
+  test('a large body for a wrong path is answered 404 like any other call', async () => {
     const wrong = head('POST /webhook/main/wrong HTTP/1.1', `Content-Length: ${large}`, 'Connection: close');
     expect(statusesOf(await sendRaw(receiver.url, wrong))).toEqual([404]);
   });
@@ -115,7 +115,7 @@ describe('what is too large', () => {
     ['a query string of 100 kB', head(`GET ${path}?${'x'.repeat(100_000)} HTTP/1.1`)],
     ['10,000 headers', post(...Array.from({ length: 10_000 }, (_, index) => `h${index}: x`))],
     ['a header of 100 kB', post(`x: ${'x'.repeat(100_000)}`)],
-  ])('as a head, such as %s, is answered 431 and cut off', async (_, bytes) => {
+  ])('a large head, such as %s, is answered 431 and cut off', async (_, bytes) => {
     // Whoever is still sending may see the cut before the answer.
     expect([[431], []]).toContainEqual(statusesOf(await sendRaw(receiver.url, bytes)));
     expect(await inboxOf(opened)).toEqual([]);
@@ -123,7 +123,7 @@ describe('what is too large', () => {
   });
 });
 
-describe('a request that two servers could read differently is answered 400, and nothing is stored:', () => {
+describe('a request that two servers could read differently is answered 400 and not stored:', () => {
   const chunked = '0\r\n\r\n';
   test.each([
     [
@@ -176,20 +176,20 @@ test.each([
   expect(await inboxOf(opened)).toEqual([]);
 });
 
-describe('a Content-Length that lies', () => {
-  test('by too much: nothing is stored, and the call is cut off', async () => {
+describe('startReceiver, for a wrong Content-Length', () => {
+  test('a call with too large a Content-Length is cut off and not stored', async () => {
     expect(statusesOf(await sendRaw(receiver.url, `${post('Content-Length: 3')}{}`))).toEqual([408]);
     expect(await inboxOf(opened)).toEqual([]);
   });
 
-  test('by too much, and the caller is gone: nothing is stored', async () => {
+  test('a call with too large a Content-Length is not stored when its caller disconnects', async () => {
     const { socket, ended } = await openRaw(receiver.url, `${post('Content-Length: 3')}{}`);
     socket.end();
     await ended;
     expect(await inboxOf(opened)).toEqual([]);
   });
 
-  test('by too little: what is left is no request', async () => {
+  test('the bytes behind too small a Content-Length are not another request', async () => {
     const { socket, ended } = await openRaw(receiver.url, `${post('Content-Length: 2')}{}`);
     await once(socket, 'data');
     socket.write('"MessageID":1}\r\n\r\n');
@@ -198,7 +198,7 @@ describe('a Content-Length that lies', () => {
   });
 });
 
-describe('at its close the receiver', () => {
+describe('close of the receiver', () => {
   /** One whose store takes as long as the test wants. */
   async function slowReceiver() {
     const gate = Promise.withResolvers<void>();
@@ -216,7 +216,7 @@ describe('at its close the receiver', () => {
     return { slow, gate, entered: entered.promise };
   }
 
-  test('lets requests under way finish and answers them; open connections do not hold it', async () => {
+  test('close answers open requests, and does not wait for idle connections', async () => {
     const { slow, gate, entered } = await slowReceiver();
     const idle = await openRaw(slow.url);
     const half = await openRaw(slow.url, 'POST /');
@@ -231,7 +231,7 @@ describe('at its close the receiver', () => {
     await expect(report(slow.url)).rejects.toThrow();
   });
 
-  test('cuts off what is not done in time', async () => {
+  test('close cuts off requests that are not done in time', async () => {
     const { slow, gate, entered } = await slowReceiver();
     const cut = expect(report(slow.url)).rejects.toThrow();
     await entered;
@@ -241,7 +241,7 @@ describe('at its close the receiver', () => {
   });
 });
 
-test('a report that cannot be stored in time is answered 503', async () => {
+test('a delivery report that cannot be stored in time is answered 503', async () => {
   const hanging = await startReceiver(opened.context, {
     ...receiverOptions(opened),
     limits: { storeTime: 100 },

@@ -71,16 +71,19 @@ test('a process is ready when its database answers and has its migrations', asyn
   });
 });
 
-test('a process is not ready while it drains, and says so', async () => {
+test('a process that drains is not ready', async () => {
   await using cleanUp = new AsyncDisposableStack();
   const url = await served(
     cleanUp,
     operationsOf(opened.context, () => true),
   );
-  expect(await readyz(url)).toMatchObject({ status: 503, problems: ['draining: the process is about to end'] });
+  expect(await readyz(url)).toMatchObject({
+    status: 503,
+    problems: ['draining: the process is about to end'],
+  });
 });
 
-test('a process is not ready without a migration, or with one of a newer Volley, and names it', async () => {
+test('a process without a migration, or with one of a newer Volley, is not ready and names it', async () => {
   await using cleanUp = new AsyncDisposableStack();
   const { pool } = opened.ledger;
   await pool.query(`INSERT INTO knex_migrations (name) VALUES ('29990101000000_later.ts')`);
@@ -99,7 +102,7 @@ test('a process is not ready without a migration, or with one of a newer Volley,
   });
 });
 
-test('with a database that hangs, all three are answered: alive, not ready, and without the figures of the ledger', async () => {
+test('a database that hangs does not delay the three answers: alive, not ready, no figures of the ledger', async () => {
   await using cleanUp = new AsyncDisposableStack();
   const proxy = cleanUp.use(await startPostgresProxy(opened.url));
   const ledger = await openLedger({ connectionString: proxy.url }, 'test database');
@@ -125,7 +128,7 @@ test('with a database that hangs, all three are answered: alive, not ready, and 
   ).toEqual([]);
 }, 10_000);
 
-test('the figures of the ledger are those of its small tables', async () => {
+test('the figures of the ledger equal its small tables', async () => {
   await using cleanUp = new AsyncDisposableStack();
   const { pool } = opened.ledger;
   const contacts = Array.from({ length: 3 }, (_, index) => aContact(index + 2));
@@ -178,7 +181,7 @@ test('the figures of the ledger are those of its small tables', async () => {
   expect(figures.get('volley_account_refused_seconds{account="sandbox"}')).toBeGreaterThanOrEqual(70);
 });
 
-test('the database is asked for its figures once in five seconds, however often they are scraped', async () => {
+test('the database is asked for its figures once in five seconds, for any number of scrapes', async () => {
   await using cleanUp = new AsyncDisposableStack();
   let time = 0;
   const url = await served(cleanUp, operationsOf({ ...opened.context, monotonic: () => time }));
@@ -215,7 +218,7 @@ test.each([
 });
 
 test.each(['localhost:8026', '127.0.0.1', '[::1]:8026'])(
-  'a caller who names %s asks this machine',
+  'a caller that names %s is a program of this machine',
   async (host) => {
     const server = fastify();
     addOperations(
@@ -252,7 +255,7 @@ async function statusNamed(port: number, path: string, name: string): Promise<nu
   return answer?.statusCode;
 }
 
-test('the receiver counts what it takes, applies and refuses, by account and check, and nothing finer', async () => {
+test('the receiver counts stored, applied and refused calls by account and check', async () => {
   await using cleanUp = new AsyncDisposableStack();
   const metrics = createMetrics({ includeNode: false });
   const operations = createOperations(opened.context, metrics, never);

@@ -33,7 +33,7 @@ function post(
 
 const inbox = () => inboxOf(opened);
 
-test('a report is answered 200 once its raw bytes are committed', async () => {
+test('a delivery report is answered 200 after its raw bytes are committed', async () => {
   const body = new Uint8Array([0, 1, 2, 255, 254, 10, 13]);
   const answer = await post(`/webhook/main/${token}`, body, { 'Content-Type': 'application/json' });
   expect(answer.status).toBe(200);
@@ -42,7 +42,7 @@ test('a report is answered 200 once its raw bytes are committed', async () => {
   ]);
 });
 
-test('a wrong token, another account and no token are answered 404, and nothing is stored', async () => {
+test('calls with a wrong token, another account or no token are answered 404 and not stored', async () => {
   for (const path of [
     `/webhook/main/${token}x`,
     `/webhook/other/${token}`,
@@ -55,12 +55,12 @@ test('a wrong token, another account and no token are answered 404, and nothing 
   expect(await inbox()).toEqual([]);
 });
 
-test('a body over a mebibyte is answered 413, and nothing is stored', async () => {
+test('a body over one mebibyte is answered 413 and not stored', async () => {
   expect((await post(`/webhook/main/${token}`, 'x'.repeat(1024 * 1024 + 1))).status).toBe(413);
   expect(await inbox()).toEqual([]);
 });
 
-test('credentials in the headers of a report are not stored', async () => {
+test('credentials in the headers of a delivery report are not stored', async () => {
   await post(`/webhook/main/${token}`, '{}', {
     Authorization: 'Basic c2VjcmV0',
     'X-Sender': 'a@example.com',
@@ -70,7 +70,7 @@ test('credentials in the headers of a report are not stored', async () => {
   expect(JSON.stringify(report?.headers)).not.toContain('c2VjcmV0');
 });
 
-test('while the database is away a report is answered 503, never 2xx', async () => {
+test('a delivery report during a database outage is answered 503, never 2xx', async () => {
   const broken = await openTestLedger();
   const second = await startReceiver(broken.context, receiverOptions(broken));
   await broken.dropDatabase();
@@ -81,14 +81,14 @@ test('while the database is away a report is answered 503, never 2xx', async () 
   await broken.close();
 });
 
-test('a port in use is told with what to do', async () => {
+test('a port that is in use is an input error with advice', async () => {
   const port = Number(new URL(receiver.url).port);
   const failure = startReceiver(opened.context, { ...options, port });
   await expect(failure).rejects.toThrow(InputError);
   await expect(failure).rejects.toThrow(new RegExp(`--port ${port}: Port ${port} is in use`));
 });
 
-test('reports that were left in the inbox are applied when the receiver starts', async () => {
+test('delivery reports left in the inbox are applied when the receiver starts', async () => {
   const call = { account: 'main', method: 'POST', contentType: '', headers: {} } as const;
   const body = Buffer.from('senseless');
   await receiveReports(opened.ledger.pool, randomUUID(), [{ ...call, receivedAt: new Date(), body }]);

@@ -41,7 +41,7 @@ async function statusOf(path: string, from = '198.51.100.1'): Promise<number> {
 /** What the log says of refused calls. */
 const told = () => lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'call refused');
 
-test('an address that is refused again and again is answered 429, and its right calls 200 all the time', async () => {
+test('an address that is refused often is answered 429, and its allowed calls still 200', async () => {
   const wrong: number[] = [];
   for (let count = 0; count < 80; count++) wrong.push(await statusOf('/webhook/open/wrong'));
   expect(wrong.filter((status) => status === 404)).toHaveLength(60);
@@ -51,12 +51,12 @@ test('an address that is refused again and again is answered 429, and its right 
   expect(await statusOf('/webhook/open/wrong', '198.51.100.2')).toBe(404);
 });
 
-test('right calls are not counted', async () => {
+test('allowed calls are not counted', async () => {
   for (let count = 0; count < 100; count++) expect(await statusOf(`/webhook/open/${token}`)).toBe(200);
   expect(await statusOf('/webhook/open/wrong')).toBe(404);
 });
 
-test('the operator is told which check failed, for which account and address, once a minute an address', async () => {
+test('the log has the failed check, account and address, once a minute for an address', async () => {
   await statusOf(`/webhook/main/${token}`);
   await statusOf('/webhook/main/wrong');
   await statusOf('/webhook/open/wrong', '198.51.100.2');
@@ -69,7 +69,7 @@ test('the operator is told which check failed, for which account and address, on
   ]);
 });
 
-test('no token stands in the log, also not one at the wrong place of the path', async () => {
+test('no token is logged, even in the wrong part of the path', async () => {
   const paths = [`/webhook/${token}/main`, `/webhook/main/${token}`, `/webhok/main/${token}`, `/${token}`];
   for (const [index, path] of paths.entries()) await statusOf(path, `198.51.100.${index}`);
   expect(told().map(({ check }) => check)).toEqual(['account', 'basic', 'path', 'path']);

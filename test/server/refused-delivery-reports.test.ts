@@ -61,7 +61,7 @@ const long = Array.from({ length: 500 }, (_, place) =>
 
 const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 
-test('times and names that Postgres refuses are unreadable, and the report behind them is applied', async () => {
+test('delivery reports with times or names that Postgres refuses are unreadable, and the next one is applied', async () => {
   const receiver = await startReceiver(opened.context, receiverOptions(opened));
   const strange = [
     { SentTimeUTC_RFC3339: '0000-01-01T00:00:00Z' },
@@ -80,7 +80,7 @@ test('times and names that Postgres refuses are unreadable, and the report behin
   await receiver.close();
 });
 
-test('no bytes that a receiver takes can make applying fail', async () => {
+test('applying the inbox succeeds for any bytes that a caller sends', async () => {
   const anything = fc.oneof(
     fc.string({ unit: anyCharacter, maxLength: 60 }),
     fc.constantFrom(
@@ -152,7 +152,7 @@ test('no bytes that a receiver takes can make applying fail', async () => {
   );
 });
 
-describe('a report that the ledger refuses all the same', () => {
+describe('a delivery report that Postgres refuses', () => {
   beforeEach(async () => {
     // Such as a later constraint that its writer has not thought to the end.
     await query(`
@@ -169,7 +169,7 @@ describe('a report that the ledger refuses all the same', () => {
     };
   });
 
-  test('is marked with the code, while all others of its batch are applied', async () => {
+  test('a refused delivery report is marked with the code, and the others of its batch are applied', async () => {
     await receive(contacts.map((_, place) => json(reportOf(place))));
     expect(await applyInbox(opened.context)).toBe(150);
     const failed = await query(`SELECT state, detail, address FROM reports WHERE state <> 'applied'`);
@@ -180,7 +180,7 @@ describe('a report that the ledger refuses all the same', () => {
     expect(await query('SELECT FROM inbox_queue')).toEqual([]);
   });
 
-  test('is told by the log, the metrics and readyz, until a replay applies it', async () => {
+  test('the log, the metrics and /readyz show a refused delivery report until a replay applies it', async () => {
     const metrics = createMetrics({ includeNode: false });
     const lines: string[] = [];
     const logger = openLogger('info', 'info', { write: (line) => void lines.push(line) });
@@ -211,7 +211,7 @@ describe('a report that the ledger refuses all the same', () => {
     expect(await operations.readiness()).toMatchObject({ ready: true, warnings: [] });
   });
 
-  test('takes back what it decided when it was read before', async () => {
+  test('a delivery report that is refused when it is read again loses its earlier decision', async () => {
     await query('ALTER TABLE recipient_outcomes DISABLE TRIGGER refuses');
     await receive([json(reportOf(7))]);
     await applyInbox(opened.context);

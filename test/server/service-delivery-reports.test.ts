@@ -67,7 +67,7 @@ async function reportedRun({ name, channel, fields, receiver = '', webhook = {} 
 const call = { name: 'soap-tts', channel: 'tts', fields: { MessageToPeople: 'Hello' } } as const;
 const text = { name: 'rest-1.04', channel: 'sms', fields: { Message: 'Hello' } } as const;
 
-test('a service that answers with a job number and reports under it has its reports applied', async () => {
+test('delivery reports under the job number of the answer are applied', async () => {
   await using scene = await reportedRun({ ...call, webhook: { id: 'job' } });
   await expect.poll(scene.outstanding).toBe(0);
   const { rows } = await opened.ledger.pool.query(
@@ -79,7 +79,7 @@ test('a service that answers with a job number and reports under it has its repo
   await expect.poll(scene.recipients).toMatchObject({ total: 3, accepted: 0, delivered: 3 });
 });
 
-test('a receiver that requires the credentials of the account takes the reports of a service that shows them', async () => {
+test("a receiver that requires the account's credentials accepts delivery reports that contain them", async () => {
   const credentials = { sender: 'volley@example.com', apiKey: environment.KEY };
   await using scene = await reportedRun({
     ...text,

@@ -41,26 +41,23 @@ describe('a token for some accounts', () => {
     ['POST', '/cancel'],
     ['POST', '/approve'],
     ['POST', '/resolve'],
-  ])(
-    'is answered to %s /runs/{run}%s of another account as if there were no such run',
-    async (method, path) => {
-      const body = path === '/resolve' ? { resolution: 'abandon', reason: 'a test' } : {};
-      const asked = { token: north, ...(method === 'POST' && { body }) };
-      const foreign = await scene.call(method, `/runs/${run}${path}`, asked);
-      const none = await scene.call(method, `/runs/none${path}`, asked);
-      expect(foreign.status).toBe(404);
-      expect(foreign.text.replaceAll(run, 'none')).toBe(none.text);
-    },
-  );
+  ])('%s /runs/{run}%s of another account is answered like an unknown run', async (method, path) => {
+    const body = path === '/resolve' ? { resolution: 'abandon', reason: 'a test' } : {};
+    const asked = { token: north, ...(method === 'POST' && { body }) };
+    const foreign = await scene.call(method, `/runs/${run}${path}`, asked);
+    const none = await scene.call(method, `/runs/none${path}`, asked);
+    expect(foreign.status).toBe(404);
+    expect(foreign.text.replaceAll(run, 'none')).toBe(none.text);
+  });
 
-  test('lists the runs of its accounts alone, also after a run of another', async () => {
+  test('a token for some accounts lists the runs of these accounts only', async () => {
     expect((await get('/runs', sandbox)).json).toMatchObject({ runs: [{ run }] });
     expect((await get('/runs', north)).json).toEqual({ runs: [], next: null });
     expect((await get('/runs?account=sandbox', north)).json).toEqual({ runs: [], next: null });
     expect((await get(`/runs?before=${run}`, north)).status).toBe(422);
   });
 
-  test('has the billing and the missing reports of its accounts alone', async () => {
+  test('a token for some accounts gets billing and missing delivery reports of these accounts only', async () => {
     await createRequestRows(scene.opened.ledger.pool, run);
     await scene.opened.ledger.pool.query(
       `UPDATE requests SET state = 'accepted', updated_at = '2026-01-01' WHERE run_id = $1`,
@@ -83,7 +80,7 @@ describe('a token for some accounts', () => {
     expect((await get(unknown, sandbox)).text).toMatch(/There (is|are) C0\b/);
   });
 
-  test('starts campaigns of its accounts, and is told nothing of the others', async () => {
+  test('a token for some accounts starts campaigns of these accounts, and learns nothing of others', async () => {
     expect(await start(north, 'north.yaml', 'one')).toMatchObject({ status: 202 });
     const foreign = await start(north, 'payroll.yaml', 'two');
     const none = await start(north, 'none.yaml', 'three');
@@ -92,7 +89,7 @@ describe('a token for some accounts', () => {
     expect(foreign.text).not.toMatch(/sandbox|watched|dear/);
   });
 
-  test('starts nothing where the file was given another account while the run was planned', async () => {
+  test('a token for some accounts starts no campaign whose account changes while its run is planned', async () => {
     const settings = {
       environment: { VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9', VOLLEY_SANDBOX_TOKEN: 'any' },
       workingFolder: scene.workspace.folder,
@@ -107,7 +104,7 @@ describe('a token for some accounts', () => {
     expect(await runs()).toEqual(before);
   });
 
-  test('is refused what concerns all accounts: files of campaigns, schedules, the audit trail, the list of tokens', async () => {
+  test('a token for some accounts cannot list campaigns, schedules, the audit trail or tokens', async () => {
     for (const path of ['/campaigns', '/schedules', '/audit', '/tokens']) {
       expect((await get(path, sandbox)).status, path).toBe(403);
       expect((await get(path, scene.tokens.admin)).status, path).toBe(200);

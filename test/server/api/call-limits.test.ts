@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createCallLimit, createCallLimits } from '../../../src/server/api/call-limits.ts';
 
-test('what is more than may be at once is told to come again, and a place is free when its work ends, however it ends', async () => {
+test('a call beyond the limit is answered 503, and a call that ends or fails makes room for another', async () => {
   const slots = createCallLimit(2, 1);
   const { promise, resolve } = Promise.withResolvers<string>();
   const { promise: failing, reject } = Promise.withResolvers<string>();
@@ -14,7 +14,7 @@ test('what is more than may be at once is told to come again, and a place is fre
   expect(await running[0]).toBe('first');
 });
 
-test('reports leave a place for a run to be started, and plans may take all', async () => {
+test('reports leave room for one plan, and plans can use the whole limit', async () => {
   const { plan, report } = createCallLimits(1);
   const { promise, resolve } = Promise.withResolvers<string>();
   const reports = [report(() => promise), report(() => promise)];
@@ -27,7 +27,7 @@ test('reports leave a place for a run to be started, and plans may take all', as
   expect(await report(async () => 'next')).toBe('next');
 });
 
-test('a place that is free in a moment is waited for, in the order of the calls', async () => {
+test('calls wait for a moment and continue in the order in which they came', async () => {
   const slots = createCallLimit(1, 5_000);
   const { promise, resolve } = Promise.withResolvers<string>();
   const ended: string[] = [];

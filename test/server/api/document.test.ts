@@ -50,7 +50,7 @@ const operations = Object.entries(paths).flatMap(([path, methods]) =>
 );
 type Operation = (typeof operations)[number];
 
-test('docs/openapi.json is what the routes say', () => {
+test('docs/openapi.json equals the document that the routes generate', () => {
   expect(read('openapi.json')).toBe(`${JSON.stringify(document, null, 2)}\n`);
 });
 
@@ -61,25 +61,25 @@ test('the document is valid OpenAPI 3.1', async () => {
   expect({ valid, version: validator.version }).toEqual({ valid: true, version: '3.1' });
 });
 
-test('docs/api.md tells of every route, with the scope it needs', () => {
+test('docs/api.md lists every route with the scope it needs', () => {
   const told = read('api.md');
   for (const { method, path, scope } of operations)
     expect(told).toContain(`| \`${method.toUpperCase()} ${path}\` | ${scope} |`);
 });
 
-test('every operation has a summary, a name of its own, and says each way in which it answers', () => {
+test('every operation has a summary, a name of its own, and all its answers', () => {
   expect(new Set(operations.map(({ operation }) => operation)).size).toBe(operations.length);
   expect(JSON.stringify(document)).not.toContain('Default Response');
 });
 
-test('a body that may be left out is not required, and one that may not is', () => {
+test('exactly the bodies without defaults are required', () => {
   const required = operations.flatMap(({ path, method, operation }) =>
     paths[path]?.[method]?.requestBody?.required ? [operation] : [],
   );
   expect(required.toSorted()).toEqual(['resolveRun', 'startRun']);
 });
 
-test('the document tells of failures of our own, of when to try again, and which report is no text', () => {
+test('the document has internal errors, Retry-After headers and binary reports', () => {
   for (const { responses } of operations) {
     expect(Object.keys(responses)).toContain('500');
     expect(responses['503']).toMatchObject({ headers: { 'Retry-After': expect.anything() } });
@@ -151,7 +151,7 @@ const exercises: Readonly<Record<string, Exercise>> = {
   listTokens: { status: 200 },
 };
 
-test('every operation of the document is called by these tests, and no other', () => {
+test('these tests call every operation of the document, and no other', () => {
   expect(Object.keys(exercises).toSorted()).toEqual(operations.map(({ operation }) => operation).toSorted());
 });
 
@@ -167,7 +167,7 @@ describe.each(inOrder)('$operation', (operation) => {
   };
   const smaller = tokenScopes.slice(0, tokenScopes.indexOf(operation.scope));
 
-  test('is answered 401 without a token, with a wrong, an expired and a revoked one', async () => {
+  test('a call without a token, or with a wrong, expired or revoked one, is answered 401', async () => {
     const name = `${operation.operation}-${Math.random()}`;
     const expired = await scene.tokenOf(`${name}-expired`, 'admin', 'bob', {
       expiresAt: new Date(Date.now() - 1),
@@ -184,7 +184,7 @@ describe.each(inOrder)('$operation', (operation) => {
     }
   });
 
-  test.each(smaller)('is answered 403 with the scope %s, naming the one it needs', async (scope) => {
+  test.each(smaller)('a call with the scope %s is answered 403 with the needed scope', async (scope) => {
     const answer = await callWith(scene.tokens[scope]);
     expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([
       403,
@@ -193,7 +193,7 @@ describe.each(inOrder)('$operation', (operation) => {
     expect(faultOf(operation, answer)).toBeUndefined();
   });
 
-  test('is answered as its schema says, and kept by nobody on the way', async () => {
+  test('the answer matches its schema and is not cached', async () => {
     const owner = operation.operation === 'approveRun' ? 'bob' : 'ann';
     const token = await scene.tokenOf(`${operation.operation}-right`, operation.scope, owner);
     const answer = await callWith(token);
@@ -206,7 +206,7 @@ describe.each(inOrder)('$operation', (operation) => {
 
 const ofRuns = inOrder.filter(({ path }) => path.includes('{run}'));
 
-test.each(ofRuns)('$operation is answered 404 for a run that there is not', async (operation) => {
+test.each(ofRuns)('$operation is answered 404 for an unknown run', async (operation) => {
   const { body = {} } = exercises[operation.operation] ?? {};
   const path = operation.path.replace('{run}', 'none');
   const asked = operation.method === 'post' ? { body } : {};
@@ -217,12 +217,12 @@ test.each(ofRuns)('$operation is answered 404 for a run that there is not', asyn
 
 const reading = operations.filter(({ scope }) => scope === 'read');
 
-test.each(reading)('$operation is allowed by every scope', async ({ path }) => {
+test.each(reading)('$operation is allowed for every scope', async ({ path }) => {
   for (const token of Object.values(scene.tokens))
     expect((await scene.call('GET', path.replace('{run}', run), { token })).status).toBe(200);
 });
 
-test('the status of a run is what `volley status --json` prints, with all that is in it', async () => {
+test('getRun answers everything that `volley status --json` prints', async () => {
   const { pool } = scene.opened.ledger;
   await pool.query(
     `INSERT INTO notifications (run_id, change, event, target_index, target, created_at)
@@ -235,7 +235,7 @@ test('the status of a run is what `volley status --json` prints, with all that i
   expect(json).toEqual(JSON.parse(JSON.stringify(status)));
 });
 
-describe('a report has the form that is asked for', () => {
+describe('the format of a report', () => {
   const forms = [
     ['csv', 'text/csv; charset=utf-8', /^mobile,name,code,Volley Run,Volley Line/],
     ['ndjson', 'application/x-ndjson; charset=utf-8', /^\{"mobile":"0412000000"/],
@@ -244,7 +244,7 @@ describe('a report has the form that is asked for', () => {
     ['json', 'application/json; charset=utf-8', /^\{"title":"Contacts of run/],
   ] as const;
 
-  test.each(forms)('%s, by its name and by Accept', async (format, type, begins) => {
+  test.each(forms)('a report is sent as %s by its name and by Accept', async (format, type, begins) => {
     for (const [query, accept] of [
       [`?format=${format}`, 'application/json'],
       ['', type.split(';')[0] ?? ''],
@@ -255,13 +255,13 @@ describe('a report has the form that is asked for', () => {
     }
   });
 
-  test('one that it has not is refused with those that it has', async () => {
+  test('an unknown format is refused with a list of the known ones', async () => {
     const answer = await scene.call('GET', `/runs/${run}/report`, { headers: { accept: 'text/csv' } });
     expect([answer.status, answer.json?.['detail']]).toEqual([406, expect.stringContaining('format=json|')]);
     expect((await scene.call('GET', `/runs/${run}/report?format=csv`)).status).toBe(400);
   });
 
-  test('the figures are those of the command line', async () => {
+  test('the figures equal those of the command line', async () => {
     const answer = await scene.call('GET', '/reports/billing?by=campaign&campaign=test&from=2020&to=2021-01');
     expect(answer.status).toBe(400);
     const billed = await scene.call('GET', `/reports/billing?by=run&run=${run}&run=${watched}&from=2020-01`);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { inSession } from '../../../src/ledger/session.ts';
 import { openApiScene } from '../../support/api.ts';
 
-test('a report that nobody waits for any more is no work for the database either', async () => {
+test('a report whose caller disconnected stops its query in Postgres', async () => {
   await using scene = await openApiScene();
   const { pool } = scene.opened.ledger;
   const waiting = async (): Promise<number> => {

@@ -7,8 +7,8 @@ beforeAll(async () => {
 });
 afterAll(() => scene[Symbol.asyncDispose]());
 
-describe('a stranger', () => {
-  test('is not told which paths there are, nor that a body is too large', async () => {
+describe('a caller without a token', () => {
+  test('a caller without a token learns neither which paths exist nor that a body is too large', async () => {
     const large = { body: { reason: 'x'.repeat(100_000) } };
     for (const [method, path, asked] of [
       ['GET', '/runs', {}],
@@ -23,7 +23,7 @@ describe('a stranger', () => {
     expect(elsewhere.status).toBe(401);
   });
 
-  test('is told to wait after sixty wrong tokens in a minute, while who has one is answered', async () => {
+  test('an address with sixty wrong tokens in a minute is answered 429, and its valid tokens still work', async () => {
     await using other = await openApiScene(5);
     const wrong = () => other.call('GET', '/runs', { token: 'volley_wrong' });
     const statuses: number[] = [];
@@ -44,7 +44,7 @@ describe('a stranger', () => {
   });
 });
 
-describe('a call that is not as it should be', () => {
+describe('an invalid call', () => {
   test.each([
     ['a body that is no JSON', '{"reason":', 400, 'is not JSON'],
     ['a prototype in a body', '{"__proto__":{"a":1}}', 400, 'is not JSON'],
@@ -60,7 +60,7 @@ describe('a call that is not as it should be', () => {
     expect((await scene.call('GET', `/runs/${run}`)).json?.['state']).toBe('running');
   });
 
-  test('a word that a list has not is answered with the nearest that it has', async () => {
+  test('an unknown word is answered with the nearest known one', async () => {
     const { status, json } = await scene.call('GET', '/runs?state=runing');
     expect([status, json?.['detail']]).toEqual([
       400,
@@ -99,32 +99,32 @@ describe('a call that is not as it should be', () => {
     expect(json).toMatchObject({ type: 'about:blank', status, detail: expect.stringMatching(/\w/) });
   });
 
-  test.each(['approve', 'resume'])('a word that %s does not know is not passed over', async (what) => {
+  test.each(['approve', 'resume'])('%s refuses an unknown property', async (what) => {
     const run = await scene.start('payroll.yaml', 'steady');
     const { status, json } = await scene.call('POST', `/runs/${run}/${what}`, { body: { by: 'bob' } });
     expect([status, json?.['detail']]).toEqual([400, expect.stringContaining('"by"')]);
   });
 
-  test('a request that is named with a NUL is none', async () => {
+  test('a request named with a NUL character is not found', async () => {
     const run = await scene.start('payroll.yaml', 'steady');
     const body = { resolution: 'accepted', reason: 'told', requests: ['\u0000'] };
     expect((await scene.call('POST', `/runs/${run}/resolve`, { body })).status).toBe(400);
   });
 
-  test('a body of another type is refused', async () => {
+  test('a body of another content type is refused', async () => {
     const headers = { 'content-type': 'text/xml' };
     const { status, json } = await scene.call('POST', '/runs', { body: '<a/>', headers });
     expect([status, json?.['detail']]).toEqual([415, 'Expected a body of Content-Type application/json.']);
   });
 
-  test('a head that is too large is refused', async () => {
+  test('a head that is too large is answered 431', async () => {
     const headers = { 'x-large': 'x'.repeat(20_000) };
     expect((await scene.call('GET', '/runs', { headers })).status).toBe(431);
   });
 });
 
-describe('a failure of our own', () => {
-  test('is told without what failed, and found in the log by the id of the call', async () => {
+describe('an internal error', () => {
+  test('an internal error is answered without its cause, and the log has it under the id of the call', async () => {
     const { pool } = scene.opened.ledger;
     await pool.query('ALTER TABLE schedules RENAME TO hidden');
     const { status, json, text } = await scene.call('GET', '/schedules');
@@ -135,7 +135,7 @@ describe('a failure of our own', () => {
     expect(scene.logged()).toContain('relation \\"schedules\\" does not exist');
   });
 
-  test('a database that is away is no fault of the caller, who may try again', async () => {
+  test('a call during a database outage is answered 503 with Retry-After', async () => {
     await using other = await openApiScene();
     await other.opened.dropDatabase();
     const { status, json, headers } = await other.call('GET', '/runs');
@@ -143,7 +143,7 @@ describe('a failure of our own', () => {
   });
 });
 
-test('calls are counted by operation and status, and by nothing that a caller chooses', async () => {
+test('calls are counted by operation and status, not by anything that a caller chooses', async () => {
   const before = scene.answered.length;
   for (const path of ['/runs?limit=1', '/runs/none', '/none']) await scene.call('GET', path);
   await scene.call('GET', '/runs', { token: '' });
@@ -151,13 +151,13 @@ test('calls are counted by operation and status, and by nothing that a caller ch
   await expect.poll(() => scene.answered.slice(before)).toEqual(counted);
 });
 
-test('no token is in the log or in the ledger, whatever was done with them', async () => {
+test('no token is written to the log or the ledger', async () => {
   const { rows } = await scene.opened.ledger.pool.query('SELECT * FROM audit');
   const kept = scene.logged() + JSON.stringify(rows);
   for (const token of Object.values(scene.tokens)) expect(kept).not.toContain(token.slice(10));
 });
 
-test('the last use of a token is noted, once a minute', async () => {
+test('the last use of a token is recorded once a minute', async () => {
   const token = await scene.tokenOf('noted', 'read', 'ann');
   const used = async () =>
     (await scene.opened.ledger.pool.query(`SELECT last_used_at FROM tokens WHERE name = 'noted'`)).rows[0];

@@ -4,7 +4,7 @@ import { EndedError } from '../../../src/domain/problems.ts';
 import { openLogger } from '../../../src/platform/logger.ts';
 import { createErrorHandler } from '../../../src/server/api/problem.ts';
 
-test('a call whose planning thread ends is answered 503, in words, and why it ended is only logged', async () => {
+test('a call whose planning thread ends is answered 503, and only the log has the cause', async () => {
   const logged: string[] = [];
   const server = fastify();
   server.setErrorHandler(

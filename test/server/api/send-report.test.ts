@@ -26,7 +26,7 @@ async function reporting(pieces: Pieces) {
   return { url, ended: ended.promise, [Symbol.asyncDispose]: () => server.close() };
 }
 
-test('a report that fails before its first piece is answered as a failure', async () => {
+test('a report that fails before its first piece is answered with an error', async () => {
   await using server = await reporting(async function* () {
     if (server.url) throw new Error('gone');
     yield '';
@@ -39,7 +39,7 @@ test('a report that fails before its first piece is answered as a failure', asyn
   expect(await server.ended).toBe('broken off');
 });
 
-test('a report that fails in the middle is no whole one: the connection breaks', async () => {
+test('a report that fails in the middle breaks the connection', async () => {
   await using server = await reporting(async function* () {
     yield 'a,b\n'.repeat(10_000);
     await sleep(20);
@@ -51,7 +51,7 @@ test('a report that fails in the middle is no whole one: the connection breaks',
   expect(await server.ended).toBe('broken off');
 });
 
-test('when its reader goes away, the reading of the ledger ends', async () => {
+test('a report stops reading the ledger when its caller disconnects', async () => {
   let ended = false;
   await using server = await reporting(async function* () {
     try {
@@ -67,7 +67,7 @@ test('when its reader goes away, the reading of the ledger ends', async () => {
   expect(ended).toBe(true);
 });
 
-test('a whole report is a file by its name', async () => {
+test('a complete report is sent as a named file', async () => {
   await using server = await reporting(async function* () {
     yield 'a\n';
     yield '1\n';

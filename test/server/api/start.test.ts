@@ -43,8 +43,8 @@ async function trailOf(run: string): Promise<unknown[]> {
     .toReversed();
 }
 
-describe('a run that is started', () => {
-  test('is left to the workers at once, and its place is told', async () => {
+describe('POST /runs', () => {
+  test('a new run is given to the workers, and the answer has its path', async () => {
     const { status, json, headers } = await start('payroll.yaml', 'one');
     const run = String(json?.['run']);
     expect([status, json?.['state'], headers.get('location')]).toEqual([
@@ -62,7 +62,7 @@ describe('a run that is started', () => {
     ]);
   });
 
-  test('is told as started with its plan, for from then on any worker takes it; one that is to be approved is not', async () => {
+  test('the audit trail has the start of a run with its plan, except for a run that needs approval', async () => {
     const settings = { environment, workingFolder: scene.workspace.folder };
     const place = {
       folder: 'campaigns',
@@ -80,7 +80,7 @@ describe('a run that is started', () => {
   });
 
   test.each(['completed', 'paused'])(
-    'is answered as it is when workers or operators have it %s before it is begun',
+    'a run that is %s before the API starts it is answered with that state',
     async (state) => {
       const newest = 'SELECT run_id FROM runs ORDER BY created_at DESC, run_id DESC LIMIT 1';
       scene.beforeBegin(() =>
@@ -94,7 +94,7 @@ describe('a run that is started', () => {
     },
   );
 
-  test('is the same when the call is repeated, and another one with another key', async () => {
+  test('a repeated call returns the same run, and another key makes another run', async () => {
     const before = await runsOf();
     const [first, second] = [await start('payroll.yaml', 'twice'), await start('payroll.yaml', 'twice')];
     const other = await start('payroll.yaml', 'another');
@@ -104,7 +104,7 @@ describe('a run that is started', () => {
     expect(await runsOf()).toBe(before + 2);
   });
 
-  test('is one, however many of the same calls come at once', async () => {
+  test('simultaneous equal calls make one run', async () => {
     const before = await runsOf();
     const answers = await Promise.all(Array.from({ length: 6 }, () => start('payroll.yaml', 'crowd')));
     const runs = new Set(answers.flatMap(({ json }) => (json?.['run'] === undefined ? [] : [json['run']])));
@@ -114,7 +114,7 @@ describe('a run that is started', () => {
     expect((await start('payroll.yaml', 'crowd')).json?.['run']).toBe([...runs][0]);
   });
 
-  test('is not given to who has used the key for another campaign, nor to another token', async () => {
+  test("a key that started another campaign is refused, and another token's key makes another run", async () => {
     const first = await start('payroll.yaml', 'mine');
     const another = await start('watched.yaml', 'mine');
     expect([another.status, another.json?.['detail']]).toEqual([
@@ -126,7 +126,7 @@ describe('a run that is started', () => {
     expect(theirs.json?.['run']).not.toBe(first.json?.['run']);
   });
 
-  test('is not planned a second time while the same call is under way elsewhere', async () => {
+  test('a call is not planned again while the same call is open in another process', async () => {
     const key = { token: 'runner', key: 'busy' };
     await inSession(scene.opened.ledger.pool, async (client) => {
       await tryStartKeyLock(client, key);
@@ -137,7 +137,7 @@ describe('a run that is started', () => {
     expect((await start('payroll.yaml', 'busy')).status).toBe(202);
   });
 
-  test('goes on, by a repeated call or by whoever begins scheduled runs, when the process died between plan and begin', async () => {
+  test('a run whose process ended between plan and start is started by a repeated call or by the scheduler', async () => {
     const unbegun = async (key: string): Promise<string> => {
       const run = String((await start('payroll.yaml', key)).json?.['run']);
       await scene.opened.ledger.pool.query(`UPDATE runs SET state = 'planned' WHERE run_id = $1`, [run]);
@@ -154,7 +154,7 @@ describe('a run that is started', () => {
   });
 });
 
-describe('what cannot be started', () => {
+describe('POST /runs, for a campaign that cannot start', () => {
   test.each([
     '../secret.yaml',
     '/etc/passwd',
@@ -179,7 +179,7 @@ describe('what cannot be started', () => {
     expect(await runsOf()).toBe(before);
   });
 
-  test('links to the accounts file, to folders and into nowhere, hidden files and pipes are no campaigns', async () => {
+  test('links to the accounts file or to folders, broken links, hidden files and pipes are not campaigns', async () => {
     const place = (name: string): string => `${scene.workspace.folder}/campaigns/${name}`;
     await scene.workspace.write('campaigns/.payroll.yaml', smsCampaignYaml);
     await symlink('accounts.yaml', place('other.yaml'));
@@ -193,7 +193,7 @@ describe('what cannot be started', () => {
     expect(json).toEqual({ campaigns: ['dear.yaml', 'link.yaml', 'payroll.yaml', 'watched.yaml'] });
   });
 
-  test('a campaign of whose contacts no recipient is left is refused, and its notify is to report it', async () => {
+  test('a campaign without recipients is refused, and its refusal is noted as a notification', async () => {
     const before = await runsOf();
     const notify = 'notify: [{ on: [refused], email: { to: [ops@example.org] } }]\n';
     const nobody = smsCampaignYaml.replace('country: AU', 'where: [{ column: name, equals: none }]');
@@ -210,7 +210,7 @@ describe('what cannot be started', () => {
     expect(rows).toEqual([{ event: 'refused', state: 'due' }]);
   });
 
-  test('a campaign that would cost too much is refused in the words of the command line, and nothing is left of it', async () => {
+  test('a campaign that exceeds its budget is refused in the words of the command line and leaves nothing behind', async () => {
     const before = await runsOf();
     const { status, json } = await start('dear.yaml', 'dear');
     expect([status, json?.['problems']]).toEqual([
@@ -230,8 +230,8 @@ describe('what cannot be started', () => {
   });
 });
 
-describe('the two-man rule', () => {
-  test('who planned a run over the API does not approve it, with whichever token; somebody else does', async () => {
+describe('POST /runs/{run}/approve', () => {
+  test('the planner of a run cannot approve it with any token, and another person can', async () => {
     const { json } = await start('watched.yaml', 'two');
     const run = String(json?.['run']);
     expect(json).toMatchObject({ state: 'planned', reason: expect.stringContaining('waits for approval') });
@@ -270,7 +270,7 @@ describe('the two-man rule', () => {
   });
 });
 
-test('what cannot be done to a run now is a conflict, in the words of the command line', async () => {
+test('an action that the state of a run does not allow is a conflict, in the words of the command line', async () => {
   const run = String((await start('payroll.yaml', 'ended')).json?.['run']);
   await scene.call('POST', `/runs/${run}/cancel`, { body: { reason: 'wrong list' } });
   expect(await stateOf(run)).toBe('cancelled');
@@ -280,7 +280,7 @@ test('what cannot be done to a run now is a conflict, in the words of the comman
   }
 });
 
-test('runs come in pages, newest first, each once, and by what they are', async () => {
+test('GET /runs lists runs in pages, newest first, each once, and filters them', async () => {
   const seen: unknown[] = [];
   let before = '';
   for (let page = 0; page < 50; page++) {
