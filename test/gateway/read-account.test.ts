@@ -168,7 +168,10 @@ describe('values that the service takes beyond those that were seen', () => {
   });
 
   test.each([
-    ['Resolutoin: [Fine]', 'rest-2.02 has no field of this name whose values can be allowed. Did you mean "Resolution"?'],
+    [
+      'Resolutoin: [Fine]',
+      'rest-2.02 has no field of this name whose values can be allowed. Did you mean "Resolution"?',
+    ],
     ['WebhookCallbackFormat: [CSV]', 'rest-2.02 has no field of this name whose values can be allowed.'],
     ['RetryPeriod: [long]', 'expected a whole number such as 9, or a range such as 6-9, got "long".'],
     ['RetryPeriod: [9-6]', 'expected a whole number such as 9, or a range such as 6-9, got "9-6".'],

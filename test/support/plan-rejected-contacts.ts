@@ -8,7 +8,7 @@ import { expect } from 'vitest';
 import { z } from 'zod';
 import { requireSummary } from '../../src/engine/runs/find-run.ts';
 import { leftOutReason } from '../../src/ledger/reasons.ts';
-import { rejectedReasonOf } from '../../src/ledger/runs/left-out-reason.ts';
+import { rejectionDetailOfRow } from '../../src/ledger/runs/rejection-detail.ts';
 import { formatReason } from '../../src/platform/reason-text.ts';
 import { type BadRows, mobileOf, type RejectedRow, writeBadRows } from './bad-rows.ts';
 import { openTestLedger, type TestLedger } from './ledger.ts';
@@ -75,7 +75,7 @@ async function expectInLedger({ ledger, context }: TestLedger, { rows, rejected 
   expect(runs).toHaveLength(1);
   const run = runs[0]?.run ?? '';
   const { rows: listed } = await ledger.pool.query<{ readonly detail: unknown }>(
-    `SELECT x.line, x.reason, x.column_name AS column, ${rejectedReasonOf('x', 'x.run_id')} AS detail FROM rejected_contacts x ORDER BY line`,
+    `SELECT x.line, x.reason, x.column_name AS column, ${rejectionDetailOfRow('x', 'x.run_id')} AS detail FROM rejected_contacts x ORDER BY line`,
   );
   expect(listed.map((row) => ({ ...row, detail: formatReason(leftOutReason(row.detail)) }))).toEqual(
     rejected,

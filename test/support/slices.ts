@@ -121,7 +121,7 @@ export async function acquireNextSlice(
     worker,
     owner: randomUUID(),
     ignoredAccounts,
-    leastPriority: minPriority,
+    minPriority: minPriority,
     now: () => new Date(),
   });
 }

@@ -45,17 +45,17 @@ async function acquireOne(options: AcquireOptions): Promise<boolean> {
   const { context, queue, outageRetry, worker, accounts, held } = options;
   const { ledger, now } = context;
   const owner = context.randomUuid();
-  let isRepeated = false;
+  let isRetry = false;
   const acquisition = await outageRetry.retry(() => {
     const acquiring = acquireSlice(queue, ledger.pool, {
       worker,
       owner,
-      isRepeated,
+      isRetry,
       ignoredAccounts: accounts.unknown(),
       now,
-      leastPriority: held.busyCount() < maxHeld ? 'bulk' : 'urgent',
+      minPriority: held.busyCount() < maxHeld ? 'bulk' : 'urgent',
     });
-    isRepeated = true;
+    isRetry = true;
     return acquiring;
   });
   if (acquisition.kind !== 'held') return acquisition.kind !== 'none';

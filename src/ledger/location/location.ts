@@ -21,7 +21,10 @@ export async function readLocation(client: Connection): Promise<LedgerLocation> 
     'SELECT ledger, location, held_at AS "heldAt", held_reason AS "heldReason", incomplete FROM ledger_location',
   );
   const [location] = rows;
-  if (!location) throw new Error('The ledger does not say which it is: ledger_location is empty.');
+  if (!location)
+    throw new Error(
+      'The table ledger_location is empty, so the ledger has no identity. Restore it from a backup.',
+    );
   return { ...location, heldReason: holdReason(location.heldReason) };
 }
 
@@ -49,7 +52,7 @@ export async function serverLocation(client: Connection): Promise<string | null>
     if (locationUnavailable.test(code)) return null;
     // A server in recovery gets its timeline when promoted; until then it counts as unavailable.
     if (code === '55000')
-      throw Object.assign(new Error('the server is a stand-by that only reads'), { code: '25006' });
+      throw Object.assign(new Error('the server is a read-only stand-by'), { code: '25006' });
     throw error;
   }
 }

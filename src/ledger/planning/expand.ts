@@ -3,7 +3,7 @@ import type { ContactIdentity } from '../../domain/contacts.ts';
 import type { DuplicateContacts, ReachedContacts } from '../../domain/rejected-contacts.ts';
 import { insertBillingSlices } from '../billing/changes.ts';
 import { repeatedReason, type Stored } from '../reasons.ts';
-import { leftOutReasonOf } from '../runs/left-out-reason.ts';
+import { rejectionDetailOf } from '../runs/rejection-detail.ts';
 import { storeRunFiles } from '../runs/run-files.ts';
 import { inTransactionOf, type Transaction } from '../session.ts';
 import { planSlices, type SliceableRange } from '../slices/plan.ts';
@@ -197,7 +197,7 @@ async function countLeftOut(
   );
   const { rows: examples } = await client.query<Stored<DuplicateContacts['examples'][number], 'detail'>>(
     `
-    SELECT line, ${leftOutReasonOf('l', 'NULL', '$2::jsonb')} AS detail
+    SELECT line, ${rejectionDetailOf('l', 'NULL', '$2::jsonb')} AS detail
     FROM left_out l
     WHERE differs IS NOT NULL
     ORDER BY NOT differs, line

@@ -1,7 +1,7 @@
 import { batchOf } from '../batch.ts';
 import { markPlanned } from '../run-states/transitions.ts';
 import type { ContactFileRecord } from '../runs/contact-files.ts';
-import { reasonColumns } from '../runs/left-out-reason.ts';
+import { rejectionDetailColumns } from '../runs/rejection-detail.ts';
 import type { Transaction } from '../session.ts';
 import { rankOf } from '../slices/priority.ts';
 import type { PlannedRun } from './planned-run.ts';
@@ -79,14 +79,14 @@ export async function insertContactFiles(
 export async function insertRejectedContacts(client: Transaction, { run }: PlannedRun): Promise<void> {
   await client.query(
     `
-    INSERT INTO rejected_contacts (run_id, line, column_name, reason, ${reasonColumns})
-    SELECT $1, line, column_name, reason, ${reasonColumns}
+    INSERT INTO rejected_contacts (run_id, line, column_name, reason, ${rejectionDetailColumns})
+    SELECT $1, line, column_name, reason, ${rejectionDetailColumns}
     FROM (
       SELECT line, column_name, reason, kind, message, related_run, NULL AS sub_account, NULL AS source, NULL AS file,
              NULL::bigint AS number, NULL::boolean AS differs
       FROM staged_rejections
       UNION ALL
-      SELECT line, column_name, reason, ${reasonColumns} FROM left_out
+      SELECT line, column_name, reason, ${rejectionDetailColumns} FROM left_out
     ) AS rejected
     ORDER BY line
     `,

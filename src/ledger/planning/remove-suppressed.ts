@@ -9,7 +9,7 @@ import { copyValue } from '../copy.ts';
 import { streamRows } from '../cursor.ts';
 import { type Stored, suppressedReason } from '../reasons.ts';
 import { everyRequest, recipientsOf } from '../request-rows.ts';
-import { leftOutReasonOf } from '../runs/left-out-reason.ts';
+import { rejectionDetailOf } from '../runs/rejection-detail.ts';
 import type { Transaction } from '../session.ts';
 import { type HashKey, hashedAddress, requireHashKey } from '../suppressions/hash.ts';
 
@@ -61,7 +61,7 @@ export async function stageSuppressions(
 }
 
 /**
- * SQL of all suppressed and recently used addresses: `address`, the reason (`reasonColumns`), `priority`,
+ * SQL of all suppressed and recently used addresses: `address`, the reason (`rejectionDetailColumns`), `priority`,
  * `list_index`. A message that may have been accepted counts as accepted.
  *
  * @param account whose suppressions apply, besides global ones
@@ -121,7 +121,7 @@ export async function* streamSuppressedAddresses(
 ): AsyncGenerator<readonly (SuppressedAddress & { readonly recent: boolean })[], void, undefined> {
   const { sql, values } = suppressedAddresses(channel, account, cap, 1);
   const ordered = `
-    SELECT address, sub_account AS "subAccount", ${leftOutReasonOf('x', '$1::text', 'NULL')} AS detail,
+    SELECT address, sub_account AS "subAccount", ${rejectionDetailOf('x', '$1::text', 'NULL')} AS detail,
            priority > 1 AS recent
     FROM (SELECT *, NULL::boolean AS differs FROM (${sql}) AS each) AS x
     ORDER BY priority, address, sub_account COLLATE "C"

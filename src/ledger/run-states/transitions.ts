@@ -102,7 +102,7 @@ async function change(
     `,
     [run, from, to, reason === undefined ? null : reasonValue(reason), finishedAt ?? null],
   );
-  const [noted] = rows;
-  if (noted && (to === 'completed' || to === 'paused'))
-    await insertRunNotifications(client, run, noted.change);
+  const [recorded] = rows;
+  if (recorded && (to === 'completed' || to === 'paused'))
+    await insertRunNotifications(client, run, recorded.change);
 }

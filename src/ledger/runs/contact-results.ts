@@ -5,8 +5,8 @@ import type { RecipientState, RequestState } from '../../domain/runs.ts';
 import { streamRows } from '../cursor.ts';
 import { leftOutReason, requestReason, type Stored } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
-import { rejectedReasonOf } from './left-out-reason.ts';
 import { recipientStateOf } from './recipient-state.ts';
+import { rejectionDetailOfRow } from './rejection-detail.ts';
 
 /** Line numbers continue from file to file. */
 export type ContactResult = {
@@ -43,7 +43,7 @@ export async function* streamContactResults(
     FROM recipient_states
     WHERE run_id = $1
     UNION ALL
-    SELECT line, column_name, ${rejectedReasonOf('x', '$1')}, NULL, NULL, NULL, NULL, reason, NULL, NULL
+    SELECT line, column_name, ${rejectionDetailOfRow('x', '$1')}, NULL, NULL, NULL, NULL, reason, NULL, NULL
     FROM rejected_contacts x
     WHERE run_id = $1
     ORDER BY line

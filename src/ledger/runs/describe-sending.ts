@@ -119,7 +119,7 @@ const statement = `
     FROM attempt
     FULL JOIN (SELECT request, recipients FROM request_states WHERE run_id = $1) q USING (request)
     GROUP BY 1
-  ), left_out AS (
+  ), suppressed AS (
     SELECT date_trunc('minute', started_at) AS at, 0, -count(*), 0
     FROM recipient_outcomes o
     CROSS JOIN ${attemptOf('$1', 'o.request', '1')} attempt
@@ -130,7 +130,7 @@ const statement = `
                    CASE unit WHEN 'day' THEN '${formats.day}' WHEN 'hour' THEN '${formats.hour}' ELSE '${formats.minute}' END
            ) AS at,
            sum(requests) AS requests, sum(recipients) AS recipients, sum(retries) AS retries
-    FROM (TABLE minute UNION ALL TABLE left_out) each
+    FROM (TABLE minute UNION ALL TABLE suppressed) each
     CROSS JOIN (SELECT unit FROM whole) whole
     WHERE at IS NOT NULL
     GROUP BY 1

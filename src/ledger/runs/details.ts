@@ -8,7 +8,7 @@ import { leftOutReason, requestReason, runReason, type Stored } from '../reasons
 import { contactFileOf, countSuppressedOf } from '../request-rows.ts';
 import { failedStates } from '../requests/stream-failed.ts';
 import type { Connection } from '../session.ts';
-import { rejectedReasonOf } from './left-out-reason.ts';
+import { rejectionDetailOfRow } from './rejection-detail.ts';
 
 export async function listRejectedContacts(
   client: Connection,
@@ -18,7 +18,7 @@ export async function listRejectedContacts(
   const { rows } = await client.query<Stored<RejectedContactRecord, 'detail'>>(
     `
     SELECT coalesce(f.name, '') AS file, r.line - coalesce(f.lines_before, 0) AS line, r.column_name AS "column",
-           r.reason, ${rejectedReasonOf('r', '$1')} AS detail
+           r.reason, ${rejectionDetailOfRow('r', '$1')} AS detail
     FROM (SELECT * FROM rejected_contacts WHERE run_id = $1 ORDER BY line LIMIT $2) r
     LEFT JOIN ${contactFileOf('$1', 'r.line')} f ON true
     ORDER BY r.line

@@ -187,9 +187,9 @@ async function releaseSlice(
     `,
     values,
   );
-  const [given] = rows;
-  if (!given) throw new Error('the held slice does not exist');
-  return given.state;
+  const [released] = rows;
+  if (!released) throw new Error('the held slice does not exist');
+  return released.state;
 }
 
 /** `held → queued | waiting | done`. Only a queued slice keeps its job. */

@@ -75,9 +75,9 @@ export async function acquireSlice(
     readonly worker: string;
     readonly owner: string;
     /** A retry without an answer returns the slice that was committed for this owner, if any. */
-    readonly isRepeated?: boolean;
+    readonly isRetry?: boolean;
     readonly ignoredAccounts: readonly string[];
-    readonly leastPriority?: Priority;
+    readonly minPriority?: Priority;
     /** Called once the slice is held: until then a former owner can begin attempts. */
     readonly now: () => Date;
   },
@@ -86,13 +86,13 @@ export async function acquireSlice(
     const db = queueDb(client);
     // Also waits for an acquisition whose answer was lost.
     await lockAcquisitions(client);
-    const known = acquisition.isRepeated ? await findAcquired(queue, client, acquisition) : undefined;
+    const known = acquisition.isRetry ? await findAcquired(queue, client, acquisition) : undefined;
     if (known) return { kind: 'held', slice: known };
     const [job] = await queue.fetch<SliceJob>(queueName, {
       db,
       groupConcurrency: { default: 1, tiers },
       ignoreGroups: [...acquisition.ignoredAccounts],
-      minPriority: rankOf(acquisition.leastPriority ?? 'bulk'),
+      minPriority: rankOf(acquisition.minPriority ?? 'bulk'),
     });
     if (!job) return { kind: 'none' };
     const { run, slice } = job.data;
@@ -116,8 +116,8 @@ export async function acquireSlice(
       return { kind: 'preempted' };
     }
     await recordOwner(client, { run, slice, owner, version: row.version });
-    const taken = { id: job.id, retryCount: job.retryCount };
-    const held = { run, slice, owner, job: taken, account, channel, definition };
+    const acquired = { id: job.id, retryCount: job.retryCount };
+    const held = { run, slice, owner, job: acquired, account, channel, definition };
     return { kind: 'held', slice: await toHeldSlice(client, held, row) };
   });
 }
@@ -145,9 +145,9 @@ async function findAcquired(
   const job = row && (await queue.getJobById(queueName, row.job, { db: queueDb(client) }));
   if (!job) return undefined;
   const { run, slice, account, channel, definition } = row;
-  const taken = { id: job.id, retryCount: job.retryCount };
-  if (!(await renewLeases(queue, [taken], client)).includes(job.id)) return undefined;
-  return toHeldSlice(client, { run, slice, owner, job: taken, account, channel, definition }, row);
+  const renewed = { id: job.id, retryCount: job.retryCount };
+  if (!(await renewLeases(queue, [renewed], client)).includes(job.id)) return undefined;
+  return toHeldSlice(client, { run, slice, owner, job: renewed, account, channel, definition }, row);
 }
 
 async function toHeldSlice(

@@ -58,7 +58,7 @@ export async function reclaimSlicesOfEndedWorkers(
       [self],
     );
     const foundAt = now();
-    for (const slice of rows) await releaseSlice(queue, client, slice, 'its worker is dead', foundAt);
+    for (const slice of rows) await releaseSlice(queue, client, slice, 'its worker has ended', foundAt);
     return rows.length;
   });
 }

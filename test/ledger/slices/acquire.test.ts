@@ -124,9 +124,9 @@ test('a worker that has no answer to an acquisition finds the slice that it took
     ...{ worker: rows[0]?.worker ?? '', owner: first.owner },
     ...{ ignoredAccounts: [], now: () => new Date() },
   };
-  const again = await acquireSlice(queue, pool, { ...taking, isRepeated: true });
+  const again = await acquireSlice(queue, pool, { ...taking, isRetry: true });
   expect(again).toEqual({ kind: 'held', slice: first });
   await returnSlice(queue, pool, first, new Date());
-  const next = await acquireSlice(queue, pool, { ...taking, isRepeated: true });
+  const next = await acquireSlice(queue, pool, { ...taking, isRetry: true });
   expect(next).toMatchObject({ kind: 'held', slice: { run, slice: 2, owner: first.owner } });
 });

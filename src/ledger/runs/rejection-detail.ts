@@ -1,13 +1,14 @@
 /** Columns and not jsonb: an object took Postgres 2 µs more for each contact. */
-export const reasonColumns = 'kind, message, related_run, sub_account, source, file, number, differs';
+export const rejectionDetailColumns =
+  'kind, message, related_run, sub_account, source, file, number, differs';
 
 /**
- * SQL: the reason as jsonb (`LeftOutReason`).
+ * SQL: the reason as jsonb (`RejectionDetail`).
  *
- * @param row alias of a row with `reasonColumns`
+ * @param row alias of a row with `rejectionDetailColumns`
  * @param key of the contacts, jsonb
  */
-export function leftOutReasonOf(row: string, channel: string, key: string): string {
+export function rejectionDetailOf(row: string, channel: string, key: string): string {
   return `
     CASE
       WHEN ${row}.kind IN ('sent', 'to_be_sent', 'may_have_been_sent', 'sent_again')
@@ -29,8 +30,8 @@ export function leftOutReasonOf(row: string, channel: string, key: string): stri
 }
 
 /** SQL. Reads the definition, which can have a megabyte, once. */
-export function rejectedReasonOf(row: string, run: string): string {
-  return leftOutReasonOf(
+export function rejectionDetailOfRow(row: string, run: string): string {
+  return rejectionDetailOf(
     row,
     `(SELECT channel FROM runs WHERE run_id = ${run})`,
     `(SELECT coalesce(definition #> '{contacts,key}', '[]') FROM runs WHERE run_id = ${run})`,
