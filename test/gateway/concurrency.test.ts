@@ -16,7 +16,7 @@ function countByKind(evidence: readonly Evidence[]): Record<Evidence['kind'], nu
   return count;
 }
 
-/** How many request headers undici says it wrote, by its own account. */
+/** The request headers that undici reports as written. */
 function countHeaders(): Disposable & { readonly count: () => number } {
   let count = 0;
   const onSendHeaders = () => {
@@ -30,7 +30,7 @@ function countHeaders(): Disposable & { readonly count: () => number } {
 }
 
 describe('many requests at once', () => {
-  test('each get the evidence of their own exchange, and each is received exactly once', async () => {
+  test('each request gets the evidence of its own exchange, and the service receives each exactly once', async () => {
     const received: string[] = [];
     await using peer = await httpPeer((messageId, response) => {
       received.push(messageId);
@@ -55,7 +55,7 @@ describe('many requests at once', () => {
     expect(headers.count()).toBe(300);
   });
 
-  test('are split into sent and unsent without an error when the service goes away in between', async () => {
+  test('a service that stops in between splits the requests into sent and unsent ones, without an error', async () => {
     const received: string[] = [];
     await using peer = await httpPeer((messageId, response) => {
       received.push(messageId);
@@ -78,8 +78,8 @@ describe('many requests at once', () => {
   });
 });
 
-describe('a connection that is kept', () => {
-  test('is used for the next request', async () => {
+describe('a reused connection', () => {
+  test('a connection is reused for the next request', async () => {
     const connections = new Set<Socket>();
     await using peer = await httpPeer((messageId, response, { socket }) => {
       connections.add(socket);
@@ -90,7 +90,7 @@ describe('a connection that is kept', () => {
     expect(connections.size).toBe(1);
   });
 
-  test('and closed by the service between two requests is replaced, and nothing is sent twice', async () => {
+  test('a connection that the service closed between two requests is replaced, and nothing is sent twice', async () => {
     const received: string[] = [];
     await using peer = await httpPeer((messageId, response, { socket }) => {
       received.push(messageId);
@@ -105,7 +105,7 @@ describe('a connection that is kept', () => {
     expect(received).toEqual(ids(5));
   });
 
-  test('and lost just as the next request is on its way leaves that one in doubt, received once', async () => {
+  test('a connection that is lost while the next request leaves makes that request in doubt, and the service receives it once', async () => {
     const received: string[] = [];
     await using peer = await httpPeer((messageId, response, { socket }) => {
       received.push(messageId);
@@ -119,7 +119,7 @@ describe('a connection that is kept', () => {
     expect(received).toEqual(['V0', 'V1']);
   });
 
-  test('is given up when a second answer stands behind the first, which no other request gets', async () => {
+  test('a connection is closed when a second answer follows the first, and no other request gets that answer', async () => {
     await using service = await startTestSandbox();
     await using proxy = await startFaultProxy(service.port, () => answerTwice('503 Service Unavailable'));
     await using gateway = openTestGateway(proxy.url, { concurrency: 4 });
@@ -128,7 +128,7 @@ describe('a connection that is kept', () => {
     expect(proxy.connections()).toBe(40);
   });
 
-  test('says no to a request without its MessageID, and shows that this was the last answer on it', async () => {
+  test('a refusal without MessageID is believed after a probe shows that it was the last answer on the connection', async () => {
     const received: string[] = [];
     await using peer = await httpPeer((messageId, response) => {
       received.push(messageId);
@@ -144,7 +144,7 @@ describe('a connection that is kept', () => {
     expect(received).toEqual(ids(3));
   });
 
-  test('is not used again after an answer for another MessageID', async () => {
+  test('a connection is not reused after an answer for another MessageID', async () => {
     const connections = new Set<Socket>();
     await using peer = await httpPeer((_messageId, response, { socket }) => {
       connections.add(socket);
@@ -157,7 +157,7 @@ describe('a connection that is kept', () => {
     expect(connections.size).toBe(3);
   });
 
-  test('leaves a request in doubt that is answered by what was said to an earlier one', async () => {
+  test('a request is in doubt if its answer may belong to an earlier request', async () => {
     const refusal = 'HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n';
     await using peer = await httpPeer((messageId, response, { socket }) => {
       if (messageId === 'V0') answerSuccess(messageId, response);
@@ -171,7 +171,7 @@ describe('a connection that is kept', () => {
     });
   });
 
-  test('is closed as early as the service announces', async () => {
+  test('a connection is closed as early as the service announces', async () => {
     const connections = new Set<Socket>();
     await using peer = await httpPeer((messageId, response, { socket }) => {
       connections.add(socket);
@@ -184,7 +184,7 @@ describe('a connection that is kept', () => {
   });
 });
 
-test('closing waits for the exchange that is under way', async () => {
+test('close() waits for the exchange in flight', async () => {
   const arrived = Promise.withResolvers<void>();
   await using peer = await httpPeer((messageId, response) => {
     arrived.resolve();
@@ -197,7 +197,7 @@ test('closing waits for the exchange that is under way', async () => {
   expect(await exchange).toMatchObject({ kind: 'answer', status: 200 });
 });
 
-test('a large request goes through whole', async () => {
+test('a large request arrives complete', async () => {
   let bytes = 0;
   await using peer = await httpPeer((messageId, response, request) => {
     bytes = Number(request.headers['content-length']);

@@ -12,17 +12,17 @@ import { posted } from '../support/delivery-report-calls.ts';
 const schema = z.strictObject(deliveryReportMappingShape);
 const read = (written: unknown) => toDeliveryReportMapping(schema.parse(written));
 
-describe('the mapping of an account', () => {
-  test('is the observed one where the account says nothing', () => {
+describe('the delivery report mapping of an account', () => {
+  test('an account without a mapping has the observed one', () => {
     expect(read({})).toEqual(observedMapping);
   });
 
-  test('takes the names given for a field in place of its own, and leaves the other fields as they are', () => {
+  test('names given for a field replace its default names, and other fields keep theirs', () => {
     const { fields } = read({ fields: { MessageID: ['messageId', 'ref'] } });
     expect(fields).toEqual({ ...observedMapping.fields, MessageID: ['messageId', 'ref'] });
   });
 
-  test('adds status words to the observed ones, and replaces the same word', () => {
+  test('status words are added to the observed ones, and the same word replaces its default', () => {
     const { statusWords } = read({ statusWords: { Expired: 'undelivered', ' PENDING': 'delivered' } });
     expect(statusWords).toEqual({
       success: 'delivered',
@@ -32,18 +32,18 @@ describe('the mapping of an account', () => {
     });
   });
 
-  test('adds results to the observed one, and can take it back', () => {
+  test('results are added to the observed one, and can override it', () => {
     const { resultWords } = read({ resultWords: { 'Control Deleted': 'delivered', Busy: 'pending' } });
     expect(resultWords).toEqual({ 'control deleted': 'delivered', busy: 'pending' });
   });
 
-  test('replaces the lists of opt-out results and of stop words', () => {
+  test('lists of opt-out results and stop words replace the defaults', () => {
     const mapping = read({ optOutResults: ['No Permit Record'], stopWords: [] });
     expect(mapping.optOutResults).toEqual(['no permit record']);
     expect(isStopWord('STOP', mapping.stopWords)).toBe(false);
   });
 
-  test('reads a report of another deployment', () => {
+  test('a report of another deployment is read', () => {
     const mapping = read({
       fields: { MessageID: ['messageId'], Status: ['state'], Result: ['reason'], Destination: ['to'] },
       statusWords: { expired: 'undelivered' },
@@ -75,11 +75,11 @@ describe('the mapping of an account', () => {
     [{ statusWords: { expired: 'lost' } }],
     [{ statusWords: { '': 'delivered' } }],
     [{ stopWords: 'STOP' }],
-  ])('refuses %j', (written) => {
+  ])('a mapping %j is refused', (written) => {
     expect(schema.safeParse(written).success).toBe(false);
   });
 
-  test('touches no prototype', () => {
+  test('a mapping does not change a prototype', () => {
     const { statusWords } = read(
       JSON.parse('{"statusWords":{"__proto__":"delivered","constructor":"delivered"}}'),
     );
@@ -87,7 +87,7 @@ describe('the mapping of an account', () => {
     expect(Object.prototype).not.toHaveProperty('delivered');
   });
 
-  test('has a JSON Schema that describes every part', () => {
+  test('the JSON Schema describes every part', () => {
     const { properties } = z
       .object({ properties: z.record(z.string(), z.looseObject({})) })
       .parse(z.toJSONSchema(schema, { io: 'input' }));

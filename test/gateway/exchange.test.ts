@@ -5,7 +5,7 @@ import { exchange } from '../../src/gateway/exchange.ts';
 import { rest202Json } from '../../src/wire/rest-2.02.ts';
 import { httpPeer, smsRequest } from './test-peers.ts';
 
-test('a second writing of the same request is stopped before its header, whoever below asks for it', async () => {
+test('a second write of the same request is stopped before its header, whichever layer below causes it', async () => {
   const received: string[] = [];
   await using peer = await httpPeer((_messageId, response, { url = '' }) => {
     received.push(url);

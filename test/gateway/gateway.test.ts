@@ -13,7 +13,7 @@ const ok = '{"Result":"Success","MessageID":"V1"}';
 const head = (length: number) =>
   `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
 
-/** Sends one request and gives the evidence with its verdict. */
+/** Sends one request and returns its evidence and verdict. */
 async function sendTo(url: string, options: Parameters<typeof openTestGateway>[1] = {}) {
   await using gateway = openTestGateway(url, options);
   const evidence = await gateway.send(smsRequest('V1'));
@@ -21,7 +21,7 @@ async function sendTo(url: string, options: Parameters<typeof openTestGateway>[1
 }
 
 describe('a request that is answered', () => {
-  test('arrives as the interface wants it, below the path of the account', async () => {
+  test('a request arrives in the form of the interface, below the path of the account', async () => {
     const seen: unknown[] = [];
     await using peer = await httpPeer((messageId, response, { method, url, headers }) => {
       seen.push({ method, url, headers });
@@ -43,14 +43,14 @@ describe('a request that is answered', () => {
     expect(seen).not.toMatchObject([{ headers: { 'accept-encoding': expect.anything() } }]);
   });
 
-  test('with 429 is to be sent again after the wait that is asked for', async () => {
+  test('a 429 means a retry after the requested wait', async () => {
     await using peer = await httpPeer((_id, response) =>
       response.writeHead(429, { 'Retry-After': '3' }).end(),
     );
     expect((await sendTo(peer.url)).verdict).toEqual({ kind: 'retry', reason: 'HTTP 429', retryAfter: '3' });
   });
 
-  test('with a redirect is in doubt, and the redirect is not followed', async () => {
+  test('a redirect is in doubt, and is not followed', async () => {
     let requests = 0;
     await using peer = await httpPeer((_id, response) => {
       requests++;
@@ -60,58 +60,58 @@ describe('a request that is answered', () => {
     expect(requests).toBe(1);
   });
 
-  test('before its body was read is judged by that answer', async () => {
+  test('an answer before the whole body was read decides the verdict', async () => {
     await using peer = await answeringPeer('HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n');
     expect((await sendTo(peer.url)).verdict).toMatchObject({ kind: 'unauthorized' });
   });
 
-  test('after an informational answer is judged by the final one', async () => {
+  test('after an informational answer, the final one decides the verdict', async () => {
     await using peer = await answeringPeer(`HTTP/1.1 102 Processing\r\n\r\n${head(ok.length)}${ok}`);
     expect((await sendTo(peer.url)).verdict).toEqual({ kind: 'accepted' });
   });
 });
 
-test('an answer that came while the process stood still for longer than its time is read', async () => {
+test('an answer that arrives while the process halts for longer than the deadline is read', async () => {
   await using peer = await answeringPeer(`${head(ok.length)}${ok}`, () => {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
   });
   expect((await sendTo(peer.url, { timeouts: { headers: 100 } })).verdict).toEqual({ kind: 'accepted' });
 });
 
-describe('a request that never left is to be sent again', () => {
+describe('a request that never left is retried', () => {
   const notSent = (error: unknown) => ({
     evidence: { kind: 'not_sent', error },
     verdict: { kind: 'retry', reason: error },
   });
 
-  test('when nobody listens', async () => {
+  test('a request is retried when the port is closed', async () => {
     expect(await sendTo(`http://127.0.0.1:${await freePort()}`)).toEqual(notSent('connection refused'));
   });
 
-  test('when the host has no address', async () => {
+  test('a request is retried when the host has no address', async () => {
     const result = await sendTo('http://no-such-host.invalid');
     expect(result).toEqual(notSent(expect.stringMatching(/^(host name|no connection)/)));
   });
 
-  test('when the peer does not speak TLS', async () => {
+  test('a request is retried when the peer does not speak TLS', async () => {
     await using peer = await tcpPeer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
     const result = await sendTo(peer.url.replace('http:', 'https:'));
     expect(result).toEqual(notSent(expect.stringMatching(/^(TLS failed|connection reset)/)));
   });
 
-  test('when the connection is lost before TLS is there', async () => {
+  test('a request is retried when the connection is lost before TLS is established', async () => {
     await using peer = await tcpPeer((socket) => socket.destroy());
     const result = await sendTo(peer.url.replace('http:', 'https:'));
     expect(result).toEqual(notSent('connection reset'));
   });
 
-  test('when TLS does not come in time', async () => {
+  test('a request is retried when TLS is not established in time', async () => {
     await using peer = await tcpPeer(() => {});
     const result = await sendTo(peer.url.replace('http:', 'https:'), { timeouts: { connect: 100 } });
     expect(result).toEqual(notSent('no connection in time'));
   });
 
-  test('when the gateway is closed', async () => {
+  test('a request is retried when the gateway is closed', async () => {
     const gateway = openTestGateway(`http://127.0.0.1:${await freePort()}`);
     await gateway.close();
     expect(await gateway.send(smsRequest('V1'))).toEqual({
@@ -121,48 +121,48 @@ describe('a request that never left is to be sent again', () => {
   });
 });
 
-describe('a request that left and was not wholly answered is in doubt', () => {
+describe('a request without a complete answer is in doubt', () => {
   const noAnswer = (error: unknown, begun: { status?: number } = {}) => ({
     evidence: { kind: 'no_answer', error, ...begun },
     verdict: { kind: 'in_doubt', reason: error },
   });
 
-  test('when the connection is closed after the header', async () => {
+  test('a request is in doubt when the connection closes after the header', async () => {
     await using peer = await answeringPeer('', (socket) => socket.end());
     expect(await sendTo(peer.url)).toEqual(noAnswer('connection closed before the answer was complete'));
   });
 
-  test('when the connection is reset after the header', async () => {
+  test('a request is in doubt when the connection is reset after the header', async () => {
     await using peer = await answeringPeer('', (socket) => socket.resetAndDestroy());
     expect(await sendTo(peer.url)).toEqual(noAnswer('connection reset'));
   });
 
-  test('when the connection is reset in the middle of the answer', async () => {
+  test('a request is in doubt when the connection is reset in the middle of the answer', async () => {
     await using peer = await answeringPeer(head(ok.length) + ok.slice(0, 9), (socket) =>
       socket.resetAndDestroy(),
     );
     expect(await sendTo(peer.url)).toEqual(noAnswer(expect.any(String), { status: 200 }));
   });
 
-  test('when the answer is cut off', async () => {
+  test('a request is in doubt when the answer is truncated', async () => {
     await using peer = await answeringPeer(head(ok.length) + ok.slice(0, 9), (socket) => socket.end());
     expect(await sendTo(peer.url)).toEqual(noAnswer(expect.any(String), { status: 200 }));
   });
 
-  test('when a chunked answer is cut off', async () => {
+  test('a request is in doubt when a chunked answer is truncated', async () => {
     const chunked = `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${ok.length.toString(16)}\r\n${ok}\r\n`;
     await using peer = await answeringPeer(chunked, (socket) => socket.end());
     expect(await sendTo(peer.url)).toEqual(noAnswer(expect.any(String), { status: 200 }));
   });
 
-  test('when no answer comes in time', async () => {
+  test('a request is in doubt when no answer arrives in time', async () => {
     await using peer = await answeringPeer('');
     expect(await sendTo(peer.url, { timeouts: { headers: 100 } })).toEqual(
       noAnswer('no answer within 100 ms'),
     );
   });
 
-  test('when informational answers keep coming, but no final one', async () => {
+  test('a request is in doubt when only informational answers arrive', async () => {
     await using peer = await answeringPeer('', (socket) => {
       const dripping = setInterval(() => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 20);
       socket.once('close', () => clearInterval(dripping));
@@ -172,7 +172,7 @@ describe('a request that left and was not wholly answered is in doubt', () => {
     );
   });
 
-  test('when the answer trickles in for longer than its time', async () => {
+  test('a request is in doubt when the answer takes longer than its time limit', async () => {
     await using peer = await answeringPeer(head(1000), (socket) => {
       const dripping = setInterval(() => socket.write(' '), 20);
       socket.once('close', () => clearInterval(dripping));
@@ -182,7 +182,7 @@ describe('a request that left and was not wholly answered is in doubt', () => {
     );
   });
 
-  test('when the answer is larger than a mebibyte, and the connection is given up', async () => {
+  test('a request is in doubt when the answer is larger than a mebibyte, and the connection is closed', async () => {
     let closed = false;
     await using peer = await answeringPeer(head(2 ** 30), (socket) => {
       socket.once('close', () => {
@@ -194,12 +194,12 @@ describe('a request that left and was not wholly answered is in doubt', () => {
     await expect.poll(() => closed).toBe(true);
   });
 
-  test('when what comes back is not HTTP', async () => {
+  test('a request is in doubt when the answer is not HTTP', async () => {
     await using peer = await answeringPeer('220 mail.example ESMTP\r\n');
     expect(await sendTo(peer.url)).toEqual(noAnswer('answer is not HTTP'));
   });
 
-  test('when a 200 holds nothing sensible', async () => {
+  test('a request is in doubt when a 200 has no meaningful body', async () => {
     await using peer = await httpPeer((_id, response) => response.end('<html>Sign in to the network</html>'));
     expect(await sendTo(peer.url)).toMatchObject({
       evidence: { kind: 'answer' },
@@ -208,13 +208,13 @@ describe('a request that left and was not wholly answered is in doubt', () => {
   });
 });
 
-test('a request the interface cannot express is thrown back before anything is sent', async () => {
+test('a request that the interface cannot express throws before anything is sent', async () => {
   await using gateway = openTestGateway('http://127.0.0.1:1');
   expect(() => gateway.send({ ...smsRequest('V1'), channel: 'voice' })).toThrow('has no channel voice');
 });
 
-describe('whether the service can be reached is found out without HTTP', () => {
-  test('when it listens, by a connection on which nothing is sent', async () => {
+describe('checkReachable', () => {
+  test('a listening service is reachable, and receives no bytes', async () => {
     let bytes = 0;
     let connections = 0;
     await using peer = await tcpPeer((socket) => {
@@ -228,12 +228,12 @@ describe('whether the service can be reached is found out without HTTP', () => {
     expect({ bytes, connections }).toEqual({ bytes: 0, connections: 1 });
   });
 
-  test('when it does not, with the reason', async () => {
+  test('an unreachable service is reported with the reason', async () => {
     await using gateway = openTestGateway(`http://127.0.0.1:${await freePort()}`);
     expect(await gateway.checkReachable()).toEqual({ kind: 'unreachable', why: 'connection refused' });
   });
 
-  test('when TLS does not come in time', async () => {
+  test('a service without TLS in time is unreachable', async () => {
     await using peer = await tcpPeer(() => {});
     await using gateway = openTestGateway(peer.url.replace('http:', 'https:'), {
       timeouts: { connect: 100 },

@@ -20,8 +20,8 @@ import {
 import { openTestGateway, smsRequest } from './test-peers.ts';
 
 /**
- * Evidence says by `onRequestStart` whether a request's header was written; here it is held against what undici says of
- * itself on its diagnostics channel, request by request, while everything that can happen to connections happens.
+ * Compares the evidence, which uses `onRequestStart`, with undici's own diagnostics channel, request by
+ * request, under all connection faults.
  */
 
 let service: TestSandbox;
@@ -32,7 +32,7 @@ afterAll(() => service[Symbol.asyncDispose]());
 
 const withBody = z.object({ request: z.object({ body: z.instanceof(Uint8Array) }) });
 
-/** The MessageIDs of the headers that undici writes, in order, from now on. */
+/** The MessageIDs of the headers that undici writes from now on, in order. */
 function watchHeaders(): Disposable & { readonly written: readonly string[] } {
   const written: string[] = [];
   const onSendHeaders = (message: unknown): void => {
@@ -57,7 +57,7 @@ const timeouts = { connect: 150, headers: 150, body: 150 };
 const ids = (count: number): string[] => Array.from({ length: count }, (_, index) => `V${index}`);
 
 test.each([1, 2, 3])(
-  'says of each of many requests at once whether its header was written, mix %i',
+  'the evidence of each of many concurrent requests says whether its header was written, mix %i',
   async (seed) => {
     await using proxy = await mixed(
       [
@@ -87,7 +87,7 @@ test.each([1, 2, 3])(
   },
 );
 
-test('says that no header was written where there never was TLS', async () => {
+test('the evidence of a request without TLS says that no header was written', async () => {
   await using proxy = await mixed([resetOnConnecting, stallOnConnecting, closeAfterBody], 1);
   await using gateway = openTestGateway(proxy.url.replace('http:', 'https:'), { concurrency: 8, timeouts });
   using headers = watchHeaders();

@@ -6,10 +6,10 @@ import { send, startTestSandbox } from '../sandbox/start-test-sandbox.ts';
 import { secret, smallestMessage } from '../support/messages.ts';
 import { answeringPeer, freePort, openTestGateway, textPeer } from './test-peers.ts';
 
-describe('the service is asked about a MessageID', () => {
+describe('lookUp', () => {
   const credentials = { kind: 'authToken', authToken: secret } as const;
 
-  test.each(['json', 'xml'] as const)('that it accepted: found, in %s', async (format) => {
+  test.each(['json', 'xml'] as const)('an accepted message is found, in %s', async (format) => {
     await using sandbox = await startTestSandbox();
     await send(sandbox, rest202Json, { ...smallestMessage('rest-2.02', 'sms'), messageId: 'V1' });
     await using gateway = openTestGateway(sandbox.url, { format, credentials });
@@ -20,7 +20,7 @@ describe('the service is asked about a MessageID', () => {
     });
   });
 
-  test('that never came, or that it refused: not found', async () => {
+  test('a message that never arrived, or was refused, is not found', async () => {
     await using sandbox = await startTestSandbox();
     await send(sandbox, rest202Json, { ...smallestMessage('rest-2.02', 'sms'), messageId: 'V1', fields: {} });
     await using gateway = openTestGateway(sandbox.url, { credentials });
@@ -28,13 +28,13 @@ describe('the service is asked about a MessageID', () => {
     expect(await gateway.lookUp('V2')).toEqual({ kind: 'not_found' });
   });
 
-  test('with a token it does not take: unauthorized, in its words', async () => {
+  test("a refused token is unauthorized, in the service's words", async () => {
     await using sandbox = await startTestSandbox({ token: 'another' });
     await using gateway = openTestGateway(sandbox.url, { credentials });
     expect(await gateway.lookUp('V1')).toEqual({ kind: 'unauthorized', words: [expect.any(String)] });
   });
 
-  test('in an interface that has no look-up: unclear, and nothing is sent', async () => {
+  test('an interface without a look-up is unclear, and nothing is sent', async () => {
     const changes: Partial<Account> = {
       interface: 'rest-1.04',
       credentials: { kind: 'apiKey', sender: 'a@b.example', apiKey: 'k' },
@@ -47,7 +47,6 @@ describe('the service is asked about a MessageID', () => {
   });
 });
 
-/** What a look-up of V1 comes to when a peer answers so. */
 async function lookUpWith(answer: (response: ServerResponse) => void) {
   await using peer = await textPeer((_body, response) => answer(response));
   await using gateway = openTestGateway(peer.url);
@@ -81,7 +80,7 @@ test('a look-up is one GET below the path of the account, without a body', async
 
 const contradiction = 'the status and the answer contradict each other';
 
-describe('an answer that proves nothing for certain is unclear', () => {
+describe('an inconclusive look-up', () => {
   test.each([
     ['for another MessageID', 200, { ...found, MessageID: 'V2' }, 'the answer names another MessageID (V2)'],
     ['in other capitals', 200, { ...found, MessageID: 'v1' }, 'the answer names another MessageID (v1)'],
@@ -92,19 +91,19 @@ describe('an answer that proves nothing for certain is unclear', () => {
     ['of a proxy', 200, '<html>Sign in</html>', 'the answer is neither a JSON object nor XML'],
     ['of a proxy that knows no such page', 404, 'Not Found', 'the answer is neither a JSON object nor XML'],
     [
-      'not found for another',
+      'not found with another MessageID',
       404,
       { Result: 'RecordNotFound', MessageID: 'V2' },
       'the answer names another MessageID (V2)',
     ],
     ['found with an error', 500, found, contradiction],
     ['not found with 200', 200, { Result: 'RecordNotFound' }, contradiction],
-    ['too often', 429, { Result: 'Failed' }, 'the answer has no known Result'],
-  ])('%s', async (_, status, body, why) => {
+    ['with status 429', 429, { Result: 'Failed' }, 'the answer has no known Result'],
+  ])('an answer %s is unclear', async (_, status, body, why) => {
     expect(await answered(status, body)).toEqual({ kind: 'unclear', reason: `HTTP ${status}: ${why}` });
   });
 
-  test('a redirect, which is not followed', async () => {
+  test('a redirect is unclear, and is not followed', async () => {
     let requests = 0;
     const result = await lookUpWith((response) => {
       requests++;
@@ -113,7 +112,7 @@ describe('an answer that proves nothing for certain is unclear', () => {
     expect([result.kind, requests]).toEqual(['unclear', 1]);
   });
 
-  test('one that is cut off', async () => {
+  test('a truncated answer is unclear', async () => {
     await using peer = await answeringPeer(
       'HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"Result"',
       (socket) => socket.end(),
@@ -122,24 +121,24 @@ describe('an answer that proves nothing for certain is unclear', () => {
     expect(await gateway.lookUp('V1')).toMatchObject({ kind: 'unclear' });
   });
 
-  test('one larger than a mebibyte', async () => {
+  test('an answer larger than a mebibyte is unclear', async () => {
     const result = await answered(200, { ...found, Recipients: 'x'.repeat(2 ** 20) });
     expect(result).toEqual({ kind: 'unclear', reason: 'answer larger than 1048576 bytes' });
   });
 
-  test('none in time', async () => {
+  test('no answer in time is unclear', async () => {
     await using peer = await answeringPeer('');
     await using gateway = openTestGateway(peer.url, { timeouts: { headers: 100 } });
     expect(await gateway.lookUp('V1')).toEqual({ kind: 'unclear', reason: 'no answer within 100 ms' });
   });
 
-  test('none, because nobody listens', async () => {
+  test('a closed port is unclear', async () => {
     await using gateway = openTestGateway(`http://127.0.0.1:${await freePort()}`);
     expect(await gateway.lookUp('V1')).toEqual({ kind: 'unclear', reason: 'connection refused' });
   });
 });
 
-test('the token, NUL and endless names are in nothing that a look-up gives back', async () => {
+test('the result of a look-up never contains the token, NUL or very long names', async () => {
   const mirror = (Result: string, status: number, Message = '') =>
     answered(status, {
       Result,

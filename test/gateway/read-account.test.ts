@@ -23,8 +23,8 @@ const read = (source: string, name = 'main', env: Record<string, string> = envir
 const problems = (source: string, name?: string, env?: Record<string, string>) =>
   problemsThrown(() => read(source, name, env));
 
-describe('an account', () => {
-  test('needs an interface, an address and a credential; the rest has defaults', () => {
+describe('readAccount', () => {
+  test('an account needs an interface, an address and a credential, and the rest has defaults', () => {
     expect(read(accounts(minimal))).toEqual({
       name: 'main',
       suppressionsOf: 'main',
@@ -42,7 +42,7 @@ describe('an account', () => {
     });
   });
 
-  test('can set its times and limits', () => {
+  test('an account can set its timeouts and limits', () => {
     const more = `${minimal}\ntimeouts: { connect: 500ms, body: 2m }\nlimits: { concurrency: 3 }`;
     expect(read(accounts(more))).toMatchObject({
       timeouts: { connect: 500, headers: 30_000, body: 120_000 },
@@ -69,7 +69,7 @@ describe('an account', () => {
       'sender: ann\ntoken: ${TOKEN}',
       { kind: 'senderToken', sender: 'ann', token: 'secret-token-value' },
     ],
-  ])('of %s has the credential of that interface', (name, credential, credentials) => {
+  ])('an account of %s has the credential of that interface', (name, credential, credentials) => {
     const source = accounts(`interface: ${name}\nbaseUrl: https://service.example\n${credential}`);
     expect(read(source).credentials).toEqual(credentials);
   });
@@ -78,13 +78,13 @@ describe('an account', () => {
     ['rest-2.02', ['authToken']],
     ['rest-1.04', ['sender', 'apiKey']],
     ['soap-tts', ['sender', 'token']],
-  ])('of %s without its credential is told what is needed', (name, keys) => {
+  ])('an account of %s without its credential is refused with the keys that it needs', (name, keys) => {
     expect(problems(accounts(`interface: ${name}\nbaseUrl: https://service.example`))).toEqual(
       keys.map((key) => `accounts.yaml:3:5: Account "main" needs "${key}" for ${name}.`),
     );
   });
 
-  test('that is not there is told the nearest, and those there are', () => {
+  test('an unknown account is refused with the nearest name and all names', () => {
     expect(problems(accounts(minimal), 'mian')).toEqual([
       'accounts.yaml: accounts.yaml has no account "mian". Did you mean "main"? Its accounts: main.',
     ]);
@@ -93,11 +93,11 @@ describe('an account', () => {
     ]);
   });
 
-  test.each(['constructor', 'toString', '__proto__'])('can be asked for as %s', (name) => {
+  test.each(['constructor', 'toString', '__proto__'])('an account named %s can be read', (name) => {
     expect(problems(accounts(minimal), name)).toEqual([expect.stringContaining(`has no account "${name}"`)]);
   });
 
-  test('is told every mistake in the file, with the nearest known key at each level', () => {
+  test('every error in the file is reported, with the nearest known key at each level', () => {
     const faulty = `interfase: rest-2.02
 interface: rest-2.03
 format: jsn
@@ -118,8 +118,8 @@ limits: { concurency: 1, concurrency: 999 }`;
   });
 });
 
-describe('${NAME}', () => {
-  test('that is not set, or empty, is named with its place', () => {
+describe('${NAME} in an accounts file', () => {
+  test('a variable that is not set, or empty, is reported with its position', () => {
     const source = accounts(
       minimal.replace('TOKEN', 'NOWHERE').replace('https://service.example', '${EMPTY}'),
     );
@@ -129,12 +129,12 @@ describe('${NAME}', () => {
     ]);
   });
 
-  test('of another account need not be set', () => {
+  test('a variable of another account need not be set', () => {
     const other = `  other:\n    interface: rest-2.02\n    baseUrl: \${A}\n    authToken: \${B}\n    webhookToken: \${C}\n`;
     expect(read(accounts(minimal) + other).name).toBe('main');
   });
 
-  test('in the address can have a default, which counts when the name is not set or empty', () => {
+  test('a variable in the address can have a default, which applies when the variable is not set or empty', () => {
     const at = (baseUrl: string) =>
       read(accounts(minimal.replace('https://service.example', baseUrl))).baseUrl;
     expect(at('${NOWHERE:-http://127.0.0.1:8025}')).toBe('http://127.0.0.1:8025');
@@ -143,20 +143,20 @@ describe('${NAME}', () => {
     expect(at('${URL}/v2/')).toBe('https://service.example/v2');
   });
 
-  test('without a default is not set to nothing by "${NAME:-}"', () => {
+  test('an empty default "${NAME:-}" is refused', () => {
     expect(problems(accounts(minimal.replace('https://service.example', '${NOWHERE:-}')))).toEqual([
       'accounts.yaml:4:14: Environment variable NOWHERE is not set.',
     ]);
   });
 
-  test('puts its value in as it is, "$&" included', () => {
+  test('the value of a variable is used unchanged, even "$&"', () => {
     const env = { ...environment, TOKEN: "a$&b$1c$'" };
     expect(read(accounts(minimal), 'main', env).credentials).toMatchObject({ authToken: "a$&b$1c$'" });
   });
 });
 
-describe('values that the service takes beyond those that were seen', () => {
-  test('are listed by the field, numbers also as ranges', () => {
+describe('the key allow', () => {
+  test('allowed values are listed by field, and numbers also as ranges', () => {
     const source = accounts(
       `${minimal}\nallow: { Resolution: [Fine], RetryAttempts: [7, 9-12], SendMode: [Test] }`,
     );
@@ -176,17 +176,17 @@ describe('values that the service takes beyond those that were seen', () => {
     ['RetryPeriod: [long]', 'expected a whole number such as 9, or a range such as 6-9, got "long".'],
     ['RetryPeriod: [9-6]', 'expected a whole number such as 9, or a range such as 6-9, got "9-6".'],
     ['RetryPeriod: []', 'expected at least one value'],
-  ])('cannot be { %s }', (allow, problem) => {
+  ])('the entry { %s } is refused', (allow, problem) => {
     expect(problems(accounts(`${minimal}\nallow: { ${allow} }`))).toEqual([expect.stringContaining(problem)]);
   });
 });
 
-describe('the rate card', () => {
+describe('the rate card: prices', () => {
   const withRates = (...rates: readonly string[]): string =>
     accounts([minimal, 'rates:', ...rates.map((rate) => `  - { ${rate} }`)].join('\n'));
   const sms = 'channel: sms, unit: part, price: 0.08, currency: NZD';
 
-  test('has a price for the unit of each channel, exactly as it is written', () => {
+  test('a rate has a price for the unit of each channel, exactly as it is written', () => {
     const source = withRates(
       sms,
       'channel: email, unit: email, price: 0, currency: NZD',
@@ -224,11 +224,11 @@ describe('the rate card', () => {
       'channel: sms, unit: part, price: 1, currency: nzd',
       '57: "accounts.main.rates.0.currency": expected three capital letters, such as NZD, got "nzd".',
     ],
-  ])('cannot have { %s }', (rate, problem) => {
+  ])('the rate { %s } is refused', (rate, problem) => {
     expect(problems(withRates(rate))).toEqual([`accounts.yaml:7:${problem}`]);
   });
 
-  test('can tell destinations and times apart, with the tax', () => {
+  test('rates can differ by destination and time, and can have a tax', () => {
     const source = withRates(
       `${sms}, until: 2026-11-01`,
       `${sms}, from: 2026-11-01, tax: 0.15`,
@@ -279,14 +279,14 @@ describe('the rate card', () => {
       'a day after 2026-11-01, the first valid day, got "2026-10-31"',
     ],
     ['tax: 15', 'tax', 'a share from 0 to 1, such as 0.15, with at most 8 decimals, got "15"'],
-  ])('cannot have { %s }', (more, key, expected) => {
+  ])('the rate with { %s } is refused', (more, key, expected) => {
     const column = `      - { ${sms}, ${more}`.indexOf(`${key}: `) + key.length + 3;
     expect(problems(withRates(`${sms}, ${more}`))).toEqual([
       `accounts.yaml:7:${column}: "accounts.main.rates.0.${key}": expected ${expected}.`,
     ]);
   });
 
-  test('has no destination for email', () => {
+  test('a rate for email with a destination is refused', () => {
     expect(
       problems(withRates('channel: email, unit: email, destination: NZ, price: 1, currency: NZD')),
     ).toEqual([
@@ -294,7 +294,7 @@ describe('the rate card', () => {
     ]);
   });
 
-  test('needs a time zone of the IANA database', () => {
+  test('a time zone outside the IANA database is refused', () => {
     const source = withRates(sms).replace('rates:', 'ratesTimeZone: +12:00\n    rates:');
     expect(problems(source)).toEqual([
       'accounts.yaml:6:20: "accounts.main.ratesTimeZone": expected a time zone such as Pacific/Auckland or UTC, got "+12:00".',
@@ -318,13 +318,13 @@ describe('the rate card', () => {
       '20: "accounts.main.rates.1.channel"',
       'sms from 2026-11-01, got "sms"',
     ],
-  ])('has one rate at a time for a channel and a destination: not %j', (rates, place, words) => {
+  ])('two rates for one channel, destination and time are refused: %j', (rates, place, words) => {
     expect(problems(withRates(...rates))).toEqual([
       `accounts.yaml:8:${place}: expected other days or another destination than rates.0, which is for ${words}.`,
     ]);
   });
 
-  test('finds every rate that overlaps one of another length', () => {
+  test('every rate that overlaps a longer one is reported', () => {
     const spans = [
       'from: 2026-01-01, until: 2027-01-01',
       'from: 2026-03-01, until: 2026-04-01',
@@ -335,41 +335,41 @@ describe('the rate card', () => {
     ).toEqual(['8', '9']);
   });
 
-  test('has one currency', () => {
+  test('rates in two currencies are refused', () => {
     expect(problems(withRates(sms, 'channel: email, unit: email, price: 1, currency: AUD'))).toEqual([
       'accounts.yaml:8:60: "accounts.main.rates.1.currency": expected NZD, the currency of the other rates, got "AUD".',
     ]);
   });
 });
 
-describe('the format', () => {
+describe('the key format', () => {
   const soap = 'interface: soap-tts\nbaseUrl: https://service.example/tts/\nsender: ann\ntoken: ${TOKEN}';
 
-  test('is JSON or XML, as the account says', () => {
+  test("the format is the account's, JSON or XML", () => {
     expect(read(accounts(`${minimal}\nformat: xml`))).toMatchObject({ format: 'xml' });
     expect(read(accounts(`${minimal}\nformat: json`))).toMatchObject({ format: 'json' });
   });
 
-  test('of SOAP is XML, said or not', () => {
+  test('SOAP is always XML, whether the account says so or not', () => {
     expect(read(accounts(soap))).toMatchObject({ format: 'xml' });
     expect(read(accounts(`${soap}\nformat: xml`))).toMatchObject({ format: 'xml' });
   });
 
-  test('of SOAP cannot be JSON', () => {
+  test('SOAP in JSON is refused', () => {
     expect(problems(accounts(`${soap}\nformat: json`))).toEqual([
       'accounts.yaml:7:13: "format": soap-tts is always xml; leave the line out.',
     ]);
   });
 });
 
-describe('the address', () => {
-  test('of SOAP is the endpoint itself, so a slash at its end stays', () => {
+describe('the key baseUrl', () => {
+  test('a trailing slash of a SOAP address is kept, because it is the endpoint itself', () => {
     const soap = 'interface: soap-tts\nbaseUrl: https://service.example/tts/\nsender: ann\ntoken: ${TOKEN}';
     expect(read(accounts(soap)).baseUrl).toBe('https://service.example/tts/');
   });
 
   test.each(['http://127.0.0.1:8025', 'https://service.example/base/', 'https://service.example//'])(
-    'can be %s',
+    'the address %s is accepted',
     (baseUrl) => {
       const account = read(accounts(minimal.replace('https://service.example', baseUrl)));
       expect(account.baseUrl).toBe(baseUrl.replace(/\/+$/, ''));
@@ -377,7 +377,7 @@ describe('the address', () => {
   );
 
   test.each(['http://service.example', 'http://192.0.2.7:8025', 'http://localhost.evil.example'])(
-    'cannot be %s, which leaves this machine unencrypted, unless plainHttp is allowed',
+    'the address %s leaves this machine unencrypted, and is refused unless plainHttp is allowed',
     (baseUrl) => {
       const source = accounts(minimal.replace('https://service.example', baseUrl));
       expect(problems(source)).toEqual([
@@ -388,7 +388,7 @@ describe('the address', () => {
       expect(read(`${source}\n    plainHttp: allowed`).baseUrl).toBe(baseUrl);
     },
   );
-  test('of rest-2.02 can name a version that it speaks, and no other', () => {
+  test('an address of rest-2.02 can name a version that the interface speaks, and no other', () => {
     const at = (end: string) =>
       accounts(minimal.replace('https://service.example', `https://service.example${end}`));
     expect(read(at('/api/v2.04/')).baseUrl).toBe('https://service.example/api/v2.04');
@@ -401,17 +401,17 @@ describe('the address', () => {
     ...['service.example', 'ftp://service.example', 'https://', 'file:///etc/passwd', 'javascript:1'],
     ...['https://ann:hunter2@service.example', 'https://hunter2@service.example'],
     ...['https://service.example?token=hunter2', 'https://service.example/#hunter2', '${TOKEN}'],
-  ])('cannot be %s, and is not shown in the error', (baseUrl) => {
+  ])('the address %s is refused, and not shown in the error', (baseUrl) => {
     expect(problems(accounts(minimal.replace('https://service.example', baseUrl)))).toEqual([
       'accounts.yaml:4:14: "baseUrl" must be an http:// or https:// address without user, password, query and fragment.',
     ]);
   });
 });
 
-describe('a secret', () => {
+describe('secrets', () => {
   const secretKeys = ['authToken', 'apiKey', 'token', 'webhookToken'];
 
-  test.each(secretKeys)('cannot stand in the file as "%s", and is not shown in the error', (key) => {
+  test.each(secretKeys)('a literal secret in the file is refused, and not shown in the error: %s', (key) => {
     const source = accounts(`interface: rest-2.02\nbaseUrl: https://service.example\n${key}: hunter2`);
     expect(problems(source)).toEqual([
       `accounts.yaml:5:${7 + key.length}: "accounts.main.${key}": a secret must not stand in the file; write \${NAME} and set NAME in the environment.`,
@@ -427,7 +427,7 @@ describe('a secret', () => {
     '"hunter2" x',
     '*hunter2',
     '!hunter2 x',
-  ])('is not shown in any error, nor accepted: %s', (written) => {
+  ])('an invalid reference is refused, and no error shows it: %s', (written) => {
     for (const key of secretKeys) {
       const source = accounts(`interface: rest-2.02\nbaseUrl: https://service.example\n${key}: ${written}`);
       const shown = [
@@ -440,7 +440,7 @@ describe('a secret', () => {
   });
 
   test.each(['hunter2\n', 'hun ter2', 'hunter2\r\nX-Header: 1', 'hünter2', 'hunter2\0'])(
-    'that a header cannot carry is refused, and not shown: %j',
+    'a secret that a header cannot carry is refused, and not shown: %j',
     (value) => {
       expect(problems(accounts(minimal), 'main', { TOKEN: value })).toEqual([
         'accounts.yaml:5:16: The value of "authToken" contains a space, a line break or a character outside ASCII; expected none.',

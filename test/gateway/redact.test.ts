@@ -11,11 +11,11 @@ const each: readonly Credentials[] = [
   { kind: 'senderToken', sender: 'a@b.example', token: secret },
 ];
 
-describe.each(each)('a credential of kind $kind', (credentials) => {
+describe.each(each)('redactVerdict with a credential of kind $kind', (credentials) => {
   const redactText = createRedactor(credentials);
   const redact = (verdict: Verdict): Verdict => redactVerdict(verdict, redactText);
 
-  test('is in no word of a verdict, as it is, in JSON, in XML and in an address', () => {
+  test('no text of a verdict contains the credential, neither plain nor as in JSON, XML or an address', () => {
     const words = [
       `a ${secret} b`,
       JSON.stringify({ k: secret }),
@@ -40,7 +40,7 @@ describe.each(each)('a credential of kind $kind', (credentials) => {
   });
 });
 
-test('NUL, which the ledger cannot store, is in no word of a verdict', async () => {
+test('no text of a verdict contains NUL, which the ledger cannot store', async () => {
   await using peer = await textPeer((_body, response) => {
     response.statusCode = 400;
     response.end('{"Result":"Failed","ErrorMessage":["a\\u0000b"]}');
@@ -50,7 +50,7 @@ test('NUL, which the ledger cannot store, is in no word of a verdict', async () 
   expect(verdict).toEqual({ kind: 'rejected', words: ['ab'] });
 });
 
-test('a page that quotes the whole request keeps the token out of what is recorded', async () => {
+test('the token is redacted from a page that quotes the whole request', async () => {
   await using peer = await textPeer((body, response, { headers }) => {
     response.statusCode = 502;
     response.end(`<html>You sent Authorization: ${headers.authorization} with ${body.slice(0, 20)}</html>`);

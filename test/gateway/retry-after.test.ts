@@ -19,6 +19,6 @@ test.each([
   ['Wed, 99 Oct 2026 07:28:05 GMT', undefined],
   ['', undefined],
   [undefined, undefined],
-])('Retry-After %j asks for %j milliseconds', (text, milliseconds) => {
+])('a Retry-After of %j means %j milliseconds', (text, milliseconds) => {
   expect(retryAfterMilliseconds(text, now)).toBe(milliseconds);
 });

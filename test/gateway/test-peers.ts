@@ -12,11 +12,11 @@ import { type Gateway, openGateway } from '../../src/gateway/gateway.ts';
 import { type Listening, listening } from '../support/listening.ts';
 import { asStored } from '../support/outgoing.ts';
 
-/** Real servers that behave badly, on free ports of this machine, closed at the end of a test. */
+/** Real servers that misbehave, on free ports of this machine, closed at the end of a test. */
 
 export type Peer = Listening & { readonly url: string };
 
-/** A peer that is handed each connection and speaks no HTTP of its own. */
+/** Calls `onConnection` for each connection, and speaks no HTTP of its own. */
 export function tcpPeer(onConnection: (socket: Socket) => void): Promise<Peer> {
   const server = createTcpServer((socket) => {
     socket.on('error', () => {});
@@ -25,25 +25,25 @@ export function tcpPeer(onConnection: (socket: Socket) => void): Promise<Peer> {
   return peerOf(server);
 }
 
-/** A peer that writes these bytes once it has seen a request's header, and then does what it is told. */
+/** Writes these bytes when a request's header arrives, then calls `afterwards`. */
 export function answeringPeer(bytes: string, afterwards: (socket: Socket) => void = () => {}): Promise<Peer> {
   return tcpPeer((socket) => {
     socket.once('data', () => socket.write(bytes, () => afterwards(socket)));
   });
 }
 
-/** An HTTP server; the listener gets each request with its MessageID, once the body is there. */
+/** An HTTP server; the listener gets each request with its MessageID, after the body. */
 export function httpPeer(
   listener: (messageId: string, response: ServerResponse, request: IncomingMessage) => void,
 ): Promise<Peer> {
   return textPeer((body, response, request) => {
-    // The gateway asks with GET whether a connection is in order.
+    // The gateway's probe of a connection.
     if (request.method === 'GET') response.writeHead(404).end();
     else listener(messageIdOf(JSON.parse(body)), response, request);
   });
 }
 
-/** An HTTP server; the listener gets each request with its body, whatever that is. */
+/** An HTTP server; the listener gets each request with any body. */
 export function textPeer(
   listener: (body: string, response: ServerResponse, request: IncomingMessage) => void,
 ): Promise<Peer> {
@@ -63,7 +63,7 @@ async function peerOf(server: Server): Promise<Peer> {
   return { ...listener, url: `http://127.0.0.1:${listener.port}` };
 }
 
-/** A port that nobody listens on. */
+/** A closed port. */
 export async function freePort(): Promise<number> {
   const peer = await tcpPeer(() => {});
   peer.stop();

@@ -20,12 +20,12 @@ const fault = (code: string): string =>
   `<s:Envelope xmlns:s="urn:s"><s:Body><s:Fault><faultcode>s:${code}</faultcode><faultstring>No</faultstring></s:Fault></s:Body></s:Envelope>`;
 const success = { Result: 'Success', MessageID: 'V1' };
 
-describe('accepted', () => {
-  test('is only a 200 with a well-formed success for our MessageID', () => {
+describe('classify: accepted', () => {
+  test('only a 200 with a well-formed success for our MessageID is accepted', () => {
     expect(verdict(answer(200, success))).toEqual({ kind: 'accepted' });
   });
 
-  test('is a 200 with the number of a job, in the interfaces that answer so', () => {
+  test('a 200 with a job number is accepted in the interfaces that answer so', () => {
     const envelope =
       '<s:Envelope xmlns:s="urn:s"><s:Body><r><ttsReturn>Job 12</ttsReturn></r></s:Body></s:Envelope>';
     expect(earlier(answer(200, 'Job 12'))).toEqual({ kind: 'accepted', jobNumber: '12' });
@@ -35,8 +35,8 @@ describe('accepted', () => {
   });
 });
 
-describe('rejected', () => {
-  test('is a 400 of any shape, with the words or else the text of the answer', () => {
+describe('classify: rejected', () => {
+  test("a 400 of any shape is rejected, with the service's words or the text of the answer", () => {
     expect(verdict(answer(400, { Result: 'Failed', ErrorMessage: ['Missing Sender'] }))).toEqual({
       kind: 'rejected',
       words: ['Missing Sender'],
@@ -51,7 +51,7 @@ describe('rejected', () => {
     expect(verdict(answer(400, 'x'.repeat(9999)))).toEqual({ kind: 'rejected', words: ['x'.repeat(500)] });
   });
 
-  test('is a readable failure with status 200 for our MessageID, or for none', () => {
+  test('a readable failure with status 200 for our MessageID, or for none, is rejected', () => {
     expect(verdict(answer(200, { Result: 'Failed', ErrorMessage: ['No'] }))).toEqual({
       kind: 'rejected',
       words: ['No'],
@@ -63,14 +63,14 @@ describe('rejected', () => {
   });
 });
 
-describe('a SOAP fault', () => {
-  test("is a rejection when it is the sender's, for SOAP says 500 where REST says 400", () => {
+describe('classify: SOAP faults', () => {
+  test('a fault of the sender is rejected, because SOAP answers 500 where REST answers 400', () => {
     for (const status of [500, 200]) {
       expect(soap(answer(status, fault('Client')))).toEqual({ kind: 'rejected', words: ['No'] });
     }
   });
 
-  test("is in doubt when it is the service's", () => {
+  test('a fault of the service is in doubt', () => {
     expect(soap(answer(500, fault('Server')))).toEqual({ kind: 'in_doubt', reason: 'HTTP 500: No' });
     expect(soap(answer(200, fault('Server')))).toEqual({
       kind: 'in_doubt',
@@ -78,14 +78,14 @@ describe('a SOAP fault', () => {
     });
   });
 
-  test('says nothing that its HTTP status does not, where that is clear', () => {
+  test('a clear HTTP status takes precedence over a fault', () => {
     expect(soap(answer(401, fault('Client')))).toEqual({ kind: 'unauthorized', words: ['No'] });
     expect(soap(answer(503, fault('Client')))).toMatchObject({ kind: 'retry' });
   });
 });
 
-describe('unauthorized', () => {
-  test.each([401, 403])('is a %i', (status) => {
+describe('classify: unauthorized', () => {
+  test.each([401, 403])('a %i is unauthorized', (status) => {
     expect(verdict(answer(status, { Result: 'Unauthorized', ErrorMessage: ['Bad token'] }))).toEqual({
       kind: 'unauthorized',
       words: ['Bad token'],
@@ -94,16 +94,16 @@ describe('unauthorized', () => {
   });
 });
 
-describe('a refused credential', () => {
+describe('classify: refused credentials', () => {
   const refused = { Result: 'Unauthorized', ErrorMessage: ['Bad token'] };
 
-  test('is one with status 200 or 400 too, or the run would be spent on it', () => {
+  test('a refused credential is recognised with status 200 and 400 too, because otherwise the whole run would fail with it', () => {
     for (const status of [200, 400]) {
       expect(verdict(answer(status, refused))).toEqual({ kind: 'unauthorized', words: ['Bad token'] });
     }
   });
 
-  test('is one as a SOAP fault', () => {
+  test('a refused credential is recognised in a SOAP fault', () => {
     for (const status of [500, 400, 200]) {
       expect(soap(answer(status, fault('Client.Authentication')))).toEqual({
         kind: 'unauthorized',
@@ -112,20 +112,20 @@ describe('a refused credential', () => {
     }
   });
 
-  test('is in doubt where status and body say different things', () => {
+  test('a refused credential is in doubt if status and body contradict each other', () => {
     expect(verdict(answer(500, refused))).toMatchObject({ kind: 'in_doubt' });
   });
 });
 
-describe('retry', () => {
-  test('is what was never sent', () => {
+describe('classify: retry', () => {
+  test('a request that was never sent is retried', () => {
     expect(verdict({ kind: 'not_sent', error: 'connection refused' })).toEqual({
       kind: 'retry',
       reason: 'connection refused',
     });
   });
 
-  test.each([429, 503])('is a %i, with the wait it asks for', (status) => {
+  test.each([429, 503])('a %i is retried, with the requested wait', (status) => {
     expect(verdict(answer(status, ''))).toEqual({ kind: 'retry', reason: `HTTP ${status}` });
     expect(verdict(answer(status, '', '7'))).toEqual({
       kind: 'retry',
@@ -135,8 +135,8 @@ describe('retry', () => {
   });
 });
 
-describe('in doubt', () => {
-  test('is a 400 without a body, or with one that says something else', () => {
+describe('classify: in doubt', () => {
+  test('a 400 without a body, or with one that says something else, is in doubt', () => {
     expect(verdict(answer(400, ''))).toEqual({
       kind: 'in_doubt',
       reason: 'HTTP 400: the answer has no text',
@@ -146,7 +146,7 @@ describe('in doubt', () => {
     expect(soap(answer(400, fault('Server')))).toMatchObject({ kind: 'in_doubt' });
   });
 
-  test.each([200, 400, 401, 429, 503])('is a %i that names another MessageID', (status) => {
+  test.each([200, 400, 401, 429, 503])('a %i that names another MessageID is in doubt', (status) => {
     for (const Result of ['Failed', 'Unauthorized', 'Queued']) {
       const other = { Result, MessageID: 'V2', ErrorMessage: ['No'] };
       expect(verdict(answer(status, other))).toEqual({
@@ -156,7 +156,7 @@ describe('in doubt', () => {
     }
   });
 
-  test.each([200, 400, 503])('is a %i that says something twice, in JSON as in XML', (status) => {
+  test.each([200, 400, 503])('a %i that repeats a member is in doubt, in JSON and in XML', (status) => {
     for (const twice of [
       '{"Result":"Success","MessageID":"V2","MessageID":"V1"}',
       '{"Result":"Failed","Result":"Success","MessageID":"V1"}',
@@ -171,14 +171,14 @@ describe('in doubt', () => {
     expect(verdict(answer(200, once))).toMatchObject({ kind: 'rejected' });
   });
 
-  test('is what was sent and not answered', () => {
+  test('a request that was sent and not answered is in doubt', () => {
     expect(verdict({ kind: 'no_answer', error: 'connection reset' })).toEqual({
       kind: 'in_doubt',
       reason: 'connection reset',
     });
   });
 
-  test.each([301, 302, 307, 308, 404, 413, 500, 502, 504, 201, 204])('is a %i', (status) => {
+  test.each([301, 302, 307, 308, 404, 413, 500, 502, 504, 201, 204])('a %i is in doubt', (status) => {
     expect(verdict(answer(status, success))).toMatchObject({
       kind: 'in_doubt',
       reason: expect.stringContaining(`${status}`),
@@ -194,7 +194,7 @@ describe('in doubt', () => {
     ['is a success for another MessageID', { Result: 'Success', MessageID: 'V2' }],
     ['is a success for our MessageID in other letters', { Result: 'Success', MessageID: 'v1' }],
     ['is a failure for another MessageID', { Result: 'Failed', MessageID: 'V2', ErrorMessage: ['No'] }],
-  ])('is a 200 that %s', (_what, body) => {
+  ])('a 200 that %s is in doubt', (_what, body) => {
     expect(verdict(answer(200, body))).toMatchObject({
       kind: 'in_doubt',
       reason: expect.stringContaining('HTTP 200'),

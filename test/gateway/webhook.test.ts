@@ -13,7 +13,7 @@ async function answeredBy(listener: RequestListener, signal: AbortSignal = never
   return await callWebhook({ url: new URL(`http://127.0.0.1:${server.port}/x?y=1`), key }, call, signal);
 }
 
-test('what is told is sent by POST to the whole address', async () => {
+test('a notification is sent by POST to the whole address', async () => {
   const seen: unknown[] = [];
   const end = await answeredBy(({ method, url, headers }, response) => {
     seen.push([method, url, headers['content-type'], headers['webhook-id']]);
@@ -22,7 +22,7 @@ test('what is told is sent by POST to the whole address', async () => {
   expect([end, ...seen]).toEqual([{ kind: 'acknowledged' }, ['POST', '/x?y=1', 'application/json', 'an-id']]);
 });
 
-test('an answer without end is an answer: no more than 64 KiB of it is read', async () => {
+test('an endless answer counts as an answer, and at most 64 KiB of it are read', async () => {
   let written = 0;
   const end = await answeredBy((_, response) => {
     const piece = Buffer.alloc(16_384);
@@ -37,19 +37,22 @@ test('an answer without end is an answer: no more than 64 KiB of it is read', as
 });
 
 test.each([
-  ['whose answer is none', (_: unknown, { socket }) => void socket?.end('hello\r\n\r\n')],
-  ['that hangs up', (_: unknown, { socket }) => void socket?.destroy()],
+  ['sends no HTTP answer', (_: unknown, { socket }) => void socket?.end('hello\r\n\r\n')],
+  ['closes the connection', (_: unknown, { socket }) => void socket?.destroy()],
   [
-    'whose header is too large',
+    'sends a header that is too large',
     (_: unknown, response) => void response.setHeader('x', 'y'.repeat(99_999)).end(),
   ],
-] satisfies [string, RequestListener][])('one %s was not told, in words of our own', async (_, listener) => {
-  const end = await answeredBy(listener);
-  expect(end).toMatchObject({ kind: 'failed' });
-  expect(JSON.stringify(end)).not.toMatch(/hello|yyy|127\.0\.0\.1/);
-});
+] satisfies [string, RequestListener][])(
+  'a notification fails in our own words when the receiver %s',
+  async (_, listener) => {
+    const end = await answeredBy(listener);
+    expect(end).toMatchObject({ kind: 'failed' });
+    expect(JSON.stringify(end)).not.toMatch(/hello|yyy|127\.0\.0\.1/);
+  },
+);
 
-test('a process that has to end waits for no answer', async () => {
+test('a process that must stop does not wait for an answer', async () => {
   const stop = new AbortController();
   const end = answeredBy(() => undefined, stop.signal);
   await sleep(50);

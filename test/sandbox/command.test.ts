@@ -12,7 +12,7 @@ function ended({ process, ended }: Started): Promise<Ended> {
   return ended;
 }
 
-test('volley sandbox serves every interface, reports in the format asked for, and ends with Ctrl-C', async () => {
+test('volley sandbox serves every interface, reports in the requested format, and ends with Ctrl-C', async () => {
   await using workspace = await makeWorkspace();
   await using hook = await webhookReceiver();
   const flags = ['--port', '0', '--journal', 'journal.jsonl', '--webhook-url', hook.url];
@@ -38,12 +38,12 @@ test('volley sandbox serves every interface, reports in the format asked for, an
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ messageId: 'M1', status: 200 }]);
 });
 
-test('volley sandbox refuses a format it does not know, with exit code 2', async () => {
+test('volley sandbox refuses an unknown format with exit code 2', async () => {
   const { code, stderr } = await volleyInProcess(['sandbox', '--port', '0', '--webhook-format', 'csv']);
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('json, xml, post or get') });
 });
 
-test('volley sandbox refuses one half of a credential pair, with exit code 2', async () => {
+test('volley sandbox refuses one half of a credential pair with exit code 2', async () => {
   const { code, stderr } = await volleyInProcess(['sandbox', '--port', '0', '--webhook-sender', 'ann']);
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('--webhook-api-key') });
 });

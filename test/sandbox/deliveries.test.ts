@@ -12,7 +12,7 @@ import { webhookReceiver } from './webhook-receiver.ts';
 
 type Receiver = AsyncDisposable & { readonly url: string; readonly reports: readonly DeliveryReport[] };
 
-/** A webhook receiver that reads what it gets; `answer` decides what each call is answered. */
+/** A webhook receiver that decodes reports; `answer` answers each call. */
 async function receiver(answer?: (response: ServerResponse) => void): Promise<Receiver> {
   const hook = await webhookReceiver(answer);
   return {
@@ -71,8 +71,8 @@ async function send(sandbox: Sandbox, ...requests: SendRequest[]): Promise<void>
 
 const allTaken = (sandbox: Sandbox) => expect.poll(sandbox.outstandingDeliveryReports).toBe(0);
 
-describe('an accepted request', () => {
-  test('is reported once for every recipient, with what was sent along', async () => {
+describe('delivery reports of an accepted request', () => {
+  test('every recipient is reported once, with the reference values of the request', async () => {
     await using hook = await receiver();
     await using sandbox = await start(hook.url, { now: () => new Date('2026-01-02T03:04:05Z') });
     await send(sandbox, request({ destinations: numbers(300) }));
@@ -93,7 +93,7 @@ describe('an accepted request', () => {
     });
   });
 
-  test('is reported for email and fax in their own units', async () => {
+  test('email and fax are reported in their own units', async () => {
     await using hook = await receiver();
     await using sandbox = await start(hook.url);
     const files = [{ Name: 'a.pdf', Data: Buffer.from('12345').toString('base64') }];
@@ -108,7 +108,7 @@ describe('an accepted request', () => {
     ]);
   });
 
-  test('that is accepted twice is delivered twice', async () => {
+  test('a request that is accepted twice is delivered twice', async () => {
     await using hook = await receiver();
     await using sandbox = await start(hook.url);
     await send(sandbox, request(), request());
@@ -116,7 +116,7 @@ describe('an accepted request', () => {
     expect(hook.reports).toHaveLength(2);
   });
 
-  test('is reported after the delay, and outstanding until then', async () => {
+  test('deliveries are reported after the delay, and are outstanding until then', async () => {
     await using hook = await receiver();
     await using sandbox = await start(hook.url, { deliveryDelay: 150 });
     await send(sandbox, request());
@@ -129,7 +129,7 @@ describe('an accepted request', () => {
   });
 });
 
-describe('deliveries', () => {
+describe('simulated deliveries', () => {
   const outcomes = async (options: SandboxOptions, ...requests: SendRequest[]) => {
     await using hook = await receiver();
     await using sandbox = await start(hook.url, options);
@@ -146,13 +146,13 @@ describe('deliveries', () => {
   const one = request({ destinations: numbers(100) });
   const other = request({ messageId: 'V2', destinations: numbers(100).toReversed() });
 
-  test('are the same for the same seed, in whatever order the requests come', async () => {
+  test('the same seed gives the same deliveries, in whatever order the requests arrive', async () => {
     expect(await outcomes({ ...options, seed: 7 }, one, other)).toEqual(
       await outcomes({ ...options, seed: 7 }, other, one),
     );
   });
 
-  test('are others for another seed', async () => {
+  test('another seed gives other deliveries', async () => {
     const [first, second] = [
       await outcomes({ ...options, seed: 7 }, one),
       await outcomes({ ...options, seed: 8 }, one),
@@ -160,7 +160,7 @@ describe('deliveries', () => {
     expect(first).not.toEqual(second);
   });
 
-  test('fail in the share that is asked for, some without being charged', async () => {
+  test('deliveries fail in the requested share, some of them free of charge', async () => {
     const failed = [...(await outcomes(options, one, other)).values()].filter(
       ({ outcome }) => outcome === 'undelivered',
     );
@@ -175,13 +175,13 @@ describe('deliveries', () => {
 describe('the text of an SMS', () => {
   const ana = { Recipient: '+64', 'First Name': 'Ana [[Company]]', Custom1: '5' };
 
-  test('is merged from the destination, once, and only with fields that exist', () => {
+  test('the text is merged from the destination once, and only with existing fields', () => {
     expect(mergeDestination('[[First Name]]: [[Custom1]]/[[Company]]/[[STOP]]/[[Recipient]]', ana)).toBe(
       'Ana [[Company]]: 5//[[STOP]]/[[Recipient]]',
     );
   });
 
-  test('is counted in parts after merging, and after character conversion where that is asked for', () => {
+  test('parts are counted after merging, and after character conversion if it is requested', () => {
     const parts = (text: string, firstName: string, characterConversion = false) =>
       unitsFor({ kind: 'sms', text, characterConversion }, { Recipient: '+64', 'First Name': firstName });
     expect(parts(`${'x'.repeat(150)}[[First Name]]`, 'y'.repeat(10))).toEqual({ SMSParts: 1 });
@@ -191,8 +191,8 @@ describe('the text of an SMS', () => {
   });
 });
 
-describe('a report the receiver does not take', () => {
-  test('is repeated until it does', async () => {
+describe('reports that the receiver does not acknowledge', () => {
+  test('a report is repeated until the receiver acknowledges it', async () => {
     let calls = 0;
     await using hook = await receiver((response) => {
       calls++;
@@ -208,7 +208,7 @@ describe('a report the receiver does not take', () => {
     expect(new Set(hook.reports.map((report) => JSON.stringify(report))).size).toBe(1);
   });
 
-  test('is given up after as many calls as 24 hours hold', async () => {
+  test('a report is abandoned after as many calls as fit into 24 hours', async () => {
     let calls = 0;
     await using hook = await receiver((response) => {
       calls++;
@@ -220,7 +220,7 @@ describe('a report the receiver does not take', () => {
     expect(calls).toBe(289);
   });
 
-  test('does not keep the sandbox from closing', async () => {
+  test('an unacknowledged report does not keep the sandbox from closing', async () => {
     let calls = 0;
     await using hook = await receiver(() => {
       calls++;
@@ -230,12 +230,12 @@ describe('a report the receiver does not take', () => {
     await expect.poll(() => calls).toBeGreaterThan(0);
     await sandbox.close();
     await sleep(50);
-    // What was on its way, of a hundred.
+    // The calls in flight, out of a hundred.
     expect(calls).toBeLessThanOrEqual(16);
   });
 });
 
-test('webhook calls are bounded in number at any time', async () => {
+test('the number of simultaneous webhook calls is limited', async () => {
   let now = 0;
   let most = 0;
   await using hook = await receiver((response) => {

@@ -14,7 +14,7 @@ import { smallestMessage } from '../support/messages.ts';
 import { post, send, startTestSandbox } from './start-test-sandbox.ts';
 import { type WebhookReceiver, webhookReceiver } from './webhook-receiver.ts';
 
-/** What the reports of an accepted message say, and where they go. */
+/** The content and the target of reports. */
 
 type Sent = { readonly wire: WireInterface; readonly request: SendRequest };
 
@@ -31,7 +31,7 @@ function sent(
   return { wire, request: { ...smallest, fields: { ...smallest.fields, ...fields }, destinations } };
 }
 
-/** Sends these to a sandbox whose webhook is this receiver's, and waits until it has every report. */
+/** Sends requests to a sandbox with this receiver as webhook, and waits for every report. */
 async function reportsOf(
   hook: WebhookReceiver,
   options: SandboxOptions,
@@ -53,12 +53,12 @@ async function reportsOf(
   });
 }
 
-describe('a report is written', () => {
+describe('the form of a delivery report', () => {
   test.each([
     [undefined, 'application/json', '{'],
     ['json', 'application/json', '{'],
     ['xml', 'application/xml; charset=utf-8', '<?xml'],
-  ] as const)('in the format of the default webhook: %s', async (format, type, beginning) => {
+  ] as const)('a report has the format of the default webhook: %s', async (format, type, beginning) => {
     await using hook = await webhookReceiver();
     const webhook = { url: hook.url, ...(format ? { format } : {}) };
     await reportsOf(hook, { webhook }, [sent(rest202Json, 'sms')]);
@@ -72,7 +72,7 @@ describe('a report is written', () => {
     ['Json', 'json'],
     ['POST', 'form'],
     ['CSV', 'json'],
-  ])('in the format that the request asks for, where there is one: %s', async (asked, format) => {
+  ])('a report has the format that the request names, if it exists: %s', async (asked, format) => {
     await using hook = await webhookReceiver();
     const lenient = { lenient: true };
     await reportsOf(hook, lenient, [sent(rest202Json, 'sms', { WebhookCallbackFormat: asked })]);
@@ -82,7 +82,7 @@ describe('a report is written', () => {
   test.each([
     ['post', 'POST', 'application/x-www-form-urlencoded'],
     ['get', 'GET', undefined],
-  ] as const)('as form fields or as a query string: %s', async (format, method, type) => {
+  ] as const)('a report is written as form fields or as a query string: %s', async (format, method, type) => {
     await using hook = await webhookReceiver();
     const [report] = await reportsOf(hook, { webhook: { url: `${hook.url}?a=b`, format } }, [
       sent(rest202Json, 'sms'),
@@ -93,7 +93,7 @@ describe('a report is written', () => {
     expect(String(hook.calls[0]?.body).startsWith('a=b&')).toBe(format === 'get');
   });
 
-  test('with the user and password that the address has', async () => {
+  test('a report is sent with the user and password of the address', async () => {
     await using hook = await webhookReceiver();
     const url = hook.url.replace('http://', 'http://volley:p%40ss@');
     await reportsOf(hook, { webhook: { url } }, [sent(rest202Json, 'sms')]);
@@ -103,7 +103,7 @@ describe('a report is written', () => {
   });
 
   test.each(['json', 'xml', 'post', 'get'] as const)(
-    'with the credentials that are asked for: %s',
+    'a report contains the configured credentials: %s',
     async (format) => {
       await using hook = await webhookReceiver();
       const credentials = { sender: 'ann@example.com', apiKey: 'a&b c' };
@@ -113,7 +113,7 @@ describe('a report is written', () => {
     },
   );
 
-  test('under the job number where that is asked for and the answer names nothing else', async () => {
+  test('a report contains the job number if that is configured and the answer names nothing else', async () => {
     await using hook = await webhookReceiver();
     const webhook = { url: hook.url, id: 'job' } as const;
     const [called] = await reportsOf(hook, { webhook }, [sent(soapTts, 'tts')]);
@@ -122,7 +122,7 @@ describe('a report is written', () => {
     expect(text?.messageId).toBe('M1');
   });
 
-  test('to the address that the request asks for', async () => {
+  test('a report goes to the address that the request names', async () => {
     await using hook = await webhookReceiver();
     await using other = await webhookReceiver();
     const webhook = { url: other.url };
@@ -131,7 +131,7 @@ describe('a report is written', () => {
     expect(other.bodies).toEqual([]);
   });
 
-  test('to nobody where no default webhook is configured, whatever the request asks for', async () => {
+  test('no report is sent without a default webhook, whatever the request names', async () => {
     await using hook = await webhookReceiver();
     await using sandbox = await startTestSandbox();
     const fields = { WebhookCallbackURL: hook.url, WebhookCallbackFormat: 'XML' };
@@ -141,7 +141,7 @@ describe('a report is written', () => {
     expect(hook.bodies).toEqual([]);
   });
 
-  test('of any text that was sent, also where XML has no way to say it', async () => {
+  test('a report quotes any text that was sent, even where XML cannot carry it', async () => {
     await using hook = await webhookReceiver();
     await using sandbox = await startTestSandbox({
       webhook: { url: hook.url, format: 'xml' },
@@ -171,19 +171,19 @@ test.each<[InterfaceName, string, WireInterface]>([
   ['rest-1.04', 'v1.04', rest104Json],
   ['rest-1.02', 'v1.02', rest102Xml],
   ['soap-tts', 'v1.04', soapTts],
-])('a report on a message of %s is of version %s', async (_, version, wire) => {
+])('a report on a message of %s has version %s', async (_, version, wire) => {
   await using hook = await webhookReceiver();
   await reportsOf(hook, {}, [sent(wire, wire === soapTts ? 'tts' : 'sms')]);
   expect(JSON.parse(String(hook.bodies[0]))).toMatchObject({ Version: version });
 });
 
-describe('a phone number is reported in E.164', () => {
+describe('phone numbers in delivery reports', () => {
   test.each([
     ['64211234567', '+64211234567'],
     ['+64 (21) 123-4567', '+64211234567'],
     ['021 123 4567', '021 123 4567'],
     ['nonsense', 'nonsense'],
-  ])('%s as %s', async (number, reported) => {
+  ])('the number %s is reported as %s', async (number, reported) => {
     await using hook = await webhookReceiver();
     const message = sent(rest202Json, 'sms');
     const request = { ...message.request, destinations: [{ Recipient: number }] };
@@ -191,7 +191,7 @@ describe('a phone number is reported in E.164', () => {
     expect(report?.destination).toBe(reported);
   });
 
-  test('and an email address as it is', async () => {
+  test('an email address is reported unchanged', async () => {
     await using hook = await webhookReceiver();
     const message = sent(rest202Json, 'email');
     const request = { ...message.request, destinations: [{ Recipient: '64211234567' }] };
@@ -203,8 +203,8 @@ describe('a phone number is reported in E.164', () => {
 describe.each([
   ['voice', rest104Json],
   ['tts', soapTts],
-] as const)('a call (%s)', (channel, wire) => {
-  test('ends as calls do, with its seconds and its price, always the same for the same seed', async () => {
+] as const)('delivery reports of calls (%s)', (channel, wire) => {
+  test('a call has its own results, seconds and price, always the same for the same seed', async () => {
     const options = { undeliveredRate: 0.5, seed: 3 };
     const run = async () => {
       await using hook = await webhookReceiver();
@@ -234,7 +234,7 @@ test.each([
   ['SendMode', 'Test'],
   ['SendMode', 'test'],
   ['Mode', 'TEST'],
-])('a message with %s %s is reported as simulated: a success of price 0', async (name, value) => {
+])('a message with %s %s is reported as a simulated success of price 0', async (name, value) => {
   await using hook = await webhookReceiver();
   await using sandbox = await startTestSandbox({ webhook: { url: hook.url }, undeliveredRate: 1 });
   const body = {
@@ -252,7 +252,7 @@ test.each([
   }
 });
 
-test('every call of the webhook says who calls and when, in its headers', async () => {
+test('the headers of every webhook call name the sender and the time', async () => {
   await using hook = await webhookReceiver();
   await reportsOf(hook, {}, [sent(rest202Json, 'sms')]);
   const credentials = { sender: 'ann@example.com', apiKey: 'k' };

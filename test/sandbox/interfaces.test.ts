@@ -8,8 +8,8 @@ import { credentialsFor, everyChannel, secret, smallestMessage } from '../suppor
 import { outgoing } from '../support/outgoing.ts';
 import { get, post, send, startTestSandbox } from './start-test-sandbox.ts';
 
-describe('every interface is spoken on the same port', () => {
-  test.each(everyChannel)('%s', async (_, wire, channel) => {
+describe('interfaces of the sandbox', () => {
+  test.each(everyChannel)('all interfaces are served on one port: %s', async (_, wire, channel) => {
     await using sandbox = await startTestSandbox({ token: secret });
     const message = smallestMessage(wire.name, channel);
     const { status, type, text } = await send(sandbox, wire, message);
@@ -49,7 +49,7 @@ describe('every interface is spoken on the same port', () => {
     });
   });
 
-  test.each(['/', '/soap', '/any/where.asmx', '/soap?x=1'])('SOAP is taken at %s', async (path) => {
+  test.each(['/', '/soap', '/any/where.asmx', '/soap?x=1'])('SOAP is served at %s', async (path) => {
     await using sandbox = await startTestSandbox();
     const { headers, body } = soapTts.encodeSendRequest(
       outgoing(smallestMessage('soap-tts', 'tts')),
@@ -75,7 +75,7 @@ describe('credentials in the body', () => {
   const inSoap = (credentials: string) =>
     `<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body><send_tts>${credentials}<phone_numbers>1</phone_numbers><msg_to_people>x</msg_to_people></send_tts></e:Body></e:Envelope>`;
 
-  test('that are missing are a missing field: 400 with its name', async () => {
+  test('missing credentials are a missing field, answered 400 with its name', async () => {
     await using sandbox = await startTestSandbox({ token: secret, newMessageId: () => 'G1' });
     const answers = [
       await post(`${sandbox.url}/api/json/send/`, envelope({ Sender: undefined }), json),
@@ -92,7 +92,7 @@ describe('credentials in the body', () => {
     ]);
   });
 
-  test('that are missing in SOAP are a fault of the sender, 500', async () => {
+  test('missing credentials in SOAP are a fault of the sender, answered 500', async () => {
     await using sandbox = await startTestSandbox({ token: secret });
     expect(await post(sandbox.url, inSoap('<sender/><token>x</token>'), { SOAPAction: 'x' })).toMatchObject({
       status: 500,
@@ -102,7 +102,7 @@ describe('credentials in the body', () => {
     });
   });
 
-  test('that are wrong are 401 where a token is named, and taken where none is', async () => {
+  test('wrong credentials are answered 401 if a token is configured, and accepted otherwise', async () => {
     await using strict = await startTestSandbox({ token: secret });
     await using open = await startTestSandbox();
     const wrong = envelope({ APIKey: `${secret}2` });
@@ -120,7 +120,7 @@ describe('credentials in the body', () => {
     });
   });
 
-  test('never stand in the journal, wherever they were put', async () => {
+  test('credentials are never in the journal, wherever the request has them', async () => {
     await using sandbox = await startTestSandbox({ token: 'another' });
     const credentials = { APIKey: secret, apikey: secret, Token: secret, AuthToken: secret, Sender: secret };
     const data = { ...credentials, Message: 'x', Destinations: [{ Recipient: '1', ...credentials }] };
@@ -144,9 +144,9 @@ describe('credentials in the body', () => {
   });
 });
 
-describe('the description of the SOAP interface', () => {
+describe('the WSDL of the SOAP interface', () => {
   test.each(['/?wsdl', '/soap?WSDL', '/soap/tts?Wsdl&x=1'])(
-    'is answered at %s, and names that address',
+    'the WSDL is served at %s, and names that address',
     async (path) => {
       await using sandbox = await startTestSandbox({ token: 'another' });
       const answer = await get(sandbox.url + path);
@@ -156,12 +156,15 @@ describe('the description of the SOAP interface', () => {
     },
   );
 
-  test.each(['/', '/?x=wsdl', '/?wsdlx', '/api/json/send/?wsdl'])('is not at %s', async (path) => {
-    await using sandbox = await startTestSandbox();
-    expect(await get(sandbox.url + path)).toMatchObject({ status: 404 });
-  });
+  test.each(['/', '/?x=wsdl', '/?wsdlx', '/api/json/send/?wsdl'])(
+    'the WSDL is not served at %s',
+    async (path) => {
+      await using sandbox = await startTestSandbox();
+      expect(await get(sandbox.url + path)).toMatchObject({ status: 404 });
+    },
+  );
 
-  test('takes the address from the Host header only where it is one', async () => {
+  test('an invalid Host header is not used as the address', async () => {
     await using sandbox = await startTestSandbox();
     const described = async (host: string, path = '/soap') => {
       const socket = connect(sandbox.port, '127.0.0.1');
@@ -178,14 +181,14 @@ describe('the description of the SOAP interface', () => {
     );
   });
 
-  test('is not in the journal, for it sends nothing', async () => {
+  test('a request for the WSDL is not in the journal', async () => {
     await using sandbox = await startTestSandbox();
     await get(`${sandbox.url}/?wsdl`);
     expect(await sandbox.journal()).toEqual([]);
   });
 });
 
-describe('what is no message', () => {
+describe('requests without a message', () => {
   const deep = (levels: number) => `${'<a>'.repeat(levels)}x${'</a>'.repeat(levels)}`;
   const bodies: readonly (readonly [string, string])[] = [
     ['nothing', ''],
@@ -206,37 +209,43 @@ describe('what is no message', () => {
     ['brackets in brackets', `{"MessageData":${'['.repeat(100_000)}`],
   ];
 
-  test.each(bodies)('%s is 400 in version 2.02, and the sandbox goes on', async (_, body) => {
-    await using sandbox = await startTestSandbox();
-    const headers = { Authorization: 'Basic any', 'Content-Type': 'application/xml' };
-    const answer = await post(`${sandbox.url}/api/v2.02/send/sms`, body, headers);
-    expect(answer).toMatchObject({
-      status: 400,
-      text: expect.stringContaining('<ErrorMessage>Missing message data</ErrorMessage></root>'),
-    });
-    expect(await send(sandbox, rest202Xml, smallestMessage('rest-2.02', 'sms'))).toMatchObject({
-      status: 200,
-    });
-  });
+  test.each(bodies)(
+    'the body of %s is answered 400 in version 2.02, and the sandbox continues',
+    async (_, body) => {
+      await using sandbox = await startTestSandbox();
+      const headers = { Authorization: 'Basic any', 'Content-Type': 'application/xml' };
+      const answer = await post(`${sandbox.url}/api/v2.02/send/sms`, body, headers);
+      expect(answer).toMatchObject({
+        status: 400,
+        text: expect.stringContaining('<ErrorMessage>Missing message data</ErrorMessage></root>'),
+      });
+      expect(await send(sandbox, rest202Xml, smallestMessage('rest-2.02', 'sms'))).toMatchObject({
+        status: 200,
+      });
+    },
+  );
 
-  test.each(bodies)('%s is 400 in the earlier versions, and a fault in SOAP', async (_, body) => {
-    await using sandbox = await startTestSandbox({ token: secret, newMessageId: () => 'G1' });
-    expect(await post(`${sandbox.url}/api/xml/send/`, body)).toMatchObject({
-      status: 400,
-      text: expect.stringContaining('<Message>Missing message data</Message>'),
-    });
-    expect(await post(`${sandbox.url}/api/json/send/`, body)).toMatchObject({
-      status: 400,
-      text: '{"Result":"Failed","MessageID":"G1","Message":["Missing message data"]}',
-    });
-    expect(await post(sandbox.url, body, { SOAPAction: 'x' })).toMatchObject({
-      status: 500,
-      text: expect.stringContaining('<faultstring>Missing message data</faultstring>'),
-    });
-    for (const wire of [rest104Json, rest104Xml]) {
-      expect(await send(sandbox, wire, smallestMessage(wire.name, 'sms'))).toMatchObject({ status: 200 });
-    }
-  });
+  test.each(bodies)(
+    'the body of %s is answered 400 in the earlier versions, and with a fault in SOAP',
+    async (_, body) => {
+      await using sandbox = await startTestSandbox({ token: secret, newMessageId: () => 'G1' });
+      expect(await post(`${sandbox.url}/api/xml/send/`, body)).toMatchObject({
+        status: 400,
+        text: expect.stringContaining('<Message>Missing message data</Message>'),
+      });
+      expect(await post(`${sandbox.url}/api/json/send/`, body)).toMatchObject({
+        status: 400,
+        text: '{"Result":"Failed","MessageID":"G1","Message":["Missing message data"]}',
+      });
+      expect(await post(sandbox.url, body, { SOAPAction: 'x' })).toMatchObject({
+        status: 500,
+        text: expect.stringContaining('<faultstring>Missing message data</faultstring>'),
+      });
+      for (const wire of [rest104Json, rest104Xml]) {
+        expect(await send(sandbox, wire, smallestMessage(wire.name, 'sms'))).toMatchObject({ status: 200 });
+      }
+    },
+  );
 
   test.each([
     '/api/v2.02/send/sms',
@@ -248,7 +257,7 @@ describe('what is no message', () => {
     '/%00%01',
     '/api/v2.05/get/status/x',
     `/${'a'.repeat(8000)}`,
-  ])('GET %s is 404', async (path) => {
+  ])('GET %s is answered 404', async (path) => {
     await using sandbox = await startTestSandbox();
     expect(await get(sandbox.url + path)).toMatchObject({
       status: 404,
@@ -256,13 +265,13 @@ describe('what is no message', () => {
     });
   });
 
-  test('a path that HTTP itself does not take is 400', async () => {
+  test('a path that HTTP does not allow is answered 400', async () => {
     await using sandbox = await startTestSandbox();
     expect(await get(`${sandbox.url}/%ff`)).toMatchObject({ status: 400 });
   });
 
   test.each(['/api/json/send', '/api/v2.02/send/sms/x', '/api/', '/nowhere'])(
-    'POST %s is 404',
+    'POST %s is answered 404',
     async (path) => {
       await using sandbox = await startTestSandbox();
       expect(await post(sandbox.url + path, '{}')).toMatchObject({ status: 404 });

@@ -7,14 +7,14 @@ import { outgoing } from '../support/outgoing.ts';
 import { startTestSandbox, type TestSandbox } from './start-test-sandbox.ts';
 import { webhookReceiver } from './webhook-receiver.ts';
 
-/** Versions 2.03 and 2.04, asked as published clients of theirs do (rest-3.00.md, section 11). */
+/** Versions 2.03 and 2.04, called as their published clients do (rest-3.00.md, section 11). */
 
 const headers = {
   ...{ 'Content-Type': 'application/json', Accept: 'application/json', encoding: 'utf-8' },
   Authorization: 'Basic any',
 };
 
-/** Every call has a body, a GET too. */
+/** Every call has a body, even a GET. */
 async function call({ url }: TestSandbox, method: 'GET' | 'POST' | 'PATCH', path: string, body: object = {}) {
   const answer = await request(`${url}/api/${path}`, {
     method,
@@ -28,7 +28,7 @@ const sms = (changes: object = {}) => ({
   MessageData: { MessageID: 'M1', Message: 'Hi', Destinations: [{ Recipient: '+64211234567' }], ...changes },
 });
 
-/** What a published client sends where its user sets nothing else. */
+/** A published client's default values. */
 const calls = {
   MessageID: 'M-1',
   ...{ CallerID: '', BillingAccount: '', RetryAttempts: 1, RetryPeriod: 1, MessageToPeople: 'Hello' },
@@ -40,8 +40,8 @@ const calls = {
   ],
 };
 
-describe.each(['v2.03', 'v2.04'])('version %s', (version) => {
-  test('takes an SMS, an email, a fax and calls, and reports them as its own', async () => {
+describe.each(['v2.03', 'v2.04'])('the sandbox in version %s', (version) => {
+  test('an SMS, an email, a fax and calls are accepted, and reported with this version', async () => {
     await using hook = await webhookReceiver();
     await using sandbox = await startTestSandbox({ webhook: { url: hook.url } });
     const email = { EmailSubject: 'Hi', MessagePlain: 'Hi', Destinations: [{ Recipient: 'a@b.example' }] };
@@ -69,7 +69,7 @@ describe.each(['v2.03', 'v2.04'])('version %s', (version) => {
 describe('a message that waits for its SendTime', () => {
   const waiting = sms({ SendTime: '2030-01-01T09:00', TimeZone: 'New Zealand' });
 
-  test('can be rescheduled, and aborted: then it is over at once, for nothing', async () => {
+  test('a waiting message can be rescheduled, and aborted without charge', async () => {
     await using hook = await webhookReceiver();
     await using sandbox = await startTestSandbox({ webhook: { url: hook.url } });
     await call(sandbox, 'POST', 'v2.04/send/sms', waiting);
@@ -98,7 +98,7 @@ describe('a message that waits for its SendTime', () => {
     });
   });
 
-  test('cannot be moved into the past, and nothing can be done to one that is over or unknown', async () => {
+  test('a waiting message cannot move into the past, and a finished or unknown one cannot be changed', async () => {
     await using sandbox = await startTestSandbox();
     await call(sandbox, 'POST', 'v2.04/send/sms', waiting);
     const refused = {
@@ -120,7 +120,7 @@ describe('a message that waits for its SendTime', () => {
     expect(answer.status).toBe(401);
   });
 
-  test('can be paced where it is a call', async () => {
+  test('a waiting call can be paced', async () => {
     await using sandbox = await startTestSandbox();
     await call(sandbox, 'POST', 'v2.04/send/tts', {
       MessageData: { ...calls, SendTime: '2030-01-01T09:00' },
@@ -133,7 +133,7 @@ describe('a message that waits for its SendTime', () => {
   });
 });
 
-test('a message that is over is sent again to the recipients it did not reach, and only to them', async () => {
+test('a finished message is resubmitted only to the recipients that it did not reach', async () => {
   await using hook = await webhookReceiver();
   await using sandbox = await startTestSandbox({ webhook: { url: hook.url }, undeliveredRate: 0.5 });
   const Destinations = Array.from({ length: 20 }, (_, index) => ({ Recipient: `+64212345${10 + index}` }));
@@ -151,7 +151,7 @@ test('a message that is over is sent again to the recipients it did not reach, a
   expect(Object(after)).toMatchObject({ Status: 'Completed', Count: 20, Complete: 20 });
 });
 
-test('recipients who answer are in their message, in the list of received messages and reported', async () => {
+test('replies are in the status of their message, in the list of received messages, and in reports', async () => {
   await using hook = await webhookReceiver();
   await using sandbox = await startTestSandbox({ webhook: { url: hook.url }, replyRate: 1 });
   await call(sandbox, 'POST', 'v2.04/send/sms', sms({ SubAccount: 'North' }));
@@ -182,7 +182,7 @@ test('recipients who answer are in their message, in the list of received messag
   }
 });
 
-test('an older call style has its credentials in the body and asks everything by POST', async () => {
+test('the older call style has the credentials in the body, and makes every call by POST', async () => {
   await using sandbox = await startTestSandbox({ token: 'key' });
   const pair = { Sender: 'user@example.com', APIKey: 'key' };
   const post = (path: string, body: object) =>
@@ -202,7 +202,7 @@ test('an older call style has its credentials in the body and asks everything by
   expect(await sandbox.journalText()).not.toContain('"key"');
 });
 
-test('what published clients send otherwise than the document writes it is taken', async () => {
+test('deviations of published clients from the document are accepted', async () => {
   await using sandbox = await startTestSandbox();
   const blank = {
     Reference: '',

@@ -26,8 +26,8 @@ async function status(url: string, path: string, headers: Record<string, string>
   return { status: answer.status, body: JSON.parse(answer.text) };
 }
 
-describe('the status of a message', () => {
-  test('is pending until the delivery delay is over, and completed then', async () => {
+describe('the status look-up of the sandbox', () => {
+  test('a message is pending until the delivery delay ends, and then completed', async () => {
     let now = new Date('2026-01-02T03:04:05Z');
     await using sandbox = await startTestSandbox({ deliveryDelay: 60_000, now: () => now });
     await send(sandbox, rest202Json, sms());
@@ -101,7 +101,7 @@ describe('the status of a message', () => {
     });
   });
 
-  test('says of each recipient what its delivery report says, and adds it up', async () => {
+  test('the status of each recipient equals its delivery report, and the totals are their sum', async () => {
     await using hook = await webhookReceiver();
     const webhook = { url: hook.url };
     await using sandbox = await startTestSandbox({ webhook, undeliveredRate: 0.3, now: () => new Date(0) });
@@ -134,7 +134,7 @@ describe('the status of a message', () => {
     expect(succeeded).toBeLessThan(200);
   });
 
-  test('is answered in XML where Accept asks for it', async () => {
+  test('the status is in XML if Accept names it', async () => {
     await using sandbox = await startTestSandbox({ now: () => new Date(0) });
     await send(sandbox, rest202Json, sms({ destinations: numbers(2) }));
     const headers = { ...authorized, Accept: 'application/xml' };
@@ -155,7 +155,7 @@ describe('the status of a message', () => {
     });
   });
 
-  test('comes a page at a time', async () => {
+  test('the status has pages of recipients', async () => {
     await using sandbox = await startTestSandbox();
     await send(sandbox, rest202Json, sms({ destinations: numbers(250) }));
     const page = async (query: string) => {
@@ -191,7 +191,7 @@ describe('the status of a message', () => {
   test.each([
     ['rest-1.04', rest104Json, 'voice'],
     ['soap-tts', soapTts, 'tts'],
-  ] as const)('is there for what came by %s too', async (name, wire, channel) => {
+  ] as const)('a message that was sent by %s can be looked up too', async (name, wire, channel) => {
     await using sandbox = await startTestSandbox();
     await send(sandbox, wire, smallestMessage(name, channel));
     expect(await status(sandbox.url, 'M1')).toMatchObject({
@@ -200,14 +200,14 @@ describe('the status of a message', () => {
     });
   });
 
-  test('is that of the newest request where several carried one MessageID', async () => {
+  test('the newest of several requests with one MessageID is answered', async () => {
     await using sandbox = await startTestSandbox();
     await send(sandbox, rest202Json, sms());
     await send(sandbox, rest202Json, sms({ destinations: numbers(2) }));
     expect(await status(sandbox.url, 'M1')).toMatchObject({ body: { Count: 2 } });
   });
 
-  test('is not there for a request that was not accepted, nor for an id that never came: 404', async () => {
+  test('a request that was not accepted, and an unknown MessageID, are answered 404', async () => {
     await using sandbox = await startTestSandbox({ failRate: 1 });
     expect((await send(sandbox, rest202Json, sms())).status).toBe(500);
     for (const id of ['M1', 'never', '%00', '%E2%82%AC%22']) {
@@ -230,7 +230,7 @@ describe('the status of a message', () => {
     });
   });
 
-  test('is 401 without a token, and with another than the one that is taken', async () => {
+  test('a missing token, and a token other than the configured one, are answered 401', async () => {
     await using sandbox = await startTestSandbox({ token: secret });
     await send(sandbox, rest202Json, sms());
     const unauthorized = {
@@ -243,7 +243,7 @@ describe('the status of a message', () => {
     expect(await status(sandbox.url, 'M1')).toMatchObject({ status: 200 });
   });
 
-  test('is asked for without a line in the journal, for it sends nothing', async () => {
+  test('a look-up is not in the journal', async () => {
     await using sandbox = await startTestSandbox();
     await send(sandbox, rest202Json, sms());
     await status(sandbox.url, 'M1');
@@ -252,7 +252,7 @@ describe('the status of a message', () => {
   });
 });
 
-describe('messages are kept', () => {
+describe('kept messages', () => {
   const kept = (messageId: string, recipients: number, message = 'x') => ({
     message: acceptMessage(
       sms({ messageId, fields: { Message: message } }),
@@ -266,7 +266,7 @@ describe('messages are kept', () => {
     cancelReports: () => {},
   });
 
-  test('until their recipients are too many: then the oldest are forgotten, looked up or not', () => {
+  test('the oldest messages are dropped when there are too many recipients, whether they were looked up or not', () => {
     const messages = openKeptMessages(100);
     for (const id of ['A', 'B', 'C']) messages.add(kept(id, 40));
     expect(messages.find('A')).toBeUndefined();
@@ -279,14 +279,14 @@ describe('messages are kept', () => {
     ]);
   });
 
-  test('in less number where texts are long', () => {
+  test('fewer messages are kept if their texts are long', () => {
     const messages = openKeptMessages(100);
     messages.add(kept('A', 1));
     messages.add(kept('B', 1, 'x'.repeat(49_000)));
     expect(messages.find('A')).toBeUndefined();
   });
 
-  test('not at all where one alone is too large, and none of those before it', () => {
+  test('a single message that is too large is not kept, and neither are those before it', () => {
     const messages = openKeptMessages(100);
     messages.add(kept('A', 1));
     messages.add(kept('A', 1000));

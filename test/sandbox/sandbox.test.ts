@@ -53,13 +53,13 @@ async function lines(): Promise<Record<string, unknown>[]> {
     .map((line) => JSON.parse(line));
 }
 
-describe('the sandbox answers', () => {
-  test('200 with the MessageID that was supplied', async () => {
+describe('answers of the sandbox', () => {
+  test('a request with a MessageID is answered 200 with that MessageID', async () => {
     await using sandbox = await start();
     expect(await send(sandbox, sms)).toEqual({ status: 200, body: { Result: 'Success', MessageID: 'V1' } });
   });
 
-  test('200 with a generated UUID where the MessageID is absent or blank', async () => {
+  test('a request with an absent or blank MessageID is answered 200 with a generated UUID', async () => {
     await using sandbox = await start();
     for (const id of ['', '"MessageID":" ",']) {
       const text = `{"MessageData":{${id}"Message":"x","Destinations":[{"Recipient":"1"}]}}`;
@@ -69,7 +69,7 @@ describe('the sandbox answers', () => {
     }
   });
 
-  test('200 to data that makes no sense, where it is asked to check that fields are there and nothing else', async () => {
+  test('a lenient sandbox answers 200 to meaningless data', async () => {
     await using sandbox = await start({ lenient: true });
     const nonsense =
       '{"MessageData":{"Message":"x","SendTime":"never","Zebra":1,"Destinations":[{"Recipient":"?"}]}}';
@@ -78,7 +78,7 @@ describe('the sandbox answers', () => {
     });
   });
 
-  test('400 in the shape of the channel where a required field is missing', async () => {
+  test('a missing required field is answered 400 in the shape of the channel', async () => {
     await using sandbox = await start();
     const missing = { fields: {}, destinations: sms.destinations, files: [], keypads: [], messageId: 'V1' };
     expect(await send(sandbox, { ...missing, channel: 'email' })).toEqual({
@@ -99,7 +99,7 @@ describe('the sandbox answers', () => {
     });
   });
 
-  test('401 without a token, or with another than it was given, before it looks at anything else', async () => {
+  test('a missing or wrong token is answered 401 before anything else is checked', async () => {
     await using sandbox = await start({ token: 'right' });
     expect(await send(sandbox, sms, 'right')).toMatchObject({ status: 200 });
     const unauthorized = {
@@ -110,7 +110,7 @@ describe('the sandbox answers', () => {
     expect(await post(`${sandbox.url}/api/v2.02/send/sms`, '{', {})).toEqual(unauthorized);
   });
 
-  test('404 to another path or method', async () => {
+  test('another path or method is answered 404', async () => {
     await using sandbox = await start();
     expect(await post(`${sandbox.url}/api/v2.02/send/voice`, '{}', authorized)).toMatchObject({
       status: 404,
@@ -119,7 +119,7 @@ describe('the sandbox answers', () => {
   });
 
   test.each([undefined, 'json', '*', 'text/plain'])(
-    '200 to a body whose content type is %s: its own beginning says what it is',
+    'a body with the content type %s is read by its first character',
     async (contentType) => {
       await using sandbox = await start();
       const body = '{"MessageData":{"Message":"x","Destinations":[{"Recipient":"1"}]}}';
@@ -134,14 +134,14 @@ describe('the sandbox answers', () => {
     },
   );
 
-  test('413 to more than 64 MiB', async () => {
+  test('a request over 64 MiB is answered 413', async () => {
     await using sandbox = await start();
     const large = Buffer.alloc(64 * 1024 * 1024 + 1).toString('latin1');
     expect(await post(`${sandbox.url}/api/v2.02/send/sms`, large, authorized)).toMatchObject({ status: 413 });
     expect(await lines()).toMatchObject([{ status: 413, messageId: null, recipients: [] }]);
   });
 
-  test('500 without accepting, in the share that is asked for, and another time it may work', async () => {
+  test('the configured share of requests is answered 500 and not accepted, and may succeed later', async () => {
     await using sandbox = await start({ failRate: 0.3 });
     const messageIds = Array.from({ length: 100 }, (_, index) => `V${index}`);
     const statuses = await Promise.all(
@@ -155,7 +155,7 @@ describe('the sandbox answers', () => {
     expect(repeats.some(({ status }) => status === 200)).toBe(true);
   });
 
-  test('after the wait that is asked for', async () => {
+  test('every answer waits for the configured latency', async () => {
     await using sandbox = await start({ latency: 80 });
     const before = performance.now();
     await send(sandbox, sms);
@@ -166,7 +166,7 @@ describe('the sandbox answers', () => {
 const authorized = { 'Content-Type': "application/json; encoding='utf-8'", Authorization: 'Basic any' };
 
 describe('the journal', () => {
-  test('has a line for every request received, in order, also for those that were not understood', async () => {
+  test('every request has a line, in order, even if it was not understood', async () => {
     await using sandbox = await start({ token: 'right', now: () => new Date('2026-01-02T03:04:05Z') });
     const file = { Name: 'a.pdf', Data: Buffer.from('hello').toString('base64') };
     await send(sandbox, { ...sms, files: [file] }, 'right');
@@ -203,7 +203,7 @@ describe('the journal', () => {
     ]);
   });
 
-  test('never holds a token', async () => {
+  test('the journal never contains a token', async () => {
     await using sandbox = await start({ token: 'SECRET-1' });
     await send(sandbox, sms, 'SECRET-1');
     await send(sandbox, sms, 'SECRET-2');
@@ -213,7 +213,7 @@ describe('the journal', () => {
     expect(await readFile(journal, 'utf8')).not.toContain('SECRET');
   });
 
-  test('has the line before the sender has the answer, even if the sender does not wait for it', async () => {
+  test('the line is written before the answer, even if the sender does not wait for it', async () => {
     await using sandbox = await start({ latency: 10_000 });
     const { method, path, headers, body } = rest202Json.encodeSendRequest(outgoing(sms), {
       kind: 'authToken',
@@ -229,7 +229,7 @@ describe('the journal', () => {
     socket.destroy();
   });
 
-  test('is continued, not overwritten, and has a repeated MessageID twice', async () => {
+  test('an existing journal is appended to, and marks a repeated MessageID', async () => {
     for (const repeated of [false, true]) {
       await using sandbox = await start();
       await send(sandbox, sms);
@@ -239,8 +239,8 @@ describe('the journal', () => {
   });
 });
 
-describe('the sandbox does not start, and says what to do,', () => {
-  test('when its port is in use', async () => {
+describe('sandbox start-up errors', () => {
+  test('a port in use is refused with advice', async () => {
     await using first = await start();
     const second = startSandbox({ port: first.port });
     await expect(second).rejects.toThrow(InputError);
@@ -251,11 +251,11 @@ describe('the sandbox does not start, and says what to do,', () => {
     });
   });
 
-  test('when its journal cannot be written', async () => {
+  test('a journal that cannot be written is refused with advice', async () => {
     await expect(startSandbox({ journal: join(folder, 'no', 'such.jsonl') })).rejects.toThrow(InputError);
   });
 
-  test('when a share or an address makes no sense, naming each', async () => {
+  test('invalid rates and addresses are all refused, with their options', async () => {
     const started = startSandbox({ failRate: 2, undeliveredRate: Number.NaN, webhook: { url: 'x' } });
     await expect(started).rejects.toMatchObject({
       problems: [{ where: '--fail-rate' }, { where: '--undelivered-rate' }, { where: '--webhook-url' }],
@@ -263,7 +263,7 @@ describe('the sandbox does not start, and says what to do,', () => {
   });
 });
 
-test('closing does not wait for answers that are held back', async () => {
+test('close() does not wait for delayed answers', async () => {
   const sandbox = await start({ latency: 60_000 });
   const pending = send(sandbox, sms).catch(() => 'cut off');
   await expect.poll(lines).toHaveLength(1);

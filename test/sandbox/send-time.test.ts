@@ -5,8 +5,6 @@ import { secret, smallestMessage } from '../support/messages.ts';
 import { get, send, startTestSandbox } from './start-test-sandbox.ts';
 import { webhookReceiver } from './webhook-receiver.ts';
 
-/** Messages that are to be sent later. */
-
 const year = 365 * 24 * 3600 * 1000;
 
 function sms(fields: Record<string, string>) {
@@ -36,9 +34,9 @@ test('a message for 2030 is pending in the look-up and not reported', async () =
   });
 });
 
-test('it is reported when its time comes by a clock that runs faster, with its time in its own zone', async () => {
+test('a message is reported at its SendTime by a faster clock, with the time in its own zone', async () => {
   await using hook = await webhookReceiver();
-  // Four years take a tenth of a second; the machine's own clock is looked at only when something comes in.
+  // Four years take a tenth of a second. The machine's clock is read only on events.
   let machineTime = new Date('2026-11-22T10:00:00Z');
   const clockSpeed = (40 * year) / 1000;
   await using sandbox = await startTestSandbox({
@@ -61,7 +59,7 @@ test('it is reported when its time comes by a clock that runs faster, with its t
   expect(await status(sandbox.url)).toMatchObject({ Status: 'Completed' });
 });
 
-test("a SendTime without a TimeZone is in the sender's own zone, and one that is over is now", async () => {
+test("a SendTime without a TimeZone is in the sender's own zone, and a past one means now", async () => {
   const now = () => new Date('2026-11-22T10:00:00Z');
   await using hook = await webhookReceiver();
   await using sandbox = await startTestSandbox({
@@ -69,7 +67,7 @@ test("a SendTime without a TimeZone is in the sender's own zone, and one that is
     timeZone: 'Pacific/Auckland',
     now,
   });
-  // In Auckland it is 23:00.
+  // 23:00 in Auckland.
   await send(sandbox, rest202Json, { ...sms({ SendTime: '2026-11-22T23:30' }), messageId: 'M2' });
   await send(sandbox, rest202Json, sms({ SendTime: '2026-11-22T22:30' }));
   await expect.poll(() => hook.bodies.length, { interval: 10 }).toBe(1);

@@ -17,7 +17,7 @@ export type TestSandbox = Sandbox &
     readonly journalText: () => Promise<string>;
   };
 
-/** A sandbox with a journal, on a free port; both are gone at the end of the test. */
+/** A sandbox with a journal, on a free port; both end with the test. */
 export async function startTestSandbox(options: SandboxOptions = {}): Promise<TestSandbox> {
   const path = join(tmpdir(), `sandbox-${randomUUID()}.jsonl`);
   const sandbox = await startSandbox({ journal: path, ...options });
@@ -54,7 +54,7 @@ async function answerOf(response: Response): Promise<Answer> {
   };
 }
 
-/** Sends a message as one of our interfaces writes it. */
+/** Encodes and sends a request. */
 export function send({ url }: Sandbox, wire: WireInterface, request: SendRequest): Promise<Answer> {
   const { path, headers, body } = wire.encodeSendRequest(outgoing(request), credentialsFor(wire.name));
   return post(`${url}${path || '/'}`, body, { ...headers });

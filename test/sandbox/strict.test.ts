@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { get, post, startTestSandbox, type TestSandbox } from './start-test-sandbox.ts';
 
-/** What the document forbids is refused, so that a faulty client is found; `lenient` takes it. */
-
 const base64 = Buffer.from('x').toString('base64');
 const json = { Authorization: 'Basic any', 'Content-Type': 'application/json' };
 const xml = { ...json, 'Content-Type': 'application/xml', Accept: 'application/xml' };
@@ -62,8 +60,8 @@ const forbidden104: readonly (readonly [string, object, object, string])[] = [
   ['Voice', { MessageToPeople: '<wav>' }, {}, 'MessageToPeople must be base64'],
 ];
 
-describe('a value that the document forbids', () => {
-  test('is 400 with its name and the MessageID, in version 2.02, and 200 with lenient', async () => {
+describe('values that the document forbids', () => {
+  test('a forbidden value in version 2.02 is answered 400 with its name and the MessageID, and 200 by a lenient sandbox', async () => {
     await using sandbox = await startTestSandbox();
     await using lenient = await startTestSandbox({ lenient: true });
     for (const [channel, changes, words] of forbidden202) {
@@ -75,7 +73,7 @@ describe('a value that the document forbids', () => {
     }
   });
 
-  test('and in the earlier versions', async () => {
+  test('a forbidden value in the earlier versions is answered 400', async () => {
     await using sandbox = await startTestSandbox();
     await using lenient = await startTestSandbox({ lenient: true });
     for (const [type, changes, envelope, words] of forbidden104) {
@@ -85,7 +83,7 @@ describe('a value that the document forbids', () => {
     }
   });
 
-  test('is none where it is right, blank, or only not observed', async () => {
+  test('valid, blank and merely unobserved values are accepted', async () => {
     await using sandbox = await startTestSandbox();
     const right: readonly (readonly [Channel, object])[] = [
       ['sms', { MessageID: 'a'.repeat(40), Reference: 'r'.repeat(80), WebhookCallbackFormat: 'XML' }],
@@ -110,7 +108,7 @@ describe('XML in version 2.02', () => {
   const message = (root: string) =>
     `<${root}><MessageData><MessageID>V1</MessageID><Message>x</Message><Destinations><Destination><Recipient>+64211234567</Recipient></Destination></Destinations></MessageData></${root}>`;
 
-  test('needs both of its headers and its root element, and is answered in XML', async () => {
+  test('XML needs both of its headers and its root element, and is answered in XML', async () => {
     await using sandbox = await startTestSandbox();
     const path = `${sandbox.url}/api/v2.02/send/sms`;
     const { Accept: _, ...withoutAccept } = xml;
@@ -134,7 +132,7 @@ describe('XML in version 2.02', () => {
     ]);
   });
 
-  test('has its recipients in one element, not in elements of an earlier version', async () => {
+  test('XML must have its recipients in one element, unlike the earlier versions', async () => {
     await using sandbox = await startTestSandbox();
     const earlier = message('SMSRequest').replace(/<Destination>(.*)<\/Destination>/, '$1');
     expect(await post(`${sandbox.url}/api/v2.02/send/sms`, earlier, xml)).toMatchObject({
@@ -144,7 +142,7 @@ describe('XML in version 2.02', () => {
   });
 });
 
-test('a path that there is not is answered in the format asked for, in the shape of a failure', async () => {
+test('an unknown path is answered with a failure in the requested format', async () => {
   await using sandbox = await startTestSandbox();
   const words = 'There is no GET /api/v2.02/send/voice';
   const path = `${sandbox.url}/api/v2.02/send/voice`;

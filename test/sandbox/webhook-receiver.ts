@@ -5,16 +5,15 @@ import type { DeliveryReportCall } from '../../src/wire/delivery-report-call.ts'
 
 export type WebhookReceiver = AsyncDisposable & {
   readonly url: string;
-  /** So far, each as it came. */
+  /** In order of arrival. */
   readonly calls: readonly DeliveryReportCall[];
-  /** Of the calls so far. */
   readonly bodies: readonly Buffer[];
   readonly contentTypes: readonly (string | undefined)[];
   readonly authorizations: readonly (string | undefined)[];
   readonly headers: readonly IncomingHttpHeaders[];
 };
 
-/** @param answer decides what each call gets; by default, all are taken */
+/** @param answer acknowledges every call by default */
 export async function webhookReceiver(
   answer: (response: ServerResponse) => void = (response) => response.end(),
 ): Promise<WebhookReceiver> {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { firstUnsupportedCharacter, replaceUnsupportedCharacters } from '../../src/wire/characters.ts';
 
-/** Written by hand, by the production `Char` of XML 1.0. */
+/** Written by hand from the production `Char` of XML 1.0. */
 const carriable = [
   '\t',
   '\n',
@@ -20,7 +20,7 @@ const carriable = [
 ];
 const forbidden = ['\0', '\u0001', '\u0008', '\u000b', '\u000c', '\u000e', '\u001f', '\ufffe', '\uffff'];
 
-test('XML carries every character but those of a list', () => {
+test('XML carries every character except those that its specification excludes', () => {
   for (const character of carriable)
     expect(firstUnsupportedCharacter('xml', `a${character}b`)).toBeUndefined();
   for (const character of forbidden)
@@ -32,14 +32,14 @@ test('JSON carries every character', () => {
     expect(firstUnsupportedCharacter('json', character)).toBeUndefined();
 });
 
-test('no format carries half a surrogate pair', () => {
+test('no format carries a lone surrogate', () => {
   for (const format of ['json', 'xml'] as const) {
     expect(firstUnsupportedCharacter(format, '\ud83d')).toBe('U+D83D');
     expect(firstUnsupportedCharacter(format, 'x\udcb8')).toBe('U+DCB8');
   }
 });
 
-test('an answer has a question mark in the place of each', () => {
+test('an answer has a question mark instead of each character that XML cannot carry', () => {
   expect(replaceUnsupportedCharacters('a\u0007b\uffffc\u0085')).toBe('a?b?c\u0085');
   expect(
     firstUnsupportedCharacter('xml', replaceUnsupportedCharacters(`${forbidden.join('')}\ud83d`)),

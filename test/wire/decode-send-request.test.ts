@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { decodeSendRequest } from '../../src/wire/decode-send-request.ts';
 import type { ReceivedRequest } from '../../src/wire/wire-interface.ts';
 
-/** The service's side: which interface and format a request is in, and what it reads from bodies that others wrote. */
+/** The service's side: the interface and format of a request, and bodies of other clients. */
 
 type Changes = Partial<Omit<ReceivedRequest, 'body'>>;
 
@@ -29,7 +29,7 @@ function inSoap(parts: string, header = ''): string {
   );
 }
 
-describe('where a request was sent says which interface it is in', () => {
+describe('decodeSendRequest: path and interface', () => {
   test.each([
     ['/api/v2.02/send/email', '{"MessageData":{}}', 'rest-2.02', 'json', 'email'],
     [
@@ -54,17 +54,20 @@ describe('where a request was sent says which interface it is in', () => {
       'xml',
       'tts',
     ],
-  ])('%s %s', (path, body, interfaceName, format, channel) => {
-    expect(decode(body, { path })).toMatchObject({
-      kind: 'request',
-      interface: interfaceName,
-      format,
-      answer: { interface: interfaceName, format, channel },
-      request: { channel },
-    });
-  });
+  ])(
+    'a request to %s with the body %s is read by the interface of that path',
+    (path, body, interfaceName, format, channel) => {
+      expect(decode(body, { path })).toMatchObject({
+        kind: 'request',
+        interface: interfaceName,
+        format,
+        answer: { interface: interfaceName, format, channel },
+        request: { channel },
+      });
+    },
+  );
 
-  test('anything outside of the REST paths that has a SOAP action, or is XML, is SOAP', () => {
+  test('a request outside the REST paths with a SOAP action or an XML content type is read as SOAP', () => {
     const body = inSoap('<msg_to_people>x</msg_to_people>');
     expect(decode(body, soap)).toMatchObject({ kind: 'request', interface: 'soap-tts', format: 'xml' });
     const headers = { 'content-type': 'text/xml' };
@@ -76,48 +79,54 @@ describe('where a request was sent says which interface it is in', () => {
     ['a channel that is not there', { path: '/api/v2.02/send/voice' }],
     ['another path', { path: '/api/xml/status/' }],
     ['neither a REST path nor SOAP', { path: '/somewhere' }],
-  ] as const)('%s is no send request', (_, changes) => {
+  ] as const)('%s is not read as a send request', (_, changes) => {
     expect(decode('{}', changes)).toEqual({ kind: 'other' });
   });
 });
 
-describe('version 2.02 answers in the format of Accept, or else in that of the request', () => {
+describe('decodeSendRequest: format of the answer', () => {
   const xml = '<SMSRequest><MessageData><Message>x</Message></MessageData></SMSRequest>';
   test.each([
     [xml, {}, 'xml', 'xml'],
     [xml, { accept: "application/json; encoding='utf-8'" }, 'xml', 'json'],
     ['{"MessageData":{}}', { accept: 'application/xml' }, 'json', 'xml'],
     ['{"MessageData":{}}', { accept: '*/*', 'content-type': 'text/plain' }, 'json', 'json'],
-  ])('%s %o', (body, headers, format, answered) => {
-    expect(decode(body, { headers })).toMatchObject({
-      kind: 'request',
-      format,
-      answer: { format: answered },
-    });
-  });
+  ])(
+    'the body %s with the headers %o is answered in the format of Accept, or else of the request',
+    (body, headers, format, answered) => {
+      expect(decode(body, { headers })).toMatchObject({
+        kind: 'request',
+        format,
+        answer: { format: answered },
+      });
+    },
+  );
 });
 
-describe('who asks is known even when it cannot be read what', () => {
-  test.each(['', 'null', '[]', '{"MessageData":[]}', '{', '<a/>', '<a>'])('%s', (body) => {
-    expect(decode(body, { headers: { authorization: 'basic  tok' } })).toMatchObject({
-      kind: 'unreadable',
-      answer: { channel: 'sms' },
-      credentials: { kind: 'authToken', authToken: 'tok' },
-    });
-    expect(decode(body, earlierJson)).toMatchObject({
-      kind: 'unreadable',
-      credentials: { kind: 'apiKey', sender: '', apiKey: '' },
-    });
-    expect(decode(body, soap)).toMatchObject({ kind: 'unreadable', answer: { interface: 'soap-tts' } });
-  });
+describe('decodeSendRequest: credentials', () => {
+  test.each(['', 'null', '[]', '{"MessageData":[]}', '{', '<a/>', '<a>'])(
+    'the credentials are read although the body is %j',
+    (body) => {
+      expect(decode(body, { headers: { authorization: 'basic  tok' } })).toMatchObject({
+        kind: 'unreadable',
+        answer: { channel: 'sms' },
+        credentials: { kind: 'authToken', authToken: 'tok' },
+      });
+      expect(decode(body, earlierJson)).toMatchObject({
+        kind: 'unreadable',
+        credentials: { kind: 'apiKey', sender: '', apiKey: '' },
+      });
+      expect(decode(body, soap)).toMatchObject({ kind: 'unreadable', answer: { interface: 'soap-tts' } });
+    },
+  );
 
-  test('a token of another scheme is none', () => {
+  test('a token of another scheme is not read', () => {
     expect(decode('{}', { headers: { authorization: 'Bearer tok' } })).not.toHaveProperty('credentials');
   });
 });
 
-describe('a body that somebody else wrote', () => {
-  test('keeps incomplete destinations, files and keypads, leaves out what is not text, and drops credentials', () => {
+describe('decodeSendRequest: bodies of other clients', () => {
+  test('incomplete destinations, files and keypads are kept, values that are not text are dropped, and so are credentials', () => {
     const decoded = decode(
       JSON.stringify({
         MessageType: 'Voice',
@@ -153,7 +162,7 @@ describe('a body that somebody else wrote', () => {
     expect(JSON.stringify('request' in decoded && decoded.request)).not.toMatch(/secret|MessageID/);
   });
 
-  test('in XML may be indented, have comments, CDATA, prefixes, attributes and a declaration', () => {
+  test('XML may be indented and have comments, CDATA, prefixes, attributes and a declaration', () => {
     const decoded = decode(
       `<?xml version="1.0" encoding="utf-8"?>
        <!-- from elsewhere -->
@@ -175,7 +184,7 @@ describe('a body that somebody else wrote', () => {
     });
   });
 
-  test('in XML may be in the encoding it declares; bytes that are no text are not read', () => {
+  test('XML is read in its declared encoding, and bytes that are no text are refused', () => {
     const message = '<SMSRequest><MessageData><Message>caf\u00e9</Message></MessageData></SMSRequest>';
     const received = (declaration: string) =>
       decodeSendRequest({
@@ -192,7 +201,7 @@ describe('a body that somebody else wrote', () => {
     expect(received('<?xml version="1.0" encoding="no-such"?>')).toMatchObject({ kind: 'unreadable' });
   });
 
-  test('in JSON keeps its numbers as they were written', () => {
+  test('numbers in JSON keep the text in which they were written', () => {
     const decoded = decode(
       '{"MessageData":{"Message":1.0,"Reference":1.10,"ChargeCode":12345678901234567890,"Destinations":[{"Recipient":64211234567890123456}]}}',
     );
@@ -204,7 +213,7 @@ describe('a body that somebody else wrote', () => {
     });
   });
 
-  test('of an earlier version may have one destination, as text or as an element', () => {
+  test('an earlier version may have a single destination, as text or as an element', () => {
     const body = (destination: string): string =>
       `<root><MessageType>SMS</MessageType><MessageData><Message>x</Message>${destination}</MessageData></root>`;
     expect(decode(body('<Destinations>64211234567</Destinations>'), earlierXml)).toMatchObject({
@@ -216,7 +225,7 @@ describe('a body that somebody else wrote', () => {
     expect(decode(body('<Destinations/>'), earlierXml)).toMatchObject({ request: { destinations: [] } });
   });
 
-  test('of SOAP may have its numbers in lines, and in a CSV file with or without a header', () => {
+  test('SOAP may have its numbers on lines, and in a CSV file with or without a header line', () => {
     const csv = (text: string): string => Buffer.from(text).toString('base64');
     const numbers = (parts: string) => {
       const decoded = decode(inSoap(parts), soap);
@@ -231,7 +240,7 @@ describe('a body that somebody else wrote', () => {
     expect(numbers(`<csv_file>${csv('"never closed')}</csv_file>`)).toEqual([]);
   });
 
-  test('of SOAP has only the keypads that are enabled', () => {
+  test('SOAP has only the keypads that are enabled', () => {
     const parts =
       '<keypad_1_enabled>1</keypad_1_enabled><keypad_1_route_number>64</keypad_1_route_number>' +
       '<keypad_2_enabled>false</keypad_2_enabled><keypad_2_route_number>65</keypad_2_route_number>' +
@@ -247,7 +256,7 @@ describe('a body that somebody else wrote', () => {
   });
 });
 
-describe('XML that could do harm is not read', () => {
+describe('decodeSendRequest: harmful XML', () => {
   const message = '<SMSRequest><MessageData><Message>&e;</Message></MessageData></SMSRequest>';
   test.each([
     ['an internal entity', `<!DOCTYPE a [<!ENTITY e "boom">]>${message}`],
@@ -257,7 +266,7 @@ describe('XML that could do harm is not read', () => {
     ['elements in elements, without end', '<a>'.repeat(50_000) + '</a>'.repeat(50_000)],
     ['elements that are never closed', '<a>'.repeat(50_000)],
     ['two roots', `${message}${message}`],
-  ])('%s', (_, body) => {
+  ])('a body with %s is unreadable', (_, body) => {
     expect(decode(body)).toMatchObject({ kind: 'unreadable' });
     expect(decode(body, earlierXml)).toMatchObject({ kind: 'unreadable' });
     expect(decode(body, soap)).toMatchObject({ kind: 'unreadable' });
@@ -269,24 +278,24 @@ describe('XML that could do harm is not read', () => {
     ['a control character', '<Message>\u0001</Message>'],
     ['markup that is not an element', '<Message>x</Message><!junk>'],
     ['a document type in the middle', '<!DOCTYPE a><Message>x</Message>'],
-  ])('%s', (_, content) => {
+  ])('a body that contains %s is unreadable', (_, content) => {
     expect(decode(`<SMSRequest><MessageData>${content}</MessageData></SMSRequest>`)).toMatchObject({
       kind: 'unreadable',
     });
   });
 
-  test('a document type that is only quoted is text', () => {
+  test('a document type inside CDATA is plain text', () => {
     const message = '<Message><![CDATA[<!DOCTYPE html>]]></Message><!-- <!DOCTYPE b> -->';
     expect(decode(`<SMSRequest><MessageData>${message}</MessageData></SMSRequest>`)).toMatchObject({
       request: { fields: { Message: '<!DOCTYPE html>' } },
     });
   });
 
-  test('an entity that nobody declared stays as it is written', () => {
+  test('an undeclared entity stays as it was written', () => {
     expect(decode(message)).toMatchObject({ request: { fields: { Message: '&e;' } } });
   });
 
-  test('names of a prototype neither throw nor touch it', () => {
+  test('names of the prototype neither throw nor change it', () => {
     for (const name of ['__proto__', 'constructor', 'prototype', 'hasOwnProperty', 'toString']) {
       decode(`<SMSRequest><MessageData><${name}><a>1</a></${name}></MessageData></SMSRequest>`);
       decode(`{"MessageData":{"${name}":{"a":"1"},"Destinations":{"length":9}}}`);
@@ -295,7 +304,7 @@ describe('XML that could do harm is not read', () => {
   });
 });
 
-test('whatever the bytes are, nothing throws', () => {
+test('decodeSendRequest never throws, whatever the bytes', () => {
   const paths = ['/api/v2.02/send/sms', '/api/json/send/', '/api/xml/send/', '/'];
   const piece = fc.constantFrom(
     ...[

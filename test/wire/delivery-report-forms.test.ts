@@ -13,7 +13,7 @@ const report = {
   report: { messageId: 'V1', destination: '+64211234567', outcome: 'delivered' },
 };
 
-describe('a call is read by its bytes, not by the type it says', () => {
+describe('decodeDeliveryReport: form of the body', () => {
   test.each([
     ['JSON', json],
     ['JSON behind a mark and white space', `${mark}\r\n\t ${json}\n`],
@@ -22,7 +22,7 @@ describe('a call is read by its bytes, not by the type it says', () => {
     ['XML behind a mark and white space', `${mark}\n  <?xml version="1.0"?>\n${xml}\n`],
     ['form fields', form],
     ['form fields behind a mark, before a line end', `${mark}${form}\r\n`],
-  ])('%s', (_, body) => {
+  ])('%s is recognised by its bytes, not by its content type', (_, body) => {
     const types = [
       '',
       'application/json',
@@ -34,7 +34,7 @@ describe('a call is read by its bytes, not by the type it says', () => {
     for (const type of types) expect(decodeDeliveryReport(posted(body, type))).toMatchObject(report);
   });
 
-  test('a query string is form fields, with or without its question mark', () => {
+  test('a query string is read as form fields, with or without its question mark', () => {
     for (const query of [form, `?${form}`]) {
       expect(decodeDeliveryReport(asked(query))).toMatchObject({
         report: { ...report.report, result: 'Sent OK!', price: '0.080' },
@@ -45,40 +45,43 @@ describe('a call is read by its bytes, not by the type it says', () => {
     });
   });
 
-  test('JSON posted as multipart is JSON', () => {
+  test('JSON with a multipart content type is read as JSON', () => {
     expect(decodeDeliveryReport(posted(json, 'multipart/form-data; boundary=x'))).toMatchObject(report);
   });
 });
 
-describe('form fields', () => {
+describe('decodeDeliveryReport: form fields', () => {
   const because = (body: string | Uint8Array, type = '') => {
     const decoded = decodeDeliveryReport(posted(body, type));
     return decoded.kind === 'unreadable' ? decoded.why : decoded;
   };
   const broken = 'the body has invalid percent-encoding or encodes text that is not UTF-8';
 
-  test.each(['%', '%2', '%zz', '%C3', '%ED%A0%80', '%C0%AF', '%FF'])('with %s are unreadable', (value) => {
-    expect(because(`${form}&Message=${value}`)).toBe(broken);
-    expect(because(`${form}&${value}=1`)).toBe(broken);
-  });
+  test.each(['%', '%2', '%zz', '%C3', '%ED%A0%80', '%C0%AF', '%FF'])(
+    'form fields with %s are unreadable',
+    (value) => {
+      expect(because(`${form}&Message=${value}`)).toBe(broken);
+      expect(because(`${form}&${value}=1`)).toBe(broken);
+    },
+  );
 
-  test('that are not UTF-8 are unreadable', () => {
+  test('form fields that are not UTF-8 are unreadable', () => {
     expect(because(Buffer.from(`${form}&Message=\xe9`, 'latin1'))).toBe('the body is not UTF-8');
   });
 
-  test('may hold UTF-8 that is not encoded', () => {
+  test('form fields may contain unencoded UTF-8', () => {
     expect(decodeDeliveryReport(posted(`${form}&SubAccount=Ōtaki`))).toMatchObject({
       report: { subAccount: 'Ōtaki' },
     });
   });
 
-  test('with a plus sign that was not encoded still name the number', () => {
+  test('a number whose plus sign was not encoded is still read as that number', () => {
     expect(decodeDeliveryReport(posted(form.replace('%2B', '+')))).toMatchObject(report);
     expect(decodeDeliveryReport(asked(form.replace('%2B', '%20')))).toMatchObject(report);
   });
 
   test.each(['64211234567', '+021%20123', '+0211234567'])(
-    'leave a number without one as it is: %s',
+    'a number without an international form stays unchanged: %s',
     (number) => {
       const destination = decodeURIComponent(number.replace('+', ' '));
       expect(decodeDeliveryReport(posted(form.replace('%2B64211234567', number)))).toMatchObject({
@@ -88,7 +91,7 @@ describe('form fields', () => {
   );
 
   test.each(['multipart/form-data; boundary=x', 'Multipart/Mixed', ''])(
-    'in multipart are unreadable: %s',
+    'a multipart body with the content type %j is unreadable',
     (type) => {
       expect(because('--x\r\nContent-Disposition: form-data; name="Type"\r\n\r\nSMS\r\n--x--', type)).toBe(
         'the body is multipart, which delivery reports never are',
@@ -96,35 +99,38 @@ describe('form fields', () => {
     },
   );
 
-  test('need no value and no ampersand to be passed over', () => {
+  test('a form field without a value and an empty one are ignored', () => {
     expect(decodeDeliveryReport(posted(`&&a&=b&${form}&`))).toMatchObject(report);
   });
 });
 
-describe('a name that comes twice', () => {
+describe('decodeDeliveryReport: repeated names', () => {
   const twice = {
     form: form.replace('Status=Success', 'Status=Success&status=Failed'),
     json: json.replace('"Status"', '"status":"Failed","Status"'),
     xml: xml.replace('<Status>', '<Status>Failed</Status><Status>'),
   };
 
-  test.each(Object.entries(twice))('with different values in %s leaves the report unreadable', (_, body) => {
-    expect(decodeDeliveryReport(posted(body))).toEqual({
-      kind: 'unreadable',
-      why: 'it has several values of Status',
-    });
-  });
+  test.each(Object.entries(twice))(
+    'different values of one name in %s make the report unreadable',
+    (_, body) => {
+      expect(decodeDeliveryReport(posted(body))).toEqual({
+        kind: 'unreadable',
+        why: 'it has several values of Status',
+      });
+    },
+  );
 
-  test('with the same value says one thing', () => {
+  test('equal values of one name count as one value', () => {
     expect(decodeDeliveryReport(posted(twice.form.replace('Failed', 'Success')))).toMatchObject(report);
     expect(decodeDeliveryReport(posted(twice.xml.replace('Failed', 'Success')))).toMatchObject(report);
   });
 
-  test('and is not looked for is passed over', () => {
+  test('a repeated name that the mapping does not use is ignored', () => {
     expect(decodeDeliveryReport(posted(`${form}&other=1&other=2`))).toMatchObject(report);
   });
 
-  test('exactly, in JSON, leaves it unreadable: the parser would hide one', () => {
+  test('an exactly repeated name in JSON makes the report unreadable, because the parser would hide one value', () => {
     const body = json.replace('"Status"', '"Status":"Failed","Status"');
     expect(decodeDeliveryReport(posted(body))).toMatchObject({
       why: 'the JSON object repeats a name',
@@ -133,14 +139,14 @@ describe('a name that comes twice', () => {
     expect(decodeDeliveryReport(posted(written))).toMatchObject({ kind: 'unreadable' });
   });
 
-  test('in a member of its own is not the report’s', () => {
+  test('a name inside another member is not read', () => {
     const body = json.replace('}', ',"Detail":{"SMSParts":1,"a":{"b":1}},"x":[{"a":1,"a":2}]}');
     expect(decodeDeliveryReport(posted(body))).toMatchObject({ report: { units: { SMSParts: 1 } } });
   });
 });
 
-describe('the credentials of a call', () => {
-  test('are read in every form', () => {
+describe('deliveryReportCredentials', () => {
+  test('credentials are read in every form', () => {
     const expected = { sender: 'a@b.example', apiKey: 'k&1' };
     expect(deliveryReportCredentials(posted('Sender=a%40b.example&APIKey=k%261'))).toEqual(expected);
     expect(deliveryReportCredentials(asked('sender=a@b.example&apikey=k%261'))).toEqual(expected);
@@ -150,7 +156,7 @@ describe('the credentials of a call', () => {
     ).toEqual(expected);
   });
 
-  test('are none where they are ambiguous or the call cannot be read', () => {
+  test('ambiguous credentials and those of an unreadable call are not returned', () => {
     expect(deliveryReportCredentials(posted('Sender=a&APIKey=k&apikey=l'))).toEqual({});
     expect(deliveryReportCredentials(posted('{'))).toEqual({});
   });

@@ -13,7 +13,7 @@ import { parseMembers } from '../../src/wire/xml.ts';
 import { anyCharacter } from '../support/any-character.ts';
 import { carriableText } from '../support/messages.ts';
 
-/** What the sandbox writes, Volley reads. */
+/** Volley reads what the sandbox writes. */
 
 const callOf = ({ method, headers, body }: EncodedDeliveryReport): DeliveryReportCall => ({
   method,
@@ -35,12 +35,12 @@ const contentTypes = {
   get: undefined,
 };
 
-/** No longer than the field may be. */
+/** At most as long as the field may be. */
 function within(text: fc.Arbitrary<string>, field: keyof typeof maxBytes): fc.Arbitrary<string> {
   return text.filter((value) => Buffer.byteLength(value) <= maxBytes[field]);
 }
 
-describe.each(deliveryReportFormats)('a report written in %s', (format) => {
+describe.each(deliveryReportFormats)('encodeDeliveryReport in %s', (format) => {
   const written = (text: fc.Arbitrary<string>) =>
     fc.record({
       version: fc.constantFrom('v2.02', 'v1.04'),
@@ -73,9 +73,9 @@ describe.each(deliveryReportFormats)('a report written in %s', (format) => {
     url: 'http://127.0.0.1/',
   };
 
-  test('is read back as it was, whatever its texts hold', () => {
-    // In XML, white space around a value is not meant, and U+0000 nowhere: the reader takes them away. A blank before a
-    // number is a plus sign that was not encoded.
+  test('a report with any texts is read back unchanged', () => {
+    // The reader removes U+0000, and white space around values in XML. A blank before a number is an
+    // unencoded plus sign.
     const text = carriableText(carrier).filter(
       (value) =>
         value !== '' &&
@@ -94,7 +94,7 @@ describe.each(deliveryReportFormats)('a report written in %s', (format) => {
     );
   });
 
-  test('has all members of observed.md but the credentials, also those it has no value for', () => {
+  test('a report has all members of observed.md except the credentials, even those without a value', () => {
     const { headers, body } = encodeDeliveryReport(sample, format);
     const members = parsed[format](body);
     const nothing = format === 'json' ? null : '';
@@ -121,7 +121,7 @@ describe.each(deliveryReportFormats)('a report written in %s', (format) => {
     expect(headers['Content-Type']).toBe(contentTypes[format]);
   });
 
-  test('is written of any text at all', () => {
+  test('a report with any characters can be written', () => {
     fc.assert(
       fc.property(written(fc.string({ unit: anyCharacter })), (one) => {
         const decoded = decodeDeliveryReport(callOf(encodeDeliveryReport(one, format)));

@@ -34,8 +34,8 @@ function report(changes: Record<string, unknown> = {}) {
   return decoded.report;
 }
 
-describe('a delivery report', () => {
-  test('is read with the members of observed.md', () => {
+describe('decodeDeliveryReport', () => {
+  test('a report is read with the members of observed.md', () => {
     expect(report()).toMatchObject({
       messageId: 'V1',
       destination: '+64211234567',
@@ -52,7 +52,7 @@ describe('a delivery report', () => {
     expect(report()).not.toHaveProperty('department');
   });
 
-  test('is kept without the key of the API user', () => {
+  test('a report does not contain the key of the API user', () => {
     expect(JSON.stringify(report())).not.toContain('secret');
   });
 
@@ -62,17 +62,17 @@ describe('a delivery report', () => {
     ['PENDING', 'pending'],
     ['Delayed', 'unrecognised'],
     ['constructor', 'unrecognised'],
-  ])('with status %s is %s', (Status, outcome) => {
+  ])('a report with status %s is %s', (Status, outcome) => {
     expect(report({ Status })).toMatchObject({ status: Status, outcome });
   });
 
-  test('takes other status words when it is given them', () => {
+  test('status words of the mapping replace the defaults', () => {
     const mapping = { ...observedMapping, statusWords: { bounced: 'undelivered' } } as const;
     const decoded = decode({ ...seen, Status: 'Bounced' }, mapping);
     expect(decoded).toMatchObject({ kind: 'report', report: { outcome: 'undelivered' } });
   });
 
-  test('takes a price below nothing only where credits are allowed', () => {
+  test('a negative price is read only if credits are allowed', () => {
     expect(report({ Price: '-0.50' }).unread).toMatch(/Price -0.50 is a credit/);
     const decoded = decode({ ...seen, Price: '-0.50' }, { ...observedMapping, credits: 'allowed' });
     expect(decoded).toMatchObject({ report: { price: '-0.50' } });
@@ -91,7 +91,7 @@ describe('a delivery report', () => {
     ['true', undefined],
     ['{"a":1}', undefined],
     ['"99999999999999999999"', undefined],
-  ])('with price %s has price %s: decimal text or none', (Price, expected) => {
+  ])('a price of %s is read as %s', (Price, expected) => {
     const body = JSON.stringify({ ...seen, Price: 'PRICE' }).replace('"PRICE"', Price);
     const decoded = decode(body);
     expect(decoded.kind === 'report' && decoded.report.price).toBe(expected ?? (undefined as unknown));
@@ -108,11 +108,11 @@ describe('a delivery report', () => {
     ['nothing', {}],
     [null, {}],
     [['SMSParts:1'], {}],
-  ])('with detail %j has units %j', (Detail, units) => {
+  ])('the detail %j is read as the units %j', (Detail, units) => {
     expect(report({ Detail }).units).toEqual(units);
   });
 
-  test('prefers the time with its zone, takes either name of the other, and drops what is no time', () => {
+  test('the time with a zone is preferred, either name of the other one is read, and invalid times are dropped', () => {
     expect(report({ SentTimeUTC_RFC3339: '2025-06-12T20:44:16.123Z' }).sentTimeUtc).toBe(
       '2025-06-12T20:44:16.123Z',
     );
@@ -123,7 +123,7 @@ describe('a delivery report', () => {
     expect(report({ SentTimeUTC: '2025-13-45 99:00:00' })).not.toHaveProperty('sentTimeUtc');
   });
 
-  test('may have a MessageID, an address and a SubAccount as long as the interface allows', () => {
+  test('a MessageID, an address and a SubAccount may be as long as the interface allows', () => {
     const longest = {
       MessageID: 'x'.repeat(40),
       Destination: `${'a'.repeat(64)}@${'b'.repeat(255)}`,
@@ -136,7 +136,7 @@ describe('a delivery report', () => {
     });
   });
 
-  test('has no NUL, which Postgres could not keep', () => {
+  test('NUL, which Postgres cannot store, is removed', () => {
     expect(report({ Result: 'a\0b' })).toMatchObject({ result: 'ab' });
     expect(report({ SubAccount: '\0' })).not.toHaveProperty('subAccount');
   });
@@ -157,7 +157,7 @@ describe('a delivery report', () => {
     [{ ...seen, Type: 'x'.repeat(501) }, 'its Type is too long'],
     ...[
       '0000-01-01T00:00:00Z',
-      // The least time of .NET, in New Zealand.
+      // The minimum date of .NET, in New Zealand.
       '0001-01-01T00:00:00+13:00',
       '9999-12-31T23:59:59-13:00',
       '1969-12-31T23:59:59Z',
@@ -176,11 +176,14 @@ describe('a delivery report', () => {
     ['Delayed', 'Control Deleted', 'undelivered'],
     ['Success', 'Control Deleted later', 'delivered'],
     ['Success', 'constructor', 'delivered'],
-  ])('with status %s and result %s is %s: a whole result wins over the status', (Status, Result, outcome) => {
-    expect(report({ Status, Result })).toMatchObject({ outcome });
-  });
+  ])(
+    'a report with status %s and result %s is %s, because a whole result takes precedence',
+    (Status, Result, outcome) => {
+      expect(report({ Status, Result })).toMatchObject({ outcome });
+    },
+  );
 
-  test('takes other results when it is given them', () => {
+  test('results of the mapping replace the defaults', () => {
     const mapping = { ...observedMapping, resultWords: { 'bad number': 'pending' } } as const;
     expect(decode({ ...seen, Result: 'Bad Number' }, mapping)).toMatchObject({
       report: { outcome: 'pending' },
@@ -190,7 +193,7 @@ describe('a delivery report', () => {
     });
   });
 
-  test('says whether the recipient has opted out, by its whole result', () => {
+  test('an opt-out is recognised by the whole result', () => {
     expect(report({ Result: 'destination is BLACKLISTED' })).toMatchObject({ optedOut: true });
     expect(report({ Result: 'Destination is blacklisted?' })).toMatchObject({ optedOut: false });
     const mapping = { ...observedMapping, optOutResults: ['no permit record'] };
@@ -199,23 +202,26 @@ describe('a delivery report', () => {
     });
   });
 
-  test.each(['0,08', '$0.08', '1e3', '0.123456789'])('says that its price %s cannot be read', (Price) => {
+  test.each(['0,08', '$0.08', '1e3', '0.123456789'])('a price of %s is named as unreadable', (Price) => {
     const read = report({ Price });
     expect(read).toMatchObject({ outcome: 'delivered', unread: `its Price "${Price}" is no decimal number` });
     expect(read).not.toHaveProperty('price');
   });
 
-  test.each(['', ' ', null, '0.08'])('says nothing of the price %j', (Price) => {
+  test.each(['', ' ', null, '0.08'])('a price of %j is not named as unreadable', (Price) => {
     expect(report({ Price })).not.toHaveProperty('unread');
   });
 
-  test.each(['', null, undefined])('has a job number where its MessageID is %j', (MessageID) => {
-    const read = report({ MessageID });
-    expect(read).toMatchObject({ jobNumber: '10C7B9A0', outcome: 'delivered' });
-    expect(read).not.toHaveProperty('messageId');
-  });
+  test.each(['', null, undefined])(
+    'a report whose MessageID is %j is read by its job number',
+    (MessageID) => {
+      const read = report({ MessageID });
+      expect(read).toMatchObject({ jobNumber: '10C7B9A0', outcome: 'delivered' });
+      expect(read).not.toHaveProperty('messageId');
+    },
+  );
 
-  test('is found under the names of the mapping, in their order and in any case', () => {
+  test('fields are found under the names of the mapping, in their order and in any case', () => {
     const fields = { ...observedMapping.fields, MessageID: ['reference', 'id'], Status: ['state'] };
     const mapping = { ...observedMapping, fields };
     const { MessageID: _, Status: __, ...rest } = seen;
@@ -228,11 +234,11 @@ describe('a delivery report', () => {
     expect(decode({ ...seen, JobNumber: null }, mapping)).toMatchObject({ why: 'it has no MessageID' });
   });
 
-  test('has half of a surrogate pair as U+FFFD, which Postgres can keep', () => {
+  test('a lone surrogate becomes U+FFFD, which Postgres can store', () => {
     expect(report({ Result: 'a\ud800b' })).toMatchObject({ result: 'a\ufffdb' });
   });
 
-  test('in XML says the same as in JSON, with every value as it was written', () => {
+  test('XML is read like JSON, with every value as it was written', () => {
     const elements = Object.entries(seen)
       .filter(([, value]) => value !== null)
       .map(([name, value]) => `<${name}>${value}</${name}>`);
@@ -249,11 +255,11 @@ describe('a delivery report', () => {
     '<!DOCTYPE a [<!ENTITY x "y">]><a><Type>&x;</Type></a>',
     '<a>text</a>',
     '<a/>',
-  ])('in XML that is broken, has a document type or holds nothing is unreadable: %s', (xml) => {
+  ])('XML that is not well-formed, has a document type or contains nothing is unreadable: %s', (xml) => {
     expect(decode(xml).kind).toBe('unreadable');
   });
 
-  test('never throws and never touches a prototype', () => {
+  test('no value throws or changes a prototype', () => {
     const hostile = decode(
       `{"__proto__":{"x":"1"},${JSON.stringify({ ...seen, Detail: '__proto__:1,constructor:2' }).slice(1)}`,
     );
@@ -268,7 +274,7 @@ describe('a delivery report', () => {
   });
 });
 
-test('a message that came in is told apart from a report, matched or not', () => {
+test('a received message is distinguished from a report, whether it was matched or not', () => {
   const inbound = { ...seen, Status: 'RECEIVED', Message: 'STOP', ReceivedID: 'R1' };
   expect(decode({ ...inbound, Type: 'SMSReply' })).toMatchObject({
     kind: 'inbound',
@@ -287,7 +293,7 @@ test('a message that came in is told apart from a report, matched or not', () =>
   expect(unmatched).toMatchObject({ kind: 'inbound', message: { type: 'SMSInbound' } });
 });
 
-test('units are counts that a database can hold', () => {
+test('units are counts that a database integer can hold', () => {
   expect(
     unitsOf([
       ['SMSParts', '2147483647'],
@@ -296,7 +302,7 @@ test('units are counts that a database can hold', () => {
   ).toEqual({ SMSParts: 2_147_483_647 });
 });
 
-test('a unit is known in any case, and one that is there twice with different counts is not believed', () => {
+test('a unit is recognised in any case, and a repeated one with different counts is ignored', () => {
   expect(unitsOf([['smsparts', '2']])).toEqual({ SMSParts: 2 });
   expect(
     unitsOf([
@@ -314,16 +320,16 @@ test.each([
   ['Voice', '40'],
   ['EMAIL', '1'],
   ['Pigeon', null],
-])('%s is invoiced by what it counts: %s', (type, billed) => {
+])('a report of type %s is invoiced as %s', (type, billed) => {
   const units = { SMSParts: 2, FaxPages: 3, VoiceSeconds: 40, EmailSize: 1000 };
   expect(billedUnits({ type, units })).toBe(billed);
 });
 
-test('what a report does not count is not made up', () => {
+test('units that a report does not contain are not invented', () => {
   expect(billedUnits({ type: 'SMS', units: { FaxPages: 3 } })).toBeNull();
 });
 
-test('a type of report is of one channel or of several', () => {
+test('a report type can belong to one channel or to several', () => {
   expect(['SMS', 'email', 'Fax', 'VOICE', 'toString'].map(channelsOfType)).toEqual([
     ['sms'],
     ['email'],
@@ -333,7 +339,7 @@ test('a type of report is of one channel or of several', () => {
   ]);
 });
 
-test('a time with another zone is turned into UTC', () => {
+test('a time in another zone is converted to UTC', () => {
   expect(parseUtcTime('2025-06-12T20:44:16+12:00')).toBe('2025-06-12T08:44:16.000Z');
   expect(parseUtcTime(undefined)).toBeUndefined();
 });

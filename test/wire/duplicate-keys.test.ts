@@ -13,7 +13,7 @@ test.each([
   '{"a" \n:1,"a"\t: 2}',
   '{"\\"":1,"\\"":2}',
   '{"":1,"":2}',
-])('a key that stands twice in an object is found in %s', (text) => {
+])('a repeated key is found in %s', (text) => {
   expect(isFound(text)).toBe(true);
 });
 
@@ -25,11 +25,11 @@ test.each([
   '["a", ": ", "a", ":"]',
   '{"a\\\\":1,"a":"\\\\"}',
   '{"__proto__":1,"a":{"__proto__":2}}',
-])('no key is found twice in %s', (text) => {
+])('no repeated key is found in %s', (text) => {
   expect(isFound(text)).toBe(false);
 });
 
-test('an answer of any depth and length is read without a failure', () => {
+test('an answer of any depth and length is read without an error', () => {
   const deep = `{"MessageID":"A","Result":"Success","x":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
   expect(decodeSendAnswer(Buffer.from(deep))).toMatchObject({ kind: 'success', messageId: 'A' });
   const wide = `{"MessageID":"A","Result":"Success","x":[${'"y",'.repeat(200_000)}"${'z'.repeat(300_000)}"]}`;

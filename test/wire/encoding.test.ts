@@ -5,7 +5,7 @@ import type { WireInterface } from '../../src/wire/wire-interface.ts';
 import { credentialsFor } from '../support/messages.ts';
 import { outgoing } from '../support/outgoing.ts';
 
-/** The exact headers and bytes of interface.md, section 4, one small message of each kind. */
+/** The exact headers and bytes of interface.md, section 4. */
 
 const rest202Json = wireInterface('rest-2.02', 'json');
 const rest202Xml = wireInterface('rest-2.02', 'xml');
@@ -58,8 +58,8 @@ function encode(wire: WireInterface, request: SendRequest) {
   return { to: `${method} ${path}`, headers, body };
 }
 
-describe('version 2.02', () => {
-  test('in JSON', () => {
+describe('encodeSendRequest of version 2.02', () => {
+  test('a request is written in JSON', () => {
     const { to, headers, body } = encode(rest202Json, sms);
     expect(to).toBe('POST /api/v2.02/send/sms');
     expect(headers).toEqual({
@@ -75,7 +75,7 @@ describe('version 2.02', () => {
     );
   });
 
-  test('writes a value of a closed list in the capitals of the document, and any other as it came', () => {
+  test('a value of a closed list is written in the case of the document, and any other unchanged', () => {
     const fields = { Message: 'x', WebhookCallbackFormat: 'json', SendMode: 'Test' };
     expect(encode(rest202Json, { ...sms, fields, files: [] }).body).toContain(
       '"WebhookCallbackFormat":"JSON","Mode":"Test"',
@@ -90,7 +90,7 @@ describe('version 2.02', () => {
     );
   });
 
-  test('in XML, with both headers, one root element a channel and no space in FirstName', () => {
+  test('XML has both headers, the root element of its channel and no space in FirstName', () => {
     const { to, headers, body } = encode(rest202Xml, sms);
     expect(to).toBe('POST /api/v2.02/send/sms');
     expect(headers).toEqual({
@@ -111,24 +111,24 @@ describe('version 2.02', () => {
   test.each([
     ['email', 'EmailRequest', { MessagePlain: 'x' }],
     ['fax', 'FaxRequest', { Message: 'x' }],
-  ] as const)('in XML names the root element of %s %s', (channel, root, fields) => {
+  ] as const)('the XML of %s has the root element %s', (channel, root, fields) => {
     const { body } = encode(rest202Xml, { ...sms, channel, fields });
     expect(body).toContain(`?><${root}><MessageData>`);
     expect(body.endsWith(`</MessageData></${root}>`)).toBe(true);
   });
 
-  test('in XML wraps HTML in CDATA, over the end of CDATA in it', () => {
+  test('HTML in XML is CDATA, also across the end of CDATA inside it', () => {
     const html = '<p>a & b</p> ]]> "';
     const { body } = encode(rest202Xml, { ...sms, channel: 'email', fields: { MessageHTML: html } });
     expect(body).toContain('<MessageHTML><![CDATA[<p>a & b</p> ]]]]><![CDATA[> "]]></MessageHTML>');
   });
 
-  test('in XML writes HTML with a carriage return as text, for CDATA cannot keep one', () => {
+  test('HTML with a carriage return is escaped, because CDATA cannot keep one', () => {
     const { body } = encode(rest202Xml, { ...sms, channel: 'email', fields: { MessageHTML: '<p>\r\n' } });
     expect(body).toContain('<MessageHTML>&lt;p&gt;&#13;\n</MessageHTML>');
   });
 
-  test('sends whole numbers as numbers', () => {
+  test('whole numbers are written as numbers', () => {
     const fields = { RetryAttempts: '3', CSID: '0800' };
     expect(encode(rest202Json, { ...sms, channel: 'fax', fields }).body).toContain(
       '"CSID":"0800","RetryAttempts":3,',
@@ -136,8 +136,8 @@ describe('version 2.02', () => {
   });
 });
 
-describe('an earlier version', () => {
-  test('in JSON: sender and key in the body, no leading plus, a bare recipient as text', () => {
+describe('encodeSendRequest of earlier versions', () => {
+  test('JSON has sender and key in the body, numbers without a plus sign, and recipients as plain text', () => {
     const { to, headers, body } = encode(rest104Json, earlierSms);
     expect(to).toBe('POST /api/json/send/');
     expect(headers).toEqual({ 'Content-Type': "application/json; encoding='utf-8'" });
@@ -150,7 +150,7 @@ describe('an earlier version', () => {
     );
   });
 
-  test('in XML: root, and repeated Destinations and Files', () => {
+  test('XML has the element root, and repeats Destinations and Files', () => {
     const { to, headers, body } = encode(rest102Xml, earlierSms);
     expect(to).toBe('POST /api/xml/send/');
     expect(headers).toEqual({ 'Content-Type': "text/xml; encoding='utf-8'" });
@@ -166,7 +166,7 @@ describe('an earlier version', () => {
     );
   });
 
-  test('keypads are a list of tone and number; the number of operators is text, as in the samples', () => {
+  test('keypads are a list of tone and number, and the number of operators is text as in the samples', () => {
     const data = JSON.parse(encode(rest104Json, tts).body).MessageData;
     expect(data.Keypads).toEqual([{ Tone: 1, RouteNumber: '+6495005001' }]);
     expect(data).toMatchObject({ NumberOfOperators: '3', RetryAttempts: 2 });
@@ -180,19 +180,19 @@ describe('an earlier version', () => {
     ['fax', 'Fax', { Message: 'x' }],
     ['voice', 'Voice', { MessageToPeople: 'UklGRg==' }],
     ['tts', 'TextToSpeech', { MessageToPeople: 'x' }],
-  ] as const)('calls %s %s', (channel, messageType, fields) => {
+  ] as const)('the MessageType of %s is %s', (channel, messageType, fields) => {
     const { body } = encode(rest104Json, { ...tts, channel, fields, keypads: [] });
     expect(JSON.parse(body)).toMatchObject({ MessageType: messageType });
   });
 
-  test('SendMode asks for a simulated send', () => {
+  test('SendMode requests a simulated send', () => {
     const { body } = encode(rest104Json, { ...tts, fields: { MessageToPeople: 'x', SendMode: 'Test' } });
     expect(JSON.parse(body).MessageData).toMatchObject({ SendMode: 'Test' });
   });
 });
 
-describe('SOAP', () => {
-  test('has its action as a header, its parts in the order of the interface, and the MessageID in the SOAP header', () => {
+describe('encodeSendRequest of SOAP', () => {
+  test('the action is a header, the parts are in the order of the interface, and the MessageID is in the SOAP header', () => {
     const { to, headers, body } = encode(soapTts, tts);
     expect(to).toBe('POST ');
     expect(headers).toEqual({
@@ -212,12 +212,12 @@ describe('SOAP', () => {
     );
   });
 
-  test("the campaign's own Reference comes before the MessageID", () => {
+  test("the campaign's own Reference takes precedence over the MessageID", () => {
     const { body } = encode(soapTts, { ...tts, fields: { ...tts.fields, Reference: 'mine' } });
     expect(body).toContain('<reference>mine</reference>');
   });
 
-  test('recipients with more than a number are a CSV file', () => {
+  test('recipients with more fields than a number become a CSV file', () => {
     const destinations = [
       { Recipient: '+64211234567', Attention: 'Ana "A"\nB' },
       { Recipient: '+64217654321' },
@@ -230,36 +230,36 @@ describe('SOAP', () => {
     expect(body).not.toContain('phone_numbers');
   });
 
-  test('times are written as in the interfaces of its age', () => {
+  test('times are written as in the earlier REST versions', () => {
     const fields = { ...tts.fields, SendTime: '2026-11-21T18:30', EndTime: '2026-11-21T20:00:00' };
     const { body } = encode(soapTts, { ...tts, fields });
     expect(body).toContain('<sendtime>21/11/2026 18:30</sendtime><endtime>21/11/2026 20:00</endtime>');
   });
 });
 
-describe('nothing is written that an interface does not have', () => {
+describe('encodeSendRequest: refusals', () => {
   const write = (wire: WireInterface, changes: Partial<SendRequest>) => () =>
     encode(wire, { ...sms, ...changes });
 
-  test('a channel', () => {
+  test('a channel that the interface does not have is refused', () => {
     expect(write(rest202Json, { channel: 'tts' })).toThrow(
       'rest-2.02 has no channel tts; it has email, sms, fax',
     );
     expect(write(soapTts, {})).toThrow('soap-tts has no channel sms');
   });
 
-  test('a field', () => {
+  test('a field that the interface does not have is refused', () => {
     expect(write(rest202Json, { fields: { EmailSubject: 'x' } })).toThrow(
       'rest-2.02 has no field EmailSubject for sms',
     );
   });
 
-  test('a destination field', () => {
+  test('a destination field that the interface does not have is refused', () => {
     expect(write(rest104Json, {})).toThrow('rest-1.04 has no destination field First Name');
     expect(write(rest102Xml, {})).toThrow('rest-1.02 has no destination field First Name');
   });
 
-  test('files and keypads', () => {
+  test('files and keypads that the interface does not have are refused', () => {
     expect(write(rest104Json, { ...tts, files: sms.files })).toThrow('rest-1.04 has no Files for tts');
     expect(write(rest202Json, { keypads: tts.keypads })).toThrow('rest-2.02 has no Keypads for sms');
     expect(write(rest104Json, { ...tts, keypads: [{ Tone: '0', RouteNumber: '1' }] })).toThrow(
@@ -267,7 +267,7 @@ describe('nothing is written that an interface does not have', () => {
     );
   });
 
-  test('a value of another type', () => {
+  test('a value of another type is refused', () => {
     expect(write(rest202Json, { fields: { CharacterConversion: 'yes' } })).toThrow(
       'true or false, got "yes"',
     );
@@ -278,7 +278,7 @@ describe('nothing is written that an interface does not have', () => {
     expect(write(rest104Json, { fields: { TimeZone: 'America/Ciudad_Juarez' } })).toThrow('Windows zones');
   });
 
-  test('a MessageID over its limit, or with other characters than letters and digits', () => {
+  test('a MessageID that is too long, or has characters other than letters and digits, is refused', () => {
     expect(write(rest202Json, { messageId: 'a'.repeat(41) })).toThrow(
       'MessageID must be 1 to 40 letters and digits',
     );
@@ -286,7 +286,7 @@ describe('nothing is written that an interface does not have', () => {
     expect(write(rest202Json, { messageId: 'a'.repeat(40) })).not.toThrow();
   });
 
-  test('text that XML cannot carry', () => {
+  test('text that XML cannot carry is refused', () => {
     expect(write(rest202Xml, { fields: { Message: 'ding\u0007' } })).toThrow(
       'cannot carry the character U+0007',
     );
@@ -294,7 +294,7 @@ describe('nothing is written that an interface does not have', () => {
     expect(write(rest202Json, { fields: { Message: 'ding\u0007' } })).not.toThrow();
   });
 
-  test('a number that would not be the same when it is read back', () => {
+  test('a number that could not be read back unchanged is refused', () => {
     for (const Recipient of ['64211234567', '+0123456789', '+123456', '+64 21 123', '', 'a,b']) {
       expect(write(rest104Json, { destinations: [{ Recipient }] })).toThrow('telephone numbers in E.164');
       expect(write(soapTts, { ...tts, destinations: [{ Recipient }] })).toThrow('telephone numbers in E.164');
@@ -302,7 +302,7 @@ describe('nothing is written that an interface does not have', () => {
     }
   });
 
-  test('with credentials of another kind', () => {
+  test('credentials of another kind are refused', () => {
     const request = outgoing({ ...sms, destinations: [] });
     expect(() => rest202Json.encodeSendRequest(request, credentialsFor('rest-1.04'))).toThrow(
       'an auth token',

@@ -19,8 +19,8 @@ import { credentialsFor, everyChannel, smallestMessage } from '../support/messag
 import { outgoing } from '../support/outgoing.ts';
 
 /**
- * Every field of every interface in every format: written, sent over HTTP, and read by the sandbox, whose journal says
- * what arrived.
+ * Writes every field of every interface and format, sends it over HTTP, and reads it from the sandbox's
+ * journal.
  */
 
 let journal: string;
@@ -31,14 +31,14 @@ beforeAll(async () => {
   journal = join(tmpdir(), `volley-every-field-${randomUUID()}.jsonl`);
   sandbox = await startSandbox({ journal });
 });
-// Reading a journal again and again that keeps growing would be most of the work.
+// Reading a growing journal again and again would take most of the time.
 afterEach(() => truncate(journal));
 afterAll(async () => {
   await sandbox.close();
   await rm(journal);
 });
 
-/** Sends messages, and gives what the sandbox made of each. */
+/** Sends messages, and returns the sandbox's journal line of each. */
 async function arrived(
   wire: WireInterface,
   requests: readonly SendRequest[],
@@ -71,14 +71,14 @@ async function arrived(
   });
 }
 
-/** Everything that has ever been mistaken for something else, as one text. */
+/** All characters that have ever been misread, in one text. */
 const hostileInOneLine =
   ' 0012345 true 1.0 null ]]> <![CDATA[x]]> <a b="c">&amp;&#13;&lt;</a> "\' \\ \\u0041 %s ${x} é 中文 💸 \u2028 \t ';
 const hostile = `${hostileInOneLine}\r\n\n\r end\n`;
 
 const longText = 'ab<é💸'.repeat(2_000);
 
-/** The longest and the worst a field may hold. */
+/** The longest and the most hostile values of a field. */
 function extremes({ type, limit, range, multiline, values }: FieldDefinition): readonly string[] {
   switch (type) {
     case 'boolean':
@@ -107,8 +107,8 @@ const everyField = everyChannel.flatMap(([name, wire, channel]) =>
   messageFields(wire.name, channel).map((field) => [`${name} ${field.name}`, wire, channel, field] as const),
 );
 
-describe('a field arrives as it was sent', () => {
-  test.each(everyField)('%s', async (_, wire, channel, field) => {
+describe('fields, from the gateway to the sandbox', () => {
+  test.each(everyField)('%s arrives unchanged', async (_, wire, channel, field) => {
     const smallest = smallestMessage(wire.name, channel);
     const { [field.name]: _ignored, ...absent } = smallest.fields;
     const empty = textual.includes(field.type) ? [''] : [];
@@ -129,33 +129,36 @@ const everyDestinationField = everyChannel.flatMap(([name, wire, channel]) =>
     .map((field) => [`${name} ${field}`, wire, channel, field] as const),
 );
 
-describe('a destination field arrives as it was sent', () => {
-  test.each(everyDestinationField)('%s', async (_, wire, channel, field: DestinationField) => {
-    const smallest = smallestMessage(wire.name, channel);
-    const [first] = smallest.destinations;
-    // In the phone list of SOAP, an empty field is an absent one.
-    const empty = wire.name === 'soap-tts' ? [] : [''];
-    const values = [...empty, longText, hostile];
-    const destinations = values.map((value): Destination => ({ Recipient: '', ...first, [field]: value }));
-    const [line] = await arrived(wire, [
-      { ...smallest, destinations: [...destinations, ...smallest.destinations] },
-    ]);
-    expect(line?.message?.destinations).toEqual([...values.map((value) => ({ [field]: value })), {}]);
-    expect(line?.recipients).toEqual([...destinations, first].map((destination) => destination?.Recipient));
-  });
+describe('destination fields, from the gateway to the sandbox', () => {
+  test.each(everyDestinationField)(
+    '%s arrives unchanged',
+    async (_, wire, channel, field: DestinationField) => {
+      const smallest = smallestMessage(wire.name, channel);
+      const [first] = smallest.destinations;
+      // In SOAP's phone list, empty and absent fields are equal.
+      const empty = wire.name === 'soap-tts' ? [] : [''];
+      const values = [...empty, longText, hostile];
+      const destinations = values.map((value): Destination => ({ Recipient: '', ...first, [field]: value }));
+      const [line] = await arrived(wire, [
+        { ...smallest, destinations: [...destinations, ...smallest.destinations] },
+      ]);
+      expect(line?.message?.destinations).toEqual([...values.map((value) => ({ [field]: value })), {}]);
+      expect(line?.recipients).toEqual([...destinations, first].map((destination) => destination?.Recipient));
+    },
+  );
 });
 
-describe('what stands beside the fields arrives as it was sent', () => {
+describe('other parts of a request, from the gateway to the sandbox', () => {
   const withFiles = everyChannel.filter(([, wire, channel]) => supportsFiles(wire.name, channel));
   const withKeypads = everyChannel.filter(([, wire, channel]) => supportsKeypads(wire.name, channel));
 
-  test.each(everyChannel)('the longest MessageID: %s', async (_, wire, channel) => {
+  test.each(everyChannel)('the longest MessageID arrives unchanged: %s', async (_, wire, channel) => {
     const smallest = smallestMessage(wire.name, channel);
     const [line] = await arrived(wire, [smallest], () => 'Zz0123456789'.padEnd(40, 'x'));
     expect(line).toMatchObject({ messageId: 'Zz0123456789'.padEnd(40, 'x'), status: 200 });
   });
 
-  test.each(withFiles)('files, by name and size: %s', async (_, wire, channel) => {
+  test.each(withFiles)('files arrive with name and size: %s', async (_, wire, channel) => {
     const names = ['a.pdf', '', hostileInOneLine, longText];
     const files = names.map((Name, index) => ({
       Name,
@@ -165,7 +168,7 @@ describe('what stands beside the fields arrives as it was sent', () => {
     expect(line?.message?.files).toEqual(names.map((name, index) => ({ name, bytes: index * 100_000 })));
   });
 
-  test.each(withKeypads)('all nine keypads: %s', async (_, wire, channel) => {
+  test.each(withKeypads)('all nine keypads arrive unchanged: %s', async (_, wire, channel) => {
     const numbers = ['', '0', '0012345', '+64211234567', hostileInOneLine, longText, 'true', '1.0', '"'];
     const keypads = numbers.map((RouteNumber, index) => ({ Tone: String(index + 1), RouteNumber }));
     const [line] = await arrived(wire, [{ ...smallestMessage(wire.name, channel), keypads }]);

@@ -7,8 +7,8 @@ import { soapParts } from '../../src/wire/soap-tts.ts';
 const names = (channel: 'email' | 'sms' | 'fax' | 'voice') =>
   messageFields('rest-2.02', channel).map(({ name }) => name);
 
-describe('the fields of a message', () => {
-  test('are those of interface.md, 2.1 and 2.4, for an email', () => {
+describe('messageFields', () => {
+  test('an email has the fields of interface.md, 2.1 and 2.4', () => {
     expect(names('email')).toEqual([
       ...['Reference', 'WebhookCallbackURL', 'WebhookCallbackFormat', 'SendTime', 'TimeZone'],
       ...['SubAccount', 'Department', 'ChargeCode', 'SendMode'],
@@ -17,12 +17,12 @@ describe('the fields of a message', () => {
     ]);
   });
 
-  test('are those of 2.5 for an SMS and of 2.6 for a fax, after the common ones', () => {
+  test('an SMS has the fields of 2.5 and a fax those of 2.6, after the common ones', () => {
     expect(names('sms').slice(9)).toEqual(['Message', 'FromNumber', 'SMSEmailReply', 'CharacterConversion']);
     expect(names('fax').slice(9)).toEqual(['Resolution', 'CSID', 'RetryAttempts', 'RetryPeriod', 'Message']);
   });
 
-  test('of a call are those of 2.7, with audio for a voice message and text for text-to-speech', () => {
+  test('a call has the fields of 2.7, with audio for voice and text for text-to-speech', () => {
     const call = (channel: 'voice' | 'tts') =>
       messageFields('rest-1.04', channel)
         .slice(7)
@@ -46,7 +46,7 @@ describe('the fields of a message', () => {
     ]);
   });
 
-  test('of SOAP are the parts of 2.10, in their order, together with credentials, numbers and keypads', () => {
+  test('SOAP has the parts of 2.10 in their order, together with credentials, numbers and keypads', () => {
     const parts = messageFields('soap-tts', 'tts').map(({ wireName }) => wireName);
     expect(soapParts.filter((part) => parts.includes(part))).toEqual(parts);
     expect(soapParts.filter((part) => !parts.includes(part) && !part.startsWith('keypad_'))).toEqual([
@@ -55,7 +55,7 @@ describe('the fields of a message', () => {
     expect(soapParts.filter((part) => part.startsWith('keypad_'))).toHaveLength(18);
   });
 
-  test('of earlier versions call CharacterConversion ForceGSMChars, and have no webhook', () => {
+  test('earlier versions write CharacterConversion as ForceGSMChars, and have no webhook', () => {
     const earlier = messageFields('rest-1.04', 'sms');
     expect(earlier.find(({ name }) => name === 'CharacterConversion')).toMatchObject({
       wireName: 'ForceGSMChars',
@@ -64,15 +64,15 @@ describe('the fields of a message', () => {
     expect(missing).toEqual(['WebhookCallbackURL', 'WebhookCallbackFormat']);
   });
 
-  test('are none where the interface lacks the channel', () => {
+  test('an interface without the channel has no fields', () => {
     expect(names('voice')).toEqual([]);
   });
 
-  test('never include what belongs to the request', () => {
+  test('parts of the request, such as destinations, are not among the fields', () => {
     for (const name of ['MessageID', 'Destinations', 'Files']) expect(messageFieldNames).not.toContain(name);
   });
 
-  test('say which limits are certain and which were only observed', () => {
+  test('limits are marked as contractual or observed', () => {
     const [reference] = messageFields('rest-2.02', 'sms').filter(({ name }) => name === 'Reference');
     const [subAccount] = messageFields('rest-2.02', 'sms').filter(({ name }) => name === 'SubAccount');
     expect(reference).toMatchObject({ limit: 80, source: 'interface' });
@@ -80,7 +80,7 @@ describe('the fields of a message', () => {
   });
 });
 
-test('the service merges every destination field but the recipient, into the text of an SMS and nowhere else', () => {
+test('the service merges every destination field except the recipient, into the text of an SMS only', () => {
   expect(mergedByService('rest-2.02', 'sms')).toEqual({
     field: 'Message',
     destinationFields: destinationFields.slice(1),
@@ -90,16 +90,19 @@ test('the service merges every destination field but the recipient, into the tex
   expect(mergedByService('rest-2.02', 'fax')).toBeUndefined();
 });
 
-describe('a placeholder of the service', () => {
+describe('isServicePlaceholder', () => {
   test.each(['File1', 'File12', 'Reply', 'REPLY', 'reply', 'STOP', 'Link:https://a.example/b?c=d'])(
-    '%s is known in an SMS',
+    '%s is a placeholder of the service in an SMS',
     (name) => {
       expect(isServicePlaceholder('sms', name)).toBe(true);
       expect(isServicePlaceholder('email', name)).toBe(false);
     },
   );
 
-  test.each(['File', 'File0', 'First Name', 'Stopped', 'Links', ''])('%s is not one', (name) => {
-    expect(isServicePlaceholder('sms', name)).toBe(false);
-  });
+  test.each(['File', 'File0', 'First Name', 'Stopped', 'Links', ''])(
+    '%j is not a placeholder of the service',
+    (name) => {
+      expect(isServicePlaceholder('sms', name)).toBe(false);
+    },
+  );
 });

@@ -10,9 +10,9 @@ function decode(method: string, path: string, { query = '', headers = {}, body }
 
 const question = (...asked: Parameters<typeof decode>) => decode(...asked)?.question;
 
-describe('a status look-up', () => {
+describe('decodeFollowUpCall: status look-up', () => {
   test.each(['v2.02', 'v2.03', 'v2.04', 'V2.04'])(
-    'of version %s names a message, a page, a format and a token',
+    'a look-up of version %s names a message, a page, a format and a token',
     (version) => {
       const headers = { accept: "application/xml; encoding='utf-8'", authorization: 'Basic tok' };
       const query = 'recordsPerPage=20&page=3';
@@ -24,7 +24,7 @@ describe('a status look-up', () => {
     },
   );
 
-  test('without a page, a size and a token is of the first hundred, in JSON, by nobody', () => {
+  test('a look-up without page, size and token asks for the first hundred recipients, in JSON, without credentials', () => {
     expect(decode('GET', '/api/v2.02/get/status/M1')).toEqual({
       question: { kind: 'status', messageId: 'M1', recordsPerPage: 100, page: 1 },
       format: 'json',
@@ -37,7 +37,7 @@ describe('a status look-up', () => {
     ['recordsPerPage=-5&page=1.5', 100, 1],
     ['recordsPerPage=&page=99999999999999', 100, 1],
     ['recordsPerPage=7&recordsPerPage=8', 7, 1],
-  ])('with %s is of %d a page, page %d', (query, recordsPerPage, page) => {
+  ])('a look-up with %s asks for %d recipients a page, page %d', (query, recordsPerPage, page) => {
     expect(question('GET', '/api/v2.02/get/status/M1', { query })).toMatchObject({ recordsPerPage, page });
   });
 
@@ -53,18 +53,18 @@ describe('a status look-up', () => {
     ['GET', '/api/v2.04/set/abort/M1'],
     ['PATCH', '/api/v2.04/set/abort'],
     ['PATCH', '/api/v2.04/set/explode/M1'],
-  ])('is not %s %s', (method, path) => {
+  ])('%s %s is not a look-up', (method, path) => {
     expect(decode(method, path)).toBeUndefined();
   });
 
-  test('of a path that is no text is of the path as it stands', () => {
+  test('a MessageID with invalid percent-encoding is read as it is written', () => {
     expect(question('GET', '/api/v2.02/get/status/%zz')).toMatchObject({ messageId: '%zz' });
   });
 });
 
-describe('versions 2.03 and 2.04', () => {
+describe('decodeFollowUpCall: versions 2.03 and 2.04', () => {
   test.each(['v2.03', 'v2.04'])(
-    '%s ask for replies and received messages, and act on a message',
+    '%s has calls for replies, for received messages and for actions on a message',
     (version) => {
       const path = (call: string) => `/api/${version}/${call}`;
       expect(question('GET', path('get/sms/reply/M1/'))).toMatchObject({ kind: 'reply', messageId: 'M1' });
@@ -89,7 +89,7 @@ describe('versions 2.03 and 2.04', () => {
     },
   );
 
-  test('take an older style too: everything by POST, the id and the credentials in the body', () => {
+  test('the older call style is a POST with the MessageID and the credentials in the body', () => {
     const body = { Sender: 'a@b.example', APIKey: 'key', MessageID: 'M1', RecordsPerPage: 7, TimePeriod: 60 };
     const headers = { authorization: '' };
     const asked = (call: string) => decode('POST', `/api/v2.04/${call}`, { body, headers });
@@ -103,7 +103,7 @@ describe('versions 2.03 and 2.04', () => {
   });
 });
 
-test('an action is answered with the job, its state and the name of the action', () => {
+test('an action is answered with the job number, the state and the name of the action', () => {
   const done = {
     kind: 'done',
     action: 'abort',

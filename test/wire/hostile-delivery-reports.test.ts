@@ -7,8 +7,8 @@ import { deliveryReportFormats, encodeDeliveryReport } from '../../src/wire/enco
 import { asked, posted } from '../support/delivery-report-calls.ts';
 
 /**
- * Whoever knows the receiver's address can send anything. Structure is capped before a parser sees it, so that no body of
- * 1 MiB holds the process up for long; what was measured stands in docs/interfaces.md.
+ * Anyone who knows the receiver's address can send anything. Structure is limited before parsing, so that no
+ * body of 1 MiB blocks the process for long (measurements: docs/interfaces.md).
  */
 
 const megabyte = 1024 * 1024;
@@ -27,7 +27,7 @@ const read = (call: DeliveryReportCall) => {
   return decoded.report;
 };
 
-describe('XML with a document type is unreadable', () => {
+describe('decodeDeliveryReport: XML with a document type', () => {
   test.each([
     ['an external entity', '<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]>'],
     ['an external entity of the network', '<!DOCTYPE r [<!ENTITY x SYSTEM "http://127.0.0.1:1/">]>'],
@@ -37,25 +37,25 @@ describe('XML with a document type is unreadable', () => {
       'an entity flood',
       `<!DOCTYPE r [<!ENTITY a "lol">${Array.from({ length: 10 }, (_, level) => `<!ENTITY a${level} "${'&a;'.repeat(10)}">`).join('')}]>`,
     ],
-  ])('%s', (_, documentType) => {
+  ])('XML with %s is unreadable', (_, documentType) => {
     expect(why(`${documentType}<r>${elements}<Result>&x;&a9;</Result></r>`)).toBe('it has a document type');
     expect(why(`<?xml version="1.0"?>\n<!-- a -->${documentType}<r>${elements}</r>`)).toBe(
       'it has a document type',
     );
   });
 
-  test('and an entity without one stands for nothing but itself', () => {
+  test('an entity without a declaration stays as it is written', () => {
     expect(read(posted(`<r>${elements}<Result>&x;</Result></r>`)).result).toBe('&x;');
   });
 });
 
-describe('a body with more structure than any report is refused before it is parsed', () => {
+describe('decodeDeliveryReport: limits of structure', () => {
   test.each([
     ['lists in JSON', '['.repeat(100_000) + ']'.repeat(100_000)],
     ['lists in a member', `{${members},"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
     ['objects in JSON', '{"a":'.repeat(100_000)],
     ['elements in XML', '<a>'.repeat(100_000) + '</a>'.repeat(100_000)],
-  ])('100,000 deep: %s', (_, body) => {
+  ])('nesting 100,000 levels deep is refused before parsing: %s', (_, body) => {
     expect(why(body)).toBe('it is nested deeper than 32 levels');
   });
 
@@ -68,11 +68,11 @@ describe('a body with more structure than any report is refused before it is par
     ['CDATA sections', `<r>${elements}<Result>${'<![CDATA[a]]>'.repeat(2 * many)}</Result></r>`],
     ['form fields', `${fields}&${'a=b&'.repeat(many)}`],
     ['a megabyte of form fields', Array.from({ length: 130_000 }, (_, index) => `k${index}=1`).join('&')],
-  ])('more than 500 members: %s', (_, body) => {
+  ])('more than 500 members are refused before parsing: %s', (_, body) => {
     expect(why(body)).toBe(`it has more than ${maxMembers} members`);
   });
 
-  test('5 MB of numeric references', () => {
+  test('5 MB of numeric references are refused before parsing', () => {
     expect(why(`<r>${elements}<Message>${'&#65;'.repeat(megabyte)}</Message></r>`)).toBe(
       `it has more than ${maxReferences} references`,
     );
@@ -87,20 +87,20 @@ describe('a body with more structure than any report is refused before it is par
     ['a comment', `<r>${elements}<!--${'- '.repeat(megabyte)}--></r>`],
     ['an instruction', `<r>${elements}<?a >${' '.repeat(megabyte)}?></r>`],
     ['a tag that does not end', `<r>${elements}<a`],
-  ])('markup without an end in sight: %s', (_, body) => {
+  ])('markup without an end is refused before parsing: %s', (_, body) => {
     expect(why(body)).toBe(`a tag or comment in it does not end within ${maxTagLength} characters`);
   });
 
-  test('much markup in pieces that are short enough', () => {
+  test('much markup in short pieces is refused before parsing', () => {
     const body = `<r>${elements}${`<a b="${'x'.repeat(1000)}"/>`.repeat(40)}</r>`;
     expect(why(body)).toBe(`it has more than ${maxMarkup} characters of markup`);
   });
 });
 
-describe('a body that is large and simple is read', () => {
+describe('decodeDeliveryReport: large, simple bodies', () => {
   const long = 'x'.repeat(megabyte);
 
-  test('in all four forms', () => {
+  test('a large body is read in all four forms', () => {
     const calls = [
       posted(`{${members},"Result":"${long}"}`),
       posted(`<r>${elements}<Result>${long}</Result></r>`),
@@ -110,7 +110,7 @@ describe('a body that is large and simple is read', () => {
     for (const call of calls) expect(read(call).result.length).toBe(megabyte);
   });
 
-  test('with brackets, commas, escapes and references that are text', () => {
+  test('brackets, commas, escapes and references inside texts are not counted', () => {
     expect(read(posted(`{${members},"Result":"${'[{,:\\"'.repeat(1000)}"}`)).result).toBe(
       '[{,:"'.repeat(1000),
     );
@@ -122,13 +122,13 @@ describe('a body that is large and simple is read', () => {
     expect(read(posted(`<r>${elements}<Result>${references}</Result></r>`)).result).toBe('A<'.repeat(1000));
   });
 
-  test('without the units of a Detail that is longer than any', () => {
+  test('a Detail that is too long has no units', () => {
     const report = read(posted(`{${members},"Detail":"${'SMSParts:1,'.repeat(50_000)}"}`));
     expect(report.units).toEqual({});
   });
 });
 
-describe('names of the prototype', () => {
+describe('decodeDeliveryReport: names of the prototype', () => {
   const names = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'];
   const bodies: readonly (readonly [string, (name: string) => DeliveryReportCall])[] = [
     ['json', (name) => posted(`{${members},"${name}":{"Department":"evil","optedOut":true}}`)],
@@ -137,7 +137,7 @@ describe('names of the prototype', () => {
     ['get', (name) => asked(`${fields}&${name}=evil&${name}[Department]=evil`)],
   ];
 
-  test.each(bodies)('in %s change nothing and are not read', (_, bodyWith) => {
+  test.each(bodies)('names of the prototype in %s change nothing and are not read', (_, bodyWith) => {
     const before = Object.getOwnPropertyNames(Object.prototype);
     for (const name of names) {
       expect(JSON.stringify(decodeDeliveryReport(bodyWith(name)))).not.toContain('evil');
@@ -146,7 +146,7 @@ describe('names of the prototype', () => {
     expect(Object.prototype).not.toHaveProperty('Department');
   });
 
-  test('are values like any other', () => {
+  test('names of the prototype are ordinary values', () => {
     for (const name of names) {
       const report = read(posted(`${fields}&Result=${name}&Detail=${name}:1`.replace('Success', name)));
       expect(report).toMatchObject({ outcome: 'unrecognised', status: name, result: name, units: {} });
@@ -154,7 +154,7 @@ describe('names of the prototype', () => {
   });
 });
 
-test('half of a surrogate pair and NUL never come out of any form', () => {
+test('a lone surrogate and NUL are removed in every form', () => {
   const half = '\\ud800';
   expect(read(posted(`{${members},"Result":"a${half}\\u0000b"}`)).result).toBe('a\ufffdb');
   expect(read(posted(`${fields}&Result=a%00b`)).result).toBe('ab');
@@ -168,20 +168,20 @@ test('half of a surrogate pair and NUL never come out of any form', () => {
   );
 });
 
-test.each(['[]', '["SMS"]', '{}', '{"a":"SMS"}', 'null'])('%s is no text', (value) => {
+test.each(['[]', '["SMS"]', '{}', '{"a":"SMS"}', 'null'])('%s is not read as text', (value) => {
   expect(why(`{${members}}`.replace('"SMS"', value))).toBe('it has no Type');
   expect(why(`{${members}}`.replace('"V1"', value))).toBe('it has no MessageID');
 });
 
-test('a number where text is expected is the text that it was written in', () => {
+test('a number instead of a text is read as it was written', () => {
   const report = read(posted(`{${members},"Price":0.10}`.replace('"+6421"', '6421000000000000000001')));
   expect(report).toMatchObject({ destination: '6421000000000000000001', price: '0.10' });
 });
 
-describe('nothing throws', () => {
+describe('decodeDeliveryReport: any bytes', () => {
   const kinds = ['report', 'inbound', 'unreadable'];
 
-  test('whatever bytes come', () => {
+  test('no bytes throw', () => {
     const call = fc.record({
       method: fc.constantFrom<DeliveryReportCall['method'][]>('GET', 'POST'),
       contentType: fc.string(),
@@ -194,7 +194,7 @@ describe('nothing throws', () => {
     );
   });
 
-  test.each(deliveryReportFormats)('whatever bytes of a true report are damaged, in %s', (format) => {
+  test.each(deliveryReportFormats)('no damage to a real report throws, in %s', (format) => {
     const { method, body } = encodeDeliveryReport(
       {
         version: 'v2.02',

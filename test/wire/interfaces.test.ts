@@ -8,7 +8,7 @@ test('an interface is chosen by its name and format', () => {
   expect(wireInterface('rest-2.02', 'json')).toMatchObject({ name: 'rest-2.02', format: 'json' });
 });
 
-test('every interface is there in every format it has', () => {
+test('every interface is available in all its formats', () => {
   expect(wireInterfaces.map(({ name, format, channels }) => [name, format, channels.join(' ')])).toEqual([
     ['rest-2.02', 'json', 'email sms fax'],
     ['rest-2.02', 'xml', 'email sms fax'],
@@ -20,12 +20,12 @@ test('every interface is there in every format it has', () => {
   ]);
 });
 
-test('a combination that is not there is an input error that names those that are', () => {
+test('an unavailable combination is an input error that names the available ones', () => {
   expect(() => wireInterface('soap-tts', 'json')).toThrow(InputError);
   expect(() => wireInterface('soap-tts', 'json')).toThrow(/soap-tts, format json.*rest-2\.02 in json/s);
 });
 
-test("an account's credentials are what the wire takes", () => {
+test("an account's credentials fit the wire interface", () => {
   const credentials: Credentials = { kind: 'authToken', authToken: 't' };
   const taken: WireCredentials = credentials;
   expect(taken).toBe(credentials);

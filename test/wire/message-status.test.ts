@@ -31,7 +31,7 @@ const status: MessageStatus = {
   ],
 };
 
-describe('a status is written with the members of observed.md', () => {
+describe('encodeStatusAnswer', () => {
   const members = {
     Result: 'Success',
     MessageID: 'M1',
@@ -67,7 +67,7 @@ describe('a status is written with the members of observed.md', () => {
     Price: '0.080',
   };
 
-  test('in JSON', () => {
+  test('a status in JSON has the members of observed.md', () => {
     const { body } = encodeStatusAnswer({ kind: 'found', status }, 'json');
     expect(JSON.parse(body)).toMatchObject({
       ...members,
@@ -77,7 +77,7 @@ describe('a status is written with the members of observed.md', () => {
     });
   });
 
-  test('in XML', () => {
+  test('a status in XML has the members of observed.md', () => {
     const { body } = encodeStatusAnswer({ kind: 'found', status }, 'xml');
     const texts = Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, String(count)]));
     const Recipients = { Recipient: recipient };
@@ -89,7 +89,7 @@ describe('a status is written with the members of observed.md', () => {
     });
   });
 
-  test('or with RecordNotFound and 404, or as a refusal with 401', () => {
+  test('an unknown message is RecordNotFound with 404, and a refused token is 401', () => {
     expect(encodeStatusAnswer({ kind: 'unknown', messageId: 'M1' }, 'json')).toMatchObject({
       status: 404,
       body: expect.stringMatching(

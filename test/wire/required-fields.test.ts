@@ -12,8 +12,8 @@ const refused = (changes: Partial<SendRequest>) =>
     ...changes,
   });
 
-describe('the service refuses', () => {
-  test('nothing when the required fields are there, whatever they hold', () => {
+describe('refusals', () => {
+  test('a request with all required fields is accepted, whatever they contain', () => {
     expect(refused({})).toEqual([]);
     expect(refused({ destinations: [{ Recipient: 'nonsense' }, { Recipient: '' }] })).toEqual([]);
     for (const name of ['MessagePlain', 'MessageHTML', 'Template']) {
@@ -23,14 +23,14 @@ describe('the service refuses', () => {
     expect(refused({ channel: 'fax', fields: { Message: 'x' } })).toEqual([]);
   });
 
-  test('a request without recipients', () => {
+  test('a request without recipients is refused', () => {
     expect(refused({ destinations: [] })).toEqual(['Missing or empty destinations']);
     expect(refused({ destinations: [{ Recipient: ' ' }] })).toEqual([
       'Error - Could not find any valid destination(s).',
     ]);
   });
 
-  test('a message without content', () => {
+  test('a message without content is refused', () => {
     expect(refused({ fields: { Message: ' ' } })).toEqual(['Missing or empty message']);
     expect(refused({ channel: 'email', fields: { EmailSubject: 'x' } })).toEqual([
       'Missing or empty message body. Please specify MessagePlain or MessageHTML',
@@ -40,7 +40,7 @@ describe('the service refuses', () => {
     ]);
   });
 
-  test('a fax with a file that lacks its name or its data', () => {
+  test('a fax with a file without name or data is refused', () => {
     const files = [
       { Name: 'a', Data: 'QQ==' },
       { Name: '', Data: '' },
@@ -51,7 +51,7 @@ describe('the service refuses', () => {
     ]);
   });
 
-  test('a callback address without https', () => {
+  test('a callback address without https is refused', () => {
     expect(refused({ fields: { Message: 'x', WebhookCallbackURL: 'http://a.example' } })).toEqual([
       'WebhookCallbackURL must start with https://',
     ]);
@@ -60,7 +60,7 @@ describe('the service refuses', () => {
     }
   });
 
-  test('a call without anything to say, and a keypad without its tone or number', () => {
+  test('a call without anything to say, and a keypad without tone or number, are refused', () => {
     for (const channel of ['voice', 'tts'] as const) {
       const words = refusals('rest-1.04', {
         channel,
@@ -80,7 +80,7 @@ describe('the service refuses', () => {
     }
   });
 
-  test('a body without its sender or its key, where they belong into the body', () => {
+  test('a body without its sender or key is refused in the versions that put them there', () => {
     expect(credentialRefusals({ kind: 'apiKey', sender: '', apiKey: ' ' })).toEqual([
       'Missing Sender',
       'Missing APIKey',

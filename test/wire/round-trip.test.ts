@@ -18,31 +18,34 @@ function received({ method, path, headers, body }: EncodedSendRequest): Received
   };
 }
 
-describe('what one side encodes the other decodes to the same values', () => {
-  test.each(everyChannel)('%s', (_, wire, channel) => {
-    const credentials = credentialsFor(wire.name);
-    fc.assert(
-      fc.property(messages(wire, channel), (request) => {
-        const decoded = decodeSendRequest(received(wire.encodeSendRequest(outgoing(request), credentials)));
-        expect(decoded).toEqual({
-          kind: 'request',
-          request,
-          forbidden: expect.any(Array),
-          interface: wire.name,
-          version: wire.name === 'soap-tts' ? 'v1.04' : wire.name.replace('rest-', 'v'),
-          format: wire.format,
-          answer: { interface: wire.name, format: wire.format, channel },
-          credentials,
-        });
-      }),
-    );
-  });
+describe('encodeSendRequest and decodeSendRequest', () => {
+  test.each(everyChannel)(
+    "the service's side reads the same values that were encoded: %s",
+    (_, wire, channel) => {
+      const credentials = credentialsFor(wire.name);
+      fc.assert(
+        fc.property(messages(wire, channel), (request) => {
+          const decoded = decodeSendRequest(received(wire.encodeSendRequest(outgoing(request), credentials)));
+          expect(decoded).toEqual({
+            kind: 'request',
+            request,
+            forbidden: expect.any(Array),
+            interface: wire.name,
+            version: wire.name === 'soap-tts' ? 'v1.04' : wire.name.replace('rest-', 'v'),
+            format: wire.format,
+            answer: { interface: wire.name, format: wire.format, channel },
+            credentials,
+          });
+        }),
+      );
+    },
+  );
 });
 
-describe('what is written in XML another parser reads to the same values', () => {
+describe('encodeSendRequest and another XML parser', () => {
   const inXml = everyChannel.filter(([, { format }]) => format === 'xml');
 
-  test.each(inXml)('%s', (_, wire, channel) => {
+  test.each(inXml)('another XML parser reads the same values that were encoded: %s', (_, wire, channel) => {
     const definitions = messageFields(wire.name, channel);
     fc.assert(
       fc.property(messages(wire, channel), (request) => {
@@ -60,7 +63,7 @@ describe('what is written in XML another parser reads to the same values', () =>
   });
 });
 
-/** Every element that has text or nothing in it, by a parser that is not ours. */
+/** Every element with text or without content, by an independent parser. */
 function elementsOf(xml: string): [string, string][] {
   const elements: [string, string][] = [];
   let text = '';
@@ -84,23 +87,26 @@ function elementsOf(xml: string): [string, string][] {
   return elements;
 }
 
-describe('the same request is the same bytes, whatever the order of its fields', () => {
-  test.each(everyChannel)('%s', (_, wire, channel) => {
-    const credentials = credentialsFor(wire.name);
-    const turned = <Value extends object>(object: Value): Value =>
-      Object.fromEntries(Object.entries(object).reverse()) as Value;
-    fc.assert(
-      fc.property(messages(wire, channel), (request) => {
-        const other = {
-          ...request,
-          fields: turned(request.fields),
-        };
-        const [one, two] = [request, other].map((message) =>
-          wire.encodeSendRequest(outgoing(message), credentials),
-        );
-        expect(two).toEqual(one);
-      }),
-      { numRuns: 30 },
-    );
-  });
+describe('encodeSendRequest: deterministic bytes', () => {
+  test.each(everyChannel)(
+    'the same request has the same bytes, whatever the order of its fields: %s',
+    (_, wire, channel) => {
+      const credentials = credentialsFor(wire.name);
+      const turned = <Value extends object>(object: Value): Value =>
+        Object.fromEntries(Object.entries(object).reverse()) as Value;
+      fc.assert(
+        fc.property(messages(wire, channel), (request) => {
+          const other = {
+            ...request,
+            fields: turned(request.fields),
+          };
+          const [one, two] = [request, other].map((message) =>
+            wire.encodeSendRequest(outgoing(message), credentials),
+          );
+          expect(two).toEqual(one);
+        }),
+        { numRuns: 30 },
+      );
+    },
+  );
 });

@@ -15,13 +15,13 @@ const decode = reader('rest-2.02', 'json');
 const decodeEarlier = reader('rest-1.02', 'xml');
 const decodeSoap = reader('soap-tts', 'xml');
 
-describe('an answer to a send request', () => {
-  test('is a success with its MessageID', () => {
+describe('decodeSendAnswer', () => {
+  test('a success is read with its MessageID', () => {
     expect(decode('{"Result":"Success","MessageID":"V1"}')).toEqual({ kind: 'success', messageId: 'V1' });
     expect(decode('{"Result":"SUCCESS"}')).toEqual({ kind: 'success' });
   });
 
-  test('is a failure with its words, as a list, as a text, or under the earlier name', () => {
+  test('a failure is read with its reasons, as a list, as a text, or under the earlier name', () => {
     expect(decode('{"Result":"Failed","ErrorMessage":["Missing Sender","Other"]}')).toEqual({
       kind: 'failure',
       words: ['Missing Sender', 'Other'],
@@ -41,7 +41,7 @@ describe('an answer to a send request', () => {
     expect(decode('{"Result":"Failed","ErrorMessage":"","Message":"why"}')).toMatchObject({ words: ['why'] });
   });
 
-  test('is understood in XML too: any root, one error element or several, CDATA, leading zeros kept', () => {
+  test('XML is read with any root, one or several error elements, CDATA, and leading zeros', () => {
     expect(
       decode('<?xml version="1.0"?><root><Result>Success</Result><MessageID>0012</MessageID></root>'),
     ).toEqual({
@@ -55,7 +55,7 @@ describe('an answer to a send request', () => {
     ).toEqual({ kind: 'failure', words: ['a & b', '<c>'] });
   });
 
-  test('is understood with its words as elements in an element', () => {
+  test('reasons in nested elements are read', () => {
     expect(
       decode(
         '<root><Result>Failed</Result><ErrorMessage><string>a</string><string>b</string></ErrorMessage></root>',
@@ -63,14 +63,14 @@ describe('an answer to a send request', () => {
     ).toEqual({ kind: 'failure', words: ['a', 'b'] });
   });
 
-  test('is not minded its white space', () => {
+  test('surrounding white space is ignored', () => {
     expect(decode('\n<root>\n <Result> Success </Result>\n <MessageID>\n V1 </MessageID>\n</root>')).toEqual({
       kind: 'success',
       messageId: 'V1',
     });
   });
 
-  test('keeps only words that are text, and not endlessly many', () => {
+  test('reasons that are not text are dropped, and their number is limited', () => {
     const words = ['a'.repeat(1000), null, {}, ...Array.from({ length: 50 }, () => 'b')];
     const decoded = decode(JSON.stringify({ Result: 'Failed', ErrorMessage: words }));
     expect(decoded).toMatchObject({
@@ -89,11 +89,11 @@ describe('an answer to a send request', () => {
     '{}',
     '{"Result":1}',
     '{"Result":"Maybe"}',
-  ])('is unreadable when it is %j', (body) => {
+  ])('the body %j is unreadable', (body) => {
     expect(decode(body)).toMatchObject({ kind: 'unreadable', why: expect.any(String) });
   });
 
-  test('is unreadable, not a crash, whatever bytes it has', () => {
+  test('no bytes throw', () => {
     fc.assert(
       fc.property(fc.uint8Array(), (bytes) => {
         for (const wire of wireInterfaces) {
@@ -111,8 +111,8 @@ const returned = (text: string): string =>
     `<n:ttsResponse xmlns:n="urn:n"><ttsReturn xsi:type="xsd:string">${text}</ttsReturn></n:ttsResponse>`,
   );
 
-describe('an answer of an earlier version', () => {
-  test('may be the number of a job, as plain text', () => {
+describe('decodeSendAnswer of earlier versions', () => {
+  test('a job number in plain text is a success', () => {
     for (const body of ['Job 12345678', ' job #12AB\n', '"Job 12345678"', 'Job ABCDEF1']) {
       expect(decodeEarlier(body)).toMatchObject({
         kind: 'unnamed_success',
@@ -121,13 +121,13 @@ describe('an answer of an earlier version', () => {
     }
   });
 
-  test('is no job when there is more, or less, than its number', () => {
+  test('a text with more, or less, than a job number is not a success', () => {
     for (const body of ['Job', 'Job 12 failed', 'No Job 12', '{"Job":"12"}', 'Job 12\nJob 13']) {
       expect(decodeEarlier(body)).toMatchObject({ kind: 'unreadable' });
     }
   });
 
-  test('is no job when it is a sentence, or a page', () => {
+  test('a sentence or a page is not a job number', () => {
     for (const body of ['Job failed', '"Job error"', 'Job rejected', 'Job none', 'Job -1', 'Job ---']) {
       expect(decodeEarlier(body)).toMatchObject({ kind: 'unreadable' });
       expect(decodeSoap(returned(body))).toMatchObject({ kind: 'unreadable' });
@@ -137,24 +137,24 @@ describe('an answer of an earlier version', () => {
     }
   });
 
-  test('names its errors Message', () => {
+  test('errors are read from Message', () => {
     expect(decodeEarlier('<root><Result>Failed</Result><Message>Missing Sender</Message></root>')).toEqual({
       kind: 'failure',
       words: ['Missing Sender'],
     });
   });
 
-  test('alone may be a job: version 2.02 names the MessageID', () => {
+  test('a job number is accepted from earlier versions only, because 2.02 names the MessageID', () => {
     expect(decode('Job 12345678')).toMatchObject({ kind: 'unreadable' });
   });
 });
 
-describe('an answer in SOAP', () => {
-  test('is the job in ttsReturn', () => {
+describe('decodeSendAnswer of SOAP', () => {
+  test('the job number is read from ttsReturn', () => {
     expect(decodeSoap(returned('Job 12345678'))).toEqual({ kind: 'unnamed_success', jobNumber: '12345678' });
   });
 
-  test('may be the bare word of success in ttsReturn, and nothing with more to say', () => {
+  test('the word Success alone in ttsReturn is a success, and with further text it is not', () => {
     for (const word of ['Success', 'success.', 'SUCCESS!']) {
       expect(decodeSoap(returned(word))).toEqual({ kind: 'unnamed_success' });
     }
@@ -169,7 +169,7 @@ describe('an answer in SOAP', () => {
     expect(decodeSoap(returned('No success'))).toMatchObject({ kind: 'unreadable' });
   });
 
-  test('may hold an answer of the REST interfaces in ttsReturn', () => {
+  test('an answer of the REST interfaces in ttsReturn is read', () => {
     expect(decodeSoap(returned('{"Result":"Success","MessageID":"V1"}'))).toEqual({
       kind: 'success',
       messageId: 'V1',
@@ -183,13 +183,13 @@ describe('an answer in SOAP', () => {
     ).toEqual({ kind: 'failure', words: ['No'] });
   });
 
-  test('is a failure where ttsReturn names what is missing or invalid', () => {
+  test('a ttsReturn that names a missing or invalid part is a failure', () => {
     for (const text of ['Missing message to people', 'Invalid sender format', 'Failed']) {
       expect(decodeSoap(returned(text))).toEqual({ kind: 'failure', words: [text] });
     }
   });
 
-  test('is unreadable where ttsReturn tells of an error, for the calls may have been queued', () => {
+  test('a ttsReturn that reports an error is unreadable, because the calls may have been queued', () => {
     for (const text of [
       'Error occurred while creating job',
       'Error: timeout',
@@ -200,13 +200,13 @@ describe('an answer in SOAP', () => {
     }
   });
 
-  test('tells that the credential is refused', () => {
+  test('a refused credential is read', () => {
     for (const text of ['Invalid token', 'invalid auth token', 'Unauthorized: who?']) {
       expect(decodeSoap(returned(text))).toEqual({ kind: 'unauthorized', words: [text] });
     }
   });
 
-  test('is unreadable where ttsReturn says anything else, and the text is kept', () => {
+  test('any other ttsReturn is unreadable, and its text is kept', () => {
     expect(decodeSoap(returned('Thank you'))).toEqual({
       kind: 'unreadable',
       why: 'ttsReturn says "Thank you"',
@@ -215,7 +215,7 @@ describe('an answer in SOAP', () => {
     expect(decodeSoap(envelope('<x/>'))).toEqual({ kind: 'unreadable', why: 'the answer has no ttsReturn' });
   });
 
-  test('is a fault of the sender or of the service, in SOAP 1.1 and 1.2', () => {
+  test('a fault of the sender is distinguished from one of the service, in SOAP 1.1 and 1.2', () => {
     const fault11 = (code: string): string =>
       envelope(
         `<S:Fault><faultcode>${code}</faultcode><faultstring>No</faultstring><detail>d</detail></S:Fault>`,
@@ -231,7 +231,7 @@ describe('an answer in SOAP', () => {
     expect(decodeSoap(envelope(fault12))).toEqual({ kind: 'fault', origin: 'sender', words: ['No'] });
   });
 
-  test('is read as REST where it is not SOAP at all', () => {
+  test('an answer without SOAP is read as REST', () => {
     expect(decodeSoap('{"Result":"Unauthorized","ErrorMessage":["No"]}')).toEqual({
       kind: 'unauthorized',
       words: ['No'],
@@ -239,7 +239,7 @@ describe('an answer in SOAP', () => {
   });
 });
 
-describe('an answer is written', () => {
+describe('encodeSendAnswer', () => {
   const rest202: AnswerStyle = { interface: 'rest-2.02', format: 'json', channel: 'sms' };
   const soap: AnswerStyle = { interface: 'soap-tts', format: 'xml', channel: 'tts' };
   const accepted = { kind: 'accepted', messageId: 'V1', jobNumber: '12AB34CD' } as const;
@@ -249,11 +249,11 @@ describe('an answer is written', () => {
     return [status, body.toString()];
   };
 
-  test('with 200 for a success', () => {
+  test('a success has status 200', () => {
     expect(written(accepted, rest202)).toEqual([200, '{"Result":"Success","MessageID":"V1"}']);
   });
 
-  test('with 400 and the MessageID, in the shapes of the samples: a list for email, one text for SMS and fax', () => {
+  test('a refusal has status 400 and the MessageID, with a list for email, and one text for SMS and fax', () => {
     expect(written(refused, { ...rest202, channel: 'email' })).toEqual([
       400,
       '{"Result":"Failed","MessageID":"V1","ErrorMessage":["Missing or empty destinations"]}',
@@ -266,7 +266,7 @@ describe('an answer is written', () => {
     }
   });
 
-  test('with 401 for a bad token, and 500 for a fault', () => {
+  test('a wrong token is 401, and a fault 500', () => {
     expect(written({ kind: 'unauthorized', words: ['No'] }, rest202)).toEqual([
       401,
       '{"Result":"Unauthorized","ErrorMessage":["No"]}',
@@ -278,7 +278,7 @@ describe('an answer is written', () => {
     ]);
   });
 
-  test('in XML with a root element, and in an earlier version with Message', () => {
+  test('XML has a root element, and earlier versions have Message', () => {
     const xml = '<?xml version="1.0" encoding="UTF-8"?>';
     expect(written(accepted, { ...rest202, format: 'xml' })).toEqual([
       200,
@@ -290,12 +290,12 @@ describe('an answer is written', () => {
     ]);
   });
 
-  test('in XML though it quotes a MessageID that XML cannot carry', () => {
+  test('XML quotes a MessageID although it cannot carry all its characters', () => {
     const [, body] = written({ ...accepted, messageId: 'a\u0007b' }, { ...rest202, format: 'xml' });
     expect(body).toContain('<MessageID>a?b</MessageID>');
   });
 
-  test('in SOAP as ttsReturn or as a fault, and is read as that', () => {
+  test('SOAP has ttsReturn or a fault, and is read back as that', () => {
     const read = (answer: OutgoingAnswer) => decodeSoap(written(answer, soap)[1]);
     expect(written(accepted, soap)[1]).toContain(
       '<tns:ttsResponse><ttsReturn>Job 12AB34CD</ttsReturn></tns:ttsResponse>',

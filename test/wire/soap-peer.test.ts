@@ -13,13 +13,13 @@ import { startTestSandbox, type TestSandbox } from '../sandbox/start-test-sandbo
 import { outgoing } from '../support/outgoing.ts';
 
 /**
- * SOAP that we did not write: the client and the server of the npm package `soap`, each made from nothing but our
- * description of the interface, speak to our service and to our client.
+ * The client and the server of the npm package `soap`, generated from our WSDL, talk to our service and our
+ * client.
  */
 
 const hostile = ` ]]> <![CDATA[x]]> "quoted" 'too' &amp; &#13; <b>💸</b> line\r\nbreaks\n\rand\ttabs `;
 
-/** Calls the operation of the sandbox with these parts. */
+/** Calls the sandbox's operation with these parts. */
 async function call({ url }: TestSandbox, parts: Readonly<Record<string, string>>): Promise<unknown> {
   const client = await soap.createClientAsync(`${url}/soap?wsdl`, { disableCache: true });
   const [result]: unknown[] = await client['send_ttsAsync']({
@@ -30,8 +30,8 @@ async function call({ url }: TestSandbox, parts: Readonly<Record<string, string>
   return result;
 }
 
-describe("another's client, made from our WSDL,", () => {
-  test('sends to a list of numbers, and reads the job from the answer', async () => {
+describe('a foreign SOAP client made from our WSDL', () => {
+  test('the client sends to a list of numbers, and reads the job number from the answer', async () => {
     await using sandbox = await startTestSandbox();
     const parts = { phone_numbers: '64211234567,64211234568', msg_to_people: 'Hello' };
     expect(await call(sandbox, parts)).toEqual({
@@ -49,7 +49,7 @@ describe("another's client, made from our WSDL,", () => {
     ]);
   });
 
-  test('sends to the recipients of a CSV file, with their fields', async () => {
+  test('the client sends to the recipients of a CSV file, with their fields', async () => {
     await using sandbox = await startTestSandbox();
     const csv = 'Recipient,Company,Custom1\r\n64211234567,"Smith, ""Ltd""",💸\r\n64211234568,,\r\n';
     await call(sandbox, { csv_file: Buffer.from(csv).toString('base64'), msg_to_people: 'Hello' });
@@ -61,7 +61,7 @@ describe("another's client, made from our WSDL,", () => {
     ]);
   });
 
-  test('sends the keypads that are enabled', async () => {
+  test('the client sends the enabled keypads', async () => {
     await using sandbox = await startTestSandbox();
     await call(sandbox, {
       phone_numbers: '64211234567',
@@ -79,7 +79,7 @@ describe("another's client, made from our WSDL,", () => {
     ]);
   });
 
-  test('sends any text, and every field arrives under its name', async () => {
+  test('the client sends any text, and every field arrives under its name', async () => {
     await using sandbox = await startTestSandbox();
     await call(sandbox, {
       phone_numbers: '64211234567',
@@ -122,7 +122,7 @@ describe("another's client, made from our WSDL,", () => {
     ['a missing message', { phone_numbers: '64211234567' }, 'Missing message to people'],
     ['missing numbers', { msg_to_people: 'x' }, 'Missing or empty destinations'],
     ['a missing sender', { sender: '', phone_numbers: '1', msg_to_people: 'x' }, 'Missing Sender'],
-  ])('understands the fault that answers %s', async (_, parts, words) => {
+  ])('the client understands the fault for %s', async (_, parts, words) => {
     await using sandbox = await startTestSandbox();
     await expect(call(sandbox, parts)).rejects.toMatchObject({
       response: { status: 500 },
@@ -130,7 +130,7 @@ describe("another's client, made from our WSDL,", () => {
     });
   });
 
-  test('understands the fault that answers a wrong token', async () => {
+  test('the client understands the fault for a wrong token', async () => {
     await using sandbox = await startTestSandbox({ token: 'another' });
     const parts = { phone_numbers: '64211234567', msg_to_people: 'x' };
     await expect(call(sandbox, parts)).rejects.toMatchObject({ response: { status: 401 } });
@@ -140,7 +140,7 @@ describe("another's client, made from our WSDL,", () => {
 
 type Peer = AsyncDisposable & { readonly url: string; readonly calls: unknown[] };
 
-/** A SOAP server made from our WSDL; `answer` is what its one function does. */
+/** A SOAP server made from our WSDL. */
 async function soapServer(answer: () => unknown): Promise<Peer> {
   const server = createServer();
   server.listen(0, '127.0.0.1');
@@ -173,7 +173,7 @@ async function soapServer(answer: () => unknown): Promise<Peer> {
   };
 }
 
-/** Its server takes white space around texts away, whatever it is told. */
+/** Its server trims texts. */
 const spoken = hostile.trim();
 
 const message: SendRequest = {
@@ -231,7 +231,7 @@ function decoded(evidence: Evidence): SendAnswer {
   return wireInterface('soap-tts', 'xml').decodeSendAnswer(evidence.body);
 }
 
-describe("another's server, made from our WSDL,", () => {
+describe('a foreign SOAP server made from our WSDL', () => {
   const keypads = Object.fromEntries(
     message.keypads.flatMap(({ Tone, RouteNumber }) => [
       [`keypad_${Tone}_enabled`, 'true'],
@@ -259,7 +259,7 @@ describe("another's server, made from our WSDL,", () => {
     options: '{"a":1}',
   };
 
-  test('is told every part with its exact text, and its answer is a success', async () => {
+  test('the server receives every part with its exact text, and its answer is a success', async () => {
     await using peer = await soapServer(() => ({ ttsReturn: 'Job 12345678' }));
     const evidence = await send(peer.url, message);
     const phone_numbers = '64211234567,64211234568';
@@ -268,7 +268,7 @@ describe("another's server, made from our WSDL,", () => {
     expect(decoded(evidence)).toEqual({ kind: 'unnamed_success', jobNumber: '12345678' });
   });
 
-  test('is told recipients with other fields as a CSV file', async () => {
+  test('the server receives recipients with other fields as a CSV file', async () => {
     await using peer = await soapServer(() => ({ ttsReturn: 'Job 12345678' }));
     const destinations = [
       { Recipient: '+64211234567', Company: 'Smith, "Ltd"\r\n💸' },
@@ -282,9 +282,9 @@ describe("another's server, made from our WSDL,", () => {
   test.each([
     ['Client', 'sender', 500],
     ['Server', 'service', 500],
-    // A fault belongs to status 500, and some servers answer it with 200.
+    // A fault belongs to status 500, but some servers answer it with 200.
     ['Client', 'sender', 200],
-  ])('throws a fault of the %s, which is one of the %s (%d)', async (faultcode, origin, statusCode) => {
+  ])('a fault of the %s is read as one of the %s (%d)', async (faultcode, origin, statusCode) => {
     const faultstring = 'It is <not> & never "so"';
     await using peer = await soapServer(() => {
       throw { Fault: { faultcode: `soap:${faultcode}`, faultstring, statusCode } };

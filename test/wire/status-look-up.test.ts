@@ -36,11 +36,11 @@ const status: MessageStatus = {
   ],
 };
 
-describe.each(formats)('a status look-up in %s', (format) => {
+describe.each(formats)('status look-up in %s', (format) => {
   const lookUp = createStatusLookUp(format);
   const decode = (text: string) => lookUp.decode(Buffer.from(text));
 
-  test('is understood by the service: the smallest page of that message, by that token', () => {
+  test('the service understands the look-up: the smallest page of that message, with that token', () => {
     const { method, path, headers } = lookUp.encode('M 1/ä', token);
     const [before = '', query = ''] = path.split('?');
     const lowerCase = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
@@ -52,7 +52,7 @@ describe.each(formats)('a status look-up in %s', (format) => {
     });
   });
 
-  test('reads a message as the service writes it', () => {
+  test('a message is read as the service writes it', () => {
     const { body } = encodeStatusAnswer({ kind: 'found', status }, format);
     expect(decode(body)).toEqual({
       kind: 'found',
@@ -62,7 +62,7 @@ describe.each(formats)('a status look-up in %s', (format) => {
     });
   });
 
-  test('reads an unknown message and a refusal as the service writes them', () => {
+  test('an unknown message and a refusal are read as the service writes them', () => {
     expect(decode(encodeStatusAnswer({ kind: 'unknown', messageId: 'M1' }, format).body)).toEqual({
       kind: 'not_found',
       messageId: 'M1',
@@ -92,11 +92,11 @@ test.each([
   ['a document type', '<!DOCTYPE r [<!ENTITY e "Success">]><r><Result>&e;</Result></r>'],
   ['nesting too deep', `${'<a>'.repeat(100_000)}`],
   ['brackets too deep', '['.repeat(100_000)],
-])('%s is unreadable', (_, body) => {
+])('an answer with %s is unreadable', (_, body) => {
   expect(decode(Buffer.from(body))).toEqual({ kind: 'unreadable', why: expect.any(String) });
 });
 
-test('whatever the bytes, nothing is thrown', () => {
+test('no bytes throw', () => {
   const pieces = fc.constantFrom(
     '<r>',
     '{"Result":"',
@@ -116,7 +116,7 @@ test('whatever the bytes, nothing is thrown', () => {
   );
 });
 
-test('a look-up takes no credentials of another interface, and the other interfaces have none', () => {
+test('a look-up refuses credentials of another interface, and other interfaces have no look-up', () => {
   expect(() => createStatusLookUp('json').encode('M1', { kind: 'apiKey', sender: 's', apiKey: 'k' })).toThrow(
     'takes an auth token',
   );

@@ -22,18 +22,18 @@ test.each([
   'opt-out',
   'stopp',
   '__proto__',
-])('%j is none: only the whole message is', (text) => {
+])('%j is no stop word, because only a whole message is', (text) => {
   expect(isStopWord(text, stopWords)).toBe(false);
 });
 
-test('stop words are those that are given, however they are written', () => {
+test('only the given stop words count, however they are written', () => {
   expect(isStopWord('taihoa', ['Taihoa !'])).toBe(true);
   expect(isStopWord('STOP', ['Taihoa'])).toBe(false);
   expect(isStopWord('', [''])).toBe(false);
   expect(isStopWord('...', ['!'])).toBe(false);
 });
 
-test('a message longer than any stop word is none, whatever it holds', () => {
+test('a message longer than any stop word is no stop word, whatever it contains', () => {
   expect(isStopWord(`STOP${'.'.repeat(500)}`, stopWords)).toBe(false);
   expect(isStopWord(`STOP${' '.repeat(500)}`, stopWords)).toBe(true);
 });
