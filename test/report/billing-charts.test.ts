@@ -27,7 +27,7 @@ const line = (value: string | null, changes: Partial<BillingLine>): BillingLine 
   ...changes,
 });
 
-/** The same two lines, whatever they are grouped by but days. */
+/** The same two lines for every grouping except days. */
 async function regroup([dimension]: readonly BillingDimension[]): Promise<BillingReport> {
   const lines =
     dimension === 'day'
@@ -44,7 +44,7 @@ async function regroup([dimension]: readonly BillingDimension[]): Promise<Billin
   return { lines, totals: [] };
 }
 
-test('the charts are of all currencies together where they count, and of each alone where it is money', async () => {
+test('counts are charted over all currencies, and money per currency', async () => {
   const totals = [
     total({ currency: 'NZD', recipients: 3, accepted: 3, delivered: 2, price: '1.60' }),
     total({ currency: 'AUD', recipients: 5, accepted: 1, delivered: 0, estimated: '7.00' }),
@@ -60,7 +60,7 @@ test('the charts are of all currencies together where they count, and of each al
   ]);
 });
 
-test('the charts of nothing are drawn too', async () => {
+test('charts without data are drawn too', async () => {
   const charts = await billingCharts([], async () => ({ lines: [], totals: [] }));
   expect(charts.map(({ title }) => title)).toEqual(['From recipients to deliveries', 'Recipients by day']);
 });

@@ -22,13 +22,13 @@ async function text(format: ReportFormat, changes: Partial<RunFigures> = {}): Pr
   return (await written(sheet, format)).toString();
 }
 
-test('says of which campaigns and of what period it is, and has the totals', async () => {
+test('the sheet names its campaigns and period and has totals', async () => {
   const shown = await text('table');
   expect(shown).toContain('outage\nplanned from 2026-11-01T00:00, Pacific/Auckland\n');
   expect(shown).toMatch(/│ Total +│ .* 500 │ .* 34\.880 │/);
 });
 
-test('people see no estimate and no currency where no run has any; programs always do', async () => {
+test('reading formats hide unused estimates and currencies, and machine formats keep them', async () => {
   expect(await text('table')).not.toMatch(/Estimated|Currency|Failed/);
   expect(await text('table', { estimated: '1.00', currency: 'NZD', failed: 2 })).toMatch(
     /Failed.*Estimated.*Currency/,

@@ -33,7 +33,7 @@ function sheet(states = new Set(reportedStates), files: readonly string[] = ['on
   return contactSheet('r1', report, states, new Date('2026-11-21T10:00:00Z'));
 }
 
-test('a result file as a workbook has figures as figures, and texts inert', async () => {
+test('a workbook has numbers as numbers, and texts that start no formula', async () => {
   const [titles, first] = await readSheet(await written(sheet(), 'xlsx'));
   expect(titles).toEqual([
     ...['Mobile', 'name', 'Volley Run', 'Volley Line', 'Volley State', 'Volley Column', 'Volley Reason'],
@@ -44,7 +44,7 @@ test('a result file as a workbook has figures as figures, and texts inert', asyn
   ]);
 });
 
-test('a result file as JSON has the columns of the contact file by their names', async () => {
+test("JSON uses the contact file's column names", async () => {
   const { rows } = JSON.parse((await written(sheet(), 'json')).toString());
   expect(rows).toMatchObject([
     { Mobile: '0412 000 001', name: '=Ann', 'Volley Line': 2, 'Volley Price': '0.0800' },
@@ -52,13 +52,13 @@ test('a result file as JSON has the columns of the contact file by their names',
   ]);
 });
 
-test('a result file of some states says which, and has no other rows', async () => {
+test('a sheet of some states names them and has no other rows', async () => {
   const some = sheet(new Set(['accepted'] as const));
   expect(some.subtitle).toEqual(['one.csv', 'only accepted']);
   expect((await written(some, 'ndjson')).toString().trim().split('\n')).toHaveLength(1);
 });
 
-test('a result file of several files says which one a row is from', async () => {
+test('a sheet of several files names the file of each row', async () => {
   const { columns } = sheet(undefined, ['one.csv', 'two.csv']);
   expect(columns.map(({ title }) => title)).toContain('Volley File');
 });

@@ -5,12 +5,15 @@ import { anyCharacter } from '../support/any-character.ts';
 
 const begins = ['=', '+', '-', '@', '\t', '\r', '\n', '\0', '\uFEFF', '＝', '＋', '－', '＠'];
 
-describe('a text is made inert', () => {
-  test.each(begins.map((begin) => [JSON.stringify(begin), begin]))('that begins with %s', (_, begin) => {
-    expect(escapeFormula(`${begin}cmd|' /C calc'!A0`)).toBe(`'${begin}cmd|' /C calc'!A0`);
-  });
+describe('escapeFormula', () => {
+  test.each(begins.map((begin) => [JSON.stringify(begin), begin]))(
+    'a text that begins with %s is escaped',
+    (_, begin) => {
+      expect(escapeFormula(`${begin}cmd|' /C calc'!A0`)).toBe(`'${begin}cmd|' /C calc'!A0`);
+    },
+  );
 
-  test('whatever follows: nothing that a program would compute begins a cell', () => {
+  test('any text is escaped if a spreadsheet would run it', () => {
     fc.assert(
       fc.property(fc.constantFrom(...begins), fc.string({ unit: anyCharacter }), (begin, rest) => {
         const text = escapeFormula(begin + rest);
@@ -21,20 +24,20 @@ describe('a text is made inert', () => {
 });
 
 test.each(['+64211234567', '-1.50', '0', '1.005', '-12345678901234567890.123'])(
-  'the number %s stays as it is',
+  'the number %s stays unchanged',
   (number) => {
     expect(escapeFormula(number)).toBe(number);
   },
 );
 
 test.each(['+1+1', '-1e5', '+', '-', '--1', '+64 21 123', '-.5', '1\n'])(
-  '%j is no plain number, and what could be computed is inert',
+  '%j is no plain number and is escaped if it could run',
   (text) => {
     expect(escapeFormula(text)).toBe(/^[+-]/.test(text) ? `'${text}` : text);
   },
 );
 
-test('other texts stay as they are', () => {
+test('other texts stay unchanged', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (text) => {
       fc.pre(!/^'*[=+\-@\t\r\n\0\uFEFF＝＋－＠]/.test(text));

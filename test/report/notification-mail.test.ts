@@ -40,11 +40,11 @@ test.each([
     'Campaign night: completed, 3 of 10,000 failed, 200 of 10,000 unknown',
   ],
   ['paused', { pending: 4_000 }, 'Campaign night: paused, 4,000 of 10,000 not sent'],
-] as const)('the subject says what happened and to how many: %s', (type, recipients, subject) => {
+] as const)('the subject says what happened to how many: %s', (type, recipients, subject) => {
   expect(subjectOf(type, recipients)).toBe(subject);
 });
 
-test('the text is the summary, why, and what to do next, with nothing that a terminal would obey', () => {
+test('the text has summary, reason and next step, and nothing that a terminal would obey', () => {
   const data = { ...summary({ pending: 4_000 }), reason: 'the credential\u001b[2J was refused' };
   const { text } = formatNotificationMail({ type: 'run.paused', timestamp, data });
   expect(text.split('\n')).toEqual([
@@ -60,7 +60,7 @@ test('the text is the summary, why, and what to do next, with nothing that a ter
   ]);
 });
 
-test('times that were missed together are one e-mail', () => {
+test('ticks missed together are one e-mail', () => {
   const missed = { schedule: 'night.yaml', campaign: 'night', times: 3, state: 'missed' } as const;
   const [from, until] = ['2026-11-20T01:00:00Z', '2026-11-20T03:00:00Z'];
   const { subject, text } = formatNotificationMail({

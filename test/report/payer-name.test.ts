@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { costText } from '../../src/cli/preview-text.ts';
 import { formatPayer, parsePayer } from '../../src/report/billing-sheet.ts';
 
-test('a payer that is called as those without a name are has a line that can be told from theirs', () => {
+test('a payer called like the placeholder for no name differs from it', () => {
   const names = [null, '(none)', '"(none)"', '(None)', 'ACME', '', '"ACME"'];
   const shown = names.map(formatPayer);
   expect(shown).toEqual(['(none)', '"(none)"', '""(none)""', '(None)', 'ACME', '', '"ACME"']);
-  // A filter takes what a line shows.
+  // A filter accepts what a line shows.
   expect(shown.map(parsePayer)).toEqual(names);
 });
 

@@ -23,8 +23,8 @@ const summary: RunSummary = {
   },
 };
 
-describe('the summary of a run', () => {
-  test('says what waits for its window, and whose that is, in the one zone of the screen', () => {
+describe('formatRunSummary', () => {
+  test("waiting requests show their windows' zones and one screen zone", () => {
     const waiting = (hour: number, timeZones: readonly string[]) => ({
       ...{ timeZones, until: `2026-11-22T${hour}:00:00.000Z`, requests: 2, recipients: 300 },
     });
@@ -48,7 +48,7 @@ describe('the summary of a run', () => {
     expect(linesOn({ ...plainScreen, zone: 'Asia/Tokyo' })[0]).toMatch(/until 2026-11-23 05:00 Asia\/Tokyo$/);
   });
 
-  test('names every state that is not empty, and every unknown', () => {
+  test('every state that occurs is named, including unknown', () => {
     expect(formatRunSummary(summary).split('\n')).toEqual([
       'Run 261121-7k2mq  outage  paused',
       '  contacts    500 read: 3 invalid, 2 duplicate',
@@ -57,7 +57,7 @@ describe('the summary of a run', () => {
     ]);
   });
 
-  test('of an empty run is its totals', () => {
+  test('the summary of an empty run is its totals', () => {
     const zeros = <Counts extends Record<string, number>>(counts: Counts): Counts =>
       Object.fromEntries(Object.keys(counts).map((name) => [name, 0])) as Counts;
     const empty: RunSummary = {
@@ -74,7 +74,7 @@ describe('the summary of a run', () => {
   });
 });
 
-describe('the details of a run', () => {
+describe('formatRunDetails', () => {
   const nothingMore: Omit<RunDetails, 'summary'> = {
     stateReason: null,
     failures: [],
@@ -96,13 +96,13 @@ describe('the details of a run', () => {
     money: null,
   };
 
-  test('are the summary, when there is nothing more to tell', () => {
+  test('the details of a run without events are its summary', () => {
     expect(formatRunDetails({ summary, ...nothingMore })).toBe(
       `${formatRunSummary(summary)}\n  account     main, sms\n  attempts    0`,
     );
   });
 
-  test('tell why the run is paused, what failed, how deliveries ended, and who was left out of how many', () => {
+  test('the details have pause, failures, delivery results, and rejected contacts out of all', () => {
     const text = formatRunDetails({
       summary,
       ...nothingMore,
@@ -162,7 +162,7 @@ describe('the details of a run', () => {
   });
 });
 
-describe('the billing report', () => {
+describe('billingSheet', () => {
   const nothing = {
     ...{ failed: 0, faxPages: '0', voiceSeconds: '0', emails: '0', expectedSmsParts: '0' },
     ...{ estimated: '0', estimatedTax: '0', difference: '0.10', unrated: 0 },
@@ -190,7 +190,7 @@ describe('the billing report', () => {
   const sheet = () =>
     billingSheet(query, { lines: lines(), totals: () => [total], expected: [total] }, new Date(0));
 
-  test('has a line for each SubAccount and ChargeCode, names what nobody set, and ends with the total', async () => {
+  test('each SubAccount and ChargeCode has a line, missing names are marked, and a total ends the report', async () => {
     const text = await textOf(sheet(), 'table');
     const cells = text
       .split('\n')
@@ -213,13 +213,13 @@ describe('the billing report', () => {
     ]);
   });
 
-  test('says of what period and of whom it is', async () => {
+  test('the report names its period and payers', async () => {
     expect(await textOf(sheet(), 'table')).toContain(
       'sent from 2026-11-01T00:00, UTC\nby SubAccount, ChargeCode\nchannel: sms\nDepartment: (none)\n',
     );
   });
 
-  test('has every figure for programs, also those that are nothing in all lines', async () => {
+  test('machine formats have every figure, also when all lines are zero', async () => {
     const { rows, totals } = JSON.parse(await textOf(sheet(), 'json'));
     expect(rows[0]).toMatchObject({ SubAccount: 'TAS', failed: 0, faxPages: '0', correctionOf: null });
     expect(totals).toMatchObject([{ SubAccount: 'Total', price: '0.20' }]);

@@ -24,7 +24,7 @@ function aLine(value: string | null, changes: Partial<BillingLine> = {}): Billin
   };
 }
 
-test('who pays most comes first, by the price and then by the estimate; the others are one exact sum', async () => {
+test('the highest payers come first, by price and then estimate, and others are one exact sum', async () => {
   const lines = [
     aLine('a', { price: '0.10' }),
     aLine('b', { price: '2' }),
@@ -36,7 +36,7 @@ test('who pays most comes first, by the price and then by the estimate; the othe
   expect(others).toMatchObject({ count: 2, price: '0.125', recipients: 2 });
 });
 
-test('a correction of a closed month is added to the line of its value, also in another batch', async () => {
+test("a correction of a closed month is added to its value's line, also across batches", async () => {
   const lines = [[aLine('a', { price: '0.10' })], [aLine('a', { price: '0.25', correctionOf: '2026-10' })]];
   expect(await findLargest(inOrder(lines))).toMatchObject({
     lines: [{ value: 'a', price: '0.35', recipients: 2 }],
@@ -44,7 +44,7 @@ test('a correction of a closed month is added to the line of its value, also in 
   });
 });
 
-test('nothing is lost: lines and others add up to all, however many there are', async () => {
+test('lines and others always add up to everything', async () => {
   const prices = fc.array(fc.constantFrom('0', '0.1', '1.005', '-3', '0.00000001'), { maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(prices, fc.integer({ min: 1, max: 25 }), async (drawn, most) => {

@@ -18,20 +18,20 @@ const columns: readonly Column<Row>[] = [
 const screen = (width: number) => ({ width, colour: false });
 const widest = (text: string) => Math.max(...text.split('\n').map((line) => stringWidth(line)));
 
-describe('a table', () => {
-  test('that fits its terminal is as it is in a file', () => {
+describe('formatTable', () => {
+  test('a table that fits the terminal is the same as in a file', () => {
     const whole = formatTable(columns, rows);
     expect(formatTable(columns, rows, [], screen(widest(whole)))).toBe(whole);
   });
 
-  test('that is too wide goes without the columns that matter least, and names them', () => {
+  test('a table that is too wide drops its least important columns and names them', () => {
     const text = formatTable(columns, rows, [], screen(40));
     expect(text.split('\n')[1]).toBe('│ Run          │ State     │');
     expect(text.split('\n').at(-1)).toBe('Without Recipients sent: the terminal is too narrow for them.');
     expect(formatTable(columns, rows, [], screen(20))).toContain('Without State, Recipients sent');
   });
 
-  test('of which nothing can be left out stands as records', () => {
+  test('a table without droppable columns becomes records', () => {
     expect(formatTable(columns, rows, [], screen(15))).toBe(
       [
         'Run              261122-7k2mq\nState            completed\nRecipients sent  12',
@@ -40,7 +40,7 @@ describe('a table', () => {
     );
   });
 
-  test('is measured by what is seen: wide letters count twice, colours not at all', () => {
+  test('width is what is visible: wide letters count twice, colours not at all', () => {
     const wide: readonly Column<string>[] = [
       { title: 'Name', value: (name) => name },
       { title: 'x', value: () => 'x', minor: 1 },
@@ -51,7 +51,7 @@ describe('a table', () => {
   });
 });
 
-test('a terminal shows the first 50 lines of a report, counts the others, and has the totals of all', async () => {
+test('a terminal shows the first 50 lines, counts the rest, and has all totals', async () => {
   const sheet = {
     title: 'Billing',
     subtitle: [],

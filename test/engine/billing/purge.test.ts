@@ -46,9 +46,9 @@ const ofRequests =
 const ofAttempts =
   'SELECT request, started_at, finished_at, verdict, http_status FROM all_attempts ORDER BY 1, 2';
 
-test('nothing of contacts, messages, files and reports is found in any table after a purge, and it was before', async () => {
+test('after a purge no table contains contacts, messages, files or delivery reports, though it did before', async () => {
   await planOldRun(opened);
-  // They are compressed, so what is in them is not found as it stands.
+  // They are compressed, so their content cannot be searched.
   expect(await query('SELECT FROM contact_file_pieces')).toHaveLength(1);
   expect(await query('SELECT FROM fingerprints')).toHaveLength(1);
   expect(foundIn(await dumpOf(opened.ledger.pool))).toEqual(plantedTexts);
@@ -59,7 +59,7 @@ test('nothing of contacts, messages, files and reports is found in any table aft
   expect(await query('SELECT FROM inbox')).toEqual([]);
 });
 
-test('what was counted, sent, said and charged stays', async () => {
+test('a purge keeps what was counted, sent, reported and charged', async () => {
   const run = await planOldRun(opened);
   const look = async () => [
     await summariseRun(opened.ledger.pool, run),
@@ -76,7 +76,7 @@ test('what was counted, sent, said and charged stays', async () => {
   expect(await look()).toEqual(before);
 });
 
-test('a purge that is asked for again finds nothing to do', async () => {
+test('a second purge finds nothing to erase', async () => {
   await planOldRun(opened);
   await purgeNow();
   const before = await dumpOf(opened.ledger.pool);
@@ -84,14 +84,14 @@ test('a purge that is asked for again finds nothing to do', async () => {
   expect(await dumpOf(opened.ledger.pool)).toBe(before);
 });
 
-test('a look at it says the same numbers, and erases nothing', async () => {
+test('a preview has the same counts and erases nothing', async () => {
   await planOldRun(opened);
   const expected = await previewPurge(opened.context, limit);
   expect(foundIn(await dumpOf(opened.ledger.pool))).toEqual(plantedTexts);
   expect(await purgeNow()).toEqual(expected);
 });
 
-test('one that was killed in the middle goes on', async () => {
+test('the next purge continues one whose process was killed', async () => {
   const run = await planOldRun(opened);
   await query(`CREATE FUNCTION broken() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'power cut'; END $$;
     CREATE TRIGGER broken BEFORE UPDATE ON envelopes FOR EACH STATEMENT EXECUTE FUNCTION broken()`);
@@ -101,7 +101,7 @@ test('one that was killed in the middle goes on', async () => {
     await query('DROP TRIGGER broken ON envelopes; DROP FUNCTION broken');
   }
   expect(foundIn(await dumpOf(opened.ledger.pool))).toContain('quagmire');
-  // It says already that it was purged.
+  // The interrupted run already counts as purged.
   expect(
     await problemsRejected(() => reportContacts(opened.context, run, async () => undefined)),
   ).toHaveLength(1);
@@ -109,24 +109,24 @@ test('one that was killed in the middle goes on', async () => {
   expect(foundIn(await dumpOf(opened.ledger.pool))).toEqual([]);
 });
 
-describe('a run is kept', () => {
+describe('purge keeps a run', () => {
   const held = async () => (await purgeNow()).held.map(formatPurgeHold);
   const change = (sql: string) => query(sql);
 
-  test('when it ended later', async () => {
+  test('a run that ended later is kept', async () => {
     await planOldRun(opened);
     await change(`UPDATE runs SET finished_at = '2025-02-01'`);
     expect(await purgeNow()).toMatchObject({ runs: 0, held: [] });
     expect(foundIn(await dumpOf(opened.ledger.pool))).toContain('quagmire');
   });
 
-  test('when it has not ended', async () => {
+  test('a run that has not ended is kept', async () => {
     await planOldRun(opened);
     await change(`UPDATE runs SET state = 'paused', finished_at = NULL, created_at = '2025-01-01'`);
     expect(await held()).toEqual(['it is paused']);
   });
 
-  test('when something of it is in doubt, unless that is to be purged too', async () => {
+  test('a run with requests in doubt is kept, unless the operator includes those', async () => {
     await planOldRun(opened);
     await createAllRequestRows(opened.ledger.pool);
     await change(`UPDATE requests SET state = 'in_doubt' WHERE request = 1`);
@@ -135,17 +135,17 @@ describe('a run is kept', () => {
     expect(await purgeNow({ alsoInDoubt: true })).toMatchObject({ runs: 1, held: [] });
   });
 
-  test('when it is not in billing as a whole', async () => {
+  test('a run that is not completely booked is kept', async () => {
     await planOldRun(opened);
     const client = await opened.ledger.pool.connect();
-    // Another one books, and takes its time.
+    // Another process is booking.
     await client.query('BEGIN; SELECT pg_advisory_xact_lock(4190733815)');
     expect(await held()).toEqual(['it is not in billing as a whole yet; try again']);
     await client.query('ROLLBACK');
     client.release();
   });
 
-  test('with its reports, when a younger run was made of it', async () => {
+  test('a run with a younger rerun is kept with its delivery reports', async () => {
     const run = await planOldRun(opened);
     const rerun = await planRerun(opened.context, run, ['rejected'], anAccount({ rates: [] }));
     expect(await held()).toEqual(['a younger run was made of it']);
@@ -157,8 +157,8 @@ describe('a run is kept', () => {
   });
 });
 
-describe('of a run that was purged', () => {
-  test('nothing is taken back by who had its raw reports in hand when they were erased', async () => {
+describe('a purged run', () => {
+  test('applying delivery reports restores nothing that a purge erases meanwhile', async () => {
     const { pool } = opened.ledger;
     await planOldRun(opened);
     const charged = () => query('SELECT outcome, units, price FROM recipient_outcomes ORDER BY 1, 2, 3');
@@ -177,7 +177,7 @@ describe('of a run that was purged', () => {
     expect(await charged()).toEqual(before);
   });
 
-  test('the contacts are told to be gone, and since when', async () => {
+  test('requests for contacts say that they were purged, and when', async () => {
     const run = await planOldRun(opened);
     await purgeNow();
     const [problem] = await problemsRejected(() =>
@@ -186,7 +186,7 @@ describe('of a run that was purged', () => {
     expect(problem).toMatch(/^run .*: It was purged at 20\d\d-.*Z: its contacts and messages are erased/);
   });
 
-  test('a recipient is told by its MessageID alone', async () => {
+  test('a recipient is found by its MessageID only', async () => {
     await planOldRun(opened);
     const [{ message_id: messageId }] = await query(
       'SELECT message_id FROM request_states WHERE request = 1',
@@ -204,7 +204,7 @@ describe('of a run that was purged', () => {
     expect(problem).toMatch(/purged \(1, the last at 20/);
   });
 
-  test('no other run is made, and nothing is sent again', async () => {
+  test('reruns and resent requests are refused', async () => {
     const run = await planOldRun(opened);
     await createRequestRows(opened.ledger.pool, run);
     await query(`UPDATE requests SET state = 'in_doubt' WHERE request = 1`);
@@ -220,7 +220,7 @@ describe('of a run that was purged', () => {
   });
 });
 
-test('without a key nothing is purged', async () => {
+test('a purge without the hash key is refused', async () => {
   await planOldRun(opened);
   expect(await problemsRejected(() => purge(opened.context, limit, () => undefined))).toHaveLength(1);
   expect(foundIn(await dumpOf(opened.ledger.pool))).toEqual(plantedTexts);

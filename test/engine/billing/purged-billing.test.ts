@@ -23,7 +23,7 @@ const limit = { before: new Date('2031-01-01T00:00:00Z'), alsoInDoubt: true };
 const asOf = new Date('2031-01-02T00:00:00Z');
 const groupings = fc.shuffledSubarray([...billingDimensions], { minLength: 1, maxLength: 4 });
 
-/** Nothing is on its way, and no delivery report waits to be read: a purge keeps one that does. */
+/** Nothing is in flight and the inbox is empty, because a purge keeps runs with unread delivery reports. */
 async function endAll(): Promise<void> {
   await createAllRequestRows(opened.ledger.pool);
   await opened.ledger.pool.query(`
@@ -35,14 +35,14 @@ async function endAll(): Promise<void> {
   `);
 }
 
-test('billing reports are the same, byte for byte and in all formats, before a purge and after it', async () => {
+test('billing reports in all formats have the same bytes before and after a purge', async () => {
   let turn = 0;
   const property = fc.asyncProperty(beginnings, steps, groupings, async (begin, history, by) => {
     const world = await emptyWorld(opened.ledger, begin);
     await opened.ledger.pool.query('DELETE FROM hashed_suppressions');
     for (const step of history) await takeNext(world, step);
     await endAll();
-    // Pages and workbooks take their time: each is of some of the runs.
+    // Pages and workbooks are slow, so each reports only some of the runs.
     const formats = ['json', reportFormats[turn++ % reportFormats.length] ?? 'csv'] as const;
     const query = { ...allBilling, by, timeZone: 'Pacific/Auckland' };
     const reports = async () => {
@@ -60,7 +60,7 @@ test('billing reports are the same, byte for byte and in all formats, before a p
     expect({ runs, held }).toEqual({ runs: world.runs.length, held: [] });
     expect(foundIn(await dumpOf(opened.ledger.pool), ['hello', '+614', '0400 00', 'words'])).toEqual([]);
     expect(await reports()).toEqual(before);
-    // Also when all of it is worked out anew from what is left.
+    // Also when billing is rebuilt from what is left.
     await opened.ledger.pool.query('UPDATE billing_slices SET open = true');
     expect(await reports()).toEqual(before);
   });

@@ -32,8 +32,8 @@ function at<Item>(items: readonly Item[], place: number): Item {
   return item;
 }
 
-describe('an invoice beside the ledger', () => {
-  test('agrees where every recipient has its line and price', async () => {
+describe('reconcileInvoice', () => {
+  test('an invoice with the line and price of every recipient agrees', async () => {
     const sent = await invoicedRun(opened, ['accepted', 'accepted']);
     const { lines, totals } = await reconcile(opened, anInvoice(sent.map((one) => invoiceRow(one))));
     expect(lines).toEqual([]);
@@ -43,7 +43,7 @@ describe('an invoice beside the ledger', () => {
     ]);
   });
 
-  test('names a line whose MessageID nobody has sent', async () => {
+  test('a line with an unknown MessageID is a difference', async () => {
     const stranger = { run: '', messageId: 'Stranger1', address: '+64211234567' };
     const { lines } = await reconcile(opened, anInvoice([invoiceRow(stranger)]));
     expect(lines).toMatchObject([
@@ -52,7 +52,7 @@ describe('an invoice beside the ledger', () => {
     expect(lines[0]?.detail).toBe('no request has this MessageID');
   });
 
-  test('names a recipient that the request does not have', async () => {
+  test('a line with a recipient outside the request is a difference', async () => {
     const sent = await invoicedRun(opened, ['accepted']);
     const other = { ...at(sent, 0), address: '+64219999999' };
     const rows = [...sent, other].map((one) => invoiceRow(one));
@@ -62,7 +62,7 @@ describe('an invoice beside the ledger', () => {
     ]);
   });
 
-  test('names who was accepted and is not in it, with price and payer', async () => {
+  test('an accepted recipient without a line is a difference with price and payer', async () => {
     const sent = await invoicedRun(opened, ['accepted']);
     const { lines } = await reconcile(opened, anInvoice([invoiceRow(at(sent, 0))]));
     expect(lines).toMatchObject([
@@ -74,7 +74,7 @@ describe('an invoice beside the ledger', () => {
     ]);
   });
 
-  test('names who is billed at another price, exactly', async () => {
+  test('another price is a difference, exact to the last digit', async () => {
     const sent = await invoicedRun(opened, ['accepted'], {
       charged: (place) => ({ units: '1', price: place === 0 ? '0.1' : null }),
     });
@@ -86,13 +86,13 @@ describe('an invoice beside the ledger', () => {
     ]);
   });
 
-  test('takes 0.050 for 0.05', async () => {
+  test('the prices 0.050 and 0.05 are equal', async () => {
     const sent = await invoicedRun(opened, ['accepted']);
     const { lines } = await reconcile(opened, anInvoice(sent.map((one) => invoiceRow(one, '0.050', '1.0'))));
     expect(lines).toEqual([]);
   });
 
-  test('names who is billed at the same price for other units', async () => {
+  test('other units at the same price are a difference', async () => {
     const sent = await invoicedRun(opened, ['accepted']);
     const rows = [invoiceRow(at(sent, 0), '0.05', '2'), invoiceRow(at(sent, 1))];
     const { lines } = await reconcile(opened, anInvoice(rows));
@@ -101,7 +101,7 @@ describe('an invoice beside the ledger', () => {
     ]);
   });
 
-  test('names every line that is there again, with the first of them', async () => {
+  test('every repeated line is a difference that names the first line', async () => {
     const sent = await invoicedRun(opened, ['accepted']);
     const rows = [...sent, at(sent, 0), at(sent, 0)].map((one) => invoiceRow(one));
     const { lines } = await reconcile(opened, anInvoice(rows));
@@ -111,14 +111,14 @@ describe('an invoice beside the ledger', () => {
     ]);
   });
 
-  test('takes a line for a request in doubt for a proof, and says how to resolve it', async () => {
+  test('a line for a request in doubt proves acceptance, and the difference says how to resolve it', async () => {
     const sent = await invoicedRun(opened, ['in_doubt']);
     const { lines } = await reconcile(opened, anInvoice([invoiceRow(at(sent, 0))]));
     expect(lines).toMatchObject([{ kind: 'unknown', run: at(sent, 0).run, request: 1 }]);
     expect(lines[0]?.detail).toContain(`volley resolve ${at(sent, 0).run} --request 1 --accepted`);
   });
 
-  test('names a line for a request that was rejected, in the words of the service', async () => {
+  test("a line for a rejected request is a difference with the service's words", async () => {
     const sent = await invoicedRun(opened, ['rejected']);
     const { lines } = await reconcile(opened, anInvoice([invoiceRow(at(sent, 0))]));
     expect(lines).toMatchObject([
@@ -126,7 +126,7 @@ describe('an invoice beside the ledger', () => {
     ]);
   });
 
-  test('finds recipients of a divided request under their new MessageIDs alone', async () => {
+  test('recipients of a divided request are found only under their new MessageIDs', async () => {
     const sent = await invoicedRun(opened, ['rejected', 'accepted']);
     const { run } = at(sent, 0);
     await opened.ledger.pool.query(`UPDATE runs SET state = 'running' WHERE run_id = $1`, [run]);
@@ -143,7 +143,7 @@ describe('an invoice beside the ledger', () => {
     ]);
   });
 
-  test('has nobody missing there who was left out of the request', async () => {
+  test('a recipient suppressed before sending is not missing from the invoice', async () => {
     const sent = await invoicedRun(opened, ['accepted']);
     await opened.ledger.pool.query(`UPDATE recipient_outcomes SET outcome = 'cancelled' WHERE position = 1`);
     expect((await reconcile(opened, anInvoice([invoiceRow(at(sent, 1))]))).lines).toEqual([]);
@@ -152,7 +152,7 @@ describe('an invoice beside the ledger', () => {
     ]);
   });
 
-  test('names what was sent at another time, by the zone of the period', async () => {
+  test('recipients sent to in another period, by its time zone, are differences', async () => {
     const late = new Date('2026-11-30T10:59:59Z');
     const sent = await invoicedRun(opened, ['accepted'], { at: late });
     const rows = sent.map((one) => invoiceRow(one));
@@ -166,7 +166,7 @@ describe('an invoice beside the ledger', () => {
     expect((await reconcile(opened, anInvoice(rows), auckland)).lines).toEqual([]);
   });
 
-  test('misses only recipients of the accounts and SubAccounts that it is for', async () => {
+  test('a filter by account and SubAccount limits the missing recipients', async () => {
     await invoicedRun(opened, ['accepted'], { account: 'other' });
     const only = { accounts: ['sandbox'] };
     expect((await reconcile(opened, anInvoice([]), november, only)).lines).toEqual([]);
@@ -175,7 +175,7 @@ describe('an invoice beside the ledger', () => {
     expect((await reconcile(opened, anInvoice([]), november, { subAccounts: [null] })).lines).toEqual([]);
   });
 
-  test('knows a number however it is written', async () => {
+  test('phone numbers match in any spelling', async () => {
     const [one, two] = await invoicedRun(opened, ['accepted']);
     if (!one || !two) throw new Error('two recipients');
     const rows = [
@@ -185,7 +185,7 @@ describe('an invoice beside the ledger', () => {
     expect((await reconcile(opened, anInvoice(rows, { country: 'AU' }))).lines).toEqual([]);
   });
 
-  test('may be packed, with a byte order mark, columns of its own and a decimal comma', async () => {
+  test('the invoice file may be compressed and have a byte order mark, other column names and a decimal comma', async () => {
     const sent = await invoicedRun(opened, ['accepted']);
     const rows = sent.map(({ messageId, address }) => `${address};"0,05";${messageId}`);
     const bytes = gzipSync(`\uFEFFTo;Total cost;Our ref\n${rows.join('\n')}\n`);
@@ -195,10 +195,10 @@ describe('an invoice beside the ledger', () => {
   });
 });
 
-describe('a line that cannot be read', () => {
+describe('unreadable lines of an invoice', () => {
   const rows = ['Abc,+64211234567,0.05,1', 'Abc,+64211234568,"1,000.00",1', ',+64211234569,0.05,1', 'Total'];
 
-  test('ends it, with its place', async () => {
+  test('an unreadable line is an input error with its line number', async () => {
     expect(await problemsRejected(() => reconcile(opened, anInvoice(rows)))).toEqual([
       'invoice.csv:3:3: "1,000.00" is no price with a decimal point. Write it without thousands separators.',
       'invoice.csv:4:1: There is no MessageID.',
@@ -207,25 +207,25 @@ describe('a line that cannot be read', () => {
     ]);
   });
 
-  test('is left out where that is asked for', async () => {
+  test('unreadable lines are skipped on request', async () => {
     const { lines } = await reconcile(opened, anInvoice(rows, { skipUnreadable: true }));
     expect(lines.map(({ line }) => line)).toEqual([2]);
   });
 
-  test('is one with decimals of the other kind, and no other amount is guessed at', async () => {
+  test('an amount with the other decimal separator is unreadable', async () => {
     const [problem] = await problemsRejected(() => reconcile(opened, anInvoice(['Abc,1,"0,05",1'])));
     expect(problem).toContain('Say --decimal comma');
   });
 });
 
-test('columns that cannot be told are asked for', async () => {
+test('columns that cannot be identified are asked for', async () => {
   const bytes = inOrder([Buffer.from('Ref,Reference,To,Cost\n')]);
   expect(await problemsRejected(() => reconcile(opened, anInvoice([], { bytes })))).toEqual([
     'invoice.csv:1: Which column is MessageID? It may be "Ref", "Reference"; say which with --column MessageID="…".',
   ]);
 });
 
-/** Lines of an invoice as a service that makes mistakes would write it. */
+/** Invoices as a faulty service would write them. */
 const mistakes = fc.array(
   fc.record({
     recipient: fc.nat(7),
@@ -239,7 +239,7 @@ const charges = fc.array(
   { minLength: 8, maxLength: 8 },
 );
 
-test('whatever the invoice: differences add up to what it comes to less what the ledger does', async () => {
+test("for any invoice, the differences add up to the invoice's total minus the ledger's", async () => {
   await fc.assert(
     fc.asyncProperty(mistakes, charges, async (written, charged: readonly Charged[]) => {
       await emptyLedger(opened.ledger.pool);
@@ -260,7 +260,7 @@ test('whatever the invoice: differences add up to what it comes to less what the
       const all = totals.find(({ kind }) => kind === 'all');
       expect(add([all?.difference ?? '0'])).toBe(more);
       expect(add([all?.invoicedPrice ?? '0'])).toBe(invoiced);
-      // Every line has one verdict.
+      // Every line has one result.
       const ofInvoice = lines.filter(({ line }) => line !== null).length;
       const agreeing = totals.find(({ kind }) => kind === 'agrees')?.lines ?? 0;
       expect(ofInvoice + agreeing).toBe(written.length);

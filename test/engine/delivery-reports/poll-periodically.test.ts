@@ -23,7 +23,7 @@ async function acceptedRun(cleanUp: AsyncDisposableStack) {
   return { context: opened.context, account, outcomes };
 }
 
-test('serve asks for reports that do not come, and applies what the service says', async () => {
+test('serve asks for missing delivery reports and applies the answers', async () => {
   await using cleanUp = new AsyncDisposableStack();
   const { context, account, outcomes } = await acceptedRun(cleanUp);
   const stop = new AbortController();
@@ -39,7 +39,7 @@ test('serve asks for reports that do not come, and applies what the service says
   await applying;
 });
 
-test('serve does not ask in the first minutes, in which reports come by themselves, nor after six hours', async () => {
+test('serve does not ask in the first minutes, nor after six hours', async () => {
   await using cleanUp = new AsyncDisposableStack();
   const { context, account } = await acceptedRun(cleanUp);
   const asked = async () => (await context.ledger.pool.query('SELECT FROM polls')).rows.length;

@@ -37,8 +37,8 @@ async function checked(others: Partial<Envelope>): Promise<Contact[]> {
 const attached = (...paths: readonly string[]) =>
   checked({ files: paths.map((path) => ({ path, name: 'a.pdf' })) });
 
-describe('the file of a contact', () => {
-  test('is sent when it is there', async () => {
+describe('the files of a contact', () => {
+  test('a file that exists is sent', async () => {
     expect(await attached('statements/1.pdf')).toMatchObject([{ kind: 'contact', line: 2 }]);
     expect((await files.read('statements/1.pdf')).toString()).toBe('%PDF one');
   });
@@ -51,27 +51,30 @@ describe('the file of a contact', () => {
     ['../secret.pdf', "it lies outside of the campaign's folder"],
     ['statements/../../secret.pdf', "it lies outside of the campaign's folder"],
     ['/etc/hostname', "it lies outside of the campaign's folder"],
-  ])('leaves the contact out, with its line and the reason: %s', async (path, problem) => {
-    expect(await attached('statements/1.pdf', path)).toEqual([
-      {
-        kind: 'rejected',
-        file: 0,
-        line: 2,
-        column: 'files.1.file',
-        reason: 'invalid',
-        detail: `the file "${path}" cannot be sent along: ${problem}`,
-      },
-    ]);
-  });
+  ])(
+    'a contact whose file cannot be sent is rejected with its line and the reason: %s',
+    async (path, problem) => {
+      expect(await attached('statements/1.pdf', path)).toEqual([
+        {
+          kind: 'rejected',
+          file: 0,
+          line: 2,
+          column: 'files.1.file',
+          reason: 'invalid',
+          detail: `the file "${path}" cannot be sent along: ${problem}`,
+        },
+      ]);
+    },
+  );
 
-  test('must not be a link to the outside, nor empty', async () => {
+  test('links to files outside the folder and empty files reject the contact', async () => {
     await symlink(join(workspace.folder, 'secret.pdf'), join(folder, 'link.pdf'));
     await writeFile(join(folder, 'empty.pdf'), '');
     expect(await attached('link.pdf')).toMatchObject([{ detail: expect.stringContaining('outside') }]);
     expect(await attached('empty.pdf')).toMatchObject([{ detail: expect.stringContaining('it is empty') }]);
   });
 
-  test('must leave the files of its request within 20 MiB together', async () => {
+  test('files of one request over 20 MiB reject the contact', async () => {
     await writeFile(join(folder, 'big.pdf'), Buffer.alloc(11 * 1024 * 1024));
     expect(await attached('big.pdf')).toMatchObject([{ kind: 'contact' }]);
     expect(await attached('big.pdf', 'big.pdf')).toMatchObject([
@@ -82,13 +85,13 @@ describe('the file of a contact', () => {
   test.each([
     ['a path that is too long', `${'x'.repeat(300)}.pdf`, 'its name is too long'],
     ['links that lead in a circle', 'circle.pdf', 'its links lead in a circle'],
-  ])('that has %s is told so, without the folders of this machine', async (_, path, problem) => {
+  ])('a path with %s is reported without the folders of this machine', async (_, path, problem) => {
     await symlink('circle.pdf', join(folder, 'circle.pdf'));
     const detail = `the file "${path}" cannot be sent along: ${problem}`;
     expect(await attached(path)).toMatchObject([{ kind: 'rejected', column: 'files.0.file', detail }]);
   });
 
-  test('that is another one by the time of the run is looked at again', async () => {
+  test('a file that has changed by the time of the run is checked again', async () => {
     expect(await attached('statements/1.pdf')).toMatchObject([{ kind: 'contact' }]);
     await writeFile(join(folder, 'statements/1.pdf'), '');
     await expect(files.read('statements/1.pdf')).rejects.toThrow(
@@ -98,8 +101,8 @@ describe('the file of a contact', () => {
     await expect(files.read('statements/1.pdf')).rejects.toThrow('over 20 MiB');
   });
 
-  // With the 2 GiB of a run: test/torture/campaign-files.torture.ts.
-  test('must leave the files of its run within its limit together', async () => {
+  // For the limit of 2 GiB: test/torture/campaign-files.torture.ts.
+  test('files of a run over its limit are an input error', async () => {
     files = await openCampaignFiles(folder, {
       ownFiles: [],
       rowFolders: new Map(),
@@ -113,20 +116,20 @@ describe('the file of a contact', () => {
     );
   });
 
-  test('that vanishes between the check and the run is an input error with its path', async () => {
+  test('a file that disappears between the check and the run is an input error with its path', async () => {
     await expect(files.read('statements/9.pdf')).rejects.toThrow(
       'statements/9.pdf: The file cannot be sent along: it does not exist.',
     );
   });
 });
 
-describe('a file that a row of the contact file names', () => {
+describe('files named by rows of the contact file', () => {
   const limits = (column: string): FileRules => ({
     ownFiles: [join(folder, 'accounts.yaml')],
     rowFolders: new Map([[column, { folder: 'statements', where: 'campaign.yaml:9:3' }]]),
   });
 
-  test('is looked at again for the run: a link that has come in its place leads nowhere else', async () => {
+  test('a link that replaces a checked file before the run does not lead outside the folder', async () => {
     await writeFile(join(folder, 'accounts.yaml'), 'a: b');
     await writeFile(join(folder, 'letter.pdf'), '%PDF');
     files = await openCampaignFiles(folder, limits('files.0.file'));
@@ -141,7 +144,7 @@ describe('a file that a row of the contact file names', () => {
     await expect(files.read('statements/1.pdf')).rejects.toThrow('it is a file of the campaign itself');
   });
 
-  test('may be a recording, which stays in its folder too', async () => {
+  test('an audio file of a row must lie inside its folder', async () => {
     await writeFile(join(folder, 'private.wav'), wav());
     await symlink('../private.wav', join(folder, 'statements/1.wav'));
     await writeFile(join(folder, 'statements/2.wav'), wav());
@@ -162,7 +165,7 @@ describe('the audio of a voice message', () => {
     return checked({ audio: { MessageToPeople: 'audio/hello.wav' } });
   };
 
-  test('is WAV, PCM, 16-bit, 8000 Hz, with one channel or two', async () => {
+  test('audio must be WAV, PCM, 16-bit, 8000 Hz, with one or two channels', async () => {
     expect(await audio(wav())).toMatchObject([{ kind: 'contact' }]);
     files = await openCampaignFiles(folder);
     expect(await audio(wav({ channels: 2 }))).toMatchObject([{ kind: 'contact' }]);
@@ -171,7 +174,7 @@ describe('the audio of a voice message', () => {
   test.each([
     ['its header alone', wav().subarray(0, 36)],
     ['no samples', wav({ seconds: 0 })],
-  ])('leaves the contact out when it has %s: the call would be silent', async (_, data) => {
+  ])('audio with %s rejects the contact, because the call would be silent', async (_, data) => {
     expect(await audio(data)).toMatchObject([
       { kind: 'rejected', column: 'MessageToPeople', detail: expect.stringContaining('it holds no sound') },
     ]);
@@ -183,7 +186,7 @@ describe('the audio of a voice message', () => {
     ['another codec', wav({ bits: 8, format: 7 }), 'got MULAW, 8-bit, 8000 Hz'],
     ['another kind of file', Buffer.from('%PDF-1.4 and so on and on'), 'this is none'],
     ['a file that is cut off', wav().subarray(0, 20), 'this is none'],
-  ])('leaves the contact out when it is %s', async (_, data, found) => {
+  ])('audio that is %s rejects the contact', async (_, data, found) => {
     const [contact] = await audio(data);
     expect(contact).toMatchObject({
       kind: 'rejected',

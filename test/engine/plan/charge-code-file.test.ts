@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => workspace[Symbol.asyncDispose]());
 
-/** Of a campaign in the folder `night`. */
+/** The campaign lies in the folder `night`. */
 async function open(
   file: string,
   chargeCodes = 'codes.csv',
@@ -37,34 +37,34 @@ async function codesOf(...parts: Parameters<typeof open>): Promise<string[]> {
   return [...((await open(...parts))?.codes ?? [])];
 }
 
-describe('valid ChargeCodes are read from', () => {
-  test('a list without a header: every line is a code', async () => {
+describe('openChargeCodes', () => {
+  test('every line of a list without a header is a code', async () => {
     expect(await codesOf('NET-1\nNET-2\n\nNET-1\n NET-3 \n')).toEqual(['NET-1', 'NET-2', 'NET-3']);
   });
 
   test.each(['ChargeCode', 'charge_code', 'Charge Codes', 'CODE', 'codes'])(
-    'a list under the header "%s"',
+    'a list is read under the header "%s"',
     async (header) => {
       expect(await codesOf(`${header}\nNET-1\n`)).toEqual(['NET-1']);
     },
   );
 
-  test('the column that is called ChargeCode, among others', async () => {
+  test('the column named like ChargeCode is read among others', async () => {
     expect(await codesOf('Code,Charge-Code,Owner\nA,NET-1,Ann\nB,,Bob\n')).toEqual(['NET-1']);
   });
 
-  test('the column that the campaign names, of which the first line is the header', async () => {
+  test('the configured column is read, and its first line is the header', async () => {
     expect(await codesOf('ChargeCode,Project\nA,P1\n', '{ file: codes.csv, column: Project }')).toEqual([
       'P1',
     ]);
     expect(await codesOf('Project\nP1\n', '{ file: codes.csv, column: Project }')).toEqual(['P1']);
   });
 
-  test("a file in the campaign's folder, that errors name as seen from the working folder", async () => {
+  test('errors name the file relative to the working folder', async () => {
     expect((await open('A\n'))?.name).toBe('night/codes.csv');
   });
 
-  test('nowhere, if the campaign asks for none', async () => {
+  test('a campaign without a list reads nothing', async () => {
     const source =
       'campaign: a\naccount: a\nchannel: sms\ncontacts: { file: a.csv }\nmessage: { Message: a }\n';
     const campaign = readCampaign(source, 'c.yaml');
@@ -77,8 +77,8 @@ describe('valid ChargeCodes are read from', () => {
   });
 });
 
-describe('before any contact is read, it is told that', () => {
-  test('the file is not there', async () => {
+describe('openChargeCodes before any contact is read', () => {
+  test('a missing file is an input error', async () => {
     const there = [
       ['none.csv', '6:14'],
       ['{ file: none.csv }', '6:22'],
@@ -90,7 +90,7 @@ describe('before any contact is read, it is told that', () => {
     }
   });
 
-  test('the column is not there, or cannot be guessed', async () => {
+  test('a missing or ambiguous column is an input error', async () => {
     const file = 'Project,Owner\nP1,Ann\n';
     expect(await problems(file, '{ file: codes.csv, column: Projekt }')).toEqual([
       'night/c.yaml:6:41: night/codes.csv has no column "Projekt". Did you mean "Project"? Its columns: Project, Owner.',
@@ -103,14 +103,14 @@ describe('before any contact is read, it is told that', () => {
     ]);
   });
 
-  test('there are no codes in it', async () => {
+  test('a file without codes is an input error', async () => {
     expect(await problems('')).toEqual(['night/codes.csv: The file is empty; expected a header line.']);
     expect(await problems('ChargeCode\n\n')).toEqual([
       'night/codes.csv: The file has no ChargeCodes; expected one a line.',
     ]);
   });
 
-  test('a row of it is broken, rather than calling the codes in it unknown', async () => {
+  test('a broken row is an input error, instead of making its codes unknown', async () => {
     expect(await problems('ChargeCode,Owner\nP1,Ann\nP2\n')).toEqual([
       'night/codes.csv:3: The row cannot be read: 1 value, where the header has 2 columns.',
     ]);
@@ -119,7 +119,7 @@ describe('before any contact is read, it is told that', () => {
     ]);
   });
 
-  test("the campaign's own ChargeCode is not in it", async () => {
+  test('a campaign ChargeCode that is not in the list is an input error', async () => {
     expect(await problems('NET-1\nNET-2\n', 'codes.csv', 'NET-3')).toEqual([
       'night/c.yaml:5:40: "message.ChargeCode": ChargeCode "NET-3" is not in night/codes.csv. Did you mean "NET-1"?',
     ]);

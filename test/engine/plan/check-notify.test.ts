@@ -32,59 +32,67 @@ const hook = (url: string, secret = '${NOTIFY_KEY}', more = '') =>
   `webhook: { url: "${url}", secret: "${secret}"${more} }`;
 
 test.each([
-  ['one on this machine', hook('http://127.0.0.1:9/x')],
-  ['an https address', hook('https://other.example/x?y=1')],
+  ['a webhook on this machine', hook('http://127.0.0.1:9/x')],
+  ['a webhook with https', hook('https://other.example/x?y=1')],
   [
-    'one elsewhere by plain http, where that is allowed',
+    'a remote webhook with plain http, where that is allowed',
     hook('${NOTIFY_ELSEWHERE}', '${NOTIFY_KEY}', ', plainHttp: allowed'),
   ],
   ['a program of PATH', 'command: [logger, -t, volley]'],
   [
-    'people, through the account of the campaign',
+    'e-mail through the account of the campaign',
     'email: { to: [ops@example.org], ReplyTo: night@example.org }',
   ],
-])('%s can be told', async (_, target) => {
+])('checkNotify accepts %s', async (_, target) => {
   await expect(check(target)).resolves.toBeUndefined();
 });
 
 test.each([
-  ['one elsewhere by plain http', hook('${NOTIFY_ELSEWHERE}'), 'must be an https:// address'],
+  ['a remote webhook with plain http', hook('${NOTIFY_ELSEWHERE}'), 'must be an https:// address'],
   ['an address with a password', hook('https://me:pass@other.example/'), 'must be an https:// address'],
   [
-    'an address with a name that is not set',
+    'an unset variable in the address',
     hook('${NOTIFY_NOWHERE}'),
     'Environment variable NOTIFY_NOWHERE is not set',
   ],
   [
-    'a secret that is not set',
+    'an unset variable in the secret',
     hook('https://other.example/', '${NOTIFY_NOWHERE}'),
     'NOTIFY_NOWHERE is not set',
   ],
-  [
-    'a secret that could be guessed',
-    hook('https://other.example/', '${NOTIFY_WEAK}'),
-    'must be whsec_ and 24 to 64',
-  ],
+  ['a guessable secret', hook('https://other.example/', '${NOTIFY_WEAK}'), 'must be whsec_ and 24 to 64'],
   [
     'a secret in the file',
     hook('https://other.example/', webhookSecret),
     'a secret must not stand in the file',
   ],
-  ['a program that is not there', 'command: [./nowhere.sh]', 'it does not exist'],
-  ['a file that is no program', 'command: [./tell.sh]', 'it is not executable'],
-  ['two at once', `{ ${hook('https://other.example/')}, command: [x] }`, 'expected one of command, webhook'],
-  ['nobody', 'on: [paused]', 'expected one of command, webhook and email'],
+  ['a missing program', 'command: [./nowhere.sh]', 'it does not exist'],
+  ['a file that is not executable', 'command: [./tell.sh]', 'it is not executable'],
   [
-    'an event that is none',
+    'a target with webhook and command',
+    `{ ${hook('https://other.example/')}, command: [x] }`,
+    'expected one of command, webhook',
+  ],
+  [
+    'a target without webhook, command and email',
+    'on: [paused]',
+    'expected one of command, webhook and email',
+  ],
+  [
+    'an unknown event',
     '{ on: [done], command: [x] }',
     'expected completed, failures, paused, missed or refused',
   ],
-  ['missed times without a schedule', '{ on: [missed], command: [x] }', 'a campaign with a schedule only'],
-  ['an address that is none', 'email: { to: [ops] }', '"ops":'],
+  [
+    'the event missed without a schedule',
+    '{ on: [missed], command: [x] }',
+    'a campaign with a schedule only',
+  ],
+  ['an invalid address', 'email: { to: [ops] }', '"ops":'],
   ['an account without e-mail', 'email: { to: [o@example.org], account: speech }', 'cannot send e-mail'],
-  ['an account that is not there', 'email: { to: [o@example.org], account: nobody }', 'no account "nobody"'],
+  ['an unknown account', 'email: { to: [o@example.org], account: nobody }', 'no account "nobody"'],
   ['a sender with placeholders', 'email: { to: [o@example.org], From: "[[name]]" }', 'without placeholders'],
-])('%s is refused, with the place', async (_, target, words) => {
+])('checkNotify refuses %s and names its location', async (_, target, words) => {
   const [problem = '', ...others] = await problemsRejected(() => check(target));
   expect(others).toEqual([]);
   expect(problem).toMatch(/^campaign\.yaml:\d+:\d+: /);

@@ -21,7 +21,7 @@ beforeEach(async () => {
 afterEach(() => workspace[Symbol.asyncDispose]());
 
 type Given = {
-  /** The value of `contacts.file`, and more keys of `contacts`. */
+  /** The value of `contacts.file`, and further keys of `contacts`. */
   readonly file?: string;
   readonly keys?: string;
   readonly standardInput?: StandardInput;
@@ -62,7 +62,7 @@ const problems = (given: Given) => problemsRejected(() => prepare(given));
 const write = (name: string, content: string | Uint8Array) =>
   workspace.write(name, '').then(() => writeFile(join(workspace.folder, name), content));
 
-/** Whom a campaign is sent to, without where they stand. */
+/** Recipients without their file and line. */
 async function recipients(given?: Given): Promise<unknown[]> {
   const { contacts } = await prepare(given);
   return (await collectBatches(contacts)).map((contact: Contact) => {
@@ -71,7 +71,7 @@ async function recipients(given?: Given): Promise<unknown[]> {
   });
 }
 
-describe('every kind of file with the same contacts gives the same recipients', () => {
+describe('files with the same contacts in any format give the same recipients', () => {
   const header = ['phone', 'name', 'firm', 'note'];
   const rows = [
     ['0458665290', 'Zoë', 'Müller & Söhne', ''],
@@ -116,7 +116,7 @@ describe('every kind of file with the same contacts gives the same recipients', 
     ([',', ';', '\t', '|'] as const).flatMap((delimiter) =>
       ['\n', '\r\n', '\r'].flatMap((end) =>
         [false, true].flatMap((quoted) =>
-          // What is packed is unpacked before anything else is looked at.
+          // Unpacking comes before everything else.
           (end === '\n' && !quoted ? [false, true] : [false]).map((gzip) => {
             return { encoding, mark, delimiter, end, quoted, gzip };
           }),
@@ -150,7 +150,7 @@ describe('every kind of file with the same contacts gives the same recipients', 
     ['utf-16be', 'utf-16be'],
     ['windows-1252', 'windows-1252'],
     ['latin-1', 'windows-1252'],
-  ] as const)('when the campaign names the encoding: %s', async (name, encoding) => {
+  ] as const)('a file in the configured encoding %s gives the same recipients', async (name, encoding) => {
     await write('night/contacts.csv', fileOf({ ...plain, encoding }));
     expect(await recipients({ keys: `  encoding: ${name}` })).toEqual(expected);
   });
@@ -160,24 +160,27 @@ describe('every kind of file with the same contacts gives the same recipients', 
     ['semicolon', ';'],
     ['tab', '\t'],
     ['pipe', '|'],
-  ] as const)('when the campaign names the delimiter: %s', async (name, delimiter) => {
-    await write('night/contacts.csv', fileOf({ ...plain, delimiter }));
-    expect(await recipients({ keys: `  delimiter: ${name}` })).toEqual(expected);
-  });
+  ] as const)(
+    'a file with the configured delimiter %s gives the same recipients',
+    async (name, delimiter) => {
+      await write('night/contacts.csv', fileOf({ ...plain, delimiter }));
+      expect(await recipients({ keys: `  delimiter: ${name}` })).toEqual(expected);
+    },
+  );
 
-  test('with lines before the header', async () => {
+  test('a file with skipped lines before the header gives the same recipients', async () => {
     await write('night/contacts.csv', Buffer.concat([Buffer.from('List of "May\n\n'), fileOf(plain)]));
     expect(await recipients({ keys: '  skipLines: 2' })).toEqual(expected);
   });
 
-  test('through standard input, in whatever chunks', async () => {
+  test('standard input in chunks of any size gives the same recipients', async () => {
     for (const size of [1, 7, 100_000]) {
       const standardInput = bytesOf(fileOf({ ...plain, encoding: 'windows-1252' }), size);
       expect(await recipients({ file: '"-"', standardInput })).toEqual(expected);
     }
   });
 
-  test('in two files, of different kinds, one of them through standard input', async () => {
+  test('two files of different formats, one from standard input, give the same recipients', async () => {
     await write(
       'night/contacts.csv',
       fileOf({ ...plain, encoding: 'utf-16le', mark: true, gzip: true }, rows.slice(0, 1)),
@@ -187,10 +190,10 @@ describe('every kind of file with the same contacts gives the same recipients', 
   });
 });
 
-describe('several files', () => {
+describe('several contact files', () => {
   const first = 'phone,name,firm\n0458665290,Ann,A\nn/a,Bob,B\n';
 
-  test('are read one after the other, each by its own header; lines are those of the file', async () => {
+  test('several files are read in order, each by its own header and with its own line numbers', async () => {
     await write('night/one.csv', first);
     await write('night/two.csv', 'other,firm,name,phone\nx,C,Cy,0412345678\n');
     const { contacts, contactFiles } = await prepare({ file: '[one.csv, two.csv]' });
@@ -211,7 +214,7 @@ describe('several files', () => {
     ]);
   });
 
-  test('must all have the columns that the campaign uses; all that lack some are told at once', async () => {
+  test('all files that lack columns of the campaign are reported at once', async () => {
     await write('night/one.csv', first);
     await write('night/two.csv', 'phone,name\n');
     await write('night/three.csv', 'name,other\n');
@@ -221,7 +224,7 @@ describe('several files', () => {
     ]);
   });
 
-  test('must all have the columns that choose rows and tell their country', async () => {
+  test('every file needs the columns that filter rows and set their country', async () => {
     await write('night/one.csv', `${first.replace('firm', 'firm,state,land')}`);
     await write('night/two.csv', 'phone,name,firm\n');
     const keys = '  where: [{ column: state, equals: NSW }]\n  countryColumn: land';
@@ -230,7 +233,7 @@ describe('several files', () => {
     ]);
   });
 
-  test('are told apart in the preview: each line with its file', async () => {
+  test('the preview names the file of each line', async () => {
     await write('night/one.csv', first);
     await write('night/two.csv', 'phone,name,firm\n0458 665 290,Ann,A\n0412345678,Cy,C\n');
     const preview = await previewCampaign(await prepare({ file: '[one.csv, two.csv]' }), {
@@ -250,14 +253,14 @@ describe('several files', () => {
     expect(alone).not.toContain('contacts.csv:');
   });
 
-  test('are each named with their place when they are not there', async () => {
+  test('every missing file is reported at its location in the campaign', async () => {
     await write('night/one.csv', first);
     expect(await problems({ file: '[one.csv, none.csv]' })).toEqual([
       'night/campaign.yaml:5:19: The contact file night/none.csv cannot be read (it does not exist).',
     ]);
   });
 
-  test('are between one and a hundred', async () => {
+  test('a campaign has between one and a hundred contact files', async () => {
     expect(await problems({ file: '[]' })).toEqual([expect.stringContaining('expected 1 to 100 files')]);
     const many = Array.from({ length: 101 }, (_, index) => `${index}.csv`).join(', ');
     expect(await problems({ file: `[${many}]` })).toEqual([
@@ -266,10 +269,10 @@ describe('several files', () => {
   });
 });
 
-describe('standard input', () => {
+describe('contact files from standard input', () => {
   const content = 'phone,name,firm\n0458665290,Ann,A\n';
 
-  test('is named as such', async () => {
+  test('messages call it standard input', async () => {
     const { contactFiles } = await prepare({ file: '"-"', standardInput: bytesOf(content) });
     expect(contactFiles.map(({ name }) => name)).toEqual(['standard input']);
     expect(await problems({ file: '"-"', standardInput: bytesOf('a,b\n') })).toEqual([
@@ -282,7 +285,7 @@ describe('standard input', () => {
     ]);
   });
 
-  test('is not read from a terminal', async () => {
+  test('standard input from a terminal is refused', async () => {
     const what =
       'night/campaign.yaml:5:9: The contact file "-" is standard input, and nothing is piped into it; pipe a file in.';
     const terminal = Object.assign(bytesOf(content), { isTTY: true });
@@ -290,7 +293,7 @@ describe('standard input', () => {
     expect(await problems({ file: '"-"' })).toEqual([what]);
   });
 
-  test('can be read only once', async () => {
+  test('standard input can be named only once', async () => {
     expect(await problems({ file: '["-", "-"]' })).toEqual([
       expect.stringContaining('expected "-", the standard input, at most once'),
     ]);
@@ -300,10 +303,10 @@ describe('standard input', () => {
   });
 });
 
-describe('contact files in place of those of the campaign', () => {
+describe('contact files that replace those of the campaign', () => {
   const content = 'phone,name,firm\n0458665290,Ann,A\n';
 
-  test('are relative to the working folder, and are what the run remembers', async () => {
+  test('replacing files are relative to the working folder and recorded with the run', async () => {
     await write('mended.csv', content);
     const { campaign, contactFiles } = await prepare({ contacts: ['mended.csv'] });
     expect(contactFiles.map(({ name }) => name)).toEqual(['mended.csv']);
@@ -311,22 +314,22 @@ describe('contact files in place of those of the campaign', () => {
     expect(campaign.value.contacts.file).toEqual(['../mended.csv']);
   });
 
-  test('may come from standard input, and be several', async () => {
+  test('standard input can be one of several replacing files', async () => {
     await write('mended.csv', content);
     const given = { contacts: ['mended.csv', '-'], standardInput: bytesOf(content) };
     const { campaign } = await prepare(given);
     expect(campaign.value.contacts.file).toEqual(['../mended.csv', '-']);
   });
 
-  test('are told with the option when they are not there', async () => {
+  test('a missing replacing file is reported with the option', async () => {
     expect(await problems({ contacts: ['none.csv'] })).toEqual([
       '--contacts: The contact file none.csv cannot be read (it does not exist).',
     ]);
   });
 });
 
-describe('files that were opened are closed', () => {
-  /** Bytes without end, and whether they were given up. */
+describe('open contact files are closed', () => {
+  /** An endless stream, and whether it was closed. */
   function endless(header: string): { standardInput: StandardInput; closed: () => boolean } {
     let closed = false;
     async function* bytes() {
@@ -340,25 +343,25 @@ describe('files that were opened are closed', () => {
     return { standardInput: bytes(), closed: () => closed };
   }
 
-  test('when another cannot be', async () => {
+  test('open contact files are closed when another cannot be opened', async () => {
     const { standardInput, closed } = endless('phone,name,firm\n');
     await problems({ file: '["-", none.csv]', standardInput });
     expect(closed()).toBe(true);
   });
 
-  test('when the campaign does not fit them', async () => {
+  test('open contact files are closed when the campaign does not fit them', async () => {
     const { standardInput, closed } = endless('phone,name,form\n');
     await problems({ file: '"-"', standardInput });
     expect(closed()).toBe(true);
   });
 
-  test('when nobody is going to read them', async () => {
+  test('open contact files are closed when the caller reads no contacts', async () => {
     const { standardInput, closed } = endless('phone,name,firm\n');
     await (await prepare({ file: '"-"', standardInput })).close();
     expect(closed()).toBe(true);
   });
 
-  test('when whoever reads them stops', async () => {
+  test('open contact files are closed when the caller stops reading', async () => {
     await write('night/one.csv', 'phone,name,firm\n0458665290,Ann,A\n');
     const { standardInput, closed } = endless('phone,name,firm\n');
     const { contacts } = await prepare({ file: '[one.csv, "-"]', standardInput });

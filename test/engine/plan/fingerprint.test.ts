@@ -33,13 +33,13 @@ async function fingerprintOf(sent: readonly Sent[], of = head, file = 'content')
   return fingerprint.digest().toString('hex');
 }
 
-test('a fingerprint is the same whatever the order of contacts, of fields and of equal envelopes', async () => {
+test('the order of contacts, fields and equal envelopes does not change the fingerprint', async () => {
   const turned = { ...envelope, fields: { SubAccount: 'NSW', Message: 'Power is off' } };
   const annTurned = { ...ann, destination: { Custom1: 'Perth', 'First Name': 'Ann' }, envelope: turned };
   expect(await fingerprintOf([bob, annTurned])).toBe(await fingerprintOf([ann, bob]));
 });
 
-test('a fingerprint is another one when anything that is sent is another', async () => {
+test('a change of anything that is sent changes the fingerprint', async () => {
   const withEnvelope = (other: Partial<Envelope>) => [{ ...ann, envelope: { ...envelope, ...other } }, bob];
   const all = await Promise.all([
     fingerprintOf([ann, bob]),

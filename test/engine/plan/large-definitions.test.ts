@@ -23,14 +23,14 @@ const check = async (file = 'campaign.yaml') => {
 const many = (count: number, line: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => line(index)).join('');
 
-describe('a campaign file', () => {
-  test('with 20,000 keys is refused', async () => {
+describe('large campaign files', () => {
+  test('a campaign with 20,000 keys is refused', async () => {
     await workspace.write('keys.yaml', smsCampaignYaml + many(20_000, (index) => `key${index}: 1\n`));
     const what = 'The file has 20,016 keys; expected at most 10,000.';
     expect((await check('keys.yaml')).lines).toEqual([`keys.yaml: ${what}`]);
   });
 
-  test('with 9,000 unknown keys is answered with the first 20, and how many more there are', async () => {
+  test('of 9,000 unknown keys, 20 are listed and the rest counted', async () => {
     await workspace.write('keys.yaml', smsCampaignYaml + many(9_000, (index) => `key${index}: 1\n`));
     const { code, lines } = await check('keys.yaml');
     expect(code).toBe(2);
@@ -39,14 +39,14 @@ describe('a campaign file', () => {
     expect(lines[20]).toBe('keys.yaml: 8,980 more problems are not shown.');
   });
 
-  test('with 20,000 keys that are written twice, and as many marks that YAML would read, is answered likewise', async () => {
+  test('of 20,000 duplicate keys and special YAML characters, 20 are listed and the rest counted', async () => {
     await workspace.write('repeated.yaml', smsCampaignYaml + many(20_000, () => 'key: &a b\n'));
     const { code, lines } = await check('repeated.yaml');
     expect([code, lines.length]).toEqual([2, 21]);
     expect(lines[0]).toContain('Key "key" is written twice');
   });
 
-  test('of more than half a mebibyte is refused unread', async () => {
+  test('a campaign over half a mebibyte is refused without being parsed', async () => {
     await workspace.write('large.yaml', `${smsCampaignYaml}# ${'x'.repeat(600_000)}\n`);
     expect((await check('large.yaml')).lines).toEqual([
       'large.yaml: The campaign file has 587 KiB; expected at most 512 KiB.',
@@ -54,8 +54,8 @@ describe('a campaign file', () => {
   });
 });
 
-describe('a contact file', () => {
-  test('with 60,000 columns is refused', async () => {
+describe('large contact files', () => {
+  test('a contact file with 60,000 columns is refused', async () => {
     await workspace.write('contacts.csv', `mobile,name,code,${many(60_000, (index) => `c${index},`)}\n`);
     expect(await check()).toEqual({
       code: 2,
@@ -65,13 +65,13 @@ describe('a contact file', () => {
     });
   });
 
-  test('whose many columns are named where one is missing shows the first of them', async () => {
+  test('an error about a missing column lists only the first of many columns', async () => {
     await workspace.write('contacts.csv', `phone,name,code,${many(1_000, (index) => `c${index},`)}z\n`);
     const { lines } = await check();
     expect(lines[0]).toMatch(/c16 and 984 more\.$/);
   });
 
-  test('that is packed and holds a hundred times its size and more is refused while it is read', async () => {
+  test('a compressed file that expands a hundredfold is refused while it is read', async () => {
     const row = `0412345678,${'x'.repeat(1_000)},c\n`;
     await writeFile(`${workspace.folder}/contacts.csv`, gzipSync(`mobile,name,code\n${row.repeat(68_000)}`));
     const env = {

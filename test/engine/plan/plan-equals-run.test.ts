@@ -41,7 +41,7 @@ afterAll(async () => {
   await workspace[Symbol.asyncDispose]();
 });
 
-// Few values, so that they meet.
+// Few values, so that contacts often collide.
 const mobile = fc.constantFrom('0412000001', '0412000002', '+61412000003', '0412 000 001', '12', '');
 const subAccount = fc.constantFrom('A', 'B', 'C', '');
 const name = fc.constantFrom('Ann', 'Bob', '', '[[x', 'é'.repeat(200));
@@ -51,7 +51,7 @@ const suppression = fc.tuple(
   fc.constantFrom('', 'A', 'B'),
 );
 
-/** What makes contacts the same, and what becomes of those. */
+/** `contacts.key` and `contacts.duplicates`. */
 const identity = fc.constantFrom(
   '',
   '',
@@ -72,7 +72,7 @@ const orRefusal = <Result>(work: Promise<Result>): Promise<Result | RefusedRunEr
     throw error;
   });
 
-test('a run is what its plan said: who is left out and why, how many requests, contents and parts', async () => {
+test('a run has the rejections, requests, contents and SMS parts of its plan', async () => {
   await fc.assert(
     fc.asyncProperty(
       rows,

@@ -64,7 +64,7 @@ async function plan(): Promise<string> {
   return planRun(opened.context, prepared, kept, ignoredProgress, { again: true });
 }
 
-/** The lines that are left out, with the reason. Plan and run are to say the same. */
+/** Rejected lines with their reasons. Plan and run must agree. */
 async function leftOut(): Promise<string[]> {
   const preview = await previewCampaign(await prepareCampaign('campaign.yaml', settings), opened.context);
   const run = await plan();
@@ -105,10 +105,10 @@ const suppress = (address: string, subAccount = '', account = '') =>
     },
   ]);
 
-describe('an address that is suppressed', () => {
+describe('suppressed addresses', () => {
   const contacts = 'to,name,code\n0412000001,Ann,A\n0412000002,Bob,A\n0412000001,Ann,B\n0412000003,Cy,A\n';
 
-  test('is left out with the reason', async () => {
+  test('a suppressed address is rejected with the reason', async () => {
     await workspace.write('contacts.csv', contacts);
     await writeCampaign('file: contacts.csv, columns: { Recipient: to }');
     await suppress('+61412000002');
@@ -118,14 +118,14 @@ describe('an address that is suppressed', () => {
     ]);
   });
 
-  test('for one SubAccount is left out of its messages alone; the same address in another is no duplicate then', async () => {
+  test('a suppression of one SubAccount applies to its messages only, and the address is no duplicate in another', async () => {
     await workspace.write('contacts.csv', contacts);
     await writeCampaign('file: contacts.csv, columns: { Recipient: to }');
     await suppress('+61412000001', 'A');
     expect(await leftOut()).toEqual(['contacts.csv:2 suppressed: suppressed for sms of SubAccount A: asked']);
   });
 
-  test('for one account is left out of its runs, and of those of accounts that go by its suppressions', async () => {
+  test('a suppression of one account applies to its runs and to accounts that share its suppressions', async () => {
     await workspace.write('contacts.csv', contacts);
     const columns = 'Channel,Address,Account,SubAccount,Source,Since (UTC),Reason';
     const rows = ['+61412000001,other', '+61412000003,main'].map((row) => `sms,${row},,operator,,`);
@@ -143,14 +143,14 @@ describe('an address that is suppressed', () => {
       own[0],
       'contacts.csv:5 suppressed: listed in stop.csv:3',
     ]);
-    // Claims go by it, too.
+    // Claims apply it, too.
     const { rows: runs } = await opened.ledger.pool.query(
       'SELECT suppression_account FROM runs ORDER BY created_at',
     );
     expect(runs.map((run) => run.suppression_account)).toEqual(['sandbox', 'main']);
   });
 
-  test('by a file of the campaign is left out with the line there; lines without an address are told', async () => {
+  test('an address in a suppression file is rejected with its line there, and lines without an address are reported', async () => {
     await workspace.write('contacts.csv', contacts);
     await workspace.write('stop.csv', 'Mobile,SubAccount\n0412000003,\nrubbish,\n0412000001,B\n');
     await writeCampaign('file: contacts.csv, columns: { Recipient: to }, suppressions: [stop.csv]');
@@ -169,7 +169,7 @@ describe('an address that is suppressed', () => {
   });
 });
 
-test('capitals make no difference in an e-mail address, which is sent to as it is written', async () => {
+test('case does not matter in suppressed e-mail addresses, and messages go to the address as written', async () => {
   await workspace.write(
     'contacts.csv',
     'email\nAnn@Example.org\nann@example.org\nBOB@example.org\nCy@example.org\n',
@@ -198,28 +198,28 @@ message: { EmailSubject: x, FromEmail: a@example.org, MessagePlain: Hello }
   expect(await leftOut()).toEqual([`contacts.csv:2 suppressed: sent to within 7d, by run ${run}`]);
 });
 
-describe('an address that was sent to within the time of notWithin', () => {
+describe('contacts.notWithin', () => {
   const contacts = 'to,name,code\n0412000001,Ann,A\n0412000002,Bob,A\n';
   const capped = (by: string) =>
     writeCampaign(
       `file: contacts.csv, columns: { Recipient: to }, notWithin: { time: 7d, by: ${by} }, allowEmpty: true`,
     );
 
-  test('is left out, with the run that sent to it', async () => {
+  test('an address sent to within that time is rejected and its run named', async () => {
     await workspace.write('contacts.csv', contacts.replace('0412000002', '0412000009'));
     await capped('campaign');
     const first = await plan();
     await accept(first, 1);
     await workspace.write('contacts.csv', contacts);
     expect(await leftOut()).toEqual([`contacts.csv:2 suppressed: sent to within 7d, by run ${first}`]);
-    // Who may see the runs of one account only is not told of those of others.
+    // Operators of one account must not see runs of others.
     await opened.ledger.pool.query(`UPDATE runs SET account = 'another' WHERE run_id = $1`, [first]);
     expect(await leftOut()).toEqual([
       'contacts.csv:2 suppressed: sent to within 7d, by a run of another account',
     ]);
   });
 
-  test('is sent to when it was planned only, or before that time, or by another campaign', async () => {
+  test('an address is sent to when it was only planned, sent to earlier, or by another campaign', async () => {
     await workspace.write('contacts.csv', contacts);
     await capped('campaign');
     await plan();
@@ -253,7 +253,7 @@ test('a run that would exceed its budget is not planned', async () => {
   expect((await opened.ledger.pool.query('SELECT FROM runs')).rowCount).toBe(0);
 });
 
-test('a contact whose ChargeCode is not valid stops the run, with its line', async () => {
+test('an invalid ChargeCode of a contact stops planning and is reported with its line', async () => {
   await workspace.write('contacts.csv', 'to,name,code\n0412000001,Ann,A\n0412000002,Bob,X\n');
   await workspace.write('codes.txt', 'A\nB\n');
   await writeCampaign('file: contacts.csv, columns: { Recipient: to }', 'chargeCodes: codes.txt');
@@ -297,10 +297,10 @@ describe('the result file', () => {
     });
   }
 
-  test('has every row of the files in their order, as it stands there, with what became of it', async () => {
+  test('the result file has every original row in order, with its result', async () => {
     const run = await planned();
     await accept(run, 1);
-    // The files are not needed any more.
+    // The kept copies are used from here on.
     await workspace.write('one.csv', 'gone');
     await workspace.write('two.csv', 'gone');
     const { rows } = await opened.ledger.pool.query(
@@ -323,7 +323,7 @@ describe('the result file', () => {
     );
   });
 
-  test('of contacts that were left out can be mended and run again', async () => {
+  test('rejected contacts can be fixed in the result file and run again', async () => {
     const run = await planned();
     const rejected = await resultOf(run, ['invalid', 'duplicate', 'suppressed']);
     expect(rejected.split('\n').map((line) => line.split(',')[0])).toEqual([
@@ -344,7 +344,7 @@ describe('the result file', () => {
     expect(result).toContain(`to be sent to by run ${run}`);
   });
 
-  test('of a run that sends again has the rows of that run alone, out of the first run’s files', async () => {
+  test('the result file of a rerun has only the rows of that run, from the first run’s files', async () => {
     const run = await planned();
     const { pool } = opened.ledger;
     await claimRequests(pool, { run, owner, limit: 3, now: new Date() });
@@ -366,7 +366,7 @@ describe('the result file', () => {
     expect(await resultOf(twice)).toContain('two.csv,2,pending');
   });
 
-  test('of a run whose files were not kept says what to use instead', async () => {
+  test('a run without kept files is refused with an alternative', async () => {
     const run = await planned();
     await opened.ledger.pool.query('DELETE FROM contact_files WHERE run_id = $1', [run]);
     expect(await problemsRejected(() => resultOf(run))).toEqual([

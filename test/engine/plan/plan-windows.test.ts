@@ -22,7 +22,7 @@ import { accountsYaml, makeWorkspace, type Workspace } from '../../support/works
 let opened: TestLedger;
 let workspace: Workspace;
 let context: EngineContext;
-/** Friday evening in Auckland and Perth's afternoon. */
+/** Friday evening in Auckland, afternoon in Perth. */
 const now = new Date('2026-11-20T08:00:00Z');
 beforeAll(async () => {
   opened = await openTestLedger();
@@ -80,8 +80,8 @@ const mobile = (index: number): string => `04120${String(index).padStart(5, '0')
 const query = async <Row extends object>(sql: string, run: string): Promise<Row[]> =>
   (await opened.ledger.pool.query<Row>(sql, [run])).rows;
 
-describe('a window of each row', () => {
-  // Five in Auckland, written in three ways, three in Perth, and two that nobody can place.
+describe('a window with a time zone for each row', () => {
+  // Five in Auckland, written in three ways, three in Perth, and two without a known zone.
   const rows = [
     ...[
       'Pacific/Auckland',
@@ -94,7 +94,7 @@ describe('a window of each row', () => {
     ...['', 'Gondor'],
   ].map((zone, index) => `${mobile(index)},Ann,${zone},`);
 
-  test('makes the requests that the plan counts; a row without a zone is left out where it stands', async () => {
+  test('planning makes the requests that the preview counts and rejects rows without a zone', async () => {
     await write(rows, windowed);
     const previewed = await preview();
     const run = await plan();
@@ -119,7 +119,7 @@ describe('a window of each row', () => {
     ]);
   });
 
-  test('falls back to the campaign’s time zone where the row has none', async () => {
+  test('rows without a zone use the campaign’s time zone', async () => {
     await write(rows, `${windowed}\ntimeZone: New Zealand`);
     expect(await zonesOf(await plan())).toEqual({ 'Australia/Perth': 3, 'Pacific/Auckland': 6 });
   });
@@ -133,7 +133,7 @@ describe('a window of each row', () => {
     return Object.fromEntries(found.map(({ zone, recipients }) => [zone, recipients]));
   }
 
-  test('is that of the day in a run made from this one again', async () => {
+  test('a rerun gets the windows of its own day', async () => {
     await write(rows.slice(0, 6), windowed.replace('zone }', 'zone }, hold: service'));
     expect((await preview()).messages.map(({ line, fields }) => `${line} ${fields['SendTime']}`)).toEqual([
       ...['2 2026-11-23T09:00', '3 2026-11-23T09:00', '4 2026-11-23T09:00'],
@@ -162,14 +162,14 @@ describe('a window of each row', () => {
   });
 });
 
-describe('the end of a run', () => {
+describe('the forecast', () => {
   const rows = Array.from({ length: 40 }, (_, index) => `${mobile(index)},${index},Pacific/Auckland,`);
 
-  test('is told by the rate that an operator has set, and the window', async () => {
+  test('the end of a run follows from the rate that an operator set and the window', async () => {
     await write(rows, windowed, 'Message: Hi');
     await setRateLimits(opened.ledger.pool, 'sandbox', { requestsPerSecond: 0.01 });
     const previewed = await preview();
-    // Twenty requests, one in a hundred seconds.
+    // Twenty requests, one per hundred seconds.
     expect(previewed.forecast).toEqual({
       endsAt: '2026-11-22T20:33:20.000Z',
       limits: { requestsPerSecond: 0.01, recipientsPerSecond: null },
@@ -187,7 +187,7 @@ describe('the end of a run', () => {
     );
   });
 
-  test('is not told where nothing says it', async () => {
+  test('the end of a run is unknown without a rate and a window', async () => {
     await write(rows, '');
     expect((await preview()).forecast).toMatchObject({ endsAt: null, windows: 0 });
     expect(previewText(await preview())).not.toMatch(/^ {2}ends/m);
@@ -195,15 +195,15 @@ describe('the end of a run', () => {
 
   const late =
     '21 recipients would be sent to after 2026-11-23T09:16 Pacific/Auckland, and the last at 2026-11-23T09:33; among them line 41 (+61412000039), line 40 (+61412000038), line 39 (+61412000037).';
-  // A little less than half of it is over by then.
+  // Less than half of the run is done by then.
   const deadline = `${windowed}\ntimeZone: Pacific/Auckland\ndeadline: 2026-11-23T09:16`;
 
-  test('that is late for some is told, with some of them, as well before as when it is planned', async () => {
+  test('late recipients are counted with examples, in the preview and when planning', async () => {
     await write(rows, deadline, 'Message: Hi');
     await setRateLimits(opened.ledger.pool, 'sandbox', { requestsPerSecond: 0.01 });
     const previewed = await preview();
     expect(previewed.forecast.deadline).toMatchObject({ late: 21, at: '2026-11-23T09:16' });
-    // A screen has one zone for all its times.
+    // A screen has one zone for all times.
     const lateInUtc = late
       .replace('2026-11-23T09:16 Pacific/Auckland', '2026-11-22T20:16 UTC')
       .replace('2026-11-23T09:33', '2026-11-22T20:33');
@@ -218,7 +218,7 @@ describe('the end of a run', () => {
     expect(told).toEqual(previewed.forecast);
   });
 
-  test('that is late for some is refused, and nothing planned, where the campaign says so', async () => {
+  test('onDeadline: refuse stops planning when a recipient would be late', async () => {
     await write(rows, `${deadline}\nonDeadline: refuse`, 'Message: Hi');
     await setRateLimits(opened.ledger.pool, 'sandbox', { requestsPerSecond: 0.01 });
     const problem = [`campaign.yaml:9:11: ${late}`];
@@ -227,7 +227,7 @@ describe('the end of a run', () => {
     expect(await query('SELECT FROM runs WHERE run_id <> $1', '')).toEqual([]);
   });
 
-  test('has a deadline without a window too', async () => {
+  test('a deadline needs no window', async () => {
     await write(rows, 'timeZone: UTC\ndeadline: 2026-11-20T08:10\nonDeadline: refuse', 'Message: Hi');
     await setRateLimits(opened.ledger.pool, 'sandbox', { recipientsPerSecond: 0.05 });
     const problem = [
@@ -237,12 +237,12 @@ describe('the end of a run', () => {
     expect(await problemsRejected(plan)).toEqual(problem);
   });
 
-  test('has a deadline that is a time of day: the next one', async () => {
+  test('a deadline with only a time of day means the next one', async () => {
     await write(rows, `${deadline.replace('2026-11-23T09:16', '"09:16"')}`, 'Message: Hi');
     expect((await preview()).forecast.deadline).toMatchObject({ at: '2026-11-21T09:16' });
   });
 
-  test('that is late for nobody is not refused', async () => {
+  test('onDeadline: refuse allows a run without late recipients', async () => {
     await write(rows, `${deadline}\nonDeadline: refuse`, 'Message: Hi');
     await setRateLimits(opened.ledger.pool, 'sandbox', { requestsPerSecond: 10 });
     expect((await preview()).forecast.deadline).toMatchObject({ late: 0, examples: [] });
@@ -251,7 +251,7 @@ describe('the end of a run', () => {
     );
   });
 
-  test('of which nobody knows how long it takes, is not said to be in time', async () => {
+  test('a run of unknown duration is not reported as in time', async () => {
     await write(rows, `${deadline}\nonDeadline: refuse`, 'Message: Hi');
     expect(previewText(await preview())).toContain(
       '\n  deadline    2026-11-22 20:16 UTC; nobody would miss it, if sending took no time: no rate is set\n',
@@ -262,7 +262,7 @@ describe('the end of a run', () => {
 describe('a SendTime of each row', () => {
   const message = 'Message: Hi, SendTime: "[[when]]", TimeZone: "[[zone|UTC]]"';
 
-  test('is left out where it is no time, with the line, the column and why', async () => {
+  test('a SendTime that is not a time is rejected with line, column and reason', async () => {
     const rows = [
       `${mobile(1)},,,2026-11-24T09:00`,
       `${mobile(2)},,New Zealand,tomorrow`,
@@ -281,9 +281,9 @@ describe('a SendTime of each row', () => {
     ]);
   });
 
-  test('that is over is told', async () => {
+  test('a SendTime in the past is reported', async () => {
     const rows = [
-      // Seven o'clock in Perth was an hour ago in UTC, and is not yet over in London.
+      // In Perth that was an hour ago; in London and UTC it is still to come.
       `${mobile(1)},,Australia/Perth,2026-11-20T15:00`,
       `${mobile(2)},,Europe/London,2026-11-20T15:00`,
       `${mobile(3)},,UTC,2026-11-20T08:00`,
@@ -294,8 +294,8 @@ describe('a SendTime of each row', () => {
     expect(previewed.pastSendTimes).toEqual({
       recipients: 2,
       examples: [
-        { place: 'line 2', sendTime: '2026-11-20T15:00' },
-        { place: 'line 5', sendTime: '2026-11-20T07:59' },
+        { fileAndLine: 'line 2', sendTime: '2026-11-20T15:00' },
+        { fileAndLine: 'line 5', sendTime: '2026-11-20T07:59' },
       ],
     });
     expect(previewText(previewed)).toContain(
@@ -303,16 +303,16 @@ describe('a SendTime of each row', () => {
     );
   });
 
-  test('that a row does not have is told: the service sends at once', async () => {
+  test('an empty SendTime is reported, because the service sends at once', async () => {
     await write([`${mobile(1)},,UTC,`, `${mobile(2)},,UTC,2026-11-24T09:00`], '', message);
     expect(previewText(await preview())).toContain(
       '\n  SendTime    over or empty for 1 recipient, so that the service sends at once: line 2 (empty)\n',
     );
   });
 
-  test('without a zone is over when it is so everywhere', async () => {
+  test('a SendTime without a zone is past when it is past in every zone', async () => {
     const rows = [`${mobile(1)},,,2026-11-19T19:59`, `${mobile(2)},,,2026-11-19T20:01`];
     await write(rows, '', 'Message: Hi, SendTime: "[[when]]"');
-    expect((await preview()).pastSendTimes).toMatchObject({ recipients: 1, examples: [{ place: 'line 2' }] });
+    expect((await preview()).pastSendTimes).toMatchObject({ recipients: 1, examples: [{ fileAndLine: 'line 2' }] });
   });
 });

@@ -44,12 +44,12 @@ function prepare(environment: Record<string, string> = {}): Promise<PreparedCamp
 
 const problems = (environment?: Record<string, string>) => problemsRejected(() => prepare(environment));
 
-/** Writes the campaign anew, with one text in it replaced by another. */
+/** Replaces one text in the campaign file. */
 const change = (from: string, to: string) =>
   workspace.write('night/campaign.yaml', campaign.replace(from, to));
 
-describe('a campaign with all it names', () => {
-  test('is read and checked, with paths relative to the campaign, and its contacts wait to be read', async () => {
+describe('prepareCampaign', () => {
+  test('a campaign and its files are read and checked, with paths relative to the campaign', async () => {
     const { campaign: read, account, composition, contacts } = await prepare();
     expect(read.value.campaign).toBe('test');
     expect(account).toMatchObject({ name: 'main', credentials: { authToken: 'secret-token' } });
@@ -60,12 +60,12 @@ describe('a campaign with all it names', () => {
     ]);
   });
 
-  test('can name its files by absolute paths', async () => {
+  test('absolute paths are accepted', async () => {
     await change('lists/contacts.csv', join(workspace.folder, 'night/lists/contacts.csv'));
     expect((await collectBatches((await prepare()).contacts)).length).toBe(2);
   });
 
-  test('takes its accounts from campaigns/accounts.yaml, unless VOLLEY_ACCOUNTS says otherwise', async () => {
+  test('accounts come from campaigns/accounts.yaml unless VOLLEY_ACCOUNTS is set', async () => {
     expect(await problems({ VOLLEY_ACCOUNTS: '' })).toEqual([
       expect.stringMatching(
         /^campaigns\/accounts\.yaml: The accounts file cannot be read \(there is no folder campaigns\)\. .* is in no Volley project: .*VOLLEY_ACCOUNTS/,
@@ -76,7 +76,7 @@ describe('a campaign with all it names', () => {
   });
 });
 
-describe('the numbers that buttons connect to', () => {
+describe('numbers for call transfers', () => {
   const calls = (country: string, ...numbers: string[]): string => `campaign: test
 account: main
 channel: tts
@@ -108,7 +108,7 @@ ${numbers.map((number, index) => `    - { Tone: ${index + 1}, RouteNumber: "${nu
     );
   });
 
-  test('are read as recipients are, each in the country of its contact', async () => {
+  test('numbers from rows are read like recipients, in the country of their contact', async () => {
     await workspace.write(
       'night/campaign.yaml',
       calls('country: AU\n  countryColumn: land', '02 9374 4000', '[[desk|+61 2 9374 4009]]'),
@@ -129,7 +129,7 @@ ${numbers.map((number, index) => `    - { Tone: ${index + 1}, RouteNumber: "${nu
     ]);
   });
 
-  test('are refused with their place where they are the same for everybody, before a contact is read', async () => {
+  test('constant numbers that are invalid are refused at their location before any contact is read', async () => {
     await workspace.write(
       'night/campaign.yaml',
       calls('where: []', 'ring me maybe', '02 9374 4000', '+61 2 9374 4000'),
@@ -141,8 +141,8 @@ ${numbers.map((number, index) => `    - { Tone: ${index + 1}, RouteNumber: "${nu
   });
 });
 
-describe('what is wrong is told before anything is read further', () => {
-  test('a campaign that is not there, or is a folder', async () => {
+describe('prepareCampaign reports before reading on', () => {
+  test('a campaign file that is missing or a folder is reported', async () => {
     const settings = { workingFolder: workspace.folder, environment: {} };
     expect(await problemsRejected(() => prepareCampaign('none.yaml', settings))).toEqual([
       'none.yaml: The campaign file cannot be read (it does not exist).',
@@ -152,7 +152,7 @@ describe('what is wrong is told before anything is read further', () => {
     ]);
   });
 
-  test('a campaign or accounts file that is not UTF-8, with the line', async () => {
+  test('a campaign or accounts file that is not UTF-8 is reported with the line', async () => {
     const what = 'This line has bytes that are not UTF-8. Save the file as UTF-8.';
     await writeFile(
       join(workspace.folder, 'accounts.yaml'),
@@ -166,24 +166,24 @@ describe('what is wrong is told before anything is read further', () => {
     expect(await problems()).toEqual([`night/campaign.yaml:10: ${what}`]);
   });
 
-  test('a contact file that is not there, with the place in the campaign that names it', async () => {
+  test('a missing contact file is reported at its location in the campaign', async () => {
     await change('lists/contacts.csv', 'lists/none.csv');
     expect(await problems()).toEqual([
       'night/campaign.yaml:5:9: The contact file night/lists/none.csv cannot be read (it does not exist).',
     ]);
   });
 
-  test('a contact file that is a folder', async () => {
+  test('a contact file that is a folder is reported', async () => {
     await change('lists/contacts.csv', 'lists');
     expect(await problems()).toEqual(['night/lists: This is a folder; expected a CSV file.']);
   });
 
-  test('a country without phone numbers', async () => {
+  test('a country without phone numbers is reported', async () => {
     await change('AU', 'ZZ');
     expect(await problems()).toEqual(['night/campaign.yaml:6:12: "ZZ" is not a country with phone numbers.']);
   });
 
-  test('a country that an email does not need is not looked at', async () => {
+  test('the country of an email campaign is not checked', async () => {
     await workspace.write('night/lists/contacts.csv', 'phone,name\na@example.com,Ann\n');
     await workspace.write(
       'night/campaign.yaml',
@@ -194,7 +194,7 @@ describe('what is wrong is told before anything is read further', () => {
     ]);
   });
 
-  test('an account that is not there, and an unset secret', async () => {
+  test('an unknown account and an unset secret are reported', async () => {
     expect(await problems({ TOKEN: '' })).toEqual([
       'accounts.yaml:5:16: Environment variable TOKEN is not set.',
     ]);
@@ -204,7 +204,7 @@ describe('what is wrong is told before anything is read further', () => {
     ]);
   });
 
-  test('an interface that lacks the channel', async () => {
+  test('an interface that lacks the channel is reported', async () => {
     const soap = 'interface: soap-tts\n    sender: ann\n    token: ${TOKEN}';
     await workspace.write('accounts.yaml', accounts.replace('interface: rest-2.02', soap));
     expect(await problems()).toEqual([
@@ -212,7 +212,7 @@ describe('what is wrong is told before anything is read further', () => {
     ]);
   });
 
-  test('text that the format of the account cannot carry', async () => {
+  test("text that the account's format cannot carry is reported", async () => {
     await change('"Hi [[name]]"', '"Hi \\a [[name]]"');
     await prepare();
     await workspace.write('accounts.yaml', accounts.replace('rest-2.02', 'rest-2.02\n    format: xml'));
@@ -221,7 +221,7 @@ describe('what is wrong is told before anything is read further', () => {
     ]);
   });
 
-  test('a callback by http, unless the service and its address are on this machine', async () => {
+  test('a callback over http is reported, unless the service and the address are on this machine', async () => {
     await change('Message:', 'WebhookCallbackURL: http://127.0.0.1:8026/hook\n  Message:');
     expect(await problems()).toEqual([
       expect.stringMatching(/9:23: "message\.WebhookCallbackURL": .*https:/),
@@ -234,10 +234,10 @@ describe('what is wrong is told before anything is read further', () => {
   });
 });
 
-describe('files to send along', () => {
+describe('files to send', () => {
   const withFile = (lines: string) => workspace.write('night/campaign.yaml', `${campaign}files:\n${lines}`);
 
-  test('are read, and named as the campaign says or as they are', async () => {
+  test('files keep the configured name or their own', async () => {
     await workspace.write('night/docs/plan.pdf', '%PDF');
     await withFile('  - file: docs/plan.pdf\n  - { file: docs/../docs/plan.pdf, name: Your plan.pdf }\n');
     const { contacts, files } = await prepare();
@@ -250,7 +250,7 @@ describe('files to send along', () => {
     expect((await files.read('docs/plan.pdf')).toString()).toBe('%PDF');
   });
 
-  test('that are not there, or are folders, are told with their place', async () => {
+  test('a file that is missing or a folder is reported at its location', async () => {
     await withFile('  - file: none.pdf\n');
     expect(await problems()).toEqual([
       'night/campaign.yaml:11:11: The file "none.pdf" cannot be sent along: it does not exist.',
@@ -262,7 +262,7 @@ describe('files to send along', () => {
   });
 
   test.each(['../accounts.yaml', 'lists/../../accounts.yaml', '/etc/hostname', '.', '..'])(
-    'that lie outside the folder of the campaign are refused: %s',
+    'a file outside the campaign folder is refused: %s',
     async (path) => {
       await withFile(`  - file: ${path}\n`);
       expect(await problems()).toEqual([
@@ -273,19 +273,19 @@ describe('files to send along', () => {
     },
   );
 
-  test("that lie in a folder whose name only begins like the campaign's are refused", async () => {
+  test("a file in a folder whose name starts like the campaign folder's is refused", async () => {
     await workspace.write('nightly/secret.pdf', 'x');
     await withFile('  - file: ../nightly/secret.pdf\n');
     expect(await problems()).toEqual([expect.stringContaining('lies outside of')]);
   });
 
-  test('that are links to the outside are refused', async () => {
+  test('a link to a file outside the campaign folder is refused', async () => {
     await symlink(join(workspace.folder, 'accounts.yaml'), join(workspace.folder, 'night/plan.pdf'));
     await withFile('  - file: plan.pdf\n');
     expect(await problems()).toEqual([expect.stringContaining("lies outside of the campaign's folder")]);
   });
 
-  test('may be different ones for each contact, and leave out whoever has none', async () => {
+  test('each contact can have its own files, and contacts without are rejected', async () => {
     await workspace.write('night/docs/Ann.pdf', '%PDF');
     await workspace.write('night/lists/contacts.csv', 'phone,name\n0458665290,Ann\n0491570156,Bob\n');
     await withFile('  - { file: "docs/[[name]].pdf", name: "For [[name]].pdf" }\n');
@@ -300,7 +300,7 @@ describe('files to send along', () => {
     ]);
   });
 
-  test('that are recordings of a voice message must be WAV, 16-bit, 8000 Hz', async () => {
+  test('a recording that is not WAV, 16-bit, 8000 Hz is refused', async () => {
     const earlier = 'interface: rest-1.04\n    sender: ann\n    apiKey: ${TOKEN}';
     await workspace.write('accounts.yaml', accounts.replace('interface: rest-2.02', earlier));
     await writeFile(join(workspace.folder, 'night/hello.wav'), wav({ sampleRate: 11_025 }));
@@ -315,7 +315,7 @@ describe('files to send along', () => {
     await prepare();
   });
 
-  test('that are over 20 MiB together are refused', async () => {
+  test('files over 20 MiB together are refused', async () => {
     await writeFile(join(workspace.folder, 'night/big.pdf'), Buffer.alloc(11 * 1024 * 1024));
     await withFile('  - file: big.pdf\n  - file: big.pdf\n');
     expect(await problems()).toEqual([

@@ -32,13 +32,13 @@ type Parts = {
   readonly message: string;
   readonly chunkSize?: number;
   readonly channel?: string;
-  /** More keys of `contacts`. */
+  /** Further keys of `contacts`. */
   readonly contacts?: string;
-  /** More keys of the campaign. */
+  /** Further keys of the campaign. */
   readonly more?: string;
 };
 
-/** Of what was prepared last. */
+/** Of the last prepared campaign. */
 let kept: KeptContactFiles;
 
 async function prepare(
@@ -76,8 +76,8 @@ const preview = async (rows: readonly string[], parts: Parts): Promise<Preview> 
 
 const number = (index: number): string => `04120${String(index).padStart(5, '0')}`;
 
-describe('the preview counts what a run of the same campaign would have', () => {
-  // Twelve numbers, each up to four times in different writing, some of them broken, in five codes.
+describe('the preview counts what a run of the campaign would have', () => {
+  // Twelve numbers, each up to four times in different spellings, some invalid, with five codes.
   const rows = Array.from({ length: 48 }, (_, index) => {
     const to = number(index % 12);
     const writing = [to, `+61 ${to.slice(1)}`, to.replace('0412', '0412-'), index % 8 === 3 ? 'n/a' : to];
@@ -90,7 +90,7 @@ describe('the preview counts what a run of the same campaign would have', () => 
     ['{ Message: "Hello", ChargeCode: "[[code]]" }', 2],
     ['{ Message: "Hello [[name]]", ChargeCode: "[[code]]" }', 3],
     ['{ Message: "[[to]] [[name]] [[code]]", SubAccount: "[[code]]" }', 5],
-  ])('%s, %i to a request', async (message, chunkSize) => {
+  ])('the preview counts a run of %s with %i recipients per request', async (message, chunkSize) => {
     const parts = { message, chunkSize };
     const previewed = await preview(rows, parts);
     const run = await planRun(opened.context, await prepare(rows, parts), kept, ignoredProgress, {
@@ -110,7 +110,7 @@ describe('the preview counts what a run of the same campaign would have', () => 
     expect(contacts.invalid).toBeGreaterThan(0);
   });
 
-  test('of some of the rows', async () => {
+  test('the preview counts a run of filtered rows', async () => {
     const parts = {
       message: '{ Message: "Hello [[name]]" }',
       contacts: ', where: [{ column: code, in: [C1, C3] }]',
@@ -125,7 +125,7 @@ describe('the preview counts what a run of the same campaign would have', () => 
     expect(previewed.filtered).toBe(29);
   });
 
-  test('of nobody', async () => {
+  test('the preview counts a run of no rows', async () => {
     const parts = { message: '{ Message: Hello }', contacts: ', allowEmpty: true' };
     expect(await preview([], parts)).toMatchObject({
       contacts: { read: 0, invalid: 0, duplicate: 0, suppressed: 0 },
@@ -139,14 +139,14 @@ describe('the preview counts what a run of the same campaign would have', () => 
   });
 });
 
-describe('requests', () => {
+describe('requests in a preview', () => {
   test.each([
     [9, 3, 3],
     [10, 3, 4],
     [10, 10, 1],
     [11, 10, 2],
     [10, 1, 10],
-  ])('for %i recipients, %i to a request, are %i', async (count, chunkSize, requests) => {
+  ])('%i recipients with %i per request give %i requests', async (count, chunkSize, requests) => {
     const rows = Array.from({ length: count }, (_, index) => `${number(index)},A,C`);
     expect(await preview(rows, { message: '{ Message: Hello }', chunkSize })).toMatchObject({
       recipients: count,
@@ -156,8 +156,8 @@ describe('requests', () => {
   });
 });
 
-describe('contacts left out', () => {
-  test('tell the line of the first of equal addresses, however they are written', async () => {
+describe('rejected contacts in a preview', () => {
+  test('a duplicate phone number names the line of the first, in any spelling', async () => {
     const { rejected } = await preview(
       [`${number(1)},A,C`, `${number(2)},B,C`, `+61${number(1).slice(1)},C,C`],
       {
@@ -169,7 +169,7 @@ describe('contacts left out', () => {
     ]);
   });
 
-  test('are e-mail addresses whose domains are equal, however they are written', async () => {
+  test('a duplicate e-mail address names the line of the first, in any spelling of its domain', async () => {
     const rows = ['ana@bücher.example,A,C', 'ana@BÜCHER.example,B,C', 'ana@xn--bcher-kva.example,C,C'];
     const { rejected, messages } = await preview(rows, {
       channel: 'email',
@@ -182,7 +182,7 @@ describe('contacts left out', () => {
     ]);
   });
 
-  test('are all counted, and twenty of them shown', async () => {
+  test('all rejected contacts are counted, and twenty shown', async () => {
     const rows = Array.from({ length: 30 }, (_, index) => `n/a,A,${index}`);
     const { contacts, rejected } = await preview(rows, {
       message: '{ Message: Hello }',
@@ -193,7 +193,7 @@ describe('contacts left out', () => {
   });
 });
 
-test('what was taken away around numbers is listed, with how many had it and where some of them are', async () => {
+test('characters removed around numbers are listed with counts and examples', async () => {
   const rows = [`tel:${number(1)},A,C`, `\u202a＋61${number(2).slice(1)}\u202c,B,C`, `TEL:${number(3)},C,C`];
   const previewed = await preview([...rows, `${number(4)},D,C`, 'tel:none,E,C'], {
     message: '{ Message: Hello }',
@@ -213,7 +213,7 @@ test('what was taken away around numbers is listed, with how many had it and whe
   );
 });
 
-test('characters that turn the direction of a text are warned about, from the campaign and from a row', async () => {
+test('bidi controls in the campaign or in a row are reported', async () => {
   const rows = [`${number(1)},Ann,C`, `${number(2)},B\u202eo,C`, `${number(3)},Cy,D\u2067`];
   const previewed = await preview(rows, { message: '{ Message: "Hi [[name]]", ChargeCode: "[[code]]" }' });
   expect(previewed.bidiControls).toEqual({
@@ -229,7 +229,7 @@ test('characters that turn the direction of a text are warned about, from the ca
   expect((await preview(rows.slice(0, 1), { message: '{ Message: Hi }' })).bidiControls.recipients).toBe(0);
 });
 
-describe('what is left open in the campaign', () => {
+describe('columns without a mapping', () => {
   const source = `campaign: test
 account: sandbox
 channel: sms
@@ -242,7 +242,7 @@ message: { Message: Hello }
     return previewCampaign(await prepareCampaign('campaign.yaml', settings()), opened.context);
   };
 
-  test('is guessed, and shown as guessed', async () => {
+  test('a guessed mapping is shown as guessed', async () => {
     const shown = await previewOf(source.replace('Hello', '"Hi [[First Name]]"'));
     expect(shown.mapping).toEqual([
       { field: 'Recipient', kind: 'guessed', source: 'Mobile' },
@@ -253,7 +253,7 @@ message: { Message: Hello }
     );
   });
 
-  test('is not sent where the message does not use it; the plan shows exactly the fields that leave', async () => {
+  test('a field that the message does not use is not sent, and the preview shows exactly the sent fields', async () => {
     const fieldsOf = async (campaign: string): Promise<string> =>
       /\n {2}fields {6}(.*)\n/.exec(previewText(await previewOf(campaign)))?.[1] ?? '';
     const shown = await previewOf(source);
@@ -275,7 +275,7 @@ message: { Message: Hello }
     });
   });
 
-  test('is shown beside what is not', async () => {
+  test('unmapped columns are shown beside mapped ones', async () => {
     const columns =
       'columns: { Attention: "[[first_name]] [[code]]", Company: { value: Example }, Custom1: code }';
     expect(previewText(await previewOf(source.replace('AU', `AU, ${columns}`)))).toContain(
@@ -283,7 +283,7 @@ message: { Message: Hello }
     );
   });
 
-  test('are rows that it is not for: they are counted, but not as read', async () => {
+  test('rows that contacts.where excludes are counted, but not as read', async () => {
     expect(await previewOf(source)).toMatchObject({ filtered: null });
     const shown = await previewOf(source.replace('AU', 'AU, where: [{ column: code, equals: B }]'));
     expect(shown).toMatchObject({ filtered: 1, contacts: { read: 1 }, recipients: 1 });
@@ -291,10 +291,10 @@ message: { Message: Hello }
   });
 });
 
-describe('the first messages', () => {
+describe('messages in a preview', () => {
   const rows = ['Ann', 'Bob', 'Cy', 'Di'].map((name, index) => `${number(index)},${name},C`);
 
-  test('are three, as they are sent and as they are read', async () => {
+  test('the first three messages are shown as sent and as received', async () => {
     const { messages, merge } = await preview(rows, {
       message: '{ Message: "Hi [[name]] [[STOP]]", ChargeCode: "[[code]]" }',
     });
@@ -310,7 +310,7 @@ describe('the first messages', () => {
     );
   });
 
-  test('have no text of their own in channels where the service does not merge', async () => {
+  test('messages have no merged text in channels where the service does not merge', async () => {
     const { messages, smsParts } = await preview(['a@example.com,Ann,C'], {
       channel: 'email',
       message: '{ MessagePlain: "Hi [[name]]" }',
@@ -320,7 +320,7 @@ describe('the first messages', () => {
   });
 });
 
-test('SMS parts are counted from what each recipient reads: 160 and 153 characters, or 70 and 67', async () => {
+test('SMS parts are counted from the received text: 160 and 153 characters, or 70 and 67', async () => {
   const texts = [
     'x'.repeat(160),
     'x'.repeat(161),
@@ -336,7 +336,7 @@ test('SMS parts are counted from what each recipient reads: 160 and 153 characte
   }
 });
 
-describe('with rates, the cost', () => {
+describe('the cost of a campaign with rates', () => {
   const rates = `    rates:
       - { channel: sms, unit: part, price: 0.085, currency: NZD }
       - { channel: fax, unit: page, price: 1, currency: NZD }
@@ -355,7 +355,7 @@ describe('with rates, the cost', () => {
     'n/a,x,B',
   ];
 
-  test('is that of the parts of those who are sent to, by SubAccount and ChargeCode', async () => {
+  test('the cost covers the SMS parts of all recipients, by SubAccount and ChargeCode', async () => {
     const previewed = await preview(rows, { message });
     expect(previewed.cost).toEqual({
       kind: 'known',
@@ -385,7 +385,7 @@ Estimated cost
 `);
   });
 
-  test('is shown by the twenty dearest lines, and the total is of all', async () => {
+  test('the twenty most expensive lines are shown, and the total covers all', async () => {
     const many = Array.from(
       { length: 25 },
       (_, index) => `${number(index)},${'x'.repeat(index * 160)},C${index}`,
@@ -398,20 +398,20 @@ Estimated cost
     expect(text).toMatch(/│ Total {6}│ {12}│ {9}25 │/);
   });
 
-  test('is one figure where nobody is charged by name', async () => {
+  test('the cost is one figure without SubAccounts and ChargeCodes', async () => {
     const text = previewText(await preview(rows, { message: '{ Message: Hello }' }));
     expect(text).toContain('  cost        0.340 NZD, estimated by the rates of the account\n');
     expect(text).not.toContain('Estimated cost');
   });
 
-  test('of a fax is not known before it is sent', async () => {
+  test('the cost of a fax is unknown before sending', async () => {
     const fax = await preview(['0291234567,Ann,A'], { channel: 'fax', message: '{ Message: Hello }' });
     expect(previewText(fax)).toContain(
       '  cost        not known: fax is paid by the page, and how many there are is known only after sending\n',
     );
   });
 
-  test('stops the plan when it would be over the budget', async () => {
+  test('a cost over the budget stops the preview', async () => {
     const budget = (limit: string) => ({ message, more: `budget: { subAccounts: { A: ${limit} } }` });
     await preview(rows, budget('0.255'));
     expect(await problemsRejected(() => preview(rows, budget('0.25')))).toEqual([
@@ -420,7 +420,7 @@ Estimated cost
   });
 });
 
-test('without a rate, the cost is not known, and no budget can be kept', async () => {
+test('without a rate the cost is unknown, and a budget cannot be checked', async () => {
   const previewed = await preview([`${number(1)},A,C`], { message: '{ Message: Hello }' });
   expect(previewed.cost).toEqual({ kind: 'unknown', why: 'the account has no rate for sms' });
   const parts = { message: '{ Message: Hello }', more: 'budget: { campaign: 5 }' };
@@ -444,6 +444,6 @@ test('memory does not grow with the length of the messages', async () => {
   })();
   const { envelopes } = await previewCampaign({ ...prepared, contacts }, { now: () => new Date() });
   expect(envelopes).toBe(10_000);
-  // All the texts together are 100 MB.
+  // All texts together have 100 MB.
   expect(atTheEnd - before).toBeLessThan(25 * 1024 * 1024);
 });

@@ -93,7 +93,7 @@ async function send(context: EngineContext, run: string): Promise<BillingTotal> 
   return total ?? expect.fail('nothing was sent');
 }
 
-/** What the ledger keeps of a run's rates; the tariffs of each chunk in the order of the requests. */
+/** The ledger's copy of a run's rates; the tariffs of each chunk in request order. */
 async function frozen(run: string) {
   const { rows } = await opened.ledger.pool.query<{ rates: unknown; tariffs: readonly (number[] | null)[] }>(
     `SELECT rates, (SELECT json_agg(tariffs ORDER BY request) FROM chunks_between(r.run_id, 1, 2147483647)) AS tariffs
@@ -114,7 +114,7 @@ const numbers = [
   '+4791234567',
 ];
 
-describe('what a plan estimates is what billing estimates of the run, sent at once and accepted whole', () => {
+describe('the estimate of a plan equals the estimate of billing', () => {
   const rates = [
     'channel: sms, unit: part, price: 0.1',
     'channel: sms, unit: part, destination: NZ, price: 0.08, tax: 0.15, until: 2026-09-28',
@@ -128,7 +128,7 @@ describe('what a plan estimates is what billing estimates of the run, sent at on
   test.each([
     ['before', '2026-09-27T10:59:59.000Z', '0.614', '0.03'],
     ['after', '2026-09-27T11:00:00.000Z', '0.629', '0.028'],
-  ])('%s the prices change at local midnight', async (_, instant, cost, tax) => {
+  ])('plan and billing estimate alike %s prices change at local midnight', async (_, instant, cost, tax) => {
     await writeRates(...rates);
     await writeCampaign(numbers);
     const context = at(instant);
@@ -143,7 +143,7 @@ describe('what a plan estimates is what billing estimates of the run, sent at on
     expect([estimate.total, estimate.tax]).toEqual([cost, tax]);
   });
 
-  test('requests of one run are estimated by the rates of their own time', async () => {
+  test('each request is estimated by the rates at its own time', async () => {
     await writeRates(
       'channel: sms, unit: part, price: 1, until: 2026-09-28',
       'channel: sms, unit: part, price: 10, from: 2026-09-28',
@@ -152,7 +152,7 @@ describe('what a plan estimates is what billing estimates of the run, sent at on
     const run = await plan(at('2026-09-27T10:00:00Z'));
     await accept(run, 1, '2026-09-27T10:59:59.999Z');
     await accept(run, 2, '2026-09-27T11:00:00Z', 2);
-    // One part before midnight; two, and another one, after it.
+    // One part before midnight; two requests after it, with two parts and one.
     const { total } = await billingOf(opened.ledger.pool, [run]);
     expect([total?.accepted, total?.estimated]).toEqual([3, '31']);
   });
@@ -160,7 +160,7 @@ describe('what a plan estimates is what billing estimates of the run, sent at on
 
 const owner = '00000000-0000-4000-8000-000000000001';
 
-/** Sends the next `requests` of a run, from the one with this number. */
+/** Sends requests of a run, starting at this number. */
 async function accept(run: string, request: number, instant: string, requests = 1): Promise<void> {
   const { pool } = opened.ledger;
   const now = new Date(instant);
@@ -170,14 +170,14 @@ async function accept(run: string, request: number, instant: string, requests = 
   expect(await settleRequests(pool, run, owner, settled)).toHaveLength(requests);
 }
 
-describe('a run is planned with', () => {
-  test('no rates, where the account has none for its channel', async () => {
+describe('the frozen rates of a run', () => {
+  test('an account without rates for the channel freezes none', async () => {
     await writeRates('channel: fax, unit: page, price: 1');
     await writeCampaign(numbers.slice(0, 2));
     expect(await frozen(await plan(opened.context))).toEqual({ rates: null, tariffs: [null, null] });
   });
 
-  test('one tariff for all, where its rates are for everywhere', async () => {
+  test('rates that apply everywhere freeze one tariff', async () => {
     await writeRates('channel: sms, unit: part, price: 0.10, tax: 0.15, from: 2026-09-28');
     await writeCampaign(numbers.slice(0, 2));
     expect(await frozen(await plan(opened.context))).toEqual({
@@ -189,7 +189,7 @@ describe('a run is planned with', () => {
     });
   });
 
-  test('one tariff for all, where all are in the same country', async () => {
+  test('recipients of one country freeze one tariff', async () => {
     await writeRates(
       'channel: sms, unit: part, price: 1',
       'channel: sms, unit: part, destination: NZ, price: 2',
@@ -201,7 +201,7 @@ describe('a run is planned with', () => {
     });
   });
 
-  test('the tariffs of its recipients, and nothing of the others', async () => {
+  test("only the tariffs of the run's recipients are frozen", async () => {
     await writeRates(
       'channel: sms, unit: part, destination: NO, price: 3',
       'channel: sms, unit: part, destination: FR, price: 4',
@@ -225,7 +225,7 @@ describe('a run is planned with', () => {
   });
 });
 
-describe('who has no rate', () => {
+describe('recipients without a rate', () => {
   beforeEach(() =>
     writeRates(
       'channel: sms, unit: part, destination: NZ, price: 2',
@@ -233,7 +233,7 @@ describe('who has no rate', () => {
     ),
   );
 
-  test('makes the cost unknown; plan and run say how many there are, and where one is', async () => {
+  test('recipients without a rate make the cost unknown, and plan and run report their number and one example', async () => {
     await writeCampaign(numbers, 'budget: { campaign: 100 }');
     const problem =
       'campaign.yaml:7:9: A budget cannot be kept where the cost cannot be told: 4 recipients have no rate for sms that is valid now, such as +12015550123. Add it to its "rates", or remove "budget".';
@@ -241,7 +241,7 @@ describe('who has no rate', () => {
     expect(await problemsRejected(() => plan(at('2026-10-01T00:00:00Z')))).toEqual([problem]);
   });
 
-  test('is counted as unrated when it was sent', async () => {
+  test('sent recipients without a rate are counted as unrated', async () => {
     await writeCampaign(numbers);
     const context = at('2026-09-01T00:00:00Z');
     expect(await send(context, await plan(context))).toMatchObject({
@@ -252,7 +252,7 @@ describe('who has no rate', () => {
   });
 });
 
-test('a run that sends again is planned, and held against its budget, by the rates of today', async () => {
+test("a rerun is estimated and checked against its budget by today's rates", async () => {
   await writeRates('channel: sms, unit: part, price: 1');
   await writeCampaign(numbers, 'budget: { campaign: 9 }');
   reply = { kind: 'rejected', words: 'no' };
@@ -287,7 +287,7 @@ test('a run that sends again is planned, and held against its budget, by the rat
   expect((await send(opened.context, rerun)).estimated).toBe('7.5');
 });
 
-test('a call is estimated by the seconds that are reported, and the tariff of whom it went to', async () => {
+test("a call is estimated by its reported seconds and its recipient's tariff", async () => {
   const period = { tax: '0.1', from: null, until: null };
   const rates = {
     currency: 'NZD',

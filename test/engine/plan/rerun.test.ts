@@ -29,7 +29,7 @@ afterAll(() => opened.close());
 const owner = '00000000-0000-4000-8000-000000000001';
 type Settled = Extract<RequestState, 'accepted' | 'rejected' | 'failed' | 'in_doubt'>;
 
-/** A run of which every contact has a request of its own, in this state; the rest stays planned. */
+/** Each contact has a request of its own in the given state; the rest stays planned. */
 async function runWith(states: readonly Settled[], planned = 0): Promise<string> {
   const { pool } = opened.ledger;
   const contacts = Array.from({ length: states.length + planned }, (_, index) =>
@@ -59,7 +59,7 @@ const rates: readonly Rate[] = [{ channel: 'sms', unit: 'part', price: '0.10', c
 const again = (run: string, ...states: RerunState[]): Promise<string> =>
   planRerun(opened.context, run, states, anAccount({ rates }));
 
-/** What is sent, by request. */
+/** The sent addresses and texts, by request. */
 async function sent(run: string): Promise<string[][]> {
   const { claimed } = await claimRequests(opened.ledger.pool, { run, owner, limit: 100, now: new Date() });
   return claimed.map(({ destinations }) =>
@@ -67,13 +67,13 @@ async function sent(run: string): Promise<string[][]> {
   );
 }
 
-describe('sending again to the failed and the unknown of a run', () => {
+describe('a rerun of failed and unknown recipients', () => {
   let run: string;
   beforeEach(async () => {
     run = await runWith(['accepted', 'failed', 'in_doubt', 'rejected', 'failed'], 1);
   });
 
-  test('makes a run of just those, with the same texts, in chunks, with MessageIDs of its own', async () => {
+  test('a rerun has just those recipients with the same texts, in chunks, with new MessageIDs', async () => {
     const { pool } = opened.ledger;
     const rerun = await again(run, 'failed', 'unknown');
     const { rows } = await pool.query('SELECT message_id FROM request_states WHERE run_id = ANY ($1)', [
@@ -88,7 +88,7 @@ describe('sending again to the failed and the unknown of a run', () => {
     });
   });
 
-  test('leaves out who was sent to again before: asking twice sends once', async () => {
+  test('a second rerun excludes the recipients of the first', async () => {
     const first = await again(run, 'failed');
     const second = await again(run, 'failed', 'unknown');
     expect(await sent(second)).toEqual([['04 "2"']]);
@@ -109,7 +109,7 @@ describe('sending again to the failed and the unknown of a run', () => {
     ]);
   });
 
-  test('can itself be sent again', async () => {
+  test('a rerun can be rerun', async () => {
     const rerun = await again(run, 'rejected');
     const { pool } = opened.ledger;
     await claimRequests(pool, { run: rerun, owner, limit: 1, now: new Date() });
@@ -118,7 +118,7 @@ describe('sending again to the failed and the unknown of a run', () => {
     expect(await sent(await again(rerun, 'rejected'))).toEqual([['05 "3"']]);
   });
 
-  test('leaves out who has been suppressed since', async () => {
+  test('a rerun excludes recipients suppressed since', async () => {
     await addSuppressions(opened.ledger.pool, [
       {
         channel: 'sms',
@@ -137,7 +137,7 @@ describe('sending again to the failed and the unknown of a run', () => {
     await opened.ledger.pool.query('DELETE FROM suppressions');
   });
 
-  test('is refused while another one of it is being planned', async () => {
+  test('a rerun is refused while another one is being planned', async () => {
     const lock = await lockRunForRerun(opened.ledger.pool, run);
     expect(await problemsRejected(() => again(run, 'failed'))).toEqual([
       `run ${run}: A process is sending this run, or making another of it; wait for it, or stop it first.`,
@@ -145,14 +145,14 @@ describe('sending again to the failed and the unknown of a run', () => {
     await lock?.release();
   });
 
-  test('is refused of a run that there is not', async () => {
+  test('a rerun of a missing run is refused', async () => {
     expect(await problemsRejected(() => again('none', 'failed'))).toEqual([
       'run none: There is no such run; `volley runs` lists them.',
     ]);
   });
 });
 
-test('a run that sends again keeps the budget that was set when the first was planned', async () => {
+test('a rerun keeps the budget of the first run', async () => {
   const { pool } = opened.ledger;
   const definition = { dispatch: { chunkSize: 2, concurrency: 4, retries: 2 }, budget: { campaign: '0.15' } };
   const contacts = [2, 3].map((line) => ({ ...aContact(line) }));
@@ -165,7 +165,7 @@ test('a run that sends again keeps the budget that was set when the first was pl
   ]);
 });
 
-test('files go along as they were when the first run was planned, those that are needed', async () => {
+test('a rerun keeps the needed files as they were when the first run was planned', async () => {
   const { pool } = opened.ledger;
   const withFile = (path: string) => ({ envelope: anEnvelope({}, { files: [{ path, name: path }] }) });
   const definition = { dispatch: { chunkSize: 2, concurrency: 4, retries: 2 } };

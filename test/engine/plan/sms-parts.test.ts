@@ -6,43 +6,47 @@ import { createSmsCounter, createSmsReader } from '../../../src/engine/plan/sms-
 import { anyCharacter } from '../../support/any-character.ts';
 import { examples } from '../../support/examples.ts';
 
-describe('an SMS is sent in', () => {
+describe('countSmsParts', () => {
   test.each([
+    ['up to 160 GSM-7 characters are one part, also none', ['', 'x', 'x'.repeat(160), 'é'.repeat(160)], 1],
+    ['161 GSM-7 characters are two parts of 153', ['x'.repeat(161), 'x'.repeat(306)], 2],
+    ['307 GSM-7 characters are three parts', ['x'.repeat(307)], 3],
+    ['70 characters outside of GSM-7 are one part', ['ж'.repeat(70), `${'x'.repeat(69)}ж`], 1],
+    ['71 characters outside of GSM-7 are two parts of 67', ['ж'.repeat(71), 'ж'.repeat(134)], 2],
+    ['80 euro signs of two septets are one part', ['€'.repeat(80)], 1],
+    ['81 euro signs are two parts', ['€'.repeat(81)], 2],
     [
-      'one part, when it is empty or has up to 160 characters of GSM-7',
-      ['', 'x', 'x'.repeat(160), 'é'.repeat(160)],
-      1,
+      'a character that would be split over two parts needs another part',
+      [`${'x'.repeat(152)}€${'x'.repeat(152)}`],
+      3,
     ],
-    ['two parts of 153 from then on', ['x'.repeat(161), 'x'.repeat(306)], 2],
-    ['three with 307', ['x'.repeat(307)], 3],
-    ['one part with 70 characters outside of GSM-7', ['ж'.repeat(70), `${'x'.repeat(69)}ж`], 1],
-    ['two parts of 67 from then on', ['ж'.repeat(71), 'ж'.repeat(134)], 2],
-    ['one part, where the euro takes two places', ['€'.repeat(80)], 1],
-    ['two, where it does and there is no room', ['€'.repeat(81)], 2],
-    ['one more, where a character would be cut in two', [`${'x'.repeat(152)}€${'x'.repeat(152)}`], 3],
-    ['one more, where an emoji would be', [`${'ж'.repeat(66)}😀${'ж'.repeat(66)}`], 3],
+    [
+      'an emoji that would be split over two parts needs another part',
+      [`${'ж'.repeat(66)}😀${'ж'.repeat(66)}`],
+      3,
+    ],
   ] as const)('%s', (_, texts, parts) => {
     for (const text of texts) expect(countSmsParts(text)).toBe(parts);
   });
 
-  test('fewer parts, where the service converts the characters that are outside', () => {
+  test('character conversion can give fewer parts', () => {
     const text = `“${'x'.repeat(100)}”`;
     expect(countSmsParts(text)).toBe(2);
     expect(countSmsParts(text, true)).toBe(1);
   });
 
-  test('more parts, where it writes them with several', () => {
+  test('character conversion that lengthens the text gives more parts', () => {
     expect(countSmsParts('½'.repeat(70))).toBe(1);
     expect(countSmsParts('½'.repeat(70), true)).toBe(2);
   });
 
-  describe('as many parts as the exact library counts', () => {
+  describe('countSmsParts agrees with the exact library', () => {
     const holds = (text: string, converted: boolean): void => {
       const { segmentsCount } = new SegmentedMessage(text, 'auto', converted);
       expect(countSmsParts(text, converted)).toBe(segmentsCount);
     };
 
-    test('for every character that has a place in GSM-7', () => {
+    test('every GSM-7 character is counted as by the library', () => {
       const characters = Array.from({ length: 0x21_00 }, (_, code) => String.fromCharCode(code));
       const known = characters.filter((character) => {
         const { encodingName } = new SegmentedMessage(`x${character}`);
@@ -50,7 +54,7 @@ describe('an SMS is sent in', () => {
       });
       expect(known.length).toBe(137);
       for (const character of known) {
-        // Whether it is of GSM-7 shows at 70, and how many places it takes at 159; longer texts are below.
+        // GSM-7 shows at 70 characters, and the septets at 159; longer texts follow below.
         for (const filling of [69, 70, 159, 160]) {
           holds('x'.repeat(filling) + character, false);
           holds('x'.repeat(filling) + character, true);
@@ -92,23 +96,26 @@ describe('an SMS is sent in', () => {
     ];
     const piece = fc.constantFrom(...pieces, ...others);
 
-    test.each([70, 160, 153, 306, 67, 134])('around %i characters', (border) => {
-      const filled = fc.tuple(
-        fc.constantFrom('x', 'é', 'ж', '漢'),
-        fc.integer({ min: -12, max: 2 }),
-        fc.array(piece, { maxLength: 5 }),
-        fc.array(piece, { maxLength: 2 }),
-      );
-      fc.assert(
-        fc.property(filled, fc.boolean(), ([filling, more, inside, end], converted) => {
-          const half = filling.repeat((border + more) >> 1);
-          holds([half, ...inside, half, ...end].join(''), converted);
-        }),
-        examples(120),
-      );
-    });
+    test.each([70, 160, 153, 306, 67, 134])(
+      'texts of about %i characters are counted as by the library',
+      (border) => {
+        const filled = fc.tuple(
+          fc.constantFrom('x', 'é', 'ж', '漢'),
+          fc.integer({ min: -12, max: 2 }),
+          fc.array(piece, { maxLength: 5 }),
+          fc.array(piece, { maxLength: 2 }),
+        );
+        fc.assert(
+          fc.property(filled, fc.boolean(), ([filling, more, inside, end], converted) => {
+            const half = filling.repeat((border + more) >> 1);
+            holds([half, ...inside, half, ...end].join(''), converted);
+          }),
+          examples(120),
+        );
+      },
+    );
 
-    test('whatever the text', () => {
+    test('any text is counted as by the library', () => {
       const text = fc.oneof(
         fc.array(piece, { maxLength: 120 }).map((chosen) => chosen.join('')),
         fc.string({ unit: anyCharacter, maxLength: 330 }),
@@ -120,7 +127,7 @@ describe('an SMS is sent in', () => {
   });
 });
 
-test('parts are counted alike with the text and without, whatever is merged into it', () => {
+test('parts are counted alike with and without the text, whatever is merged', () => {
   const [countParts, read] = [createSmsCounter(), createSmsReader()];
   const value = fc.oneof(
     fc.constantFrom('', 'Ann', 'Ж', '½', '€', 'x'.repeat(60)),

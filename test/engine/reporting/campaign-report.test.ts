@@ -37,18 +37,18 @@ function report(
   }));
 }
 
-/** As the use case does it, of what is not booked yet. */
+/** As reporting does it for what is not booked yet. */
 const unbooked = () =>
   inTransaction(opened.ledger.pool, async (client) => ({
     runs: await collectBatches(streamCampaignRuns(client, all)),
     sums: await sumCampaignRuns(client, all),
   }));
 
-/** A run that was planned then. */
+/** A run planned at this time. */
 const planned = (campaign: string, createdAt: string): Promise<string> =>
   planContacts(opened.ledger, aRun({ campaign, createdAt: new Date(createdAt) }), [aContact(2)]);
 
-test('every run has the figures of the billing report by run, whatever its history', async () => {
+test('every run has the figures of the billing report by run', async () => {
   const property = fc.asyncProperty(beginnings, steps, async (begin, history) => {
     const world = await emptyWorld(opened.ledger, begin);
     for (const step of history) await take(world, step);
@@ -75,12 +75,12 @@ test('every run has the figures of the billing report by run, whatever its histo
   await fc.assert(property, examples(4));
 });
 
-test('corrections of closed months are in the figures of their run', async () => {
+test("corrections of closed months are part of their run's figures", async () => {
   const world = await emptyWorld(opened.ledger, '2026-11-03T00:00:00Z');
   const price = { units: '1', price: '0.1' } as const;
   await take(world, { kind: 'plan', channel: 'sms', payers: [{}], contacts: 2, chunkSize: 2, rates: null });
   await take(world, { kind: 'send', run: 0, requests: 1, ends: ['accepted'] });
-  // What is in the entries when the month is closed is of that month.
+  // What is booked when the month closes belongs to that month.
   await bookBilling(opened.context);
   await opened.ledger.pool.query(
     `INSERT INTO billing_closings VALUES ('2026-11', 'UTC', '2026-11-01Z', '2026-12-01Z', '2026-12-02Z', 'ann')`,
@@ -93,7 +93,7 @@ test('corrections of closed months are in the figures of their run', async () =>
   await emptyWorld(opened.ledger, '2026-11-03T00:00:00Z');
 });
 
-test('the newest runs come first, of the campaigns that are named, of the local days that are asked for', async () => {
+test('runs of the named campaigns and local days are listed, newest first', async () => {
   await emptyWorld(opened.ledger, '2026-11-03T00:00:00Z');
   const before = await planned('outage', '2026-10-31T10:59:59Z');
   const early = await planned('outage', '2026-10-31T11:00:00Z');
@@ -107,7 +107,7 @@ test('the newest runs come first, of the campaigns that are named, of the local 
   expect(await runsOf(days)).toEqual([late, other, early]);
 });
 
-test('how long a run took is from its beginning to its end, and there is none before that', async () => {
+test('the duration of a run is the time from its start to its end, and unknown before the end', async () => {
   await emptyWorld(opened.ledger, '2026-11-03T00:00:00Z');
   const { pool } = opened.ledger;
   const run = await planned('outage', '2026-11-03T00:00:00Z');
@@ -128,7 +128,7 @@ test('how long a run took is from its beginning to its end, and there is none be
   ]);
 });
 
-test('a campaign that never had a run is a mistake', async () => {
+test('a campaign without runs is an input error', async () => {
   await expect(report({ campaigns: ['outrage'] })).rejects.toThrow(
     'campaign outrage: There is no run of this campaign. Did you mean "outage"?',
   );

@@ -23,7 +23,7 @@ const owner = '00000000-0000-4000-8000-000000000001';
 const now = new Date('2026-11-21T10:00:00Z');
 const later = new Date('2026-11-21T10:00:07Z');
 
-/** Requests of two recipients each: one accepted, then one of every way to fail, then one that is planned. */
+/** Requests of two recipients each: one accepted, one for each kind of failure, and one planned. */
 async function failedRun(): Promise<string> {
   const { pool } = opened.ledger;
   const envelope = anEnvelope({ Message: 'Hello', SubAccount: 'North', ChargeCode: 'C1' });
@@ -49,7 +49,7 @@ async function failures(run: string) {
   return JSON.parse(json.toString());
 }
 
-test('every request that was not accepted has its line, in the words of the service', async () => {
+test("every request that was not accepted has a line with the service's words", async () => {
   const run = await failedRun();
   const { rows } = await failures(run);
   const common = { firstAt: now.toISOString(), lastAt: later.toISOString(), attempts: 1, recipients: 2 };
@@ -67,7 +67,7 @@ test('every request that was not accepted has its line, in the words of the serv
   });
 });
 
-test('the status is that of the last attempt that was answered, and the times are of the first and the last', async () => {
+test('the status comes from the last answered attempt, and the times from the first and the last', async () => {
   const run = await failedRun();
   await opened.ledger.pool.query(
     `INSERT INTO attempts (run_id, request, attempt, owner, started_at, finished_at, verdict, http_status)
@@ -84,7 +84,7 @@ test('the status is that of the last attempt that was answered, and the times ar
   });
 });
 
-test('who was left out of a request is none of its recipients, and the total is of all', async () => {
+test('recipients excluded from a request do not count, and the total covers all requests', async () => {
   const run = await failedRun();
   await opened.ledger.pool.query(
     `INSERT INTO recipient_outcomes (run_id, request, position, outcome, reported_at) VALUES ($1, 4, 2, 'cancelled', now())`,
@@ -97,7 +97,7 @@ test('who was left out of a request is none of its recipients, and the total is 
   ]);
 });
 
-test('a run that is not there is told', async () => {
+test('a missing run is an input error', async () => {
   expect(await problemsRejected(() => failures('none'))).toEqual([
     'run none: There is no such run; `volley runs` lists them.',
   ]);

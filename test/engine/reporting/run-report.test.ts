@@ -14,8 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-describe('the report of a run', () => {
-  test('tells when it was planned, begun, paused and why, resumed and done, in this order', () => {
+describe('reportRun', () => {
+  test('the timeline has planning, start, pause with reason, resumption and end, in this order', () => {
     expect(details.timeline.map(({ what, reason }) => (reason ? `${what}: ${reason}` : what))).toEqual([
       'planned',
       'begun',
@@ -28,14 +28,14 @@ describe('the report of a run', () => {
     expect(details.timeline[3]?.at).toEqual(new Date('2026-09-26T13:01:30Z'));
   });
 
-  test('tells when its first and its last request was sent, by the times of the attempts', () => {
+  test('the first and the last request have the times of their attempts', () => {
     expect(details.sending).toMatchObject({
       firstAt: new Date('2026-09-26T13:00:00Z'),
       lastAt: new Date('2026-09-26T13:02:00Z'),
     });
   });
 
-  test('counts what was sent by the local minute, first sends and retries apart', () => {
+  test('sends are counted by local minute, with retries apart', () => {
     expect([details.sending.unit, details.sending.sends]).toEqual([
       'minute',
       [
@@ -46,7 +46,7 @@ describe('the report of a run', () => {
     ]);
   });
 
-  test('counts attempts, and how they ended', () => {
+  test('attempts are counted by their results', () => {
     expect(details.sending).toMatchObject({ attempts: 5, retries: 1, retried: 1 });
     expect(details.sending.ends).toEqual([
       { verdict: 'accepted', httpStatus: 200, attempts: 3 },
@@ -55,7 +55,7 @@ describe('the report of a run', () => {
     ]);
   });
 
-  test('has the slowest attempts with their MessageID, and how long answers took', async () => {
+  test('the slowest attempts have their MessageIDs, and answer times are summarised', async () => {
     const { slowest, answerTimes } = details.sending;
     expect(slowest.map(({ request, attempt, milliseconds }) => [request, attempt, milliseconds])).toEqual([
       [4, 2, 240],
@@ -72,16 +72,16 @@ describe('the report of a run', () => {
     expect(answerTimes).toEqual({ answered: 5, median: 130, p95: 240, p99: 240 });
   });
 
-  test('lists reports that say something else than what was decided', () => {
+  test('delivery reports that contradict the decided outcome are listed', () => {
     expect(details.conflicts).toMatchObject({ reports: 1, recipients: 1 });
     expect(details.conflicts.listed).toMatchObject([{ decided: 'delivered', outcome: 'undelivered' }]);
   });
 
-  test('groups failures by the words of the service', () => {
+  test("failures are grouped by the service's words", () => {
     expect(details.failures).toEqual([{ state: 'rejected', reason: 'words', requests: 1, recipients: 2 }]);
   });
 
-  test('has the money of the billing report, in the currency of the run', async () => {
+  test("costs are those of the billing report, in the run's currency", async () => {
     const { total } = await billingOf(opened.ledger.pool, [run]);
     const { bySubAccount, byChargeCode, ...figures } = details.money ?? expect.fail('there is no money');
     expect(total).toMatchObject({ ...figures });
@@ -97,7 +97,7 @@ describe('the report of a run', () => {
   });
 });
 
-test('what was sent over hours is counted by the hour, and an hour that is left out of the clock is not there', async () => {
+test('sends over hours are counted by hour, without the hour that the clock skips', async () => {
   const { pool } = opened.ledger;
   await pool.query(`UPDATE attempts SET started_at = started_at + interval '1 hour' WHERE request > 2`);
   const { sending } = await detailsOf(opened.context, run, 'Pacific/Auckland');
@@ -107,7 +107,7 @@ test('what was sent over hours is counted by the hour, and an hour that is left 
   ]);
 });
 
-test('of a run that was never sent, there is nothing to tell but its plan', async () => {
+test('a run that was never sent has only its plan', async () => {
   const { pool } = opened.ledger;
   await pool.query('DELETE FROM attempts');
   await pool.query(`UPDATE requests SET state = 'planned', attempts = 0`);
@@ -117,6 +117,6 @@ test('of a run that was never sent, there is nothing to tell but its plan', asyn
   expect(money).not.toBeUndefined();
 });
 
-test('a run that is not there has no report', async () => {
+test('a missing run is an input error', async () => {
   await expect(detailsOf(opened.context, 'none')).rejects.toThrow('There is no such run');
 });

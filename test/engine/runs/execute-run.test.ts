@@ -59,7 +59,7 @@ async function attemptsOf(run: string) {
   return rows;
 }
 
-/** A peer that answers every request by this many-th call for it. */
+/** A peer that answers each request by the number of calls for it. */
 function counting(
   answer: (call: number, messageId: string, response: Parameters<typeof answerSuccess>[1]) => void,
 ) {
@@ -81,7 +81,7 @@ test('every planned request is sent once and accepted, and the run is completed'
   expect([...calls.values()]).toEqual(Array.from({ length: 50 }, () => 1));
 });
 
-test('when the first byte of a request arrives, its state and its attempt are already committed', async () => {
+test('state and attempt of a request are committed before its first byte arrives', async () => {
   let run = '';
   const seen: unknown[] = [];
   await using service = await httpPeer(async (messageId, response) => {
@@ -100,7 +100,7 @@ test('when the first byte of a request arrives, its state and its attempt are al
   );
 });
 
-test('no more requests are in flight than the campaign allows', async () => {
+test("the campaign's concurrency limits the requests in flight", async () => {
   let inFlight = 0;
   let most = 0;
   await using service = await httpPeer(async (messageId, response) => {
@@ -114,7 +114,7 @@ test('no more requests are in flight than the campaign allows', async () => {
   expect(most).toBe(3);
 });
 
-test('a 503 is waited out and sent again with the same MessageID and the same bytes', async () => {
+test('a request answered 503 is sent again later with the same MessageID and bytes', async () => {
   const bodies: string[] = [];
   const { calls, peer } = counting((call, messageId, response) => {
     if (call > 1) return answerSuccess(messageId, response);
@@ -134,7 +134,7 @@ test('a 503 is waited out and sent again with the same MessageID and the same by
   ]);
 });
 
-test('a service that refuses connections makes the request failed when the retries are spent', async () => {
+test('requests fail when the service refuses connections and the retries are spent', async () => {
   const run = await planRun(1, { definition: { dispatch: { concurrency: 1, retries: 1 } } });
   const { end, summary } = await execute(run, `http://127.0.0.1:${await freePort()}`);
   expect(end.kind).toBe('finished');
@@ -145,7 +145,7 @@ test('a service that refuses connections makes the request failed when the retri
   ]);
 });
 
-test('a 400 makes the request rejected, with the words of the service', async () => {
+test("a request answered 400 is rejected with the service's words", async () => {
   await using service = await httpPeer((MessageID, response) => {
     response.writeHead(400, { 'Content-Type': 'application/json' });
     response.end(JSON.stringify({ Result: 'Failed', MessageID, ErrorMessage: 'Missing or empty message' }));
@@ -158,7 +158,7 @@ test('a 400 makes the request rejected, with the words of the service', async ()
   ]);
 });
 
-test('a 500 leaves the request in doubt, and it is not sent again', async () => {
+test('a request answered 500 is in doubt and not sent again', async () => {
   const { calls, peer } = counting((_, __, response) => response.writeHead(500).end());
   await using service = await peer;
   const run = await planRun(1);
@@ -171,7 +171,7 @@ test('a 500 leaves the request in doubt, and it is not sent again', async () => 
   expect([...calls.values()]).toEqual([1]);
 });
 
-test('a refused credential pauses the run, and all of it can be sent later', async () => {
+test('a refused credential pauses the run, and everything can be sent later', async () => {
   const refused = counting((_, __, response) =>
     response.writeHead(401).end('{"Result":"Unauthorized","ErrorMessage":["bad token"]}'),
   );
@@ -192,11 +192,11 @@ test('a refused credential pauses the run, and all of it can be sent later', asy
   const { summary } = await execute(run, service.url);
   expect(summary).toMatchObject({ state: 'completed', requests: { accepted: 20 } });
   expect([...calls.values()]).toEqual(Array.from({ length: 20 }, () => 1));
-  // What the first, refused attempt carried is what was sent later.
+  // The MessageIDs of the refused attempts were accepted later.
   for (const messageId of refused.calls.keys()) expect(calls.has(messageId)).toBe(true);
 });
 
-test('a run that is asked to stop records what is on its way, and a later run sends the rest once', async () => {
+test('a stopped run records the requests in flight, and the next start sends the rest once', async () => {
   const stop = new AbortController();
   const { calls, peer } = counting(async (_, messageId, response) => {
     if (calls.size === 10) stop.abort();
@@ -218,7 +218,7 @@ test('a run that is asked to stop records what is on its way, and a later run se
   expect([...calls.values()]).toEqual(Array.from({ length: 40 }, () => 1));
 });
 
-test('a stop during a long Retry-After puts the request back instead of waiting', async () => {
+test('a stop during a long Retry-After returns the request instead of waiting', async () => {
   const stop = new AbortController();
   const { peer } = counting((_, __, response) => {
     response.writeHead(429, { 'Retry-After': '50' }).end();
@@ -232,7 +232,7 @@ test('a stop during a long Retry-After puts the request back instead of waiting'
   expect(await attemptsOf(run)).toMatchObject([{ verdict: 'released', http_status: 429 }]);
 });
 
-test('two processes that send one run share it, and no request is sent by both', async () => {
+test('two processes share a run without sending a request twice', async () => {
   const { calls, peer } = counting(async (_, messageId, response) => {
     await sleep(5);
     answerSuccess(messageId, response);
@@ -248,7 +248,7 @@ test('two processes that send one run share it, and no request is sent by both',
   expect(new Set(calls.values())).toEqual(new Set([1]));
 });
 
-test('when every session is lost in the middle of a run, it goes on, and nothing is sent twice', async () => {
+test('a run continues after the loss of all database sessions, and sends nothing twice', async () => {
   let broken = false;
   const { calls, peer } = counting(async (_, messageId, response) => {
     if (calls.size >= 8 && !broken) {
@@ -266,7 +266,7 @@ test('when every session is lost in the middle of a run, it goes on, and nothing
   expect([...calls.values()]).toEqual(Array.from({ length: 40 }, () => 1));
 });
 
-test('a run that is asked to stop when its last request is on its way is completed', async () => {
+test('a run that is stopped during its last request is completed', async () => {
   const stop = new AbortController();
   await using service = await httpPeer(async (messageId, response) => {
     stop.abort();
@@ -278,7 +278,7 @@ test('a run that is asked to stop when its last request is on its way is complet
   expect([end.kind, summary.state]).toEqual(['finished', 'completed']);
 });
 
-/** Suppresses the recipients that `planRun` has in these lines, for all. */
+/** Suppresses the recipients of these lines of `planRun`, for all SubAccounts. */
 async function suppress(lines: readonly number[]): Promise<void> {
   const others = {
     channel: 'sms',
@@ -294,7 +294,7 @@ async function suppress(lines: readonly number[]): Promise<void> {
   );
 }
 
-test('who is suppressed after the run was planned is not sent to, and the others of the chunk are', async () => {
+test('a recipient suppressed after planning is excluded, and the others of the chunk are sent to', async () => {
   await using workspace = await makeWorkspace();
   const journal = `${workspace.folder}/journal.jsonl`;
   const sandbox = await startSandbox({ journal });
@@ -317,7 +317,7 @@ test('who is suppressed after the run was planned is not sent to, and the others
   }
 });
 
-test('a batch of which nobody is left is cancelled, and what comes after it is sent', async () => {
+test('a batch without recipients is cancelled, and the next one is sent', async () => {
   const { calls, peer } = counting((_, messageId, response) => answerSuccess(messageId, response));
   await using service = await peer;
   const run = await planRun(12);
@@ -334,7 +334,7 @@ test('a batch of which nobody is left is cancelled, and what comes after it is s
   expect(watch).toMatchObject({ total: 12, settled: 12, notAccepted: 0, held: 0 });
 });
 
-test('of a completed run nothing is sent again', async () => {
+test('a completed run sends nothing again', async () => {
   const { calls, peer } = counting((_, messageId, response) => answerSuccess(messageId, response));
   await using service = await peer;
   const run = await planRun(1);
@@ -343,11 +343,11 @@ test('of a completed run nothing is sent again', async () => {
   expect([...calls.values()]).toEqual([1]);
 });
 
-test('a run that does not exist is named', async () => {
+test('a missing run is named in the error', async () => {
   await expect(execute('nosuch', 'http://127.0.0.1:1')).rejects.toThrow(/run nosuch: There is no such run/);
 });
 
-/** A peer in front of another that notes every body. */
+/** Records every request body before passing it on. */
 async function recording(service: Peer, bodies: string[]): Promise<Peer> {
   return httpPeer(async (messageId, response, request) => {
     const answer = await fetch(service.url + request.url, {
@@ -359,7 +359,7 @@ async function recording(service: Peer, bodies: string[]): Promise<Peer> {
   });
 }
 
-test('no run is begun without the key of suppressions that are hashed; with it, nobody of them is sent to', async () => {
+test('a run does not start without the key of hashed suppressions, and with it excludes their recipients', async () => {
   const { calls, peer } = counting((_, messageId, response) => answerSuccess(messageId, response));
   await using service = await peer;
   const run = await planRun(2);

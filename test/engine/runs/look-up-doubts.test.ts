@@ -15,7 +15,7 @@ afterAll(() => opened.close());
 
 const rate = { admitLookUp: async (stop: AbortSignal) => !stop.aborted };
 
-/** Asks a service that says of the nth MessageID what is given, and of those after it that it has them. */
+/** Looks up requests at a service with the given answer for the nth MessageID; it has all later ones. */
 async function lookUp(run: string, answers: readonly [number, object][], stop = new AbortController()) {
   const account = { ...testAccount('http://127.0.0.1:1'), statusLookUp: true };
   const asked: string[] = [];
@@ -49,7 +49,7 @@ async function lookUp(run: string, answers: readonly [number, object][], stop = 
 const notFound: [number, object] = [404, { Result: 'RecordNotFound' }];
 const unclear: [number, object] = [502, {}];
 
-test('what the service has is accepted; what it has not, or does not say, stays in doubt', async () => {
+test('requests that the service has are accepted, and all others stay in doubt', async () => {
   const run = await doubtfulRun(opened.ledger, { requests: 2 });
   expect(await lookUp(run, [notFound, [200, { Result: 'Success' }]])).toMatchObject({
     end: { kind: 'finished', found: 1, notFound: 1, unclear: 0 },
@@ -70,7 +70,7 @@ test('a service that refuses the credential is not asked again', async () => {
   });
 });
 
-test('stopped, it has recorded what it heard, and asks no more', async () => {
+test('a stopped look-up has recorded its answers and asks no more', async () => {
   const run = await doubtfulRun(opened.ledger, { requests: 4 });
   expect(await lookUp(run, [])).toMatchObject({
     end: { kind: 'stopped', found: 2 },
@@ -79,7 +79,7 @@ test('stopped, it has recorded what it heard, and asks no more', async () => {
   });
 });
 
-test('stopped, it does not wait for an answer that has not come', async () => {
+test('a stopped look-up does not wait for an answer', async () => {
   const run = await doubtfulRun(opened.ledger, { requests: 2 });
   const stop = new AbortController();
   await using peer = await textPeer(() => stop.abort());
@@ -98,7 +98,7 @@ test('stopped, it does not wait for an answer that has not come', async () => {
 test.each([
   ['rest-2.02', /set "statusLookUp: on"/],
   ['soap-tts', /soap-tts has no status look-up/],
-] as const)('an account of %s without a look-up is told so before anything is asked', async (name, words) => {
+] as const)('an account of %s without a look-up is refused before anything is asked', async (name, words) => {
   const run = await doubtfulRun(opened.ledger);
   const account = { ...testAccount('http://127.0.0.1:1'), interface: name };
   await using gateway = openTestGateway('http://127.0.0.1:1');

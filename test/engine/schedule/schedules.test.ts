@@ -59,7 +59,7 @@ beforeEach(async () => {
 const writeCampaign = (schedule: string, name = 'nightly.yaml'): Promise<void> =>
   workspace.write(`campaigns/${name}`, `${noRepeatCampaignYaml}schedule: { timeZone: UTC, ${schedule} }\n`);
 
-/** A look as a worker takes it. */
+/** One check, as a worker does it. */
 async function look(context: EngineContext = { ...opened.context, now: () => now }): Promise<TickResult[]> {
   const ends: TickResult[] = [];
   await recordSchedules(context, await readScheduleFolder(`${workspace.folder}/campaigns`));
@@ -72,7 +72,7 @@ const later = (minutes: number): void => {
   now = new Date(now.getTime() + minutes * 60_000);
 };
 
-/** All runs there are are over. */
+/** Completes all runs. */
 const complete = () => opened.ledger.pool.query(`UPDATE runs SET state = 'completed'`);
 
 const ticks = async (): Promise<string[]> =>
@@ -80,7 +80,7 @@ const ticks = async (): Promise<string[]> =>
     .toReversed()
     .map(({ schedule, dueAt, state }) => `${schedule} ${dueAt.toISOString().slice(11, 16)} ${state}`);
 
-test('a campaign runs when its time has come, once, and is sent', async () => {
+test('a campaign runs once at its time and is sent', async () => {
   await writeCampaign('cron: "0 * * * *"');
   expect(await look()).toEqual([]);
   later(49);
@@ -100,7 +100,7 @@ test('a campaign runs when its time has come, once, and is sent', async () => {
   expect(rows).toEqual([{ state: 'running', requests: 2 }]);
 });
 
-test('a time of a schedule repeats no run, and a run that an operator starts after it repeats that of the schedule', async () => {
+test("a tick may repeat a run, but an operator's run may not repeat that of the tick", async () => {
   await writeCampaign('cron: "0 * * * *"');
   const path = 'campaigns/nightly.yaml';
   const startByHand = async () => {
@@ -118,7 +118,7 @@ test('a time of a schedule repeats no run, and a run that an operator starts aft
   ]);
 });
 
-test('each time has one run, however many workers look, and whichever of them are cut off', async () => {
+test('every tick has one run, with any number of workers and lost connections', async () => {
   await writeCampaign('cron: "0 * * * *", overlap: queue, catchUp: 7d');
   await look();
   const clock = { ...opened.context, now: () => now };
@@ -145,8 +145,8 @@ test('each time has one run, however many workers look, and whichever of them ar
   expect(rows).toEqual([{ runs: looks }]);
 });
 
-describe('a time that was missed', () => {
-  test('is caught up with where it is not too old, else listed as missed', async () => {
+describe('a missed tick', () => {
+  test('a recent missed tick is caught up, and an older one is listed as missed', async () => {
     await writeCampaign('cron: "0 * * * *", catchUp: 90m, overlap: queue');
     await look();
     later(190);
@@ -160,7 +160,7 @@ describe('a time that was missed', () => {
     ]);
   });
 
-  test('without catchUp is listed after a minute', async () => {
+  test('without catchUp a tick is missed after a minute', async () => {
     await writeCampaign('cron: "0 * * * *"');
     await look();
     later(52);
@@ -169,8 +169,8 @@ describe('a time that was missed', () => {
   });
 });
 
-describe('a time that comes while the last run is not over', () => {
-  test('is skipped', async () => {
+describe('a tick during the previous run', () => {
+  test('overlap: skip skips the tick', async () => {
     await writeCampaign('cron: "*/10 * * * *"');
     await look();
     later(10);
@@ -181,7 +181,7 @@ describe('a time that comes while the last run is not over', () => {
     expect(second).toMatchObject({ kind: 'skipped', reason: { kind: 'run_not_over', run } });
   });
 
-  test('waits for it where it is to be queued', async () => {
+  test('overlap: queue starts the tick after the run', async () => {
     await writeCampaign('cron: "*/10 * * * *", overlap: queue');
     await look();
     later(10);
@@ -194,8 +194,8 @@ describe('a time that comes while the last run is not over', () => {
   });
 });
 
-describe('a clock that is set', () => {
-  test('back runs nothing again', async () => {
+describe('a changed clock', () => {
+  test('a clock that is set back starts nothing again', async () => {
     await writeCampaign('cron: "0 * * * *"');
     await look();
     later(50);
@@ -208,7 +208,7 @@ describe('a clock that is set', () => {
     expect(await ticks()).toEqual(['nightly.yaml 01:00 started']);
   });
 
-  test('forward misses what it passes over', async () => {
+  test('a clock that is set forward misses the ticks in between', async () => {
     await writeCampaign('cron: "0 * * * *"');
     await look();
     later(3 * 60 + 50);
@@ -220,8 +220,8 @@ describe('a clock that is set', () => {
   });
 });
 
-describe('a campaign that changes', () => {
-  test('runs at its new times from then on, and what has come by the old ones is not lost', async () => {
+describe('a changed campaign', () => {
+  test('new times apply from then on, and earlier ticks are kept', async () => {
     await writeCampaign('cron: "0 * * * *"');
     await look();
     later(50);
@@ -233,7 +233,7 @@ describe('a campaign that changes', () => {
     expect(await ticks()).toEqual(['nightly.yaml 01:00 started', 'nightly.yaml 01:30 started']);
   });
 
-  test('and cannot be read keeps its times, and fails at them in words', async () => {
+  test('an unreadable campaign keeps its times, and its ticks fail with a reason', async () => {
     await writeCampaign('cron: "0 * * * *"');
     await look();
     await workspace.write('campaigns/nightly.yaml', 'schedule: { cron: never }\n');
@@ -243,7 +243,7 @@ describe('a campaign that changes', () => {
     ]);
   });
 
-  test('and is taken out of the folder does not run any more', async () => {
+  test('a campaign removed from the folder no longer runs', async () => {
     await writeCampaign('cron: "0 * * * *"');
     await look();
     await workspace.write('campaigns/nightly.yaml', smsCampaignYaml);
@@ -254,7 +254,7 @@ describe('a campaign that changes', () => {
   });
 });
 
-test('of two campaigns that cannot be sent, neither keeps the other from its run', async () => {
+test('a campaign that cannot be sent does not block another one', async () => {
   await writeCampaign('cron: "0 * * * *"', 'a.yaml');
   await writeCampaign('cron: "0 * * * *"', 'b.yaml');
   await look();
@@ -266,7 +266,7 @@ test('of two campaigns that cannot be sent, neither keeps the other from its run
   ]);
 });
 
-test('a run whose worker dies before it is begun is begun by another', async () => {
+test('a run whose worker ended before its start is started by another worker', async () => {
   await writeCampaign('cron: "0 * * * *"');
   await look();
   later(50);
@@ -279,7 +279,7 @@ test('a run whose worker dies before it is begun is begun by another', async () 
   expect(await state()).toEqual([{ state: 'running' }]);
 });
 
-describe('a campaign whose contact files are a pattern', () => {
+describe('contact files by a pattern', () => {
   const pattern = smsCampaignYaml.replace('contacts.csv', '"inbox/pay-*.csv"');
   const write = (contacts: string): Promise<void> =>
     workspace.write(
@@ -301,7 +301,7 @@ describe('a campaign whose contact files are a pattern', () => {
     return rows.map(({ requests }) => requests);
   };
 
-  test('runs each file once, by its content, whatever it is called', async () => {
+  test('each file content runs once, under any name', async () => {
     await write('take: all');
     await look();
     await inbox('pay-1.csv', 2);
@@ -315,13 +315,13 @@ describe('a campaign whose contact files are a pattern', () => {
     expect(await recipients()).toEqual([2, 3]);
   });
 
-  test('skips a time at which there is no file', async () => {
+  test('a tick without files is skipped', async () => {
     await write('take: all');
     await look();
     expect(await tick()).toMatchObject([{ kind: 'skipped', reason: 'No file matches inbox/pay-*.csv.' }]);
   });
 
-  test('takes the newest, or all that are new together', async () => {
+  test('take selects the newest new file or all new files', async () => {
     await write('take: newest');
     await look();
     await inbox('pay-2.csv', 2);
@@ -336,7 +336,7 @@ describe('a campaign whose contact files are a pattern', () => {
     expect(await recipients()).toEqual([3, 4]);
   });
 
-  test('moves what it has run, with the id of the run, over nothing that is there', async () => {
+  test("files that have run are moved with the run's id and replace no other file", async () => {
     await write('moveTo: done');
     await look();
     await inbox('pay-1.csv', 2);
@@ -350,7 +350,7 @@ describe('a campaign whose contact files are a pattern', () => {
     );
   });
 
-  test('whose name has brackets is a file like any other, and so is one that a pattern with brackets matches', async () => {
+  test('brackets in file names and patterns have no special meaning', async () => {
     await write('take: all');
     const yaml = await workspace.read('campaigns/nightly.yaml');
     const named = (file: string) =>

@@ -10,19 +10,19 @@ async function text(
   return (await written(aSheet(batches, totals ? { totals: () => totals } : {}), format)).toString();
 }
 
-describe('csv', () => {
-  test('has titles, exact decimals, times in UTC, and nothing for what is not known', async () => {
+describe('formatCsv', () => {
+  test('CSV has titles, exact decimals, UTC times, and empty cells for unknown values', async () => {
     const lines = [[aLine({ price: '0.10000' })], [], [aLine({ name: 'a,b "c"', price: null, last: null })]];
     expect(await text('csv', lines)).toBe(
       'Name,Requests,Price,Last (UTC)\nNorth,2,0.10000,2026-11-03T04:05:06.000Z\n"a,b ""c""",2,,\n',
     );
   });
 
-  test('has the titles alone when there are no rows', async () => {
+  test('CSV without rows has the titles', async () => {
     expect(await text('csv', [])).toBe('Name,Requests,Price,Last (UTC)\n');
   });
 
-  test('makes texts inert, and leaves negative numbers and phone numbers alone', async () => {
+  test('CSV escapes formulas, but not negative numbers and phone numbers', async () => {
     const csv = await text('csv', [
       [aLine({ name: '=1+1', price: '-2.50' }), aLine({ name: '+64211234567' })],
     ]);
@@ -32,13 +32,13 @@ describe('csv', () => {
     ]);
   });
 
-  test('goes without totals, which a sum over the column would count twice', async () => {
+  test('CSV has no totals, which a sum over the column would count twice', async () => {
     expect(await text('csv', [[aLine()]], [aLine({ name: 'Total' })])).not.toContain('Total');
   });
 });
 
-describe('json', () => {
-  test('is one object with what the report is, its rows and its totals', async () => {
+describe('formatJson', () => {
+  test('JSON is one object with title, rows and totals', async () => {
     const json = await text('json', [[aLine()], [aLine({ name: 'South' })]], [aLine({ name: 'Total' })]);
     const line = { requests: 2, price: '1.50', last: '2026-11-03T04:05:06.000Z' };
     expect(JSON.parse(json)).toEqual({
@@ -53,19 +53,19 @@ describe('json', () => {
     });
   });
 
-  test('is whole without any row, too', async () => {
+  test('JSON without rows is valid', async () => {
     expect(JSON.parse(await text('json', [[], []]))).toMatchObject({ rows: [], totals: [] });
   });
 
-  test('writes integers as numbers, also those that Postgres gives as texts, and keeps huge ones exact', async () => {
+  test('JSON has integers as numbers, also those that Postgres returns as text, and huge ones as text', async () => {
     const json = await text('json', [[aLine({ requests: '42' }), aLine({ requests: '9007199254740993' })]]);
     const rows = [expect.objectContaining({ requests: 42 }), { requests: '9007199254740993' }];
     expect(JSON.parse(json)).toMatchObject({ rows });
   });
 });
 
-describe('ndjson', () => {
-  test('is one object a row, with the columns in their order whatever their names', async () => {
+describe('formatNdjson', () => {
+  test('NDJSON has one object per row, with columns in their order under any name', async () => {
     const columns = ['2', '1', '__proto__'].map((key) => {
       return { key, title: key, kind: 'text', value: ({ name }: BillLine) => name } as const;
     });
@@ -76,14 +76,14 @@ describe('ndjson', () => {
   });
 });
 
-describe('table', () => {
-  test('says what it is, and shows every line with the totals under them', async () => {
+describe('formatSheetTable', () => {
+  test('a table has title, lines and totals', async () => {
     const shown = await text('table', [[aLine(), aLine({ name: 'South' })]], [aLine({ name: 'Total' })]);
     expect(shown).toMatch(/^Bill\n2026-11-01 to 2026-12-01 \(Pacific\/Auckland\)\n/);
     expect(shown).toMatch(/North +│ +2 │ +1\.50 │ 2026-11-03 04:05:06 │\n.*South.*\n│ +│ +│ +│ +│\n│ Total /);
   });
 
-  test('shows a thousand lines, says how many more there are, and adds up all', async () => {
+  test('a table shows a thousand lines, counts the rest, and totals all', async () => {
     const lines = Array.from({ length: 1_300 }, (_, index) => aLine({ name: `Line ${index}` }));
     const batches = [lines.slice(0, 700), lines.slice(700)];
     const shown = await text('table', batches, [aLine({ name: 'Total', requests: 2_600 })]);
@@ -92,11 +92,11 @@ describe('table', () => {
     expect(shown).toContain('300 more lines are not shown (1300 in all)');
   });
 
-  test('says when there are no lines', async () => {
+  test('a table without lines says so', async () => {
     expect(await text('table', [])).toContain('No lines.');
   });
 
-  test('shows control characters rather than obeying them', async () => {
+  test('a table shows control characters instead of obeying them', async () => {
     const title = '\u001b[2Jtitle';
     const columns = [{ key: 'n', title, kind: 'text', value: ({ name }: BillLine) => name } as const];
     const sheet = aSheet([[aLine({ name: '\u001b[2Jgone' })]], { title, subtitle: [title], columns });
@@ -107,7 +107,7 @@ describe('table', () => {
 });
 
 test.each(['csv', 'json', 'ndjson', 'xlsx', 'html'] as const)(
-  '%s has the same bytes for the same figures',
+  '%s has equal bytes for equal figures',
   async (format) => {
     const sheet = () => aSheet([[aLine(), aLine({ name: '=x' })]], { totals: () => [aLine()] });
     expect(await written(sheet(), format)).toEqual(await written(sheet(), format));

@@ -19,15 +19,15 @@ async function worksheet(bytes: Buffer, number: number): Promise<string> {
   return zipParts(bytes).get(`xl/worksheets/sheet${number}.xml`)?.text ?? '';
 }
 
-describe('another library reads', () => {
-  test('numbers as numbers, times as times, texts as texts, and nothing where nothing is', async () => {
+describe('a workbook read by another library', () => {
+  test('numbers, times and texts keep their types, and empty cells stay empty', async () => {
     expect(await cellsOf(aLine(), aLine({ name: '0042', price: null, last: null }))).toEqual([
       ['North', 2, 1.5, new Date('2026-11-03T04:05:06Z')],
       ['0042', 2, null, null],
     ]);
   });
 
-  test('the titles above and the totals under the rows', async () => {
+  test('titles come first and totals last', async () => {
     const sheet = aSheet([[aLine()], [aLine({ name: 'South' })]], {
       totals: () => [aLine({ name: 'Total', requests: '4', price: '3.00' })],
     });
@@ -40,11 +40,11 @@ describe('another library reads', () => {
     ]);
   });
 
-  test('a title alone when there are no rows', async () => {
+  test('a workbook without rows has the titles', async () => {
     expect(await cellsOf()).toEqual([]);
   });
 
-  test('in a worksheet of its own what the report is, and of when', async () => {
+  test('the last worksheet says what the report is, and of which time', async () => {
     const [, about] = await readWorkbook(await written(aSheet([[aLine()]]), 'xlsx'));
     expect(about).toMatchObject({ sheet: 'About' });
     expect(about?.data.slice(0, 4)).toEqual([
@@ -55,7 +55,7 @@ describe('another library reads', () => {
     ]);
   });
 
-  test('a decimal of 15 digits as a number, and one of more as its exact text', async () => {
+  test('a decimal of 15 digits is a number, and a longer one is its exact text', async () => {
     const cells = await cellsOf(
       aLine({ price: '-1234567890123.45' }),
       aLine({ price: '0.000000123456789012345' }),
@@ -78,18 +78,18 @@ describe('another library reads', () => {
     ['a\0b\u001b', 'a\\x00b\\x1b'],
     ['half \ud800 a pair', 'half \ufffd a pair'],
     ['<b>&amp;</b> ]]> "', '<b>&amp;</b> ]]> "'],
-  ])('%j as the inert text %j', async (name, shown) => {
+  ])('%j is the escaped text %j', async (name, shown) => {
     expect((await cellsOf(aLine({ name })))[0]?.[0]).toBe(shown);
   });
 
-  test('a text that no cell can hold cut, with its length', async () => {
+  test('a text over the limit of a cell is cut, with its length', async () => {
     const [row] = await cellsOf(aLine({ name: 'x'.repeat(40_000) }));
     expect(row?.[0]).toMatch(/^x{32000,} … \(40000 characters\)$/);
     expect(String(row?.[0])).toHaveLength(32_767);
   });
 });
 
-test('every row is there once when they go on in further worksheets, each with its titles', async () => {
+test('every row occurs once when it takes several worksheets, each with titles', async () => {
   const lines = Array.from({ length: 25 }, (_, index) => aLine({ name: `Line ${index}` }));
   const sheet = aSheet([lines.slice(0, 13), lines.slice(13)], { totals: () => [aLine({ name: 'Total' })] });
   const worksheets = await readWorkbook(await concatenate(formatXlsx(sheet, 11)));
@@ -100,7 +100,7 @@ test('every row is there once when they go on in further worksheets, each with i
   expect(names.flatMap((each) => each.slice(1))).toEqual([...lines.map(({ name }) => name), 'Total']);
 });
 
-test('the first row is frozen and can be filtered by, without the totals among what is filtered', async () => {
+test('the first row is frozen and filters the rows without the totals', async () => {
   const xml = await worksheet(
     await written(aSheet([[aLine(), aLine()]], { totals: () => [aLine()] }), 'xlsx'),
     1,
@@ -110,7 +110,7 @@ test('the first row is frozen and can be filtered by, without the totals among w
   expect(xml).toContain('r="A4"');
 });
 
-test('a column is wide enough for a total that is a thousand times as much as its lines', async () => {
+test('a column is wide enough for a total a thousand times its lines', async () => {
   const sheet = aSheet([[aLine({ price: '12345.6789' })]], {
     totals: () => [aLine({ price: '12345678.9000' })],
   });
@@ -119,7 +119,7 @@ test('a column is wide enough for a total that is a thousand times as much as it
   expect(width).toBeGreaterThan('12,345,678.9000'.length + 2);
 });
 
-test('titles are texts like others: inert, and without what a workbook cannot hold', async () => {
+test('titles are escaped and cleaned like other texts', async () => {
   const title = '=1+1\u0000';
   const columns = [{ key: 'n', title, kind: 'text', value: ({ name }: BillLine) => name } as const];
   const sheet = aSheet([[aLine()]], { columns, subtitle: [title] });
@@ -128,12 +128,12 @@ test('titles are texts like others: inert, and without what a workbook cannot ho
   expect(about?.data[1]).toEqual([null, "'=1+1\\x00"]);
 });
 
-test('no cell has a formula', async () => {
+test('no cell is a formula', async () => {
   const xml = await worksheet(await written(aSheet([[aLine({ name: '=1+1' })]]), 'xlsx'), 1);
   expect(xml).not.toContain('<f>');
 });
 
-test('the bytes do not know when they were written', async () => {
+test('the bytes do not depend on the time of writing', async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-12-01T10:00:00Z') });
   const first = await written(aSheet([[aLine()]]), 'xlsx');
   vi.setSystemTime(new Date('2027-03-04T11:22:33Z'));
@@ -149,7 +149,7 @@ test.each(['', '[a]:b', 'History', "'quoted'", 'a/b*c?', 'x'.repeat(60), '\u0000
   },
 );
 
-test('a failure of the rows ends the workbook with that failure', async () => {
+test('a failure of the rows is a failure of the workbook', async () => {
   async function* failing(): AsyncGenerator<readonly BillLine[], void, undefined> {
     yield [aLine()];
     throw new Error('the ledger is away');
@@ -157,7 +157,7 @@ test('a failure of the rows ends the workbook with that failure', async () => {
   await expect(written(aSheet([], { rows: failing() }), 'xlsx')).rejects.toThrow('the ledger is away');
 });
 
-test('who stops early ends the reading of the rows', async () => {
+test('a caller that stops early ends the reading of the rows', async () => {
   let ended = false;
   async function* endless(): AsyncGenerator<readonly BillLine[], void, undefined> {
     try {
@@ -173,14 +173,14 @@ test('who stops early ends the reading of the rows', async () => {
   expect(ended).toBe(true);
 });
 
-test('rows that come one by one make the same workbook', async () => {
+test('rows in batches of one make the same workbook', async () => {
   const lines = Array.from({ length: 5 }, (_, index) => aLine({ name: `Line ${index}` }));
   const together = await readSheet(await written(aSheet([lines]), 'xlsx'));
   const oneByOne = aSheet([], { rows: inOrder(lines.map((line) => [line])) });
   expect(await readSheet(await written(oneByOne, 'xlsx'))).toEqual(together);
 });
 
-test('a report of several tables has a worksheet for each, with figures as numbers, and says what it is in the last', async () => {
+test('a report of several tables has a worksheet for each, and one that describes it', async () => {
   const bytes = await concatenate(formatRunReport(aReportedRun(), 'xlsx', new Date('2026-11-04T00:00:00Z')));
   const sheets = await readWorkbook(bytes);
   expect(sheets.map(({ sheet }) => sheet)).toEqual([

@@ -11,7 +11,7 @@ import { makeWorkspace, type Workspace } from '../../support/workspace.ts';
 let browser: Browser;
 let workspace: Workspace;
 let page: Page;
-/** What the page asked for, said or did that it should not. */
+/** Requests, dialogs and errors that a page must not cause. */
 let disturbances: string[];
 beforeAll(async () => {
   [browser, workspace] = await Promise.all([openBrowser(), makeWorkspace()]);
@@ -40,7 +40,7 @@ afterEach(async () => {
 
 const address = (): string => `file://${workspace.folder}/bill.html`;
 
-/** Opens a bill with so many columns. */
+/** Opens a bill with this number of columns. */
 async function open(columns = 10): Promise<void> {
   await workspace.write('bill.html', await pageOf(aBill(columns)));
   await page.goto(address());
@@ -50,7 +50,7 @@ const boxSchema = z.object({ x: z.number(), y: z.number(), width: z.number(), he
 type Box = z.infer<typeof boxSchema>;
 const chartSchema = z.object({ frame: boxSchema, labels: z.array(boxSchema.extend({ text: z.string() })) });
 
-/** Where each chart is, and its labels are. */
+/** The positions of charts and their labels. */
 async function chartsOf(shown: Page): Promise<z.infer<typeof chartSchema>[]> {
   const program = `Array.from(document.querySelectorAll('svg'), (chart) => ({
     frame: chart.getBoundingClientRect().toJSON(),
@@ -73,14 +73,14 @@ const overlap = (one: Box, other: Box): boolean =>
   one.y < other.y + other.height - 0.5 &&
   other.y < one.y + one.height - 0.5;
 
-/** But for a pixel, by which letters are drawn larger when they are small. */
+/** Allows one pixel, because browsers enlarge small letters. */
 const within = (inner: Box, outer: Box): boolean =>
   inner.x >= outer.x - 1 &&
   inner.y >= outer.y - 1 &&
   inner.x + inner.width <= outer.x + outer.width + 1 &&
   inner.y + inner.height <= outer.y + outer.height + 1;
 
-/** How far the page goes beyond what is seen of it, in pixels. */
+/** How far the page extends beyond its window, in pixels. */
 async function beyond(): Promise<number> {
   const width = await page.evaluate(
     'document.documentElement.scrollWidth - document.documentElement.clientWidth',
@@ -88,8 +88,8 @@ async function beyond(): Promise<number> {
   return z.number().parse(width);
 }
 
-describe('the charts', () => {
-  test('are all to be seen, in the width of their column', async () => {
+describe('charts in a browser', () => {
+  test('all charts are visible within their columns', async () => {
     await open();
     const [figures, drawings] = [await boxesOf(page.locator('figure')), await boxesOf(page.locator('svg'))];
     expect(drawings).toHaveLength(7);
@@ -104,7 +104,7 @@ describe('the charts', () => {
     ['screen', 700],
     ['screen', 360],
     ['print', 703],
-  ] as const)('have whole labels that do not overlap, on a %s of %d pixels', async (media, width) => {
+  ] as const)('labels are complete and do not overlap, on a %s of %d pixels', async (media, width) => {
     await open();
     await page.emulateMedia({ media });
     await page.setViewportSize({ width, height: 900 });
@@ -117,21 +117,21 @@ describe('the charts', () => {
     }
   });
 
-  test('are named and described for who does not see them', async () => {
+  test('charts have names and descriptions for screen readers', async () => {
     await open();
     const chart = page.getByRole('img', { name: 'Cost by ChargeCode (NZD) C-1 100.00, Credit -23.50' });
     expect(await chart.count()).toBe(1);
   });
 });
 
-test('names that are meant to do harm are shown as text', async () => {
+test('hostile names are shown as text', async () => {
   await open();
   const names = await page.locator('tbody th').allTextContents();
   expect(names.slice(0, hostileNames.length)).toEqual([...hostileNames.slice(0, -1), 'a\\x00b\\x1b[2J']);
   expect(await page.locator('script, img, b').count()).toBe(0);
 });
 
-test('a name from the right to the left runs so', async () => {
+test('a right-to-left name runs from right to left', async () => {
   await open();
   const direction = await page.evaluate(
     `getComputedStyle(document.querySelectorAll('tbody th')[4]).direction`,
@@ -139,7 +139,7 @@ test('a name from the right to the left runs so', async () => {
   expect(direction).toBe('rtl');
 });
 
-test('a name from the right to the left runs so in a chart too, and ends at its left where it is shortened', async () => {
+test('a right-to-left name does so in a chart too, and is shortened at its left', async () => {
   await open();
   const program = `((name) => [0, name.getNumberOfChars() - 1].map((place) => name.getStartPositionOfChar(place).x))(
     Array.from(document.querySelectorAll('svg text')).find(({ textContent }) => /^قسم.*…$/.test(textContent)))`;
@@ -147,14 +147,14 @@ test('a name from the right to the left runs so in a chart too, and ends at its 
   expect(last).toBeLessThan(first);
 });
 
-test('on a screen, nothing goes beyond the page, and the whole table is seen', async () => {
+test('on a screen the page does not overflow and shows the whole table', async () => {
   await open();
   expect(await beyond()).toBe(0);
   const [table, section] = [await boxOf(page.locator('table')), await boxOf(page.locator('.lines'))];
   expect(within(table, section)).toBe(true);
 });
 
-test('on a telephone, the table is what can be scrolled, not the page', async () => {
+test('on a phone the table scrolls, not the page', async () => {
   await open();
   await page.setViewportSize({ width: 360, height: 800 });
   expect(await beyond()).toBe(0);
@@ -182,7 +182,7 @@ test.each([
   expect(/\/MediaBox \[0 0 (\d+)/.exec(pdf.toString('latin1'))?.[1]).toBe(width === upright ? '594' : '841');
 });
 
-test('on paper it is black on white, also where the screen is dark', async () => {
+test('a page prints black on white, also from a dark screen', async () => {
   await open();
   const colours = `(({ color, backgroundColor }) => color + ' on ' + backgroundColor)(getComputedStyle(document.body))`;
   await page.emulateMedia({ colorScheme: 'dark' });
@@ -191,7 +191,7 @@ test('on paper it is black on white, also where the screen is dark', async () =>
   expect(await page.evaluate(colours)).toBe('rgb(0, 0, 0) on rgb(255, 255, 255)');
 });
 
-test('its policy lets nothing in that a text could smuggle', async () => {
+test('the policy blocks everything that a text could smuggle in', async () => {
   await open();
   await page.evaluate(
     `document.body.insertAdjacentHTML('beforeend', '<p style="color:red" id="smuggled">x</p>')`,
@@ -202,14 +202,14 @@ test('its policy lets nothing in that a text could smuggle', async () => {
   expect(disturbances.splice(0)).toEqual([expect.stringContaining('Content Security Policy')]);
 });
 
-describe('the report of a run', () => {
+describe("a run's report in a browser", () => {
   beforeEach(async () => {
     const pieces = formatRunReport(aReportedRun(), 'html', new Date('2026-11-04T00:00:00Z'));
     await workspace.write('bill.html', (await concatenate(pieces)).toString());
     await page.goto(address());
   });
 
-  test('has its deliveries, sends and costs drawn', async () => {
+  test('deliveries, sends and costs are drawn', async () => {
     const titles = await page.locator('figcaption').allTextContents();
     expect(titles).toEqual([
       'From contacts to deliveries',
@@ -226,7 +226,7 @@ describe('the report of a run', () => {
     ['screen', 1280],
     ['screen', 360],
     ['print', upright],
-  ] as const)('has every table within its place, on a %s of %d pixels', async (media, width) => {
+  ] as const)('every table stays within its box, on a %s of %d pixels', async (media, width) => {
     await page.emulateMedia({ media });
     await page.setViewportSize({ width, height: 900 });
     expect(await beyond()).toBe(0);
@@ -235,7 +235,7 @@ describe('the report of a run', () => {
     for (const table of await boxesOf(page.locator('table'))) expect(table.width).toBeLessThanOrEqual(width);
   });
 
-  test('shows words that are meant to do harm as text', async () => {
+  test('hostile texts are shown as text', async () => {
     expect(await page.locator('script, img, b').count()).toBe(0);
     expect(await page.locator('td').allTextContents()).toContain(hostileNames[0]);
   });

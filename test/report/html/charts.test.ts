@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { barChart, funnelChart, timeChart } from '../../../src/report/html/charts.ts';
 
-/** The texts of a chart in their order. */
+/** The texts of a chart in order. */
 const labelsOf = (marks: string): string[] =>
   [...marks.matchAll(/<text[^>]*>([^<]*)<\/text>/g)].map(([, text]) => text ?? '');
 
-/** How wide the bars are drawn, in their order. */
+/** The widths of bars in order. */
 const widthsOf = (marks: string, colour = 'var(--bar)'): number[] =>
   [...marks.matchAll(/<rect [^>]*width="([^"]*)"[^>]* fill="([^"]*)"/g)]
     .filter(([, , fill]) => fill === colour)
     .map(([, width]) => Math.round(Number(width)));
 
-describe('a funnel', () => {
-  test('has a bar a step, with its share of the first', () => {
+describe('funnelChart', () => {
+  test('a funnel has a bar for each step, with its share of the first', () => {
     const steps = [
       { name: 'Recipients', count: 2_000 },
       { name: 'Accepted', count: 1_500 },
@@ -23,17 +23,17 @@ describe('a funnel', () => {
     expect(widthsOf(marks)).toEqual([480, 360, 120]);
   });
 
-  test('of nobody has no shares', () => {
+  test('a funnel of nothing has no shares', () => {
     const { description } = funnelChart('Delivery', [{ name: 'Recipients', count: 0 }]);
     expect(description).toBe('Recipients 0');
   });
 });
 
-describe('bars', () => {
+describe('barChart', () => {
   const many = (count: number) =>
     Array.from({ length: count }, (_, index) => ({ name: `S${index}`, value: `${index}.10` }));
 
-  test('come by their size, digit for digit', () => {
+  test('bars are sorted by size and labelled digit by digit', () => {
     const bars = [
       { name: 'small', value: '0.10000000000000000001' },
       { name: 'large', value: '12345678901234567890.5' },
@@ -44,23 +44,23 @@ describe('bars', () => {
     );
   });
 
-  test('beyond fifteen are one exact sum of the others, without a bar', () => {
+  test('bars beyond fifteen are one exact sum without a bar', () => {
     const { marks, description } = barChart('Cost', many(20));
     expect(description).toMatch(/^S19 19\.10, .*, S5 5\.10, 5 others 10\.50$/);
     expect(widthsOf(marks)).toHaveLength(15);
   });
 
-  test('can have more beside them that nobody has the names of', () => {
+  test('further bars without names are added to that sum', () => {
     const { description } = barChart('Cost', many(16), { count: 1_000, value: '2.005' });
     expect(description).toMatch(/, S1 1\.10, 1,001 others 2\.105$/);
   });
 
-  test('are all shown where the others would be one', () => {
+  test('a sixteenth bar is shown, because the sum would replace only one', () => {
     const { description } = barChart('Cost', many(16));
     expect(description).toMatch(/S1 1\.10, S0 0\.10$/);
   });
 
-  test('below zero go the other way', () => {
+  test('bars below zero go to the left', () => {
     const { marks } = barChart('Cost', [
       { name: 'cost', value: '3' },
       { name: 'credit', value: '-1' },
@@ -69,7 +69,7 @@ describe('bars', () => {
     expect(marks.match(/<rect x="0" y="52" width="120" height="10" fill="var\(--bar\)"/)).not.toBeNull();
   });
 
-  test('of one name stay two', () => {
+  test('two bars of one name stay two', () => {
     const { marks } = barChart('Cost', [
       { name: '(none)', value: '3' },
       { name: '(none)', value: '2' },
@@ -77,14 +77,14 @@ describe('bars', () => {
     expect(widthsOf(marks)).toEqual([480, 320]);
   });
 
-  test('with long names have as much of them as there is room for, by whole characters', () => {
+  test('long names are cut at whole characters to fit', () => {
     const { marks } = barChart('Cost', [{ name: '👩‍👩‍👧'.repeat(100), value: '1.00' }]);
     expect(labelsOf(marks)[0]).toMatch(/^(👩‍👩‍👧){8,30}…$/u);
   });
 });
 
-describe('time', () => {
-  test('has a bar a day, and none where nothing was sent', () => {
+describe('timeChart', () => {
+  test('each day has a bar, except days without sends', () => {
     const points = [
       { at: '2026-11-01', count: 5 },
       { at: '2026-11-04', count: 10 },
@@ -94,14 +94,14 @@ describe('time', () => {
     expect(widthsOf(marks)).toHaveLength(2);
   });
 
-  test('adds up the hour that comes twice when the clocks go back', () => {
+  test('the hour that repeats when clocks go back is one bar', () => {
     const points = ['01', '02', '02', '03'].map((hour) => ({ at: `2026-04-05T${hour}`, count: 4 }));
     const { marks, description } = timeChart('Sent', 'hour', points);
     expect(description).toContain('most in 2026-04-05T02: 8.');
     expect(widthsOf(marks)).toHaveLength(3);
   });
 
-  test('can have a bar a minute', () => {
+  test('bars can be minutes', () => {
     const points = ['59', '58'].map((minute) => ({ at: `2026-11-03T23:${minute}`, count: 3 }));
     const { marks, description } = timeChart('Sent', 'minute', points);
     expect(description).toBe(
@@ -111,7 +111,7 @@ describe('time', () => {
     expect(labelsOf(marks)).toContain('23:59');
   });
 
-  test('has its names under the bars and its counts beside them, at round figures', () => {
+  test('times are below the bars and round counts beside them', () => {
     const points = [
       { at: '2026-11-03T22', count: 1_200_000 },
       { at: '2026-11-04T03', count: 2_345_678 },
@@ -122,13 +122,13 @@ describe('time', () => {
     ]);
   });
 
-  test('has a scale from zero to one where all counts are zero, and no bar', () => {
+  test('a chart of zeros has a scale from zero to one and no bars', () => {
     const { marks } = timeChart('Sent', 'day', [{ at: '2026-11-01', count: 0 }]);
     expect(labelsOf(marks)).toEqual(['0', '1', '1 Nov']);
     expect(widthsOf(marks)).toEqual([]);
   });
 
-  test('draws bars that can be seen, however many there are', () => {
+  test('bars are visible in any number', () => {
     const start = Date.UTC(2020, 0, 1);
     const points = Array.from({ length: 4_000 }, (_, day) => {
       return { at: new Date(start + day * 86_400_000).toISOString().slice(0, 10), count: 1 };
@@ -136,12 +136,12 @@ describe('time', () => {
     expect(new Set(widthsOf(timeChart('Sent', 'day', points).marks))).toEqual(new Set([1]));
   });
 
-  test('without any point says so', () => {
+  test('a chart without points says so', () => {
     expect(labelsOf(timeChart('Sent', 'day', []).marks)).toEqual(['Nothing to show.']);
   });
 });
 
-test('the same figures are drawn with the same bytes, however many charts came before', () => {
+test('equal figures have equal bytes, whatever was drawn before', () => {
   const draw = () => [
     funnelChart('Delivery', [{ name: 'Recipients', count: 2 }]),
     barChart('Cost', [{ name: 'a', value: '1' }]),
@@ -150,7 +150,7 @@ test('the same figures are drawn with the same bytes, however many charts came b
   expect(draw()).toEqual(draw());
 });
 
-test('names are escaped', () => {
+test('names in charts are escaped', () => {
   const { marks } = barChart('Cost', [{ name: '</text><script>&"\u0000', value: '1' }]);
   expect(labelsOf(marks)[0]).toMatch(/^&lt;\/text&gt;&lt;script&gt;&amp;("|&quot;)\\x00$/);
 });

@@ -6,7 +6,7 @@ import { formatHtml, formatPage, tablePart } from '../../../src/report/html/page
 import { pageOf } from '../../support/pages.ts';
 import { aLine, aSheet, type BillLine, concatenate, inOrder } from '../../support/sheets.ts';
 
-test('a page says what it is, has its titles, rows and totals, and when it is of', async () => {
+test('a page has title, rows and totals, and the time of its figures', async () => {
   const page = await pageOf(aSheet([[aLine()]], { totals: () => [aLine({ name: 'Total' })] }));
   expect(page).toContain(
     '<h1 dir="auto">Bill</h1>\n<p dir="auto">2026-11-01 to 2026-12-01 (Pacific/Auckland)</p>',
@@ -19,7 +19,7 @@ test('a page says what it is, has its titles, rows and totals, and when it is of
   expect(page).toContain('As of 2026-12-01 00:00:00 UTC.');
 });
 
-test('a page can have several tables, of rows of their own', async () => {
+test('a page can have several tables with different rows', async () => {
   const other: Sheet<number> = {
     ...{ title: 'Other', subtitle: [], asOf: new Date(0), rows: inOrder([[7]]) },
     columns: [{ key: 'n', title: 'Number', kind: 'integer', value: (row) => row }],
@@ -50,7 +50,7 @@ test('a page is written while its rows are read', async () => {
   expect(asked).toEqual([1]);
 });
 
-test('no text of a report can end the element it stands in', async () => {
+test('no text of a report can close the element around it', async () => {
   const text = fc.stringMatching(/^[<>&"'a-z/!= -]{1,30}$/);
   await fc.assert(
     fc.asyncProperty(text, async (name) => {

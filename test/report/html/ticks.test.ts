@@ -12,7 +12,7 @@ test.each([
   expect(chooseCounts(most)).toEqual(counts);
 });
 
-test('every scale begins at zero, ends within a step of the greatest figure, and has few steps of whole figures', () => {
+test('every scale starts at zero, ends within a step of the highest figure, and has few whole steps', () => {
   fc.assert(
     fc.property(fc.maxSafeNat(), (most) => {
       const counts = chooseCounts(most);
@@ -34,15 +34,15 @@ test.each([
   ['each Monday', '2026-11-01', '2026-11-30', 12, ['2 Nov', '9 Nov', '16 Nov', '23 Nov', '30 Nov']],
   ['each quarter', '2026-12-02', '2027-07-02', 1, ['Jan 2027', 'Apr 2027', 'Jul 2027']],
   ['each second year', '2021-03-05', '2026-05-17', 0.1, ['2022', '2024', '2026']],
-])('days have %s named, as there is room', (_, first, last, band, named) => {
+])('days are labelled %s, as space allows', (_, first, last, band, named) => {
   expect(labels(first, last, day, band)).toEqual(named);
 });
 
-test('minutes over midnight have the day named there', () => {
+test('minutes across midnight show the new day there', () => {
   const named = labels('2026-11-03T23:50Z', '2026-11-04T01:19Z', 60_000, 4);
   expect(named).toEqual(['4 Nov', '00:15', '00:30', '00:45', '01:00', '01:15']);
 });
 
-test('days are never named by hours', () => {
+test('days are never labelled with hours', () => {
   expect(labels('2026-11-01', '2026-11-01', day, 400)).toEqual(['1 Nov']);
 });
