@@ -1,15 +1,16 @@
 import type { Knex } from 'knex';
 
-/** Runs, and what belongs to a run as a whole. Every key begins with the run, so that the ledger can be distributed by run. */
+/** Runs and their parts. Every key begins with the run, so that the ledger can be distributed by run. */
 export async function up(knex: Knex): Promise<void> {
-  await makeRuns(knex);
-  await makeMessageIds(knex);
-  await makeStates(knex);
-  await makeParts(knex);
-  await makeChecks(knex);
+  await createRuns(knex);
+  await commentRuns(knex);
+  await createMessageIds(knex);
+  await createStates(knex);
+  await createWindowsFilesAndOrigins(knex);
+  await createChecks(knex);
 }
 
-async function makeRuns(knex: Knex): Promise<void> {
+async function createRuns(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE runs (
       run_id              text PRIMARY KEY,
@@ -27,7 +28,7 @@ async function makeRuns(knex: Knex): Promise<void> {
       definition          jsonb NOT NULL,
       message_key         bytea NOT NULL CHECK (length(message_key) >= 16),
       rates               jsonb,
-      suppression_account     text,
+      suppression_account text,
       source_run          text REFERENCES runs,
       contacts_read       integer NOT NULL,
       contacts_invalid    integer NOT NULL,
@@ -44,50 +45,49 @@ async function makeRuns(knex: Knex): Promise<void> {
     CREATE INDEX runs_of_source ON runs (source_run) WHERE source_run IS NOT NULL;
     CREATE INDEX runs_unfinished ON runs (run_id) WHERE state IN ('planned', 'running', 'paused');
     CREATE INDEX runs_by_priority ON runs (account, priority) WHERE state IN ('planned', 'running');
-    COMMENT ON TABLE runs IS 'One execution of a campaign, with its definition as it was when the run was planned.';
-    COMMENT ON COLUMN runs.run_number IS 'What its MessageIDs call it.';
-    COMMENT ON COLUMN runs.state IS
-      'planned: set when the run is made; nothing of it was sent. running: set when an operator, a caller or a '
-      'schedule starts or resumes it; workers send it. completed: set when nothing of it is left to send. paused: '
-      'set by an operator, or by Volley when the run cannot go on; it can be resumed. cancelled: set by an '
-      'operator; what was not sent never will be.';
-    COMMENT ON COLUMN runs.state_reason IS
-      'Why it is in its state: null where there is nothing to say, and after a purge; a string in the words of an '
-      'operator or a caller; or an object whose kind, with values, is one of these. interrupted: its process was asked '
-      'to stop. waits_for_approval: by another person. approved: by that person. all_rejected, too_many_rejected: '
-      'failFast. credential_refused: the service did. service_refuses: everything, for longer than the campaign '
-      'waits. doubts_reopened: requests are to be sent again. ledger_held: nothing is sent from the ledger. '
-      'ledger_restored, untried_proof: it may have been sent by a ledger that is gone.';
-    COMMENT ON COLUMN runs.priority IS
-      '-1 bulk, 0 normal, 1 urgent. Of the runs of an account, the more urgent ones are sent first.';
-    COMMENT ON COLUMN runs.definition IS
-      'The campaign, checked and with its defaults; a purge leaves only what names no person.';
-    COMMENT ON COLUMN runs.message_key IS
-      'Random, for the checks of its MessageIDs: only a holder of the key can make one.';
-    COMMENT ON COLUMN runs.rates IS
-      'Currency and tariffs of the account for the channel, when the run was planned; null: it has none.';
-    COMMENT ON COLUMN runs.suppression_account IS
-      'The account whose suppressions hold for the run; null: its own account.';
-    COMMENT ON COLUMN runs.source_run IS
-      'The run whose recipients this one sends to again. Its contact files are those of this run, too.';
-    COMMENT ON COLUMN runs.contacts_read IS
-      'Rows of the contact files. The next three columns count those that were left out.';
-    COMMENT ON COLUMN runs.settled_before IS
-      'Requests that were settled when the run was last resumed: failFast counts from there.';
-    COMMENT ON COLUMN runs.rejected_before IS
-      'Requests that were rejected when the run was last resumed: failFast counts from there.';
-    COMMENT ON COLUMN runs.created_at IS 'When it was planned.';
-    COMMENT ON COLUMN runs.finished_at IS 'When it was completed or cancelled.';
-    COMMENT ON COLUMN runs.purging IS 'Its purge has begun and has not ended.';
-    COMMENT ON COLUMN runs.purged_at IS 'Since when its addresses, names, bodies and files are erased.';
   `);
 }
 
-/**
- * A MessageID says run and request, with a keyed check: it is computed where it is wanted, and a request is found by
- * arithmetic (`src/ledger/message-id.ts` has the same rule).
- */
-async function makeMessageIds(knex: Knex): Promise<void> {
+async function commentRuns(knex: Knex): Promise<void> {
+  await knex.raw(`
+    COMMENT ON TABLE runs IS 'One execution of a campaign, with the definition that it had when it was planned.';
+    COMMENT ON COLUMN runs.run_number IS 'Identifies the run in its MessageIDs.';
+    COMMENT ON COLUMN runs.state IS
+      'planned: the run exists and nothing is sent. running: an operator, a caller or a schedule has started or '
+      'resumed it; workers send it. completed: nothing is left to send. paused: an operator paused it, or Volley, '
+      'because it cannot go on; it can be resumed. cancelled: an operator cancelled it; its unsent requests stay '
+      'unsent.';
+    COMMENT ON COLUMN runs.state_reason IS
+      'Why the run is in its state; null: no reason, or purged. A string has the words of an operator or a caller. '
+      'An object has a kind, and values. interrupted: its process was asked to stop. waits_for_approval: another '
+      'person has to approve it. approved: another person approved it. all_rejected, too_many_rejected: failFast '
+      'stopped it. credential_refused: the service refused the credentials. service_refuses: the service refused '
+      'everything for longer than the campaign waits. doubts_reopened: requests will be sent again. ledger_held: '
+      'the ledger is held, so nothing is sent. ledger_restored, untried_proof: another copy of the ledger may have '
+      'sent it.';
+    COMMENT ON COLUMN runs.priority IS
+      '-1 bulk, 0 normal, 1 urgent. Within an account, workers send more urgent runs first.';
+    COMMENT ON COLUMN runs.definition IS
+      'The validated campaign with its defaults. A purge keeps only parts without personal data.';
+    COMMENT ON COLUMN runs.message_key IS 'Random key for the checks in MessageIDs: only its holder can make one.';
+    COMMENT ON COLUMN runs.rates IS
+      'Currency and tariffs of the account for the channel at planning time; null: the account has none.';
+    COMMENT ON COLUMN runs.suppression_account IS 'The account whose suppressions apply; null: its own.';
+    COMMENT ON COLUMN runs.source_run IS 'The run that a rerun takes its recipients and contact files from.';
+    COMMENT ON COLUMN runs.contacts_read IS 'Rows of the contact files. The next three columns count rejected rows.';
+    COMMENT ON COLUMN runs.settled_before IS
+      'Requests settled when the run was last resumed. failFast counts from there.';
+    COMMENT ON COLUMN runs.rejected_before IS
+      'Requests rejected when the run was last resumed. failFast counts from there.';
+    COMMENT ON COLUMN runs.created_at IS 'When it was planned.';
+    COMMENT ON COLUMN runs.finished_at IS 'When it was completed or cancelled.';
+    COMMENT ON COLUMN runs.purging IS 'Its purge has begun and not ended.';
+    COMMENT ON COLUMN runs.purged_at IS 'When the purge of its addresses, names, bodies and files began.';
+  `);
+}
+
+/** A MessageID contains run and request, so nothing stores it (`src/ledger/message-id.ts` computes the same). */
+async function createMessageIds(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE FUNCTION message_id(run_number integer, message_key bytea, request integer) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -97,12 +97,12 @@ async function makeMessageIds(knex: Knex): Promise<void> {
       'hex'
     );
     COMMENT ON FUNCTION message_id IS
-      'The MessageID of a request: 8 hex digits of the run''s number, 8 of the request''s, 20 of a check that only a '
-      'holder of the key can make.';
+      'The MessageID of a request: 8 hex digits of the run number, 8 of the request, and a check of 20 that needs '
+      'the key.';
   `);
 }
 
-async function makeStates(knex: Knex): Promise<void> {
+async function createStates(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE run_states (
       run_id     text NOT NULL REFERENCES runs ON DELETE CASCADE,
@@ -116,38 +116,36 @@ async function makeStates(knex: Knex): Promise<void> {
       PRIMARY KEY (run_id, change)
     );
     COMMENT ON TABLE run_states IS
-      'Every change of the state of a run, so that a report can say when it began, was paused and went on.';
-    COMMENT ON COLUMN run_states.change IS 'In the order of the changes.';
+      'Every change of a run''s state, for reports of when it started, paused and continued.';
+    COMMENT ON COLUMN run_states.change IS 'Increases with each change.';
     COMMENT ON COLUMN run_states.reason IS 'As in runs.state_reason; a purge erases it.';
     COMMENT ON COLUMN run_states.changed_at IS
-      'By the clock of Postgres, except for the first and the last one, which have the times of the run.';
+      'By the clock of Postgres; the first and last change have the times of the run.';
   `);
 }
 
-async function makeParts(knex: Knex): Promise<void> {
+async function createWindowsFilesAndOrigins(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE run_windows (
-      run_id   text NOT NULL REFERENCES runs ON DELETE CASCADE,
+      run_id       text NOT NULL REFERENCES runs ON DELETE CASCADE,
       window_index smallint NOT NULL,
-      zones    text[] NOT NULL,
-      send_at  timestamptz,
-      opens_at timestamptz,
-      closes_at timestamptz,
+      zones        text[] NOT NULL,
+      send_at      timestamptz,
+      opens_at     timestamptz,
+      closes_at    timestamptz,
       PRIMARY KEY (run_id, window_index)
     );
     CREATE INDEX run_windows_opening ON run_windows (opens_at) WHERE opens_at IS NOT NULL;
     COMMENT ON TABLE run_windows IS
-      'Sending windows of a run. Recipients whose window follows the same time zones are in requests of their own, '
-      'with consecutive numbers, and a slice ends where they end, so a slice has one window. Runs without windows '
-      'have no row.';
-    COMMENT ON COLUMN run_windows.window_index IS 'In the order of the requests.';
-    COMMENT ON COLUMN run_windows.zones IS
-      'Names of the IANA database. The window is open while it is open in each of them.';
+      'Sending windows of a run, one row for each set of time zones. Recipients of a window have requests of their '
+      'own, with consecutive numbers. A slice has one window. A run without windows has no row.';
+    COMMENT ON COLUMN run_windows.window_index IS 'From 1, in the order of the requests.';
+    COMMENT ON COLUMN run_windows.zones IS 'IANA time zones. The window is open while it is open in all of them.';
     COMMENT ON COLUMN run_windows.send_at IS
-      'When the service is asked to send, where the window is handed over to it; its requests go out before.';
-    COMMENT ON COLUMN run_windows.opens_at IS 'Its requests are not taken before; null: they may be taken now.';
+      'When the service is asked to send, if Volley hands the window over to it. Workers send the requests before.';
+    COMMENT ON COLUMN run_windows.opens_at IS 'Workers do not acquire its slices before this time; null: they may.';
     COMMENT ON COLUMN run_windows.closes_at IS
-      'When requests that may be taken now may not be any more. What shuts first is taken first.';
+      'When an open window closes. Workers send the window that closes first.';
 
     CREATE TABLE run_files (
       run_id text NOT NULL REFERENCES runs ON DELETE CASCADE,
@@ -155,9 +153,9 @@ async function makeParts(knex: Knex): Promise<void> {
       data   bytea NOT NULL,
       PRIMARY KEY (run_id, path)
     );
-    COMMENT ON TABLE run_files IS 'Files that requests carry, as they were when the run was planned.';
+    COMMENT ON TABLE run_files IS 'Files that requests carry, as they were at planning time.';
     COMMENT ON COLUMN run_files.path IS
-      'In the folder of the campaign. The name that the recipient sees is in the envelope.';
+      'Relative to the campaign folder. The name that the recipient sees is in the envelope.';
 
     CREATE TABLE run_origins (
       run_id text NOT NULL REFERENCES runs ON DELETE CASCADE,
@@ -166,14 +164,12 @@ async function makeParts(knex: Knex): Promise<void> {
     );
     CREATE INDEX run_origins_origin ON run_origins (origin);
     COMMENT ON TABLE run_origins IS
-      'For a run of mended contacts: the runs that its contacts were left out of. It leaves out recipients whom one '
-      'of them reached. (runs.source_run is for a run that was made without a file, from the recipients of '
-      'another.)';
+      'Earlier runs that rejected the contacts which this run sends to after correction. It excludes recipients '
+      'that one of them reached. A rerun has runs.source_run instead.';
   `);
 }
 
-/** What planning and sending check a run by. */
-async function makeChecks(knex: Knex): Promise<void> {
+async function createChecks(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE fingerprints (
       fingerprint bytea NOT NULL CHECK (octet_length(fingerprint) = 32),
@@ -181,8 +177,8 @@ async function makeChecks(knex: Knex): Promise<void> {
       PRIMARY KEY (fingerprint, run_id)
     );
     COMMENT ON TABLE fingerprints IS
-      'What a run of contact files sends to its recipients, as a digest: planning finds by it a run that would send '
-      'the same again.';
+      'A digest of what a run of contact files sends to which recipients. Planning uses it to find a run that would '
+      'send the same again.';
 
     CREATE TABLE approvals (
       run_id          text PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
@@ -198,28 +194,26 @@ async function makeChecks(knex: Knex): Promise<void> {
       CHECK ((approved_by IS NULL) = (approved_at IS NULL))
     );
     COMMENT ON TABLE approvals IS
-      'Runs that wait, or have waited, for the approval of a second person before anything of them is sent.';
+      'Runs that need, or needed, the approval of a second person before anything is sent.';
     COMMENT ON COLUMN approvals.reason IS
-      'Why the run has to be approved: an object whose kind, with values, is one of these. every_run: of the campaign '
-      'has to be. many_recipients, high_cost: more than the campaign allows. unknown_cost: it cannot be told.';
-    COMMENT ON COLUMN approvals.planned_by IS 'This person may not approve it.';
+      'Why the run needs approval: an object with a kind, and values. every_run: every run of the campaign needs '
+      'it. many_recipients, high_cost: more than the campaign allows. unknown_cost: its cost cannot be estimated.';
+    COMMENT ON COLUMN approvals.planned_by IS 'The person who planned it, and may not approve it.';
     COMMENT ON COLUMN approvals.planned_via IS
-      'cli: on the command line, where one system user is one person. api: by a caller with a token. schedule: by a '
-      'schedule.';
+      'cli: on the command line, where a system user is a person. api: a caller with a token. schedule: a schedule.';
     COMMENT ON COLUMN approvals.folder IS
-      'Absolute: the working folder where it was planned. The campaign and the contact files are named from there.';
-    COMMENT ON COLUMN approvals.campaign_file IS
-      'Null for a run that was made from another.';
-    COMMENT ON COLUMN approvals.campaign_sha256 IS 'Of the campaign file as it was planned.';
+      'Absolute path of the working folder at planning time. Paths of the campaign and contact files start there.';
+    COMMENT ON COLUMN approvals.campaign_file IS 'Null: a rerun.';
+    COMMENT ON COLUMN approvals.campaign_sha256 IS 'Of the campaign file at planning time.';
 
     CREATE TABLE untried_proofs (
       run_id     text PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
       message_id text NOT NULL
     );
     COMMENT ON TABLE untried_proofs IS
-      'Runs of which a delivery report proved a request that this ledger never tried: another copy of the ledger '
-      'has sent them. A worker puts what is planned of them in doubt, and deletes the row.';
-    COMMENT ON COLUMN untried_proofs.message_id IS 'What the report names.';
+      'Runs with a delivery report for a request that this ledger never tried: another copy of the ledger sent it. '
+      'A worker marks their planned requests as in doubt and deletes the row.';
+    COMMENT ON COLUMN untried_proofs.message_id IS 'The MessageID in the delivery report.';
   `);
 }
 

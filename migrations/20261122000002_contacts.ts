@@ -1,12 +1,12 @@
 import type { Knex } from 'knex';
 
-/** The contact files of a run, and what later planning has to know of their rows. */
+/** Contact files, and the rejected rows and keys that later planning reads. */
 export async function up(knex: Knex): Promise<void> {
-  await makeFiles(knex);
-  await makeRows(knex);
+  await createFiles(knex);
+  await createRows(knex);
 }
 
-async function makeFiles(knex: Knex): Promise<void> {
+async function createFiles(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE contact_files (
       run_id       text NOT NULL REFERENCES runs ON DELETE CASCADE,
@@ -20,10 +20,10 @@ async function makeFiles(knex: Knex): Promise<void> {
       PRIMARY KEY (run_id, file)
     );
     COMMENT ON TABLE contact_files IS
-      'Contact files as they were read, so that a run can be reported row by row, and its rejected contacts mended, '
-      'when the files themselves are gone.';
+      'Contact files as they were read, so that the run can be reported by row and rejected contacts corrected '
+      'without the files.';
     COMMENT ON COLUMN contact_files.lines_before IS
-      'Lines of the files before it: lines are counted on from file to file.';
+      'Lines of the files before it: line numbers continue from file to file.';
     COMMENT ON COLUMN contact_files.skip_lines IS 'Lines before the header.';
     COMMENT ON COLUMN contact_files.sha256 IS 'Of the bytes of the file.';
 
@@ -38,12 +38,11 @@ async function makeFiles(knex: Knex): Promise<void> {
     -- The pieces are compressed already.
     ALTER TABLE contact_file_pieces ALTER COLUMN data SET STORAGE EXTERNAL;
     COMMENT ON TABLE contact_file_pieces IS
-      'The content of contact files: pieces of one mebibyte, each compressed with zstd. A run that was made from '
-      'another has none.';
+      'Contents of contact files, in pieces of a mebibyte, each compressed with zstd. A rerun has none.';
   `);
 }
 
-async function makeRows(knex: Knex): Promise<void> {
+async function createRows(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE rejected_contacts (
       run_id      text NOT NULL REFERENCES runs ON DELETE CASCADE,
@@ -54,7 +53,7 @@ async function makeRows(knex: Knex): Promise<void> {
                     ('unusable', 'sent', 'to_be_sent', 'may_have_been_sent', 'sent_again', 'same_contact',
                      'suppressed_address', 'suppressed_hash', 'listed', 'sent_recently')),
       message     text,
-      related_run      text,
+      related_run text,
       sub_account text,
       source      text,
       file        text,
@@ -62,24 +61,23 @@ async function makeRows(knex: Knex): Promise<void> {
       differs     boolean,
       PRIMARY KEY (run_id, line)
     );
-    COMMENT ON TABLE rejected_contacts IS
-      'Rows of the contact files that were left out of the run when it was planned.';
-    COMMENT ON COLUMN rejected_contacts.line IS 'Counted on from file to file.';
-    COMMENT ON COLUMN rejected_contacts.column_name IS 'The column that decided.';
+    COMMENT ON TABLE rejected_contacts IS 'Rows of the contact files that were rejected at planning time.';
+    COMMENT ON COLUMN rejected_contacts.line IS 'Continues from file to file.';
+    COMMENT ON COLUMN rejected_contacts.column_name IS 'The column that caused the rejection.';
     COMMENT ON COLUMN rejected_contacts.reason IS
-      'invalid: a value cannot be used. duplicate: the same as an earlier row, or reached by an earlier run. '
-      'suppressed: the address must not be sent to.';
+      'invalid: a value is unusable. duplicate: an earlier row is the same, or an earlier run reached the '
+      'recipient. suppressed: the address must not be sent to.';
     COMMENT ON COLUMN rejected_contacts.kind IS
-      'Why; the columns after it have the values. unusable: what is wrong with the row is in message. sent, to_be_sent, '
-      'may_have_been_sent: by that run. sent_again: by that run, to recipients of the same run as this one. '
-      'same_contact: as the earlier row at that file and number. suppressed_address: its address is. suppressed_hash: '
-      'the same, by a hash alone. listed: in a list of the campaign, at that file and number. sent_recently: by that '
-      'run, within so many milliseconds (number). Null: purged.';
+      'Details of the reason, with values in the next columns; null: purged. unusable: message says what is wrong. '
+      'sent, to_be_sent, may_have_been_sent: by related_run. sent_again: by related_run, an earlier rerun of the '
+      'same run. same_contact: file and number give the earlier row. suppressed_address: the address is suppressed. '
+      'suppressed_hash: a hash of the address is. listed: a list of the campaign has the address; file and number '
+      'give its line. sent_recently: related_run sent to the address within number milliseconds.';
     COMMENT ON COLUMN rejected_contacts.message IS
-      'In the words of the import, or of the one who had the address suppressed.';
-    COMMENT ON COLUMN rejected_contacts.related_run IS 'The run that kind, or the suppression, is of.';
+      'In the words of the import, or of the operator who suppressed the address.';
+    COMMENT ON COLUMN rejected_contacts.related_run IS 'The run of the kind, or of the suppression.';
     COMMENT ON COLUMN rejected_contacts.source IS 'As in suppressions.';
-    COMMENT ON COLUMN rejected_contacts.differs IS 'Whether it would be sent something else than the earlier row.';
+    COMMENT ON COLUMN rejected_contacts.differs IS 'Whether its message would differ from that of the earlier row.';
 
     CREATE TABLE recipient_keys (
       run_id text NOT NULL REFERENCES runs ON DELETE CASCADE,
@@ -88,10 +86,9 @@ async function makeRows(knex: Knex): Promise<void> {
       PRIMARY KEY (run_id, line)
     );
     COMMENT ON TABLE recipient_keys IS
-      'What tells the contacts of a run from one another where that is not their address: planning a run of mended '
-      'contacts compares by it.';
+      'Keys that identify contacts, where the address does not. Planning a run of corrected contacts compares them.';
     COMMENT ON COLUMN recipient_keys.key IS
-      'A digest of the columns of contacts.key, or of the whole row with duplicates: allow.';
+      'Digest of the columns in contacts.key, or of the whole row with duplicates: allow.';
   `);
 }
 

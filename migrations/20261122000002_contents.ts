@@ -1,19 +1,19 @@
 import type { Knex } from 'knex';
 
 /**
- * What is sent to whom. The recipients of neighbouring requests lie together in one row, a block: of requests with one
- * recipient, a row each would cost more than what is in it.
+ * Recipients and message contents. Recipients of neighbouring requests share a row, a block: for requests with one
+ * recipient, a row each would cost more than its content.
  */
 export async function up(knex: Knex): Promise<void> {
-  await makeEnvelopes(knex);
-  await makeContents(knex);
-  await makeRanges(knex);
-  await makeArrays(knex);
+  await createEnvelopes(knex);
+  await createContents(knex);
+  await createRanges(knex);
+  await createArrays(knex);
 }
 
-async function makeEnvelopes(knex: Knex): Promise<void> {
+async function createEnvelopes(knex: Knex): Promise<void> {
   await knex.raw(`
-    -- Without a foreign key: looked up for each of a million envelopes, it takes a third of the time to write them.
+    -- A foreign key would add half to the time of writing a million envelopes.
     CREATE TABLE envelopes (
       run_id       text NOT NULL,
       envelope     integer NOT NULL,
@@ -28,20 +28,18 @@ async function makeEnvelopes(knex: Knex): Promise<void> {
       PRIMARY KEY (run_id, envelope)
     );
     COMMENT ON TABLE envelopes IS
-      'Values of a whole request: message content, files and payer. Requests with the same values share one row.';
-    COMMENT ON COLUMN envelopes.fields IS
-      'Fields of the message with their values, under the names of the interface.';
-    COMMENT ON COLUMN envelopes.keypads IS 'Keypad options of voice messages, as they are sent.';
-    COMMENT ON COLUMN envelopes.files IS 'Path and name of each file; the path is that of run_files.';
-    COMMENT ON COLUMN envelopes.audio IS 'Audio of voice messages: the path of a file for each field.';
+      'Values of a whole request: message content, files and payer. Requests with the same values share a row.';
+    COMMENT ON COLUMN envelopes.fields IS 'Values of message fields, by their names in the interface.';
+    COMMENT ON COLUMN envelopes.keypads IS 'Keypad options of voice messages, as sent.';
+    COMMENT ON COLUMN envelopes.files IS 'Path (as in run_files) and name of each file.';
+    COMMENT ON COLUMN envelopes.audio IS 'Path of the audio file for each field of a voice message.';
     COMMENT ON COLUMN envelopes.sub_account IS
-      'The payer, with department and charge_code; taken from fields for billing.';
-    COMMENT ON COLUMN envelopes.window_index IS
-      'Its window, as in run_windows; null: the run has no window.';
+      'The payer, with department and charge_code; copied from fields for billing.';
+    COMMENT ON COLUMN envelopes.window_index IS 'Its window, as in run_windows; null: the run has no windows.';
   `);
 }
 
-async function makeContents(knex: Knex): Promise<void> {
+async function createContents(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE contents (
       run_id             text NOT NULL REFERENCES runs ON DELETE CASCADE,
@@ -69,28 +67,29 @@ async function makeContents(knex: Knex): Promise<void> {
          AND cardinality(tariffs) = cardinality(lines))
     );
     COMMENT ON TABLE contents IS
-      'What is sent to whom. A row, a block, has the recipients of neighbouring requests of one slice, in the order of '
-      'request and position. A request is in the block with the greatest first_request that is not after it.';
+      'Recipients of requests. Each row is a block: it holds the recipients of neighbouring requests of one slice, '
+      'ordered by request and position. A request belongs to the block with the highest first_request up to its own '
+      'number.';
     COMMENT ON COLUMN contents.envelopes IS 'The envelope of each request.';
-    COMMENT ON COLUMN contents.sizes IS 'How many recipients each request has.';
-    COMMENT ON COLUMN contents.request_offsets IS 'The request of each recipient, less first_request.';
+    COMMENT ON COLUMN contents.sizes IS 'The number of recipients of each request.';
+    COMMENT ON COLUMN contents.request_offsets IS 'The request of each recipient, minus first_request.';
     COMMENT ON COLUMN contents.positions IS 'The position of each recipient in its request, from 1.';
-    COMMENT ON COLUMN contents.lines IS 'The line of each recipient; lines are counted on from file to file.';
-    COMMENT ON COLUMN contents.addresses IS 'The address of each recipient; null once they are erased.';
+    COMMENT ON COLUMN contents.lines IS 'The line of each recipient; lines continue from file to file.';
+    COMMENT ON COLUMN contents.addresses IS 'The address of each recipient; null: erased.';
     COMMENT ON COLUMN contents.original_addresses IS
-      'As the contact file has them; an element is null where it is the same as the address, and the column where all '
-      'are, or they are erased.';
+      'Addresses as in the contact file. An element is null where it equals the address, the column where all do or '
+      'they are erased.';
     COMMENT ON COLUMN contents.parts IS 'SMS parts of each recipient; null in other channels.';
     COMMENT ON COLUMN contents.tariffs IS
-      'The place of each recipient''s tariff in the rates of the run; null where the run has one tariff.';
+      'The index of each recipient''s tariff in runs.rates, from 0; null: the run has one tariff.';
     COMMENT ON COLUMN contents.destinations IS
-      'A JSON array with the destination fields other than Recipient, a line for each recipient; null where no recipient '
-      'has any, or they are erased. Text, because it is only read whole.';
+      'A JSON array of destination fields other than Recipient, one line for each recipient; null: none, or erased. '
+      'Text, because it is only read whole.';
   `);
 }
 
-/** A block is found by its first request; one that begins before the range may reach into it. */
-async function makeRanges(knex: Knex): Promise<void> {
+/** A block that begins before the range may reach into it. */
+async function createRanges(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE FUNCTION contents_between(run text, first integer, last integer) RETURNS SETOF contents
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -105,9 +104,9 @@ async function makeRanges(knex: Knex): Promise<void> {
           ORDER BY b.first_request DESC
           LIMIT 1
         ), first) AND last
-      OFFSET 0; -- A look-up for each row of the caller: merged with its rows, this would read all blocks of their runs.
+      OFFSET 0; -- a lookup for each row of the caller; inlined, it would read all blocks of a run
     END;
-    COMMENT ON FUNCTION contents_between IS 'The blocks that have requests of the range.';
+    COMMENT ON FUNCTION contents_between IS 'Blocks with requests in the range.';
 
     CREATE FUNCTION recipients_between(run text, first integer, last integer)
     RETURNS TABLE (
@@ -125,12 +124,12 @@ async function makeRanges(knex: Knex): Promise<void> {
       WHERE c.first_request + r.request_offset BETWEEN first AND last;
     END;
     COMMENT ON FUNCTION recipients_between IS
-      'One row for each recipient of the range, with its position in its request, from 1.';
+      'One row for each recipient in the range, with its position in the request, from 1.';
   `);
 }
 
-/** What sending wants, a request at a time; and what a delivery report wants, the recipient that it names. */
-async function makeArrays(knex: Knex): Promise<void> {
+/** Sending reads recipients by request; a delivery report looks up one recipient. */
+async function createArrays(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE FUNCTION chunks_between(run text, first integer, last integer)
     RETURNS TABLE (
@@ -159,7 +158,7 @@ async function makeArrays(knex: Knex): Promise<void> {
       WHERE c.first_request + r.request_offset BETWEEN first AND last;
     END;
     COMMENT ON FUNCTION chunks_between IS
-      'One row for each request of the range, with arrays of its recipients in the order of their positions.';
+      'One row for each request in the range, with arrays of its recipients ordered by position.';
 
     CREATE FUNCTION position_of(run text, request integer, address text) RETURNS TABLE ("position" integer)
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -183,8 +182,8 @@ async function makeArrays(knex: Knex): Promise<void> {
       FROM contents_between(run, position_of.request, position_of.request) c;
     END;
     COMMENT ON FUNCTION position_of IS
-      'Where a recipient of a request is, by the address; capitals and a plus sign may differ where no address has the '
-      'same characters.';
+      'The position of a recipient in a request, by address. Case and plus sign may differ where no address is '
+      'identical.';
   `);
 }
 

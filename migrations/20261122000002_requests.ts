@@ -1,21 +1,21 @@
 import type { Knex } from 'knex';
 
 /**
- * What becomes of single requests, and of single recipients. An ordinary request has no row (docs/ledger.md), and a recipient
- * has one from the moment something is known of it alone: a delivery report, or a suppression after the run was planned.
+ * Single requests and recipients. An ordinary request has no row (docs/ledger.md). A recipient gets one with its own
+ * outcome: a delivery report, or a suppression after planning.
  *
- * No index knows a request's state, and with more than half of every page left free a request is claimed and settled in
- * place, without touching an index. Attempts and recipient_outcomes have no foreign key: each is written in the statement
- * that has locked or found its request (4 µs).
+ * No index contains a request's state, and pages are more than half empty, so claims and settlements update rows in
+ * place (HOT). Attempts and recipient_outcomes have no foreign key, which would cost 4 µs: the statement that writes
+ * them has locked or found the request.
  */
 export async function up(knex: Knex): Promise<void> {
-  await makeRequests(knex);
-  await makeAttempts(knex);
-  await makeAnswers(knex);
-  await makeRecipients(knex);
+  await createRequests(knex);
+  await createAttempts(knex);
+  await createAnswers(knex);
+  await createRecipients(knex);
 }
 
-async function makeRequests(knex: Knex): Promise<void> {
+async function createRequests(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE requests (
       run_id       text NOT NULL REFERENCES runs ON DELETE CASCADE,
@@ -37,31 +37,31 @@ async function makeRequests(knex: Knex): Promise<void> {
       PRIMARY KEY (run_id, request),
       CHECK ((state = 'sending') = (owner IS NOT NULL))
     ) WITH (fillfactor = 40);
-    -- Of a request that was not divided it has nothing; and neither column ever changes.
+    -- Both columns never change, and requests that were not divided are not in it.
     CREATE INDEX requests_divided ON requests (run_id, divided_from) WHERE divided_from IS NOT NULL;
     COMMENT ON TABLE requests IS
-      'Requests of which more is to be said than that they were sent once and accepted. request_states has them all.';
+      'Requests that were not simply sent once and accepted. request_states has all requests.';
     COMMENT ON COLUMN requests.state IS
       'planned: to be sent. sending: its owner has claimed it, and may have sent it. accepted: the service has it. '
-      'rejected: the service refused it. failed: it provably never reached the service, and is not tried again. '
-      'in_doubt: it was sent, and whether the service has it is not known. cancelled: it was not sent and will not be, '
-      'because the run was cancelled or all its recipients were suppressed. abandoned: an operator gave it up in doubt.';
+      'rejected: the service refused it. failed: it provably never reached the service, and Volley does not retry '
+      'it. in_doubt: it was sent, and the service may have it. cancelled: it stays unsent, because the run was '
+      'cancelled or all its recipients were suppressed. abandoned: an operator gave it up in doubt.';
     COMMENT ON COLUMN requests.reason IS
-      'Why it is in its state: a string in the words of the service, or of what failed on the way to it; or an object '
-      'whose kind, with values, is one of these. job_number: it is accepted under this number. reported: a delivery report or a '
-      'reply proves it. looked_up: the status look-up does. worker_ended: its worker ended before the answer was '
-      'recorded. resent: it was sent again after a doubt, and ended in this state. run_cancelled: its run was. '
-      'run_cancelled_before_resend: the same, while it was to be sent again after a doubt. all_suppressed: all its '
-      'recipients are. all_suppressed_before_resend: the same, while it was to be sent again. suppressed: this '
-      'recipient is. withheld: it might not leave then. claim_unanswered: the answer to the claim was lost before it '
-      'was sent. resolved: by an operator. ledger_restored, untried_proof: it may have been sent by a ledger that is '
-      'gone.';
-    COMMENT ON COLUMN requests.owner IS 'The owner of its slice, by whom it was claimed; null once it is settled.';
-    COMMENT ON COLUMN requests.resends IS 'How often it was sent again though the service may have had it.';
-    COMMENT ON COLUMN requests.divided_from IS 'The rejected request of whose recipients this one has a part.';
+      'Why the request is in its state. A string has the words of the service, or of the failure on the way to it. '
+      'An object has a kind, and values. job_number: the service accepted it under this number. reported: a '
+      'delivery report or a reply proves acceptance. looked_up: the status look-up answered. worker_ended: its '
+      'worker ended before it recorded the answer. resent: it was sent again after a doubt, and ended in this '
+      'state. run_cancelled: its run was cancelled. run_cancelled_before_resend: the same, before a resend. '
+      'all_suppressed: all its recipients are suppressed. all_suppressed_before_resend: the same, before a resend. '
+      'suppressed: this recipient is suppressed. withheld: it was not allowed to leave. claim_unanswered: the '
+      'answer to its claim was lost, so it was not sent. resolved: an operator resolved it. ledger_restored, '
+      'untried_proof: another copy of the ledger may have sent it.';
+    COMMENT ON COLUMN requests.owner IS 'The owner of its slice that claimed it; null: settled.';
+    COMMENT ON COLUMN requests.resends IS 'How often it was sent again although the service may have had it.';
+    COMMENT ON COLUMN requests.divided_from IS 'The rejected request whose recipients it takes a part of.';
     COMMENT ON COLUMN requests.reported IS
-      'A delivery report has proved that the service has it, before its answer is recorded. It is in the row itself, '
-      'because a statement that waited for the row sees what has become of that, and of no other.';
+      'A delivery report proves acceptance before the answer is recorded. It is a column of this row because a '
+      'statement that waits for the row sees only this row''s changes.';
 
     CREATE TABLE early_proofs (
       run_id  text NOT NULL REFERENCES runs ON DELETE CASCADE,
@@ -69,12 +69,11 @@ async function makeRequests(knex: Knex): Promise<void> {
       PRIMARY KEY (run_id, request)
     );
     COMMENT ON TABLE early_proofs IS
-      'Requests that had no row when a delivery report proved that the service has them. Where one gets a row, the '
-      'row is made with reported set.';
+      'Requests without a row whose acceptance a delivery report proves. When one gets a row, its reported is set.';
   `);
 }
 
-async function makeAttempts(knex: Knex): Promise<void> {
+async function createAttempts(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE attempts (
       run_id      text NOT NULL,
@@ -92,18 +91,18 @@ async function makeAttempts(knex: Knex): Promise<void> {
                      'withheld', 'claim_unanswered', 'resolved', 'ledger_restored', 'untried_proof')),
       PRIMARY KEY (run_id, request, attempt)
     ) WITH (fillfactor = 40);
-    COMMENT ON TABLE attempts IS 'Attempts of the requests that have a row. all_attempts has them all.';
-    COMMENT ON COLUMN attempts.owner IS 'The owner of the slice that made it.';
+    COMMENT ON TABLE attempts IS 'Attempts of requests that have a row. all_attempts has all attempts.';
+    COMMENT ON COLUMN attempts.owner IS 'The slice owner that made it.';
     COMMENT ON COLUMN attempts.verdict IS
-      'accepted: the service has the request. rejected: it refused it. unauthorized: it refused the credentials; the '
-      'request is planned again. retry: it did not take the request, which its owner sends again. failed: it did not '
-      'take the request, which is not tried again. in_doubt: whether it has the request is not known. released: it did '
-      'not take the request, which is planned again. Null: nothing is recorded yet.';
-    COMMENT ON COLUMN attempts.detail IS 'As requests.reason, of this attempt.';
+      'accepted: the service has the request. rejected: the service refused it. unauthorized: the service refused '
+      'the credentials; the request is planned again. retry: the service does not have it; its owner sends it '
+      'again. failed: the service does not have it; Volley does not retry it. in_doubt: the service may have it. '
+      'released: the service does not have it; the request is planned again. Null: nothing is recorded yet.';
+    COMMENT ON COLUMN attempts.detail IS 'As requests.reason, for this attempt.';
   `);
 }
 
-async function makeAnswers(knex: Knex): Promise<void> {
+async function createAnswers(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE job_numbers (
       job_number  text NOT NULL,
@@ -111,13 +110,13 @@ async function makeAnswers(knex: Knex): Promise<void> {
       run_id      text NOT NULL,
       request     integer NOT NULL,
       answered_at timestamptz NOT NULL,
-      -- It is looked for by its number: the run is what is not known.
+      -- Look-ups know the number, not the run.
       PRIMARY KEY (job_number, account, run_id, request)
     );
     COMMENT ON TABLE job_numbers IS
-      'The number that the service gave a request in its answer: a delivery report may name this number only. The '
-      'services of two accounts may give the same number, one service may give it again after years, and a request '
-      'that was sent twice may have two.';
+      'Numbers that the service gave to requests: a delivery report may contain nothing else. Services of two '
+      'accounts may use the same number, a service may reuse one after years, and a request sent twice may have '
+      'two.';
     COMMENT ON COLUMN job_numbers.job_number IS 'In capitals.';
 
     CREATE TABLE resolutions (
@@ -129,15 +128,15 @@ async function makeAnswers(knex: Knex): Promise<void> {
       reason      text NOT NULL,
       PRIMARY KEY (run_id, request, resolved_at)
     );
-    COMMENT ON TABLE resolutions IS 'What an operator decided about a request in doubt.';
+    COMMENT ON TABLE resolutions IS 'Decisions of operators about requests in doubt.';
     COMMENT ON COLUMN resolutions.resolution IS
       'accepted: the service has it. resend: send it again. abandon: give it up; its recipients stay unknown.';
     COMMENT ON COLUMN resolutions.resolved_by IS 'The operator.';
-    COMMENT ON COLUMN resolutions.reason IS 'In the words of the operator.';
+    COMMENT ON COLUMN resolutions.reason IS 'In the operator''s words.';
   `);
 }
 
-async function makeRecipients(knex: Knex): Promise<void> {
+async function createRecipients(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE recipient_outcomes (
       run_id      text NOT NULL,
@@ -154,23 +153,23 @@ async function makeRecipients(knex: Knex): Promise<void> {
       sent_at     timestamptz,
       PRIMARY KEY (run_id, request, position)
     );
-    -- Billing takes out the recipients that were left out of a request.
+    -- Billing excludes suppressed recipients.
     CREATE INDEX recipient_outcomes_cancelled ON recipient_outcomes (run_id, request, position)
       WHERE outcome = 'cancelled';
-    -- By the key of the report, for when it is read again, and when what is old is purged.
+    -- For reports that are read again, and for purging old ones.
     CREATE INDEX recipient_outcomes_report ON recipient_outcomes (report_id) WHERE report_id IS NOT NULL;
     COMMENT ON TABLE recipient_outcomes IS
-      'What is known of one recipient alone. Recipients without a row follow from the state of their request.';
-    COMMENT ON COLUMN recipient_outcomes.position IS 'The place of the recipient in the request, from 1.';
+      'Outcomes of single recipients. Recipients without a row follow the state of their request.';
+    COMMENT ON COLUMN recipient_outcomes.position IS 'The recipient''s position in the request, from 1.';
     COMMENT ON COLUMN recipient_outcomes.outcome IS
-      'delivered, undelivered: set when a delivery report is applied. cancelled: the recipient was left out of the '
-      'request, because the address was suppressed after the run was planned; set by the worker that claims it.';
-    COMMENT ON COLUMN recipient_outcomes.result IS 'In the words of the service; null for cancelled.';
-    COMMENT ON COLUMN recipient_outcomes.units IS 'Parts, pages, seconds: what the service charges for.';
-    COMMENT ON COLUMN recipient_outcomes.price IS 'In the currency of the account.';
-    COMMENT ON COLUMN recipient_outcomes.report_id IS 'The report that decided; null for cancelled.';
+      'delivered, undelivered: a delivery report says so. cancelled: the address was suppressed after planning, so '
+      'the worker that claimed the request left the recipient out.';
+    COMMENT ON COLUMN recipient_outcomes.result IS 'In the service''s words; null for cancelled.';
+    COMMENT ON COLUMN recipient_outcomes.units IS 'Parts, pages or seconds that the service charges for.';
+    COMMENT ON COLUMN recipient_outcomes.price IS 'In the account''s currency.';
+    COMMENT ON COLUMN recipient_outcomes.report_id IS 'The delivery report that decided; null for cancelled.';
     COMMENT ON COLUMN recipient_outcomes.status IS
-      'As it and the next two are in the report that decided, where that has no row of its own.';
+      'With the next two columns: from the deciding delivery report, where it has no row of its own.';
   `);
 }
 

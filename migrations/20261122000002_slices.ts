@@ -1,15 +1,15 @@
 import type { Knex } from 'knex';
 
 /**
- * The ranges of requests that workers hold, and what they noted of ordinary requests: a claim of any number of requests is one
- * change of one row, and one of many accepted requests is one more row.
+ * Slices and the outcomes of their ordinary requests. A claim of many requests changes one row; many acceptances add
+ * one.
  */
 export async function up(knex: Knex): Promise<void> {
-  await makeSlices(knex);
-  await makeOutcomes(knex);
+  await createSlices(knex);
+  await createOutcomes(knex);
 }
 
-async function makeSlices(knex: Knex): Promise<void> {
+async function createSlices(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE slices (
       run_id        text NOT NULL REFERENCES runs ON DELETE CASCADE,
@@ -38,31 +38,31 @@ async function makeSlices(knex: Knex): Promise<void> {
     );
     CREATE INDEX slices_held ON slices (worker) WHERE state = 'held';
     CREATE UNIQUE INDEX slices_by_request ON slices (run_id, first_request);
-    COMMENT ON TABLE slices IS
-      'A range of a run''s requests, which one worker holds at a time.';
+    COMMENT ON TABLE slices IS 'A range of a run''s requests, which one worker holds at a time.';
     COMMENT ON COLUMN slices.phase IS
-      'sending: it is a range of requests. settling doubts: the one slice of a run that has no requests; it stands for '
-      'what can be done about the doubts of the run when all else is done.';
+      'sending: a range of requests. settling doubts: the one slice without requests; it stands for work on the '
+      'run''s doubts after everything else is done.';
     COMMENT ON COLUMN slices.state IS
-      'waiting: it has no job in the queue. queued: its job waits for a worker. held: a worker has it, and sends its '
-      'requests. done: nothing of it is left to send, until a person or the campaign has a request sent again.';
+      'waiting: it has no job in the queue. queued: its job waits for a worker. held: a worker has it and sends its '
+      'requests. done: nothing is left to send, until an operator or the campaign resends a request.';
     COMMENT ON COLUMN slices.job IS 'Its job in the queue (pg-boss).';
     COMMENT ON COLUMN slices.worker IS
-      'The process that holds it. The session of that process keeps an advisory lock, so that its death shows at once.';
-    COMMENT ON COLUMN slices.owner IS 'New each time a worker takes the slice: fences what a former owner sends late.';
+      'The process that holds it. That process''s session holds an advisory lock, so that its end is noticed at '
+      'once.';
+    COMMENT ON COLUMN slices.owner IS 'New with each acquisition. Fences late changes of an earlier owner.';
     COMMENT ON COLUMN slices.version IS
-      'How often it was taken, or its owners have changed what is claimed or accepted of it. Each change is made on top '
-      'of the one before, so one that is made again, because its answer was lost, is made once.';
+      'Counts acquisitions and changes by owners of what is claimed or accepted. Each change builds on the one '
+      'before, so a repeated change, after a lost answer, is made once.';
     COMMENT ON COLUMN slices.claimed_to IS
-      'Requests up to this one, as far as they have no rows of their own, may be in flight; first_request - 1 before '
-      'the first claim.';
+      'Requests up to this one that have no row may be in flight; first_request - 1: none was claimed.';
     COMMENT ON COLUMN slices.claimed_at IS 'When the last claim was made.';
     COMMENT ON COLUMN slices.settled IS
-      'Requests that are neither planned nor being sent, nor cancelled with their run. It and the next two are counted '
-      'as requests change, for progress and failFast; the truth is in requests and outcomes.';
-    COMMENT ON COLUMN slices.rejected IS 'Those of them that the service rejected.';
-    COMMENT ON COLUMN slices.not_accepted IS 'Those of them that are rejected, failed, in doubt or abandoned, and not divided.';
-    COMMENT ON COLUMN slices.window_index IS 'Its window, as in run_windows; null: the run has no window.';
+      'Requests that are neither planned, nor sending, nor cancelled with their run. It and the next two columns '
+      'are counters for progress and failFast; requests and outcomes are authoritative.';
+    COMMENT ON COLUMN slices.rejected IS 'Settled requests that the service rejected.';
+    COMMENT ON COLUMN slices.not_accepted IS
+      'Settled requests that are rejected (and not divided), failed, in doubt or abandoned.';
+    COMMENT ON COLUMN slices.window_index IS 'Its window, as in run_windows; null: the run has no windows.';
 
     CREATE TABLE slice_owners (
       run_id  text NOT NULL REFERENCES runs ON DELETE CASCADE,
@@ -72,12 +72,12 @@ async function makeSlices(knex: Knex): Promise<void> {
       PRIMARY KEY (run_id, slice, version)
     );
     COMMENT ON TABLE slice_owners IS
-      'Whose the changes of a slice are, from a version on. A machine knows its last claim by its owner and version: in '
-      'a ledger that was restored, the version may be another owner''s.';
+      'Owners of a slice''s changes, each from a version on. A machine identifies its last claim by owner and '
+      'version. In a restored ledger, that version may have another owner.';
   `);
 }
 
-async function makeOutcomes(knex: Knex): Promise<void> {
+async function createOutcomes(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE outcomes (
       run_id      text NOT NULL REFERENCES runs ON DELETE CASCADE,
@@ -92,12 +92,11 @@ async function makeOutcomes(knex: Knex): Promise<void> {
       PRIMARY KEY (run_id, slice, version)
     );
     COMMENT ON TABLE outcomes IS
-      'What the owner of a slice noted in one change of it: ordinary requests that were accepted, by their first '
-      'attempts.';
+      'Requests that a slice''s owner recorded as accepted in one change: ordinary ones, by their first attempts.';
     COMMENT ON COLUMN outcomes.version IS 'The number of the change, as in slices.version.';
-    COMMENT ON COLUMN outcomes.requests IS 'The requests; the next four columns have an element for each.';
-    COMMENT ON COLUMN outcomes.ages_ms IS 'How long before recorded_at the answer came.';
-    COMMENT ON COLUMN outcomes.took_ms IS 'How long the attempt took.';
+    COMMENT ON COLUMN outcomes.requests IS 'The requests. The next four columns have an element for each.';
+    COMMENT ON COLUMN outcomes.ages_ms IS 'Time from the answer to recorded_at.';
+    COMMENT ON COLUMN outcomes.took_ms IS 'Duration of the attempt.';
     COMMENT ON COLUMN outcomes.statuses IS 'HTTP status of the answer; null: all 200.';
     COMMENT ON COLUMN outcomes.job_numbers IS 'The number that the service gave the request; null: none has one.';
 
@@ -112,11 +111,10 @@ async function makeOutcomes(knex: Knex): Promise<void> {
       PRIMARY KEY (run_id, slice)
     );
     COMMENT ON TABLE slice_outcomes IS
-      'The outcomes of a slice that is done, in one row: an element for each of its requests, null where it was not '
-      'noted.';
-    COMMENT ON COLUMN slice_outcomes.base_at IS 'When the first answer came.';
-    COMMENT ON COLUMN slice_outcomes.finished_ms IS 'How long after base_at the answer came.';
-    COMMENT ON COLUMN slice_outcomes.took_ms IS 'It and the next two: as in outcomes.';
+      'All outcomes of a done slice in one row: an element for each request, null where none was recorded.';
+    COMMENT ON COLUMN slice_outcomes.base_at IS 'When the first answer arrived.';
+    COMMENT ON COLUMN slice_outcomes.finished_ms IS 'Time from base_at to the answer.';
+    COMMENT ON COLUMN slice_outcomes.took_ms IS 'It and the next two columns are as in outcomes.';
   `);
 }
 

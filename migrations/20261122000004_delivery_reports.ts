@@ -1,18 +1,17 @@
 import type { Knex } from 'knex';
 
 /**
- * What came and what it says, apart: `inbox` has the calls of the webhook as they came and is never changed,
- * `inbox_queue` the ones that are to be read, and `reports` what each was found to say and what became of it. So the
- * inbox can be read again at any time.
+ * Raw calls and their content are separate: `inbox` has unchanged calls, `inbox_queue` those to be read, and
+ * `reports` their content and state. So the inbox can be read again at any time.
  */
 export async function up(knex: Knex): Promise<void> {
-  await makeInbox(knex);
-  await makeUnusualReports(knex);
-  await makeReports(knex);
-  await makeCalls(knex);
+  await createInbox(knex);
+  await createUnusualReports(knex);
+  await createReports(knex);
+  await createCalls(knex);
 }
 
-async function makeInbox(knex: Knex): Promise<void> {
+async function createInbox(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE inbox (
       report_id    bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
@@ -24,14 +23,14 @@ async function makeInbox(knex: Knex): Promise<void> {
       body         bytea NOT NULL
     );
     COMMENT ON TABLE inbox IS
-      'Calls of the webhook, and answers of status look-ups, as they came. Nothing but a purge changes them, so '
-      'they can be read again at any time.';
-    COMMENT ON COLUMN inbox.report_id IS 'In the order of arrival.';
-    COMMENT ON COLUMN inbox.account IS 'The account that the call was received for.';
+      'Calls of the webhook, and answers of status look-ups, as they came. Only a purge changes them, so they can '
+      'be read again at any time.';
+    COMMENT ON COLUMN inbox.report_id IS 'In order of arrival.';
+    COMMENT ON COLUMN inbox.account IS 'The account that received the call.';
     COMMENT ON COLUMN inbox.method IS
       'POST, GET: the service called the webhook. LOOK-UP: Volley asked the service for the status.';
     COMMENT ON COLUMN inbox.headers IS 'Without credentials.';
-    COMMENT ON COLUMN inbox.body IS 'Raw bytes; of a GET, the query.';
+    COMMENT ON COLUMN inbox.body IS 'Raw bytes; of a GET, the query string.';
 
     CREATE TABLE inbox_batches (
       batch       uuid PRIMARY KEY,
@@ -39,9 +38,9 @@ async function makeInbox(knex: Knex): Promise<void> {
     );
     CREATE INDEX inbox_batches_received ON inbox_batches (received_at);
     COMMENT ON TABLE inbox_batches IS
-      'Calls that were committed together. A commit whose answer was lost is recognised by its row when it is tried '
-      'again. Forgotten after a while.';
-    COMMENT ON COLUMN inbox_batches.batch IS 'Chosen by the receiver.';
+      'Calls that were committed together. By this row, a retry after a lost answer recognises its commit. Rows are '
+      'deleted after a while.';
+    COMMENT ON COLUMN inbox_batches.batch IS 'The receiver chooses it.';
 
     CREATE TABLE inbox_queue (
       entry      bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
@@ -53,16 +52,16 @@ async function makeInbox(knex: Knex): Promise<void> {
     );
     CREATE INDEX inbox_queue_due ON inbox_queue (due_at, entry);
     COMMENT ON TABLE inbox_queue IS
-      'Calls of the inbox that are to be read. One row for those that were committed together.';
-    COMMENT ON COLUMN inbox_queue.due_at IS 'Not to be read before.';
-    COMMENT ON COLUMN inbox_queue.report_ids IS 'Rows of the inbox, in their order.';
-    COMMENT ON COLUMN inbox_queue.bytes IS 'Of all bodies, so that a batch is not too large.';
-    COMMENT ON COLUMN inbox_queue.attempts IS 'How often they were read and matched no request.';
+      'Calls of the inbox that wait to be read. Calls that were committed together share a row.';
+    COMMENT ON COLUMN inbox_queue.due_at IS 'Not read before this time.';
+    COMMENT ON COLUMN inbox_queue.report_ids IS 'Ids of the inbox, in order.';
+    COMMENT ON COLUMN inbox_queue.bytes IS 'Total size of the bodies, to limit batches.';
+    COMMENT ON COLUMN inbox_queue.attempts IS 'How often they were read without matching a request.';
     COMMENT ON COLUMN inbox_queue.reread IS 'Whether they may have been read before.';
   `);
 }
 
-async function makeUnusualReports(knex: Knex): Promise<void> {
+async function createUnusualReports(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE unusual_reports (
       report_id   bigint PRIMARY KEY,
@@ -85,42 +84,42 @@ async function makeUnusualReports(knex: Knex): Promise<void> {
       request     integer,
       position    integer
     );
-    -- The reports of a recipient, in the order of their arrival: the first of them decides.
+    -- The first report of a recipient to arrive decides.
     CREATE INDEX reports_of_recipient ON unusual_reports (run_id, request, position, report_id)
       WHERE run_id IS NOT NULL;
     CREATE INDEX unusual_reports_unresolved ON unusual_reports (state, report_id)
       WHERE state IN ('conflicting', 'unmatched', 'inbound', 'unreadable', 'failed');
     CREATE INDEX unusual_reports_incomplete ON unusual_reports (report_id) WHERE detail IS NOT NULL;
     COMMENT ON TABLE unusual_reports IS
-      'What a call of the inbox says, and what became of it, as far as it is no ordinary report. An ordinary one gets a '
-      'row when another report of its recipient comes, or it is read again.';
+      'Content and state of calls of the inbox that are no ordinary delivery reports. An ordinary one gets a row '
+      'when another report of its recipient arrives, or when it is read again.';
     COMMENT ON COLUMN unusual_reports.state IS
-      'Set by the process that applies reports. applied: it decided the outcome of its recipient. unchanged: it '
-      'says what was known, or nothing final. conflicting: it says another outcome than the first report did. '
-      'unmatched: it belongs to no request. inbound: a reply of a recipient. unreadable: it cannot be read. failed: '
-      'it could not be applied.';
-    COMMENT ON COLUMN unusual_reports.detail IS 'What could not be read or applied, and why; null where all was.';
-    COMMENT ON COLUMN unusual_reports.job_number IS 'The number that the service gave the message, where the report has one.';
+      'The applier sets it. applied: it decided the outcome of its recipient. unchanged: it repeats what is known, '
+      'or is not final. conflicting: it contradicts the first final report. unmatched: it belongs to no request. '
+      'inbound: a reply of a recipient. unreadable: it cannot be read. failed: it cannot be applied.';
+    COMMENT ON COLUMN unusual_reports.detail IS 'What could not be read or applied, and why; null: nothing.';
+    COMMENT ON COLUMN unusual_reports.job_number IS
+      'The number that the service gave the message, if the report has one.';
     COMMENT ON COLUMN unusual_reports.address IS 'The recipient, or the sender of a reply.';
-    COMMENT ON COLUMN unusual_reports.status IS 'In the words of the service.';
-    COMMENT ON COLUMN unusual_reports.result IS 'In the words of the service.';
+    COMMENT ON COLUMN unusual_reports.status IS 'In the service''s words.';
+    COMMENT ON COLUMN unusual_reports.result IS 'In the service''s words.';
     COMMENT ON COLUMN unusual_reports.outcome IS
       'delivered, undelivered: final. pending: the service is still trying. Null for a reply.';
-    COMMENT ON COLUMN unusual_reports.sent_at IS 'When the service sent it.';
-    COMMENT ON COLUMN unusual_reports.units IS 'Parts, pages, seconds: what the service charges for.';
-    COMMENT ON COLUMN unusual_reports.price IS 'In the currency of the account.';
-    COMMENT ON COLUMN unusual_reports.text IS 'Of a reply.';
+    COMMENT ON COLUMN unusual_reports.sent_at IS 'When the service sent the message.';
+    COMMENT ON COLUMN unusual_reports.units IS 'Parts, pages or seconds that the service charges for.';
+    COMMENT ON COLUMN unusual_reports.price IS 'In the account''s currency.';
+    COMMENT ON COLUMN unusual_reports.text IS 'Text of a reply.';
     COMMENT ON COLUMN unusual_reports.run_id IS
-      'The request and the recipient that it belongs to; null where it matched none.';
-    COMMENT ON COLUMN unusual_reports.position IS 'The place of the recipient in the request, from 1.';
+      'With request and position: the recipient that it belongs to; null: none matches.';
+    COMMENT ON COLUMN unusual_reports.position IS 'The recipient''s position in the request, from 1.';
   `);
 }
 
 /**
- * An ordinary report is the first final one of its recipient, about a request that was accepted: what it says is in the
- * outcome that it decided, and it has no other row.
+ * An ordinary report is the first final one of its recipient, for an accepted request. Its content is only in the
+ * outcome that it decided.
  */
-async function makeReports(knex: Knex): Promise<void> {
+async function createReports(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE VIEW reports AS
     SELECT report_id, account, received_at, state, detail, message_id, job_number, address, status, result, outcome,
@@ -136,11 +135,11 @@ async function makeReports(knex: Knex): Promise<void> {
     FROM recipient_outcomes o
     JOIN runs r ON r.run_id = o.run_id
     WHERE o.report_id IS NOT NULL AND NOT EXISTS (SELECT FROM unusual_reports u WHERE u.report_id = o.report_id);
-    COMMENT ON VIEW reports IS 'What each call of the inbox says, and what became of it.';
+    COMMENT ON VIEW reports IS 'Content and state of every call of the inbox that was read.';
   `);
 }
 
-async function makeCalls(knex: Knex): Promise<void> {
+async function createCalls(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE polls (
       run_id    text NOT NULL REFERENCES runs ON DELETE CASCADE,
@@ -148,8 +147,7 @@ async function makeCalls(knex: Knex): Promise<void> {
       polled_at timestamptz NOT NULL,
       PRIMARY KEY (run_id, request)
     );
-    COMMENT ON TABLE polls IS
-      'When Volley last asked the service about a request whose delivery reports are missing.';
+    COMMENT ON TABLE polls IS 'When Volley last asked the service about a request with missing delivery reports.';
 
     CREATE TABLE signed_calls (
       account     text NOT NULL,
@@ -159,8 +157,8 @@ async function makeCalls(knex: Knex): Promise<void> {
     );
     CREATE INDEX signed_calls_received ON signed_calls (received_at);
     COMMENT ON TABLE signed_calls IS
-      'Signed calls of the webhook while their signatures are valid: each is taken once.';
-    COMMENT ON COLUMN signed_calls.digest IS 'Of what the signature covers.';
+      'Signed calls of the webhook while their signatures are valid: each counts once.';
+    COMMENT ON COLUMN signed_calls.digest IS 'Of the signed content.';
   `);
 }
 

@@ -1,16 +1,13 @@
 import type { Knex } from 'knex';
 
-/**
- * Billing as entries that are only added to: what a run's requests and recipients have come to, by the quarter of an hour
- * in which they were sent and by who pays. So a report adds up entries, not recipients.
- */
+/** Append-only billing entries by quarter of an hour and payer. Reports add up entries, not recipients. */
 export async function up(knex: Knex): Promise<void> {
-  await makeSlices(knex);
-  await makeEntries(knex);
-  await makeChanges(knex);
+  await createSlices(knex);
+  await createEntries(knex);
+  await createChanges(knex);
 }
 
-async function makeSlices(knex: Knex): Promise<void> {
+async function createSlices(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE billing_slices (
       run_id text NOT NULL REFERENCES runs ON DELETE CASCADE,
@@ -19,21 +16,21 @@ async function makeSlices(knex: Knex): Promise<void> {
       PRIMARY KEY (run_id, slice)
     );
     CREATE INDEX billing_slices_open ON billing_slices (run_id, slice) WHERE open;
-    COMMENT ON TABLE billing_slices IS 'The slices of runs. A worker books a slice as a whole.';
-    COMMENT ON COLUMN billing_slices.open IS 'Requests of the slice are not in the entries as they are now.';
+    COMMENT ON TABLE billing_slices IS 'Slices of runs. A worker books a slice as a whole.';
+    COMMENT ON COLUMN billing_slices.open IS 'The entries do not yet show its requests as they are now.';
 
     CREATE TABLE billing_reopened_requests (
       run_id  text NOT NULL,
       request integer NOT NULL
     );
     COMMENT ON TABLE billing_reopened_requests IS
-      'Settled requests that have changed since their slices were booked. Rows are only added, by what changes them, and '
-      'the booking takes them: with an update of billing_slices in their place, a transaction that changed requests of '
-      'several slices, and one that booked them or closed a month, locked each other out.';
+      'Settled requests that changed after their slices were booked. Transactions that change requests only add '
+      'rows, and booking deletes them. Updating billing_slices instead caused deadlocks with booking and with '
+      'closing a month.';
   `);
 }
 
-async function makeEntries(knex: Knex): Promise<void> {
+async function createEntries(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE billing_entries (
       run_id         text NOT NULL REFERENCES runs ON DELETE CASCADE,
@@ -63,30 +60,29 @@ async function makeEntries(knex: Knex): Promise<void> {
     CREATE INDEX billing_entries_booked ON billing_entries (booked);
     CREATE INDEX billing_entries_unknown ON billing_entries (unknown) WHERE unknown <> 0;
     COMMENT ON TABLE billing_entries IS
-      'What requests and recipients come to, by run, slice, quarter of an hour and payer. A booking adds to an '
-      'entry, so a report adds up entries and not recipients.';
-    COMMENT ON COLUMN billing_entries.sent IS
-      'The beginning of the quarter of an hour in which the last attempt of the requests began.';
+      'Billing figures by run, slice, quarter of an hour and payer. Booking adds to an entry, so reports add up '
+      'entries instead of recipients.';
+    COMMENT ON COLUMN billing_entries.sent IS 'Start of the quarter of an hour in which the last attempt began.';
     COMMENT ON COLUMN billing_entries.booked IS
-      'When it counts: as sent, or, where that period is closed, at the beginning of the next one.';
+      'When it counts: as sent, or, if that period is closed, the start of the next one.';
     COMMENT ON COLUMN billing_entries.sub_account IS 'The payer, with department and charge_code.';
     COMMENT ON COLUMN billing_entries.requests IS 'Requests that were sent, or may have been.';
     COMMENT ON COLUMN billing_entries.recipients IS 'Recipients of those requests.';
     COMMENT ON COLUMN billing_entries.accepted IS 'Recipients whose request the service accepted.';
-    COMMENT ON COLUMN billing_entries.failed IS 'Recipients whose request was rejected, or failed.';
-    COMMENT ON COLUMN billing_entries.unknown IS 'Recipients whose request is being sent, in doubt, or abandoned.';
+    COMMENT ON COLUMN billing_entries.failed IS 'Recipients whose request was rejected or failed.';
+    COMMENT ON COLUMN billing_entries.unknown IS 'Recipients whose request is sending, in doubt or abandoned.';
     COMMENT ON COLUMN billing_entries.delivered IS 'Recipients with this outcome in a delivery report.';
     COMMENT ON COLUMN billing_entries.undelivered IS 'Recipients with this outcome in a delivery report.';
     COMMENT ON COLUMN billing_entries.units IS 'Units in the delivery reports.';
-    COMMENT ON COLUMN billing_entries.expected_units IS 'Units of the accepted recipients by the count of Volley.';
+    COMMENT ON COLUMN billing_entries.expected_units IS 'Units of accepted recipients, as Volley counts them.';
     COMMENT ON COLUMN billing_entries.price IS 'Prices in the delivery reports.';
     COMMENT ON COLUMN billing_entries.estimated IS
-      'Units times the tariff, without tax: expected units of e-mail and SMS, reported ones of other channels.';
-    COMMENT ON COLUMN billing_entries.unrated IS 'Accepted recipients for whom the account has no tariff.';
+      'Units times the tariff, without tax: expected units of e-mail and SMS, reported units of other channels.';
+    COMMENT ON COLUMN billing_entries.unrated IS 'Accepted recipients without a tariff.';
   `);
 }
 
-async function makeChanges(knex: Knex): Promise<void> {
+async function createChanges(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE billing_changes (
       run_id      text NOT NULL,
@@ -98,18 +94,18 @@ async function makeChanges(knex: Knex): Promise<void> {
       price       numeric,
       sent        timestamptz
     );
-    -- A service that is busy for all requests, and reports on them, would have all changes read for each.
+    -- Without it, each delivery report on a retried request would read all changes.
     CREATE INDEX billing_changes_request ON billing_changes (run_id, request);
     COMMENT ON TABLE billing_changes IS
-      'What became of single recipients since the last booking: differences, noted by the statements that write outcomes, '
-      'and with each further attempt. The booking takes them.';
-    COMMENT ON COLUMN billing_changes.delivered IS '1: it became delivered. -1: it is so no more. 0: no change.';
+      'Changes of single recipients since the last booking. Statements that write outcomes add them, and so does '
+      'each further attempt. Booking deletes them.';
+    COMMENT ON COLUMN billing_changes.delivered IS '1: it became delivered. -1: it no longer is. 0: no change.';
     COMMENT ON COLUMN billing_changes.undelivered IS 'As delivered.';
-    COMMENT ON COLUMN billing_changes.units IS 'Difference of the reported units.';
-    COMMENT ON COLUMN billing_changes.price IS 'Difference of the reported prices.';
+    COMMENT ON COLUMN billing_changes.units IS 'Difference in reported units.';
+    COMMENT ON COLUMN billing_changes.price IS 'Difference in reported prices.';
     COMMENT ON COLUMN billing_changes.sent IS
-      'When the request was sent by an earlier attempt, at which the change is booked; null: by its last attempt. It '
-      'waits as long as there was none.';
+      'When an earlier attempt sent the request; the change is booked at this time. Null: the last attempt counts, '
+      'and the change waits until there is one.';
 
     CREATE TABLE billing_outcomes (
       run_id      text NOT NULL,
@@ -123,11 +119,11 @@ async function makeChanges(knex: Knex): Promise<void> {
       prices      numeric[] NOT NULL
     );
     COMMENT ON TABLE billing_outcomes IS
-      'Outcomes that ordinary reports have decided since the last booking, which takes them: of recipients of accepted '
-      'requests, so that no later attempt moves them. A row has those of a run that were decided together, an element of '
-      'its arrays those of a request and tariff.';
-    COMMENT ON COLUMN billing_outcomes.delivered IS 'How many recipients.';
-    COMMENT ON COLUMN billing_outcomes.units IS 'Their sum; null: none was reported.';
+      'Outcomes that ordinary delivery reports decided since the last booking, which deletes them. Their requests '
+      'are accepted, so no later attempt moves them. A row has outcomes of one run that were decided together; its '
+      'arrays have an element for each request and tariff.';
+    COMMENT ON COLUMN billing_outcomes.delivered IS 'Number of recipients.';
+    COMMENT ON COLUMN billing_outcomes.units IS 'Sum of their units; null: none was reported.';
 
     CREATE TABLE billing_closings (
       period    text PRIMARY KEY,
@@ -138,9 +134,9 @@ async function makeChanges(knex: Knex): Promise<void> {
       closed_by text NOT NULL
     );
     COMMENT ON TABLE billing_closings IS
-      'Periods that an operator has closed. Entries are booked after the end of the latest one.';
+      'Periods that an operator has closed. New entries are booked after the end of the latest one.';
     COMMENT ON COLUMN billing_closings.period IS 'A month, such as 2026-11.';
-    COMMENT ON COLUMN billing_closings.closed_by IS 'The person who closed it.';
+    COMMENT ON COLUMN billing_closings.closed_by IS 'The operator.';
   `);
 }
 

@@ -1,12 +1,12 @@
 import type { Knex } from 'knex';
 
-/** Notifications of what became of runs and schedules. */
+/** Notifications about runs and schedules. */
 export async function up(knex: Knex): Promise<void> {
-  await makeLists(knex);
-  await makeNotifications(knex);
+  await createLists(knex);
+  await createNotifications(knex);
 }
 
-async function makeLists(knex: Knex): Promise<void> {
+async function createLists(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE notify_lists (
       run_id        text PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
@@ -14,13 +14,12 @@ async function makeLists(knex: Knex): Promise<void> {
       campaign_file text
     );
     COMMENT ON TABLE notify_lists IS
-      'Targets that are notified of a run, as the campaign had them when the run was planned. Names of secrets, '
-      'never secrets.';
-    COMMENT ON COLUMN notify_lists.campaign_file IS 'An absolute path on the machine that planned the run.';
+      'Notification targets of a run, as the campaign had them at planning time. Names of secrets, never secrets.';
+    COMMENT ON COLUMN notify_lists.campaign_file IS 'Absolute path on the machine that planned the run.';
   `);
 }
 
-async function makeNotifications(knex: Knex): Promise<void> {
+async function createNotifications(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE notifications (
       notification  uuid PRIMARY KEY DEFAULT gen_random_uuid(),
@@ -39,10 +38,10 @@ async function makeNotifications(knex: Knex): Promise<void> {
                       ('interrupted', 'waits_for_approval', 'approved', 'all_rejected', 'too_many_rejected',
                        'credential_refused', 'service_refuses', 'doubts_reopened', 'ledger_held', 'ledger_restored',
                        'untried_proof', 'no_worker', 'run_not_over', 'ledger_restored_since')),
-      created_at      timestamptz NOT NULL,
+      created_at    timestamptz NOT NULL,
       state         text NOT NULL DEFAULT 'due' CHECK (state IN ('due', 'acknowledged', 'given up')),
       due_at        timestamptz NOT NULL DEFAULT '-infinity',
-      acquisitions       integer NOT NULL DEFAULT 0,
+      acquisitions  integer NOT NULL DEFAULT 0,
       attempts      integer NOT NULL DEFAULT 0,
       body          text,
       problem       text,
@@ -59,32 +58,33 @@ async function makeNotifications(knex: Knex): Promise<void> {
     CREATE INDEX notifications_given_up ON notifications (state) WHERE state = 'given up';
     CREATE UNIQUE INDEX notifications_mail_run ON notifications (mail_run) WHERE mail_run IS NOT NULL;
     COMMENT ON TABLE notifications IS
-      'One row for each event and target. It is about a change of a run (run_id and change), about a time of a '
-      'schedule that made no run (schedule and tick), or about a run that was refused (refused).';
+      'One row for each event and target. It is about a change of a run (run_id and change), a tick without a run '
+      '(schedule and tick), or a refused run (refused).';
     COMMENT ON COLUMN notifications.change IS 'The row of run_states.';
-    COMMENT ON COLUMN notifications.tick IS 'The row of ticks; of several that were missed at once, the last one.';
-    COMMENT ON COLUMN notifications.target_index IS 'In the list of targets.';
+    COMMENT ON COLUMN notifications.tick IS 'The row of ticks; the last one if several were missed at once.';
+    COMMENT ON COLUMN notifications.target_index IS 'From 1, in the list of targets.';
     COMMENT ON COLUMN notifications.event IS
-      'completed: all requests of the run were accepted. failures: the run is over, with requests that were '
-      'rejected, failed, are in doubt or were abandoned. paused: the run was paused. missed: a time of the schedule '
-      'made no run. refused: a run was refused because of its contacts.';
+      'completed: all requests of the run are accepted. failures: the run is over, and requests were rejected, '
+      'failed, abandoned or are in doubt. paused: the run is paused. missed: a tick has no run. refused: Volley '
+      'refused a run because of its contacts.';
     COMMENT ON COLUMN notifications.target IS 'As in notify_lists.';
     COMMENT ON COLUMN notifications.missed IS
-      'The campaign, how many times of the schedule were missed, the first and the last, and what became of them.';
+      'The campaign, the number of missed ticks, the first and the last, and their state.';
     COMMENT ON COLUMN notifications.refused IS 'As in ticks.';
     COMMENT ON COLUMN notifications.reason IS
-      'As in runs.state_reason or ticks.reason; of a refused run a string in the words of what planned it.';
+      'As in runs.state_reason or ticks.reason. Of a refused run, a string has the words of the planner.';
     COMMENT ON COLUMN notifications.state IS
-      'due: noted with what it is about; a process that notifies takes it. acknowledged: the target has '
-      'it. given up: it could not be delivered, and is not tried again.';
+      'due: a process that notifies may acquire it. acknowledged: the target has it. given up: it could not be '
+      'delivered, and Volley does not retry it.';
     COMMENT ON COLUMN notifications.due_at IS
-      'Not to be taken before. The process that takes it moves this on: if it dies, the row is due again then.';
-    COMMENT ON COLUMN notifications.acquisitions IS 'How often it was taken: fences one taking from the next.';
-    COMMENT ON COLUMN notifications.attempts IS 'How often it was tried.';
-    COMMENT ON COLUMN notifications.body IS 'As it was made for the first attempt: each attempt says the same.';
-    COMMENT ON COLUMN notifications.problem IS 'Why it was not delivered yet, or never will be.';
-    COMMENT ON COLUMN notifications.ended_at IS 'When it was delivered or given up.';
-    COMMENT ON COLUMN notifications.mail_run IS 'The run by which an e-mail is sent.';
+      'Not acquired before this time. The acquiring process moves it on, so that the row is due again if that '
+      'process ends.';
+    COMMENT ON COLUMN notifications.acquisitions IS 'Counts acquisitions: fences each from the next.';
+    COMMENT ON COLUMN notifications.attempts IS 'Counts attempts.';
+    COMMENT ON COLUMN notifications.body IS 'The body of the first attempt; later attempts repeat it.';
+    COMMENT ON COLUMN notifications.problem IS 'Why it is not delivered.';
+    COMMENT ON COLUMN notifications.ended_at IS 'When it was acknowledged or given up.';
+    COMMENT ON COLUMN notifications.mail_run IS 'The run that sends the e-mail.';
   `);
 }
 

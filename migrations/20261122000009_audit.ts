@@ -1,12 +1,12 @@
 import type { Knex } from 'knex';
 
-/** The audit trail, the tokens of the API, and which run a caller's key has started. */
+/** The audit trail, API tokens, and runs started by idempotency keys. */
 export async function up(knex: Knex): Promise<void> {
-  await makeAudit(knex);
-  await makeTokens(knex);
+  await createAudit(knex);
+  await createTokens(knex);
 }
 
-async function makeAudit(knex: Knex): Promise<void> {
+async function createAudit(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE audit (
       entry   bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
@@ -27,13 +27,14 @@ async function makeAudit(knex: Knex): Promise<void> {
     );
     CREATE INDEX audit_run ON audit (run_id, entry) WHERE run_id IS NOT NULL;
     CREATE INDEX audit_at ON audit (at);
-    COMMENT ON TABLE audit IS 'What people and schedules did. Rows are only added, and hold nothing of a recipient.';
+    COMMENT ON TABLE audit IS
+      'Actions of people and schedules. Rows are only added, and contain nothing about recipients.';
     COMMENT ON COLUMN audit.actor IS 'user@host, the owner of a token, or a schedule.';
     COMMENT ON COLUMN audit.via IS 'cli: on the command line. api: with a token. schedule: by a schedule.';
-    COMMENT ON COLUMN audit.token IS 'The name of the token it was done with.';
-    COMMENT ON COLUMN audit.run_id IS 'No foreign key: the row stays whatever becomes of the run.';
-    COMMENT ON COLUMN audit.subject IS 'The account, month or token that it was done to.';
-    COMMENT ON COLUMN audit.details IS 'As it was written, in its order.';
+    COMMENT ON COLUMN audit.token IS 'Name of the token.';
+    COMMENT ON COLUMN audit.run_id IS 'No foreign key: the row outlives the run.';
+    COMMENT ON COLUMN audit.subject IS 'The account, month or token of the action.';
+    COMMENT ON COLUMN audit.details IS 'As written, with its order of keys.';
     COMMENT ON COLUMN audit.outcome IS 'done, or refused by Volley.';
 
     CREATE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -45,7 +46,7 @@ async function makeAudit(knex: Knex): Promise<void> {
   `);
 }
 
-async function makeTokens(knex: Knex): Promise<void> {
+async function createTokens(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE tokens (
       name         text PRIMARY KEY,
@@ -58,8 +59,8 @@ async function makeTokens(knex: Knex): Promise<void> {
       revoked_at   timestamptz,
       last_used_at timestamptz
     );
-    COMMENT ON TABLE tokens IS 'Tokens of the API. Volley keeps a digest only.';
-    COMMENT ON COLUMN tokens.name IS 'Never used again, so that in the audit trail it means one token.';
+    COMMENT ON TABLE tokens IS 'Tokens of the API. Volley stores only a digest.';
+    COMMENT ON COLUMN tokens.name IS 'Never reused, so that it means one token in the audit trail.';
     COMMENT ON COLUMN tokens.owner IS 'The person it stands for.';
     COMMENT ON COLUMN tokens.scope IS
       'read: look. run: also plan, start, pause, resume and cancel runs. admin: everything.';
@@ -75,11 +76,10 @@ async function makeTokens(knex: Knex): Promise<void> {
       PRIMARY KEY (token, key)
     );
     COMMENT ON TABLE started_by_key IS
-      'Which run an idempotency key has started, written in the transaction that makes the run: a repeated call '
+      'The run that an idempotency key started, written in the transaction that makes the run. A repeated call '
       'finds it.';
-    COMMENT ON COLUMN started_by_key.key IS 'Chosen by the caller, once for each run it wants.';
-    COMMENT ON COLUMN started_by_key.request IS
-      'A digest of what was asked for: another call with the same key is refused.';
+    COMMENT ON COLUMN started_by_key.key IS 'The caller chooses it, once for each run.';
+    COMMENT ON COLUMN started_by_key.request IS 'Digest of the call: another call with the same key is refused.';
   `);
 }
 

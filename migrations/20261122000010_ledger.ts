@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 
 /**
- * Which ledger this is, where it is, and since when its server has been running: so that a ledger that was restored from
- * a backup, copied or promoted is noticed before it sends anything, and so is a server that started again.
+ * Identity and location of the ledger, and the start of its server: a ledger that was restored, copied or promoted is
+ * noticed before it sends, and so is a restarted server.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
@@ -18,21 +18,21 @@ export async function up(knex: Knex): Promise<void> {
       CHECK ((held_at IS NULL) = (held_reason IS NULL))
     );
     COMMENT ON TABLE ledger_location IS
-      'One row: which ledger this is, where it is, and whether it is held. Nothing is claimed from a ledger that is '
-      'held.';
-    COMMENT ON COLUMN ledger_location.singleton IS 'Keeps the table to one row.';
+      'One row: the ledger''s identity, its location, and whether it is held. Nothing is claimed from a held '
+      'ledger.';
+    COMMENT ON COLUMN ledger_location.singleton IS 'Limits the table to one row.';
     COMMENT ON COLUMN ledger_location.ledger IS
-      'New whenever an operator says that the ledger was restored: what was known of the one before counts no more.';
+      'New whenever an operator declares the ledger restored: facts about the one before no longer count.';
     COMMENT ON COLUMN ledger_location.location IS
-      'system identifier/timeline/number of the database; null where nothing was claimed yet, or the server does '
-      'not say.';
-    COMMENT ON COLUMN ledger_location.held_at IS 'Since when it is held.';
-    COMMENT ON COLUMN ledger_location.held_reason IS 
-      'Why it is held: an object whose kind, with values, is one of these. former_backup: it is as it was before an '
-      'operator released it. lacks_claim: one of a machine. lacks_attempt: of a request that a delivery report proves. '
-      'other_server, other_timeline, other_database: it is not where it was. being_restored: an operator says so.';
+      'system identifier/timeline/database number; null: nothing was claimed yet, or the server does not say.';
+    COMMENT ON COLUMN ledger_location.held_at IS 'When the hold began.';
+    COMMENT ON COLUMN ledger_location.held_reason IS
+      'Why it is held: an object with a kind, and values. former_backup: it is older than its last release by an '
+      'operator. lacks_claim: it lacks a claim that a machine made. lacks_attempt: it lacks the attempt that a '
+      'delivery report proves. other_server, other_timeline, other_database: its location has changed. '
+      'being_restored: an operator says so.';
     COMMENT ON COLUMN ledger_location.incomplete IS
-      'It is held because something is known to be missing in it, not only because it was moved.';
+      'It is held because data is known to be missing, not only because it moved.';
     INSERT INTO ledger_location (ledger) VALUES (gen_random_uuid());
 
     DO $$
@@ -42,7 +42,7 @@ export async function up(knex: Knex): Promise<void> {
       FROM pg_control_system() c, pg_database d
       WHERE d.datname = current_database();
     EXCEPTION WHEN undefined_function OR insufficient_privilege OR feature_not_supported THEN
-      -- Some managed servers do not tell.
+      -- Some managed servers do not say where they are.
       NULL;
     END
     $$;
@@ -53,10 +53,11 @@ export async function up(knex: Knex): Promise<void> {
       ends_at           timestamptz NOT NULL
     );
     COMMENT ON TABLE startup_grace IS
-      'One row: until when no worker is taken for dead, because all sessions have ended at once and workers are coming '
-      'back. A start with recovery empties the table, as it is unlogged; any other start shows by server_started_at.';
-    COMMENT ON COLUMN startup_grace.singleton IS 'Keeps the table to one row.';
-    COMMENT ON COLUMN startup_grace.ends_at IS '-infinity where no slice was held when the server was first seen.';
+      'One row: workers are not declared ended before ends_at. After all sessions ended at once, workers need time '
+      'to reconnect. The table is unlogged, so a start with recovery empties it; server_started_at reveals any '
+      'other start.';
+    COMMENT ON COLUMN startup_grace.singleton IS 'Limits the table to one row.';
+    COMMENT ON COLUMN startup_grace.ends_at IS '-infinity: no slice was held when the server was first seen.';
   `);
 }
 

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { installQueue, removeQueue } from '../src/ledger/slices/queue.ts';
 
-/** pg-boss brings its own tables, in a schema of their own. It commits by itself, and doing it twice changes nothing. */
+/** pg-boss creates its tables in its own schema. It commits by itself, and is idempotent. */
 export const config = { transaction: false };
 
 export async function up(knex: Knex): Promise<void> {

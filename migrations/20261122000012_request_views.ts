@@ -1,19 +1,18 @@
 import type { Knex } from 'knex';
 
 /**
- * One row for every request, recipient and attempt, whether the ledger keeps a row of it or not (docs/ledger.md). A function
- * takes a range of a run's requests and reads no others; its view is the same for all of a run. Postgres puts both into the
- * plan of their caller.
+ * Every request, recipient and attempt, with or without a row (docs/ledger.md). Each function reads one range of a
+ * run; its view reads all runs. Postgres inlines both into the caller's plan.
  */
 export async function up(knex: Knex): Promise<void> {
-  await gatherOutcomes(knex);
-  await makeOrdinaryRequests(knex);
-  await makeRanges(knex);
-  await makeViews(knex);
+  await createOutcomeFunctions(knex);
+  await createOrdinaryRequests(knex);
+  await createRanges(knex);
+  await createViews(knex);
 }
 
-/** What is noted of a slice: in one row once it is done (`compactOutcomes`), and gathered before that. */
-async function gatherOutcomes(knex: Knex): Promise<void> {
+/** Outcomes of a slice: one row once it is done (`compactOutcomes`), aggregated before. */
+async function createOutcomeFunctions(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE FUNCTION aggregated_outcomes(run text, slice integer, first integer, last integer)
     RETURNS TABLE (base_at timestamptz, finished_ms bigint[], took_ms integer[], statuses smallint[], job_numbers text[])
@@ -38,13 +37,14 @@ async function gatherOutcomes(knex: Knex): Promise<void> {
       LEFT JOIN noted n ON n.request = q.request;
     END;
     COMMENT ON FUNCTION aggregated_outcomes IS
-      'What is noted of a slice that is not done, as slice_outcomes has it: an element for each request of the range.';
+      'Recorded outcomes of an unfinished slice, in the form of slice_outcomes: an element for each request in the '
+      'range.';
 
     CREATE FUNCTION outcomes_of_slice(run text, slice integer, first integer, last integer)
     RETURNS TABLE (base_at timestamptz, finished_ms bigint[], took_ms integer[], statuses smallint[], job_numbers text[])
     LANGUAGE sql STABLE PARALLEL SAFE
     BEGIN ATOMIC
-      -- Joined with nothing, an array is brought in from where Postgres keeps large values: once, not for each request.
+      -- Appending nothing fetches a TOASTed array once, not for each request.
       SELECT k.base_at, k.finished_ms || CAST('{}' AS bigint[]), k.took_ms || CAST('{}' AS integer[]),
              k.statuses || CAST('{}' AS smallint[]), k.job_numbers || CAST('{}' AS text[])
       FROM slice_outcomes k
@@ -57,15 +57,15 @@ async function gatherOutcomes(knex: Knex): Promise<void> {
       );
     END;
     COMMENT ON FUNCTION outcomes_of_slice IS
-      'What is noted of the ordinary requests of a slice, done or not: an element for each request of the range.';
+      'Recorded outcomes of a slice''s ordinary requests, done or not: an element for each request in the range.';
   `);
 }
 
 /**
- * Requests without a row: what they are follows from their slice, from its outcomes and from the state of the run. Billing
- * says the same of whole blocks (`ledger/billing/slice-sums.ts`), and a test holds both equal.
+ * State and times of requests without a row, from slice, outcomes and run. A test compares them with billing, which
+ * applies the same rules to blocks (`ledger/billing/slice-sums.ts`).
  */
-async function makeOrdinaryRequests(knex: Knex): Promise<void> {
+async function createOrdinaryRequests(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE FUNCTION ordinary_requests_between(run text, first integer, last integer)
     RETURNS TABLE (
@@ -101,7 +101,7 @@ async function makeOrdinaryRequests(knex: Knex): Promise<void> {
           AND s.first_request >= coalesce((
             SELECT max(b.first_request) FROM slices b WHERE b.run_id = run AND b.first_request <= first
           ), 0)
-        OFFSET 0 -- The outcomes of a slice are looked up once, not for each of its requests.
+        OFFSET 0 -- looks up the outcomes of a slice once, not for each request
       ) s
       JOIN contents c ON c.run_id = s.run_id AND c.first_request BETWEEN s.first_request AND s.last_request
       CROSS JOIN LATERAL (
@@ -124,11 +124,10 @@ async function makeOrdinaryRequests(knex: Knex): Promise<void> {
   `);
 }
 
-/** Both kinds of requests together. The join with runs is dropped from the plan of a caller that asks for no MessageID. */
-async function makeRanges(knex: Knex): Promise<void> {
+/** Requests with and without rows. Postgres drops the join with runs for callers that do not read the MessageID. */
+async function createRanges(knex: Knex): Promise<void> {
   await knex.raw(`
-    COMMENT ON FUNCTION ordinary_requests_between IS
-      'The requests of the range that have no row, with their one attempt.';
+    COMMENT ON FUNCTION ordinary_requests_between IS 'Requests in the range without a row, with their one attempt.';
 
     CREATE FUNCTION requests_between(run text, first integer, last integer)
     RETURNS TABLE (
@@ -148,7 +147,7 @@ async function makeRanges(knex: Knex): Promise<void> {
       FROM ordinary_requests_between(run, first, last) o
       LEFT JOIN runs r ON r.run_id = o.run_id;
     END;
-    COMMENT ON FUNCTION requests_between IS 'Every request of the range, with a row or without.';
+    COMMENT ON FUNCTION requests_between IS 'Every request in the range, with or without a row.';
 
     CREATE FUNCTION attempts_between(run text, first integer, last integer)
     RETURNS TABLE (
@@ -166,12 +165,12 @@ async function makeRanges(knex: Knex): Promise<void> {
       FROM ordinary_requests_between(run, first, last) o
       WHERE o.state IN ('sending', 'accepted');
     END;
-    COMMENT ON FUNCTION attempts_between IS 'Every attempt of the range, with a row or without.';
+    COMMENT ON FUNCTION attempts_between IS 'Every attempt in the range, with or without a row.';
   `);
 }
 
-/** For reports that read whole runs, and for people with psql. */
-async function makeViews(knex: Knex): Promise<void> {
+/** For reports on whole runs, and for psql. */
+async function createViews(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE VIEW request_states AS
     SELECT q.*
@@ -192,15 +191,15 @@ async function makeViews(knex: Knex): Promise<void> {
            o.units, o.price, o.reported_at
     FROM runs r
     CROSS JOIN LATERAL requests_between(r.run_id, 1, 2147483647) q
-    -- A look-up by key for each: the planner cannot know how many requests the arrays hold, and would read all for each.
+    -- A lookup for each request: the planner cannot estimate the arrays, and would read all recipients each time.
     CROSS JOIN LATERAL recipients_between(r.run_id, q.request, q.request) p
     LEFT JOIN recipient_outcomes o
       ON o.run_id = r.run_id AND o.request = p.request AND o.position = p.position;
 
-    COMMENT ON VIEW request_states IS 'Every request, with a row or without, and its state.';
-    COMMENT ON VIEW all_attempts IS 'Every attempt of a request, with a row or without.';
+    COMMENT ON VIEW request_states IS 'Every request, with or without a row, and its state.';
+    COMMENT ON VIEW all_attempts IS 'Every attempt of a request, with or without a row.';
     COMMENT ON VIEW recipient_states IS
-      'Every recipient, with the state of its request and, where something is known of it alone, its outcome.';
+      'Every recipient, with the state of its request and its own outcome, if known.';
   `);
 }
 

@@ -67,7 +67,7 @@ test('no trigger does what a call can do: the audit trail is only added to, and 
   );
   expect(rows.map(({ trigger }) => trigger)).toEqual([
     'audit_append_only on audit',
-    'hashed_suppressions_are_new on hashed_suppressions',
-    'suppressions_are_new on suppressions',
+    'hashed_suppressions_begin_epoch on hashed_suppressions',
+    'suppressions_begin_epoch on suppressions',
   ]);
 });
