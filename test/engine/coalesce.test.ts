@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { coalesce } from '../../src/engine/coalesce.ts';
 
-/** Commits that wait until they are let go; each item's result is its text twice. */
+/** Commits that wait for `end`. Each result is its item twice. */
 function commits() {
   const begun: { readonly items: readonly string[]; readonly end: (error?: Error) => void }[] = [];
   const commit = (items: readonly string[]): Promise<string[]> =>
@@ -19,7 +19,7 @@ function commits() {
 
 const each = (words: string): string[] => words.split(' ');
 
-test('the first is committed at once, and what is handed in meanwhile goes into the next', async () => {
+test('the first item is committed at once, and items that arrive meanwhile share the next commit', async () => {
   const { commit, nth } = commits();
   const hand = coalesce(commit, { maxBatch: 10, busyThreshold: 2 });
   const results = Promise.all(each('a b c').map(hand));
@@ -30,7 +30,7 @@ test('the first is committed at once, and what is handed in meanwhile goes into 
   expect(await results).toEqual(['aa', 'bb', 'cc']);
 });
 
-test('a commit that fails fails for all that are in it, and the next goes on', async () => {
+test('a failed commit fails all its items, and the next commit goes on', async () => {
   const { commit, nth } = commits();
   const hand = coalesce(commit, { maxBatch: 10, busyThreshold: 2 });
   const results = Promise.allSettled(each('a b c').map(hand));
@@ -42,7 +42,7 @@ test('a commit that fails fails for all that are in it, and the next goes on', a
   expect(await later).toBe('dd');
 });
 
-test('no more go into a commit than it may have', async () => {
+test('a commit has at most maxBatch items', async () => {
   const { commit, nth } = commits();
   const hand = coalesce(commit, { maxBatch: 2, busyThreshold: 2 });
   const results = Promise.all(each('a b c d').map(hand));
@@ -53,7 +53,7 @@ test('no more go into a commit than it may have', async () => {
   await results;
 });
 
-test('after a commit for many, the next waits for more', async () => {
+test('after a busy commit, the next one waits for more items', async () => {
   const { commit, nth } = commits();
   const hand = coalesce(commit, { maxBatch: 10, busyThreshold: 2 });
   const results = [hand('a'), hand('b'), hand('c')];

@@ -25,6 +25,6 @@ test.each([
   [api('ann@one.example'), cli('ann@desk')],
   [api('@desk'), api('')],
   [api('ann'), { name: 'schedule ann', via: 'schedule' }],
-] as const)('%j and %j are two', (one, other) => {
+] as const)('%j and %j are two persons', (one, other) => {
   expect([isSamePerson(one, other), isSamePerson(other, one)]).toEqual([false, false]);
 });

@@ -15,7 +15,7 @@ import { openTestLedger } from '../support/ledger.ts';
 const recipients = Number(process.env['VOLLEY_TORTURE_RECIPIENTS'] ?? 20_000);
 const program = fileURLToPath(new URL('../support/apply-process.ts', import.meta.url));
 
-test(`the first report of each of ${recipients} recipients decides, with three appliers in two processes that are killed`, async () => {
+test(`the first delivery report of each of ${recipients} recipients decides, while three appliers in two processes are killed`, async () => {
   await using cleanUp = new AsyncDisposableStack();
   const opened = cleanUp.adopt(await openTestLedger(), (it) => it.close());
   const { ledger } = opened;
@@ -40,7 +40,6 @@ test(`the first report of each of ${recipients} recipients decides, with three a
     children[victim] = await start(victim === 0 ? 2 : 1);
     kills++;
   }
-  // What was committed by the last of them.
   await expect
     .poll(async () => (await ledger.pool.query('SELECT FROM reports')).rowCount, { timeout: 60_000 })
     .toBe(reports.length);

@@ -4,8 +4,7 @@ import { expect, test } from 'vitest';
 import { openCampaignFiles } from '../../src/engine/plan/campaign-files.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 
-/** With a smaller limit: test/engine/plan/campaign-files.test.ts. */
-test('the files of a run are within 2 GiB together', async () => {
+test('the files of a run may not exceed 2 GiB together', async () => {
   await using workspace = await makeWorkspace({ 'big.pdf': '' });
   await truncate(join(workspace.folder, 'big.pdf'), 20 * 1024 * 1024);
   const files = await openCampaignFiles(workspace.folder);

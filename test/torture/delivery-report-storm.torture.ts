@@ -3,6 +3,6 @@ import { expectStormApplied } from '../support/delivery-report-storm.ts';
 
 const recipients = Number(process.env['VOLLEY_TORTURE_RECIPIENTS'] ?? 160_000);
 
-test(`reports of ${recipients} recipients, shuffled, some twice, in four formats, are each kept once and applied once`, async () => {
+test(`shuffled delivery reports of ${recipients} recipients, some twice, in four formats, are each applied once`, async () => {
   console.log(await expectStormApplied(recipients));
 });

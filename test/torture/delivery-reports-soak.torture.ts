@@ -11,10 +11,10 @@ import { startOwnPostgres } from '../support/own-postgres.ts';
 import { startVolley, volley } from '../support/volley.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 
-/** The applier, booking and purge under a steady load: what they hold and leave behind stays level. */
+/** Applier, booking and purge under a steady load. */
 
 const minutes = Number(process.env['VOLLEY_TORTURE_MINUTES'] ?? 30);
-/** Until pools, the heap and the tables have the size that they keep (minutes). */
+/** Minutes until pools, heap and tables have their final size. */
 const warmUp = Math.min(12, minutes / 3);
 const recipients = 6_000;
 const token = 'a-token-of-at-least-22-characters';
@@ -31,14 +31,14 @@ type Minute = {
   readonly lag: number;
   readonly unbooked: number;
   readonly applied: number;
-  /** Kibibytes of tables whose rows come and go. */
+  /** KiB of tables whose rows are deleted again. */
   readonly passing: Readonly<Record<string, number>>;
-  /** Bytes for each row of tables that only grow. */
+  /** Bytes per row of tables that only grow. */
   readonly growing: Readonly<Record<string, number>>;
 };
 
 test(
-  `reports for ${minutes} minutes: memory, files and tables stay level, and billing is booked`,
+  `${minutes} minutes of delivery reports leave memory, files and tables level, and billing booked`,
   async () => {
     await using postgres = await startOwnPostgres();
     const url = await postgres.createDatabase();
@@ -105,7 +105,7 @@ test(
     expect(Math.abs(slope(({ files }) => files))).toBeLessThan(1);
     for (const { lag, unbooked } of samples) {
       expect(lag).toBeLessThan(30);
-      // What comes in half a minute.
+      // Half a minute of reports.
       expect(unbooked).toBeLessThan(recipients);
     }
     const middle = Math.ceil(warm.length / 2);
@@ -121,7 +121,7 @@ test(
   (minutes + 10) * 60_000,
 );
 
-/** Has 400 days gone by since a run was over, and since the reports came that make no sense. */
+/** Makes a run and the unreadable reports 400 days old. */
 async function age(pool: pg.Pool, run: string): Promise<void> {
   await pool.query(`UPDATE runs SET finished_at = now() - interval '400 days' WHERE run_id = $1`, [run]);
   await pool.query(
@@ -134,7 +134,6 @@ async function age(pool: pg.Pool, run: string): Promise<void> {
   );
 }
 
-/** A run whose requests the service has all accepted. */
 async function acceptedRun(ledger: Ledger): Promise<{ run: string; reports: Report[] }> {
   const contacts = Array.from({ length: recipients }, (_, index) =>
     aContact(index + 2, { address: `+614${String(index).padStart(8, '0')}` }),
@@ -153,7 +152,7 @@ async function acceptedRun(ledger: Ledger): Promise<{ run: string; reports: Repo
   return { run, reports: rows };
 }
 
-/** Each recipient once, a fifth twice, a twentieth with two outcomes, and some that make no sense. */
+/** Each recipient once, a fifth twice, a twentieth with two outcomes, and some unreadable. */
 function callsOf(reports: readonly Report[]): string[] {
   return reports.flatMap((report, index) => {
     const delivered = { ...report, Type: 'SMS', Status: 'Success', Result: 'delivered', Price: '0.08' };
@@ -167,7 +166,7 @@ function callsOf(reports: readonly Report[]): string[] {
   });
 }
 
-/** Sends them evenly until that time (epoch milliseconds). */
+/** @param until epoch milliseconds */
 async function sendOver(
   caller: Pool,
   bodies: readonly string[],

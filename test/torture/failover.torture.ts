@@ -8,7 +8,7 @@ import {
   type Replication,
 } from '../support/replicated-postgres.ts';
 
-/** VOLLEY_TORTURE_SEED repeats the moments of an earlier torture, as far as moments can be repeated. */
+/** VOLLEY_TORTURE_SEED repeats an earlier torture. */
 const seed = process.env['VOLLEY_TORTURE_SEED'] ?? String(Date.now());
 const failovers = Number(process.env['VOLLEY_TORTURE_FAILOVERS'] ?? 12);
 const senders: readonly SenderEnd[] = ['killed', 'goes on', 'interrupted'];
@@ -19,7 +19,6 @@ beforeAll(async () => {
 });
 afterAll(() => origin?.[Symbol.dispose]());
 
-/** Fails over again and again, and prints what came of it. */
 async function torture(replication: Replication): Promise<readonly FailoverFigures[]> {
   const all: FailoverFigures[] = [];
   for (let index = 0; index < failovers; index++) {
@@ -30,7 +29,7 @@ async function torture(replication: Replication): Promise<readonly FailoverFigur
     await using postgres = await origin.startPair(replication);
     const figures = await failOver(postgres, { after: 20 + random('after', 500), stalled, sender });
     all.push(figures);
-    // Past vitest, which keeps what is logged until the test is over.
+    // Vitest would hold back the log.
     process.stdout.write(
       `  ${replication}, stalled for ${stalled} ms, the sender ${sender}: ${JSON.stringify(figures)}\n`,
     );
@@ -50,12 +49,12 @@ async function torture(replication: Replication): Promise<readonly FailoverFigur
   return all;
 }
 
-test('with a synchronous standby a failover loses nothing, sends nothing twice, and nothing is missing', async () => {
+test('a failover to a synchronous standby loses no request and sends none twice', async () => {
   for (const figures of await torture('synchronous'))
     expect(figures).toMatchObject({ forgotten: 0, nothingMissing: true, found: false });
 });
 
-test('with an asynchronous standby what a failover loses is found, and nothing of it is sent again', async () => {
+test('requests lost in a failover to an asynchronous standby are noticed and not sent again', async () => {
   const all = await torture('asynchronous');
   const lossy = all.filter(({ forgotten }) => forgotten > 0);
   expect(lossy.length).toBeGreaterThan(0);

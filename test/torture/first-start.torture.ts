@@ -7,11 +7,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import { makeHome, removeHome } from '../support/embedded-home.ts';
 import { spawnHolder, startHolder } from '../support/lease-holder.ts';
 
-/** Milliseconds from the start of a process to its kill: before, while and after initdb works. */
+/** Milliseconds until the kill: before, during and after initdb. */
 const moments = Array.from({ length: 20 }, (_, index) => 100 + index * 100);
 
 test.each(moments)(
-  'a process that is killed %i ms into the first start of its embedded server does no harm',
+  'a kill %i ms into the first start of the embedded server does no harm',
   async (moment) => {
     const home = makeHome('volley-test-home-');
     onTestFinished(() => removeHome(home));

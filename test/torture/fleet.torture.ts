@@ -14,7 +14,7 @@ const minutes = Number(process.env['VOLLEY_TORTURE_MINUTES'] ?? 15);
 const seed = process.env['TORTURE_SEED'] ?? 'fleet';
 const token = 'a-token-of-at-least-22-characters';
 const contacts = 900;
-/** Runs that are under way at a time. */
+/** Runs at a time. */
 const atOnce = 3;
 
 const accounts = `
@@ -63,7 +63,7 @@ const billing = z.object({
   ),
 });
 
-test(`two serve processes and three workers are killed at random for ${minutes} minutes`, async () => {
+test(`a fleet of five processes that are killed at random for ${minutes} minutes loses nothing`, async () => {
   await using cleanUp = new AsyncDisposableStack();
   const ledger = cleanUp.adopt(await openTestLedger(), (it) => it.close());
   const workspace = cleanUp.use(
@@ -111,7 +111,7 @@ test(`two serve processes and three workers are killed at random for ${minutes} 
   });
   killing.catch(() => undefined);
 
-  /** The same key again and again, at whichever API answers: it makes one run. */
+  /** Repeats one key at both APIs, which start one run. */
   async function startRun(number: number): Promise<string> {
     for (let tries = 0; ; tries++) {
       const answer = await fetch(`http://127.0.0.1:${apiPorts[tries % 2]}/api/v1/runs`, {

@@ -33,6 +33,6 @@ test.each([
     `planned in ${Math.round(planning)} ms, ${health.length} answers, the slowest in ${Math.round(slowest)} ms; before that in ${Math.round(slowestIdle)} ms`,
   );
   expect(status).toBe(expected);
-  // Other programs of the machine have to be answered, too.
+  // Other programs slow the machine, too.
   expect(slowest).toBeLessThan(promised + slowestIdle);
 });

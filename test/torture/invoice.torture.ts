@@ -13,7 +13,7 @@ const mebibyte = 1024 * 1024;
 const requests = 5_000;
 const each = 200;
 
-test('an invoice of 1,000,000 lines is compared, and 375,000 differences are written, in 256 MiB', async () => {
+test('reconciling an invoice of 1,000,000 lines with 375,000 differences takes at most 256 MiB', async () => {
   await using workspace = await makeWorkspace();
   const opened = await openTestLedger();
   const { pool } = opened.ledger;
@@ -42,7 +42,7 @@ test('an invoice of 1,000,000 lines is compared, and 375,000 differences are wri
     'SELECT message_id FROM request_states WHERE run_id = $1 ORDER BY request',
     [run],
   );
-  // Every eighth line has another price, and every eighth recipient none at all.
+  // Every eighth line has another price, and every eighth recipient has no line.
   function* rows(): Generator<string> {
     yield `${invoiceHeader}\n`;
     for (let request = 1; request <= requests; request++) {

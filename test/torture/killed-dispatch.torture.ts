@@ -6,16 +6,16 @@ import { createKillTally } from '../support/kill-tally.ts';
 import { randomKills } from '../support/random-kills.ts';
 import { dispatchPoints, exchangePoints } from '../support/signal-points.ts';
 
-/** VOLLEY_TORTURE_SEED repeats the kills of an earlier torture, as far as moments can be repeated. */
+/** VOLLEY_TORTURE_SEED repeats an earlier torture. */
 const seed = process.env['VOLLEY_TORTURE_SEED'] ?? String(Date.now());
 const wanted = Number(process.env['VOLLEY_TORTURE_KILLS'] ?? 500);
 const concurrency = 8;
 
-/** These come once a slice or seldom, so that a process that waits for one sends a lot. */
+/** At most once a slice. */
 const seldom = ['next attempt', 'slice acquired', 'slice finished', 'run finished'];
 const often = [...dispatchPoints, ...exchangePoints.keys()].filter((point) => !seldom.includes(point));
 
-/** Many that let a process send a little, then those that let it go on to the end. */
+/** Many kills after a little sending, then kills near the end. */
 function killsOfRun(round: number): readonly Kill[] {
   return [
     ...randomKills(40, often, `${seed} ${round}`),
@@ -46,10 +46,10 @@ async function torture(kills: number, changes: Partial<SceneOptions>, joinedByWo
   }
 }
 
-test(`${wanted} kills of dispatches lose nothing and send nothing twice`, () => torture(wanted, {}));
+test(`${wanted} kills of dispatches lose no request and send none twice`, () => torture(wanted, {}));
 
-test('with onUnknown: resend, kills leave nobody without the message', () =>
+test('with onUnknown: resend, every recipient gets the message in spite of kills', () =>
   torture(wanted / 5, { onUnknown: 'resend' }));
 
-test('two engines on one run lose nothing and send nothing twice, whichever is killed', () =>
+test('two processes that share a run lose no request and send none twice, whichever is killed', () =>
   torture(wanted / 5, { requests: 5000 }, true));

@@ -3,7 +3,7 @@ import { expectRejectedContactsListed } from '../support/plan-rejected-contacts.
 
 const mebibyte = 1024 * 1024;
 
-test('of 1,000,000 rows with 3 % bad ones, each bad one is listed with its line and what is wrong, in 256 MiB', async () => {
+test('a plan of 1,000,000 rows lists each rejected contact with line and reason, in 256 MiB', async () => {
   const { plan, report } = await expectRejectedContactsListed(1_000_000);
   console.log(
     `peak: ${Math.round(plan / mebibyte)} MiB planning, ${Math.round(report / mebibyte)} reporting`,

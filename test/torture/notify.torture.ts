@@ -18,7 +18,7 @@ const points = [
   undefined,
 ];
 
-test('sixty runs, three workers killed at every point: each tells all of them, no e-mail comes twice', async () => {
+test('sixty runs send every notification and no e-mail twice, while three workers are killed at every point', async () => {
   await using scene = await openNotifyScene();
   await scene.workspace.write(
     'tell.sh',
@@ -60,7 +60,7 @@ test('sixty runs, three workers killed at every point: each tells all of them, n
   };
   const isOver = async (): Promise<boolean> => planned.length === runs && (await remaining()) === 0;
 
-  /** One after the other, each killed at its point, or at whatever moment, until all is told. */
+  /** Kills one worker after another until all notifications are sent. */
   async function keepKilling(): Promise<void> {
     while (!(await isOver())) {
       const worker = start(points[round++ % points.length]);
@@ -69,7 +69,7 @@ test('sixty runs, three workers killed at every point: each tells all of them, n
       await worker.ended;
       await over;
       kills++;
-      // It had two minutes.
+      // Its acquisition would last two minutes.
       await pool.query(`UPDATE notifications SET due_at = '-infinity' WHERE state = 'due'`);
     }
   }

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { startVolley } from '../support/volley.ts';
 import { accountsYaml, makeWorkspace, smsCampaignYaml } from '../support/workspace.ts';
 
-/** Rows, of which one in ten repeats an earlier one. */
+/** One in ten is a duplicate. */
 const rows = 5_000_000;
 
 async function* contactRows(): AsyncGenerator<string, void, undefined> {
@@ -20,11 +20,10 @@ async function* contactRows(): AsyncGenerator<string, void, undefined> {
   yield piece;
 }
 
-/** Told by the process itself as it ends. */
 const printPeak =
   'data:text/javascript,process.on("exit",()=>process.stderr.write(`peak ${process.resourceUsage().maxRSS}\\n`))';
 
-test('a plan of five million rows takes at most 400 MiB, and says in advance that it takes more than an import', async () => {
+test('a plan of five million rows takes at most 400 MiB and warns of its memory', async () => {
   await using workspace = await makeWorkspace({
     'accounts.yaml': accountsYaml,
     'campaign.yaml': smsCampaignYaml,

@@ -14,16 +14,15 @@ const seed = Number(process.env['TORTURE_SEED'] ?? 1);
 const outages = Number(process.env['TORTURE_OUTAGES'] ?? 120);
 const requests = 3_000;
 
-/** A number from 0 up to `below`, the same for the same seed. */
 const random = (what: string, index: number, below: number) =>
   Math.floor(seededRandom(what, seed, index) * below);
 
-test(`Postgres is lost ${outages} times, in every way, while two engines share run after run`, async () => {
+test(`two processes that share runs lose and repeat no request in ${outages} outages of Postgres`, async () => {
   await using postgres = await startOwnPostgres();
   const url = await postgres.createDatabase();
   await using proxy = await startPostgresProxy(url);
   const ledger = await openLedger({ connectionString: url }, 'own Postgres');
-  // A cut that is left over may meet it; a process that cannot begin is started again.
+  // An earlier cut may break it, as it would a new process.
   const openEngine = () => pRetry(() => openLedger({ connectionString: proxy.url }, 'own Postgres'));
   await using service = await sendPeer(async ({ number }) => {
     await sleep(random('latency', number, 30));
@@ -62,7 +61,7 @@ test(`Postgres is lost ${outages} times, in every way, while two engines share r
     'cut at many statements': (index) =>
       Promise.all(Array.from({ length: 5 }, (_, cut) => cutSomewhere(index * 1_000 + cut))),
   };
-  /** At whatever statement comes after some others; a COMMIT among them. */
+  /** At a random statement, also a COMMIT. */
   const cutSomewhere = (index: number): Promise<unknown> => {
     const kinds: readonly HowExecuted[] = ['never', 'at once', 'late'];
     const executed = kinds[random('executed', index, 3)] ?? 'never';

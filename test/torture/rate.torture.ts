@@ -12,7 +12,7 @@ afterAll(() => opened.close());
 const perSecond = 200;
 
 test.each([1, 4])(
-  'a rate of 200 a second is held within two per cent over 30 seconds by %i processes',
+  'a rate of 200 a second is kept within two per cent over 30 seconds by %i processes',
   async (processes) => {
     const { arrivals, workers } = await sendAtRate(opened, {
       processes,
@@ -30,7 +30,7 @@ test.each([1, 4])(
   },
 );
 
-test('a rate that is changed in the middle of a run is followed by four processes', async () => {
+test('four processes follow a rate that changes during a run', async () => {
   let changed = Number.POSITIVE_INFINITY;
   const { arrivals } = await sendAtRate(
     opened,

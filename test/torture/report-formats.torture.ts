@@ -9,7 +9,7 @@ const batchSize = 2_000;
 const mebibyte = 1024 * 1024;
 const bound = 32 * mebibyte;
 
-/** Lines that are made as they are asked for, none like another, as a cursor would give them. */
+/** Different lines, made one batch at a time. */
 async function* manyLines(onBatch: () => void): AsyncGenerator<readonly BillLine[], void, undefined> {
   for (let first = 0; first < lines; first += batchSize) {
     onBatch();
@@ -21,7 +21,7 @@ async function* manyLines(onBatch: () => void): AsyncGenerator<readonly BillLine
 }
 
 test.each<ReportFormat>(['csv', 'json', 'ndjson', 'html', 'xlsx', 'table'])(
-  '5,000,000 lines are written as %s in memory that does not grow with them',
+  'a report of 5,000,000 lines as %s needs constant memory',
   async (format) => {
     let batches = 0;
     let early = 0;
@@ -29,7 +29,7 @@ test.each<ReportFormat>(['csv', 'json', 'ndjson', 'html', 'xlsx', 'table'])(
     const sheet: Sheet<BillLine> = aSheet([], {
       rows: manyLines(() => {
         batches++;
-        // Looking costs a collection; every hundredth batch is enough.
+        // Each measurement needs a garbage collection.
         if (batches % 100 !== 0) return;
         const held = liveHeap() + process.memoryUsage().arrayBuffers;
         if (batches === 100) early = held;

@@ -10,6 +10,6 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-test('in a thousand histories of workers, answers and operators, every rule of the ledger holds', async () => {
+test('every rule of the ledger holds in a thousand histories of workers, answers and operators', async () => {
   await expectPromisesKept(opened.ledger, Number(process.env['VOLLEY_MODEL_RUNS'] ?? 1_000));
 });

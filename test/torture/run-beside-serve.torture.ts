@@ -10,10 +10,10 @@ const seed = process.env['VOLLEY_TORTURE_SEED'] ?? String(Date.now());
 const runs = Number(process.env['VOLLEY_TORTURE_RUNS'] ?? 60);
 
 /**
- * Small runs beside a `serve` and two workers, which are often quicker than the process that planned the run. Every fourth
- * process is killed at a random moment, and what it planned is resumed.
+ * Small runs beside `serve` and two workers, which often send first. Every fourth process is killed, and its run
+ * resumed.
  */
-test(`${runs} runs beside serve and workers end with their own summary and exit code`, async () => {
+test(`${runs} runs beside serve and workers each end with their own summary and exit code`, async () => {
   await using scene = await openDispatchScene({ requests: 1, concurrency: 4 });
   const port = await freePort();
   const others = [

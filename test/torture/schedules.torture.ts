@@ -10,11 +10,11 @@ import { accountsYaml, contactsCsv, makeWorkspace, smsCampaignYaml } from '../su
 
 const script = fileURLToPath(new URL('../support/schedule-process.ts', import.meta.url));
 
-/** An hour of the schedule takes so many milliseconds. */
+/** Milliseconds for an hour of the schedule. */
 const hour = 600;
 const hours = 200;
 
-test('two hundred times, four workers, killed at random: two hundred runs, each once and none sent twice', async () => {
+test('four workers that are killed at random start each of two hundred ticks once and send none twice', async () => {
   const opened = await openTestLedger();
   await using workspace = await makeWorkspace({
     'accounts.yaml': accountsYaml,
@@ -31,7 +31,7 @@ test('two hundred times, four workers, killed at random: two hundred runs, each 
     VOLLEY_SANDBOX_TOKEN: 'x',
     VOLLEY_WEBHOOK_TOKEN: 'token-of-the-test-that-is-long-enough',
   };
-  // Daylight saving begins in the second day.
+  // Daylight saving begins on the second day.
   const begin = '2026-09-25T12:30:00Z';
   const start = (): ChildProcess =>
     spawn(process.execPath, [script, opened.url, String(hour), begin, startedAt], {
@@ -56,7 +56,6 @@ test('two hundred times, four workers, killed at random: two hundred runs, each 
       workers[index] = start();
       if ((await count(`FROM ticks WHERE state = 'started'`)) >= hours) break;
     }
-    // A last one has them all end.
     while ((await count(`FROM ticks t JOIN runs r USING (run_id) WHERE r.state <> 'completed'`)) > 0)
       await sleep(500);
   } finally {

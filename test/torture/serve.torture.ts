@@ -12,7 +12,7 @@ import { startWebhookPeer, webhookSecret } from '../support/webhook-peer.ts';
 import { contactsCsv, makeWorkspace } from '../support/workspace.ts';
 
 const minutes = Number(process.env['VOLLEY_TORTURE_MINUTES'] ?? 10);
-/** Until caches, pools and the heap have the size that they keep (minutes). */
+/** Minutes until caches, pools and heap have their final size. */
 const warmUp = Math.min(3, minutes / 3);
 const requestsPerSecond = 60;
 const token = 'a-token-of-at-least-22-characters';
@@ -48,7 +48,7 @@ type Sample = {
   readonly heap: number;
 };
 
-test(`serve under load for ${minutes} minutes grows by less than 1 MiB a minute, and keeps no handle`, async () => {
+test(`serve under load for ${minutes} minutes grows by less than 1 MiB a minute and leaks no file handle`, async () => {
   await using cleanUp = new AsyncDisposableStack();
   const ledger = cleanUp.adopt(await openTestLedger(), (it) => it.close());
   const soon = new Date(Date.now() + 60_000).toISOString().slice(0, 16);
@@ -73,7 +73,7 @@ test(`serve under load for ${minutes} minutes grows by less than 1 MiB a minute,
   const api = `http://127.0.0.1:${apiPort}/api/v1`;
   const headers = { authorization: `Bearer ${reader}` };
   let asked = 0;
-  /** What people look at over the API, one after the other; each answer is read to its end. */
+  /** Pages of the API, each read to its end. */
   const ask = async (): Promise<void> => {
     for (const path of ['runs?limit=20', 'schedules', 'reports/billing?format=json', 'nothing']) {
       const { status } = await fetch(`${api}/${path}`, { headers }).then(async (answer) => {
@@ -137,7 +137,7 @@ test(`serve under load for ${minutes} minutes grows by less than 1 MiB a minute,
     ...{ 'asked over the API': asked, told: peer.calls.length },
   });
   expect(code, stderr.slice(-2_000)).toBe(0);
-  // That there was a load at all.
+  // There was a load.
   expect(figure('volley_requests_settled_total{account="bulk",state="accepted"}')).toBeGreaterThan(
     ((minutes - 2) * 60 * requestsPerSecond) / 2,
   );
@@ -147,7 +147,7 @@ test(`serve under load for ${minutes} minutes grows by less than 1 MiB a minute,
   expect(filesAfter).toBeLessThanOrEqual(filesBefore + 5);
 });
 
-/** The highest of each minute. */
+/** Maximum of each minute. */
 function perMinute(samples: readonly Sample[]): number[] {
   const highest: number[] = [];
   for (const { minute, rss } of samples) {

@@ -6,7 +6,7 @@ import { openTestLedger } from '../support/ledger.ts';
 import { startVolley } from '../support/volley.ts';
 import { accountsYaml, makeWorkspace, smsCampaignYaml } from '../support/workspace.ts';
 
-test('a worker that is asked to stop while it plans a scheduled run of millions is gone within its deadlines', async () => {
+test('a worker that plans a scheduled run of millions stops within its deadlines', async () => {
   await using workspace = await makeWorkspace({
     'campaigns/accounts.yaml': accountsYaml,
     'campaigns/night.yaml': `${smsCampaignYaml.replace('contacts.csv', 'contacts.csv.gz')}schedule: { cron: "* * * * *", timeZone: UTC, catchUp: 1h }\n`,
@@ -30,7 +30,7 @@ test('a worker that is asked to stop while it plans a scheduled run of millions 
     WHERE pg_stat_activity.datname = current_database()`;
   while ((await pool.query(copying)).rowCount === 0) {
     expect(started.process.exitCode, started.stderrSoFar()).toBe(null);
-    // The first look notes the schedule; from then on a minute of it is long over.
+    // After the first look, a tick is long over.
     await pool.query(
       `UPDATE schedules SET recorded_until = now() - interval '5 minutes' WHERE recorded_until > now() - interval '2 minutes'`,
     );

@@ -2,6 +2,6 @@ import { test } from 'vitest';
 import { expectStoppedWorkerHarmless } from '../support/stopped-worker.ts';
 
 test.for(['claimed', 'sending', 'recording'])(
-  'a worker that is stopped for longer than its heartbeat sends nothing when it goes on that another has; stopped at: %s',
+  'a worker that pauses longer than its lease at "%s" sends nothing that another worker has',
   (point) => expectStoppedWorkerHarmless(point),
 );

@@ -1,7 +1,7 @@
 import { defineConfig, mergeConfig } from 'vitest/config';
 import usual from '../../vitest.config.ts';
 
-/** Files whose properties are tried on more examples here. */
+/** Property tests that run with more examples here. */
 const properties = [
   ...['billing/billing', 'requests/divide', 'planning/expand', 'limits/limits'].map(
     (name) => `test/ledger/${name}.test.ts`,
@@ -21,7 +21,7 @@ export default mergeConfig(
       env: { VOLLEY_EXAMPLES_FACTOR: '20' },
       testTimeout: 1_800_000,
       hookTimeout: 600_000,
-      // One after the other: some measure memory.
+      // Some tests measure memory.
       fileParallelism: false,
       isolate: true,
     },

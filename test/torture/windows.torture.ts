@@ -7,12 +7,12 @@ import { plannedRun, statusOf } from '../support/planned-run.ts';
 
 const minute = 60_000;
 const concurrency = 4;
-/** Twenty a second: more than fit before the window shuts. */
+/** More than fit before the window closes. */
 const requests = 2_000;
 
-test('nothing arrives while the window is shut, and everything in the end, however often its worker is killed', async () => {
+test('nothing arrives outside the window and everything in the end, however often the worker is killed', async () => {
   await using scene = await openDispatchScene({ requests, concurrency, peer: { latency: 100 } });
-  // Shut for one minute of the day, which begins in a while.
+  // Closed for one minute of the day, soon.
   const shuts = Math.ceil((Date.now() + 25_000) / minute) * minute;
   const opens = shuts + minute;
   const timeOf = (at: number): string => new Date(at).toISOString().slice(11, 16);
@@ -23,7 +23,7 @@ test('nothing arrives while the window is shut, and everything in the end, howev
   let worker = scene.start(['run', 'campaign.yaml']);
   const run = await plannedRun(worker);
   while (Date.now() < opens + 15_000) {
-    // One of them dies just before the window shuts.
+    // One kill is just before the window closes.
     const untilShut = shuts - Date.now() - 5_500;
     await sleep(untilShut > 0 && untilShut < 10_000 ? untilShut : 3_000 + Math.random() * 7_000);
     const from = Date.now();

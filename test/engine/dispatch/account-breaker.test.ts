@@ -31,7 +31,7 @@ async function findBreaker(): Promise<{ refusals: number; probe: string | null; 
 const endLease = () =>
   opened.ledger.pool.query(`UPDATE account_breakers SET probe_until = now() - interval '1 second'`);
 
-test('a worker that waited for the rate so long that another one tries sends nothing, and leaves that one alone', async () => {
+test('a worker that lost its right to probe sends nothing and leaves the other probe alone', async () => {
   const [first, second] = [createBreaker(), createBreaker()];
   const [early, late] = [randomUUID(), randomUUID()];
   await refuseAll();
@@ -44,7 +44,7 @@ test('a worker that waited for the rate so long that another one tries sends not
   expect(await findBreaker()).toMatchObject({ probe: late });
 });
 
-test('a worker that claims in time may try for as long as an answer may take, from then on', async () => {
+test('the claim of a probe renews the time for its answer', async () => {
   const breaker = createBreaker();
   const probe = randomUUID();
   await refuseAll();
@@ -56,7 +56,7 @@ test('a worker that claims in time may try for as long as an answer may take, fr
   expect(await breaker.enter(randomUUID())).toBe('probe');
 });
 
-test('what is asked again because its answer was lost has the same answer', async () => {
+test('a repeated question with the same probe id has the same answer', async () => {
   const breaker = createBreaker();
   const probeId = randomUUID();
   await refuseAll();
@@ -68,7 +68,7 @@ test('what is asked again because its answer was lost has the same answer', asyn
   expect(await findBreaker()).toMatchObject({ tries: 2, probe: null });
 });
 
-test('another slice of the process may not try because the right to do so was given to the first', async () => {
+test('two slices of one process do not share the right to probe', async () => {
   const breaker = createBreaker();
   const [first, second] = [randomUUID(), randomUUID()];
   await refuseAll();
@@ -82,7 +82,7 @@ test('another slice of the process may not try because the right to do so was gi
   expect(await findBreaker()).toMatchObject({ probe: second });
 });
 
-test('a late refusal of what tried opens nothing alone where another worker found the service to answer', async () => {
+test('the late refusal of an expired probe does not open a breaker that another worker has closed', async () => {
   const [first, second] = [createBreaker(), createBreaker()];
   const [early, late] = [randomUUID(), randomUUID()];
   await refuseAll();

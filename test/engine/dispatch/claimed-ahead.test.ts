@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 const concurrency = 8;
-/** Shared out over four slices, of which the run has one. */
+/** Divided among four slices; the run has one. */
 const limits = { concurrency: 4 * concurrency };
 
 async function claimed(run: string): Promise<number> {
@@ -32,7 +32,7 @@ async function planned(requests: number): Promise<string> {
   );
 }
 
-test('while the service answers nothing, no more is claimed than is in flight, and as much again', async () => {
+test('while the service is silent, a slice claims at most twice the requests in flight', async () => {
   const held: (() => void)[] = [];
   let holds = true;
   await using service = await httpPeer((messageId, response) => {
@@ -51,14 +51,14 @@ test('while the service answers nothing, no more is claimed than is in flight, a
   expect((await executing).summary.requests).toMatchObject({ total: 100, accepted: 100 });
 });
 
-test('however quick the service is, at most four times as many as may be in flight are claimed and not with it', async () => {
+test('a slice never claims more than four times the requests in flight, however fast the service is', async () => {
   let arrived = 0;
   const ahead: number[] = [];
   const run = await planned(1_000);
   async function answer(messageId: string, response: ServerResponse): Promise<void> {
     arrived++;
     if (arrived % 5 === 0) {
-      // What arrives meanwhile makes it less, never more.
+      // Later arrivals can only lower it.
       ahead.push((await claimed(run)) - arrived);
     }
     answerSuccess(messageId, response);

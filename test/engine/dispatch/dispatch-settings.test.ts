@@ -14,7 +14,7 @@ function settings(dispatch: object, changes: Partial<typeof account> = {}) {
   );
 }
 
-test('an account’s concurrency is shared out evenly over the slices that it may have at once', () => {
+test('an account’s concurrency is divided equally among its slices', () => {
   expect(settings({}, { concurrency: 16 })).toMatchObject({ plan: { maxAccountSlices: 4 }, concurrency: 4 });
   expect(settings({}, { concurrency: 6 })).toMatchObject({ plan: { maxAccountSlices: 3 }, concurrency: 2 });
   expect(settings({}, { concurrency: 10 })).toMatchObject({ plan: { maxAccountSlices: 2 }, concurrency: 5 });
@@ -22,13 +22,13 @@ test('an account’s concurrency is shared out evenly over the slices that it ma
   expect(settings({}, { concurrency: 1 })).toMatchObject({ plan: { maxAccountSlices: 1 }, concurrency: 1 });
 });
 
-test('a campaign that wants less has fewer slices at once, or fewer requests in its only one', () => {
+test('a campaign with a lower concurrency has fewer slices, or fewer requests in flight in its only slice', () => {
   expect(settings({ concurrency: 16 })).toMatchObject({ plan: { maxRunSlices: 4 }, concurrency: 4 });
   expect(settings({ concurrency: 8 })).toMatchObject({ plan: { maxRunSlices: 2 }, concurrency: 4 });
   expect(settings({ concurrency: 3 })).toMatchObject({ plan: { maxRunSlices: 1 }, concurrency: 3 });
 });
 
-test('never more is in flight than the account allows, nor than the campaign wants', () => {
+test('the requests in flight never exceed the limit of the account or of the campaign', () => {
   const amount = fc.integer({ min: 1, max: 200 });
   fc.assert(
     fc.property(amount, amount, (allowed, wanted) => {
@@ -45,7 +45,7 @@ test('the slices of a run are grouped by its account', () => {
   expect(settings({}, { name: 'night' }).plan).toMatchObject({ run: 'run', account: 'night' });
 });
 
-test('a run that was planned before the newer keys holds its doubts, keeps what is rejected, and has no canary', () => {
+test('an old definition without the newer keys holds doubts, keeps rejected requests and has no canary', () => {
   expect(dispatchSettings('run', account, oldest)).toEqual({
     plan: {
       run: 'run',
@@ -64,16 +64,16 @@ test('a run that was planned before the newer keys holds its doubts, keeps what 
   });
 });
 
-test('requests in doubt are sent again as often as the campaign says, and only if it says so', () => {
+test('requests in doubt are sent again only with onUnknown: resend, and as often as resends says', () => {
   expect(settings({ onUnknown: 'resend', resends: 2 }).policy.resends).toBe(2);
   expect(settings({ onUnknown: 'hold', resends: 2 }).policy.resends).toBe(0);
 });
 
-test('requests in doubt are looked up where the account has a look-up', () => {
+test('requests in doubt are looked up if the account has a status look-up', () => {
   expect(settings({}, { statusLookUp: true }).policy.lookUp).toBe(true);
 });
 
-test('rejected requests are divided only where the campaign says so', () => {
+test('rejected requests are divided only with onRejected: bisect', () => {
   expect(settings({ onRejected: 'bisect' }).bisect).toBe(true);
   expect(settings({ onRejected: 'keep' }).bisect).toBe(false);
 });

@@ -4,7 +4,7 @@ import { cutOffAfter, drainDeadlines } from '../../../src/engine/dispatch/drain.
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test('answers are waited for 7.5 seconds after a process was asked to stop, and what is to be recorded for 9', async () => {
+test('a draining process waits 7.5 seconds for answers and 9 seconds for the ledger', async () => {
   const stop = new AbortController();
   const { begun, cutOff, giveUp } = drainDeadlines(stop.signal);
   await vi.advanceTimersByTimeAsync(60_000);
@@ -22,7 +22,7 @@ test('answers are waited for 7.5 seconds after a process was asked to stop, and 
   expect(await abortedAfter(1)).toEqual([true, true]);
 });
 
-test('a process that was asked to stop before has no more time, and one that is done has no deadline', async () => {
+test('an earlier stop starts the deadlines at once, and clear() removes them', async () => {
   const stop = new AbortController();
   stop.abort();
   const [waiting, done] = [drainDeadlines(stop.signal), drainDeadlines(stop.signal)];

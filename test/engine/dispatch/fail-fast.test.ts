@@ -3,18 +3,18 @@ import { reasonToStop } from '../../../src/engine/dispatch/fail-fast.ts';
 
 const plenty = 1_000;
 
-test('a run goes on as long as fewer than the first requests are answered, whatever the answers are', () => {
+test('a run goes on while fewer than the first requests are answered', () => {
   expect(reasonToStop({ first: 10, share: 0.1 }, { settled: 9, rejected: 9 }, plenty)).toBeUndefined();
 });
 
-test('a run of which all of the first requests were rejected stops', () => {
+test('a run stops when all of the first requests are rejected', () => {
   expect(reasonToStop({ first: 10 }, { settled: 10, rejected: 10 }, plenty)).toEqual({
     kind: 'all_rejected',
     requests: 10,
   });
 });
 
-test('one that is not rejected is enough to go on, where no share is named', () => {
+test('without a share, one accepted request lets the run go on', () => {
   expect(reasonToStop({ first: 10 }, { settled: 10, rejected: 9 }, plenty)).toBeUndefined();
 });
 
@@ -29,20 +29,20 @@ test.each([
     { settled: 500, rejected: 51 },
     { kind: 'too_many_rejected', rejected: 51, requests: 500, share: 0.1 },
   ],
-])('with a share of 10 %%, of %o it says %s', (answered, reason) => {
+])('with a share of 10 %%, the result of %o is %s', (answered, reason) => {
   expect(reasonToStop({ first: 10, share: 0.1 }, answered, plenty)).toEqual(reason);
 });
 
-test('with a share of nothing, the first that is rejected stops the run', () => {
+test('with a share of 0, the first rejected request stops the run', () => {
   expect(reasonToStop({ first: 1, share: 0 }, { settled: 50, rejected: 0 }, plenty)).toBeUndefined();
   expect(reasonToStop({ first: 1, share: 0 }, { settled: 50, rejected: 1 }, plenty)).toBeDefined();
 });
 
-test('a run that has fewer requests than are to be waited for is judged when all are answered', () => {
+test('a run with fewer requests than first is checked when all are answered', () => {
   expect(reasonToStop({ first: 10 }, { settled: 2, rejected: 2 }, 3)).toBeUndefined();
   expect(reasonToStop({ first: 10 }, { settled: 3, rejected: 3 }, 3)).toBeDefined();
 });
 
-test('a run of which nothing is answered goes on', () => {
+test('a run without any answer goes on', () => {
   expect(reasonToStop({ first: 0, share: 0 }, { settled: 0, rejected: 0 }, plenty)).toBeUndefined();
 });

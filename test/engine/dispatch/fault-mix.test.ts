@@ -15,7 +15,7 @@ afterAll(() => runs.close());
 
 const requests = 300;
 
-/** So many refusals in a row that no request in flight has retries enough: the run waits until they are over. */
+/** More refusals in a row than any request has retries. */
 const storm = { every: 150, length: 30 };
 const busy = faults.refuseWith('503 Service Unavailable');
 
@@ -59,7 +59,7 @@ function pick(seed: number, request: number): Fault {
   return among[Math.floor(seededRandom('fault', seed, request) * among.length)] ?? faults.pass;
 }
 
-test.each([1, 2])('whatever goes wrong, nothing is lost and nothing is sent twice, mix %i', async (seed) => {
+test.each([1, 2])('a mix of all faults loses no request and sends none twice (mix %i)', async (seed) => {
   const { context } = runs;
   const stops = [new AbortController(), new AbortController()];
   let begun = 0;
@@ -95,7 +95,7 @@ test.each([1, 2])('whatever goes wrong, nothing is lost and nothing is sent twic
     }
   });
   expect(odd).toEqual([]);
-  // That one is failed takes faults that meet the same request three times; test/engine/dispatch/fault-retries.test.ts sees to it.
+  // A failed request needs three faults; see fault-retries.test.ts.
   expect(sent.map(({ state }) => state)).toEqual(
     expect.arrayContaining(['accepted', 'in_doubt', 'rejected']),
   );

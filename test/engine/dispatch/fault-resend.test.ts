@@ -3,7 +3,7 @@ import { anAccount } from '../../support/execute.ts';
 import { closeAfterBody, refuseWith } from '../../support/faults.ts';
 import { type AttemptEnd, type FaultyRuns, openFaultyRuns } from '../../support/faulty-runs.ts';
 
-/** What a later attempt proves of itself, it does not prove of an earlier one that nobody knows of. */
+/** A later attempt proves nothing about an earlier one. */
 
 let runs: FaultyRuns;
 beforeAll(async () => {
@@ -19,14 +19,14 @@ const ends = (
   attempts: readonly { verdict: string | null; http_status: number | null; detail: string | null }[],
 ) => attempts.map(({ verdict, http_status, detail }) => [verdict, http_status, detail]);
 
-test('a request in doubt that is sent again and accepted is accepted, perhaps twice', async () => {
+test('a request in doubt that is sent again and accepted counts as accepted, perhaps twice by the service', async () => {
   await using proxy = await runs.proxyWith(closeAfterBody);
   const request = await runs.sendOne(anAccount(proxy.url), once);
   expect(request).toMatchObject({ state: 'accepted', accepted: 2 });
   expect(ends(request.attempts)).toEqual([lost, ['accepted', 200, null]]);
 });
 
-test('a request in doubt that is sent again and never arrives is still in doubt, not failed', async () => {
+test('a request in doubt that is sent again and refused stays in doubt and is not failed', async () => {
   await using proxy = await runs.proxyWith(closeAfterBody, busy, busy, busy);
   const request = await runs.sendOne(anAccount(proxy.url), once);
   expect(request).toMatchObject({ state: 'in_doubt', accepted: 1 });
@@ -38,7 +38,7 @@ test('a request in doubt that is sent again and never arrives is still in doubt,
   ]);
 });
 
-test('a request in doubt that is sent again and rejected is still in doubt, not rejected', async () => {
+test('a request in doubt that is sent again and rejected stays in doubt and is not rejected', async () => {
   await using proxy = await runs.proxyWith(closeAfterBody, refuseWith('400 Bad Request', 'MessageID known'));
   const request = await runs.sendOne(anAccount(proxy.url), once);
   expect(request).toMatchObject({ state: 'in_doubt', accepted: 1 });

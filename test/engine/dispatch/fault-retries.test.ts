@@ -21,8 +21,8 @@ const tooMany = (retryAfter: string) =>
   refuseWith('429 Too Many Requests', '', [`Retry-After: ${retryAfter}`]);
 const again: AttemptEnd = ['retry', 429, 'HTTP 429'];
 
-describe('a request that never reached the service is failed when its retries are spent:', () => {
-  test('nobody listens', async () => {
+describe('retries of a request that never reached the service', () => {
+  test('a request to a closed port fails after its retries', async () => {
     const account = anAccount(`http://127.0.0.1:${await freePort()}`);
     const refused = 'connection refused';
     expect(await runs.sendOne(account)).toMatchObject(
@@ -30,14 +30,14 @@ describe('a request that never reached the service is failed when its retries ar
     );
   });
 
-  test('the host has no address', async () => {
+  test('a request to an unknown host fails after its retries', async () => {
     const unknown = expect.stringMatching(/^host name (not found|could not be looked up)$/);
     expect(await runs.sendOne(anAccount('http://no-such-host.invalid'))).toMatchObject(
       sent('failed', 0, ['retry', null, unknown], ['retry', null, unknown], ['failed', null, unknown]),
     );
   });
 
-  test('the service has asked for another time every time', async () => {
+  test('a request that the service refuses each time fails after its retries', async () => {
     await using proxy = await runs.proxyWith(tooMany('0'), tooMany('0'), tooMany('0'));
     expect(await runs.sendOne(anAccount(proxy.url))).toMatchObject(
       sent('failed', 0, again, again, ['failed', 429, 'HTTP 429']),
@@ -45,8 +45,8 @@ describe('a request that never reached the service is failed when its retries ar
   });
 });
 
-describe('a request that the service asks for another time is sent again', () => {
-  test('with the same bytes', async () => {
+describe('Retry-After', () => {
+  test('a refused request is sent again with the same bytes', async () => {
     await using proxy = await runs.proxyWith(refuseWith('503 Service Unavailable'), tooMany('0'));
     expect(await runs.sendOne(anAccount(proxy.url))).toMatchObject(
       acceptedAfter(['retry', 503, 'HTTP 503'], again),
@@ -55,7 +55,7 @@ describe('a request that the service asks for another time is sent again', () =>
   });
 
   test.each(['-5', '-1000000000000', 'Thu, 01 Jan 1970 00:00:00 GMT', 'soon', '1e3', '0x10', ''])(
-    'without a wait where Retry-After is "%s"',
+    'a Retry-After of "%s" causes no wait',
     async (retryAfter) => {
       await using proxy = await runs.proxyWith(tooMany(retryAfter));
       expect(await runs.sendOne(anAccount(proxy.url))).toMatchObject(acceptedAfter(again));
@@ -66,7 +66,7 @@ describe('a request that the service asks for another time is sent again', () =>
     ['1000000000000', '1000000000000'],
     ['a date in 9999', 'Fri, 31 Dec 9999 23:59:59 GMT'],
     ['of 400 digits', '9'.repeat(400)],
-  ])('only after a wait that a stop ends where Retry-After is %s', async (_, retryAfter) => {
+  ])('a stop ends the wait for a Retry-After of %s', async (_, retryAfter) => {
     const { context } = runs;
     await using proxy = await runs.proxyWith(tooMany(retryAfter));
     const account = anAccount(proxy.url);

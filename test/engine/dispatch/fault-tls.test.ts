@@ -9,7 +9,7 @@ import { listening } from '../../support/listening.ts';
 
 const fixture = (name: string): string =>
   readFileSync(new URL(`../../fixtures/tls/${name}.pem`, import.meta.url), 'utf8');
-/** Signed by itself, for 127.0.0.1 and no other name. */
+/** Self-signed, for 127.0.0.1 only. */
 const certificate = fixture('certificate');
 const key = fixture('key');
 const trusted = getCACertificates('default');
@@ -23,7 +23,6 @@ afterEach(() => setDefaultCACertificates(trusted));
 
 const trustTheCertificate = (): void => setDefaultCACertificates([...trusted, certificate]);
 
-/** TLS in front of the service. */
 function startTls() {
   const server = createServer({ cert: certificate, key }, (client) => {
     const upstream = connect(runs.service.port, '127.0.0.1');
@@ -38,20 +37,20 @@ const failedWith = (detail: unknown) => {
   return sent('failed', 0, ['retry', null, words], ['retry', null, words], ['failed', null, words]);
 };
 
-test('a request is accepted through TLS whose certificate is trusted', async () => {
+test('a request is accepted over TLS with a trusted certificate', async () => {
   trustTheCertificate();
   await using server = await startTls();
   expect(await runs.sendOne(anAccount(`https://127.0.0.1:${server.port}`))).toMatchObject(acceptedAfter());
 });
 
-test('a certificate signed by itself: nothing is sent, and the request is failed', async () => {
+test('a self-signed certificate fails the request before anything is sent', async () => {
   await using server = await startTls();
   expect(await runs.sendOne(anAccount(`https://127.0.0.1:${server.port}`))).toMatchObject(
     failedWith('^TLS failed: its certificate is self-signed \\(DEPTH_ZERO_SELF_SIGNED_CERT\\)$'),
   );
 });
 
-test('a certificate for another name: nothing is sent, and the request is failed', async () => {
+test('a certificate for another host name fails the request before anything is sent', async () => {
   trustTheCertificate();
   await using server = await startTls();
   expect(await runs.sendOne(anAccount(`https://localhost:${server.port}`))).toMatchObject(
@@ -59,27 +58,27 @@ test('a certificate for another name: nothing is sent, and the request is failed
   );
 });
 
-test('a service without TLS where it is expected: nothing is sent, and the request is failed', async () => {
+test('a service without TLS at an https address fails the request before anything is sent', async () => {
   expect(await runs.sendOne(anAccount(`https://127.0.0.1:${runs.service.port}`))).toMatchObject(
     failedWith('^TLS failed.* \\(.+\\)$'),
   );
 });
 
-test('TLS where none is expected: the request went out, and is in doubt', async () => {
+test('a request to a TLS port over plain HTTP is in doubt', async () => {
   await using server = await startTls();
   expect(await runs.sendOne(anAccount(`http://127.0.0.1:${server.port}`))).toMatchObject(
     inDoubt(null, expect.any(String), 0),
   );
 });
 
-test('a reset before there is TLS: nothing is sent, and the request is failed', async () => {
+test('a reset before the TLS handshake fails the request before anything is sent', async () => {
   await using proxy = await runs.proxyWith(resetOnConnecting, resetOnConnecting, resetOnConnecting);
   expect(await runs.sendOne(anAccount(`https://127.0.0.1:${proxy.port}`))).toMatchObject(
     failedWith('^connection reset$'),
   );
 });
 
-test('a connection on which TLS never comes: nothing is sent, and the request is failed', async () => {
+test('a TLS handshake that never ends fails the request before anything is sent', async () => {
   await using proxy = await runs.proxyWith(stallOnConnecting, stallOnConnecting, stallOnConnecting);
   const account = anAccount(`https://127.0.0.1:${proxy.port}`, { timeouts: { connect: 200 } });
   expect(await runs.sendOne(account)).toMatchObject(failedWith('^no connection in time$'));

@@ -43,11 +43,11 @@ const megabytes = 1_000_000;
 
 type Case = readonly [what: string, fault: Fault, expected: ReturnType<typeof sent>];
 
-describe('a request is in doubt, and not sent again, after', () => {
+describe('executeRun with a fault after the request has left', () => {
   test.each<Case>([
     ['a reset after its header', resetAfterHeader, inDoubt(null, 'connection reset', 0)],
     ['a reset after its body', resetAfterBody, inDoubt(null, 'connection reset', 1)],
-    ['a reset in place of being passed on', resetInsteadOfForwarding, inDoubt(null, 'connection reset', 0)],
+    ['a reset instead of being forwarded', resetInsteadOfForwarding, inDoubt(null, 'connection reset', 0)],
     ['a connection closed without an answer', closeAfterBody, inDoubt(null, broken, 1)],
     ['an answer cut off in its header', truncateHeader, inDoubt(null, broken, 1)],
     ['an answer cut off in its body', truncateBody, inDoubt(200, broken, 1)],
@@ -98,13 +98,13 @@ describe('a request is in doubt, and not sent again, after', () => {
       answerWithABodyOf(100 * megabytes),
       inDoubt(200, 'answer larger than 1048576 bytes', 1),
     ],
-    ['a 100 that nobody asked for', announce('100 Continue', 1), inDoubt(null, broken, 1)],
+    ['an unexpected 100', announce('100 Continue', 1), inDoubt(null, broken, 1)],
     [
       'a change of protocol',
       announce('101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: upgrade', 1),
       inDoubt(null, broken, 1),
     ],
-  ])('%s', async (_, fault, expected) => {
+  ])('a request is in doubt and is not sent again after %s', async (_, fault, expected) => {
     await using proxy = await runs.proxyWith(fault);
     expect(await runs.sendOne(anAccount(proxy.url))).toMatchObject(expected);
     expect(proxy.connections()).toBe(1);
@@ -114,38 +114,41 @@ describe('a request is in doubt, and not sent again, after', () => {
     ['a stall before the answer', stallBeforeAnswer, inDoubt(null, 'no answer within 300 ms', 1)],
     ['a stall in the header of the answer', stallInHeader, inDoubt(null, 'no answer within 300 ms', 1)],
     ['a stall in the body of the answer', stallInBody, inDoubt(200, 'no complete answer within 300 ms', 1)],
-  ])('%s', async (_, fault, expected) => {
+  ])('a request is in doubt and is not sent again after %s', async (_, fault, expected) => {
     await using proxy = await runs.proxyWith(fault);
     const account = anAccount(proxy.url, { timeouts: { headers: 300, body: 300 } });
     expect(await runs.sendOne(account)).toMatchObject(expected);
     expect(proxy.connections()).toBe(1);
   });
 
-  test.each([301, 302, 303, 307, 308])('a %i to an address that would accept it', async (status) => {
-    const { service } = runs;
-    await using proxy = await runs.proxyWith(
-      redirectTo(`${status} Elsewhere`, `${service.url}/api/v2.02/send/sms`),
-    );
-    expect(await runs.sendOne(anAccount(proxy.url))).toMatchObject(
-      inDoubt(status, `HTTP ${status}: the answer has no text`, 0),
-    );
-  });
+  test.each([301, 302, 303, 307, 308])(
+    'a request is in doubt after a %i redirect, which is not followed',
+    async (status) => {
+      const { service } = runs;
+      await using proxy = await runs.proxyWith(
+        redirectTo(`${status} Elsewhere`, `${service.url}/api/v2.02/send/sms`),
+      );
+      expect(await runs.sendOne(anAccount(proxy.url))).toMatchObject(
+        inDoubt(status, `HTTP ${status}: the answer has no text`, 0),
+      );
+    },
+  );
 });
 
-describe('a request is accepted, and received once, with', () => {
+describe('executeRun with a fault that does no harm', () => {
   test.each<[string, Fault]>([
     ['an answer that trickles in', trickle],
     ['an answer announced by others', announce('102 Processing', 3)],
     ['an answer announced before the request was read', answerBeforeReading],
-  ])('%s', async (_, fault) => {
+  ])('a request is accepted and is received once with %s', async (_, fault) => {
     await using proxy = await runs.proxyWith(fault);
     expect(await runs.sendOne(anAccount(proxy.url))).toMatchObject(acceptedAfter());
   });
 
   test.each<[string, Fault]>([
     ['a connection that is closed after every answer', closeAfterAnswer],
-    ['a second answer behind every answer, which is not taken for the next request', answerTwice('503 Busy')],
-  ])('%s', async (_, fault) => {
+    ['a second answer behind every answer, which does not settle the next request', answerTwice('503 Busy')],
+  ])('each request is accepted and is received once with %s', async (_, fault) => {
     await using proxy = await runs.proxyWith(...Array.from({ length: 12 }, () => fault));
     const run = await runs.plan(12, { dispatch: { concurrency: 1 } });
     await execute(runs.context, run, anAccount(proxy.url));
@@ -154,10 +157,10 @@ describe('a request is accepted, and received once, with', () => {
   });
 });
 
-describe('an answer that comes before the request is wholly sent', () => {
+describe('an answer before the end of the request', () => {
   const long = { text: 'x'.repeat(8 * megabytes) };
 
-  test('is the answer to it', async () => {
+  test('an early rejection settles the request', async () => {
     await using proxy = await runs.proxyWith(
       answerEarly('400 Bad Request', '{"Result":"Failed","ErrorMessage":["Too long"]}'),
     );
@@ -166,7 +169,7 @@ describe('an answer that comes before the request is wholly sent', () => {
     );
   });
 
-  test('and asks for another attempt gets it, on another connection', async () => {
+  test('an early refusal is retried on another connection', async () => {
     await using proxy = await runs.proxyWith(answerEarly('503 Service Unavailable', ''));
     expect(await runs.sendOne(anAccount(proxy.url), long)).toMatchObject(
       acceptedAfter(['retry', 503, 'HTTP 503']),
@@ -175,7 +178,7 @@ describe('an answer that comes before the request is wholly sent', () => {
   });
 });
 
-test('a rejection by something before the service is kept in its words, and the service never had the request', async () => {
+test('a rejection by a proxy is kept in its words, and the request never reaches the service', async () => {
   await using proxy = await runs.proxyWith(refuseWith('400 Bad Request', page), pass);
   expect(await runs.sendOne(anAccount(proxy.url))).toMatchObject(
     sent('rejected', 0, ['rejected', 400, page]),

@@ -16,7 +16,7 @@ import {
 } from '../../support/ledger.ts';
 import { credentialsFor } from '../../support/messages.ts';
 
-/** Runs through interfaces other than 2.02 in JSON, against servers that keep what they are sent. */
+/** Runs through interfaces other than REST 2.02 in JSON. */
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -48,7 +48,7 @@ async function dispatch(run: string, account: Account): Promise<void> {
 
 type Answer = { readonly status: number; readonly body: string };
 
-/** Plans and dispatches a run of one contact; gives the bodies that arrived, the state of the request and its story. */
+/** Plans and dispatches a run of one contact. */
 async function send(
   name: InterfaceName,
   format: Format,
@@ -87,8 +87,8 @@ function soap(body: string): string {
   return `<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body>${body}</s:Body></s:Envelope>`;
 }
 
-describe('an answer that names a job in place of the MessageID', () => {
-  test('is an acceptance in an earlier version, and the job is kept', async () => {
+describe('executeRun with an answer that has a job number instead of the MessageID', () => {
+  test('an answer with a job number accepts the request in an earlier version', async () => {
     const { requests, details } = await send('rest-1.04', 'json', 'tts', call, [
       { status: 200, body: 'Job 12AB34CD' },
     ]);
@@ -96,7 +96,7 @@ describe('an answer that names a job in place of the MessageID', () => {
     expect(details).toEqual([{ kind: 'job_number', jobNumber: '12AB34CD' }]);
   });
 
-  test('is an acceptance in SOAP, which is sent to the address of the account itself', async () => {
+  test('an answer with a job number accepts the request in SOAP, at the base URL itself', async () => {
     const body = soap('<ttsResponse><ttsReturn>Job 12AB34CD</ttsReturn></ttsResponse>');
     const { requests, details, urls } = await send('soap-tts', 'xml', 'tts', call, [{ status: 200, body }]);
     expect(requests).toMatchObject({ total: 1, accepted: 1 });
@@ -105,13 +105,13 @@ describe('an answer that names a job in place of the MessageID', () => {
   });
 });
 
-describe('a SOAP fault', () => {
+describe('executeRun with a SOAP fault', () => {
   const fault = (code: string): string =>
     soap(
       `<s:Fault><faultcode>s:${code}</faultcode><faultstring>Missing message to people</faultstring></s:Fault>`,
     );
 
-  test("of the sender is a rejection, with the service's words", async () => {
+  test("a SOAP fault of the client rejects the request with the service's words", async () => {
     const { requests, details } = await send('soap-tts', 'xml', 'tts', call, [
       { status: 500, body: fault('Client') },
     ]);
@@ -119,7 +119,7 @@ describe('a SOAP fault', () => {
     expect(details).toEqual(['Missing message to people']);
   });
 
-  test('of the service leaves the request in doubt; it is not sent again', async () => {
+  test('a SOAP fault of the server leaves the request in doubt, and it is not sent again', async () => {
     const { requests, bodies } = await send('soap-tts', 'xml', 'tts', call, [
       { status: 500, body: fault('Server') },
     ]);
@@ -128,11 +128,11 @@ describe('a SOAP fault', () => {
   });
 });
 
-describe('the files of a request', () => {
+describe('executeRun with files', () => {
   const envelope = anEnvelope({ Reference: 'r' }, { audio: { MessageToPeople: 'audio/hello.wav' } });
   const voice = aContact(2, { envelope });
 
-  test('are what they were when the run was planned, the same bytes in every attempt', async () => {
+  test('every attempt carries the files as they were when the run was planned', async () => {
     let content = 'as it was planned';
     const readFile = async (): Promise<Buffer> => {
       const read = Buffer.from(content);
@@ -153,7 +153,7 @@ describe('the files of a request', () => {
     expect(bodies[0]).toContain(`<MessageToPeople>${base64}</MessageToPeople>`);
   });
 
-  test('that are missing from the ledger fail the request before anything is sent', async () => {
+  test('a file that is missing from the ledger fails the request before anything is sent', async () => {
     const run = aRun({ channel: 'voice' });
     await planContacts(opened.ledger, run, [voice]);
     await opened.ledger.knex('run_files').where({ run_id: run.run }).delete();
@@ -167,7 +167,7 @@ describe('the files of a request', () => {
     expect((await requireSummary(opened.context, run.run)).requests).toMatchObject({ failed: 1 });
   });
 
-  test('that the ledger cannot give leave the request planned, for no byte of it has left', async () => {
+  test('a file that the ledger cannot read leaves the request planned, and nothing is sent', async () => {
     const run = aRun({ channel: 'voice' });
     await planContacts(opened.ledger, run, [voice]);
     let calls = 0;

@@ -12,7 +12,7 @@ import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '.
 import { sendPeer } from '../../support/send-peer.ts';
 import { acquireSliceOf } from '../../support/slices.ts';
 
-/** What a fault of ours leaves behind: it must never look as if nothing had been sent. */
+/** A fault of Volley must never look as if nothing was sent. */
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-/** A slice of three ordinary requests, with all that sends them. */
+/** A slice of three requests. */
 async function openSlice() {
   const { context, ledger } = opened;
   const never = new AbortController().signal;
@@ -66,7 +66,7 @@ async function openSlice() {
   return { context, slice, checkpoint, source, sender, claimedTo, recorded };
 }
 
-test('a request whose answer could not be judged is not given back with those that were not sent', async () => {
+test('a request whose answer could not be classified is not returned with the unsent requests', async () => {
   await using service = await sendPeer(() => ({ kind: 'accepted' }));
   await using gateway = openTestGateway(service.url);
   const { source, sender, claimedTo } = await openSlice();
@@ -85,7 +85,7 @@ test('a request whose answer could not be judged is not given back with those th
   expect(await claimedTo()).toBe(1);
 });
 
-test('after a commit whose claim could not be marked, what is accepted is not taken for recorded', async () => {
+test('after a claim that could not be marked, no accepted request counts as recorded', async () => {
   const { context, checkpoint, recorded, slice } = await openSlice();
   const accepted = (request: number) => ({
     ...{

@@ -5,7 +5,7 @@ import { createLanes } from '../../../src/engine/dispatch/lanes.ts';
 
 type Work = (item: number) => Promise<void>;
 
-/** Works 50 items, of which some take longer than others; says in which order they were begun and how many at once. */
+/** Records in which order 50 items are begun, and how many at once. */
 async function observeWork(workAll: (work: Work, items: number[]) => Promise<void>) {
   const begun: number[] = [];
   let atOnce = 0;
@@ -21,24 +21,21 @@ async function observeWork(workAll: (work: Work, items: number[]) => Promise<voi
 }
 
 describe('lanes', () => {
-  test.each([1, 4, 16])(
-    'begin items in the same order as p-limit, and as many at once, %i at most',
-    async (concurrency) => {
-      const inLanes = await observeWork(async (work, items) => {
-        const lanes = createLanes(concurrency, work);
-        lanes.add(items);
-        await lanes.whenIdle();
-      });
-      const limited = await observeWork(async (work, items) => {
-        const limit = pLimit(concurrency);
-        await Promise.all(items.map((item) => limit(work, item)));
-      });
-      expect(inLanes).toEqual(limited);
-      expect(inLanes.mostAtOnce).toBe(concurrency);
-    },
-  );
+  test.each([1, 4, 16])('lanes begin items in the same order as p-limit, %i at once', async (concurrency) => {
+    const inLanes = await observeWork(async (work, items) => {
+      const lanes = createLanes(concurrency, work);
+      lanes.add(items);
+      await lanes.whenIdle();
+    });
+    const limited = await observeWork(async (work, items) => {
+      const limit = pLimit(concurrency);
+      await Promise.all(items.map((item) => limit(work, item)));
+    });
+    expect(inLanes).toEqual(limited);
+    expect(inLanes.mostAtOnce).toBe(concurrency);
+  });
 
-  test('work items that are added while others are worked, and after all were', async () => {
+  test('lanes work items that are added during or after the work', async () => {
     const done: number[] = [];
     const lanes = createLanes<number>(2, async (item) => {
       if (item === 1) lanes.add([3, 4]);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createLease } from '../../../src/engine/dispatch/lease.ts';
 
-/** A lease that begins at 0, with clocks and a queue of the test's own. */
+/** A lease that begins at 0. */
 function createTestLease() {
   const world = { now: 0, clockAhead: 0, renewals: 0, renew: async () => true };
   const lease = createLease(
@@ -14,7 +14,7 @@ function createTestLease() {
   return { world, lease };
 }
 
-test('a lease is valid for ten seconds without a question to the ledger', async () => {
+test('a lease is valid for ten seconds without a query', async () => {
   const { world, lease } = createTestLease();
   world.now = 9_999;
   expect(lease.isValid()).toBe(true);
@@ -22,7 +22,7 @@ test('a lease is valid for ten seconds without a question to the ledger', async 
   expect(world.renewals).toBe(0);
 });
 
-test('after ten seconds without a renewal the ledger is asked before anything is sent', async () => {
+test('ten seconds after the last renewal, ensureValid asks the ledger', async () => {
   const { world, lease } = createTestLease();
   world.now = 10_000;
   expect(lease.isValid()).toBe(false);
@@ -34,7 +34,7 @@ test('after ten seconds without a renewal the ledger is asked before anything is
   expect(world.renewals).toBe(1);
 });
 
-test('a renewal that arrives makes the lease valid for ten seconds more, from when it was begun', async () => {
+test('a renewal makes the lease valid for ten seconds from the start of the renewal', async () => {
   const { world, lease } = createTestLease();
   world.renew = async () => {
     world.now += 3_000;
@@ -46,7 +46,7 @@ test('a renewal that arrives makes the lease valid for ten seconds more, from wh
   expect(world.renewals).toBe(1);
 });
 
-test('a lease of a slice that is another worker’s is lost, for good, and its signal is aborted', async () => {
+test('a lease that another worker has is lost for good, and its signal aborts', async () => {
   const { world, lease } = createTestLease();
   expect(lease.lost.aborted).toBe(false);
   world.renew = async () => false;
@@ -57,7 +57,7 @@ test('a lease of a slice that is another worker’s is lost, for good, and its s
   expect(await lease.ensureValid()).toBe(false);
 });
 
-test('a slice that was taken while the process stood still is noticed before anything is sent', async () => {
+test('a slice that was reclaimed during a pause of the process is noticed by ensureValid', async () => {
   const { world, lease } = createTestLease();
   world.now = 60_000;
   world.renew = async () => false;
@@ -65,7 +65,7 @@ test('a slice that was taken while the process stood still is noticed before any
   expect(lease.lost.aborted).toBe(true);
 });
 
-test('a machine that slept while only its clock went on asks the ledger before it sends anything', async () => {
+test('after a sleep of the machine, ensureValid asks the ledger', async () => {
   const { world, lease } = createTestLease();
   world.clockAhead = 3_600_000;
   expect(lease.isValid()).toBe(false);
@@ -73,7 +73,7 @@ test('a machine that slept while only its clock went on asks the ledger before i
   expect(await lease.ensureValid()).toBe(false);
 });
 
-test('a clock that is set back makes no lease valid for longer', async () => {
+test('a clock that is set back does not lengthen a lease', async () => {
   const { world, lease } = createTestLease();
   world.clockAhead = -3_600_000;
   world.now = 9_999;
@@ -82,7 +82,7 @@ test('a clock that is set back makes no lease valid for longer', async () => {
   expect(lease.isValid()).toBe(false);
 });
 
-test('a renewal that began before the process stood still proves nothing; another one is begun', async () => {
+test('a renewal that began before a pause of the process is followed by another', async () => {
   const { world, lease } = createTestLease();
   const { promise, resolve } = Promise.withResolvers<boolean>();
   world.renew = () => promise;
@@ -96,7 +96,7 @@ test('a renewal that began before the process stood still proves nothing; anothe
   expect(world.renewals).toBe(2);
 });
 
-test('renewals that take too long to arrive do not make a lease valid', async () => {
+test('a renewal that takes longer than the lease does not make it valid', async () => {
   const { world, lease } = createTestLease();
   world.now = 10_000;
   world.renew = async () => {
@@ -107,7 +107,7 @@ test('renewals that take too long to arrive do not make a lease valid', async ()
   expect(lease.lost.aborted).toBe(false);
 });
 
-test('the failure of a ledger that is away reaches the caller', async () => {
+test('ensureValid throws when the ledger cannot be reached', async () => {
   const { world, lease } = createTestLease();
   world.now = 10_000;
   world.renew = async () => {
@@ -118,7 +118,7 @@ test('the failure of a ledger that is away reaches the caller', async () => {
   expect(await lease.ensureValid()).toBe(true);
 });
 
-test('however many callers ask at once, the lease is renewed once', async () => {
+test('concurrent calls renew the lease once', async () => {
   const { world, lease } = createTestLease();
   world.now = 10_000;
   expect(await Promise.all([lease.ensureValid(), lease.renew(), lease.ensureValid()])).toEqual([

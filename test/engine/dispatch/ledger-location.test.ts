@@ -11,8 +11,6 @@ import { openClaimMarks } from '../../../src/platform/claim-marks.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
 import { acquireSliceOf, claimFrom } from '../../support/slices.ts';
 
-/** Where a ledger is, and what an operator says of one that was moved. */
-
 let opened: TestLedger;
 let home: string;
 beforeAll(async () => {
@@ -27,7 +25,7 @@ beforeEach(async () => {
   await checkLedgerLocation(opened.context);
 });
 
-/** Has the ledger say that it was elsewhere, by one part of system/timeline/database. */
+/** Changes one part of system/timeline/database. */
 async function changeRecordedLocation(part: number): Promise<void> {
   await opened.ledger.pool.query(
     `UPDATE ledger_location
@@ -41,14 +39,14 @@ test.each([
   [1, 'The ledger was on another server (system identifier 7, now '],
   [2, 'The server is on another timeline (7, now 00000001): a stand-by was promoted, or a backup restored'],
   [3, 'The ledger was another database of this server (number 7, now '],
-])('a ledger that differs in part %i of its place is held, and says why', async (part, words) => {
+])('a ledger that differs in part %i of its location is held, with the reason', async (part, words) => {
   await changeRecordedLocation(part);
   await expect(requireSendableLedger(opened.context)).rejects.toThrow(words);
-  // Also for those who look only later, and nobody else could know.
+  // The hold is stored, so a later check finds it, too.
   await expect(requireSendableLedger(opened.context)).rejects.toThrow(words);
 });
 
-test('nothing is claimed through a session that is elsewhere than the ledger says', async () => {
+test('nothing is claimed through a session whose location differs from the recorded one', async () => {
   const { ledger } = opened;
   const run = await planContacts(
     ledger,
@@ -62,7 +60,7 @@ test('nothing is claimed through a session that is elsewhere than the ledger say
   expect((await claimFrom(ledger, slice, 1)).claimed).toHaveLength(1);
 });
 
-test('times of schedules since the backup are missed, because their runs may have been sent', async () => {
+test('ticks since the backup are missed, because their runs may have been sent', async () => {
   const { pool } = opened.ledger;
   const now = Date.now();
   await pool.query(
@@ -80,7 +78,7 @@ test('times of schedules since the backup are missed, because their runs may hav
     expect(tick).toEqual({ state: 'missed', reason: { kind: 'ledger_restored_since', words: 'disk lost' } });
 });
 
-test('nobody can say that nothing is missing in a ledger of which another machine or a report knows better', async () => {
+test('an operator cannot confirm that nothing is missing if another machine has marked a later claim', async () => {
   const { ledger, context } = { ledger: opened.ledger, context: opened.context };
   const { ledger: id } = await readLocation(ledger.pool);
   const marks = createMemoryClaimMarks();
@@ -92,7 +90,7 @@ test('nobody can say that nothing is missing in a ledger of which another machin
     at: '2026-11-22T10:00:00.000Z',
   };
   marks.write(id, [gone]);
-  // Held already, as one that was moved.
+  // On hold already, because it was moved.
   await changeRecordedLocation(3);
   await checkLedgerLocation(context);
   await checkLedgerLocation({ ...context, ledger: { ...ledger, marks } });
@@ -105,13 +103,12 @@ test('nobody can say that nothing is missing in a ledger of which another machin
   await requireSendableLedger(context);
 });
 
-test('a backup of before an operator said that the ledger is another one is held by the machines that know', async () => {
+test('a backup from before an operator gave the ledger a new id is held', async () => {
   const { ledger, context } = opened;
   const { pool } = ledger;
   const { ledger: former, location } = await readLocation(pool);
   const said = { ...ledger, marks: openClaimMarks(home, expect.unreachable) };
   await confirmRestored({ ...context, ledger: said }, { since: null, reason: 'moved' });
-  // The next process.
   const next = { ...context, ledger: { ...ledger, marks: openClaimMarks(home, expect.unreachable) } };
   await requireSendableLedger(next);
   await pool.query('UPDATE ledger_location SET ledger = $1, location = $2', [former, location]);
@@ -122,14 +119,14 @@ test('a backup of before an operator said that the ledger is another one is held
   await requireSendableLedger(next);
 });
 
-test('a time in the future is no time of a backup', async () => {
+test('a backup cannot be from the future', async () => {
   const since = new Date(Date.now() + 3_600_000);
   await expect(confirmRestored(opened.context, { since, reason: 'oops' })).rejects.toThrow(
     'is in the future',
   );
 });
 
-test('marks of a process are there for the next one, and only the newest is kept of those that are gone', async () => {
+test('claim marks outlive their process, and only the newest mark of ended processes is kept', async () => {
   const mark = {
     run: 'r',
     slice: 1,
@@ -154,7 +151,7 @@ test('marks of a process are there for the next one, and only the newest is kept
   first.close();
 });
 
-test('marks are written anew where another container, which sees no process of this one, has removed their file', async () => {
+test('claim marks are written again after another container has removed their file', async () => {
   const mark = {
     run: 'r',
     slice: 1,
@@ -171,7 +168,7 @@ test('marks are written anew where another container, which sees no process of t
   expect(openClaimMarks(home, expect.unreachable).read('shared')).toEqual([later]);
 });
 
-test('where marks cannot be written, it is said once, and the process goes on with its own', async () => {
+test('claim marks that cannot be written are reported once and kept in memory', async () => {
   const file = join(home, 'a-file');
   await writeFile(file, '');
   const said: string[] = [];

@@ -9,7 +9,7 @@ import {
 
 const finishedAt = new Date('2026-10-21T07:28:00Z');
 
-/** The first attempt of a request of several recipients, with one retry left; the jitter is half of its cap. */
+/** The first attempt, with one retry left and half of the jitter. */
 const ordinary: StepContext = {
   ...{
     attempts: 1,
@@ -45,7 +45,7 @@ const noRetries = { retries: 0 };
 const stopping = { stopping: true };
 const breakerOpen = { breakerOpen: true };
 
-describe('an attempt settles its request', () => {
+describe('nextStep for an attempt that settles its request', () => {
   test.each<[string, Outcome, Partial<StepContext>, Extract<Step, { kind: 'settle' }>['as']]>([
     ['that was accepted', accepted, {}, { state: 'accepted' }],
     [
@@ -59,23 +59,23 @@ describe('an attempt settles its request', () => {
     ['of one recipient that was rejected', rejected, { bisect: true, recipients: 1 }, whole],
     ['of two recipients that was rejected', rejected, { bisect: true, recipients: 2 }, divided],
     ['that may have arrived', inDoubt, {}, { state: 'in_doubt' }],
-    ['whose credential was refused', unauthorized, {}, pausesTheRun],
+    ['with a refused credential', unauthorized, {}, pausesTheRun],
     ['that cannot be expressed', unsendable, {}, { state: 'failed' }],
     ['that was not sent', withheld, {}, givenBack],
     ['that was refused by its last retry', refused, last, { state: 'failed' }],
     ['that was refused, with no retries', refused, noRetries, { state: 'failed' }],
-    ['that was refused, with more tries than retries', refused, { attempts: 9 }, { state: 'failed' }],
+    ['that was refused, after more attempts than retries', refused, { attempts: 9 }, { state: 'failed' }],
     ['that was refused for a while, by its last retry', refusedWith('5'), last, { state: 'failed' }],
     ['that was refused as the run stops', refused, stopping, givenBack],
     ['that was refused by its last retry as the run stops', refused, { ...last, ...stopping }, givenBack],
     ['that was refused by a service that refuses everything', refused, breakerOpen, givenBack],
     ['that was refused by it with its last retry', refused, { ...last, ...breakerOpen }, givenBack],
-  ])('%s', (_, outcome, circumstances, as) => {
+  ])('an attempt %s settles its request', (_, outcome, circumstances, as) => {
     expect(stepAfter(outcome, circumstances)).toEqual({ kind: 'settle', as });
   });
 
   test.each([accepted, rejected, unauthorized, inDoubt, unsendable, withheld])(
-    'in the same way whatever else is so, unless it may be repeated: %o',
+    'the outcome %o settles its request in the same way in any context',
     (outcome) => {
       const plain = stepAfter(outcome);
       expect(plain.kind).toBe('settle');
@@ -86,11 +86,11 @@ describe('an attempt settles its request', () => {
   );
 });
 
-describe('a request that the service provably did not take is sent again', () => {
+describe('nextStep for a request that is sent again', () => {
   test.each<[string, Outcome, Partial<StepContext>, number]>([
     ['after the jitter alone', refused, {}, 250],
     ['at once, where the draw is 0', refused, { random: 0 }, 0],
-    ['after a longer jitter the more tries it had', refused, { attempts: 4, retries: 4 }, 2_000],
+    ['after a longer jitter after more attempts', refused, { attempts: 4, retries: 4 }, 2_000],
     ['after a jitter of ten seconds at most', refused, { attempts: 40, retries: 40 }, 5_000],
     ['after what Retry-After asks for and the jitter', refusedWith('5'), {}, 5_250],
     ['after the jitter where Retry-After asks for nothing', refusedWith('0'), {}, 250],
@@ -102,15 +102,15 @@ describe('a request that the service provably did not take is sent again', () =>
     ['after the jitter where it asks for less than nothing', refusedWith('-5'), {}, 250],
     ['after the jitter where it says nothing that can be read', refusedWith('soon'), {}, 250],
     ['after the jitter where it is empty', refusedWith(''), {}, 250],
-  ])('%s', (_, outcome, circumstances, after) => {
+  ])('a refused request is sent again %s', (_, outcome, circumstances, after) => {
     expect(stepAfter(outcome, circumstances)).toEqual({ kind: 'send again', after });
   });
 });
 
-describe('a request leaves', () => {
+describe('withholdingReason', () => {
   const allowed = { stopping: false, held: true, windowOpen: true, breakerOpen: false };
 
-  test('where nothing speaks against it', () => {
+  test('a request leaves if nothing prevents it', () => {
     expect(withholdingReason(allowed)).toBeUndefined();
   });
 
@@ -120,7 +120,7 @@ describe('a request leaves', () => {
     [{ windowOpen: false }, 'window_shut'],
     [{ breakerOpen: true }, 'service_refuses'],
     [{ stopping: true, held: false, windowOpen: false, breakerOpen: true }, 'stopping'],
-  ])('not with %o', (circumstances, reason) => {
+  ])('a request does not leave with %o', (circumstances, reason) => {
     expect(withholdingReason({ ...allowed, ...circumstances })).toBe(reason);
   });
 });

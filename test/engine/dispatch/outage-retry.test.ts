@@ -8,7 +8,6 @@ afterEach(() => {
 
 const never = new AbortController().signal;
 
-/** @param revive as a ledger's */
 function open({
   end = never,
   revive = async () => {},
@@ -30,7 +29,6 @@ function open({
 
 const lost = (): Error => new Error('Connection terminated unexpectedly');
 
-/** Fails so often, then succeeds. */
 function failing(times: number, error: () => Error = lost): () => Promise<string> {
   let left = times;
   return async () => {
@@ -39,13 +37,13 @@ function failing(times: number, error: () => Error = lost): () => Promise<string
   };
 }
 
-test('work whose connection breaks is done again, and one broken connection is no outage', async () => {
+test('work is repeated after one broken connection, and that is no outage', async () => {
   const { retry, said } = open();
   expect(await retry(failing(1))).toBe('done');
   expect(said).toEqual([]);
 });
 
-test('that the database is away and back is said once, however much waits for it', async () => {
+test('the start and end of an outage are reported once, however many callers wait', async () => {
   const { retry, said } = open();
   const backAt = performance.now() + 600;
   const work = async (): Promise<void> => {
@@ -55,7 +53,7 @@ test('that the database is away and back is said once, however much waits for it
   expect(said).toEqual(['away: Connection terminated unexpectedly', 'back']);
 });
 
-test('work that needed no database does not prove that it is back', async () => {
+test('work that succeeds without the database does not end the outage', async () => {
   const { retry, said } = open();
   let isBack = false;
   const waiting = retry(async () => {
@@ -69,7 +67,7 @@ test('work that needed no database does not prove that it is back', async () => 
   expect(said).toHaveLength(2);
 });
 
-test('work that was stopped does not prove that it is back', async () => {
+test('stopped work does not end the outage', async () => {
   const { retry, said } = open();
   const stop = new AbortController();
   let tries = 0;
@@ -81,7 +79,7 @@ test('work that was stopped does not prove that it is back', async () => {
   expect(said).toEqual(['away: Connection terminated unexpectedly']);
 });
 
-test('a transaction that Postgres undid because of another one is done again, and is no outage', async () => {
+test('a transaction that Postgres rolled back after a deadlock is repeated, and that is no outage', async () => {
   const { retry, said } = open();
   const deadlock = () => Object.assign(new Error('deadlock detected'), { code: '40P01' });
   expect(await retry(failing(3, deadlock))).toBe('done');
@@ -93,19 +91,19 @@ test.each([
   ['53100', 'no space left on device'],
   ['25006', 'a stand-by that only reads'],
   ['57P03', 'a server that is starting up'],
-])('%s, %s, is waited out', async (code, message) => {
+])('the failure %s (%s) is an outage, and the work is repeated', async (code, message) => {
   const { retry, said } = open();
   expect(await retry(failing(2, () => Object.assign(new Error(message), { code })))).toBe('done');
   expect(said).toEqual([`away: ${message}`, 'back']);
 });
 
-test('any other failure is not tried again', async () => {
+test('any other failure is thrown at once', async () => {
   const { retry } = open();
   const wrong = () => Object.assign(new Error('no such column'), { code: '42703' });
   await expect(retry(failing(1, wrong))).rejects.toThrow('no such column');
 });
 
-test('patience ends with the signal, even where the database holds the work up without an answer', async () => {
+test('the end signal ends all retries, even without an answer of the database', async () => {
   const end = new AbortController();
   const { retry } = open({ end: end.signal });
   const held = retry(() => new Promise(() => {}));
@@ -115,14 +113,14 @@ test('patience ends with the signal, even where the database holds the work up w
   await expect(refused).rejects.toThrow('time is up');
 });
 
-test('when patience ends while the database is away, work fails with what the database failed with', async () => {
+test('after the end signal, work fails with the last failure of the database', async () => {
   const { retry, said } = open({ end: AbortSignal.timeout(400) });
   await expect(retry(failing(Number.POSITIVE_INFINITY))).rejects.toThrow('Connection terminated');
   expect(said).toHaveLength(1);
   await expect(retry(async () => 'too late')).rejects.toThrow('Connection terminated');
 });
 
-test('a server of our own that is gone is said to be away at once, and is brought back', async () => {
+test('an embedded server that ended is marked down at once and is started again', async () => {
   let revivals = 0;
   const revive = async (onGone: () => void): Promise<void> => {
     onGone();
@@ -133,7 +131,7 @@ test('a server of our own that is gone is said to be away at once, and is brough
   expect([said, revivals]).toEqual([['away: Connection terminated unexpectedly', 'back'], 1]);
 });
 
-test('why a server of our own cannot be brought back is said once', async () => {
+test('the reason why an embedded server cannot start is reported once', async () => {
   const revive = async (onGone: () => void): Promise<void> => {
     onGone();
     throw new Error('its port is taken');
@@ -143,7 +141,7 @@ test('why a server of our own cannot be brought back is said once', async () => 
   expect(said).toEqual(['away: Connection terminated unexpectedly', 'away: its port is taken', 'back']);
 });
 
-test('a database that does not answer is away after five seconds, and its connections are given up after thirty', async () => {
+test('a database without an answer is marked down after 5 seconds, and its connections are dropped after 30', async () => {
   vi.useFakeTimers();
   const { query, said, drops } = open();
   const answer = Promise.withResolvers<string>();
@@ -159,7 +157,7 @@ test('a database that does not answer is away after five seconds, and its connec
   expect(said.at(-1)).toBe('back');
 });
 
-test('what is not to begin while the database is away waits until it is back, or it is to stop', async () => {
+test('waitUntilUp resolves at the end of the outage or at stop', async () => {
   const { retry, waitUntilUp, said } = open();
   await waitUntilUp(never);
   let isBack = false;

@@ -22,7 +22,7 @@ afterAll(() => opened.close());
 const never = new AbortController().signal;
 const noProgress = { onStart: () => {}, onWatch: () => {}, onDown: () => {}, onUp: () => {} };
 
-/** A run of so many contacts; the last two digits of an address are its line, from 02. */
+/** The last two digits of an address are its line, from 02. */
 function planRun(contacts: number, chunkSize: number, dispatch: object = {}, canary: number | null = null) {
   const definition = { dispatch: { concurrency: 4, retries: 1, ...dispatch } };
   return planContacts(
@@ -46,22 +46,22 @@ const rejectsPoison = ({ recipients }: SendCall) =>
     ? { kind: 'rejected' as const, words: 'Bad number' }
     : { kind: 'accepted' as const };
 
-describe('a rejected request of several recipients', () => {
-  test('is kept as it is, where the campaign says nothing', async () => {
+describe('executeRun with a rejected request of several recipients', () => {
+  test('a rejected request stays as it is without onRejected', async () => {
     await using service = await sendPeer(rejectsPoison);
     const { summary } = await execute(await planRun(16, 16), { baseUrl: service.url });
     expect(summary.requests).toMatchObject({ total: 1, rejected: 1 });
     expect(summary.recipients).toMatchObject({ total: 16, rejected: 16 });
   });
 
-  test('is divided with onRejected: bisect, until the recipient that is to blame is alone', async () => {
+  test('onRejected: bisect divides a rejected request until only the rejected recipient is left', async () => {
     await using service = await sendPeer(rejectsPoison);
     const { end, summary } = await execute(await planRun(48, 16, { onRejected: 'bisect' }), {
       baseUrl: service.url,
     });
     expect(end.kind).toBe('finished');
     expect(summary.recipients).toMatchObject({ total: 48, accepted: 47, rejected: 1, pending: 0 });
-    // Of 16, one half is rejected four times over; the other halves are accepted.
+    // Of 16 recipients, a half is rejected four times; the other halves are accepted.
     expect(summary.requests).toMatchObject({ total: 3 + 8, accepted: 6, rejected: 5, planned: 0 });
     const accepted = service.accepted().flatMap(({ recipients }) => recipients);
     expect(new Set(accepted).size).toBe(47);
@@ -70,10 +70,10 @@ describe('a rejected request of several recipients', () => {
   });
 });
 
-describe('failFast', () => {
+describe('executeRun with failFast', () => {
   const all = () => ({ kind: 'rejected' as const, words: 'No' });
 
-  test('sends its first requests before any other, and pauses the run when all of them are rejected', async () => {
+  test('failFast sends the first requests alone, and pauses the run when all are rejected', async () => {
     await using service = await sendPeer(all);
     const failFast = { first: 6 };
     const { end, summary } = await execute(await planRun(40, 1, { failFast }, 6), { baseUrl: service.url });
@@ -85,7 +85,7 @@ describe('failFast', () => {
     expect(service.calls).toHaveLength(6);
   });
 
-  test('lets the run go on when one of them is accepted', async () => {
+  test('failFast lets the run go on when one of the first requests is accepted', async () => {
     let calls = 0;
     await using service = await sendPeer(() =>
       ++calls === 3 ? { kind: 'accepted' } : { kind: 'rejected', words: 'No' },
@@ -97,7 +97,7 @@ describe('failFast', () => {
     expect(summary.requests).toMatchObject({ accepted: 1, rejected: 9 });
   });
 
-  test('pauses later too, when more than its share is rejected', async () => {
+  test('failFast pauses the run later, when more than the share is rejected', async () => {
     let calls = 0;
     await using service = await sendPeer(async () => {
       await sleep(5);
@@ -113,8 +113,8 @@ describe('failFast', () => {
   });
 });
 
-describe('a run that failFast paused', () => {
-  test('is sent when it is resumed and the service takes it, though what was rejected stays rejected', async () => {
+describe('executeRun after a pause by failFast', () => {
+  test('a resumed run is sent when the service accepts it, and rejected requests stay rejected', async () => {
     let mended = false;
     await using service = await sendPeer(async () => {
       await sleep(20);
@@ -128,7 +128,7 @@ describe('a run that failFast paused', () => {
     expect(summary.requests).toMatchObject({ accepted: 114, rejected: 6 });
   });
 
-  test('pauses again when it is resumed and the service still rejects it', async () => {
+  test('a resumed run pauses again when the service still rejects it', async () => {
     await using service = await sendPeer(async () => {
       await sleep(20);
       return { kind: 'rejected', words: 'No' };
@@ -141,8 +141,8 @@ describe('a run that failFast paused', () => {
   });
 });
 
-describe('a request in doubt', () => {
-  test('is sent again with the same MessageID where the campaign says so, once all others are done', async () => {
+describe('executeRun with requests in doubt', () => {
+  test('onUnknown: resend sends a request in doubt again with the same MessageID, after all others', async () => {
     await using service = await sendPeer(({ call }) =>
       call === 1 ? { kind: 'lost' } : { kind: 'accepted' },
     );
@@ -156,7 +156,7 @@ describe('a request in doubt', () => {
     expect(ids).toHaveLength(10);
   });
 
-  test('is sent again so many times and no more, and then it is held', async () => {
+  test('a request in doubt is held after its last resend', async () => {
     await using service = await sendPeer(() => ({ kind: 'lost' }));
     const { end, summary } = await execute(await planRun(2, 1, { onUnknown: 'resend', resends: 2 }), {
       baseUrl: service.url,
@@ -166,7 +166,7 @@ describe('a request in doubt', () => {
     expect(service.calls).toHaveLength(6);
   });
 
-  test('is settled by the status look-up where the account has it, and else held', async () => {
+  test('the status look-up settles a request in doubt, if the service knows it', async () => {
     await using service = await sendPeer(({ number }) =>
       number % 2 ? { kind: 'lost' } : { kind: 'dropped' },
     );
@@ -177,8 +177,8 @@ describe('a request in doubt', () => {
   });
 });
 
-describe('from another process', () => {
-  test('a run is paused at once: what is on its way is recorded, and resuming sends the rest once', async () => {
+describe('executeRun beside another process', () => {
+  test('a pause takes effect at once, and resuming sends the rest once', async () => {
     await using service = await sendPeer(async () => {
       await sleep(20);
       return { kind: 'accepted' };
@@ -197,7 +197,7 @@ describe('from another process', () => {
     expect(service.calls).toHaveLength(200);
   });
 
-  test('a run is cancelled at once: what is not sent never is', async () => {
+  test('a cancelled run sends nothing more', async () => {
     await using service = await sendPeer(async () => {
       await sleep(20);
       return { kind: 'accepted' };
@@ -220,7 +220,7 @@ describe('from another process', () => {
     ]);
   });
 
-  test('a worker helps to send a run, and leaves those whose account it does not have to others', async () => {
+  test('a worker sends requests of a run, but only of accounts that it has', async () => {
     await using service = await sendPeer(async () => {
       await sleep(2);
       return { kind: 'accepted' };

@@ -8,7 +8,7 @@ import { sendPeer } from '../../support/send-peer.ts';
 
 let opened: TestLedger;
 let proxy: PostgresProxy;
-/** The engine's connections, which go through the proxy. */
+/** Connects through the proxy. */
 let engine: Ledger;
 beforeAll(async () => {
   opened = await openTestLedger();
@@ -25,28 +25,27 @@ const advance: Omit<Cut, 'executed'> = { statement: /^\s*WITH step AS MATERIALIZ
 const settle: Omit<Cut, 'executed'> = { statement: /\), settled AS \(\s+UPDATE requests/ };
 const addRows: Omit<Cut, 'executed'> = { statement: /INSERT INTO requests/, commit: true };
 
-/** The state of a run: it is begun, and later paused or completed. */
 const changesState: Omit<Cut, 'executed'> = { statement: /UPDATE runs\s+SET state = \$3/ };
 
-/** What a run does in the ledger, and where a connection is lost in it. */
+/** A step of a run, and the statement at which the connection is lost. */
 const moments: readonly (readonly [string, Omit<Cut, 'executed'>])[] = [
   ['the run begins', { ...changesState, commit: true }],
   ['a slice is acquired', { statement: /SET state = 'held'/, commit: true }],
-  ['requests are claimed, and noted as accepted', advance],
+  ['requests are claimed and are recorded as accepted', advance],
   ['requests get rows of their own', addRows],
   ['outcomes of rows are recorded', settle],
-  ['a next attempt is begun', { statement: /verdict = 'retry'/, commit: true }],
+  ['a retry begins', { statement: /verdict = 'retry'/, commit: true }],
   ['a slice is finished', { statement: /SET job = NULL, worker = NULL, owner = NULL/, commit: true }],
   ['the session of the worker is opened', { statement: /SELECT pg_advisory_lock/ }],
 ];
 
 const when = [
   ['before Postgres executes it', 'never'],
-  ['after Postgres executed it, before it can say so', 'at once'],
+  ['after Postgres executed it and before it answers', 'at once'],
   ['and Postgres commits it late', 'late'],
 ] as const;
 
-/** @returns how often it happened by now */
+/** @returns the number of cuts so far */
 function cut(moment: Cut): () => number {
   let times = 0;
   void proxy.cut(moment).then(() => times++);
@@ -54,23 +53,26 @@ function cut(moment: Cut): () => number {
 }
 
 describe.each(moments)('the connection is lost when %s', (_, moment) => {
-  test.each(when)('%s: all is sent once and recorded, and nothing is in doubt', async (_, executed) => {
-    await using service = await sendPeer(({ number, call }) => ({
-      kind: number % 10 === 0 && call === 1 ? 'busy' : 'accepted',
-    }));
-    const run = await planRequests(opened.ledger, 40);
-    const cuts = cut({ ...moment, executed });
-    const begun = performance.now();
-    const { end } = await executeIn(engine, run, service);
-    expect(end.kind).toBe('finished');
-    expect(performance.now() - begun, 'no lease is waited for').toBeLessThan(leaseSeconds * 1_000);
-    expect(cuts()).toBe(1);
-    await expectAllSentOnce(opened.ledger, run, service, 40);
-  });
+  test.each(when)(
+    '%s: every request is sent once and recorded, and none is in doubt',
+    async (_, executed) => {
+      await using service = await sendPeer(({ number, call }) => ({
+        kind: number % 10 === 0 && call === 1 ? 'busy' : 'accepted',
+      }));
+      const run = await planRequests(opened.ledger, 40);
+      const cuts = cut({ ...moment, executed });
+      const begun = performance.now();
+      const { end } = await executeIn(engine, run, service);
+      expect(end.kind).toBe('finished');
+      expect(performance.now() - begun, 'no lease is waited for').toBeLessThan(leaseSeconds * 1_000);
+      expect(cuts()).toBe(1);
+      await expectAllSentOnce(opened.ledger, run, service, 40);
+    },
+  );
 });
 
 describe('the connection is lost when a run is paused', () => {
-  test.each(when)('%s: the run is paused, and what is sent later is sent once', async (_, executed) => {
+  test.each(when)('%s: the run is paused, and the rest is sent once later', async (_, executed) => {
     const stop = new AbortController();
     await using service = await sendPeer(({ number }) => {
       if (number === 10) stop.abort();
@@ -90,8 +92,8 @@ describe('the connection is lost when a run is paused', () => {
   });
 });
 
-describe('the connection is lost when requests in doubt are to be sent again', () => {
-  test.each(when)('%s: they are sent again once', async (_, executed) => {
+describe('the connection is lost when requests in doubt are sent again', () => {
+  test.each(when)('%s: each request in doubt is sent again once', async (_, executed) => {
     await using service = await sendPeer(({ number, call }) => ({
       kind: number % 10 === 0 && call === 1 ? 'lost' : 'accepted',
     }));
@@ -105,7 +107,7 @@ describe('the connection is lost when requests in doubt are to be sent again', (
 });
 
 describe('the connection is lost when a rejected request is divided', () => {
-  test.each(when)('%s: nobody is lost, and nobody is sent to twice', async (_, executed) => {
+  test.each(when)('%s: no recipient is lost, and none gets the message twice', async (_, executed) => {
     const poison = '+61400000009';
     await using service = await sendPeer(({ recipients }) =>
       recipients.includes(poison) ? { kind: 'rejected', words: 'Bad number' } : { kind: 'accepted' },

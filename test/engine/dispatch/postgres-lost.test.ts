@@ -30,7 +30,7 @@ async function hasReceived(service: SendPeer, requests: number): Promise<void> {
   while (service.calls.length < requests) await sleep(5);
 }
 
-test('Postgres is killed and comes back in the middle of a run: the run waits, says so once, and goes on', async () => {
+test('a run waits while Postgres restarts, reports that once, and goes on', async () => {
   await using service = await slowService();
   const run = await planRequests(ledger, 300);
   const executed = executeOn(url, run, service);
@@ -38,7 +38,7 @@ test('Postgres is killed and comes back in the middle of a run: the run waits, s
   await postgres.kill();
   const before = service.calls.length;
   await sleep(1_500);
-  // What was claimed then, of four in flight.
+  // Claimed before, with four in flight.
   expect(service.calls.length).toBeLessThanOrEqual(before + 12);
   await postgres.start();
   const { end, outages } = await executed;
@@ -46,7 +46,7 @@ test('Postgres is killed and comes back in the middle of a run: the run waits, s
   await expectAllSentOnce(ledger, run, service, 300);
 });
 
-test('when Postgres is killed and comes back, two that share a run do not take each other for dead', async () => {
+test('after a restart of Postgres, two processes that share a run do not reclaim each other’s slices', async () => {
   await using service = await slowService();
   const run = await planRequests(ledger, 1_200);
   const executed = [executeOn(url, run, service), executeOn(url, run, service)];
@@ -58,23 +58,22 @@ test('when Postgres is killed and comes back, two that share a run do not take e
   await expectAllSentOnce(ledger, run, service, 1_200);
 });
 
-/** A slice whose worker has no session, as after the end of all sessions. */
+/** Holds a slice for a worker without a session. */
 async function leaveSliceHeld(): Promise<void> {
   await acquireSliceOf(ledger, await planRequests(ledger, 10));
 }
 
-/** Of the workers that have no session, how many slices are taken from them now. */
 async function reclaim(): Promise<number> {
   await postgres.isReady();
   return reclaimSlicesOfEndedWorkers(await ledger.queue(), ledger.pool, null, () => new Date());
 }
 
 test.each([
-  ['a session of Postgres dies and takes all others along', () => postgres.killSession()],
+  ['a killed session of Postgres ends all others', () => postgres.killSession()],
   ['Postgres is killed and started', () => postgres.kill().then(postgres.start)],
   ['Postgres is stopped and started', () => postgres.stop().then(postgres.start)],
 ])(
-  'right after %s, a worker without a session is not taken for dead before five seconds have passed',
+  'after %s, the slices of a worker without a session are reclaimed only after five seconds',
   async (_, happens) => {
     await endStartupGrace(ledger);
     await reclaim();

@@ -17,7 +17,6 @@ afterAll(() => opened.close());
 
 const never = new AbortController().signal;
 
-/** A run of slices of so many requests. */
 function planRun(priority: Priority, account: string, slices: number, requests: number): Promise<string> {
   const definition = { dispatch: { concurrency: 2, retries: 1, priority } };
   return planSlicedRun(opened.ledger, slices, requests, { account, priority, definition });
@@ -32,7 +31,7 @@ function execute(
   return executeRun(opened.context, run, async (name) => anAccount({ ...account, name }), never, progress);
 }
 
-/** Whether each request that reached the service is of the run, in their order. */
+/** For each call of the service, in order: whether it was of the run. */
 async function callsOf(service: SendPeer, run: string): Promise<boolean[]> {
   const { rows } = await opened.ledger.pool.query<{ id: string }>(
     'SELECT message_id AS id FROM request_states WHERE run_id = $1',
@@ -47,7 +46,7 @@ const slowly = async () => {
   return { kind: 'accepted' } as const;
 };
 
-test('an urgent run overtakes a bulk one that runs in the same process, and in another', async () => {
+test('an urgent run preempts a bulk run of the same account', async () => {
   await using service = await sendPeer(slowly);
   const account = { baseUrl: service.url, concurrency: 2 };
   const bulk = await planRun('bulk', 'overtaken', 2, 200);
@@ -65,7 +64,7 @@ test('an urgent run overtakes a bulk one that runs in the same process, and in a
 
   const isUrgent = await callsOf(service, urgent);
   const [first, last] = [isUrgent.indexOf(true), isUrgent.lastIndexOf(true)];
-  // No more than was on its way.
+  // Those in flight.
   expect(isUrgent.slice(first, last).filter((urgent) => !urgent).length).toBeLessThanOrEqual(2);
   expect(last).toBeLessThan(400);
   expect(overtaken).toBe(true);
@@ -73,9 +72,9 @@ test('an urgent run overtakes a bulk one that runs in the same process, and in a
   expect(new Set(service.accepted().map(({ messageId }) => messageId)).size).toBe(440);
 });
 
-test('an urgent run does not wait for the rate that a bulk one has asked for', async () => {
+test('an urgent run does not wait for the rate that a bulk run has reserved', async () => {
   await using service = await sendPeer(() => ({ kind: 'accepted' }));
-  // One request a second: the bulk run has the next place.
+  // One request a second, and the bulk run has reserved the next.
   const account = { baseUrl: service.url, concurrency: 4, requestsPerSecond: 1 };
   const bulk = await planRun('bulk', 'slow', 1, 2);
   const urgent = await planRun('urgent', 'slow', 1, 1);

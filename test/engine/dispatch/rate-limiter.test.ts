@@ -23,7 +23,7 @@ beforeEach(() => {
 
 const never = new AbortController().signal;
 
-/** A limiter with a clock that stands still until it is moved. */
+/** A limiter whose clock moves only by `pass`. */
 function createLimiter(
   requestsPerSecond: number | null,
   recipientsPerSecond: number | null,
@@ -42,7 +42,7 @@ function createLimiter(
   return { ...limiter, pass };
 }
 
-/** A timer that does not wait, and what it was asked to wait for. */
+/** A timer that records its waits and does not wait. */
 function instantTimer(): { readonly timer: Timer; readonly waits: number[] } {
   const waits: number[] = [];
   return { timer: async (milliseconds) => void waits.push(milliseconds), waits };
@@ -50,13 +50,12 @@ function instantTimer(): { readonly timer: Timer; readonly waits: number[] } {
 
 type HeldTimer = {
   readonly timer: Timer;
-  /** The next wait that begins, and how long it is. */
+  /** The length of the next wait. */
   readonly next: () => Promise<number>;
-  /** Ends all waits, those to come too. */
+  /** Ends present and later waits. */
   readonly release: () => void;
 };
 
-/** A timer whose waits end when they are let go, or stopped. */
 function heldTimer(): HeldTimer {
   const begun: number[] = [];
   const go = new AbortController();
@@ -85,7 +84,7 @@ async function queriesOf(work: () => Promise<unknown>): Promise<number> {
 
 const set = (changes: Partial<RateLimits>): Promise<void> => setRateLimits(opened.ledger.pool, name, changes);
 
-/** What is owed of requests and recipients, by what the ledger holds, in milliseconds. */
+/** Milliseconds of both rates that the ledger has as owed. */
 async function owed(): Promise<{ readonly requests: number; readonly recipients: number }> {
   const { rows } = await opened.ledger.pool.query<{ requests: number; recipients: number }>(
     `
@@ -199,7 +198,7 @@ describe('with a limit of requests', () => {
   test('limiters of several processes wait for each other', async () => {
     const { timer, waits } = instantTimer();
     for (let process = 0; process < 4; process++) await createLimiter(1, null, timer).admit(1, never);
-    // Half a second at a time: 1, 2 and 3 seconds.
+    // Waits of 1, 2 and 3 seconds, half a second at a time.
     expect(waits.length).toBeGreaterThanOrEqual(10);
     expect((await owed()).requests).toBeGreaterThan(2_000);
   });
@@ -260,7 +259,7 @@ describe('several that ask at once', () => {
       release();
       expect(await Promise.all([head, ...others])).toEqual([4, 4, 4, 4, 4, 4, 4]);
     });
-    // Not one for each: a tenth of a second has twenty.
+    // A reservation of a tenth of a second has twenty requests.
     expect(await queries).toBeLessThanOrEqual(3);
   });
 
@@ -292,7 +291,7 @@ describe('several that ask at once', () => {
     expect(await first).toBe(2);
     stop.abort();
     expect([await stopped, await last]).toEqual([0, 1]);
-    // The next in the queue makes sure that what was left has been given back.
+    // The next caller shows that the rest was returned.
     expect(await limiter.admit(1, never)).toBe(1);
     expect((await owed()).requests).toBeLessThanOrEqual(6 * 50);
   });

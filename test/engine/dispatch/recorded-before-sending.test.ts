@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-/** What another session sees of a request. */
+/** As another session sees it. */
 async function ledgerRecordOf(messageId: string): Promise<unknown> {
   const { rows } = await opened.ledger.pool.query(
     `SELECT q.state, a.owner = s.owner AS of_the_holder, q.attempts AS attempt, a.finished_at IS NULL AS under_way
@@ -25,11 +25,11 @@ async function ledgerRecordOf(messageId: string): Promise<unknown> {
 
 const beingSent = (attempt: number) => ({ state: 'sending', of_the_holder: true, attempt, under_way: true });
 
-test('whenever a request arrives at the service, the ledger says by then who is sending it, and which attempt it is', async () => {
+test('the ledger records owner and attempt of a request before the request arrives at the service', async () => {
   const calls = new Map<string, number>();
   const records: unknown[] = [];
 
-  /** Refuses every other request once. */
+  /** Refuses every second request once. */
   async function answer(messageId: string, response: ServerResponse): Promise<void> {
     const call = 1 + (calls.get(messageId) ?? 0);
     calls.set(messageId, call);

@@ -12,17 +12,17 @@ test.each([
   [6, 9999],
   [20, 9999],
   [5000, 9999],
-])('after attempt %i nothing to %i ms are waited, drawn evenly', (attempt, max) => {
+])('the wait after attempt %i is drawn evenly from 0 to %i ms', (attempt, max) => {
   expect(retryWait(attempt, undefined, 0)).toBe(0);
   expect(retryWait(attempt, undefined, 0.5)).toBe((max + 1) / 2);
   expect(retryWait(attempt, undefined, nearlyOne)).toBe(max);
 });
 
-test('what the service asks for is waited out, and the jitter comes on top', () => {
+test('the jitter is added to what the service asks for', () => {
   expect(retryWait(1, 3000, 0)).toBe(3000);
   expect(retryWait(1, 3000, 0.5)).toBe(3250);
 });
 
-test('no wait is longer than the longest that the service is granted and the highest cap', () => {
+test('no wait exceeds the longest Retry-After plus the highest jitter', () => {
   expect(retryWait(5000, maxRetryAfter, nearlyOne)).toBe(maxRetryWait - 1);
 });

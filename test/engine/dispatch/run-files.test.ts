@@ -39,25 +39,25 @@ function claimed(path: string): ClaimedRequest {
   };
 }
 
-describe('the files of a run', () => {
-  test('are in base64 what they were when the run was planned', async () => {
+describe('createRunFiles', () => {
+  test('the files of a run are in base64 as they were when the run was planned', async () => {
     const contents = await createRunFiles(opened.ledger.pool, run).load([claimed('a.pdf'), claimed('b.pdf')]);
     expect([...contents].toSorted()).toEqual(
       ['a.pdf', 'b.pdf', 'v.wav'].map((path) => [path, Buffer.from(`content of ${path}`).toString('base64')]),
     );
   });
 
-  test('are read and encoded once, however many requests carry them', async () => {
+  test('a file is read and encoded once, however many requests carry it', async () => {
     const files = createRunFiles(opened.ledger.pool, run);
     const before = await files.load([claimed('a.pdf')]);
-    // What is not read again is not missed.
+    // A cached file is not read again.
     await opened.ledger.knex('run_files').where({ run_id: run, path: 'v.wav' }).update({ path: 'moved.wav' });
     const after = await files.load([claimed('b.pdf')]);
     expect(after.get('v.wav')).toBe(before.get('v.wav'));
     await opened.ledger.knex('run_files').where({ run_id: run, path: 'moved.wav' }).update({ path: 'v.wav' });
   });
 
-  test('are asked for at most once a batch, and not at all when they are known', async () => {
+  test('a batch needs at most one query for its files, and none if all are cached', async () => {
     const files = createRunFiles(opened.ledger.pool, run);
     let queries = 0;
     const count = () => {
@@ -72,13 +72,13 @@ describe('the files of a run', () => {
   });
 });
 
-describe('what is sent for a request', () => {
+describe('toOutgoingRequest', () => {
   const contents = new Map([
     ['a.pdf', 'QUFB'],
     ['v.wav', 'UklGRg=='],
   ]);
 
-  test('is its envelope with the contents of its files, by the names the recipient is to see', () => {
+  test('an outgoing request has the envelope and its files, under the names for the recipient', () => {
     expect(toOutgoingRequest('voice', claimed('a.pdf'), contents)).toEqual({
       channel: 'voice',
       messageId: 'M1',
@@ -89,7 +89,7 @@ describe('what is sent for a request', () => {
     });
   });
 
-  test('is nothing when a file is missing', () => {
+  test('a missing file makes toOutgoingRequest throw', () => {
     expect(() => toOutgoingRequest('voice', claimed('b.pdf'), contents)).toThrow('the run has no file b.pdf');
   });
 });

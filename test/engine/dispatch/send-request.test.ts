@@ -54,7 +54,7 @@ async function send(
   return await sendRequest(sender, { claimed, contents: new Map(), probe: undefined });
 }
 
-test('a ledger that is away when it is asked whether the slice is still held is waited for', async () => {
+test('an outage during the check of the lease is waited out', async () => {
   await using service = await sendPeer(() => ({ kind: 'accepted' }));
   let asked = 0;
   const ensureLease = async () => {
@@ -64,7 +64,7 @@ test('a ledger that is away when it is asked whether the slice is still held is 
   expect(await send(service, { ensureLease })).toMatchObject({ state: 'accepted' });
 });
 
-test('what goes wrong after it was sent is not taken for a request that was not, because the run is being stopped', async () => {
+test('a failure after sending is thrown, even while the run is stopping', async () => {
   await using service = await sendPeer(() => ({ kind: 'accepted' }));
   const stop = new AbortController();
   const broken = send(service, { stop: stop.signal }, () => () => {
@@ -75,7 +75,7 @@ test('what goes wrong after it was sent is not taken for a request that was not,
   expect(service.calls).toHaveLength(1);
 });
 
-test('what may be another worker’s by now is not sent, and given back', async () => {
+test('a request whose lease may be lost is not sent and is returned', async () => {
   await using service = await sendPeer(() => ({ kind: 'accepted' }));
   expect(await send(service, { ensureLease: async () => false })).toMatchObject({
     ...{ state: 'planned', verdict: 'released', attempt: 1 },
@@ -83,7 +83,7 @@ test('what may be another worker’s by now is not sent, and given back', async 
   expect(service.calls).toEqual([]);
 });
 
-test('an answer that comes after the run was stopped is kept', async () => {
+test('an answer after the stop of the run is kept', async () => {
   const stop = new AbortController();
   await using service = await sendPeer(() => {
     stop.abort();
@@ -92,7 +92,7 @@ test('an answer that comes after the run was stopped is kept', async () => {
   expect(await send(service, { stop: stop.signal })).toMatchObject({ state: 'accepted', attempt: 1 });
 });
 
-test('a request that is another owner’s by the time of its next attempt is not sent again, and not settled', async () => {
+test('a request that another owner has at its next attempt is neither sent again nor settled', async () => {
   await using service = await sendPeer(() => ({ kind: 'busy' }));
   expect(await send(service, { retries: 3 })).toBeUndefined();
   expect(service.calls).toHaveLength(1);

@@ -21,14 +21,13 @@ const statesOf = async (run: string): Promise<Record<string, number>> =>
     ]),
   );
 
-describe('while the service refuses everything', () => {
-  test('two workers together try it with one request at a time, and no request fails', async () => {
+describe('executeRun while the service refuses every request', () => {
+  test('two workers together send one probe at a time, and no request fails', async () => {
     let stormEndsAt = Number.POSITIVE_INFINITY;
     let seen = 0;
     let refused = 0;
     await using proxy = await startFaultProxy(runs.service.port, () => {
       seen++;
-      // It begins in the middle of the run.
       if (seen === 30) stormEndsAt = Date.now() + 600;
       if (seen < 30 || Date.now() > stormEndsAt) return pass;
       refused++;
@@ -40,11 +39,11 @@ describe('while the service refuses everything', () => {
     await Promise.all([execute(context, run, account), execute(context, run, account)]);
 
     expect(await statesOf(run)).toEqual({ accepted: 120 });
-    // Those in flight when it began, what asks whether connections are in order, and a few tries.
+    // Requests in flight, connection checks and some probes.
     expect(refused).toBeLessThan(60);
   });
 
-  test('by refusing connections, the run waits and goes on', async () => {
+  test('a run waits while the service refuses connections, and then goes on', async () => {
     await using proxy = await runs.proxyWith(pass, pass, shutFor(700));
     const context = { ...runs.context, random: () => 0.2 };
     const run = await runs.plan(20, { dispatch: { concurrency: 1, retries: 5 } });
@@ -54,7 +53,7 @@ describe('while the service refuses everything', () => {
     expect(attempts).toContainEqual(expect.objectContaining({ detail: 'connection refused' }));
   });
 
-  test('the run pauses after `giveUpAfter`, with nothing failed, and can be resumed', async () => {
+  test('a run pauses after giveUpAfter without a failed request, and can be resumed', async () => {
     let storm = true;
     await using proxy = await startFaultProxy(runs.service.port, () => (storm ? busy : pass));
     const account = anAccount(proxy.url);
@@ -73,7 +72,7 @@ describe('while the service refuses everything', () => {
   });
 });
 
-test('a request that is refused alone until its run pauses, and again after that, fails, and the run ends', async () => {
+test('a request that is refused before and after such a pause fails, and the run ends', async () => {
   await using proxy = await startFaultProxy(runs.service.port, () => busy);
   const account = anAccount(proxy.url);
   const context = { ...runs.context, random: () => 0.2 };
@@ -85,7 +84,7 @@ test('a request that is refused alone until its run pauses, and again after that
   await runs.context.ledger.pool.query('DELETE FROM account_breakers');
 });
 
-test('a worker that starts while the service is known to refuse everything sends nothing before the next try', async () => {
+test('a worker that starts with an open breaker sends nothing before the next probe', async () => {
   const seen: number[] = [];
   await using proxy = await startFaultProxy(runs.service.port, () => {
     seen.push(Date.now());
@@ -99,11 +98,11 @@ test('a worker that starts while the service is known to refuse everything sends
   const run = await runs.plan(8);
   await execute(runs.context, run, anAccount(proxy.url));
   expect(await statesOf(run)).toEqual({ accepted: 8 });
-  // By the clock of the same machine, whose milliseconds are rounded.
+  // The clock's milliseconds are rounded.
   expect(Math.min(...seen)).toBeGreaterThanOrEqual((rows[0]?.retry_at.getTime() ?? Number.NaN) - 5);
 });
 
-test('a request that is refused while the service answers others fails when its retries are spent', async () => {
+test('a request that is refused while others are answered fails after its retries', async () => {
   let requests = 0;
   const closing = refuseWith('503 Service Unavailable', '', ['Connection: close']);
   await using proxy = await startFaultProxy(runs.service.port, () => (++requests % 2 === 0 ? closing : pass));

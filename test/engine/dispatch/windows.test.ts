@@ -35,9 +35,8 @@ afterEach(async () => {
 
 const never = new AbortController().signal;
 const zones = ['Pacific/Auckland', 'Australia/Perth'] as const;
-/** A minute of a day. */
+/** One minute a day. */
 const short: WindowRule = { days: [1, 2, 3, 4, 5], from: 540, to: 541 };
-/** Friday evening in Auckland. */
 const fridayEvening = '2026-11-20T07:00:00Z';
 
 type Arrival = SendCall & { readonly at: Date; readonly zone: string };
@@ -56,13 +55,13 @@ type PlanChanges = Partial<WindowRule> & {
 };
 type Execution = {
   readonly stop: AbortSignal;
-  /** In place of the scene's own service. */
+  /** Instead of the scene's service. */
   readonly url: string;
-  /** In place of putting the clock forward to the opening. */
+  /** Instead of setting the clock to the opening. */
   readonly onWait: (opensAt: Date) => void;
 };
 
-/** A run with a request a recipient, who are in both zones in turn, and a service that notes when what arrives. */
+/** Requests of one recipient each, alternately in both zones, and a service that records arrivals. */
 async function openScene(
   at: string,
   reply: (call: SendCall) => SendReply = () => ({ kind: 'accepted' }),
@@ -114,8 +113,8 @@ function expectInside(arrivals: readonly Arrival[], rule: WindowRule = short): v
   expect(arrivals.filter(({ at, zone }) => !isOpen(rule, [zone], at))).toEqual([]);
 }
 
-test('what does not fit into a window waits for the next, and nothing arrives outside', async () => {
-  // Twenty-seven requests fit into a minute of it.
+test('requests that do not fit into a window wait for the next one, and none arrives outside', async () => {
+  // 27 requests fit into a window.
   await using scene = await openScene(fridayEvening, () => {
     scene.clock.advance(2);
     return { kind: 'accepted' };
@@ -125,7 +124,7 @@ test('what does not fit into a window waits for the next, and nothing arrives ou
   expect(scene.arrivals).toHaveLength(80);
   expect(new Set(scene.arrivals.map(({ messageId }) => messageId)).size).toBe(80);
   expectInside(scene.arrivals);
-  // Two mornings in each zone, that of Auckland first.
+  // Two mornings in each zone.
   const mornings = scene.arrivals.map(({ at, zone }) => `${zone} ${at.toISOString().slice(0, 10)}`);
   expect([...new Set(mornings)]).toEqual([
     'Pacific/Auckland 2026-11-22',
@@ -135,7 +134,7 @@ test('what does not fit into a window waits for the next, and nothing arrives ou
   ]);
 });
 
-test('the sandbox hears of each zone while its window is open, and of all in the end', async () => {
+test('the sandbox receives the requests of each zone while its window is open', async () => {
   await using workspace = await makeWorkspace();
   await using scene = await openScene(fridayEvening);
   const journal = join(workspace.folder, 'journal.jsonl');
@@ -150,10 +149,10 @@ test('the sandbox hears of each zone while its window is open, and of all in the
   ]);
 });
 
-test('a request that is to be repeated is not repeated outside', async () => {
+test('a request is not retried outside its window', async () => {
   await using scene = await openScene(fridayEvening, ({ call }) => {
     if (call > 1) return { kind: 'accepted' };
-    // The window has shut before it is tried again.
+    // The window closes before the retry.
     scene.clock.advance(60);
     return { kind: 'busy' };
   });
@@ -169,7 +168,7 @@ test('a request that is to be repeated is not repeated outside', async () => {
   expectInside(scene.arrivals);
 });
 
-test('a request in doubt that is to be sent again is not sent outside', async () => {
+test('a request in doubt is not sent again outside its window', async () => {
   await using scene = await openScene(fridayEvening, ({ call }) => {
     scene.clock.advance(60);
     return { kind: call === 1 ? 'lost' : 'accepted' };
@@ -186,10 +185,10 @@ test('a request in doubt that is to be sent again is not sent outside', async ()
   expectInside(scene.arrivals);
 });
 
-describe('a run of which nothing can go now', () => {
+describe('executeRun with closed windows only', () => {
   const opening = '2026-11-22T20:00:00.000Z';
 
-  test('says what it waits for and until when, and takes no slot', async () => {
+  test('a waiting run reports zones and opening times, and holds no slice', async () => {
     await using scene = await openScene(fridayEvening);
     const run = await scene.plan(4);
     const stop = new AbortController();
@@ -216,7 +215,7 @@ describe('a run of which nothing can go now', () => {
     expect(scene.arrivals).toEqual([]);
   });
 
-  test('can be paused, and is sent when it is resumed after the opening', async () => {
+  test('a waiting run can be paused, and is sent when it is resumed after the opening', async () => {
     await using scene = await openScene(fridayEvening);
     const run = await scene.plan(2, { to: 600 });
     const queue = await opened.ledger.queue();
@@ -227,7 +226,7 @@ describe('a run of which nothing can go now', () => {
     expect(await requireSummary(scene.context, run)).not.toHaveProperty('waits');
     scene.clock.jumpTo(new Date('2026-11-23T01:10:00Z'));
     expect(await scene.execute(run)).toMatchObject({ kind: 'finished' });
-    // That of Auckland was over by then.
+    // Auckland's window was over.
     expect(scene.arrivals.map(({ zone, at }) => `${zone} ${at.toISOString().slice(0, 10)}`)).toEqual([
       'Australia/Perth 2026-11-23',
       'Pacific/Auckland 2026-11-23',
@@ -236,9 +235,9 @@ describe('a run of which nothing can go now', () => {
   });
 });
 
-describe('what the service is to hold', () => {
-  test('is handed over at once, with the next opening as its SendTime; what is inside has none', async () => {
-    // Open in Perth, and shut in Auckland.
+describe('windows with hold: service', () => {
+  test('a request outside its window is sent at once with the next opening as SendTime', async () => {
+    // Open in Perth, closed in Auckland.
     await using scene = await openScene('2026-11-20T07:00:00Z');
     const run = await scene.plan(2, { from: 540, to: 1_200, hold: 'service', days: [5, 6] });
     expect(await scene.execute(run)).toMatchObject({ kind: 'finished' });
@@ -259,7 +258,7 @@ describe('what the service is to hold', () => {
     ]);
   });
 
-  test('is held here once its SendTime is over and the window shut', async () => {
+  test('a request whose SendTime is over waits for its window', async () => {
     await using scene = await openScene(fridayEvening);
     const run = await scene.plan(1, { hold: 'service' });
     scene.clock.jumpTo(new Date('2026-11-22T21:00:00Z'));
@@ -267,7 +266,7 @@ describe('what the service is to hold', () => {
     expect(scene.arrivals.map(({ at }) => at.toISOString().slice(0, 16))).toEqual(['2026-11-23T20:00']);
   });
 
-  test('says in the words of an earlier version when it is sent', () => {
+  test('an earlier version of the interface gets SendTime and TimeZone in UTC', () => {
     const plan = windowPlanner({ ...short, hold: 'service' }, 'rest-1.04', new Date(fridayEvening));
     expect(plan?.(['Antarctica/Troll'])?.handover?.fields).toEqual({
       ...{ SendTime: '2026-11-20T09:00', TimeZone: 'UTC' },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createDeferredNotifications } from '../../../src/engine/notify/deferred-notifications.ts';
 
-test('what is left to others is taken again after half a minute, and is news once however often it is left', () => {
+test('a deferred notification is due again after half a minute and causes one warning', () => {
   let now = 0;
   const left = createDeferredNotifications(() => now);
   left.defer('a');

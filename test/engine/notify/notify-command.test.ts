@@ -14,7 +14,7 @@ beforeEach(async () => {
   scene.log.splice(0);
 });
 
-/** A campaign that tells by this shell script. */
+/** A campaign with this script as its notify command. */
 async function planWithCommand(script: string, more = ''): Promise<string> {
   await scene.workspace.write('tell.sh', `#!/bin/sh\n${script}\n`);
   await chmod(`${scene.workspace.folder}/tell.sh`, 0o755);
@@ -23,7 +23,7 @@ async function planWithCommand(script: string, more = ''): Promise<string> {
   return run;
 }
 
-test("a command is told in the campaign's folder: JSON on its input, what it is about in its environment", async () => {
+test("a notify command runs in the campaign's folder, with JSON as input and the run in its environment", async () => {
   const run = await planWithCommand(
     'cat > told.json; echo "$VOLLEY_RUN $VOLLEY_EVENT $VOLLEY_NOTIFICATION $1" > names',
   );
@@ -39,7 +39,7 @@ test("a command is told in the campaign's folder: JSON on its input, what it is 
   });
 });
 
-test('its environment, and that of its parent, have neither the database nor a secret', async () => {
+test('the environment of a notify command and of its parent has no secret and no database', async () => {
   await planWithCommand('env > environment; cat /proc/$PPID/environ >> environment');
   await scene.notifyAll();
   const environment = await scene.workspace.read('environment');
@@ -47,7 +47,7 @@ test('its environment, and that of its parent, have neither the database nor a s
   expect(environment).not.toMatch(/DATABASE_URL|TOKEN|SECRET|NOTIFY_URL|sandbox-token|whsec_/);
 });
 
-test('one that fails is run again, with the same words', async () => {
+test('a failed notify command runs again with the same input', async () => {
   const run = await planWithCommand('cat >> told; echo >> told; test -f ready');
   await scene.notifyAll();
   expect(await scene.notifications(run)).toMatchObject([
@@ -61,7 +61,7 @@ test('one that fails is run again, with the same words', async () => {
   expect(second).toBe(first);
 });
 
-test('what it writes is logged, cut off, without addresses and control characters', async () => {
+test('the output of a notify command is logged in part, without addresses and control characters', async () => {
   await planWithCommand(
     `printf 'to ann@example.org +64211234567 \\033[2J {"level":60}\\n'; head -c 1000000 /dev/zero | tr '\\0' x`,
   );
@@ -73,7 +73,7 @@ test('what it writes is logged, cut off, without addresses and control character
   expect(scene.log.join('')).not.toContain('\u001b');
 });
 
-test("where the campaign's folder is not, it is left to another process", async () => {
+test('a notify command is left to another process if the campaign file is not on this machine', async () => {
   const run = await planWithCommand('true');
   const { ledger } = scene.opened;
   await ledger.pool.query(`UPDATE notifications SET campaign_file = '/no/such/folder/campaign.yaml'`);
@@ -89,9 +89,9 @@ test("where the campaign's folder is not, it is left to another process", async 
 });
 
 test.each([
-  ['beside the folder of campaigns', async () => {}],
+  ['beside the campaigns folder', async () => {}],
   [
-    'that a link in the folder of campaigns leads to',
+    'behind a link in the campaigns folder',
     async () => {
       await symlink('../campaign.yaml', `${scene.workspace.folder}/campaigns/linked.yaml`);
       await scene.opened.ledger.pool.query(
@@ -99,7 +99,7 @@ test.each([
       );
     },
   ],
-])('no command of a campaign %s is run, unless this process was told to run it', async (_, arrange) => {
+])('no notify command of a campaign %s runs, unless this process runs that campaign', async (_, arrange) => {
   await scene.workspace.write('campaigns/other.yaml', '');
   const run = await planWithCommand('touch ran');
   await arrange();
@@ -119,7 +119,7 @@ test.each([
   await rm(`${scene.workspace.folder}/ran`);
 });
 
-test("a command that only the ledger knows is not run: the campaign's file here has to say it", async () => {
+test('a notify command runs only if the campaign file on this machine contains it', async () => {
   const run = await planWithCommand('true');
   await scene.opened.ledger.pool.query(
     `UPDATE notifications SET target = jsonb_set(target, '{command}', '["touch", "made-by-the-ledger"]')`,
@@ -131,7 +131,7 @@ test("a command that only the ledger knows is not run: the campaign's file here 
   await expect(scene.workspace.read('made-by-the-ledger')).rejects.toThrow('ENOENT');
 });
 
-test('no secret is in the ledger or the log, whatever is told and whatever goes wrong', async () => {
+test('no secret of a notification is in the ledger or the log', async () => {
   await planWithCommand('exit 1', webhookNotify());
   await scene.notifyAll();
   scene.peer.answer(500);

@@ -26,7 +26,6 @@ async function completedRun(notify = mail): Promise<string> {
   return run;
 }
 
-/** What the service was sent by a run. */
 async function mailsOf(run: string): Promise<JournalLine[]> {
   const { rows } = await scene.opened.ledger.pool.query<{ message_id: string }>(
     'SELECT message_id FROM request_states WHERE run_id = $1',
@@ -47,7 +46,7 @@ async function suppress(...addresses: string[]): Promise<void> {
   );
 }
 
-test('the summary is one e-mail, sent by a run of its own, which has no e-mail in turn', async () => {
+test('the summary is one e-mail of a run of its own, which causes no further e-mail', async () => {
   const run = await completedRun();
   await scene.notifyAll();
   const mailRun = await scene.mailOf(run);
@@ -72,7 +71,7 @@ test('the summary is one e-mail, sent by a run of its own, which has no e-mail i
   expect(await countRuns()).toBe(1);
 });
 
-test('that it is told and the run that tells it are one: who had it before makes no other', async () => {
+test('a notification plans one e-mail, even if two processes acquired it', async () => {
   await completedRun();
   const { context, ledger } = scene.opened;
   const soon = new Date(Date.now() - 1);
@@ -86,7 +85,7 @@ test('that it is told and the run that tells it are one: who had it before makes
   expect(await countRuns()).toBe(1);
 });
 
-test('of a mail that nobody is left to be sent to, the run is over, and says who was left out', async () => {
+test('an e-mail run without a remaining recipient completes and counts the suppressed ones', async () => {
   await suppress('ops@example.org', 'billing@example.org');
   const run = await completedRun();
   await scene.notifyAll();
@@ -97,7 +96,7 @@ test('of a mail that nobody is left to be sent to, the run is over, and says who
   });
 });
 
-test('without the account it is left to another process', async () => {
+test('an e-mail is left to another process if this one lacks the account', async () => {
   const run = await completedRun();
   const accountNamed = () =>
     Promise.reject(new InputError([{ where: 'accounts.yaml', what: 'no such account' }]));
@@ -105,7 +104,7 @@ test('without the account it is left to another process', async () => {
   expect(await scene.notifications(run)).toMatchObject([{ state: 'due', attempts: 0 }]);
 });
 
-test('who must not be sent to is not sent to by it either', async () => {
+test('a suppressed address gets no summary', async () => {
   await suppress('ops@example.org');
   const run = await completedRun();
   await scene.notifyAll();
@@ -114,7 +113,7 @@ test('who must not be sent to is not sent to by it either', async () => {
   expect((await mailsOf(mailRun)).map(({ recipients }) => recipients)).toEqual([['billing@example.org']]);
 });
 
-test('words of others in it are no placeholders of the service, and forge no header', async () => {
+test('quoted text in an e-mail forms no placeholder and no header', async () => {
   const run = await completedRun();
   const writeMail = () => ({ subject: 'a\r\nBcc: x@example.org', text: 'see [[File1]] and [[Reply]]' });
   await scene.notifyAll({ writeMail });
@@ -126,7 +125,7 @@ test('words of others in it are no placeholders of the service, and forge no hea
   });
 });
 
-test('a sign of two parts is not cut apart where the words are too long', async () => {
+test('truncating an e-mail splits no surrogate pair', async () => {
   const run = await completedRun();
   const writeMail = () => ({ subject: `${'s'.repeat(199)}📧`, text: `${'t'.repeat(8_999)}📧` });
   await scene.notifyAll({ writeMail });
@@ -138,7 +137,7 @@ test('a sign of two parts is not cut apart where the words are too long', async 
   });
 });
 
-test('one that cannot be planned is tried less and less often', async () => {
+test('an e-mail that cannot be planned is retried with growing waits', async () => {
   const run = await completedRun();
   const writeMail = () => {
     throw new Error('no words');

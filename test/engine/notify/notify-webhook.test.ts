@@ -17,8 +17,8 @@ beforeEach(async () => {
 
 const types = (): string[] => scene.peer.calls.map(({ notification }) => notification.type);
 
-describe('a webhook', () => {
-  test('that is away is told later, with the same id and the same bytes', async () => {
+describe('sendNotification by webhook', () => {
+  test('a webhook that fails gets the same id and bytes later', async () => {
     const run = await scene.plan(webhookNotify());
     scene.peer.refuse();
     await scene.send(run);
@@ -44,7 +44,7 @@ describe('a webhook', () => {
     ]);
   });
 
-  test('that sends elsewhere is not followed', async () => {
+  test('a redirect of a webhook is not followed', async () => {
     const run = await scene.plan(webhookNotify());
     scene.peer.answer(307, { location: `${scene.peer.url}/elsewhere` });
     await scene.send(run);
@@ -53,7 +53,7 @@ describe('a webhook', () => {
     expect(await scene.notifications(run)).toMatchObject([{ state: 'due', problem: 'answered 307' }]);
   });
 
-  test('that is gone (410) is not told again', async () => {
+  test('a webhook that answers 410 gets nothing more', async () => {
     const run = await scene.plan(webhookNotify());
     scene.peer.answer(410);
     await scene.send(run);
@@ -64,7 +64,7 @@ describe('a webhook', () => {
     expect(await scene.notifications(run)).toMatchObject([{ state: 'given up' }]);
   });
 
-  test('that stays away for a day is given up, and why is kept', async () => {
+  test('a notification that fails for a day is given up with its problem', async () => {
     const run = await scene.plan(webhookNotify());
     scene.peer.answer(503);
     await scene.send(run);
@@ -81,7 +81,7 @@ describe('a webhook', () => {
     expect(scene.log.join('')).toContain('notification failed for a day');
   });
 
-  test('whose secret is not on this machine is left to another one', async () => {
+  test('a webhook whose secret is not on this machine is left to another one', async () => {
     const run = await scene.plan(webhookNotify());
     await scene.send(run);
     await scene.passMinutes(30);
@@ -93,8 +93,8 @@ describe('a webhook', () => {
   });
 });
 
-describe('however many tell', () => {
-  test('each is told once', async () => {
+describe('runNotifier in several processes', () => {
+  test('several notifiers send each notification once', async () => {
     const run = await scene.plan(Array.from({ length: 20 }, () => webhookNotify('completed')).join(''));
     await scene.send(run);
     await Promise.all([scene.notifyAll(), scene.notifyAll(), scene.notifyAll()]);
@@ -102,7 +102,7 @@ describe('however many tell', () => {
     expect(new Set(scene.peer.calls.map(({ id }) => id)).size).toBe(20);
   });
 
-  test('what a process had taken when it died is told after it had its time', async () => {
+  test('a notification that an ended process had acquired is sent after its acquisition expires', async () => {
     const run = await scene.plan(webhookNotify());
     await scene.send(run);
     await acquireNotification(scene.opened.ledger.pool, [], new Date(), new Date(Date.now() + 120_000));

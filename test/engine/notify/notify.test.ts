@@ -23,21 +23,21 @@ beforeEach(async () => {
 
 const types = (): string[] => scene.peer.calls.map(({ notification }) => notification.type);
 
-/** Sends a run through an account that refuses the credential. */
+/** Sends with a credential that is refused. */
 async function sendRefused(run: string): Promise<void> {
   const credentials = { kind: 'authToken', authToken: 'another-token' } as const;
   await execute(scene.opened.context, run, anAccount(scene.sandbox.url, { credentials }));
 }
 
-/** Sends a run to where nobody listens. */
+/** Sends to a closed port. */
 async function sendInVain(run: string): Promise<void> {
   await execute(scene.opened.context, run, anAccount('http://127.0.0.1:9'));
 }
 
 const noRetries = smsCampaignYaml.replace('retries: 2', 'retries: 0');
 
-describe('what is told', () => {
-  test('that a run is completed, once, with its counts and a signature', async () => {
+describe('notifications of a run', () => {
+  test('a completed run is notified once, with its counts and a signature', async () => {
     const run = await scene.plan(webhookNotify());
     await scene.send(run);
     await scene.notifyAll();
@@ -58,7 +58,7 @@ describe('what is told', () => {
     ]);
   });
 
-  test('that a run is completed with failures, where not all was accepted', async () => {
+  test('a completed run with failures is notified as run.failures', async () => {
     const run = await scene.plan(webhookNotify(), noRetries);
     await sendInVain(run);
     await scene.notifyAll();
@@ -67,7 +67,7 @@ describe('what is told', () => {
     ]);
   });
 
-  test('each time that a run is paused, with why, and then that it is completed', async () => {
+  test('each pause of a run is notified with its reason, and then its completion', async () => {
     const run = await scene.plan(webhookNotify());
     await sendRefused(run);
     await sendRefused(run);
@@ -79,7 +79,7 @@ describe('what is told', () => {
     expect(new Set(scene.peer.calls.map(({ id }) => id)).size).toBe(3);
   });
 
-  test('that a person paused a run: others have to know that it stands still', async () => {
+  test('a pause by an operator is notified, too', async () => {
     const run = await scene.plan(webhookNotify('paused'));
     await pause(scene.opened.context, run, 'the text is wrong');
     await scene.notifyAll();
@@ -88,7 +88,7 @@ describe('what is told', () => {
     ]);
   });
 
-  test('nothing else than what was asked for', async () => {
+  test('only the events in the campaign are notified', async () => {
     const run = await scene.plan(webhookNotify('failures, missed'));
     await sendRefused(run);
     await scene.send(run);
@@ -97,7 +97,7 @@ describe('what is told', () => {
     expect(await scene.notifications(run)).toEqual([]);
   });
 
-  test('what becomes of a run that is made of another one', async () => {
+  test('a rerun sends the notifications of its source run', async () => {
     const { context } = scene.opened;
     const source = await scene.plan(webhookNotify('completed'), noRetries);
     await sendInVain(source);
@@ -108,7 +108,7 @@ describe('what is told', () => {
   });
 });
 
-describe('times of a schedule', () => {
+describe('notifications of a schedule', () => {
   const scheduled = {
     schedule: 'nightly.yaml',
     campaign: 'night',
@@ -129,7 +129,7 @@ describe('times of a schedule', () => {
       { schedules: [scheduled], unreadable: [] },
     );
 
-  test('that were missed are told, all that were found missing together', async () => {
+  test('missed ticks that are found together are one notification', async () => {
     await look('2026-11-20T00:30:00Z');
     await look('2026-11-20T03:30:00Z');
     await look('2026-11-20T03:40:00Z');
@@ -150,14 +150,14 @@ describe('times of a schedule', () => {
     ]);
   });
 
-  test('whose run could not be planned are told without the words, which may quote a contact', async () => {
+  test('a tick whose run could not be planned is notified without the reason, which may quote a contact', async () => {
     await look('2026-11-20T00:30:00Z');
     await look('2026-11-20T01:00:10Z');
     const { pool } = scene.opened.ledger;
     const [tick] = await listDueTicks(pool);
     if (!tick) throw new Error('the time is not noted');
     await endTick(pool, tick, 'failed', 'line 2: "ann@example.org"');
-    // As a purge does, which is no news.
+    // As a purge does; no notification.
     await pool.query('UPDATE ticks SET reason = NULL');
     await scene.notifyAll();
     expect(scene.peer.calls.map(({ notification }) => notification.data)).toMatchObject([
@@ -167,7 +167,7 @@ describe('times of a schedule', () => {
   });
 });
 
-test('a run that is purged tells nothing any more, and nothing of what it told is left', async () => {
+test('a purged run sends no notification, and keeps none of their contents', async () => {
   const run = await scene.plan(webhookNotify('paused, completed'));
   await pause(scene.opened.context, run, 'ann@example.org asked for it');
   await scene.notifyAll();
