@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { MessageFields } from '../../../src/domain/message.ts';
 import type { RunRates } from '../../../src/domain/rates.ts';
 import { applyReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
@@ -38,10 +38,10 @@ type Piece = {
   readonly originals: readonly (string | null)[];
   readonly parts: readonly (number | null)[];
   readonly tariffs: readonly (number | null)[] | null;
-  /** null: no recipient has any. */
+  /** Null: no recipient has any. */
   readonly destinations: string | null;
-  /** Positions, from 1. */
-  readonly left_out: readonly number[];
+  /** 1-based positions of suppressed recipients. */
+  readonly suppressed: readonly number[];
 };
 
 async function query<Row extends object>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
@@ -56,7 +56,7 @@ function piecesOf(run: string): Promise<Piece[]> {
                   ORDER BY position) AS originals,
             ARRAY(SELECT parts FROM recipients_between(q.run_id, q.request, q.request) ORDER BY position) AS parts,
             ARRAY(SELECT position FROM recipient_outcomes o
-                  WHERE o.run_id = q.run_id AND o.request = q.request ORDER BY position) AS left_out
+                  WHERE o.run_id = q.run_id AND o.request = q.request ORDER BY position) AS suppressed
      FROM request_states q
      CROSS JOIN LATERAL chunks_between(q.run_id, q.request, q.request) c
      WHERE q.run_id = $1 ORDER BY q.request`,
@@ -64,7 +64,7 @@ function piecesOf(run: string): Promise<Piece[]> {
   );
 }
 
-/** Each recipient of a request as all that is stored of it, those left out apart. */
+/** Everything that is stored of each recipient of a request. */
 function membersOf(piece: Piece) {
   const destinations: unknown[] =
     piece.destinations === null ? piece.lines.map(() => ({})) : JSON.parse(piece.destinations);
@@ -81,10 +81,10 @@ function membersOf(piece: Piece) {
       destinations[index],
     ]),
   );
-  const isLeftOut = (_: string, index: number): boolean => piece.left_out.includes(index + 1);
+  const isSuppressed = (_: string, index: number): boolean => piece.suppressed.includes(index + 1);
   return {
-    leftOut: all.filter(isLeftOut),
-    others: all.filter((member, index) => !isLeftOut(member, index)),
+    suppressed: all.filter(isSuppressed),
+    others: all.filter((member, index) => !isSuppressed(member, index)),
   };
 }
 
@@ -92,7 +92,7 @@ function divide(run: string, requests: readonly number[]): Promise<DividedReques
   return inTransaction(opened.ledger.pool, (client) => divideRequests(client, { run, requests }));
 }
 
-/** Marks these as rejected after an attempt, as a settlement does. */
+/** Rejects the requests after one attempt, as a settlement does. */
 async function reject(run: string, requests: readonly number[]): Promise<void> {
   await createRequestRows(opened.ledger.pool, run);
   await query(
@@ -100,54 +100,54 @@ async function reject(run: string, requests: readonly number[]): Promise<void> {
        INSERT INTO attempts (run_id, request, attempt, owner, started_at, verdict)
        SELECT $1, request, 1, $3, now(), 'rejected' FROM unnest($2::integer[]) AS request
      )
-     UPDATE requests SET state = 'rejected', reason = '"poison"', attempts = 1
+     UPDATE requests SET state = 'rejected', reason = '"invalid"', attempts = 1
      WHERE run_id = $1 AND request = ANY ($2)`,
     [run, requests, owner],
   );
 }
 
-async function leaveOut(run: string, request: number, positions: readonly number[]): Promise<void> {
+async function suppress(run: string, request: number, positions: readonly number[]): Promise<void> {
   await query(
     `INSERT INTO recipient_outcomes (run_id, request, position, outcome, result, reported_at)
-     SELECT $1, $2, position, 'cancelled', 'left out at ' || position, now() FROM unnest($3::integer[]) AS position`,
+     SELECT $1, $2, position, 'cancelled', 'suppressed at ' || position, now() FROM unnest($3::integer[]) AS position`,
     [run, request, positions],
   );
 }
 
-/** A run of one request for so many contacts in lines 2, 3, …, rejected. */
-async function rejectedRun(contacts: number, leftOut: readonly number[] = []): Promise<string> {
+/** A run of one rejected request, with its contacts in lines 2, 3, …. */
+async function rejectedRun(contacts: number, suppressed: readonly number[] = []): Promise<string> {
   const planned = Array.from({ length: contacts }, (_, index) => aContact(index + 2));
   const run = await planContacts(opened.ledger, aRun({ chunkSize: 100 }), planned);
-  await leaveOut(run, 1, leftOut);
+  await suppress(run, 1, suppressed);
   await reject(run, [1]);
   return run;
 }
 
-const someText = fc.string({ unit: 'grapheme', maxLength: 8 }).map((text) => text.replaceAll('\0', ''));
-type SomeContact = {
-  readonly leftOut: boolean;
-  readonly poison: boolean;
+const anyText = fc.string({ unit: 'grapheme', maxLength: 8 }).map((text) => text.replaceAll('\0', ''));
+type GeneratedContact = {
+  readonly suppressed: boolean;
+  readonly invalid: boolean;
   readonly original: string | undefined;
   readonly destination: MessageFields;
   readonly parts: number | null;
   readonly tariff: number;
 };
 
-const someContact: fc.Arbitrary<SomeContact> = fc.record({
-  leftOut: fc.boolean(),
-  poison: fc.integer({ min: 0, max: 7 }).map((one) => one === 0),
-  original: fc.option(someText, { nil: undefined }),
+const anyContact: fc.Arbitrary<GeneratedContact> = fc.record({
+  suppressed: fc.boolean(),
+  invalid: fc.integer({ min: 0, max: 7 }).map((one) => one === 0),
+  original: fc.option(anyText, { nil: undefined }),
   destination: fc.dictionary(
     fc.constantFrom('Attention', 'First Name', 'Last Name', 'Company', 'Custom1', 'Custom2'),
-    someText,
+    anyText,
   ),
   parts: fc.option(fc.integer({ min: 1, max: 9 })),
   tariff: fc.nat(1),
 });
 
-/** Plans them, and leaves out who is to be left out. Without rates, nobody has a tariff. */
-async function planSome(
-  contacts: readonly SomeContact[],
+/** Plans the contacts and marks suppressed ones. Without rates, no contact has a tariff. */
+async function planGenerated(
+  contacts: readonly GeneratedContact[],
   chunkSize: number,
   rates: RunRates | null,
 ): Promise<string> {
@@ -163,22 +163,22 @@ async function planSome(
     rates && ((address) => contacts[Number(address.slice(5))]?.tariff ?? 0),
   );
   for (const { request, lines } of await piecesOf(run)) {
-    await leaveOut(
+    await suppress(
       run,
       request,
-      lines.flatMap((line, index) => (contacts[line - 2]?.leftOut ? [index + 1] : [])),
+      lines.flatMap((line, index) => (contacts[line - 2]?.suppressed ? [index + 1] : [])),
     );
   }
   return run;
 }
 
-/** One division of a run, held against what was rejected before it. */
+/** Compares the run after one division with the run before it. */
 function expectDivided(before: readonly Piece[], after: readonly Piece[]): void {
   const isNew = ({ request }: Piece): boolean => request > before.length;
   expect(after.map(({ request }) => request)).toEqual(after.map((_, index) => index + 1));
   expect(new Set(after.map(({ message_id }) => message_id)).size).toBe(after.length);
   for (const parent of before) {
-    const { leftOut, others } = membersOf(parent);
+    const { suppressed, others } = membersOf(parent);
     const kept = after[parent.request - 1];
     const halves = after.filter((piece) => isNew(piece) && piece.divided_from === parent.request);
     if (parent.state !== 'rejected' || others.length < 2) {
@@ -189,9 +189,9 @@ function expectDivided(before: readonly Piece[], after: readonly Piece[]): void 
       state: 'rejected',
       attempts: 1,
       message_id: parent.message_id,
-      recipients: leftOut.length,
+      recipients: suppressed.length,
     });
-    expect(kept && membersOf(kept)).toEqual({ leftOut, others: [] });
+    expect(kept && membersOf(kept)).toEqual({ suppressed, others: [] });
     expect(halves.map(({ state, recipients }) => [state, recipients])).toEqual([
       ['planned', Math.ceil(others.length / 2)],
       ['planned', Math.floor(others.length / 2)],
@@ -211,17 +211,17 @@ async function expectSums(run: string, contacts: number, cancelled: number): Pro
 const sentTo = (pieces: readonly Piece[]): string[] =>
   pieces.flatMap((piece) => membersOf(piece).others).toSorted();
 
-test('divided until the poison is alone, nobody is lost, changed, moved or sent to twice', async () => {
+test('repeated division isolates each invalid recipient and neither loses, changes nor duplicates any other', async () => {
   const scenario = fc.record({
-    contacts: fc.array(someContact, { minLength: 1, maxLength: 40 }),
+    contacts: fc.array(anyContact, { minLength: 1, maxLength: 40 }),
     chunkSize: fc.integer({ min: 1, max: 20 }),
     rates: fc.option(fc.constant({ currency: 'NZD', tariffs: [[], []] })),
   });
   await fc.assert(
     fc.asyncProperty(scenario, async ({ contacts, chunkSize, rates }) => {
-      const run = await planSome(contacts, chunkSize, rates);
-      const isPoisoned = ({ lines, left_out }: Piece): boolean =>
-        lines.some((line, index) => contacts[line - 2]?.poison && !left_out.includes(index + 1));
+      const run = await planGenerated(contacts, chunkSize, rates);
+      const hasInvalid = ({ lines, suppressed }: Piece): boolean =>
+        lines.some((line, index) => contacts[line - 2]?.invalid && !suppressed.includes(index + 1));
       const planned = await piecesOf(run);
       const tariffs = planned.flatMap((piece) => piece.tariffs ?? []);
       expect(tariffs).toEqual(rates ? contacts.map(({ tariff }) => tariff) : []);
@@ -231,7 +231,7 @@ test('divided until the poison is alone, nobody is lost, changed, moved or sent 
         const { first } = divided;
         await reject(
           run,
-          pieces.filter((piece) => piece.request >= first && isPoisoned(piece)).map(({ request }) => request),
+          pieces.filter((piece) => piece.request >= first && hasInvalid(piece)).map(({ request }) => request),
         );
         await query(`UPDATE requests SET state = 'accepted' WHERE run_id = $1 AND state = 'planned'`, [run]);
         const before = await piecesOf(run);
@@ -244,22 +244,22 @@ test('divided until the poison is alone, nobody is lost, changed, moved or sent 
         expectDivided(before, pieces);
         const occupied = pieces.filter(({ recipients }) => recipients > 0);
         expect(occupied.filter((piece) => (piece.tariffs === null) !== (rates === null))).toEqual([]);
-        await expectSums(run, contacts.length, contacts.filter(({ leftOut }) => leftOut).length);
+        await expectSums(run, contacts.length, contacts.filter(({ suppressed }) => suppressed).length);
       }
 
       expect(sentTo(pieces)).toEqual(sentTo(planned));
       const alone = pieces
         .filter(({ state }) => state === 'rejected')
         .map((piece) => membersOf(piece).others);
-      const poisoned = contacts.filter(({ poison, leftOut }) => poison && !leftOut);
-      expect(alone.filter(({ length }) => length > 0)).toHaveLength(poisoned.length);
+      const invalid = contacts.filter(({ invalid, suppressed }) => invalid && !suppressed);
+      expect(alone.filter(({ length }) => length > 0)).toHaveLength(invalid.length);
       expect(alone.every(({ length }) => length <= 1)).toBe(true);
     }),
     examples(15),
   );
 });
 
-test('halves keep the text of the destinations as it was written', async () => {
+test('halves keep the text of the destinations byte for byte', async () => {
   const run = await rejectedRun(4, [2]);
   const written = ['{"b": 1,"a":"\\u00e9\\u0000", "a":2.50}', '{"left":"out"}', '{ }', '{"Z":"]","A":"[,"}'];
   await query('UPDATE contents SET destinations = $2 WHERE run_id = $1', [run, `[${written.join(', ')}]`]);
@@ -271,7 +271,7 @@ test('halves keep the text of the destinations as it was written', async () => {
   ]);
 });
 
-test('the new requests are planned in a waiting slice of their own, after the others', async () => {
+test('the new requests are planned, in a new waiting slice after the others', async () => {
   const run = await rejectedRun(3);
   await query(`DELETE FROM slices WHERE run_id = $1`, [run]);
   await query(
@@ -292,7 +292,7 @@ test('the new requests are planned in a waiting slice of their own, after the ot
   expect((await piecesOf(run)).map(({ state }) => state)).toEqual(['rejected', 'planned', 'planned']);
 });
 
-test('what is left out keeps its reason, however it is renumbered', async () => {
+test('suppressed recipients keep their reasons when they are renumbered', async () => {
   const run = await rejectedRun(6, [2, 3, 5]);
   await divide(run, [1]);
   expect(
@@ -300,14 +300,14 @@ test('what is left out keeps its reason, however it is renumbered', async () => 
       run,
     ]),
   ).toEqual([
-    { request: 1, position: 1, result: 'left out at 2' },
-    { request: 1, position: 2, result: 'left out at 3' },
-    { request: 1, position: 3, result: 'left out at 5' },
+    { request: 1, position: 1, result: 'suppressed at 2' },
+    { request: 1, position: 2, result: 'suppressed at 3' },
+    { request: 1, position: 3, result: 'suppressed at 5' },
   ]);
 });
 
 test.each(['planned', 'accepted', 'in_doubt', 'failed', 'cancelled', 'abandoned'])(
-  'a request that is %s is not divided',
+  'a request that is %s stays whole',
   async (state) => {
     const run = await rejectedRun(2);
     await query('UPDATE requests SET state = $2 WHERE run_id = $1', [run, state]);
@@ -315,7 +315,7 @@ test.each(['planned', 'accepted', 'in_doubt', 'failed', 'cancelled', 'abandoned'
   },
 );
 
-test('a rejected request of which a delivery report has come is not divided: the service has it', async () => {
+test('a rejected request with a delivery report stays whole, because the service has it', async () => {
   const run = await rejectedRun(3, [3]);
   await query(
     `INSERT INTO recipient_outcomes (run_id, request, position, outcome, reported_at)
@@ -325,25 +325,25 @@ test('a rejected request of which a delivery report has come is not divided: the
   expect(await divide(run, [1])).toBeUndefined();
 });
 
-test('a rejected request that was sent again after a doubt is not divided: the service may have it', async () => {
+test('a rejected request that was resent stays whole, because the service may have it', async () => {
   const run = await rejectedRun(2);
   await query('UPDATE requests SET resends = 1 WHERE run_id = $1', [run]);
   expect(await divide(run, [1])).toBeUndefined();
 });
 
 test.each([
-  ['planned', true],
-  ['running', true],
-  ['paused', true],
-  ['completed', false],
-  ['cancelled', false],
-])('whether a request is divided in a run that is %s: %s', async (state, isDivided) => {
+  ['divides a request of a planned run', 'planned', true],
+  ['divides a request of a running run', 'running', true],
+  ['divides a request of a paused run', 'paused', true],
+  ['leaves a request of a completed run whole', 'completed', false],
+  ['leaves a request of a cancelled run whole', 'cancelled', false],
+])('divideRequests %s', async (_, state, isDivided) => {
   const run = await rejectedRun(2);
   await query('UPDATE runs SET state = $2 WHERE run_id = $1', [run, state]);
   expect((await divide(run, [1])) !== undefined).toBe(isDivided);
 });
 
-test('two that divide one run at once give every request a number of its own', async () => {
+test('concurrent divisions of one run give every request a number of its own', async () => {
   const contacts = Array.from({ length: 40 }, (_, index) => aContact(index + 2));
   const run = await planContacts(opened.ledger, aRun({ chunkSize: 2 }), contacts);
   const requests = Array.from({ length: 20 }, (_, index) => index + 1);
@@ -361,7 +361,11 @@ test('two that divide one run at once give every request a number of its own', a
   expect(await piecesOf(run)).toHaveLength(60);
 });
 
-test('a request that was divided whole has nobody, every report still counts and finds the rest, and its own reports are those of its parts', async () => {
+/**
+ * A run of one request for lines 2–6, with line 5 suppressed. Its halves are the requests 2 and 3; those of request 3 are
+ * the requests 4 and 5. Request 5 (line 6) was rejected; 2 and 4 were accepted.
+ */
+async function runDividedTwice(): Promise<{ readonly run: string; readonly pieces: readonly Piece[] }> {
   const run = await rejectedRun(5, [4]);
   await divide(run, [1]);
   await reject(run, [3]);
@@ -371,31 +375,28 @@ test('a request that was divided whole has nobody, every report still counts and
   await reject(run, [5]);
   const pieces = await piecesOf(run);
   expect(pieces.map(({ lines }) => lines)).toEqual([[5], [2, 3], [], [4], [6]]);
-  expect(await listFailures(opened.ledger.pool, run)).toEqual([
-    { state: 'rejected', reason: 'poison', requests: 3, recipients: 1 },
-  ]);
+  return { run, pieces };
+}
 
+/** Reports the recipient in each line as delivered, under the MessageID of the piece. */
+async function reportDelivered(reported: readonly (readonly [Piece | undefined, number])[]): Promise<void> {
   const body = Buffer.from('');
   const call = { account: 'sandbox', method: 'POST', contentType: 'test', headers: {}, body } as const;
-  const said = [
-    [pieces[0], 5],
-    [pieces[0], 2],
-    [pieces[1], 3],
-    // Through two divisions, to a part that was rejected.
-    [pieces[0], 6],
-  ] as const;
   const receivedAt = new Date();
   await receiveReports(
     opened.ledger.pool,
     randomUUID(),
-    said.map(() => ({ ...call, receivedAt })),
+    reported.map(() => ({ ...call, receivedAt })),
   );
   let next = 0;
   const read = (): ReportContent => {
-    const [piece, line] = said[next++] ?? [];
-    const address = `+6140000${String(line).padStart(4, '0')}`;
-    const others = {
+    const [piece, line] = reported[next++] ?? [];
+    return {
+      kind: 'delivery',
+      messageId: piece?.message_id ?? '',
       jobNumber: null,
+      address: `+6140000${String(line).padStart(4, '0')}`,
+      outcome: 'delivered',
       status: 'Success',
       result: null,
       sentAt: null,
@@ -404,54 +405,79 @@ test('a request that was divided whole has nobody, every report still counts and
       parseProblem: null,
       optedOut: false,
     };
-    return { kind: 'delivery', messageId: piece?.message_id ?? '', address, outcome: 'delivered', ...others };
   };
-  await applyReports(opened.ledger.pool, 100, read, new Date());
-  expect(await query('SELECT state FROM reports ORDER BY report_id')).toEqual([
-    { state: 'unmatched' },
-    { state: 'applied' },
-    { state: 'applied' },
-    { state: 'applied' },
-  ]);
+  await applyReports(opened.ledger.pool, 100, read, receivedAt);
+}
 
-  const results = await inTransaction(opened.ledger.pool, async (client) => {
-    const rows = (await collect(streamContactResults(client, run))).flat();
-    return rows.map(({ line, state }) => [line, state]);
-  });
-  expect(results).toEqual([
-    [2, 'delivered'],
-    [3, 'delivered'],
-    [4, 'accepted'],
-    [5, 'cancelled'],
-    [6, 'delivered'],
-  ]);
-  expect((await billingOf(opened.ledger.pool, [run])).total).toMatchObject({
-    recipients: 4,
-    accepted: 3,
-    delivered: 3,
+/** The last one goes through two divisions, to a request that was rejected. */
+const deliveryReports = ([old, half]: readonly Piece[]) =>
+  [
+    [old, 5],
+    [old, 2],
+    [half, 3],
+    [old, 6],
+  ] as const;
+
+describe('a request that was divided twice', () => {
+  test('counts no recipient of its own among the failures', async () => {
+    const { run } = await runDividedTwice();
+    expect(await listFailures(opened.ledger.pool, run)).toEqual([
+      { state: 'rejected', reason: 'invalid', requests: 3, recipients: 1 },
+    ]);
   });
 
-  const restaged = await inSession(opened.ledger.pool, async (client) => {
-    await restageRecipients(client, { run, states: ['rejected', 'cancelled'] }, 'phone', null);
-    return (await client.query('SELECT line FROM staged_contacts ORDER BY line')).rows;
+  test('passes its delivery reports on to the recipients in the new requests', async () => {
+    const { run, pieces } = await runDividedTwice();
+    const [{ last } = { last: 0 }] = await query<{ last: number }>(
+      'SELECT coalesce(max(report_id), 0)::integer AS last FROM reports',
+    );
+    await reportDelivered(deliveryReports(pieces));
+    expect(await query('SELECT state FROM reports WHERE report_id > $1 ORDER BY report_id', [last])).toEqual([
+      { state: 'unmatched' },
+      { state: 'applied' },
+      { state: 'applied' },
+      { state: 'applied' },
+    ]);
+    const results = await inTransaction(opened.ledger.pool, async (client) => {
+      const rows = (await collect(streamContactResults(client, run))).flat();
+      return rows.map(({ line, state }) => [line, state]);
+    });
+    expect(results).toEqual([
+      [2, 'delivered'],
+      [3, 'delivered'],
+      [4, 'accepted'],
+      [5, 'cancelled'],
+      [6, 'delivered'],
+    ]);
   });
-  expect(restaged).toEqual([{ line: 5 }]);
+
+  test('is billed by the recipients of its new requests', async () => {
+    const { run, pieces } = await runDividedTwice();
+    await reportDelivered(deliveryReports(pieces));
+    expect((await billingOf(opened.ledger.pool, [run])).total).toMatchObject({
+      recipients: 4,
+      accepted: 3,
+      delivered: 3,
+    });
+  });
+
+  test('is rerun with the recipients that its requests still have', async () => {
+    const { run, pieces } = await runDividedTwice();
+    await reportDelivered(deliveryReports(pieces));
+    const restaged = await inSession(opened.ledger.pool, async (client) => {
+      await restageRecipients(client, { run, states: ['rejected', 'cancelled'] }, 'phone', null);
+      return (await client.query('SELECT line FROM staged_contacts ORDER BY line')).rows;
+    });
+    expect(restaged).toEqual([{ line: 5 }]);
+  });
 });
 
-test('a report of the whole request proves nothing of a part that is in doubt', async () => {
+test('a delivery report for the old request proves nothing about a new one in doubt', async () => {
   const run = await rejectedRun(4);
   await divide(run, [1]);
   await query(`UPDATE requests SET state = 'in_doubt' WHERE run_id = $1 AND request = 2`, [run]);
   const [whole] = await piecesOf(run);
-  const call = { account: 'sandbox', method: 'POST', contentType: 'test', headers: {} } as const;
-  const receivedAt = new Date();
-  await receiveReports(opened.ledger.pool, randomUUID(), [{ ...call, receivedAt, body: Buffer.from('') }]);
-  const read = (): ReportContent => ({
-    ...{ kind: 'delivery', messageId: whole?.message_id ?? '', jobNumber: null, address: '+61400000002' },
-    ...{ outcome: 'delivered', status: 'Success', result: null, sentAt: null, units: null, price: null },
-    ...{ parseProblem: null, optedOut: false },
-  });
-  await applyReports(opened.ledger.pool, 100, read, receivedAt);
+  await reportDelivered([[whole, 2]]);
   expect(await query('SELECT request, outcome FROM recipient_outcomes WHERE run_id = $1', [run])).toEqual([
     { request: 2, outcome: 'delivered' },
   ]);

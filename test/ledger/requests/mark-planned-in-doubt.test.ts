@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-async function holdSix(): Promise<SendingSlice> {
+async function acquireSixRequests(): Promise<SendingSlice> {
   const contacts = Array.from({ length: 6 }, (_, index) => aContact(index + 2));
   return acquireSliceOf(opened.ledger, await planContacts(opened.ledger, aRun({ chunkSize: 1 }), contacts));
 }
@@ -26,7 +26,7 @@ async function claim({ run, slice, owner, version, claimedTo }: SendingSlice, to
 const advance = async (change: Advance, now = new Date()) =>
   (await advanceSlices(opened.ledger.hot, [change], now, null))[0];
 
-const doubtAll = async (run: string) =>
+const markAllInDoubt = async (run: string) =>
   markUnsentInDoubt(
     await opened.ledger.queue(),
     opened.ledger.pool,
@@ -41,12 +41,12 @@ const statesOf = async (run: string): Promise<string[]> => {
 };
 
 test.each([3, 6])(
-  'a worker that has read a slice may not claim up to request %i what another ledger may have sent meanwhile',
+  'a worker that has read a slice cannot claim its first %i requests after another ledger may have sent them',
   async (to) => {
-    const slice = await holdSix();
+    const slice = await acquireSixRequests();
     const { requests } = await readContents(opened.ledger.hot, slice, slice.claimedTo, null);
     expect(requests).toHaveLength(6);
-    expect(await doubtAll(slice.run)).toBe(6);
+    expect(await markAllInDoubt(slice.run)).toBe(6);
     const claiming = await claim(slice, to);
     expect(await advance(claiming)).toBe('refused');
     expect(await advance(claiming)).toBe('refused');
@@ -54,12 +54,12 @@ test.each([3, 6])(
   },
 );
 
-test('what a worker has claimed, and gives back after another ledger may have sent it, is not planned again', async () => {
-  const slice = await holdSix();
+test('a claim that is returned after another ledger may have sent the run does not make its requests planned again', async () => {
+  const slice = await acquireSixRequests();
   const now = new Date();
   const claiming = await claim(slice, 3);
   expect(await advance(claiming, now)).toBe('granted');
-  expect(await doubtAll(slice.run)).toBe(3);
+  expect(await markAllInDoubt(slice.run)).toBe(3);
   const back = { ...claiming, version: claiming.version + 1, claim: { after: 3, to: 1, epoch: '0' } };
   expect(await advance(back)).toBe('refused');
   expect(await statesOf(slice.run)).not.toContain('planned');

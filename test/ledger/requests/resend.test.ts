@@ -14,7 +14,7 @@ import { doubtfulRun } from '../../support/doubts.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { acquireSliceOf } from '../../support/slices.ts';
 
-/** What was sent again after a doubt may have arrived the first time: nothing that happens later says that it did not. */
+/** A resent request may have arrived the first time, and no later event proves the opposite. */
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -25,12 +25,12 @@ afterAll(() => opened.close());
 const owner = randomUUID();
 const now = new Date();
 
-/** A paused run of one request, planned to be sent again after a doubt. */
-async function runToSendAgain(): Promise<string> {
+/** A paused run of one request, which waits for a resend. */
+async function runToResend(): Promise<string> {
   const run = await doubtfulRun(opened.ledger);
-  const word = { resolution: 'resend', by: 'ann', reason: 'test', now } as const;
+  const decision = { resolution: 'resend', by: 'ann', reason: 'test', now } as const;
   await inTransaction(opened.ledger.pool, (client) =>
-    resolveRequests(client, { run, requests: 'all', ...word }),
+    resolveRequests(client, { run, requests: 'all', ...decision }),
   );
   return run;
 }
@@ -53,34 +53,34 @@ async function requestOf(run: string) {
   return (await opened.ledger.pool.query(sql, [run])).rows[0];
 }
 
-test('of a run that is cancelled meanwhile nothing is planned to be sent again, by its campaign or a person', async () => {
+test('neither the campaign nor an operator can resend requests of a run that is being cancelled', async () => {
   const { ledger, context } = opened;
-  const run = await runToSendAgain();
+  const run = await runToResend();
   await settle(run, 'in_doubt');
   await ledger.pool.query(
     `INSERT INTO slices (run_id, slice, phase, state, job, worker, owner)
      VALUES ($1, 2, 'settling doubts', 'held', $2, $2, $2)`,
     [run, owner],
   );
-  const [byCampaign, byPerson] = await inTransaction(ledger.pool, async (client) => {
+  const [byCampaign, byOperator] = await inTransaction(ledger.pool, async (client) => {
     await client.query(`UPDATE runs SET state = 'cancelled' WHERE run_id = $1`, [run]);
-    const word = { resolution: 'resend', by: 'ann', reason: 'test' } as const;
+    const decision = { resolution: 'resend', by: 'ann', reason: 'test' } as const;
     const started = [
       resendDoubts(ledger.pool, run, owner, 9, now),
-      resolveDoubts(context, { run, named: undefined }, word).catch((error: unknown) => error),
+      resolveDoubts(context, { run, named: undefined }, decision).catch((error: unknown) => error),
     ] as const;
     await ledger.pool.query('SELECT pg_sleep(0.2)');
     return started.map((each) => [each]);
   });
   expect(await byCampaign?.[0]).toBe(0);
-  expect(await byPerson?.[0]).toBeInstanceOf(InputError);
+  expect(await byOperator?.[0]).toBeInstanceOf(InputError);
   expect(await requestOf(run)).toMatchObject({ state: 'in_doubt' });
 });
 
 test.each(['rejected', 'failed'] as const)(
-  'sent again and %s, a request is in doubt, in words',
+  'a resent request that is %s is in doubt, with a reason that says so',
   async (state) => {
-    const run = await runToSendAgain();
+    const run = await runToResend();
     await settle(run, state);
     expect(await requestOf(run)).toEqual({
       state: 'in_doubt',
@@ -90,14 +90,17 @@ test.each(['rejected', 'failed'] as const)(
   },
 );
 
-test.each(['accepted', 'in_doubt'] as const)('sent again and %s, it is that', async (state) => {
-  const run = await runToSendAgain();
-  await settle(run, state);
-  expect(await requestOf(run)).toEqual({ state, reason: 'words' });
-});
+test.each(['accepted', 'in_doubt'] as const)(
+  'a resent request that is %s keeps that state',
+  async (state) => {
+    const run = await runToResend();
+    await settle(run, state);
+    expect(await requestOf(run)).toEqual({ state, reason: 'words' });
+  },
+);
 
-test('it is in doubt, not cancelled, when everybody in it is suppressed before it is sent again', async () => {
-  const run = await runToSendAgain();
+test('a request whose recipients are all suppressed before its resend is in doubt, not cancelled', async () => {
+  const run = await runToResend();
   const { rows } = await opened.ledger.pool.query<{ address: string }>(
     'SELECT address FROM recipient_states WHERE run_id = $1',
     [run],
@@ -127,8 +130,8 @@ test('it is in doubt, not cancelled, when everybody in it is suppressed before i
   });
 });
 
-test('it is in doubt, not cancelled, when its run is cancelled before it is sent again', async () => {
-  const run = await runToSendAgain();
+test('a request whose run is cancelled before its resend is in doubt, not cancelled', async () => {
+  const run = await runToResend();
   await cancelRun(await opened.ledger.queue(), opened.ledger.pool, run, 'by ann', now);
   expect(await requestOf(run)).toEqual({
     state: 'in_doubt',
@@ -136,8 +139,8 @@ test('it is in doubt, not cancelled, when its run is cancelled before it is sent
   });
 });
 
-test('it is in doubt, not cancelled, when its run is cancelled while its slice is held', async () => {
-  const run = await runToSendAgain();
+test('a request whose run is cancelled while its slice is held is in doubt, not cancelled', async () => {
+  const run = await runToResend();
   const slice = await acquireSliceOf(opened.ledger, run);
   await opened.ledger.pool.query(`UPDATE runs SET state = 'cancelled' WHERE run_id = $1`, [run]);
   const queue = await opened.ledger.queue();

@@ -20,8 +20,10 @@ afterAll(() => opened.close());
 const now = new Date('2026-11-21T10:00:00Z');
 
 async function resolve(run: string, resolution: Resolution, requests: readonly number[] | 'all' = 'all') {
-  const word = { resolution, by: 'ann@office', reason: 'seen in the portal', now };
-  return inTransaction(opened.ledger.pool, (client) => resolveRequests(client, { run, requests, ...word }));
+  const decision = { resolution, by: 'ann@office', reason: 'seen in the portal', now };
+  return inTransaction(opened.ledger.pool, (client) =>
+    resolveRequests(client, { run, requests, ...decision }),
+  );
 }
 
 async function query(sql: string, values: readonly unknown[]) {
@@ -38,35 +40,38 @@ const slicesOf = (run: string) =>
 const runOf = async (run: string) =>
   (await query('SELECT state, state_reason, finished_at FROM runs WHERE run_id = $1', [run]))[0];
 
-const by = (resolution: string) => {
+const resolvedBy = (resolution: string) => {
   return { kind: 'resolved', resolution, by: 'ann@office', words: 'seen in the portal' };
 };
 
-describe('a request in doubt', () => {
+describe('resolveRequests', () => {
   test.each([
     ['accepted', 'accepted', 0],
     ['resend', 'planned', 1],
     ['abandon', 'abandoned', 0],
-  ] as const)('becomes, by the word %s, %s; who said so and why is kept', async (word, state, resends) => {
-    const run = await doubtfulRun(opened.ledger, { requests: 2 });
-    expect(await resolve(run, word, [2])).toEqual([{ request: 2, recipients: 2 }]);
-    expect(await requestsOf(run)).toEqual([
-      { request: 1, state: 'in_doubt', reason: 'no answer within 30000 ms', attempts: 1, resends: 0 },
-      { request: 2, state, reason: by(word), attempts: 1, resends },
-    ]);
-    expect(await query('SELECT * FROM resolutions WHERE run_id = $1', [run])).toEqual([
-      {
-        run_id: run,
-        request: 2,
-        resolved_at: now,
-        resolution: word,
-        resolved_by: 'ann@office',
-        reason: 'seen in the portal',
-      },
-    ]);
-  });
+  ] as const)(
+    'by %s makes a request %s and stores operator and reason',
+    async (resolution, state, resends) => {
+      const run = await doubtfulRun(opened.ledger, { requests: 2 });
+      expect(await resolve(run, resolution, [2])).toEqual([{ request: 2, recipients: 2 }]);
+      expect(await requestsOf(run)).toEqual([
+        { request: 1, state: 'in_doubt', reason: 'no answer within 30000 ms', attempts: 1, resends: 0 },
+        { request: 2, state, reason: resolvedBy(resolution), attempts: 1, resends },
+      ]);
+      expect(await query('SELECT * FROM resolutions WHERE run_id = $1', [run])).toEqual([
+        {
+          run_id: run,
+          request: 2,
+          resolved_at: now,
+          resolution,
+          resolved_by: 'ann@office',
+          reason: 'seen in the portal',
+        },
+      ]);
+    },
+  );
 
-  test('is the only one that can be resolved, whatever is asked for', async () => {
+  test('changes only requests in doubt, even if others are named', async () => {
     const states = ['planned', 'accepted', 'rejected', 'failed', 'cancelled', 'abandoned'];
     const run = await doubtfulRun(opened.ledger, { requests: 7 });
     for (const [index, state] of states.entries()) {
@@ -82,7 +87,7 @@ describe('a request in doubt', () => {
     expect(await resolve(run, 'accepted')).toEqual([{ request: 7, recipients: 2 }]);
   });
 
-  test('is resolved without those that were left out of it, and they stay cancelled', async () => {
+  test('does not count suppressed recipients, which stay cancelled', async () => {
     const run = await doubtfulRun(opened.ledger, { leftOut: [2] });
     expect(await resolve(run, 'abandon')).toEqual([{ request: 1, recipients: 1 }]);
     expect((await summariseRun(opened.ledger.pool, run))?.recipients).toMatchObject({
@@ -92,7 +97,7 @@ describe('a request in doubt', () => {
     });
   });
 
-  test('can be resolved again once it is in doubt again, and both words are kept', async () => {
+  test('resolves a request again that comes into doubt again, and stores both resolutions', async () => {
     const run = await doubtfulRun(opened.ledger);
     await resolve(run, 'resend');
     await query(`UPDATE requests SET state = 'in_doubt' WHERE run_id = $1`, [run]);
@@ -104,7 +109,7 @@ describe('a request in doubt', () => {
     ]);
   });
 
-  test('is resolved once, by the first of two who resolve it at a time', async () => {
+  test('resolves a request once if several operators resolve it at the same time', async () => {
     const run = await doubtfulRun(opened.ledger, { requests: 3 });
     const resolved = await Promise.all([
       resolve(run, 'accepted'),
@@ -114,7 +119,7 @@ describe('a request in doubt', () => {
     expect(resolved.map(({ length }) => length).toSorted()).toEqual([0, 0, 3]);
   });
 
-  test('that is proved to be accepted is accepted once, and no operator is named', async () => {
+  test('a look-up that finds a request accepts it once and names no operator', async () => {
     const run = await doubtfulRun(opened.ledger);
     const proven = { run, request: 1, now };
     expect(await acceptLookedUp(opened.ledger.pool, proven)).toBe(true);
@@ -124,8 +129,8 @@ describe('a request in doubt', () => {
   });
 });
 
-describe('to be sent again', () => {
-  test('opens the slices that hold the requests, and a completed run is paused and says what to do; they are counted anew', async () => {
+describe('resolving by resend', () => {
+  test('reopens the slices of the requests and pauses a completed run with a reason that says what to do', async () => {
     const run = await doubtfulRun(opened.ledger, { requests: 6, sliceSize: 2 });
     await resolve(run, 'resend', [3, 4, 6]);
     expect(await slicesOf(run)).toEqual([
@@ -140,7 +145,7 @@ describe('to be sent again', () => {
     });
   });
 
-  test('leaves a slice that is worked on, and a run that is not over, as they are', async () => {
+  test('leaves a held slice and a running run as they are', async () => {
     const run = await doubtfulRun(opened.ledger, { runState: 'running', requests: 2, sliceSize: 1 });
     const held = '00000000-0000-4000-8000-000000000001';
     await query(
@@ -155,14 +160,14 @@ describe('to be sent again', () => {
     expect(await runOf(run)).toMatchObject({ state: 'running' });
   });
 
-  test('changes nothing in a run that is cancelled: no worker would send it', async () => {
+  test('changes nothing in a cancelled run, which no worker would send', async () => {
     const run = await doubtfulRun(opened.ledger, { runState: 'cancelled' });
     expect(await resolve(run, 'resend')).toEqual([]);
     expect(await requestsOf(run)).toMatchObject([{ state: 'in_doubt', resends: 0 }]);
     expect(await resolve(run, 'abandon')).toHaveLength(1);
   });
 
-  test('does not open the phase of settling doubts again', async () => {
+  test('does not reopen the phase that settles doubts', async () => {
     const run = await doubtfulRun(opened.ledger);
     await query(
       `INSERT INTO slices (run_id, slice, phase, state) VALUES ($1, 2, 'settling doubts', 'done')`,
@@ -175,15 +180,18 @@ describe('to be sent again', () => {
     ]);
   });
 
-  test.each(['accepted', 'abandon'] as const)('is not meant by %s: the run stays completed', async (word) => {
-    const run = await doubtfulRun(opened.ledger);
-    await resolve(run, word);
-    expect(await slicesOf(run)).toMatchObject([{ slice: 1, state: 'done', settled: 1 }]);
-    expect(await runOf(run)).toMatchObject({ state: 'completed' });
-  });
+  test.each(['accepted', 'abandon'] as const)(
+    'does not happen for %s: the run stays completed',
+    async (resolution) => {
+      const run = await doubtfulRun(opened.ledger);
+      await resolve(run, resolution);
+      expect(await slicesOf(run)).toMatchObject([{ slice: 1, state: 'done', settled: 1 }]);
+      expect(await runOf(run)).toMatchObject({ state: 'completed' });
+    },
+  );
 });
 
-test('doubts are listed with their MessageID, recipients, since when, why and attempts', async () => {
+test('requests in doubt are listed with their MessageID, recipients, time, reason and attempts', async () => {
   const run = await doubtfulRun(opened.ledger, { requests: 3, leftOut: [1] });
   const pages = (requests: readonly number[] | 'all'): Promise<Doubt[]> =>
     collectBatches(listDoubts(opened.ledger.pool, run, requests));
@@ -204,7 +212,7 @@ test('doubts are listed with their MessageID, recipients, since when, why and at
   ]);
 });
 
-test('doubts of many pages are listed to the last, also when they are settled on the way', async () => {
+test('all pages of requests in doubt are listed, even if each is resolved before the next', async () => {
   const run = await doubtfulRun(opened.ledger, { requests: 2_001 });
   const seen: number[] = [];
   for await (const page of listDoubts(opened.ledger.pool, run, 'all')) {
@@ -218,14 +226,14 @@ test('doubts of many pages are listed to the last, also when they are settled on
   expect(seen).toEqual(Array.from({ length: 2_001 }, (_, index) => index + 1));
 });
 
-test('the reason of a resolution is in the failures, the results and, counted, in the bill', async () => {
+test('failures and results show the reason of a resolution, and the bill counts its recipients', async () => {
   const run = await doubtfulRun(opened.ledger, { requests: 2 });
   await resolve(run, 'accepted', [1]);
   await resolve(run, 'abandon', [2]);
   expect(await listFailures(opened.ledger.pool, run)).toEqual([
     {
       state: 'abandoned',
-      reason: by('abandon'),
+      reason: resolvedBy('abandon'),
       requests: 1,
       recipients: 2,
     },
@@ -236,9 +244,9 @@ test('the reason of a resolution is in the failures, the results and, counted, i
     return rows.map(({ state, reason }) => [state, reason]);
   });
   expect(results).toEqual([
-    ['accepted', by('accepted')],
-    ['accepted', by('accepted')],
-    ['unknown', by('abandon')],
-    ['unknown', by('abandon')],
+    ['accepted', resolvedBy('accepted')],
+    ['accepted', resolvedBy('accepted')],
+    ['unknown', resolvedBy('abandon')],
+    ['unknown', resolvedBy('abandon')],
   ]);
 });

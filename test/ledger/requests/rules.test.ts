@@ -19,18 +19,16 @@ import { claimRead } from '../model/range-steps.ts';
 import { send } from '../model/request-steps.ts';
 import type { Step } from '../model/step.ts';
 
-/**
- * The rules of design.md, "States", are taken out one at a time; the property of `request-model.test.ts` must notice it.
- */
+/** The property of `request-model.test.ts` must fail for each mutation, which breaks one rule of design.md, "States". */
 let opened: TestLedger;
-let late: pg.Pool;
+let latePool: pg.Pool;
 beforeAll(async () => {
   opened = await openTestLedger();
-  late = new pg.Pool({ connectionString: opened.url, max: 1 });
+  latePool = new pg.Pool({ connectionString: opened.url, max: 1 });
   await waitAfterServerStart(opened.ledger);
 });
 afterAll(async () => {
-  await late.end();
+  await latePool.end();
   await opened.close();
 });
 
@@ -39,17 +37,17 @@ const expectNoticedFrom = (seed: number, mutation: Mutation): Promise<void> =>
 const expectNoticedIn = (steps: readonly Step[], mutation: Mutation): Promise<void> =>
   expectNoticedInHistory(opened.ledger, steps, mutation);
 
-test('without rule 1, a claim that is committed only after the first byte has left is found', async () => {
+test('the model notices a claim that is committed after the first byte was sent (rule 1)', async () => {
   let begun = false;
-  const end = async (word: 'COMMIT' | 'ROLLBACK'): Promise<void> => {
-    if (begun) await late.query(word);
+  const end = async (command: 'COMMIT' | 'ROLLBACK'): Promise<void> => {
+    if (begun) await latePool.query(command);
     begun = false;
   };
   const mutation: Mutation = {
     async claimRequests(_, claims, now) {
-      if (!begun) await late.query('BEGIN');
+      if (!begun) await latePool.query('BEGIN');
       begun = true;
-      return claimRequests(late, claims, now);
+      return claimRequests(latePool, claims, now);
     },
     afterSending: () => end('COMMIT'),
     beforeClosing: () => end('ROLLBACK'),
@@ -57,8 +55,8 @@ test('without rule 1, a claim that is committed only after the first byte has le
   await expectNoticedFrom(3, mutation);
 });
 
-test('without rule 1, a claim whose range is not written is found', async () => {
-  const forget = async (pool: pg.Pool, run: string): Promise<void> => {
+test('the model notices a claim whose range is not stored (rule 1)', async () => {
+  const deleteClaims = async (pool: pg.Pool, run: string): Promise<void> => {
     await pool.query(
       `UPDATE slices SET claimed_to = first_request - 1 WHERE run_id = $1 AND phase = 'sending' AND state = 'held'`,
       [run],
@@ -67,18 +65,18 @@ test('without rule 1, a claim whose range is not written is found', async () => 
   await expectNoticedFrom(2, {
     async advanceSlices(pool, advances, now, fence) {
       const advanced = await advanceSlices(pool, advances, now, fence);
-      for (const { run } of advances) await forget(pool, run);
+      for (const { run } of advances) await deleteClaims(pool, run);
       return advanced;
     },
     async claimRequests(pool, claims, now) {
       const claimed = await claimRequests(pool, claims, now);
-      for (const { run } of claims) await forget(pool, run);
+      for (const { run } of claims) await deleteClaims(pool, run);
       return claimed;
     },
   });
 });
 
-test('without rule 1, a claim of a request with a row that does not write the attempt is found', async () => {
+test('the model notices a claim of a request with a row that stores no attempt (rule 1)', async () => {
   const mutation: Mutation = {
     async claimRequests(pool, claims, now) {
       const claimed = await claimRequests(pool, claims, now);
@@ -91,32 +89,32 @@ test('without rule 1, a claim of a request with a row that does not write the at
   await expectNoticedFrom(2, mutation);
 });
 
-/** By those who look at the slices of others, after they have. */
+/** Changes the ledger after each acquisition and reclaim. */
 function afterReclaim(change: (pool: pg.Pool) => Promise<unknown>): Mutation {
   return {
-    async acquireSlice(queue, pool, taking) {
-      const acquired = await acquireSlice(queue, pool, taking);
+    async acquireSlice(queue, pool, options) {
+      const acquired = await acquireSlice(queue, pool, options);
       await change(pool);
       return acquired;
     },
     async reclaimSlicesOfEndedWorkers(queue, pool, self, now) {
-      const reaped = await reclaimSlicesOfEndedWorkers(queue, pool, self, now);
+      const reclaimed = await reclaimSlicesOfEndedWorkers(queue, pool, self, now);
       await change(pool);
-      return reaped;
+      return reclaimed;
     },
   };
 }
 
 const leftByEndedWorker = `state = 'in_doubt' AND reason ->> 'kind' = 'worker_ended'`;
 
-test('without rule 2, a request with a row that is planned again because its owner is gone is found', async () => {
+test('the model notices a request with a row that is planned again because its owner ended (rule 2)', async () => {
   await expectNoticedFrom(
     2,
     afterReclaim((pool) => pool.query(`UPDATE requests SET state = 'planned' WHERE ${leftByEndedWorker}`)),
   );
 });
 
-test('without rule 2, what was claimed and not noted is found when a takeover leaves it planned', async () => {
+test('the model notices a reclaim that leaves claimed and unrecorded requests planned (rule 2)', async () => {
   await expectNoticedFrom(
     5,
     afterReclaim((pool) =>
@@ -143,9 +141,9 @@ test('without rule 2, what was claimed and not noted is found when a takeover le
   );
 });
 
-test('without rule 2, a slice that is taken over with its orphans left as they are is found', async () => {
+test('the model notices a reclaim that leaves requests of the former owner sending (rule 2)', async () => {
   const mutation: Mutation = {
-    async acquireSlice(queue, pool, taking) {
+    async acquireSlice(queue, pool, options) {
       const { rows } = await pool.query<UnrecordedRequest>(
         `SELECT q.run_id, q.request, s.owner
          FROM request_states q
@@ -153,7 +151,7 @@ test('without rule 2, a slice that is taken over with its orphans left as they a
            AND q.request BETWEEN s.first_request AND s.last_request
          WHERE q.state = 'sending'`,
       );
-      const acquired = await acquireSlice(queue, pool, taking);
+      const acquired = await acquireSlice(queue, pool, options);
       for (const request of rows) await markSending(pool, request);
       return acquired;
     },
@@ -178,14 +176,14 @@ type SliceRow = {
   readonly claimed_to: number | null;
 };
 
-/** The row of the slice that a change is of, as it is now. */
+/** Finds the present row of the slice that a change belongs to. */
 async function rowFinder(pool: pg.Pool) {
   const { rows } = await pool.query<SliceRow>('SELECT run_id, slice, owner, version, claimed_to FROM slices');
   return (of: { readonly run: string; readonly slice: number }): SliceRow | undefined =>
     rows.find(({ run_id, slice }) => run_id === of.run && slice === of.slice);
 }
 
-test('without rule 2, a claim of a range that is not fenced by the owner is found', async () => {
+test('the model notices a claim of a range that the owner does not fence (rule 2)', async () => {
   await expectNoticedIn([...workerHasRead, ...anotherWorkerReclaims, claimRead(0, 3, 'acknowledged')], {
     async advanceSlices(pool, advances, now, fence) {
       const rowOf = await rowFinder(pool);
@@ -198,7 +196,7 @@ test('without rule 2, a claim of a range that is not fenced by the owner is foun
   });
 });
 
-test('without rule 2, a claim of a range that is repeated, and made on top of what came since, is found', async () => {
+test('the model notices a repeated claim of a range that ignores later changes (rule 2)', async () => {
   await expectNoticedFrom(5, {
     async advanceSlices(pool, advances, now, fence) {
       const rowOf = await rowFinder(pool);
@@ -212,20 +210,20 @@ test('without rule 2, a claim of a range that is repeated, and made on top of wh
   });
 });
 
-test('without the epoch, a claim for which no newer suppression was looked at is found', async () => {
+test('the model notices a claim that ignores suppressions newer than its epoch', async () => {
   await expectNoticedIn([...workerHasRead, suppress(0, 0), claimRead(0, 3, 'acknowledged')], {
     async advanceSlices(pool, advances, now, fence) {
       const { rows } = await pool.query<{ epoch: string }>('SELECT epoch FROM suppression_epoch');
-      const unlooked = advances.map(({ claim, ...others }) => {
-        const isBack = claim?.epoch === '0';
-        return { ...others, claim: claim && !isBack ? { ...claim, epoch: rows[0]?.epoch ?? '' } : claim };
+      const unchecked = advances.map(({ claim, ...others }) => {
+        const isReturn = claim?.epoch === '0';
+        return { ...others, claim: claim && !isReturn ? { ...claim, epoch: rows[0]?.epoch ?? '' } : claim };
       });
-      return advanceSlices(pool, unlooked, now, fence);
+      return advanceSlices(pool, unchecked, now, fence);
     },
   });
 });
 
-test('without rule 2, a request with a row that is accepted and does not stay so is found', async () => {
+test('the model notices a request with a row that is accepted and later changed (rule 2)', async () => {
   const mutation: Mutation = {
     async settleRequests(pool, settlements) {
       const settled = await settleRequests(pool, settlements);
@@ -241,16 +239,16 @@ test('without rule 2, a request with a row that is accepted and does not stay so
   await expectNoticedFrom(11, mutation);
 });
 
-test('without rule 2, a request that was noted as accepted and does not stay so is found', async () => {
+test('the model notices a recorded acceptance that is deleted (rule 2)', async () => {
   await expectNoticedFrom(14, {
-    async acquireSlice(queue, pool, taking) {
+    async acquireSlice(queue, pool, options) {
       await pool.query('DELETE FROM outcomes');
-      return acquireSlice(queue, pool, taking);
+      return acquireSlice(queue, pool, options);
     },
   });
 });
 
-test('without rule 2, an answer that its owner records when the slice is not its own any more is found', async () => {
+test('the model notices a former owner that records an answer (rule 2)', async () => {
   await expectNoticedIn(
     [
       ...workerHasRead,
@@ -275,7 +273,7 @@ test('without rule 2, an answer that its owner records when the slice is not its
   );
 });
 
-test('without rule 3, a MessageID that changes from attempt to attempt is found', async () => {
+test('the model notices a MessageID that changes from attempt to attempt (rule 3)', async () => {
   const mutation: Mutation = {
     async startNextAttempt(pool, retry) {
       await pool.query('UPDATE runs SET message_key = sha256(message_key) WHERE run_id = $1', [retry.run]);
