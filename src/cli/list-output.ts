@@ -9,9 +9,9 @@ import type { Shell } from './shell.ts';
 export type ListOutput = { readonly limit?: number; readonly json?: true; readonly csv?: true };
 
 /** Most that a table lists, where nothing is said. */
-const shownByDefault = 100;
+const defaultLimit = 100;
 
-export function listOptions(command: Command): Command {
+export function addListOptions(command: Command): Command {
   return command
     .option('--limit <number>', 'most to list (default: 100, or all with --json or --csv)', parseWholeNumber)
     .option('--json', 'print one JSON object a line')
@@ -40,9 +40,9 @@ export async function printList<Row>(
     shell.print(withoutEnd(formatCsvTitles(columns)));
     await list(limit, (page) => shell.print(withoutEnd(formatCsvRows(columns, page))));
   } else {
-    const listed = await list(limit ?? shownByDefault, (page) => shell.print(table(page, shell.screen)));
+    const listed = await list(limit ?? defaultLimit, (page) => shell.print(table(page, shell.screen)));
     if (listed === 0) shell.print(none);
-    if (limit === undefined && listed === shownByDefault)
+    if (limit === undefined && listed === defaultLimit)
       shell.note(`The first ${listed}; --limit <number> lists more, --json or --csv all.`);
   }
 }

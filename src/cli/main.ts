@@ -10,7 +10,7 @@ import type { CommandModule } from './command-modules.ts';
 import { explainInput } from './explain-input.ts';
 import { OutputError } from './output-error.ts';
 import { type ExitCode, processShell, type Shell } from './shell.ts';
-import { notInList, tellMistakesOf } from './usage-errors.ts';
+import { notInList, withUsageErrors } from './usage-errors.ts';
 
 /** A command can be called by its alias too. */
 type CommandEntry = {
@@ -117,12 +117,12 @@ export async function runCommand(words: readonly string[], shell: Shell): Promis
   // What --color and --zone say is known when the words are read, and looked at when something is printed.
   const screens = { screen: { ...shell.screen }, noteScreen: { ...shell.noteScreen } };
   const own = { ...shell, ...screens };
-  const adjust: ScreenOptions = {
-    paint(choice) {
+  const adjust: ScreenSetters = {
+    setColour(choice) {
       if (choice === 'auto') return;
       for (const screen of Object.values(screens)) screen.colour = choice === 'always';
     },
-    turnTo(zone) {
+    setZone(zone) {
       for (const screen of Object.values(screens)) screen.zone = zone;
     },
   };
@@ -138,15 +138,15 @@ export async function runCommand(words: readonly string[], shell: Shell): Promis
 export async function buildProgram(
   words: readonly string[],
   shell: Shell,
-  { paint, turnTo }: ScreenOptions,
+  { setColour, setZone }: ScreenSetters,
 ): Promise<Command> {
-  const program = tellMistakesOf(new Command('volley'))
+  const program = withUsageErrors(new Command('volley'))
     .description(
       'Bulk campaign batch engine: nothing lost, nothing silently duplicated, every unknown named.',
     )
     .version(version())
-    .addOption(colourOption(paint))
-    .addOption(await zoneOption(words, turnTo))
+    .addOption(colourOption(setColour))
+    .addOption(await zoneOption(words, setZone))
     .addHelpText('after', exitCodes)
     .exitOverride()
     .configureOutput({
@@ -173,12 +173,12 @@ const isCommand = (word: string): boolean =>
   Object.entries(commands).some(([name, { alias }]) => word === name || word === alias);
 
 /** What the options of all commands change of the screens. */
-type ScreenOptions = {
-  readonly paint: (choice: ColourChoice) => void;
-  readonly turnTo: (zone: string) => void;
+type ScreenSetters = {
+  readonly setColour: (choice: ColourChoice) => void;
+  readonly setZone: (zone: string) => void;
 };
 
-async function zoneOption(words: readonly string[], turnTo: ScreenOptions['turnTo']): Promise<Option> {
+async function zoneOption(words: readonly string[], setZone: ScreenSetters['setZone']): Promise<Option> {
   const isGiven = words.some((word) => word.startsWith('--zone'));
   // What knows the zones takes as long to load as all the rest of `--help`.
   const parse = isGiven ? (await import('./time-zone-option.ts')).parseTimeZone : undefined;
@@ -187,19 +187,19 @@ async function zoneOption(words: readonly string[], turnTo: ScreenOptions['turnT
     "of the times that are shown to people, such as Pacific/Auckland; default: the terminal's (TZ), otherwise UTC; JSON and CSV are UTC",
   ).argParser((text) => {
     const zone = parse?.(text) ?? text;
-    turnTo(zone);
+    setZone(zone);
     return zone;
   });
 }
 
-function colourOption(paint: (choice: ColourChoice) => void): Option {
+function colourOption(setColour: (choice: ColourChoice) => void): Option {
   const names = colourChoices.join(', ');
   return new Option('--color <when>', `colours: ${names}; auto: on a terminal, unless NO_COLOR is set`)
     .default('auto')
     .argParser((text) => {
       const choice = colourChoices.find((each) => each === text);
       if (choice === undefined) throw notInList(text, colourChoices);
-      paint(choice);
+      setColour(choice);
       return choice;
     });
 }

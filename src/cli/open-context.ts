@@ -18,7 +18,7 @@ export type OpenedContext = {
 };
 
 type Opener = {
-  readonly who: string;
+  readonly user: string;
   readonly settings: Settings;
   readonly now: () => Date;
   readonly note: (text: string) => void;
@@ -29,7 +29,7 @@ type Opener = {
  * @throws InputError where there is no ledger, or none to work with
  */
 export async function openContext(
-  { who: name, settings, now, note }: Opener,
+  { user: name, settings, now, note }: Opener,
   access: SchemaAccess,
 ): Promise<OpenedContext> {
   const lease = await leaseDatabase(settings.environment, settings.workingFolder, access === 'create');

@@ -40,9 +40,9 @@ export function previewText(preview: Preview, screen: Screen = plainScreen): str
     parts.push(`  repeats     ${printable(localizeTimes(screen, preview.repeats))}`);
   if (preview.differing !== null) parts.push(`  duplicates  ${printable(preview.differing)}`);
   parts.push(`  cost        ${totalText(preview.cost)}`, ...forecastText(preview.forecast, screen));
-  if (preview.pastSendTimes.recipients > 0) parts.push(pastText(preview.pastSendTimes));
-  if (preview.removedMarks.recipients > 0) parts.push(removedText(preview.removedMarks));
-  if (preview.bidiControls.recipients > 0) parts.push(turnedText(preview.bidiControls));
+  if (preview.pastSendTimes.recipients > 0) parts.push(pastSendTimesText(preview.pastSendTimes));
+  if (preview.removedMarks.recipients > 0) parts.push(removedMarksText(preview.removedMarks));
+  if (preview.bidiControls.recipients > 0) parts.push(bidiText(preview.bidiControls));
   if (isDivided(preview.cost)) parts.push('', costText(preview.cost, screen));
   if (preview.unreadableSuppressions.lines > 0) {
     parts.push('', ...unreadableText(preview.unreadableSuppressions));
@@ -119,7 +119,7 @@ export function forecastText(
   return lines;
 }
 
-function pastText({ recipients, examples }: Preview['pastSendTimes']): string {
+function pastSendTimesText({ recipients, examples }: Preview['pastSendTimes']): string {
   const some = examples
     .map(
       ({ fileAndLine, sendTime }) =>
@@ -129,13 +129,13 @@ function pastText({ recipients, examples }: Preview['pastSendTimes']): string {
   return `  SendTime    over or empty for ${recipients === 1 ? '1 recipient' : `${recipients} recipients`}, so that the service sends at once: ${some}`;
 }
 
-function removedText({ recipients, marks, examples }: Preview['removedMarks']): string {
+function removedMarksText({ recipients, marks, examples }: Preview['removedMarks']): string {
   const what = marks.map(({ mark, recipients: count }) => `${mark} (${count})`).join(', ');
   const numbers = recipients === 1 ? '1 number' : `${recipients} numbers`;
   return `  cleaned     ${numbers}, of what is no part of one: ${what}; see ${examples.map(printable).join(', ')}`;
 }
 
-function turnedText({ recipients, characters, examples }: Preview['bidiControls']): string {
+function bidiText({ recipients, characters, examples }: Preview['bidiControls']): string {
   const messages = recipients === 1 ? '1 message holds' : `${recipients} messages hold`;
   return `  warning     ${messages} characters that turn the direction of text, so that it may read otherwise than it is: ${characters.join(', ')}; see ${examples.map(printable).join(', ')}`;
 }

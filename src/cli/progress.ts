@@ -9,19 +9,19 @@ export type ProgressLine = {
   /** Shows the text, at most a few times a second. */
   readonly show: (text: () => string) => void;
   /** Shows the text at once: something else begins. */
-  readonly turn: (text: string) => void;
+  readonly showNow: (text: string) => void;
   /** Shows the last text for good. */
   readonly done: (text: string) => void;
 };
 
 /** Milliseconds between two drawings in a terminal, and between two plain lines elsewhere (a log file, cron's mail). */
-const redrawEvery = 100;
-const plainLineEvery = 5_000;
+const redrawInterval = 100;
+const plainLineInterval = 5_000;
 
 export async function startProgressLine(
   shell: Pick<Shell, 'terminal' | 'now' | 'note'>,
 ): Promise<ProgressLine> {
-  const every = shell.terminal ? redrawEvery : plainLineEvery;
+  const every = shell.terminal ? redrawInterval : plainLineInterval;
   const draw = shell.terminal ? (await import('log-update')).createLogUpdate(process.stderr) : undefined;
   let last = shell.now().getTime();
   const write = (text: string): void => {
@@ -33,7 +33,7 @@ export async function startProgressLine(
     show: (text) => {
       if (shell.now().getTime() - last >= every) write(text());
     },
-    turn: write,
+    showNow: write,
     done: (text) => {
       if (draw) {
         draw(text);
@@ -49,7 +49,7 @@ export async function startProgressLine(
 export type StageState = {
   readonly part: number;
   readonly whole: number | undefined;
-  readonly began?: number;
+  readonly before?: number;
   /** What is counted for people: so many of what. */
   readonly done: string;
   /** How many of that, for the rate. */
@@ -58,11 +58,11 @@ export type StageState = {
 
 /** One line of a stage: a bar where the whole is known, how much is done, how fast, how long it still takes. */
 export function stageText(name: string, milliseconds: number, state: StageState): string {
-  const { part, whole, began = 0, done, count } = state;
+  const { part, whole, before = 0, done, count } = state;
   const seconds = Math.max(milliseconds / 1000, 0.001);
   const rate = count / seconds;
-  const isGoingOn = whole !== undefined && part < whole && part > began;
-  const left = isGoingOn ? `, ${formatSeconds(((whole - part) / (part - began)) * seconds)} left` : '';
+  const isGoingOn = whole !== undefined && part < whole && part > before;
+  const left = isGoingOn ? `, ${formatSeconds(((whole - part) / (part - before)) * seconds)} left` : '';
   const drawn = whole === undefined ? '' : `${bar(part, whole)} `;
   return `  ${name.padEnd(8)} ${drawn}${done}, ${Math.round(rate)}/s${left}`;
 }
@@ -102,7 +102,7 @@ export async function startRunProgress(
     const stage = stageText('sending', shell.now().getTime() - startedAt, {
       part: settled,
       whole: total,
-      began: began ?? settled,
+      before: began ?? settled,
       done: `${settled}/${total} requests`,
       count: settled - (began ?? settled),
     });
@@ -123,15 +123,15 @@ export async function startRunProgress(
       waitsSince = waitsFor === undefined ? undefined : time;
       // A night of waiting is one line in a log.
       if (waitsFor === undefined) line.show(() => text(now));
-      else if (waitsFor !== waitedFor) line.turn(text(now));
+      else if (waitsFor !== waitedFor) line.showNow(text(now));
       waitedFor = waitsFor;
     },
     onDown: (error) => {
-      line.turn(
+      line.showNow(
         `  waiting  the database is away (${printable(error.message)}); nothing is sent until it is back`,
       );
     },
-    onUp: () => line.turn('  sending  the database is back; going on'),
+    onUp: () => line.showNow('  sending  the database is back; going on'),
     done: () => {
       if (watch) line.done(text(watch));
     },

@@ -6,8 +6,8 @@ import { formatSheet } from '../report/formats/format-sheet.ts';
 import { type ReportFormat, reportFormats, type Sheet } from '../report/formats/sheet.ts';
 import { printableFile } from '../report/printable.ts';
 import { plainScreen, type Screen } from '../report/screen.ts';
-import { writeResult } from './output.ts';
 import type { Shell } from './shell.ts';
+import { writeResult } from './write-result.ts';
 
 export type ReportOptions = {
   readonly format?: ReportFormat;
@@ -15,26 +15,26 @@ export type ReportOptions = {
   readonly out?: string;
 };
 
-export function addReportOptions(command: Command, standard: ReportFormat): Command {
-  return addFormatOptions(command, standard, (format) => format.choices(reportFormats));
+export function addReportOptions(command: Command, defaultFormat: ReportFormat): Command {
+  return addFormatOptions(command, defaultFormat, (format) => format.choices(reportFormats));
 }
 
-type Instead = string;
+type Advice = string;
 
 /** Of a command whose report has several tables, and so not every format. */
-export function addSomeReportOptions(
+export function addLimitedReportOptions(
   command: Command,
-  standard: ReportFormat,
+  defaultFormat: ReportFormat,
   formats: readonly ReportFormat[],
-  instead: Instead,
+  advice: Advice,
 ): Command {
   const parse = (text: string): string => {
     if (formats.some((format) => format === text)) return text;
     throw new InvalidArgumentError(
-      `expected ${oneOf(formats)}.${didYouMean(text, formats)}${instead === '' ? '' : ` ${instead}`}`,
+      `expected ${oneOf(formats)}.${didYouMean(text, formats)}${advice === '' ? '' : ` ${advice}`}`,
     );
   };
-  return addFormatOptions(command, standard, (format) => {
+  return addFormatOptions(command, defaultFormat, (format) => {
     format.description += ` (choices: ${formats.map((each) => `"${each}"`).join(', ')})`;
     return format.argParser(parse);
   });
@@ -42,12 +42,12 @@ export function addSomeReportOptions(
 
 function addFormatOptions(
   command: Command,
-  standard: ReportFormat,
+  defaultFormat: ReportFormat,
   limit: (option: Option) => Option,
 ): Command {
   const option = new Option(
     '--format <format>',
-    `the form of the report (default: as --out ends, otherwise ${standard})`,
+    `the form of the report (default: as --out ends, otherwise ${defaultFormat})`,
   );
   return command
     .addOption(limit(option))
@@ -60,17 +60,17 @@ function addFormatOptions(
  *
  * @throws InputError when it is another one by the ending of its file, or a workbook would be written to a terminal
  */
-export function chosenFormat<Format extends ReportFormat>(
+export function chooseFormat<Format extends ReportFormat>(
   { resultTerminal }: Pick<Shell, 'resultTerminal'>,
   { format, json, out }: ReportOptions,
-  standard: ReportFormat,
+  defaultFormat: ReportFormat,
   formats: readonly Format[],
-  instead: Instead,
+  advice: Advice,
 ): Format {
-  const named = json ? 'json' : (format ?? formatOf(out) ?? standard);
+  const named = json ? 'json' : (format ?? formatOf(out) ?? defaultFormat);
   refuseEnding(out, named, format !== undefined || json === true);
   const chosen = formats.find((each) => each === named);
-  if (chosen === undefined) throw new InputError([{ where: `--out ${out}`, what: instead }]);
+  if (chosen === undefined) throw new InputError([{ where: `--out ${out}`, what: advice }]);
   if (chosen === 'xlsx' && out === undefined && resultTerminal) {
     const what = 'A workbook is not for a terminal; say where it goes with --out <file>.';
     throw new InputError([{ where: '--format xlsx', what }]);
@@ -88,9 +88,9 @@ export type WriteSheet = <Row>(sheet: Sheet<Row>) => Promise<void>;
 export function sheetWriter(
   shell: Pick<Shell, 'resultTerminal' | 'result' | 'settings' | 'screen'>,
   options: ReportOptions & { readonly timeZone?: string },
-  standard: ReportFormat,
+  defaultFormat: ReportFormat,
 ): WriteSheet {
-  const chosen = chosenFormat(shell, options, standard, reportFormats, '');
+  const chosen = chooseFormat(shell, options, defaultFormat, reportFormats, '');
   return (sheet) => writeReport(shell, options, chosen, formatSheet(sheet, chosen, screenOf(shell, options)));
 }
 
@@ -116,10 +116,10 @@ export async function writeReport(
   pieces: AsyncIterable<string | Uint8Array>,
 ): Promise<void> {
   const onScreen = shell.resultTerminal && out === undefined && format !== 'table';
-  await writeResult(shell, onScreen ? shownPieces(pieces) : pieces, out);
+  await writeResult(shell, onScreen ? printablePieces(pieces) : pieces, out);
 }
 
-async function* shownPieces(
+async function* printablePieces(
   pieces: AsyncIterable<string | Uint8Array>,
 ): AsyncGenerator<string | Uint8Array, void, undefined> {
   for await (const piece of pieces) yield typeof piece === 'string' ? printableFile(piece) : piece;
@@ -145,14 +145,14 @@ function formatOf(out: string | undefined): ReportFormat | undefined {
 /**
  * A name that promises what is not in the file would be opened by the wrong program.
  *
- * @param said whether the format was asked for by name: then an ending that promises nothing is right
+ * @param isExplicit whether the format was asked for by name: then an ending that promises nothing is right
  * @throws InputError
  */
-function refuseEnding(out: string | undefined, format: ReportFormat, said: boolean): void {
+function refuseEnding(out: string | undefined, format: ReportFormat, isExplicit: boolean): void {
   const ending = endingOf(out);
   if (ending === '' || endings.get(ending) === format) return;
   const isText = ending === 'txt' && format !== 'xlsx';
-  if (said && (isText || (!endings.has(ending) && ending !== 'pdf'))) return;
+  if (isExplicit && (isText || (!endings.has(ending) && ending !== 'pdf'))) return;
   const known = [...endings.keys()].map((each) => `.${each}`);
   const what =
     ending === 'pdf'

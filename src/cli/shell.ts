@@ -7,13 +7,13 @@ import { listenForStop } from '../platform/signals.ts';
 import { printableLines } from '../report/printable.ts';
 import type { Screen } from '../report/screen.ts';
 import { wantsColour } from './colour.ts';
+import { currentUser } from './current-user.ts';
 import type { OpenedContext, OpenedLedger } from './open-context.ts';
 import { OutputError, standardOutput } from './output-error.ts';
-import { whoWorks } from './who-works.ts';
 
 export type Shell = {
   /** The user of the operating system, `user@host`. */
-  readonly who: string;
+  readonly user: string;
   readonly settings: Settings;
   readonly now: () => Date;
   readonly result: NodeJS.WritableStream;
@@ -31,9 +31,9 @@ export type Shell = {
   /** Aborted by the first Ctrl-C or `kill`, for commands that say they drain. */
   readonly stop: AbortSignal;
   /** Says that the command drains, and what it waits for then, in sentences that a user reads after Ctrl-C. */
-  readonly drainable: (waitsFor: () => string) => void;
+  readonly drainOnStop: (waitsFor: () => string) => void;
   /** What Ctrl-C means while the command does not drain, in sentences. */
-  readonly endsAtOnce: (told: string) => void;
+  readonly endOnStop: (told: string) => void;
   readonly exitWith: (code: ExitCode) => void;
   /** Ends the process at once, for a command that would wait for the database while it closes; as safe as being killed. */
   readonly leave: (code: ExitCode) => never;
@@ -45,12 +45,17 @@ export type ExitCode = 0 | 1 | 2 | 3 | 4 | 130;
 export function processShell(): Shell {
   const writeLine = (stream: NodeJS.WriteStream, text: string): void =>
     void stream.write(`${stream.isTTY ? printableLines(text) : text}\n`);
-  const { signal, drains, drainable, endsAtOnce } = listenForStop((text) => writeLine(process.stderr, text));
+  const {
+    signal,
+    drains,
+    drainable: drainOnStop,
+    endsAtOnce: endOnStop,
+  } = listenForStop((text) => writeLine(process.stderr, text));
   // A command that sends goes on without its standard output; ended at once, it would leave requests in doubt.
   watchStandardOutput(drains);
-  surviveUnwritableNotes();
+  ignoreUnwritableNotes();
   return {
-    who: whoWorks(process.env),
+    user: currentUser(process.env),
     settings: {
       environment: process.env,
       workingFolder: process.cwd(),
@@ -69,8 +74,8 @@ export function processShell(): Shell {
     noteScreen: screenOfStream(process.stderr),
     resultTerminal: process.stdout.isTTY === true,
     stop: signal,
-    drainable,
-    endsAtOnce,
+    drainOnStop,
+    endOnStop,
     exitWith: (code) => {
       process.exitCode = code;
     },
@@ -184,6 +189,6 @@ export function watchStandardOutput(drains: () => boolean): void {
 }
 
 /** A command goes on when its notes cannot be written: a log on a full disk must not put what is being sent in doubt. */
-export function surviveUnwritableNotes(): void {
+export function ignoreUnwritableNotes(): void {
   process.stderr.on('error', () => undefined);
 }

@@ -13,7 +13,7 @@ export function stopCommand(command: Command, shell: Shell, stop: typeof pause, 
     .action(async (run: string, { reason, json }: { reason: string; json?: true }) => {
       await withLedger(shell, async (context) => {
         await stop(context, run, reason);
-        shell.endsAtOnce(
+        shell.endOnStop(
           'The run is stopped; the processes that send it may still be recording what was on its way (volley status).',
         );
         await waitUntilIdle(context, run, shell.stop);

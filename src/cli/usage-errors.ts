@@ -5,21 +5,21 @@ import { didYouMean, oneOf } from '../platform/suggestions.ts';
 /** Mistakes in the words of a command line, told in Volley's own words; each ends the command with exit code 2. */
 
 /** A command whose mistakes, and those of its subcommands, are told so. */
-export function tellMistakesOf(command: Command): Command {
-  command.createCommand = (name) => tellMistakesOf(new Command(name));
+export function withUsageErrors(command: Command): Command {
+  command.createCommand = (name) => withUsageErrors(new Command(name));
   command.error = (message, { code = '' } = {}) => {
-    const told = tellMistake(command, message, code);
-    command.configureOutput().writeErr?.(`${showInvisible(told.what)}\n${told.hint}\n`);
+    const mistake = explainMistake(command, message, code);
+    command.configureOutput().writeErr?.(`${showInvisible(mistake.what)}\n${mistake.hint}\n`);
     throw new CommanderError(2, code, message);
   };
   return command;
 }
 
-const wordMissing = 'volley.wordMissing';
+const argumentMissing = 'volley.wordMissing';
 
 /** Of arguments that may be left out, though not all of them. */
-export function missWord(command: Command, what: string): never {
-  return command.error(what, { code: wordMissing });
+export function failMissingArgument(command: Command, what: string): never {
+  return command.error(what, { code: argumentMissing });
 }
 
 /** Of an option or argument with a closed list of words. */
@@ -29,7 +29,7 @@ export function notInList(word: string, known: readonly string[], more = ''): In
 
 type Mistake = { readonly what: string; readonly hint: string };
 
-function tellMistake(command: Command, message: string, code: string): Mistake {
+function explainMistake(command: Command, message: string, code: string): Mistake {
   const path = pathOf(command);
   const help = `(${path} --help says more)`;
   const withUsage = (what: string): Mistake => ({
@@ -66,8 +66,8 @@ function tellMistake(command: Command, message: string, code: string): Mistake {
     case 'commander.conflictingOption':
       return { what: `${first} and ${second} exclude each other; give one of them.`, hint: help };
     case 'commander.invalidArgument':
-      return { what: tellInvalid(message), hint: help };
-    case wordMissing:
+      return { what: explainInvalid(message), hint: help };
+    case argumentMissing:
       return withUsage(message);
     default:
       return { what: message.replace(/^error: /, ''), hint: help };
@@ -75,7 +75,7 @@ function tellMistake(command: Command, message: string, code: string): Mistake {
 }
 
 /** What was expected stands in the first sentence, and what was given belongs there. */
-function tellInvalid(message: string): string {
+function explainInvalid(message: string): string {
   const ofOption = /^error: option '(.+?)' argument '(.*)' is invalid\. (.+)$/s.exec(message);
   const ofArgument = /^error: command-argument value '(.*)' is invalid for argument '(.+?)'\. (.+)$/s.exec(
     message,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { chosenFormat, sheetWriter } from '../../src/cli/report-options.ts';
+import { chooseFormat, sheetWriter } from '../../src/cli/report-options.ts';
 import { plainScreen } from '../../src/report/screen.ts';
 import { problemsThrown } from '../support/thrown-problems.ts';
 
@@ -21,7 +21,7 @@ test.each([
 
 test('a file whose ending is a format that the report has not is refused, with what there is instead', () => {
   const choose = (out: string) =>
-    chosenFormat(terminal, { out }, 'table', ['table', 'html'], 'Take the page.');
+    chooseFormat(terminal, { out }, 'table', ['table', 'html'], 'Take the page.');
   expect(problemsThrown(() => choose('run.csv'))).toEqual(['--out run.csv: Take the page.']);
   expect([choose('run.HTML'), choose('run.txt')]).toEqual(['html', 'table']);
 });

@@ -42,7 +42,7 @@ function withoutActions(command: Command): Command {
   return command;
 }
 
-const unchanged = { paint: () => undefined, turnTo: () => undefined };
+const unchanged = { setColour: () => undefined, setZone: () => undefined };
 
 /** The error of commander for these arguments, by the real definitions of all commands; no command is executed. */
 async function refusal(words: readonly string[]): Promise<CommanderError | undefined> {

@@ -110,7 +110,7 @@ export function startInProcess(
     input,
     resultTerminal = false,
     screen = plainScreen,
-    who = tester,
+    who: user = tester,
   }: InProcessOptions = {},
 ): StartedInProcess {
   const stopping = new AbortController();
@@ -126,7 +126,7 @@ export function startInProcess(
   });
   const piped = input === undefined ? {} : { standardInput: Readable.from([Buffer.from(input)]) };
   const shell: Shell = {
-    who,
+    user,
     settings: { environment: env, workingFolder: cwd, ...piped },
     now: () => new Date(),
     result,
@@ -139,8 +139,8 @@ export function startInProcess(
     screen,
     noteScreen: screen,
     stop: stopping.signal,
-    drainable: () => undefined,
-    endsAtOnce: () => undefined,
+    drainOnStop: () => undefined,
+    endOnStop: () => undefined,
     exitWith: (ended) => {
       code = ended;
     },
@@ -170,7 +170,7 @@ export function volleyInProcess(words: readonly string[], surroundings?: InProce
 
 /** A shell that nothing is done in, to read the definitions of commands. */
 export const silentShell: Shell = {
-  who: tester,
+  user: tester,
   settings: { environment: {}, workingFolder: '/' },
   now: () => new Date(0),
   result: new Writable({ write: (_piece, _encoding, done) => done() }),
@@ -181,8 +181,8 @@ export const silentShell: Shell = {
   noteScreen: plainScreen,
   resultTerminal: false,
   stop: new AbortController().signal,
-  drainable: () => undefined,
-  endsAtOnce: () => undefined,
+  drainOnStop: () => undefined,
+  endOnStop: () => undefined,
   exitWith: () => undefined,
   leave: (code) => {
     throw new Error(`leaves with ${code}`);

@@ -11,7 +11,7 @@ import {
   missingColumns,
   missingTable,
 } from '../../report/delivery-reports.ts';
-import { type ListOutput, listOptions, printList } from '../list-output.ts';
+import { addListOptions, type ListOutput, printList } from '../list-output.ts';
 import { parseTime } from '../options.ts';
 import { parseDuration } from '../scalar-options.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
@@ -44,7 +44,7 @@ type ListOptions = ListOutput & {
 };
 
 function defineList(command: Command, shell: Shell): void {
-  listOptions(ofRun(command.command('list')))
+  addListOptions(ofRun(command.command('list')))
     .description(
       'Lists delivery reports in the order they came: conflicting, unmatched, unreadable (or with an unreadable price) and failed ones, and replies.',
     )
@@ -75,7 +75,7 @@ function defineList(command: Command, shell: Shell): void {
 type MissingOptions = ListOutput & { run?: string; olderThan: number };
 
 function defineMissing(command: Command, shell: Shell): void {
-  listOptions(ofRun(command.command('missing')))
+  addListOptions(ofRun(command.command('missing')))
     .description('Lists accepted recipients without a final delivery report, oldest first.')
     .option('--older-than <duration>', 'accepted at least so long ago', parseDuration, 0)
     .action(async ({ run, olderThan, ...output }: MissingOptions) => {

@@ -16,10 +16,10 @@ import { findHome, projectFolder } from '../../platform/project.ts';
 import { formatRunSummary } from '../../report/run-summary.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { startReceiver } from '../../server/receiver.ts';
-import { planWithProgress } from '../plan-steps.ts';
+import { dispatchWithProgress } from '../dispatch-and-print.ts';
+import { planWithProgress } from '../plan-with-progress.ts';
 import { bar, startProgressLine } from '../progress.ts';
 import { sheetWriter } from '../report-options.ts';
-import { dispatchWithProgress } from '../run-steps.ts';
 import { type Shell, withNewLedger } from '../shell.ts';
 import { writeBilling } from './report-billing.ts';
 

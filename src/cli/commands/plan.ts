@@ -13,7 +13,7 @@ export function define(command: Command, shell: Shell): void {
     .argument('<campaign>', 'the campaign file (YAML)')
     .option('--json', 'print the plan as JSON')
     .action(async (path: string, { json, contacts: contactFiles, of: origin }: PlanOptions) => {
-      shell.endsAtOnce('Stopped while planning. A plan sends and writes nothing.');
+      shell.endOnStop('Stopped while planning. A plan sends and writes nothing.');
       const prepared = await prepareCampaign(path, shell.settings, { contactFiles, origin });
       const onLarge = (bytesOfEach: number): void => {
         const millions = Math.ceil((memoryOfPlan + bytesOfEach * 5_000_000) / 1024 / 1024 / 10) * 10;

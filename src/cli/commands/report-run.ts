@@ -4,8 +4,8 @@ import { toRunDetails } from '../../report/run-details.ts';
 import { formatRunReport, runReportFormats } from '../../report/run-report.ts';
 import { screenZone } from '../../report/time.ts';
 import {
-  addSomeReportOptions,
-  chosenFormat,
+  addLimitedReportOptions,
+  chooseFormat,
   type ReportOptions,
   screenOf,
   writeReport,
@@ -29,9 +29,9 @@ export function define(command: Command, shell: Shell): void {
         "of the times, such as Pacific/Auckland (default: the terminal's in a table, otherwise UTC); in JSON, of sends over time",
       ).argParser(parseTimeZone),
     );
-  addSomeReportOptions(run, 'table', runReportFormats, instead).action(
+  addLimitedReportOptions(run, 'table', runReportFormats, instead).action(
     async (runId: string, options: ReportOptions & { readonly timeZone?: string }) => {
-      const format = chosenFormat(shell, options, 'table', runReportFormats, instead);
+      const format = chooseFormat(shell, options, 'table', runReportFormats, instead);
       const screen = screenOf(shell, options);
       const timeZone = options.timeZone ?? (format === 'table' ? screenZone(screen) : 'UTC');
       await withLedgerToRead(shell, async (context) => {

@@ -7,10 +7,10 @@ import { type KnownEnd, refuseFinishedRun } from '../../engine/runs/execute-run.
 import { requireRun } from '../../engine/runs/find-run.ts';
 import { requireReachable } from '../../engine/runs/require-reachable.ts';
 import { listInterruptedRuns, type Run } from '../../ledger/runs/find.ts';
+import { dispatchAndPrint, exitCodeOf, printEnd } from '../dispatch-and-print.ts';
 import { explainInput } from '../explain-input.ts';
-import { dispatchAndPrint, exitCodeOf, printEnd } from '../run-steps.ts';
 import { type ExitCode, type Shell, withLedger } from '../shell.ts';
-import { missWord } from '../usage-errors.ts';
+import { failMissingArgument } from '../usage-errors.ts';
 
 export function define(command: Command, shell: Shell): void {
   command
@@ -25,7 +25,7 @@ export function define(command: Command, shell: Shell): void {
     .option('--json', "print the run's summary as JSON, of several runs one a line")
     .action(async (run: string | undefined, { all, json }: { all?: true; json?: true }) => {
       if ((run === undefined) === (all === undefined))
-        missWord(command, "<run> is missing: the run's id (volley runs), or --all; not both.");
+        failMissingArgument(command, "<run> is missing: the run's id (volley runs), or --all; not both.");
       await withLedger(shell, async (context) => {
         if (run === undefined) return resumeAll(shell, context, json === true);
         const found = await requireRun(context, run);

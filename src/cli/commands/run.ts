@@ -12,11 +12,11 @@ import {
 import { planRerun, type RerunState, rerunStates } from '../../engine/plan/rerun.ts';
 import { requireRun } from '../../engine/runs/find-run.ts';
 import { requireReachable } from '../../engine/runs/require-reachable.ts';
+import { dispatchAndPrint } from '../dispatch-and-print.ts';
 import { addContactsOption, addOriginOption } from '../options.ts';
-import { planWithProgress } from '../plan-steps.ts';
-import { dispatchAndPrint } from '../run-steps.ts';
+import { planWithProgress } from '../plan-with-progress.ts';
 import { type Shell, withLedger } from '../shell.ts';
-import { missWord, notInList } from '../usage-errors.ts';
+import { failMissingArgument, notInList } from '../usage-errors.ts';
 
 type RunOptions = {
   readonly json?: true;
@@ -48,7 +48,10 @@ export function define(command: Command, shell: Shell): void {
       if (only !== undefined || (origin !== undefined && path === undefined))
         await runAgain(shell, path, options);
       else if (path === undefined)
-        missWord(command, '<campaign> is missing: the campaign file (YAML), or --only with --of <run>.');
+        failMissingArgument(
+          command,
+          '<campaign> is missing: the campaign file (YAML), or --only with --of <run>.',
+        );
       else await runCampaign(shell, path, options);
     });
 }
@@ -58,7 +61,7 @@ async function runCampaign(
   path: string,
   { json, contacts: contactFiles, again = false, of: origin }: RunOptions,
 ): Promise<void> {
-  shell.endsAtOnce('Stopped before the run was planned; nothing was sent.');
+  shell.endOnStop('Stopped before the run was planned; nothing was sent.');
   let kept = createKeptContactFiles();
   let prepared = await prepareCampaign(path, shell.settings, { contactFiles, origin, kept });
   await requireReachable(prepared.account);

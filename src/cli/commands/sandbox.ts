@@ -111,7 +111,7 @@ export function define(command: Command, shell: Shell): void {
         ...webhookOf(flags),
       });
       shell.note(`Sandbox listens on ${sandbox.url}`);
-      shell.drainable(() => 'The sandbox answers the calls that have come in.');
+      shell.drainOnStop(() => 'The sandbox answers the calls that have come in.');
       if (!shell.stop.aborted) await once(shell.stop, 'abort');
       await sandbox.close();
     });

@@ -8,14 +8,14 @@ import { drainDeadlines } from '../../engine/dispatch/drain.ts';
 import { type Logger, openLogger } from '../../platform/logger.ts';
 import { type ApiObserver, createMetrics } from '../../server/metrics.ts';
 import { createOperations, startOperations } from '../../server/operations.ts';
-import { accountsOf } from '../accounts-of.ts';
-import { openReceiver, pollMissing, type Receiving } from '../keep-receiving.ts';
-import { keepWorking, type Work } from '../keep-working.ts';
+import { accountLoader } from '../account-loader.ts';
+import { drainText } from '../dispatch-and-print.ts';
 import { leaveAfter } from '../leave-after.ts';
+import { openReceiver, pollMissing, type ReceiverSetup } from '../open-receiver.ts';
 import { campaignsOption, parsePort } from '../options.ts';
 import { openPlanner } from '../planner/planner.ts';
-import { waitsForAnswers } from '../run-steps.ts';
 import { type Shell, withLedger } from '../shell.ts';
+import { type Work, workUntilStopped } from '../work-until-stopped.ts';
 
 type ServeOptions = Work & {
   readonly host: string;
@@ -63,7 +63,7 @@ export function define(command: Command, shell: Shell): void {
     .action(async (options: ServeOptions) => {
       const { environment } = shell.settings;
       checkOptions(options);
-      const receiving: Receiving = {
+      const receiving: ReceiverSetup = {
         publicUrl: readPublicUrl(environment['VOLLEY_PUBLIC_URL']),
         ...(options.receiver
           ? {
@@ -90,10 +90,9 @@ function checkOptions({ receiver, api, worker, schedules, ...monitoring }: Serve
     throw new InputError([{ where, what: 'Expected --metrics-port with it.' }]);
 }
 
-async function serve(shell: Shell, context: EngineContext, options: ServeOptions, receiving: Receiving) {
-  shell.drainable(
-    () =>
-      `${waitsForAnswers()} Calls that have come in are answered, and reports that were received are kept.`,
+async function serve(shell: Shell, context: EngineContext, options: ServeOptions, receiving: ReceiverSetup) {
+  shell.drainOnStop(
+    () => `${drainText()} Calls that have come in are answered, and reports that were received are kept.`,
   );
   const { logger } = receiving;
   const failed = new AbortController();
@@ -139,7 +138,7 @@ async function serve(shell: Shell, context: EngineContext, options: ServeOptions
       ),
     );
   const tools = { logger, observer: metrics.dispatch, stop, deadlines, planner };
-  parts.push(keepWorking(shell, context, options, tools));
+  parts.push(workUntilStopped(shell, context, options, tools));
   // One that fails ends the others, and the process: who keeps it running starts it again.
   for (const part of parts) part.catch((error: unknown) => failed.abort(error));
   if (!stop.aborted) await once(stop, 'abort');
@@ -157,7 +156,7 @@ async function openApi(
 ): Promise<() => Promise<void>> {
   // What describes and checks its routes is loaded by who wants it.
   const { apiPath, startApi } = await import('../../server/api/api.ts');
-  const scheduleSource = { folder, settings: shell.settings, accountNamed: accountsOf(shell) };
+  const scheduleSource = { folder, settings: shell.settings, accountNamed: accountLoader(shell) };
   const names = { host: '--api-host', port: '--api-port' };
   const { url, close } = await startApi(context, { host, port, options: names, scheduleSource, ...tools });
   shell.note(`API: ${url}${apiPath}`);

@@ -19,7 +19,7 @@ import type { SuppressionKey } from '../../ledger/suppressions/remove.ts';
 import { printable } from '../../report/printable.ts';
 import { formatSuppression, suppressionColumns, suppressionTable } from '../../report/suppressions.ts';
 import { parseCountry } from '../country-option.ts';
-import { type ListOutput, listOptions, printList } from '../list-output.ts';
+import { addListOptions, type ListOutput, printList } from '../list-output.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
@@ -104,7 +104,7 @@ function defineImport(command: Command, shell: Shell): void {
 }
 
 function defineList(command: Command, shell: Shell): void {
-  listOptions(
+  addListOptions(
     command
       .command('list')
       .description('Lists suppressions by channel, address, account and SubAccount.')

@@ -2,12 +2,12 @@ import type { Command } from 'commander';
 import { drainDeadlines } from '../../engine/dispatch/drain.ts';
 import { noObserver } from '../../engine/dispatch/observer.ts';
 import { openLogger } from '../../platform/logger.ts';
-import { keepWorking } from '../keep-working.ts';
+import { drainText } from '../dispatch-and-print.ts';
 import { leaveAfter } from '../leave-after.ts';
 import { campaignsOption } from '../options.ts';
 import { openPlanner } from '../planner/planner.ts';
-import { waitsForAnswers } from '../run-steps.ts';
 import { type Shell, withLedger } from '../shell.ts';
+import { workUntilStopped } from '../work-until-stopped.ts';
 
 export function define(command: Command, shell: Shell): void {
   command
@@ -19,14 +19,14 @@ export function define(command: Command, shell: Shell): void {
     .action(async (options: WorkerOptions) => {
       const logger = openLogger(shell.settings.environment['LOG_LEVEL'], 'info');
       await withLedger(shell, async (context) => {
-        shell.drainable(() => waitsForAnswers());
+        shell.drainOnStop(() => drainText());
         const { stop } = shell;
         const deadlines = drainDeadlines(stop);
         leaveAfter(deadlines.giveUp, shell, logger);
         const planner = openPlanner(context, shell.settings, options.campaigns, logger);
         const tools = { logger, observer: noObserver, stop, deadlines, planner };
         try {
-          await keepWorking(shell, context, { worker: true, ...options }, tools);
+          await workUntilStopped(shell, context, { worker: true, ...options }, tools);
         } finally {
           await planner.close();
           deadlines.clear();

@@ -27,7 +27,7 @@ export type Question =
   | { readonly kind: 'keep schedules' };
 
 export type Answer =
-  | { readonly kind: 'start run'; readonly end: StartResult; readonly stuck: readonly UnmovedFile[] }
+  | { readonly kind: 'start run'; readonly end: StartResult; readonly unmoved: readonly UnmovedFile[] }
   | { readonly kind: 'find command'; readonly found: FoundCommand }
   | { readonly kind: 'keep schedules' };
 

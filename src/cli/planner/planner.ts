@@ -47,7 +47,7 @@ export function openPlanner(
   };
   const pending = new Map<number, PromiseWithResolvers<Answer>>();
   let thread: Worker | undefined;
-  let asked = 0;
+  let lastId = 0;
 
   function start(): Worker {
     const started = new Worker(new URL('./thread.ts', import.meta.url), {
@@ -74,14 +74,14 @@ export function openPlanner(
     return started;
   }
 
-  const tell = (message: ToPlanner): void => thread?.postMessage(message);
+  const send = (message: ToPlanner): void => thread?.postMessage(message);
 
   function ask(question: Question): Promise<Answer> {
     thread ??= start();
     const promise = Promise.withResolvers<Answer>();
-    const id = ++asked;
+    const id = ++lastId;
     pending.set(id, promise);
-    tell({ kind: 'ask', id, question });
+    send({ kind: 'ask', id, question });
     return promise.promise;
   }
 
@@ -89,7 +89,7 @@ export function openPlanner(
     async startRun({ actor }, request, onUnmoved) {
       const answer = await ask({ kind: 'start run', request, actor });
       if (answer.kind !== 'start run') throw new Error(`the planning thread answered ${answer.kind}`);
-      for (const file of answer.stuck) onUnmoved(file);
+      for (const file of answer.unmoved) onUnmoved(file);
       return answer.end;
     },
     async findCommand(file, command, { campaigns: folder, ownCampaign }) {
@@ -99,7 +99,7 @@ export function openPlanner(
       return answer.found;
     },
     async keepSchedules(stop) {
-      const end = (): void => tell({ kind: 'stop schedules' });
+      const end = (): void => send({ kind: 'stop schedules' });
       stop.addEventListener('abort', end, { once: true });
       while (!stop.aborted) {
         await ask({ kind: 'keep schedules' }).catch((error: unknown) => {
@@ -113,7 +113,7 @@ export function openPlanner(
       const ending = thread;
       if (!ending) return;
       const ended = once(ending, 'exit');
-      tell({ kind: 'end' });
+      send({ kind: 'end' });
       await ended;
     },
   };

@@ -12,7 +12,7 @@ import { openClaimMarks } from '../../platform/claim-marks.ts';
 import { readHashKey } from '../../platform/hash-key.ts';
 import { openLogger } from '../../platform/logger.ts';
 import { findHome } from '../../platform/project.ts';
-import { whoWorks } from '../who-works.ts';
+import { currentUser } from '../current-user.ts';
 import {
   type Answer,
   type FromPlanner,
@@ -29,7 +29,7 @@ const port = parentPort;
 if (!port) throw new Error('this is no thread');
 
 const settings = { environment: data.environment, workingFolder: data.workingFolder };
-const place = {
+const scheduleSource = {
   folder: data.campaigns,
   settings,
   accountNamed: (name: string) => loadAccount(name, settings),
@@ -37,7 +37,7 @@ const place = {
 const logger = openLogger(settings.environment['LOG_LEVEL'], 'info');
 const stopping = new AbortController();
 const context = await openContext();
-const underWay = new Set<Promise<void>>();
+const openQuestions = new Set<Promise<void>>();
 
 async function openContext(): Promise<EngineContext> {
   const secret = readHashKey(settings.environment, settings.workingFolder);
@@ -50,7 +50,7 @@ async function openContext(): Promise<EngineContext> {
   });
   return {
     ledger,
-    actor: { name: whoWorks(settings.environment), via: 'cli', token: null },
+    actor: { name: currentUser(settings.environment), via: 'cli', token: null },
     now: () => new Date(),
     monotonic: () => performance.now(),
     randomBytes,
@@ -63,16 +63,18 @@ async function answer(question: Question): Promise<Answer> {
   switch (question.kind) {
     case 'start run': {
       const { kind, request, actor } = question;
-      const stuck: UnmovedFile[] = [];
-      const end = await startByKey({ ...context, actor }, place, request, (file) => stuck.push(file));
-      return { kind, end, stuck };
+      const unmoved: UnmovedFile[] = [];
+      const end = await startByKey({ ...context, actor }, scheduleSource, request, (file) =>
+        unmoved.push(file),
+      );
+      return { kind, end, unmoved };
     }
     case 'find command': {
       const { kind, file, command, allowed } = question;
       return { kind, found: await findCommand(file, command, { ...allowed, settings }) };
     }
     case 'keep schedules':
-      await watchSchedules(context, place, defaultInterval, logger, stopping.signal);
+      await watchSchedules(context, scheduleSource, defaultInterval, logger, stopping.signal);
       return { kind: question.kind };
   }
 }
@@ -87,7 +89,7 @@ async function answerAndSend(id: number, question: Question): Promise<void> {
 
 async function end(): Promise<void> {
   stopping.abort();
-  await Promise.all(underWay);
+  await Promise.all(openQuestions);
   await context.ledger.close();
   // Nothing else keeps the thread.
   port?.close();
@@ -100,8 +102,10 @@ port.on('message', (message: ToPlanner) => {
     case 'end':
       return void end();
     case 'ask': {
-      const answering = answerAndSend(message.id, message.question).finally(() => underWay.delete(answering));
-      underWay.add(answering);
+      const answering = answerAndSend(message.id, message.question).finally(() =>
+        openQuestions.delete(answering),
+      );
+      openQuestions.add(answering);
     }
   }
 });

@@ -10,18 +10,18 @@ import type { BeginOptions } from '../ledger/runs/begin.ts';
 import { formatReason } from '../platform/reason-text.ts';
 import { printable } from '../report/printable.ts';
 import { formatRunSummary } from '../report/run-summary.ts';
-import { accountsOf } from './accounts-of.ts';
+import { accountLoader } from './account-loader.ts';
 import { afterRecording } from './after-recording.ts';
 import { startRunProgress } from './progress.ts';
 import type { ExitCode, Shell } from './shell.ts';
 
 /** What a process that sends waits for, once it was asked to stop. */
-export function waitsForAnswers(run?: string): string {
+export function drainText(run?: string): string {
   const goesOn = run === undefined ? '' : ` \`volley resume ${run}\` goes on later.`;
   return `Nothing new is sent; waiting for the answers to the requests that are on their way, at most ${cutOffAfter / 1000} s. Those that are not answered by then are in doubt.${goesOn}`;
 }
 
-const waitsForRecord = 'Everything is answered; waiting until that is recorded, a few seconds at most.';
+const recordingText = 'Everything is answered; waiting until that is recorded, a few seconds at most.';
 
 /** Dispatch with a progress bar. From here on, Ctrl-C drains. */
 export async function dispatchWithProgress(
@@ -32,9 +32,9 @@ export async function dispatchWithProgress(
   options?: Pick<BeginOptions, 'includePaused'>,
 ): Promise<RunEnd> {
   const progress = await startRunProgress(shell);
-  shell.drainable(() => (progress.isAllSettled() ? waitsForRecord : waitsForAnswers(run)));
+  shell.drainOnStop(() => (progress.isAllSettled() ? recordingText : drainText(run)));
   try {
-    return await executeRun(context, run, accountsOf(shell, account), shell.stop, progress, options);
+    return await executeRun(context, run, accountLoader(shell, account), shell.stop, progress, options);
   } finally {
     progress.done();
   }
@@ -63,13 +63,13 @@ export async function dispatchAndPrint(
     shell.print(json ? JSON.stringify(summary) : formatRunSummary(summary, shell.screen));
     return 4;
   }
-  const notifying = loadSoon(() => import('./tell-of-run.ts'));
+  const notifying = loadLater(() => import('./notify-about-run.ts'));
   const end = await dispatchWithProgress(shell, context, run, account, options);
-  if (!('summary' in end)) return leaveWithout(shell, run, end);
+  if (!('summary' in end)) return leaveDuringOutage(shell, run, end);
   printEnd(shell, run, end, json);
   await afterRecording(shell, async () => {
-    const { tellOfRun } = await notifying();
-    await tellOfRun(shell, context, run, ownCampaign);
+    const { notifyAboutRun } = await notifying();
+    await notifyAboutRun(shell, context, run, ownCampaign);
     // Reports count what is not booked, so a process that is asked to stop leaves it to others.
     if (!shell.stop.aborted) await bookBilling(context, () => !shell.stop.aborted);
   });
@@ -80,7 +80,7 @@ export async function dispatchAndPrint(
  * Modules for the end of a run: loaded after its first requests have left, and not at its end, when their files may have
  * been replaced by those of a newer Volley.
  */
-function loadSoon<Module>(load: () => Promise<Module>): () => Promise<Module> {
+function loadLater<Module>(load: () => Promise<Module>): () => Promise<Module> {
   let loading: Promise<Module> | undefined;
   const timer = setTimeout(() => {
     loading = load();
@@ -95,7 +95,7 @@ function loadSoon<Module>(load: () => Promise<Module>): () => Promise<Module> {
 }
 
 /** Leaves at once, because the database is away: what can be said of the run is said from what this process knows. */
-function leaveWithout(shell: Shell, run: string, end: Exclude<RunEnd, KnownEnd>): never {
+function leaveDuringOutage(shell: Shell, run: string, end: Exclude<RunEnd, KnownEnd>): never {
   switch (end.kind) {
     case 'idle':
       shell.note(

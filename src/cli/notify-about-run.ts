@@ -13,7 +13,7 @@ import {
 } from '../ledger/notifications/list.ts';
 import { openLogger } from '../platform/logger.ts';
 import { formatNotificationMail } from '../report/notification-mail.ts';
-import { accountsOf } from './accounts-of.ts';
+import { accountLoader } from './account-loader.ts';
 import { campaignsFolder } from './options.ts';
 import type { Shell } from './shell.ts';
 
@@ -23,7 +23,7 @@ import type { Shell } from './shell.ts';
  * @param campaigns the folder of campaigns
  * @param ownCampaign the campaign that this process was told to run
  */
-export function tellingTools(
+export function createNotifyOptions(
   shell: Shell,
   campaigns: string,
   findCommand: FindCommand,
@@ -34,70 +34,70 @@ export function tellingTools(
     settings: shell.settings,
     campaigns,
     ownCampaign,
-    accountNamed: accountsOf(shell),
+    accountNamed: accountLoader(shell),
     writeMail: formatNotificationMail,
   };
 }
 
 /** Whoever cannot be told in that time is left to the next process (milliseconds); and an e-mail has so long. */
-const patientFor = 20_000;
-const mailTime = 30_000;
+const notifyTimeout = 20_000;
+const mailTimeout = 30_000;
 
 /**
  * Tells what became of a run that was sent by this process, as far as nobody else does: there may be no worker. What else
  * is due is told too.
  */
-export async function tellOfRun(
+export async function notifyAboutRun(
   shell: Shell,
   context: EngineContext,
   run: string,
   ownCampaign?: string,
 ): Promise<void> {
-  await tellOf(shell, context, () => listRunNotifications(context.ledger.pool, run), {
+  await notifyUntilDone(shell, context, () => listRunNotifications(context.ledger.pool, run), {
     ownCampaign,
     more: `; \`volley status ${run}\` says who is not`,
   });
 }
 
 /** Tells that a run was refused, as far as no worker does. */
-export async function tellOfRefusal(
+export async function notifyAboutRefusal(
   shell: Shell,
   context: EngineContext,
   notifications: readonly string[],
   ownCampaign: string,
 ): Promise<void> {
   if (notifications.length === 0) return;
-  await tellOf(shell, context, () => listNotifications(context.ledger.pool, notifications), {
+  await notifyUntilDone(shell, context, () => listNotifications(context.ledger.pool, notifications), {
     ownCampaign,
     more: '',
   });
 }
 
-async function tellOf(
+async function notifyUntilDone(
   shell: Shell,
   context: EngineContext,
   list: () => Promise<readonly ListedNotification[]>,
   { ownCampaign, more }: { readonly ownCampaign: string | undefined; readonly more: string },
 ): Promise<void> {
   const { monotonic } = context;
-  const isUntold = async (): Promise<boolean> => (await list()).some(({ state }) => state === 'due');
+  const hasDue = async (): Promise<boolean> => (await list()).some(({ state }) => state === 'due');
   const logger = openLogger(shell.settings.environment['LOG_LEVEL'], 'warn');
   const deadlines = drainDeadlines(shell.stop);
-  const telling = {
-    tools: tellingTools(shell, campaignsFolder(shell), findCommand, ownCampaign),
+  const options = {
+    tools: createNotifyOptions(shell, campaignsFolder(shell), findCommand, ownCampaign),
     every: undefined,
     logger,
     stop: shell.stop,
     cutOff: deadlines.cutOff,
   };
   try {
-    const end = monotonic() + patientFor;
+    const end = monotonic() + notifyTimeout;
     for (;;) {
-      await runNotifier(context, telling);
-      if (shell.stop.aborted || monotonic() > end || !(await isUntold())) break;
+      await runNotifier(context, options);
+      if (shell.stop.aborted || monotonic() > end || !(await hasDue())) break;
       await sleep(500, undefined, { signal: shell.stop }).catch(() => undefined);
     }
-    if (await isUntold())
+    if (await hasDue())
       shell.note(`Not everybody is told yet${more}. A worker tells them, or the next \`volley run\`.`);
     for (const { mailRun } of await list()) if (mailRun !== null) await sendMail(shell, context, mailRun);
   } finally {
@@ -108,12 +108,12 @@ async function tellOf(
 /** An e-mail that takes too long stays in the queue, for whatever process is there next. */
 async function sendMail(shell: Shell, context: EngineContext, run: string): Promise<void> {
   const over = new AbortController();
-  const stop = AbortSignal.any([shell.stop, over.signal, AbortSignal.timeout(mailTime)]);
+  const stop = AbortSignal.any([shell.stop, over.signal, AbortSignal.timeout(mailTimeout)]);
   const deadlines = drainDeadlines(stop);
   const silent = { onDown: () => undefined, onUp: () => undefined };
   try {
     await runWorker(context, {
-      accountNamed: accountsOf(shell),
+      accountNamed: accountLoader(shell),
       stop,
       cutOff: deadlines.cutOff,
       outageRetry: createOutageRetry(silent, context.ledger, deadlines.giveUp),

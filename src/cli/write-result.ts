@@ -22,28 +22,28 @@ export async function writeResult(
   named: string | undefined,
 ): Promise<void> {
   if (named === undefined) {
-    await pour(pieces, result, standardOutput, { end: false });
+    await writePieces(pieces, result, standardOutput, { end: false });
     return;
   }
   const { workingFolder } = settings;
   // In the words of who named it, where these lead to the same place.
   const out = workingFolder === process.cwd() ? named : resolve(workingFolder, named);
   // Before anything is made that would have no place.
-  await refuseWhatIsThere(out);
+  await refuseExisting(out);
   const unfinished = join(dirname(out), `.${basename(out).slice(0, 50)}.${randomUUID()}`);
   const file = await create(unfinished, out);
-  const forget = runAtExit(() => rmSync(unfinished, { force: true }));
+  const keep = runAtExit(() => rmSync(unfinished, { force: true }));
   try {
-    await pour(pieces, file.createWriteStream({ flush: true }), out);
-    await giveName(unfinished, out);
+    await writePieces(pieces, file.createWriteStream({ flush: true }), out);
+    await publish(unfinished, out);
   } finally {
     await rm(unfinished, { force: true });
-    forget();
+    keep();
   }
 }
 
 /** Tells a failure of what is written to from one of what is read: the error of a report's own source passes as it is. */
-async function pour(
+async function writePieces(
   pieces: AsyncIterable<string | Uint8Array>,
   to: NodeJS.WritableStream,
   where: string,
@@ -63,7 +63,7 @@ async function pour(
   }
 }
 
-async function refuseWhatIsThere(out: string): Promise<void> {
+async function refuseExisting(out: string): Promise<void> {
   const found = await lstat(out).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw unwritable(out, error);
@@ -72,7 +72,7 @@ async function refuseWhatIsThere(out: string): Promise<void> {
 }
 
 /** A second name is refused where there is such a file; a new name would take its place without a word. */
-async function giveName(unfinished: string, out: string): Promise<void> {
+async function publish(unfinished: string, out: string): Promise<void> {
   const named = await link(unfinished, out).then(
     () => true,
     () => false,

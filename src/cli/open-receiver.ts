@@ -7,7 +7,7 @@ import type { Logger } from '../platform/logger.ts';
 import { type Receiver, type ReceiverOptions, startReceiver } from '../server/receiver.ts';
 import type { Shell } from './shell.ts';
 
-export type Receiving = {
+export type ReceiverSetup = {
   readonly accounts: ReceiverOptions['accounts'];
   readonly sharing?: ReceiverOptions['sharing'];
   readonly publicUrl: string | undefined;
@@ -18,7 +18,7 @@ export type Receiving = {
 export async function openReceiver(
   shell: Shell,
   context: EngineContext,
-  { accounts, sharing = noSharing, publicUrl, logger }: Receiving,
+  { accounts, sharing = noSharing, publicUrl, logger }: ReceiverSetup,
   options: Omit<ReceiverOptions, 'accounts' | 'sharing' | 'logger' | 'store'>,
 ): Promise<Receiver> {
   const store = createReportStore(context).store;
@@ -34,7 +34,7 @@ export async function openReceiver(
 export async function pollMissing(
   shell: Shell,
   context: EngineContext,
-  { accounts, logger }: Receiving,
+  { accounts, logger }: ReceiverSetup,
   { wake }: Receiver,
   stop: AbortSignal,
 ): Promise<void> {

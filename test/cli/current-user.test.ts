@@ -1,19 +1,19 @@
 import { hostname, userInfo } from 'node:os';
 import { expect, test } from 'vitest';
+import { currentUser } from '../../src/cli/current-user.ts';
 import { parsePerson } from '../../src/cli/options.ts';
-import { whoWorks } from '../../src/cli/who-works.ts';
 
 test('who works is the user of the process, at this machine', () => {
-  expect(whoWorks({})).toBe(`${userInfo().username}@${hostname()}`);
-  expect(whoWorks({ SUDO_USER: '', USER: 'ann', LOGNAME: 'ann' }, true)).toBe(whoWorks({}));
+  expect(currentUser({})).toBe(`${userInfo().username}@${hostname()}`);
+  expect(currentUser({ SUDO_USER: '', USER: 'ann', LOGNAME: 'ann' }, true)).toBe(currentUser({}));
 });
 
 test('who works as root through sudo is the person who called it', () => {
-  expect(whoWorks({ SUDO_USER: 'ann' }, true)).toBe(`ann@${hostname()}`);
+  expect(currentUser({ SUDO_USER: 'ann' }, true)).toBe(`ann@${hostname()}`);
 });
 
 test('a user who is not root cannot be another one by setting what sudo sets', () => {
-  expect(whoWorks({ SUDO_USER: 'ann' }, false)).toBe(whoWorks({}));
+  expect(currentUser({ SUDO_USER: 'ann' }, false)).toBe(currentUser({}));
 });
 
 test.each(['', ' ', 'a\nb', 'a\u0000', 'a\u202eb', 'a\ud800', 'x'.repeat(201)])(

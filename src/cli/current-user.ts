@@ -6,7 +6,7 @@ import type { Settings } from '../engine/settings.ts';
  * Who runs this process, and where: `user@host`. The name is that of the operating system; the caller of sudo stands in a
  * variable, which every user but root could have set to any name.
  */
-export function whoWorks(
+export function currentUser(
   environment: Settings['environment'],
   isRoot: boolean = process.geteuid?.() === 0,
 ): string {

@@ -5,10 +5,10 @@ import { createOutageRetry } from '../engine/dispatch/outage-retry.ts';
 import { runWorker } from '../engine/dispatch/worker.ts';
 import { notifyPollInterval, runNotifier } from '../engine/notify/notifier.ts';
 import type { Logger } from '../platform/logger.ts';
-import { accountsOf } from './accounts-of.ts';
+import { accountLoader } from './account-loader.ts';
+import { createNotifyOptions } from './notify-about-run.ts';
 import type { Planner } from './planner/planner.ts';
 import type { Shell } from './shell.ts';
-import { tellingTools } from './tell-of-run.ts';
 
 export type Work = {
   /** Helps to send whatever runs there are. */
@@ -33,7 +33,7 @@ export type WorkTools = {
  *
  * @throws Error when the ledger fails otherwise than by being away
  */
-export async function keepWorking(
+export async function workUntilStopped(
   shell: Shell,
   context: EngineContext,
   { worker, schedules, campaigns }: Work,
@@ -41,14 +41,14 @@ export async function keepWorking(
 ): Promise<void> {
   const failed = new AbortController();
   const end = AbortSignal.any([stop, failed.signal]);
-  const accountNamed = accountsOf(shell);
+  const accountNamed = accountLoader(shell);
   const outage = {
     onDown: ({ message }: Error) => logger.warn({ reason: message }, 'the database is away; waiting'),
     onUp: () => logger.info('the database is back; going on'),
   };
   const notifying = worker
     ? runNotifier(context, {
-        tools: tellingTools(shell, campaigns, planner.findCommand),
+        tools: createNotifyOptions(shell, campaigns, planner.findCommand),
         every: notifyPollInterval,
         logger,
         stop: end,
@@ -64,11 +64,11 @@ export async function keepWorking(
         accountNamed,
         onUnknownAccount: ({ message }) =>
           logger.warn({ reason: message }, 'an account cannot be used here; its requests are left to others'),
-        observer: telling(observer, logger),
+        observer: withLogging(observer, logger),
         onSliceFailed: () => unfinished++,
         stop: end,
         cutOff: deadlines.cutOff,
-        onHeld: sayOnce((reason) =>
+        onHeld: skipRepetitions((reason) =>
           logger.error({ reason }, 'the ledger is held: nothing is sent until `volley db restored` says so'),
         ),
         outageRetry: createOutageRetry(outage, context.ledger, deadlines.giveUp),
@@ -88,16 +88,16 @@ export async function keepWorking(
 }
 
 /** Says the same words again only after others. */
-function sayOnce(say: (words: string) => void): (words: string) => void {
+function skipRepetitions(write: (words: string) => void): (text: string) => void {
   let last = '';
   return (words) => {
-    if (words !== last) say(words);
+    if (words !== last) write(words);
     last = words;
   };
 }
 
 /** Logs what somebody may have to look into, by run and MessageID; never the words of the service, which may hold an address. */
-function telling(observer: WorkTools['observer'], logger: Logger): Observer {
+function withLogging(observer: WorkTools['observer'], logger: Logger): Observer {
   let last = '';
   return {
     ...observer,

@@ -13,10 +13,10 @@ import type { PreparedCampaign } from '../engine/plan/prepare-campaign.ts';
 import { printable } from '../report/printable.ts';
 import { screenZone } from '../report/time.ts';
 import { afterRecording } from './after-recording.ts';
+import { notifyAboutRefusal } from './notify-about-run.ts';
 import { originLines, unreadableText } from './preview-text.ts';
 import { stageText, startProgressLine } from './progress.ts';
 import type { Shell } from './shell.ts';
-import { tellOfRefusal } from './tell-of-run.ts';
 
 /** From so many contacts on, planning takes long enough to be told. */
 const manyContacts = 100_000;
@@ -36,7 +36,7 @@ export async function planWithProgress(
   let origins: readonly string[] = [];
   const onRefused = async (refused: RefusedRun): Promise<void> =>
     afterRecording(shell, async () =>
-      tellOfRefusal(
+      notifyAboutRefusal(
         shell,
         context,
         await addRefusalNotifications(context, prepared, refused),
@@ -56,7 +56,7 @@ export async function planWithProgress(
       );
     },
     onExpand: () => {
-      if (read >= manyContacts) line.turn(`  planning ${read} contacts`);
+      if (read >= manyContacts) line.showNow(`  planning ${read} contacts`);
     },
     onOrigins: (found, reached) => {
       origins = originLines({ ...found, reached });
@@ -68,7 +68,7 @@ export async function planWithProgress(
       if (deadline && deadline.late > 0) late = formatLate(deadline, endsAt, screenZone(shell.noteScreen));
     },
   };
-  shell.endsAtOnce(
+  shell.endOnStop(
     'Stopped while planning: nothing was sent. A run is made as a whole or not at all; `volley runs` shows whether it was.',
   );
   const run = await planRun(context, prepared, kept, planProgress, { ...options, onRefused });
