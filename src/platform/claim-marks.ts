@@ -37,113 +37,126 @@ const replacementSchema = z.object({ location: z.string().nullable() });
 
 /**
  * Keeps marks in `claims/` in VOLLEY_HOME: a file for each process in the ledger's folder, and a file for each
- * replaced ledger. Overwriting a file takes microseconds: the data stays in the page cache, which survives the
- * process.
+ * replaced ledger.
  *
  * @param onProblem called once when marks cannot be written; from then on they are only in memory
  */
 export function openClaimMarks(home: string, onProblem: (what: string) => void): ClaimMarks {
   const memory = createMemoryClaimMarks();
-  const ownName = `${ownProcessToken()}-${randomBytes(3).toString('hex')}`;
-  const folderOf = (ledger: string): string => join(home, 'claims', ledger);
-  let file: { readonly ledger: string; readonly descriptor: number; length: number } | undefined;
+  const ownFile = createOwnFile(home);
   let hasFailed = false;
-  let flushedAt = 0;
-
-  function open(ledger: string) {
-    // Another container with this home may consider this process ended, and remove its file.
-    if (file?.ledger === ledger && fstatSync(file.descriptor).nlink > 0) return file;
-    if (file) closeSync(file.descriptor);
-    file = undefined;
-    // Keeps a home that Volley creates out of git.
-    if (makeFolder(home, 0o700)) writeFileSync(join(home, '.gitignore'), '*\n');
-    makeFolder(folderOf(ledger), 0o700);
-    file = { ledger, descriptor: openSync(join(folderOf(ledger), ownName), 'w', 0o600), length: 0 };
-    return file;
-  }
-
-  function write(ledger: string, marks: readonly ClaimMark[]): void {
-    memory.write(ledger, marks);
-    if (hasFailed) return;
-    try {
-      const opened = open(ledger);
-      // One write over all earlier bytes, so a reader sees the old or the new marks, even after a kill.
-      const line = `${JSON.stringify(marks)}\n`.padEnd(opened.length);
-      writeSync(opened.descriptor, line, 0);
-      opened.length = line.length;
-      if (performance.now() - flushedAt < flushInterval) return;
-      flushedAt = performance.now();
-      fdatasync(opened.descriptor, () => undefined);
-    } catch (error) {
-      reportOnce(
-        `${folderOf(ledger)} cannot be written (${errorMessage(error)}), so this machine will not know its last claims when this process is gone: a ledger that is restored from a backup may then be sent from without a warning.`,
-      );
-    }
-  }
-
-  function reportOnce(what: string): void {
+  const reportOnce = (what: string): void => {
     if (!hasFailed) onProblem(what);
     hasFailed = true;
-  }
-
-  const replacementFile = (ledger: string): string => join(home, 'claims', `${ledger}.succeeded`);
-
-  /** Ignores marks of another user. */
-  function listMarkFiles(ledger: string): string[] {
-    try {
-      return readdirSync(folderOf(ledger));
-    } catch (error) {
-      if (!hasCode(error, 'ENOENT') && !hasCode(error, 'ENOTDIR'))
-        reportOnce(
-          `${folderOf(ledger)} cannot be read (${errorMessage(error)}): what this machine claimed last is not known here.`,
-        );
-      return [];
-    }
-  }
-
-  function readOtherMarks(ledger: string): { readonly name: string; readonly marks: readonly ClaimMark[] }[] {
-    return listMarkFiles(ledger)
-      .filter((name) => name !== ownName)
-      .map((name) => ({ name, marks: readMarks(join(folderOf(ledger), name)) }));
-  }
+  };
+  const readOtherMarks = (ledger: string): readonly MarkFile[] =>
+    listMarkFiles(folderOf(home, ledger), reportOnce)
+      .filter((name) => name !== ownFile.name)
+      .map((name) => ({ name, marks: readMarks(join(folderOf(home, ledger), name)) }));
 
   return {
     read: (ledger) => [...memory.read(ledger), ...readOtherMarks(ledger).flatMap(({ marks }) => marks)],
-    write,
-    prune(ledger) {
-      const ended = readOtherMarks(ledger).filter(
-        ({ name }) => !isProcessRunning(name.slice(0, name.lastIndexOf('-'))),
-      );
-      const newest = ended.toSorted((one, other) => timeOf(other.marks).localeCompare(timeOf(one.marks)));
+    write(ledger, marks) {
+      memory.write(ledger, marks);
+      if (hasFailed) return;
       try {
-        for (const { name } of newest.slice(1)) rmSync(join(folderOf(ledger), name), { force: true });
-      } catch {
-        // Few files stay, and a later call removes them.
-      }
-    },
-    markReplaced(former, location) {
-      memory.markReplaced(former, location);
-      try {
-        makeFolder(join(home, 'claims'), 0o700);
-        writeFileSync(replacementFile(former), `${JSON.stringify({ location })}\n`, { mode: 0o600 });
+        ownFile.write(ledger, marks);
       } catch (error) {
         reportOnce(
-          `${replacementFile(former)} cannot be written (${errorMessage(error)}): this machine will not know a backup of the former ledger by its name.`,
+          `The claim marks in ${folderOf(home, ledger)} cannot be written (${errorMessage(error)}). If the ledger is restored from a backup, this machine cannot warn before it sends again. Make the folder writable and restart Volley.`,
+        );
+      }
+    },
+    prune: (ledger) => pruneEnded(folderOf(home, ledger), readOtherMarks(ledger)),
+    markReplaced(former, location) {
+      memory.markReplaced(former, location);
+      const file = replacementFile(home, former);
+      try {
+        makeFolder(join(home, 'claims'), 0o700);
+        writeFileSync(file, `${JSON.stringify({ location })}\n`, { mode: 0o600 });
+      } catch (error) {
+        reportOnce(
+          `${file} cannot be written (${errorMessage(error)}). This machine will not recognise a backup of the former ledger. Make the folder writable and restart Volley.`,
         );
       }
     },
     replacedAt(ledger) {
       try {
-        return replacementSchema.parse(JSON.parse(readFileSync(replacementFile(ledger), 'utf8')));
+        return replacementSchema.parse(JSON.parse(readFileSync(replacementFile(home, ledger), 'utf8')));
       } catch {
         return memory.replacedAt(ledger);
       }
     },
-    close() {
-      if (file) closeSync(file.descriptor);
-      file = undefined;
-    },
+    close: ownFile.close,
   };
+}
+
+function folderOf(home: string, ledger: string): string {
+  return join(home, 'claims', ledger);
+}
+
+function replacementFile(home: string, ledger: string): string {
+  return join(home, 'claims', `${ledger}.replaced`);
+}
+
+type MarkFile = { readonly name: string; readonly marks: readonly ClaimMark[] };
+
+/** This process's file. Overwriting it takes microseconds: the page cache survives the process. */
+function createOwnFile(home: string) {
+  const name = `${ownProcessToken()}-${randomBytes(3).toString('hex')}`;
+  let file: { readonly ledger: string; readonly descriptor: number; length: number } | undefined;
+  let flushedAt = 0;
+
+  const close = (): void => {
+    if (file) closeSync(file.descriptor);
+    file = undefined;
+  };
+  const open = (ledger: string) => {
+    // Another container with this home may consider this process ended, and remove its file.
+    if (file?.ledger === ledger && fstatSync(file.descriptor).nlink > 0) return file;
+    close();
+    // Keeps a home that Volley creates out of git.
+    if (makeFolder(home, 0o700)) writeFileSync(join(home, '.gitignore'), '*\n');
+    const folder = folderOf(home, ledger);
+    makeFolder(folder, 0o700);
+    file = { ledger, descriptor: openSync(join(folder, name), 'w', 0o600), length: 0 };
+    return file;
+  };
+  const write = (ledger: string, marks: readonly ClaimMark[]): void => {
+    const opened = open(ledger);
+    // One write over all earlier bytes, so a reader sees the old or the new marks, even after a kill.
+    const line = `${JSON.stringify(marks)}\n`.padEnd(opened.length);
+    writeSync(opened.descriptor, line, 0);
+    opened.length = line.length;
+    if (performance.now() - flushedAt < flushInterval) return;
+    flushedAt = performance.now();
+    fdatasync(opened.descriptor, () => undefined);
+  };
+  return { name, write, close };
+}
+
+/** Ignores marks of another user. */
+function listMarkFiles(folder: string, onProblem: (what: string) => void): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT') && !hasCode(error, 'ENOTDIR'))
+      onProblem(
+        `The claim marks in ${folder} cannot be read (${errorMessage(error)}), so Volley does not know what other processes of this machine claimed last. Run Volley as the user who owns the folder.`,
+      );
+    return [];
+  }
+}
+
+/** Keeps the newest marks of the ended processes. */
+function pruneEnded(folder: string, files: readonly MarkFile[]): void {
+  const ended = files.filter(({ name }) => !isProcessRunning(name.slice(0, name.lastIndexOf('-'))));
+  const newest = ended.toSorted((one, other) => timeOf(other.marks).localeCompare(timeOf(one.marks)));
+  try {
+    for (const { name } of newest.slice(1)) rmSync(join(folder, name), { force: true });
+  } catch {
+    // Few files stay, and a later call removes them.
+  }
 }
 
 function timeOf(marks: readonly ClaimMark[]): string {

@@ -23,7 +23,7 @@ const pageBuckets = 512;
 type Found = { readonly page: Uint32Array; readonly at: number; readonly isNew: boolean };
 
 export function createFingerprintMap(): FingerprintMap {
-  const pages: Uint32Array[] = [];
+  const pages = createPages();
   /** Buckets by the first `depth` bits of a hash. */
   let directory = new Uint32Array(1);
   let depth = 0;
@@ -31,22 +31,13 @@ export function createFingerprintMap(): FingerprintMap {
   const depths: number[] = [0];
   const entryCounts: number[] = [0];
 
-  const pageOf = (bucket: number): Uint32Array => {
-    const number = Math.floor(bucket / pageBuckets);
-    const page = pages[number] ?? new Uint32Array(pageBuckets * bucketWords);
-    pages[number] = page;
-    return page;
-  };
-  const startOf = (bucket: number): number => (bucket % pageBuckets) * bucketWords;
   const slotOf = (hashed: number): number => (depth === 0 ? 0 : hashed >>> (32 - depth));
 
   /** Moves half of a full bucket into a new one, by the first differing bit. */
   const split = (bucket: number, hashed: number): void => {
     const shared = depths[bucket] ?? 0;
     if (shared === depth) {
-      const wider = new Uint32Array(directory.length * 2);
-      for (let slot = 0; slot < wider.length; slot++) wider[slot] = directory[slot >>> 1] ?? 0;
-      directory = wider;
+      directory = doubleDirectory(directory);
       depth++;
     }
     const other = depths.length;
@@ -57,23 +48,9 @@ export function createFingerprintMap(): FingerprintMap {
     const firstSlot = Math.floor(slotOf(hashed) / slots) * slots;
     directory.fill(other, firstSlot + slots / 2, firstSlot + slots);
 
-    const [page, start, otherPage, otherStart] = [
-      pageOf(bucket),
-      startOf(bucket),
-      pageOf(other),
-      startOf(other),
-    ];
-    let [kept, moved] = [0, 0];
-    for (let entry = 0; entry < bucketEntries; entry++) {
-      const from = start + entry * wordsPerEntry;
-      const isOther = ((mix(page[from] ?? 0, page[from + 1] ?? 0) >>> (31 - shared)) & 1) === 1;
-      const [toPage, to] = isOther
-        ? [otherPage, otherStart + moved++ * wordsPerEntry]
-        : [page, start + kept++ * wordsPerEntry];
-      for (let word = 0; word < wordsPerEntry; word++) toPage[to + word] = page[from + word] ?? 0;
-    }
+    const kept = moveEntries(pages.locate(bucket), pages.locate(other), shared);
     entryCounts[bucket] = kept;
-    entryCounts[other] = moved;
+    entryCounts[other] = bucketEntries - kept;
   };
 
   const find = (text: string): Found => {
@@ -81,7 +58,8 @@ export function createFingerprintMap(): FingerprintMap {
     const hashed = mix(low, high);
     for (;;) {
       const bucket = directory[slotOf(hashed)] ?? 0;
-      const [page, start, entries] = [pageOf(bucket), startOf(bucket), entryCounts[bucket] ?? 0];
+      const { page, start } = pages.locate(bucket);
+      const entries = entryCounts[bucket] ?? 0;
       const end = start + entries * wordsPerEntry;
       for (let at = start; at < end; at += wordsPerEntry)
         if (page[at] === low && page[at + 1] === high) return { page, at, isNew: false };
@@ -109,8 +87,47 @@ export function createFingerprintMap(): FingerprintMap {
       page[at + 2] = before + 1;
       return before;
     },
-    bytes: () => pages.length * pageBuckets * bucketWords * 4 + directory.byteLength,
+    bytes: () => pages.bytes() + directory.byteLength,
   };
+}
+
+function doubleDirectory(directory: Uint32Array): Uint32Array<ArrayBuffer> {
+  const doubled = new Uint32Array(directory.length * 2);
+  for (let slot = 0; slot < doubled.length; slot++) doubled[slot] = directory[slot >>> 1] ?? 0;
+  return doubled;
+}
+
+function createPages() {
+  const pages: Uint32Array[] = [];
+  return {
+    locate(bucket: number): BucketStart {
+      const number = Math.floor(bucket / pageBuckets);
+      const page = pages[number] ?? new Uint32Array(pageBuckets * bucketWords);
+      pages[number] = page;
+      return { page, start: (bucket % pageBuckets) * bucketWords };
+    },
+    bytes: () => pages.length * pageBuckets * bucketWords * 4,
+  };
+}
+
+type BucketStart = { readonly page: Uint32Array; readonly start: number };
+
+/**
+ * Moves the entries of a full bucket whose hash has a 1 behind the `shared` bits.
+ *
+ * @returns the number of entries that stay
+ */
+function moveEntries(from: BucketStart, to: BucketStart, shared: number): number {
+  let [kept, moved] = [0, 0];
+  for (let entry = 0; entry < bucketEntries; entry++) {
+    const source = from.start + entry * wordsPerEntry;
+    const isMoved = ((mix(from.page[source] ?? 0, from.page[source + 1] ?? 0) >>> (31 - shared)) & 1) === 1;
+    const [page, target] = isMoved
+      ? [to.page, to.start + moved++ * wordsPerEntry]
+      : [from.page, from.start + kept++ * wordsPerEntry];
+    for (let word = 0; word < wordsPerEntry; word++) page[target + word] = from.page[source + word] ?? 0;
+  }
+  return kept;
 }
 
 /** Spreads similar values: neighbouring phone numbers differ in few bits. */
