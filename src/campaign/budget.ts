@@ -22,7 +22,7 @@ const shownOverruns = 20;
 /**
  * Holds the cost of a plan against the campaign's budget. Without a budget there is nothing to check.
  *
- * @throws InputError when the plan would cost more, or has a budget and its cost cannot be told
+ * @throws InputError when the plan would cost more, or has a budget and its cost is unknown
  */
 export function checkBudget(
   {

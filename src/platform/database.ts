@@ -57,7 +57,7 @@ export async function leaseDatabase(
 /** An empty ledger would know no suppressions and no earlier runs. */
 export function noLedgerError(where: string): InputError {
   const what =
-    'has no ledger yet. `volley init` makes a new, empty one here; if there is one elsewhere, name it by DATABASE_URL or VOLLEY_HOME.';
+    'has no ledger yet. Run `volley init` to create an empty one here, or set DATABASE_URL or VOLLEY_HOME to an existing one.';
   return new InputError([{ where, what }]);
 }
 
@@ -73,7 +73,7 @@ function describeUrl(text: string): string {
 }
 
 const unencryptedWarning =
-  'DATABASE_URL: The database is on another machine, and the connection is not encrypted: who listens on the way reads addresses, messages and the password. Add ?sslmode=verify-full to it (with &sslrootcert=FILE where the authority is your own).';
+  'DATABASE_URL: The database is on another machine, and the connection is not encrypted. Anyone on the network can read addresses, messages and the password. Add ?sslmode=verify-full (and &sslrootcert=FILE for a certificate authority of your own).';
 
 const loopback = createAddressList(['127.0.0.0/8', '::1/128']);
 

@@ -112,7 +112,7 @@ export async function leaseEmbeddedServer(
         const restarted = restarting.then(ensure);
         restarting = restarted.catch(() => undefined);
         await restarted.catch((cause: unknown) => {
-          throw serverError('is gone and could not be started again', cause, files);
+          throw serverError('has ended and could not be restarted', cause, files);
         });
       };
       return {
@@ -171,7 +171,7 @@ export async function stopEmbeddedServer(home: string): Promise<boolean> {
   const users = leases.length > 0 ? `process ${leases.join(', ')}` : 'another container';
   const what =
     code === 3
-      ? `is in use by ${users}; stop that first.`
+      ? `is in use by ${users}. Stop it first.`
       : 'runs in another container, or was just killed. Stop it there, or try again.';
   throw new InputError([{ where: 'embedded Postgres', what }]);
 }
@@ -194,7 +194,7 @@ async function ensureServer(
       if (code === 1 && (await acceptsConnections(host))) return;
       if (code === 1 && Date.now() < deadline) continue;
       const held = code === 1 ? join(data, 'lock') : `${files.users} or ${files.start}`;
-      throw new Error(`another process has ${held} for too long; \`fuser\` names it, and it has to be ended`);
+      throw new Error(`another process has ${held} for too long. Find it with \`fuser\` and end it`);
     }
     const user = chooseServerUser(data);
     const programs = await postgresPrograms(user, systemFolder);
@@ -220,7 +220,7 @@ async function leaveServer(files: ServerFiles, users: LockFile): Promise<number>
     opened.push(view);
     const user = chooseServerUser(data);
     const code = await runScript(scriptArguments(leaveScript, data), [users, users, view], user);
-    if (code === 1) throw new Error(`it runs on after ${maxStopSeconds} s`);
+    if (code === 1) throw new Error(`it still runs after ${maxStopSeconds} s`);
     if (code === 0) ftruncateSync(users);
     return code;
   } catch (cause) {

@@ -16,13 +16,13 @@ export function unreadableReason(error: unknown, written?: string): string {
     const folder = written === undefined ? undefined : missingFolder(error, written);
     return folder ?? 'it does not exist';
   }
-  if (code === 'EACCES') return 'this user may not read it';
+  if (code === 'EACCES') return 'you have no permission to read it';
   if (code === 'EISDIR') return 'it is a folder';
   // The system's message would contain folders of this machine.
   if (code === 'ENAMETOOLONG') return 'its name is too long';
-  if (code === 'ELOOP') return 'its links lead in a circle';
+  if (code === 'ELOOP') return 'its symbolic links form a loop';
   // The error's message contains the absolute path.
-  if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) return `the system says ${code}`;
+  if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) return `system error ${code}`;
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -46,7 +46,7 @@ export function ensureHashKey(
   if (readHashKey(environment, workingFolder)) return { made: undefined };
   if (environment['DATABASE_URL']) {
     const what =
-      'Suppressed addresses are kept as hashes with a key that is not in the database. Set it to a random text of 64 characters, such as from `openssl rand -hex 32`, here and wherever Volley works with this database, and keep a copy of it.';
+      'Volley stores suppressed addresses as hashes, with a key that is not in the database. Set it to 64 random characters (`openssl rand -hex 32`) on every machine that works with this database, and keep a copy.';
     throw new InputError([{ where: 'VOLLEY_HASH_KEY', what }]);
   }
   const file = hashKeyFile(requireHome(environment, workingFolder));
@@ -72,6 +72,6 @@ function hashKeyFile(home: string): string {
 function validateKey(text: string, where: string): Buffer {
   if (text.length >= minKeyLength) return Buffer.from(text, 'utf8');
   // Does not repeat the key.
-  const what = `The key of hashed suppressions has ${text.length} characters; it needs at least ${minKeyLength}, at random.`;
+  const what = `The key of hashed suppressions has ${text.length} characters; expected at least ${minKeyLength} random ones.`;
   throw new InputError([{ where, what }]);
 }

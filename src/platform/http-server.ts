@@ -55,7 +55,7 @@ function listenProblem(error: unknown, { host, port, options }: Required<ListenA
     case 'EACCES':
       return problem(
         `${options.port} ${port}`,
-        `This user may not use port ${port}. Choose one above 1023 with ${options.port}.`,
+        `You have no permission to use port ${port}. Choose one above 1023 with ${options.port}.`,
       );
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':

@@ -17,7 +17,7 @@ export function formatPlanningReason(reason: PlanningReason): string {
     case 'same_contact': {
       const key = reason.key.map((column) => `"${column}"`).join(' and ');
       const source = reason.file === null ? `line ${reason.line}` : `${reason.file}:${reason.line}`;
-      const differing = reason.differs ? ', which is sent something else' : '';
+      const differing = reason.differs ? ', but its message differs' : '';
       return `same ${key || 'address'} as ${source}${differing}`;
     }
     case 'suppressed_address': {
@@ -25,7 +25,7 @@ export function formatPlanningReason(reason: PlanningReason): string {
       return `suppressed for ${formatScope(reason)}${why === '' ? '' : `: ${why}`}`;
     }
     case 'suppressed_hash':
-      return `suppressed for ${formatScope(reason)}, known by its hash alone`;
+      return `suppressed for ${formatScope(reason)}, known only by its hash`;
     case 'listed':
       return `listed in ${reason.file}:${reason.line}`;
     case 'sent_recently': {
@@ -56,11 +56,11 @@ function formatApprovalOrTickReason(reason: Exclude<ApprovalReason | TickReason,
     case 'high_cost':
       return `${reason.cost} ${reason.currency}, more than ${reason.limit}`;
     case 'unknown_cost':
-      return `its cost cannot be told: ${reason.words}`;
+      return `its cost is unknown: ${reason.words}`;
     case 'no_worker':
       return `no worker was there in time (catchUp: ${formatDuration(reason.catchUpMilliseconds)})`;
     case 'run_not_over':
-      return `run ${reason.run} is not over`;
+      return `run ${reason.run} has not ended`;
     case 'ledger_restored_since':
       return `the ledger was restored (${reason.words}), and its run may have been sent`;
   }

@@ -7,8 +7,8 @@ import type { Environment } from './secrets.ts';
 
 export const projectMarker = '.volley-project';
 
-const markerText = `This folder is a Volley project: commands that are started in it, or in a folder below it, work with the
-accounts of its campaigns/ and the ledger in its .volley/ (docs/operations.md). Keep this file with the campaigns.
+const markerText = `This folder is a Volley project. Commands in it and its subfolders use the accounts in campaigns/ and the
+ledger in .volley/ (docs/operations.md). Keep this file with the campaigns.
 `;
 
 /** Returns the nearest folder with a marker: this one or a parent. */
@@ -40,7 +40,7 @@ export function markProject(folder: string): { readonly made: boolean } {
   } catch (error) {
     if (hasCode(error, 'EEXIST') && existsSync(join(folder, projectMarker))) return { made: false };
     const why = error instanceof Error ? error.message : String(error);
-    throw new InputError([{ where: folder, what: `The project cannot be made here (${why}).` }], {
+    throw new InputError([{ where: folder, what: `The project cannot be created here (${why}).` }], {
       cause: error,
     });
   }
@@ -62,6 +62,6 @@ export function requireHome(environment: Environment, workingFolder: string): st
   const home = findHome(environment, workingFolder);
   if (home !== undefined) return home;
   const what =
-    'is in no Volley project, so there is no ledger to work with. Go to the folder of your project; or make one of this folder (`volley init`); or name a ledger: DATABASE_URL for a Postgres, VOLLEY_HOME for the folder of an embedded one.';
+    'is in no Volley project, so there is no ledger to work with. Go to the folder of your project, or run `volley init` to make this folder one. Or name a ledger: set DATABASE_URL for Postgres, or VOLLEY_HOME for an embedded one.';
   throw new InputError([{ where: workingFolder, what }]);
 }

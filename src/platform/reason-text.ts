@@ -4,14 +4,14 @@ import { formatPlanningReason } from './planning-reason-text.ts';
 import { formatDuration, formatPercent } from './scalar-text.ts';
 
 export const heldLedgerAdvice =
-  '`volley db restored --since TIME --reason …` puts what may have been sent in doubt and goes on (docs/backup.md).';
+  '`volley db restored --since TIME --reason …` puts requests that may have been sent in doubt and goes on (docs/backup.md).';
 
 /** The ledger stores kinds and values; only this function turns them into text. */
 export function formatReason(reason: Reason): string {
   if (typeof reason === 'string') return reason;
   switch (reason.kind) {
     case 'job_number':
-      return `job ${reason.jobNumber}`;
+      return `job number ${reason.jobNumber}`;
     case 'reported':
       return 'proved by a delivery report or a reply';
     case 'looked_up':
@@ -27,21 +27,21 @@ export function formatReason(reason: Reason): string {
     case 'run_cancelled_before_resend':
       return 'the run was cancelled before it was sent again';
     case 'all_suppressed':
-      return 'every recipient suppressed since the run was planned';
+      return 'every recipient was suppressed after the run was planned';
     case 'all_suppressed_before_resend':
-      return 'not sent again, because every recipient is suppressed by now';
+      return 'not sent again, because every recipient is suppressed';
     case 'suppressed':
-      return 'suppressed since the run was planned';
+      return 'suppressed after the run was planned';
     case 'withheld':
       return withheld[reason.because];
     case 'claim_unanswered':
-      return 'the answer of the ledger was lost before it was sent';
+      return 'not sent, because the answer of the ledger to its claim was lost';
     case 'resolved':
       return `${resolved[reason.resolution]} by ${reason.by}: ${reason.words}`;
     case 'ledger_restored':
       return `the ledger was restored to ${reason.since} (${reason.words}): it may have been sent since`;
     case 'untried_proof':
-      return `a report or a reply proves that the service has ${reason.messageId}, which this ledger never tried: the ledger was restored from a backup, or a copy of it has sent the run`;
+      return `a delivery report or a reply proves that the service has ${reason.messageId}, which this ledger never sent; the ledger was restored from a backup, or a copy of it has sent the run`;
     case 'interrupted':
       return 'interrupted';
     case 'waits_for_approval':
@@ -55,7 +55,7 @@ export function formatReason(reason: Reason): string {
     case 'credential_refused':
       return `the service refused the credential of account "${reason.account}": ${reason.words}`;
     case 'service_refuses':
-      return `the service of account "${reason.account}" has refused everything for ${formatDuration(reason.milliseconds)}: ${reason.words}`;
+      return `the service has refused every request of account "${reason.account}" for ${formatDuration(reason.milliseconds)}: ${reason.words}`;
     case 'doubts_reopened':
       return `requests in doubt are to be sent again; \`volley resume ${reason.run}\` sends them`;
     case 'ledger_held':
@@ -71,35 +71,35 @@ export function formatReasonOrNull(reason: Reason | null): string | null {
 
 const withheld: Readonly<Record<WithheldCause, string>> = {
   stopping: 'stopped before it was sent',
-  not_held: "not sent, because its slice may be another worker's by now",
-  window_shut: 'not sent, because its window had shut',
+  not_held: 'not sent, because another worker may hold its slice',
+  window_shut: 'not sent, because its window had closed',
   files_unread: 'its files could not be read from the ledger',
-  service_refuses: 'not sent, because the service refuses everything',
+  service_refuses: 'not sent, because the service refuses every request',
 };
 
 const resolved: Readonly<Record<Resolution, string>> = {
-  accepted: 'taken as accepted',
+  accepted: 'resolved as accepted',
   resend: 'to be sent again',
-  abandon: 'given up',
+  abandon: 'abandoned',
 };
 
 /** Returns whole sentences, because they are shown alone. */
 function formatHoldReason(reason: Exclude<Reason, string | RequestReason | RunReason>): string {
   switch (reason.kind) {
     case 'former_backup':
-      return 'An operator has said since that this ledger was restored, and now it is as it was before: an older backup was brought back in its place.';
+      return 'An operator reported a restore of this ledger, but now it is in its earlier state again: an older backup has replaced it.';
     case 'lacks_claim':
-      return `This machine claimed a request at ${reason.at} that the ledger does not know: it was restored from a backup, or is a copy.`;
+      return `This machine claimed a request at ${reason.at} that the ledger lacks: it was restored from a backup, or is a copy.`;
     case 'lacks_attempt':
-      return 'A report or a reply proves that the service has a message which this ledger never tried: the ledger was restored from a backup, or a copy of it has sent.';
+      return 'A delivery report or a reply proves that the service has a message that this ledger never sent: the ledger was restored from a backup, or a copy of it has sent.';
     case 'other_server':
       return `The ledger was on another server (system identifier ${reason.was}, now ${reason.is}): it was restored from a backup, copied or moved.`;
     case 'other_timeline':
-      return `The server is on another timeline (${reason.was}, now ${reason.is}): a stand-by was promoted, or a backup restored, and may lack the last claims.`;
+      return `The server is on another timeline (${reason.was}, now ${reason.is}): a standby was promoted, or a backup restored, which may lack the last claims.`;
     case 'other_database':
       return `The ledger was another database of this server (number ${reason.was}, now ${reason.is}): it was restored from a dump, or is a copy.`;
     case 'being_restored':
-      return `An operator is looking after a restored ledger: ${reason.words}.`;
+      return `An operator is handling a restored ledger: ${reason.words}.`;
     default:
       return formatPlanningReason(reason);
   }

@@ -121,7 +121,7 @@ async function enforceTimeout(
   const killDelay = cutOff.aborted ? shortGrace : grace;
   await sleep(killDelay, undefined, { signal: programEnded }).catch(() => undefined);
   signalGroup(child, 'SIGKILL');
-  return cutOff.aborted ? 'was ended, as the process had to end' : `was not over within ${timeout} ms`;
+  return cutOff.aborted ? 'was stopped, because the process had to end' : `did not end within ${timeout} ms`;
 }
 
 /** Signals the program and its children. Ignores ended ones. */

@@ -99,7 +99,7 @@ function formatAmount(origin: string, bound: number | bigint): string {
   const one = bound === 1 || bound === 1n;
   if (origin === 'string') return one ? 'one character' : `${bound} characters`;
   if (origin === 'array' || origin === 'set')
-    return one ? 'one line in the list' : `${bound} lines in the list`;
+    return one ? 'one item in the list' : `${bound} items in the list`;
   if (origin === 'object' || origin === 'map') return one ? 'one key' : `${bound} keys`;
   return String(bound);
 }

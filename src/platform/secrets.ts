@@ -11,7 +11,7 @@ export const secretReference = z
   .string()
   .regex(
     /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/,
-    'a secret must not stand in the file; write ${NAME} and set NAME in the environment',
+    'a secret must not be in the file; write ${NAME} and set NAME in the environment',
   )
   .meta({ writeOnly: true });
 

@@ -30,7 +30,7 @@ export function createHome(home: string): ServerFiles {
     }
     return serverFiles(realpathSync(home));
   } catch (cause) {
-    const what = `cannot be written (${errorMessage(cause)}). Set VOLLEY_HOME to a folder you may write, or set DATABASE_URL.`;
+    const what = `cannot be written (${errorMessage(cause)}). Set VOLLEY_HOME to a folder you can write, or set DATABASE_URL.`;
     throw new InputError([{ where: home, what }], { cause });
   }
 }

@@ -87,5 +87,5 @@ export function isLocked(path: string): boolean {
 }
 
 function describeLockFailure(errorOutput: string): string {
-  return `no lock can be taken (${errorOutput.trim() || 'the shell was ended'}). Install the program flock (package util-linux), or set VOLLEY_HOME to a folder whose file system has locks`;
+  return `files cannot be locked (${errorOutput.trim() || 'the shell was ended'}). Install the program flock (package util-linux), or set VOLLEY_HOME to a folder on a file system with locks`;
 }

@@ -19,7 +19,7 @@ export function listenForStop(print: (text: string) => void): StopListener {
     if (controller.signal.aborted) print('Ended at once.');
     else if (waitsFor === undefined) print(endMessage);
     else {
-      print(`Stopping. ${waitsFor()} Ctrl-C again ends at once.`);
+      print(`Stopping. ${waitsFor()} Press Ctrl-C again to end at once.`);
       askedAt = performance.now();
       controller.abort();
       return;

@@ -12,13 +12,13 @@ const oddSpaces =
 
 const lookalikes = [
   {
-    what: 'This line is indented with spaces that YAML does not take for any, such as a no-break space; expected those of the space bar.',
+    what: 'This line is indented with spaces that YAML does not accept, such as no-break spaces; expected ordinary spaces.',
     pattern: oddSpaces,
     fix: (found: string) => found.replaceAll(/./gu, ' '),
     columnOf: () => 1,
   },
   {
-    what: 'Expected a space behind ":".',
+    what: 'Expected a space after ":".',
     pattern: /^ *(?:- )?[A-Za-z]\w*:(?=[^\s:/])/,
     fix: (found: string) => `${found} `,
     columnOf: (found: string) => found.length + 1,

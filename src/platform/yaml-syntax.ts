@@ -89,7 +89,7 @@ function findSwallowedLines(document: Document, source: string, at: (offset: num
     const dash = source.slice(start, end).search(/(?<=\n[ ]*)- /);
     if (dash < 0) return [];
     const what =
-      'This line begins with "- " and goes on the text of the line above it. The lines of a list begin in one column; a text of several lines must stand in quotes.';
+      'This line begins with "- " but continues the text of the line above it. Put all items of a list in one column; put a text of several lines in quotes.';
     return [{ where: at(start + dash), what }];
   });
 }
@@ -146,48 +146,48 @@ function explain({ code, message }: YAMLParseError, rest: string): string {
     case 'MULTIPLE_DOCS':
       return 'A second document begins here; expected one document in the file, without "---" or "..." inside.';
     case 'BAD_SCALAR_START':
-      return `A text that begins with ${first} must stand in quotes.`;
+      return `A text that begins with ${first} must be in quotes.`;
     case 'BLOCK_AS_IMPLICIT_KEY':
-      return 'A text with ": " in it must stand in quotes.';
+      return 'A text with ": " in it must be in quotes.';
     case 'NON_STRING_KEY':
-      return 'Expected a plain word as a key. A text that begins with "{" or "[" must stand in quotes.';
+      return 'Expected a plain word as a key. A text that begins with "{" or "[" must be in quotes.';
     case 'UNEXPECTED_TOKEN':
-      return `Unexpected ${first} here. A text that begins with a quote, "[", "{", "*", "-" or "|" must stand in quotes as a whole.`;
+      return `Unexpected ${first} here. A text that begins with a quote, "[", "{", "*", "-" or "|" must be in quotes as a whole.`;
     case 'BAD_INDENT':
       return message.startsWith('Flow') ? openList : wrongIndentation;
     case 'MISSING_CHAR':
       return missingCharacter(message);
     case 'BAD_DQ_ESCAPE':
-      return `In double quotes, ${JSON.stringify(rest.slice(0, 2))} stands for no character: write a backslash twice there, or put the text in single quotes.`;
+      return `In double quotes, ${JSON.stringify(rest.slice(0, 2))} is no escape sequence: write the backslash twice, or put the text in single quotes.`;
     case 'MULTILINE_IMPLICIT_KEY':
     case 'KEY_OVER_1024_CHARS':
-      return 'Expected "key: value" on one line, with a key of at most 1024 characters. A text with ": " in it must stand in quotes.';
+      return 'Expected "key: value" on one line, with a key of at most 1024 characters. A text with ": " in it must be in quotes.';
     case 'BLOCK_IN_FLOW':
       return openList;
     case 'BAD_DIRECTIVE':
-      return 'A line that begins with "%" is an instruction to YAML, and none is read here; remove it.';
+      return 'A line that begins with "%" is a YAML directive, which Volley does not read; remove it.';
     case 'RESOURCE_EXHAUSTION':
       return tooDeep;
     default:
       return message.startsWith('Maximum call stack')
         ? tooDeep
-        : 'This cannot be read as YAML. A text with signs in it that mean something to YAML must stand in quotes.';
+        : 'This cannot be read as YAML. A text with characters that mean something in YAML must be in quotes.';
   }
 }
 
-const tooDeep = 'The keys and lists stand too deep within one another to be read.';
+const tooDeep = 'The keys and lists are nested too deeply.';
 
 const openList =
-  'The list or map before this was opened with "[" or "{" and is not closed. A text that begins with one must stand in quotes.';
+  'The list or map before this was opened with "[" or "{" and is not closed. A text that begins with one must be in quotes.';
 
 function missingCharacter(message: string): string {
   if (/map values/.test(message)) return 'Expected "key: value"; a ":" is missing.';
-  if (/space after :/.test(message)) return 'Expected a space behind ":".';
+  if (/space after :/.test(message)) return 'Expected a space after ":".';
   if (/^Comments/.test(message))
-    return 'Expected a space before "#"; a text with "#" in it must stand in quotes.';
+    return 'Expected a space before "#"; a text with "#" in it must be in quotes.';
   if (/^Missing ,/.test(message)) return 'Expected a comma between the parts of a list or map.';
-  if (/without - indicator/.test(message)) return 'Expected "- " in front of each line of a list.';
-  return 'A sign is missing here. A text with signs in it that mean something to YAML must stand in quotes.';
+  if (/without - indicator/.test(message)) return 'Expected "- " before each item of a list.';
+  return 'A character is missing here. A text with characters that mean something in YAML must be in quotes.';
 }
 
 /** An open quote puts the rest of the file into one scalar. */
@@ -215,7 +215,7 @@ function findValueProblems(document: Document, source: string, at: (offset: numb
         const written = isAlias(node) ? offset : source.slice(0, offset).search(/(&|!+)[^&!]*$/);
         // If the surrounding list is broken too, the parser puts the node before its mark.
         const markOffset = written < 0 ? offset : written;
-        const what = `A text that begins with "${mark}" must stand in quotes (YAML's anchors, aliases and tags are not read here).`;
+        const what = `A text that begins with "${mark}" must be in quotes (YAML's anchors, aliases and tags are not read here).`;
         problems.push({ where: at(markOffset), what });
         // Each problem searches the whole text before it.
         if (problems.length >= maxValueProblems) return visit.BREAK;

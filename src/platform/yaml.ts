@@ -174,7 +174,7 @@ function explain(issue: z.core.$ZodIssue, shape: Shape, tree: YamlTree): string 
   return `${message}${near}${suggestionOf(issue)}${isTypeIssue(issue) ? quoting : ''}`;
 }
 
-const listInYaml = 'expected a list, each line of it with "- " in front';
+const listInYaml = 'expected a list, with "- " before each item';
 
 /** YAML may have read such a value differently than intended. */
 function isTypeIssue({ code }: z.core.$ZodIssue): boolean {
@@ -200,7 +200,7 @@ function suggestQuotes(node: Node, { source }: YamlTree): string {
   if (!isCollection(node) || !node.flow || !node.range) return '';
   const [start, end] = node.range;
   const written = source.slice(start, end);
-  return ` A text that begins with "${written[0]}" must stand in quotes: ${quote(written)}.`;
+  return ` A text that begins with "${written[0]}" must be in quotes: ${quote(written)}.`;
 }
 
 function quote(text: string): string {

@@ -80,7 +80,7 @@ files:
     expect(problems(source)).toEqual([
       'c.yaml:3:10: "channel": expected email, sms, fax, voice or tts, got "smss". Did you mean "sms"?',
       'c.yaml:8:3: Unknown key "Mesage" in "message". Did you mean "Message"?',
-      'c.yaml:9:15: "message.SubAccount": expected a text, got a list. A text that begins with "[" must stand in quotes: "[[state]]".',
+      'c.yaml:9:15: "message.SubAccount": expected a text, got a list. A text that begins with "[" must be in quotes: "[[state]]".',
       'c.yaml:10:24: "dispatch.chunkSize": expected a whole number from 1 to 10000, got "0".',
       'c.yaml:10:27: Unknown key "concurency" in "dispatch". Did you mean "concurrency"? Known here: chunkSize, concurrency, priority, retries, giveUpAfter, onUnknown, resends, onRejected, failFast, repeat.',
       'c.yaml:10:51: "dispatch.retries": expected a whole number from 0 to 20, got "21".',

@@ -61,19 +61,11 @@ message:
 `;
 
 test.each([
-  ['country: NZ', 'country:NZ', 'c.yaml:6:11: Expected a space behind ":".'],
+  ['country: NZ', 'country:NZ', 'c.yaml:6:11: Expected a space after ":".'],
   ['country: NZ', 'country NZ', 'c.yaml:6:3: Expected "key: value"; a ":" is missing.'],
   ['contacts:\n', 'contacts\n', 'c.yaml:4:1: Expected "key: value"; a ":" is missing.'],
-  [
-    '  country',
-    '\u00a0 country',
-    'c.yaml:6:1: This line is indented with spaces that YAML does not take for any',
-  ],
-  [
-    '  file',
-    '\u00a0\u00a0file',
-    'c.yaml:5:1: This line is indented with spaces that YAML does not take for any',
-  ],
+  ['  country', '\u00a0 country', 'c.yaml:6:1: This line is indented with spaces that YAML does not accept'],
+  ['  file', '\u00a0\u00a0file', 'c.yaml:5:1: This line is indented with spaces that YAML does not accept'],
   ['channel: sms', 'channel: sms\nchannel: sms', 'c.yaml:4:1: Key "channel" is written twice'],
   ['  Message: Hello\n', '  Message: Hello\nchannel: sms\n', 'c.yaml:9:1: Key "channel" is written twice'],
 ])('another mistake than wrong indentation is told as what it is: %j as %j', (right, wrong, told) => {

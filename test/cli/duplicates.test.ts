@@ -65,7 +65,7 @@ const duplicates = (count: number) => ({
 describe('rows with the same address', () => {
   test('are merged by default, and plan and run warn of those that would be sent something else', async () => {
     const words =
-      '1 duplicate row left out would be sent another message, other files or be billed otherwise than the row that stays: line 4 (same address as line 2, which is sent something else). Set "contacts.key" to what tells them apart, or "contacts.duplicates: allow".';
+      '1 duplicate row left out would be sent another message, other files or be billed otherwise than the row that stays: line 4 (same address as line 2, but its message differs). Set "contacts.key" to what tells them apart, or "contacts.duplicates: allow".';
     const planned = await call('plan campaign.yaml');
     expect(planned.stdout).toContain(`  duplicates  ${words}`);
     expect(planned.stdout).toContain('5 read: 3 to send to, 0 invalid, 2 duplicate');
@@ -95,7 +95,7 @@ describe('rows with the same address', () => {
         code: 2,
         stdout: '',
         stderr: expect.stringContaining(
-          '2 rows are the same as an earlier one, and "contacts.duplicates" is refuse, so Volley makes no run: line 4 (same address as line 2, which is sent something else); line 5 (same address as line 2).',
+          '2 rows are the same as an earlier one, and "contacts.duplicates" is refuse, so Volley makes no run: line 4 (same address as line 2, but its message differs); line 5 (same address as line 2).',
         ),
       });
   });
@@ -106,7 +106,7 @@ describe('contacts.key', () => {
     expect(await run(', key: account')).toMatchObject(duplicates(2));
     expect(await sent()).toEqual(['Ann@example.org', 'ann@example.org', 'bob@example.org']);
     const { stdout } = await call('plan campaign.yaml', ', key: account');
-    expect(stdout).toContain('line 6 (same "account" as line 4, which is sent something else)');
+    expect(stdout).toContain('line 6 (same "account" as line 4, but its message differs)');
   });
 
   test('may be several columns, of which the recipient counts as it is sent to', async () => {

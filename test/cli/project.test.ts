@@ -66,7 +66,7 @@ describe('a project', () => {
       const { code, stderr } = await at('', words);
       expect([code, stderr]).toEqual([
         2,
-        expect.stringContaining('.volley: has no ledger yet. `volley init`'),
+        expect.stringContaining('.volley: has no ledger yet. Run `volley init`'),
       ]);
     }
     expect(existsSync(join(project.folder, '.volley'))).toBe(false);
@@ -127,7 +127,7 @@ describe('a database of DATABASE_URL that is empty', () => {
     async (...words) => {
       const { code, stdout, stderr } = await ask(words);
       expect([code, stdout]).toEqual([2, '']);
-      expect(stderr).toMatch(/^Postgres at .*: has no ledger yet\. `volley init`/);
+      expect(stderr).toMatch(/^Postgres at .*: has no ledger yet\. Run `volley init`/);
       expect(stderr).not.toContain('password');
       expect(await tables()).toEqual([]);
     },
@@ -223,7 +223,7 @@ test('`schedule next` reads the campaign files, without any ledger', async () =>
 });
 
 describe('a VOLLEY_HOME that cannot be made ends with an error', () => {
-  const error = / cannot be written \(.*\)\. Set VOLLEY_HOME to a folder you may write/;
+  const error = / cannot be written \(.*\)\. Set VOLLEY_HOME to a folder you can write/;
 
   test.each(['file', 'file/below', '/dev/null'])('%s', async (home) => {
     const { folder } = await workspaceFor({ file: '' });

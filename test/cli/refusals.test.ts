@@ -38,7 +38,7 @@ test('a run waits for such a service no longer than `giveUpAfter`, and pauses', 
   const ended = await scene.here(['run', 'campaign.yaml', '--json']);
   expect(ended).toMatchObject({
     code: 4,
-    stderr: expect.stringContaining('has refused everything for 200ms: HTTP'),
+    stderr: expect.stringMatching(/has refused every request of account "[^"]+" for 200ms: HTTP/),
   });
   expect(JSON.parse(ended.stdout)).toMatchObject({ state: 'paused', requests: { planned: 12, failed: 0 } });
 });

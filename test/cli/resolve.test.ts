@@ -107,7 +107,7 @@ describe('volley resolve with a word', () => {
     expect(report.resolutions).toMatchObject([
       { resolution: 'abandon', by: 'ann', reason: 'seen in the portal', requests: 2 },
     ]);
-    expect((await command('report', 'run', run)).stdout).toContain('given up by ann: seen in the portal');
+    expect((await command('report', 'run', run)).stdout).toContain('abandoned by ann: seen in the portal');
   });
 
   test('is that of user@host by default', async () => {
@@ -123,7 +123,7 @@ describe('volley resolve with a word', () => {
     const run = await sentAndDoubted();
     await command('resolve', run, '--accepted', ...why, '--by', 'ann');
     const { stdout } = await command('report', 'contacts', run);
-    expect(stdout.match(/accepted,,taken as accepted by ann: seen in the portal/g)).toHaveLength(3);
+    expect(stdout.match(/accepted,,resolved as accepted by ann: seen in the portal/g)).toHaveLength(3);
   });
 
   test('--resend and resume send the same MessageIDs once more', async () => {
@@ -176,7 +176,7 @@ describe('volley resolve refuses, with exit code 2, and writes nothing,', () => 
     const { code, stderr } = await command('resolve', run, '--request', '1', '2', '--abandon', ...why);
     expect(code).toBe(2);
     expect(stderr).toContain(
-      'request 2: It is accepted (taken as accepted by ann: seen in the portal); only a request that is in doubt',
+      'request 2: It is accepted (resolved as accepted by ann: seen in the portal); only a request that is in doubt',
     );
     expect(await requestsOf(run)).toMatchObject({ accepted: 1, in_doubt: 1 });
   });

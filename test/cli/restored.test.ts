@@ -170,14 +170,14 @@ test('reports of what a restored ledger never tried pause its run, and prove wha
   const status = await statusOf(run);
   expect(status).toMatchObject({
     state: 'paused',
-    reason: expect.stringContaining('which this ledger never tried'),
+    reason: expect.stringContaining('which this ledger never sent'),
     requests: { planned: 0, accepted: 3, in_doubt: requests - 3 },
   });
   expect((await scene.here(['resume', run])).code).toBe(2);
-  expect(status.held).toContain('which this ledger never tried');
+  expect(status.held).toContain('which this ledger never sent');
   expect(status.held).not.toContain(run);
   const lie = await scene.here(['db', 'restored', '--nothing-missing', '--reason', 'moved']);
-  expect(lie).toMatchObject({ code: 2, stderr: expect.stringContaining('which this ledger never tried') });
+  expect(lie).toMatchObject({ code: 2, stderr: expect.stringContaining('which this ledger never sent') });
   await restoredNow();
   expect((await scene.here(['resume', run])).code).toBe(3);
   expect((await accepted(run)).most).toBe(1);

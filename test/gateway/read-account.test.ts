@@ -414,7 +414,7 @@ describe('secrets', () => {
   test.each(secretKeys)('a literal secret in the file is refused, and not shown in the error: %s', (key) => {
     const source = accounts(`interface: rest-2.02\nbaseUrl: https://service.example\n${key}: hunter2`);
     expect(problems(source)).toEqual([
-      `accounts.yaml:5:${7 + key.length}: "accounts.main.${key}": a secret must not stand in the file; write \${NAME} and set NAME in the environment.`,
+      `accounts.yaml:5:${7 + key.length}: "accounts.main.${key}": a secret must not be in the file; write \${NAME} and set NAME in the environment.`,
     ]);
   });
 

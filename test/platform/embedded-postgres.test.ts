@@ -52,7 +52,7 @@ describe('Sharing', () => {
 
   test('A server in use is not stopped, and the answer names who uses it', async () => {
     const holder = await startHolder(home);
-    await expect(stopEmbeddedServer(home)).rejects.toThrow(`is in use by process ${holder.child.pid};`);
+    await expect(stopEmbeddedServer(home)).rejects.toThrow(`is in use by process ${holder.child.pid}.`);
     expect(await query(holder, 'SELECT 1 AS answer')).toEqual([{ answer: 1 }]);
     await holder.end('release');
     expect(await stopEmbeddedServer(home)).toBe(false);
@@ -84,7 +84,7 @@ describe('Sharing', () => {
   test('Where no lock can be taken, the error says so, and what is needed', async () => {
     vi.stubEnv('PATH', '/nowhere');
     const said =
-      /no lock can be taken \(.*flock: not found\)\. Install the program flock \(package util-linux\)/;
+      /files cannot be locked \(.*flock: not found\)\. Install the program flock \(package util-linux\)/;
     try {
       await expect(leaseEmbeddedServer(home)).rejects.toThrow(said);
       expect(() => embeddedServerStatus(home)).toThrow(said);

@@ -11,7 +11,7 @@ import {
 import { formatReason } from '../../src/platform/reason-text.ts';
 
 const worded: readonly (readonly [Exclude<Reason, string>, string])[] = [
-  [{ kind: 'job_number', jobNumber: 'A17' }, 'job A17'],
+  [{ kind: 'job_number', jobNumber: 'A17' }, 'job number A17'],
   [{ kind: 'reported' }, 'proved by a delivery report or a reply'],
   [{ kind: 'looked_up' }, 'proved by the status look-up'],
   [{ kind: 'worker_ended' }, 'the process that was sending it ended before the answer was recorded'],
@@ -22,25 +22,28 @@ const worded: readonly (readonly [Exclude<Reason, string>, string])[] = [
   [{ kind: 'resent', state: 'failed', words: null }, 'sent again and failed, but it may have arrived before'],
   [{ kind: 'run_cancelled' }, 'the run was cancelled'],
   [{ kind: 'run_cancelled_before_resend' }, 'the run was cancelled before it was sent again'],
-  [{ kind: 'all_suppressed' }, 'every recipient suppressed since the run was planned'],
-  [{ kind: 'all_suppressed_before_resend' }, 'not sent again, because every recipient is suppressed by now'],
-  [{ kind: 'suppressed' }, 'suppressed since the run was planned'],
+  [{ kind: 'all_suppressed' }, 'every recipient was suppressed after the run was planned'],
+  [{ kind: 'all_suppressed_before_resend' }, 'not sent again, because every recipient is suppressed'],
+  [{ kind: 'suppressed' }, 'suppressed after the run was planned'],
   [{ kind: 'withheld', because: 'stopping' }, 'stopped before it was sent'],
-  [{ kind: 'withheld', because: 'not_held' }, "not sent, because its slice may be another worker's by now"],
-  [{ kind: 'withheld', because: 'window_shut' }, 'not sent, because its window had shut'],
-  [{ kind: 'withheld', because: 'service_refuses' }, 'not sent, because the service refuses everything'],
+  [{ kind: 'withheld', because: 'not_held' }, 'not sent, because another worker may hold its slice'],
+  [{ kind: 'withheld', because: 'window_shut' }, 'not sent, because its window had closed'],
+  [{ kind: 'withheld', because: 'service_refuses' }, 'not sent, because the service refuses every request'],
   [{ kind: 'withheld', because: 'files_unread' }, 'its files could not be read from the ledger'],
-  [{ kind: 'claim_unanswered' }, 'the answer of the ledger was lost before it was sent'],
-  [{ kind: 'resolved', resolution: 'accepted', by: 'ann', words: 'seen' }, 'taken as accepted by ann: seen'],
+  [{ kind: 'claim_unanswered' }, 'not sent, because the answer of the ledger to its claim was lost'],
+  [
+    { kind: 'resolved', resolution: 'accepted', by: 'ann', words: 'seen' },
+    'resolved as accepted by ann: seen',
+  ],
   [{ kind: 'resolved', resolution: 'resend', by: 'ann', words: 'seen' }, 'to be sent again by ann: seen'],
-  [{ kind: 'resolved', resolution: 'abandon', by: 'ann', words: 'seen' }, 'given up by ann: seen'],
+  [{ kind: 'resolved', resolution: 'abandon', by: 'ann', words: 'seen' }, 'abandoned by ann: seen'],
   [
     { kind: 'ledger_restored', since: '2026-11-01T03:00:00.000Z', words: 'disk lost' },
     'the ledger was restored to 2026-11-01T03:00:00.000Z (disk lost): it may have been sent since',
   ],
   [
     { kind: 'untried_proof', messageId: 'aa' },
-    'a report or a reply proves that the service has aa, which this ledger never tried: the ledger was restored from a backup, or a copy of it has sent the run',
+    'a delivery report or a reply proves that the service has aa, which this ledger never sent; the ledger was restored from a backup, or a copy of it has sent the run',
   ],
   [{ kind: 'interrupted' }, 'interrupted'],
   [
@@ -63,7 +66,7 @@ const worded: readonly (readonly [Exclude<Reason, string>, string])[] = [
   ],
   [
     { kind: 'service_refuses', account: 'main', milliseconds: 3_600_000, words: 'HTTP 503' },
-    'the service of account "main" has refused everything for 1h: HTTP 503',
+    'the service has refused every request of account "main" for 1h: HTTP 503',
   ],
   [
     { kind: 'doubts_reopened', run: '1-a' },
@@ -71,19 +74,19 @@ const worded: readonly (readonly [Exclude<Reason, string>, string])[] = [
   ],
   [
     { kind: 'ledger_held', hold: { kind: 'being_restored', words: 'disk lost' } },
-    'An operator is looking after a restored ledger: disk lost. `volley db restored --since TIME --reason …` puts what may have been sent in doubt and goes on (docs/backup.md).',
+    'An operator is handling a restored ledger: disk lost. `volley db restored --since TIME --reason …` puts requests that may have been sent in doubt and goes on (docs/backup.md).',
   ],
   [
     { kind: 'former_backup' },
-    'An operator has said since that this ledger was restored, and now it is as it was before: an older backup was brought back in its place.',
+    'An operator reported a restore of this ledger, but now it is in its earlier state again: an older backup has replaced it.',
   ],
   [
     { kind: 'lacks_claim', at: '2026-11-01T03:00:00.000Z' },
-    'This machine claimed a request at 2026-11-01T03:00:00.000Z that the ledger does not know: it was restored from a backup, or is a copy.',
+    'This machine claimed a request at 2026-11-01T03:00:00.000Z that the ledger lacks: it was restored from a backup, or is a copy.',
   ],
   [
     { kind: 'lacks_attempt' },
-    'A report or a reply proves that the service has a message which this ledger never tried: the ledger was restored from a backup, or a copy of it has sent.',
+    'A delivery report or a reply proves that the service has a message that this ledger never sent: the ledger was restored from a backup, or a copy of it has sent.',
   ],
   [
     { kind: 'other_server', was: '7', is: '8' },
@@ -91,22 +94,19 @@ const worded: readonly (readonly [Exclude<Reason, string>, string])[] = [
   ],
   [
     { kind: 'other_timeline', was: '1', is: '2' },
-    'The server is on another timeline (1, now 2): a stand-by was promoted, or a backup restored, and may lack the last claims.',
+    'The server is on another timeline (1, now 2): a standby was promoted, or a backup restored, which may lack the last claims.',
   ],
   [
     { kind: 'other_database', was: '5', is: '6' },
     'The ledger was another database of this server (number 5, now 6): it was restored from a dump, or is a copy.',
   ],
-  [
-    { kind: 'being_restored', words: 'disk lost' },
-    'An operator is looking after a restored ledger: disk lost.',
-  ],
+  [{ kind: 'being_restored', words: 'disk lost' }, 'An operator is handling a restored ledger: disk lost.'],
   [{ kind: 'every_run' }, 'every run of the campaign'],
   [{ kind: 'many_recipients', recipients: 7, limit: 5 }, '7 recipients, more than 5'],
   [{ kind: 'high_cost', cost: '0.50', currency: 'NZD', limit: '0.10' }, '0.50 NZD, more than 0.10'],
-  [{ kind: 'unknown_cost', words: 'no rate' }, 'its cost cannot be told: no rate'],
+  [{ kind: 'unknown_cost', words: 'no rate' }, 'its cost is unknown: no rate'],
   [{ kind: 'no_worker', catchUpMilliseconds: 3_600_000 }, 'no worker was there in time (catchUp: 1h)'],
-  [{ kind: 'run_not_over', run: '1-a' }, 'run 1-a is not over'],
+  [{ kind: 'run_not_over', run: '1-a' }, 'run 1-a has not ended'],
   [
     { kind: 'ledger_restored_since', words: 'disk lost' },
     'the ledger was restored (disk lost), and its run may have been sent',
@@ -117,7 +117,7 @@ const worded: readonly (readonly [Exclude<Reason, string>, string])[] = [
   [{ kind: 'sent_again', run: '1-a' }, 'sent again by run 1-a'],
   [
     { kind: 'same_contact', key: [], file: null, line: 2, differs: true },
-    'same address as line 2, which is sent something else',
+    'same address as line 2, but its message differs',
   ],
   [
     { kind: 'same_contact', key: ['id', 'part'], file: 'b.csv', line: 3, differs: false },
@@ -136,7 +136,7 @@ const worded: readonly (readonly [Exclude<Reason, string>, string])[] = [
   ],
   [
     { kind: 'suppressed_hash', channel: 'sms', subAccount: 'North' },
-    'suppressed for sms of SubAccount North, known by its hash alone',
+    'suppressed for sms of SubAccount North, known only by its hash',
   ],
   [{ kind: 'listed', file: 'no.csv', line: 4 }, 'listed in no.csv:4'],
   [{ kind: 'sent_recently', milliseconds: 86_400_000, run: '1-a' }, 'sent to within 1d, by run 1-a'],

@@ -64,7 +64,7 @@ test('one that does not end in time is ended, with all that it has started, what
   await using workspace = await makeWorkspace();
   const script = 'trap "" TERM; sleep 60 & echo $! > pid; wait; sleep 60';
   const { problem } = await run(['sh', '-c', script], { folder: workspace.folder, timeout: 200 });
-  expect(problem).toBe('was not over within 200 ms');
+  expect(problem).toBe('did not end within 200 ms');
   expect(lives(await workspace.read('pid'))).toBe(false);
 });
 
@@ -86,5 +86,5 @@ test('a process that has to end ends its command', async () => {
   const running = run(['sleep', '60'], {}, stop.signal);
   await sleep(50);
   stop.abort();
-  expect((await running).problem).toBe('was ended, as the process had to end');
+  expect((await running).problem).toBe('was stopped, because the process had to end');
 });

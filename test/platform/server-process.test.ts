@@ -43,7 +43,7 @@ test('the stop signals nothing and ends where it cannot try to take the lock', a
   const unusable = openSync(data, 0o10000000 | constants.O_DIRECTORY);
   onTestFinished(() => closeSync(unusable));
   await expect(stop(unusable)).rejects.toThrow(
-    /^no lock can be taken \(flock: .+\)\. Install the program flock \(package util-linux\)/,
+    /^files cannot be locked \(flock: .+\)\. Install the program flock \(package util-linux\)/,
   );
   await sleep(100);
   expect(server.signalCode).toBe(null);

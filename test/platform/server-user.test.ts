@@ -105,9 +105,9 @@ describe.skipIf(process.getuid?.() !== 0)('As root', () => {
     const one = await startHolder(home);
     const other = await startHolder(home, { under });
     expect(other.server.pid).toBe(one.server.pid);
-    await expect(stopEmbeddedServer(home)).rejects.toThrow(`is in use by process ${one.child.pid};`);
+    await expect(stopEmbeddedServer(home)).rejects.toThrow(`is in use by process ${one.child.pid}.`);
     await one.end('release');
-    await expect(stopEmbeddedServer(home)).rejects.toThrow('is in use by another container;');
+    await expect(stopEmbeddedServer(home)).rejects.toThrow('is in use by another container.');
     expect(embeddedServerStatus(home).state).toBe('running');
     // What waits for the last user, beside the server, stops it.
     await other.end('release');

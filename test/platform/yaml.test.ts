@@ -132,7 +132,7 @@ describe('keys', () => {
 
   test('cannot be lists', () => {
     expect(problems('name: x\n? [a]\n: b')).toEqual([
-      'a.yaml:2:3: Expected a plain word as a key. A text that begins with "{" or "[" must stand in quotes.',
+      'a.yaml:2:3: Expected a plain word as a key. A text that begins with "{" or "[" must be in quotes.',
     ]);
   });
 });
@@ -162,17 +162,17 @@ describe('a wrong value', () => {
 
   test('that YAML takes for a list is told to stand in quotes', () => {
     expect(problems('name: [[state]]')).toEqual([
-      'a.yaml:1:7: "name": expected a text, got a list. A text that begins with "[" must stand in quotes: "[[state]]".',
+      'a.yaml:1:7: "name": expected a text, got a list. A text that begins with "[" must be in quotes: "[[state]]".',
     ]);
     expect(problems('name: {a: b}')).toEqual([
-      'a.yaml:1:7: "name": expected a text, got keys with values. A text that begins with "{" must stand in quotes: "{a: b}".',
+      'a.yaml:1:7: "name": expected a text, got keys with values. A text that begins with "{" must be in quotes: "{a: b}".',
     ]);
   });
 
   test.each([
     ['inner: fast', 'a.yaml:2:8: "inner": expected keys with values, got "fast".'],
     ['inner:', 'a.yaml:2:7: "inner": expected keys with values, got nothing.'],
-    ['list: a.pdf', 'a.yaml:2:7: "list": expected a list, each line of it with "- " in front, got "a.pdf".'],
+    ['list: a.pdf', 'a.yaml:2:7: "list": expected a list, with "- " before each item, got "a.pdf".'],
     ['list:\n  - a.pdf', 'a.yaml:3:5: "list.0": expected keys with values, got "a.pdf".'],
     ['inner: { note: }', 'a.yaml:2:16: "inner.note": expected a text, got nothing.'],
   ])('of another kind is told so: %s', (more, problem) => {
@@ -225,9 +225,9 @@ describe('a mistake in the YAML itself', () => {
     ['name: "x', '1:7', 'This quote is never closed.'],
     ["name: x\ninner:\n  note: 'it\nlist: []\n", '3:9', 'This quote is never closed.'],
     ['name: x\ninner:\n\tsize: 1', '3:1', 'A line is indented with a tab; expected spaces.'],
-    ['name: Hi: there', '1:7', 'A text with ": " in it must stand in quotes.'],
-    ['name: @me', '1:7', 'A text that begins with "@" must stand in quotes.'],
-    ['name: %a', '1:7', 'A text that begins with "%" must stand in quotes.'],
+    ['name: Hi: there', '1:7', 'A text with ": " in it must be in quotes.'],
+    ['name: @me', '1:7', 'A text that begins with "@" must be in quotes.'],
+    ['name: %a', '1:7', 'A text that begins with "%" must be in quotes.'],
     ['name: x\n---\nname: y', '2:1', 'A second document begins here; expected one document in the file'],
     ['name: x\ncolour', '2:1', 'Expected "key: value"; a ":" is missing.'],
     ['name: [[state]]-x', '1:16', 'Unexpected "-" here. A text that begins with a quote, "["'],
@@ -238,7 +238,7 @@ describe('a mistake in the YAML itself', () => {
       '2:1',
       'The list or map before this was opened with "[" or "{" and is not closed',
     ],
-    ['name: "C:\\qx"', '1:10', 'In double quotes, "\\\\q" stands for no character'],
+    ['name: "C:\\qx"', '1:10', 'In double quotes, "\\\\q" is no escape sequence'],
   ])('is told once, with its place and what to do: %j', (source, place, what) => {
     expect(problems(source)).toEqual([expect.stringContaining(`a.yaml:${place}: ${what}`)]);
   });
@@ -249,9 +249,9 @@ describe('a mistake in the YAML itself', () => {
     ['&nbsp; Hello', '&'],
     ['!Important notice', '!'],
     ['!!int 5', '!'],
-  ])('%s would lose its first word, and must stand in quotes', (value, mark) => {
+  ])('%s would lose its first word, and must be in quotes', (value, mark) => {
     expect(problems(`name: ${value}`)).toEqual([
-      `a.yaml:1:7: A text that begins with "${mark}" must stand in quotes (YAML's anchors, aliases and tags are not read here).`,
+      `a.yaml:1:7: A text that begins with "${mark}" must be in quotes (YAML's anchors, aliases and tags are not read here).`,
     ]);
     expect(read(`name: "${value}"`).value.name).toBe(value);
   });
@@ -316,7 +316,7 @@ describe('a line whose indentation is off is told by itself, with the indentatio
   test('a line of a list that YAML takes for a part of the text above it is refused', () => {
     expect(problems('name: a\n  - b\n')).toEqual([
       expect.stringMatching(
-        /^a\.yaml:2:3: This line begins with "- " and goes on the text of the line above/,
+        /^a\.yaml:2:3: This line begins with "- " but continues the text of the line above/,
       ),
     ]);
     expect(read('name: "a\n  - b"\n').value.name).toBe('a - b');

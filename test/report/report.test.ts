@@ -117,7 +117,7 @@ describe('formatRunDetails', () => {
           at: new Date('2026-11-21T10:00:00Z'),
         },
       ],
-      cancellations: [{ reason: 'suppressed since the run was planned', recipients: 7 }],
+      cancellations: [{ reason: 'suppressed after the run was planned', recipients: 7 }],
       deliveryResults: [
         { outcome: 'delivered', result: 'SentOK', recipients: 90 },
         { outcome: 'undelivered', result: null, recipients: 1 },
@@ -154,7 +154,7 @@ describe('formatRunDetails', () => {
       /Requests in doubt that were resolved\n.*abandon .*too late .*ann@office .*2026-11-21 23:00:00 .*3/s,
     );
     expect(text).toMatch(
-      /Recipients cancelled since the run was planned\n.*suppressed since the run was planned.*7/s,
+      /Recipients cancelled since the run was planned\n.*suppressed after the run was planned.*7/s,
     );
     expect(text).toMatch(
       /Contacts left out \(1 of 5 shown\)\n.*7 .*phone.*invalid.*"x" is not a phone number/s,

@@ -68,7 +68,7 @@ const badKinds: readonly BadKind[] = [
     write: ({ earlier }) => `${earlier},Ann,AU`,
     reason: 'duplicate',
     column: 'mobile',
-    detail: ({ lineOfEarlier }) => `same address as line ${lineOfEarlier}, which is sent something else`,
+    detail: ({ lineOfEarlier }) => `same address as line ${lineOfEarlier}, but its message differs`,
   },
 ];
 

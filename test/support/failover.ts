@@ -58,7 +58,7 @@ export async function failOver(
   if (sender === 'goes on') {
     const { code, stderr } = await started.ended;
     expect(code, stderr).toBe(4);
-    expect(stderr).toMatch(/a stand-by was promoted|that the ledger does not know/);
+    expect(stderr).toMatch(/a standby was promoted|that the ledger lacks/);
   }
   const kill = { what: `failover, the sender ${sender}`, from, to: Date.now() };
 

@@ -148,7 +148,7 @@ describe('reconcileInvoice', () => {
     await opened.ledger.pool.query(`UPDATE recipient_outcomes SET outcome = 'cancelled' WHERE position = 1`);
     expect((await reconcile(opened, anInvoice([invoiceRow(at(sent, 1))]))).lines).toEqual([]);
     expect((await reconcile(opened, anInvoice(sent.map((one) => invoiceRow(one))))).lines).toMatchObject([
-      { kind: 'missing here', detail: 'left out of the request: suppressed since the run was planned' },
+      { kind: 'missing here', detail: 'left out of the request: suppressed after the run was planned' },
     ]);
   });
 

@@ -37,7 +37,7 @@ async function changeRecordedLocation(part: number): Promise<void> {
 
 test.each([
   [1, 'The ledger was on another server (system identifier 7, now '],
-  [2, 'The server is on another timeline (7, now 00000001): a stand-by was promoted, or a backup restored'],
+  [2, 'The server is on another timeline (7, now 00000001): a standby was promoted, or a backup restored'],
   [3, 'The ledger was another database of this server (number 7, now '],
 ])('a ledger that differs in part %i of its location is held, with the reason', async (part, words) => {
   await changeRecordedLocation(part);
@@ -112,7 +112,7 @@ test('a backup from before an operator gave the ledger a new id is held', async 
   const next = { ...context, ledger: { ...ledger, marks: openClaimMarks(home, expect.unreachable) } };
   await requireSendableLedger(next);
   await pool.query('UPDATE ledger_location SET ledger = $1, location = $2', [former, location]);
-  await expect(requireSendableLedger(next)).rejects.toThrow('an older backup was brought back in its place');
+  await expect(requireSendableLedger(next)).rejects.toThrow('an older backup has replaced it');
   const moved = confirmRestored(next, { since: null, reason: 'moved' });
   await expect(moved).rejects.toThrow('Give --since');
   await confirmRestored(next, { since: new Date(), reason: 'disk lost' });

@@ -61,7 +61,7 @@ describe('executeRun while the service refuses every request', () => {
     expect(await execute(runs.context, run, account)).toMatchObject({
       end: {
         kind: 'paused',
-        reason: 'the service of account "sandbox" has refused everything for 1s: HTTP 503',
+        reason: 'the service has refused every request of account "sandbox" for 1s: HTTP 503',
       },
     });
     expect(await statesOf(run)).toEqual({ planned: 20 });

@@ -84,7 +84,7 @@ describe('the files of a contact', () => {
 
   test.each([
     ['a path that is too long', `${'x'.repeat(300)}.pdf`, 'its name is too long'],
-    ['links that lead in a circle', 'circle.pdf', 'its links lead in a circle'],
+    ['links that lead in a circle', 'circle.pdf', 'its symbolic links form a loop'],
   ])('a path with %s is reported without the folders of this machine', async (_, path, problem) => {
     await symlink('circle.pdf', join(folder, 'circle.pdf'));
     const detail = `the file "${path}" cannot be sent along: ${problem}`;

@@ -114,7 +114,7 @@ describe('suppressed addresses', () => {
     await suppress('+61412000002');
     expect(await leftOut()).toEqual([
       'contacts.csv:3 suppressed: suppressed for sms: asked',
-      'contacts.csv:4 duplicate: same address as line 2, which is sent something else',
+      'contacts.csv:4 duplicate: same address as line 2, but its message differs',
     ]);
   });
 
@@ -134,7 +134,7 @@ describe('suppressed addresses', () => {
     await suppress('+61412000001', '', 'other');
     await suppress('+61412000002', '', 'main');
     const own = await leftOut();
-    expect(own).toEqual(['contacts.csv:4 duplicate: same address as line 2, which is sent something else']);
+    expect(own).toEqual(['contacts.csv:4 duplicate: same address as line 2, but its message differs']);
     const other = accountsYaml.replace(/ {2}sandbox:/, '  main:').replace('accounts:\n', '');
     const shared = accountsYaml.replace('  sandbox:', '  sandbox:\n    suppressionsOf: main');
     await workspace.write('accounts.yaml', `${shared}${other}`);
@@ -314,7 +314,7 @@ describe('the result file', () => {
         `0412 000 001,Ann; A,A,${run},one.csv,2,accepted,,,+61412000001,${first},1,,`,
         `12,Bad,A,${run},one.csv,3,invalid,Mobile,"""12"" is not a number in use in AU",,,,,`,
         `0412000003,Cy,C,${run},one.csv,4,filtered,,,,,,,`,
-        `0412000001,Ann,A,${run},one.csv,5,duplicate,Mobile,"same address as one.csv:2, which is sent something else",,,,,`,
+        `0412000001,Ann,A,${run},one.csv,5,duplicate,Mobile,"same address as one.csv:2, but its message differs",,,,,`,
         `,,,${run},one.csv,6,invalid,,"value 1: a quote ("") opens and is never closed",,,,,"""x"`,
         `0412000002,"two\nlines",A,${run},two.csv,2,pending,,,+61412000002,${second},1,,`,
         `0412000004,Di,A,${run},two.csv,4,pending,,,+61412000004,${third},1,,`,

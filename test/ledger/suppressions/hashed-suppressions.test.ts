@@ -142,11 +142,11 @@ describe('who is suppressed by a hash', () => {
     await suppress([2]);
     await suppress([3], { subAccount: 'North' });
     await hash();
-    const why = 'suppressed for sms, known by its hash alone';
+    const why = 'suppressed for sms, known only by its hash';
     expect(await leftOut(await importAll(hashKey))).toEqual([`2: ${why}`]);
     expect(await leftOut(await importAll(hashKey, 'North'))).toEqual([
       `2: ${why}`,
-      '3: suppressed for sms of SubAccount North, known by its hash alone',
+      '3: suppressed for sms of SubAccount North, known only by its hash',
     ]);
   });
 
@@ -214,7 +214,7 @@ test('a hashed suppression is listed by its hash, found by its address, and take
   const key = { channel: 'sms', address: addressOf(2), account: '', subAccount: '' } as const;
   expect(await removeSuppressions(pool, [key], new Date(), hashKey)).toEqual([key]);
   expect(await leftOut(await importAll(hashKey))).toEqual([
-    '1: suppressed for sms, known by its hash alone',
+    '1: suppressed for sms, known only by its hash',
     '3: suppressed for sms: asked',
   ]);
 });
