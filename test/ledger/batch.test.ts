@@ -35,7 +35,7 @@ const batch = batchOf<Row>({
   fields: ['jsonb', ({ fields }) => JSON.stringify(fields)],
 });
 
-test('a batch of rows arrives as a table with its columns, after the parameters before it, in its order', async () => {
+test('a batch arrives as a table with its columns, after earlier parameters, in order', async () => {
   const { rows: arrived } = await opened.ledger.pool.query(
     `SELECT $1::integer AS before, ${batch.columns}, place FROM ${batch.table('row', 2, 'place')} ORDER BY place`,
     [7, ...batch.values(rows)],
@@ -51,7 +51,7 @@ test('a batch without rows is a table without rows', async () => {
   expect(arrived).toEqual([]);
 });
 
-test('tsc refuses a column of another type, one that a row does not have, and a value that may be missing', () => {
+test('tsc rejects a column of a wrong type, a missing property, and an optional value', () => {
   const refused = [
     // @ts-expect-error a number is no text
     batchOf<Row>({ size: ['text', ({ size }) => size] }),

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-/** Words that say themselves what they mean: of the service's interface, and whole phrases. */
+/** Columns whose words need no explanation. */
 const selfExplaining: readonly string[] = ['channel', 'action'];
 
 test('every table of the ledger has a comment', async () => {
@@ -24,7 +24,7 @@ test('every table of the ledger has a comment', async () => {
   expect(without).toEqual([]);
 });
 
-test('the comment of a column with a closed list, such as a state, explains each of its words', async () => {
+test('the comment of a column with a closed list explains each of its words', async () => {
   const { rows } = await opened.ledger.pool.query<{
     table: string;
     column: string;
@@ -42,7 +42,7 @@ test('the comment of a column with a closed list, such as a state, explains each
   `);
   const lists = rows.filter(({ column }) => !selfExplaining.includes(column));
   const commentOf = new Map(rows.map(({ table, column, comment }) => [`${table}.${column}`, comment ?? '']));
-  /** With the comments of the columns that it names. */
+  /** Adds the comments of columns that it names. */
   const whole = (comment: string): string =>
     [comment, ...[...commentOf].flatMap(([name, other]) => (comment.includes(name) ? [other] : []))].join(
       ' ',

@@ -17,12 +17,12 @@ test.each([
   ['64211234567', '64211234567', '64211234567'],
   ['+Ann+list@example.org', '+ann+list@example.org', 'ann+list@example.org'],
   ['', '', ''],
-])('%j compares as %j, and with what the service writes as %j', (address, ours, theirs) => {
+])("%j compares as %j, and with the service's address as %j", (address, ours, theirs) => {
   expect(comparedAddress(address)).toBe(ours);
   expect(comparedWithService(address)).toBe(theirs);
 });
 
-test('the ledger compares addresses as the rest does', async () => {
+test('the ledger compares addresses like the rest of Volley', async () => {
   const ascii = fc.string({
     unit: fc.integer({ min: 1, max: 126 }).map((code) => String.fromCharCode(code)),
   });

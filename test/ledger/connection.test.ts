@@ -23,7 +23,7 @@ async function empty(): Promise<void> {
   await client.end();
 }
 
-test('engines that open an empty database at once migrate it once', async () => {
+test('several engines that open an empty database at once migrate it once', async () => {
   const ledgers = await Promise.all(Array.from({ length: 4 }, () => openLedger(database.connection, 'test')));
   const { rows } = await (ledgers[0]?.pool.query('SELECT count(*)::integer AS done FROM knex_migrations') ?? {
     rows: [],
@@ -32,7 +32,7 @@ test('engines that open an empty database at once migrate it once', async () => 
   await Promise.all(ledgers.map((ledger) => ledger.close()));
 });
 
-test('a migration that was killed half way does not block the next one', async () => {
+test('a killed migration does not block the next one', async () => {
   const knex = connectLedger(database.connection);
   await knex.migrate.rollback();
   await knex('knex_migrations_lock').update({ is_locked: 1 });
@@ -40,14 +40,14 @@ test('a migration that was killed half way does not block the next one', async (
   await knex.destroy();
 });
 
-test('a database that is up to date is left alone', async () => {
+test('a database that is up to date is not migrated', async () => {
   const knex = connectLedger(database.connection);
   await migrateLedger(knex);
   expect(await migrateLedger(knex)).toEqual([]);
   await knex.destroy();
 });
 
-test('a ledger that is opened to read can be changed on no connection of its pools', async () => {
+test('no connection of a ledger that is opened to read can change it', async () => {
   const ledger = await openLedger(database.connection, 'test', undefined, null, { access: 'read' });
   const change = `INSERT INTO suppressions (channel, address, sub_account, reason, source)
                   VALUES ('sms', '+61412345678', '', '', 'operator')`;
@@ -56,7 +56,7 @@ test('a ledger that is opened to read can be changed on no connection of its poo
   await ledger.close();
 });
 
-test('a setting that the database does not know is left out, and the others are made', async () => {
+test('settings that the database does not know are skipped, and the others are applied', async () => {
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
   await applySettings(client, { of_no_postgres: 'on', enable_seqscan: 'off' });
@@ -64,7 +64,7 @@ test('a setting that the database does not know is left out, and the others are 
   await client.end();
 });
 
-test('a database that does not answer is told by its name, without a password', async () => {
+test('the error for a database that does not answer names it, without a password', async () => {
   const connectionString = 'postgres://volley:hush@127.0.0.1:1/volley';
   const failure = openLedger({ connectionString }, 'Postgres at 127.0.0.1:1/volley');
   await expect(failure).rejects.toThrow(InputError);
@@ -72,7 +72,7 @@ test('a database that does not answer is told by its name, without a password', 
   await expect(failure).rejects.not.toThrow(/hush/);
 });
 
-test('a database that does not exist is told as such', async () => {
+test('the error for a missing database says that it does not exist', async () => {
   const url = new URL(database.url);
   url.pathname = '/no_such_database';
   await expect(openLedger({ connectionString: url.href }, 'Postgres')).rejects.toThrow(

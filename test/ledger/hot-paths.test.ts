@@ -13,7 +13,7 @@ import { createRequestRows } from '../support/request-rows.ts';
 import { type Claim, claimRequests, settleRequests } from '../support/requests.ts';
 import { acquireSliceOf } from '../support/slices.ts';
 
-/** What claim and settle do thousands of times a run, and in many slices at once. */
+/** Claims and settlements happen thousands of times a run, in many slices at once. */
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-/** A run of so many requests with a recipient each, in the test's hands. */
+/** A run with requests of one recipient each, claimed by the test. */
 async function holdRequests(count: number, words: readonly string[] = ['Hello']): Promise<SendingSlice> {
   const contacts = Array.from({ length: count }, (_, index) =>
     aContact(index + 2, { envelope: anEnvelope({ Message: words[index % words.length] ?? '' }) }),
@@ -38,7 +38,7 @@ function claimFrom(slices: readonly SendingSlice[], limit: number, from = 1): Pr
   );
 }
 
-/** What is accepted of a claim is noted at once, as a worker does. */
+/** Records accepted requests at once, as a worker does. */
 async function claimAndSettle(
   slice: SendingSlice,
   requests: number,
@@ -62,7 +62,7 @@ async function claimAndSettle(
   }
 }
 
-test('a claim and a settle are planned once for a connection', async () => {
+test('a connection plans claims and settlements once', async () => {
   const slice = await holdRequests(40);
   await claimAndSettle(slice, 40, 2);
   const { rows } = await opened.ledger.hot.query(`
@@ -75,10 +75,10 @@ test('a claim and a settle are planned once for a connection', async () => {
   ]);
 });
 
-// A page has room for what is changed, unless some transaction of the server is so long that old rows stay: others here
-// may be. Then a row goes to another page, which is no fault of its own.
+// Unless a long transaction of another test keeps old rows, a page has room for the update. Then the row moves to
+// another page, which is no fault.
 test.each([{}, { jobNumber: '12AB34CD' }])(
-  'a claim and a settle (of an answer with %j) give ordinary requests no rows, and change nothing that an index of slices knows',
+  'a claim and a settlement (of an answer with %j) add no row for ordinary requests, and change no indexed column of slices',
   async (answered) => {
     const slice = await holdRequests(100);
     const { hot, pool } = opened.ledger;
@@ -99,13 +99,13 @@ test.each([{}, { jobNumber: '12AB34CD' }])(
     const after = await counts();
     expect(after.rows).toBe(before.rows);
     expect(after.outcomes - before.outcomes).toBe(4);
-    // Of each 25: a claim, and what was accepted.
+    // Twenty-five times a claim and its acceptances.
     expect(after.changed - before.changed).toBe(8);
     expect(after.indexed - before.indexed).toBe(0);
   },
 );
 
-test('a claim and a settle of requests that have rows change nothing that an index of requests or attempts knows', async () => {
+test('a claim and a settlement of requests with rows change no indexed column of requests and attempts', async () => {
   const slice = await holdRequests(100);
   const { hot, pool } = opened.ledger;
   await createRequestRows(pool, slice.run);
@@ -126,7 +126,7 @@ test('a claim and a settle of requests that have rows change nothing that an ind
   expect(after.indexed - before.indexed).toBe(0);
 });
 
-test('requests of many slices are claimed at once, each with its own message', async () => {
+test('one statement claims requests of many slices, each with its own message', async () => {
   const slices = [
     await holdRequests(3, ['One', 'Other']),
     await holdRequests(2, ['Third']),
@@ -152,13 +152,13 @@ test('requests of many slices are claimed at once, each with its own message', a
   ]);
 });
 
-test('nothing is claimed from the slice of another, and the slices asked for with it give theirs', async () => {
+test('a claim of several slices grants nothing from a slice of another owner, and grants the rest', async () => {
   const [mine, theirs] = [await holdRequests(2), await holdRequests(2)];
   const claims = await claimFrom([{ ...theirs, owner: mine.owner }, mine], 2);
   expect(claims.map(({ claimed }) => claimed.length)).toEqual([0, 2]);
 });
 
-test('who is suppressed is left out of a claim that is for many, in order', async () => {
+test('a claim of many requests leaves suppressed recipients out and keeps the order', async () => {
   const slices = [await holdRequests(4), await holdRequests(3)];
   const about = { subAccount: '', reason: '', source: 'operator', createdAt: new Date() } as const;
   await addSuppressions(opened.ledger.pool, [{ channel: 'sms', address: '+61400000003', ...about }]);

@@ -6,7 +6,7 @@ import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '.
 import { claimRequests, settleRequests, startNextAttempt } from '../support/requests.ts';
 import { acquireSliceOf } from '../support/slices.ts';
 
-/** How Postgres plans claim and settle: once a connection, at a cost that it can compare, and by keys alone. */
+/** Postgres plans claims and settlements once a connection, by keys only, at comparable costs. */
 
 let opened: TestLedger;
 let slices: SendingSlice[];
@@ -18,15 +18,15 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-/** Five requests with a recipient each, of which the second is suppressed later, in the test's hands. */
+/** Five requests of one recipient each, claimed by the test; the second is suppressed later. */
 async function holdFive(): Promise<SendingSlice> {
   const contacts = [2, 3, 4, 5, 6].map((line) => aContact(line));
   return acquireSliceOf(opened.ledger, await planContacts(opened.ledger, aRun({ chunkSize: 1 }), contacts));
 }
 
 /**
- * Of the five requests of a slice one is suppressed. Two are noted as accepted, one with a job's number; two get rows, of
- * which one is in doubt, and the other is sent again and accepted, with a job's number.
+ * Of five requests one is suppressed, two are accepted (one with a job number), and two get rows: one in doubt, one
+ * sent again and accepted with a job number.
  */
 async function claimAndSettleFive(slice: SendingSlice | undefined): Promise<void> {
   if (!slice) throw new Error('there is no such slice');
@@ -52,7 +52,7 @@ async function claimAndSettleFive(slice: SendingSlice | undefined): Promise<void
   for (const settlement of settlements) expect((await settleRequests(hot, [settlement])).size).toBe(1);
 }
 
-/** Rows that were read since the server counts, in tables and in indexes, of those that grow with a run or a list. */
+/** Rows of growing tables and their indexes that the server has read. */
 async function rowsRead(): Promise<number> {
   await opened.ledger.hot.query('SELECT pg_stat_force_next_flush()');
   const { rows } = await opened.ledger.pool.query<{ read: number }>(`
@@ -64,7 +64,7 @@ async function rowsRead(): Promise<number> {
   return rows[0]?.read ?? Number.NaN;
 }
 
-test('a claim and a settle that were planned on small tables read few rows of large ones', async () => {
+test('a claim and a settlement planned on small tables read few rows of large ones', async () => {
   const { pool } = opened.ledger;
   const [small, large] = slices;
   const before = await rowsRead();
@@ -96,7 +96,7 @@ test('a claim and a settle that were planned on small tables read few rows of la
   expect(ofLarge).toBeLessThan(ofSmall + rows / 10);
 });
 
-test('the planner prices every statement of claim and settle as it is: nothing in it is what a setting forbids', async () => {
+test('no claim or settlement needs a plan that the settings forbid', async () => {
   await claimAndSettleFive(slices[2]);
   const client = await opened.ledger.hot.connect();
   try {

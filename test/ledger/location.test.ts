@@ -20,7 +20,7 @@ beforeEach(async () => {
   slice = await acquireSliceOf(opened.ledger, run);
 });
 
-/** Claims so many requests, one after the other. */
+/** Makes claims one after the other. */
 async function claimEach(of: SendingSlice, requests: number): Promise<ClaimMark> {
   for (let claimed = 0; claimed < requests; claimed++)
     expect((await claimFrom(opened.ledger, of, 1)).claimed).toHaveLength(1);
@@ -40,7 +40,7 @@ const takeOver = async (): Promise<SendingSlice> => {
 };
 const missing = (mark: ClaimMark) => findMissingClaim(opened.ledger.pool, [mark]);
 
-test('a claim is found while its owner holds the slice, when the slice is returned, and after others have claimed', async () => {
+test('a claim is found while its owner holds the slice, after the slice is returned, and after others have claimed', async () => {
   const mark = await claimEach(slice, 3);
   expect(await missing(mark)).toBeUndefined();
   await returned(slice);
@@ -50,7 +50,7 @@ test('a claim is found while its owner holds the slice, when the slice is return
 });
 
 test.each([1, 3, 6])(
-  'a claim that a restored ledger lacks is missed, also when another owner has made %i since',
+  'a claim that a restored ledger lacks is missed, even after %i changes by another owner',
   async (claims) => {
     await claimEach(slice, 1);
     const backup = await backUpLedger(opened.url);
@@ -63,7 +63,7 @@ test.each([1, 3, 6])(
   },
 );
 
-test('nothing is claimed behind such a mark', async () => {
+test('nothing is claimed while the ledger lacks the last known claim', async () => {
   const backup = await backUpLedger(opened.url);
   const last = await claimEach(slice, 3);
   await backup.restore();

@@ -15,7 +15,7 @@ const numbers = fc.integer({ min: 1, max: 2 ** 31 - 1 });
 const keys = fc.uint8Array({ minLength: 16, maxLength: 32 }).map((bytes) => Buffer.from(bytes));
 const otherDigit = (digit: string): string => (digit === '0' ? '1' : '0');
 
-test('the ledger and the code make the same MessageID of the same run, key and request', async () => {
+test('SQL and TypeScript compute the same MessageID from the same run, key and request', async () => {
   const made = fc.array(fc.tuple(numbers, keys, numbers), { minLength: 1, maxLength: 100 });
   await fc.assert(
     fc.asyncProperty(made, async (all) => {
@@ -30,7 +30,7 @@ test('the ledger and the code make the same MessageID of the same run, key and r
   );
 });
 
-test('a MessageID is alphanumeric, has 36 characters and says run and request, in capitals too', () => {
+test('a MessageID is alphanumeric, has 36 characters and contains run and request, in any case', () => {
   fc.assert(
     fc.property(numbers, keys, numbers, (runNumber, key, request) => {
       const id = createMessageId(runNumber, key, request);
@@ -43,7 +43,7 @@ test('a MessageID is alphanumeric, has 36 characters and says run and request, i
   );
 });
 
-test('with any digit changed, or with the key of another run, it is not ours', () => {
+test('a MessageID with a changed digit, or with the key of another run, is invalid', () => {
   fc.assert(
     fc.property(numbers, keys, numbers, keys, fc.nat(35), (run, key, request, otherKey, place) => {
       const id = createMessageId(run, key, request);
@@ -54,8 +54,8 @@ test('with any digit changed, or with the key of another run, it is not ours', (
   );
 });
 
-describe('MessageIDs are looked for', () => {
-  test('among all runs at once, each as it is written', async () => {
+describe('finding requests by MessageID', () => {
+  test('MessageIDs of all runs are found at once, each as it is written', async () => {
     const runs = [await planned(), await planned()];
     const ids = await Promise.all(runs.map(messageIdsOf));
     const [[one = '', two = ''] = [], [three = ''] = []] = ids;
@@ -70,7 +70,7 @@ describe('MessageIDs are looked for', () => {
     );
   });
 
-  test('without a query where none has the form of ours', async () => {
+  test('text that is no MessageID is not looked up in the ledger', async () => {
     const ended = new pg.Pool();
     await ended.end();
     const foreign = [
@@ -87,7 +87,7 @@ describe('MessageIDs are looked for', () => {
   });
 });
 
-test('whoever does not ask for the MessageID of a request does not have it computed', async () => {
+test('a caller that does not select the MessageID of a request does not have it computed', async () => {
   const plan = async (columns: string): Promise<string> => {
     const { rows } = await opened.ledger.pool.query(
       `EXPLAIN VERBOSE SELECT ${columns} FROM requests_between('any', 1, 10)`,

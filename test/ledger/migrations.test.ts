@@ -15,7 +15,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** What the migrations made: tables, views, sequences, functions and types, apart from what knex keeps for itself. */
+/** Objects that the migrations created, without knex's own. */
 async function made(): Promise<string[]> {
   const { rows }: { rows: { name: string }[] } = await knex.raw(`
     SELECT name
@@ -32,7 +32,7 @@ async function made(): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-test('the migrations taken back leave nothing behind, and then make the same ledger again', async () => {
+test('reverted migrations leave nothing behind, and run again they create the same ledger', async () => {
   const before = await made();
   await knex.migrate.rollback(undefined, true);
   const between = await made();

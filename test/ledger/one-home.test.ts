@@ -5,12 +5,12 @@ import { collectStatements } from '../support/statements/collect.ts';
 import { given } from '../support/statements/given.ts';
 import { type Write, writesOf } from '../support/statements/writes.ts';
 
-/** Who changes a state stands in docs/architecture.md ("Which file decides"); here it is held. */
+/** docs/architecture.md ("Which file decides") says which file changes a state. */
 
 type FileWrite = Write & { readonly file: string };
 
 let opened: TestLedger;
-/** What each statement of `src` writes, and the file that says it. */
+/** The tables that each statement of `src` writes, and its file. */
 let writes: readonly FileWrite[];
 beforeAll(async () => {
   await loadModule();
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-/** The files of the ledger that write a table, or a column of it. */
+/** Files of the ledger that write a table, or a column of it. */
 const writersOf = (table: string, column?: string): readonly string[] => [
   ...new Set(
     writes
@@ -31,14 +31,14 @@ const writersOf = (table: string, column?: string): readonly string[] => [
   ),
 ];
 
-test('the state of a run is written by one file, and so is when it changed', () => {
+test('one file writes the state of a run and the time of its change', () => {
   expect(writersOf('runs', 'state')).toEqual(['run-states/transitions.ts']);
   expect(writersOf('runs', 'finished_at')).toEqual(['run-states/transitions.ts']);
   expect(writersOf('run_states', 'state')).toEqual(['run-states/transitions.ts']);
 });
 
 test.each(['requests', 'attempts', 'outcomes', 'slice_outcomes', 'early_proofs', 'resolutions'])(
-  'the folder of requests is the only writer of %s',
+  'only the folder of requests writes %s',
   (table) => {
     const writers = writersOf(table);
     expect(writers.length).toBeGreaterThan(0);
@@ -46,18 +46,18 @@ test.each(['requests', 'attempts', 'outcomes', 'slice_outcomes', 'early_proofs',
   },
 );
 
-test('whose the changes of a slice are is written by the home of its state', () => {
+test('only the file that changes the state of slices writes their owners', () => {
   expect(writersOf('slice_owners')).toEqual(['slice-states/transitions.ts']);
 });
 
-test('what is booked anew is noted by billing alone, in statements of others that it gives them', () => {
+test('only billing writes reopened requests, in statements that others embed', () => {
   expect(writersOf('billing_reopened_requests').toSorted()).toEqual([
     'billing/book.ts',
     ...['divide', 'prove', 'resend', 'resolve', 'settle'].map((file) => `requests/${file}.ts`),
   ]);
 });
 
-test('no trigger does what a call can do: the audit trail is only added to, and suppressions added by hand count too', async () => {
+test('triggers do only what calls cannot: keep the audit trail append-only, and count suppressions added by hand', async () => {
   const { rows } = await opened.ledger.pool.query<{ trigger: string }>(
     `SELECT tgname || ' on ' || tgrelid::regclass AS trigger
      FROM pg_trigger

@@ -10,9 +10,9 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-/** The longer form is in `test/torture`; any length is had with `VOLLEY_MODEL_RUNS=500`. */
+/** `test/torture` has a longer form; `VOLLEY_MODEL_RUNS=500` sets any length. */
 const runs = Number(process.env['VOLLEY_MODEL_RUNS'] ?? 15);
 
-test('whatever happens to workers, answers and operators, in whatever order, every rule of the ledger holds', async () => {
+test('whatever workers, answers and operators do, in any order, every rule of the ledger holds', async () => {
   await expectPromisesKept(opened.ledger, runs);
 }, 600_000);

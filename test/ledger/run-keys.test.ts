@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { tablesWithoutRun } from '../support/statements/run-keys.ts';
 import { parse } from '../support/statements/syntax.ts';
 
-/** How it is known that a statement names its run: `statements.test.ts` holds it of all. */
+/** Tests the check that `statements.test.ts` applies to all statements. */
 
 const runTables = {
   tables: new Set(['runs', 'requests', 'slices', 'polls']),
@@ -13,17 +13,20 @@ const within = (sql: string) => parse(sql).flatMap((each) => tablesWithoutRun(ea
 
 beforeAll(() => loadModule());
 
-describe('a statement names its run', () => {
+describe('a statement that names its run', () => {
   test.each([
     ['by a parameter', 'SELECT FROM requests q WHERE q.request = $2 AND q.run_id = $1'],
     ['by a list of parameters', 'SELECT FROM requests WHERE run_id = ANY ($1::text[])'],
     [
-      'by rows that are given',
+      'by rows of a parameter',
       'SELECT FROM unnest($1::text[]) AS g (run) JOIN requests q ON q.run_id = g.run',
     ],
-    ['by rows that name it', 'SELECT FROM slices s JOIN requests USING (run_id) WHERE s.run_id = $1'],
     [
-      'within a query',
+      'by a join with rows that name it',
+      'SELECT FROM slices s JOIN requests USING (run_id) WHERE s.run_id = $1',
+    ],
+    [
+      'in a correlated subquery',
       'SELECT FROM slices s WHERE run_id = $1 AND EXISTS (SELECT FROM requests q WHERE q.run_id = s.run_id)',
     ],
     [
@@ -31,45 +34,45 @@ describe('a statement names its run', () => {
       'SELECT FROM requests_between($1, 1, 9) q JOIN polls p ON p.run_id = q.run_id',
     ],
     [
-      'where it writes',
+      'in an UPDATE',
       'UPDATE requests q SET state = $1 FROM slices s WHERE s.run_id = $2 AND q.run_id = s.run_id',
     ],
     [
-      'where it adds',
+      'in an INSERT',
       'INSERT INTO polls (run_id, request) SELECT run_id, request FROM requests WHERE run_id = $1',
     ],
-  ])('%s', (_, sql) => {
+  ])('a statement that names its run %s passes', (_, sql) => {
     expect(within(sql)).toEqual([]);
   });
 });
 
-describe('a statement names no run', () => {
+describe('a statement that names no run', () => {
   test.each([
-    ['by another column', 'SELECT FROM requests WHERE request = $1', ['requests']],
-    ['where it may be any', 'SELECT FROM requests WHERE run_id = $1 OR $1 IS NULL', ['requests']],
+    ['not at all', 'SELECT FROM requests WHERE request = $1', ['requests']],
+    ['where null selects any run', 'SELECT FROM requests WHERE run_id = $1 OR $1 IS NULL', ['requests']],
     ['by rows of any run', 'SELECT FROM slices s JOIN requests q USING (run_id)', ['requests', 'slices']],
     [
-      'within a query alone',
+      'only in a subquery',
       'SELECT FROM slices WHERE EXISTS (SELECT FROM requests WHERE run_id = $1)',
       ['slices'],
     ],
     [
-      'as another run',
+      'only as the source of another run',
       'SELECT FROM runs r JOIN slices s ON s.run_id = r.source_run WHERE r.run_id = $1',
       ['slices'],
     ],
     [
-      'by its place on the disk',
+      'only by ctid',
       'DELETE FROM polls WHERE ctid = ANY (ARRAY(SELECT ctid FROM polls WHERE run_id = $1))',
       ['polls'],
     ],
     [
-      'in a table of the whole run',
+      'only outside of a common table expression',
       'WITH q AS (SELECT * FROM requests) SELECT FROM q WHERE run_id = $1',
       ['requests'],
     ],
-    ['where it adds', 'INSERT INTO polls SELECT * FROM polls', ['polls']],
-  ])('%s', (_, sql, tables) => {
+    ['in an INSERT', 'INSERT INTO polls SELECT * FROM polls', ['polls']],
+  ])('a statement fails that names its run %s', (_, sql, tables) => {
     expect(within(sql)).toEqual(tables);
   });
 });

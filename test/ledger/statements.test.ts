@@ -11,46 +11,46 @@ import { type RunTables, tablesWithoutRun } from '../support/statements/run-keys
 import { parse } from '../support/statements/syntax.ts';
 
 /**
- * The ledger can be distributed by run (docs/scale-out.md): each statement on tables of runs names its run, or stands
- * below with the reason. A line that is not needed any more is a failure too.
+ * The ledger can be distributed by run (docs/scale-out.md), so each statement on tables of runs names its run, or is
+ * listed with a reason. An unused entry fails too.
  */
 
-/** What is sent in the words of others. */
+/** Calls whose SQL other packages write. */
 const notOurs: Readonly<Record<string, string>> = {
   'slices/queue.ts queueDb': 'pg-boss works on our connections; its tables are its own',
 };
 
-const overAll = 'a report over all runs: each node adds up its own';
-const oldReports = 'raw reports are purged by their age, whatever run they are of';
+const allRuns = 'a report over all runs: each node adds up its own';
+const oldReports = 'a purge deletes raw reports by age, of any run';
 const lists = 'a list of runs, which are few rows';
-const lineage = 'which run was made from which: a run and its origin may be on two nodes';
-const fleet = 'what waits or is held in the whole fleet: slices are few, and an index has them by state';
+const lineage = 'runs and the runs they were made from, which may be on two nodes';
+const fleet = 'waiting or held slices of the whole fleet: few, and indexed by state';
 
 /** Statements that name no run of these tables, and why. */
 const withoutRun: Readonly<Record<string, readonly [tables: string, reason: string]>> = {
-  'billing/campaign-runs.ts streamCampaignRuns': ['billing_entries, billing_slices, runs', overAll],
-  'billing/campaign-runs.ts sumCampaignRuns': ['billing_entries, billing_slices, runs', overAll],
-  'billing/compare-invoice.ts compareInvoice': ['attempts_between, requests_between, runs', overAll],
-  'billing/book.ts book': ['billing_slices, runs, slices', 'books what is new, of whatever runs'],
-  'billing/report.ts streamBilling': ['billing_entries, billing_slices, runs', overAll],
+  'billing/campaign-runs.ts streamCampaignRuns': ['billing_entries, billing_slices, runs', allRuns],
+  'billing/campaign-runs.ts sumCampaignRuns': ['billing_entries, billing_slices, runs', allRuns],
+  'billing/compare-invoice.ts compareInvoice': ['attempts_between, requests_between, runs', allRuns],
+  'billing/book.ts book': ['billing_slices, runs, slices', 'books pending changes of all runs'],
+  'billing/report.ts streamBilling': ['billing_entries, billing_slices, runs', allRuns],
   'delivery-reports/ordinary-report-rows.ts addRowsOfReports': [
     'recipient_outcomes, reports',
-    'a report that is read again, by its number: of what run it was is not known before',
+    'a report that is read again, by its id: its run is unknown',
   ],
-  'delivery-reports/list.ts listReports': ['reports', 'reports of whatever runs, for a person'],
+  'delivery-reports/list.ts listReports': ['reports', 'a list of reports of all runs'],
   'delivery-reports/polls.ts listPollable': [
     'polls, recipient_outcomes, recipients_between, requests_between, runs',
-    'what is to be asked of one account, over its runs',
+    'requests to poll, of all runs of an account',
   ],
   'operations/figures.ts countSlices': ['runs, slices', fleet],
-  'operations/figures.ts countUnknown': ['billing_entries', overAll],
+  'operations/figures.ts countUnknown': ['billing_entries', allRuns],
   'location/location.ts listUnfinishedRuns': ['runs', lists],
   'planning/remove-reached.ts findAncestors': ['run_origins, runs', lineage],
   'planning/remove-reached.ts findRelatives': ['run_origins, runs', lineage],
   'planning/restage-recipients.ts restageRecipients': ['contents, runs', lineage],
   'planning/remove-suppressed.ts streamSuppressedAddresses': [
     'recipient_outcomes, recipients_between, requests_between, runs',
-    'a frequency cap: addresses that any run was sent to lately',
+    'a frequency cap: addresses that any run has sent to recently',
   ],
   'purge/candidates.ts beginPurge': ['runs', lineage],
   'purge/candidates.ts countPurgeable': ['reports, runs', oldReports],
@@ -92,7 +92,7 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
   ],
 };
 
-/** Statements that rely on what several Postgres have not, or not in the same way. What becomes of them: docs/scale-out.md. */
+/** Statements that need features which distributed databases lack, or have in another form. See docs/scale-out.md. */
 const relyingOn: Readonly<Record<Feature, readonly string[]>> = {
   'advisory lock': [
     ...['billing/book.ts bookEverything', 'billing/book.ts bookPending'],
@@ -136,7 +136,7 @@ const relyingOn: Readonly<Record<Feature, readonly string[]>> = {
   sequence: [],
 };
 
-/** What tables of runs have that Citus does not distribute as it stands. */
+/** Parts of run tables that Citus cannot distribute as they are. */
 const obstacles: readonly string[] = [
   ...['identity run_states.change', 'identity runs.run_number'],
   'reference run_origins to runs by FOREIGN KEY (origin) REFERENCES runs(run_id) ON DELETE CASCADE',
@@ -160,7 +160,7 @@ const within = (text: string): readonly string[] => [
   ...new Set(parse(text).flatMap((each) => tablesWithoutRun(each, runTables))),
 ];
 
-/** By where they are, in order. */
+/** Sorted by location. */
 function gather(found: readonly (readonly [where: string, what: readonly string[]])[]) {
   const all = new Map<string, Set<string>>();
   for (const [where, what] of found)
@@ -168,7 +168,7 @@ function gather(found: readonly (readonly [where: string, what: readonly string[
   return Object.fromEntries([...all].sort().map(([where, what]) => [where, [...what].sort().join(', ')]));
 }
 
-test('every statement is worked out from the source', () => {
+test('every statement can be derived from the source', () => {
   expect(statements.length).toBeGreaterThan(300);
   const problems = collected.flatMap((each) => ('problem' in each ? [each] : []));
   expect(Object.fromEntries(problems.map(({ where, problem }) => [where, problem]))).toEqual(
@@ -176,7 +176,7 @@ test('every statement is worked out from the source', () => {
   );
 });
 
-test('every statement is one that Postgres reads', () => {
+test('Postgres can parse every statement', () => {
   const unread = statements.filter(({ text }) => {
     try {
       return parse(text).length === 0;
@@ -187,13 +187,13 @@ test('every statement is one that Postgres reads', () => {
   expect(unread).toEqual([]);
 });
 
-test('a statement on tables of runs names its run, or is on the list', () => {
+test('every statement on tables of runs names its run, or is listed here', () => {
   const found = gather(statements.map(({ where, text }) => [where, within(text)]));
   const listed = Object.entries(withoutRun).map(([where, [tables]]) => [where, tables]);
   expect(found).toEqual(Object.fromEntries(listed));
 });
 
-test('what knex builds names its run, or lists runs', async () => {
+test('statements that knex builds name their run, or list runs', async () => {
   const { knex } = opened.ledger;
   const built: string[] = [];
   knex.on('query', ({ sql }: { sql: string }) => built.push(sql));
@@ -219,11 +219,11 @@ test('what knex builds names its run, or lists runs', async () => {
   ]);
 });
 
-test.each(features)('%s: the statements that rely on it are known', (feature) => {
+test.each(features)('the statements that rely on %s are listed here', (feature) => {
   const found = statements.filter(({ text }) => parse(text).some((each) => featuresOf(each).has(feature)));
   expect([...new Set(found.map(({ where }) => where))].sort()).toEqual([...relyingOn[feature]].sort());
 });
 
-test('what stands in the way of distributing the tables of runs is known', async () => {
+test('the obstacles to distributing the tables of runs are listed here', async () => {
   expect(await readObstacles(opened.ledger.pool, runTables)).toEqual(obstacles);
 });

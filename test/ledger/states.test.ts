@@ -39,7 +39,7 @@ test.each([
   ['resolutions', 'resolution', resolutions],
   ['suppressions', 'channel', channels],
   ['suppressions', 'source', suppressionSources],
-])('the words of %s.%s in the database are those of the vocabulary', async (tableName, column, words) => {
+])('the words of %s.%s in the database are those of the domain', async (tableName, column, words) => {
   const { rows } = await opened.ledger.pool.query<{ definition: string }>(
     `SELECT pg_get_constraintdef(c.oid) AS definition
      FROM pg_constraint c JOIN pg_attribute a ON a.attrelid = c.conrelid AND c.conkey = ARRAY[a.attnum]

@@ -8,8 +8,8 @@ import { given } from '../support/statements/given.ts';
 import { everyNode, parse } from '../support/statements/syntax.ts';
 
 /**
- * Words for people are made in TypeScript: SQL keeps kinds and values (`src/domain/reasons.ts`). So no constant of a statement
- * has a space, but for the words of closed lists and for these. One that is not needed any more is a failure too.
+ * TypeScript writes text for people; SQL has kinds and values (`src/domain/reasons.ts`). So no SQL constant has a
+ * space, apart from closed lists and these. An unused entry fails too.
  */
 const notForPeople: Readonly<Record<string, string>> = {
   'given up': 'a state of a notification, in a closed list',
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-/** Constants of a text with a space; durations are none. */
+/** SQL constants with a space, except durations. */
 function phrases(text: string): readonly string[] {
   const found = new Set<string>();
   everyNode(parse(text), (kind, node) => {
@@ -39,7 +39,7 @@ function phrases(text: string): readonly string[] {
 
 const isKey = (phrase: string): boolean => phrase.startsWith('volley ') || phrase.trim() === '';
 
-test('no statement of the ledger holds words for people', () => {
+test('no statement of the ledger contains text for people', () => {
   const found = collectStatements(given).flatMap((each) =>
     'text' in each ? phrases(each.text).map((phrase) => [each.where, phrase] as const) : [],
   );
@@ -50,7 +50,7 @@ test('no statement of the ledger holds words for people', () => {
   expect(Object.keys(notForPeople).filter((phrase) => !phrasesFound.has(phrase))).toEqual([]);
 });
 
-test('no function or view of the ledger does either', async () => {
+test('no function or view of the ledger contains text for people', async () => {
   const { rows } = await opened.ledger.pool.query<{ name: string; text: string }>(`
     SELECT p.proname AS name, pg_get_functiondef(p.oid) AS text
     FROM pg_proc p

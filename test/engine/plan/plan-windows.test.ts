@@ -313,6 +313,9 @@ describe('a SendTime of each row', () => {
   test('a SendTime without a zone is past when it is past in every zone', async () => {
     const rows = [`${mobile(1)},,,2026-11-19T19:59`, `${mobile(2)},,,2026-11-19T20:01`];
     await write(rows, '', 'Message: Hi, SendTime: "[[when]]"');
-    expect((await preview()).pastSendTimes).toMatchObject({ recipients: 1, examples: [{ fileAndLine: 'line 2' }] });
+    expect((await preview()).pastSendTimes).toMatchObject({
+      recipients: 1,
+      examples: [{ fileAndLine: 'line 2' }],
+    });
   });
 });

@@ -21,7 +21,7 @@ beforeEach(async () => {
 
 const timeZone = 'Pacific/Auckland';
 
-/** A run of one SMS that is sent at that time. */
+/** A run with one SMS sent at that time. */
 async function sendAt(time: string): Promise<void> {
   const world = { ledger: opened.ledger, runs: [], now: new Date(time) };
   await take(world, {
@@ -37,7 +37,7 @@ const linesBy = async (by: readonly BillingDimension[], query: Partial<BillingQu
   return lines.map(({ values, accepted }) => [...values, accepted]);
 };
 
-// In New Zealand it is 13 hours after UTC in summer and 12 in winter; the clocks change at 3:00 and at 2:00.
+// New Zealand: UTC+13 in summer, UTC+12 in winter; the changes are at 3:00 and 2:00.
 test.each([
   [
     'the day before daylight saving begins',
@@ -62,7 +62,7 @@ test.each([
     '2027-04-05',
   ],
 ])(
-  'what is sent a second before and after the end of %s is of the right days',
+  'requests sent a second before and after the end of %s are billed to the right days',
   async (_, day, before, after, next) => {
     await sendAt(before);
     await sendAt(after);
@@ -78,7 +78,7 @@ test.each([
   },
 );
 
-test('what is sent a second before and after the end of a month is of the right months', async () => {
+test('requests sent a second before and after the end of a month are billed to the right months', async () => {
   await sendAt('2026-09-30T10:59:59Z');
   await sendAt('2026-09-30T11:00:01Z');
   expect(await linesBy(['month'])).toEqual([
@@ -88,7 +88,7 @@ test('what is sent a second before and after the end of a month is of the right 
   expect(await linesBy(['month'], { timeZone: 'UTC' })).toEqual([['2026-09', 2]]);
 });
 
-test('requests that lie together and are sent before and after midnight are of the right days', async () => {
+test('requests of one block that are sent before and after midnight are billed to the right days', async () => {
   const world = { ledger: opened.ledger, runs: [], now: new Date('2026-09-26T11:59:59Z') };
   await take(world, {
     ...{ kind: 'plan', channel: 'sms', payers: [{}], contacts: 5, chunkSize: 1, rates: null },
@@ -105,7 +105,7 @@ test('requests that lie together and are sent before and after midnight are of t
   expect(await linesBy(['day'])).toEqual(expected);
 });
 
-test('a slice whose requests are sent more than 24 days apart, as milliseconds in 32 bits are not, ends and is booked', async () => {
+test('a slice whose requests are sent more than 24 days apart finishes and is booked, although 32 bits of milliseconds overflow', async () => {
   const world = { ledger: opened.ledger, runs: [], now: new Date('2026-08-20T00:00:00Z') };
   await take(world, {
     ...{ kind: 'plan', channel: 'sms', payers: [{}], contacts: 2, chunkSize: 1, rates: null },
@@ -120,8 +120,8 @@ test('a slice whose requests are sent more than 24 days apart, as milliseconds i
   ]);
 });
 
-test('in zones that are off by a quarter of an hour days end as they do there', async () => {
-  // Chatham Islands: 12:45 after UTC.
+test('in time zones with an offset of quarter hours, days end at local midnight', async () => {
+  // Chatham Islands: UTC+12:45.
   await sendAt('2026-06-10T11:14:59Z');
   await sendAt('2026-06-10T11:15:00Z');
   expect(await linesBy(['day'], { timeZone: 'Pacific/Chatham' })).toEqual([

@@ -17,7 +17,7 @@ afterAll(() => opened.close());
 
 const now = new Date('2026-11-05T00:00:00Z');
 
-/** A run of several slices, all of it sent, with requests in doubt in two of them. */
+/** A sent run of several slices, two of which have requests in doubt. */
 beforeEach(async () => {
   const { ledger } = opened;
   await emptyWorld(ledger, now.toISOString());
@@ -50,7 +50,7 @@ const figures = async () => {
   return { requests: total?.requests, accepted: total?.accepted, unknown: total?.unknown };
 };
 
-test('who closes a month waits for nobody who changes requests, and what they change is not lost', async () => {
+test('closing a month never waits for transactions that change requests, and loses none of their changes', async () => {
   const { pool } = opened.ledger;
   await inTransaction(pool, async (client) => {
     await resolve(client, 4_099);
@@ -64,7 +64,7 @@ test('who closes a month waits for nobody who changes requests, and what they ch
   expect(await figures()).toEqual({ requests: 4_100, accepted: 4_100, unknown: 0 });
 });
 
-test('who changes requests waits for nobody who books them, and what is changed meanwhile is not lost', async () => {
+test('changing requests never waits for booking, and booking loses none of the changes', async () => {
   const { pool } = opened.ledger;
   await inTransaction(pool, async (booking) => {
     await bookEverything(booking);

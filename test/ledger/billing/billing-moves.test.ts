@@ -28,7 +28,7 @@ const byDay = async (until: string | null = null) => {
   );
 };
 
-/** A fax that is reported on while it is being sent, at 23:50 on the last of October; a page costs 0.1. */
+/** A fax with a delivery report during sending, at 23:50 on 31 October; a page costs 0.1. */
 async function reportedWhileSending(contacts = 1): Promise<World> {
   const world: World = { ledger: opened.ledger, runs: [], now: new Date('2026-10-31T23:50:00Z') };
   const tariff = [{ price: '0.1', tax: null, from: null, until: null }];
@@ -44,13 +44,13 @@ async function reportedWhileSending(contacts = 1): Promise<World> {
   return world;
 }
 
-/** The service says 503, and the next attempt is made 20 minutes later. */
+/** The service answers 503; the next attempt follows 20 minutes later. */
 async function sendAgain(world: World): Promise<void> {
   world.now = new Date(world.now.getTime() + 20 * 60_000);
   await take(world, { kind: 'retry', run: 0 });
 }
 
-test('what was reported of a request goes with it to the day of its last attempt', async () => {
+test("a reported outcome moves to the day of its request's last attempt", async () => {
   const world = await reportedWhileSending();
   await book();
   await sendAgain(world);
@@ -58,7 +58,7 @@ test('what was reported of a request goes with it to the day of its last attempt
   expect(await byDay()).toEqual([['2026-11-01', null, 0, 1, 1, '0.1', '0.2']]);
 });
 
-test('what was reported and is not booked yet goes to the day of the last attempt, too', async () => {
+test('a reported outcome that is not booked yet moves to the day of the last attempt', async () => {
   const world = await reportedWhileSending();
   await sendAgain(world);
   await sendAgain(world);
@@ -72,7 +72,7 @@ const closeOctober = () => {
   return closePeriod(opened.ledger.pool, { period: '2026-10', timeZone: 'UTC', closedBy: 'ann' }, now);
 };
 
-test('what was reported in a month that is closed moves as a correction', async () => {
+test('a reported outcome moves out of a closed month as a correction', async () => {
   const world = await reportedWhileSending();
   await take(world, { kind: 'retry', run: 0 });
   await closeOctober();
@@ -87,7 +87,7 @@ test('what was reported in a month that is closed moves as a correction', async 
   ]);
 });
 
-/** As `reportedWhileSending`, of a run that has one more request, which is claimed while the first has no answer yet. */
+/** Like `reportedWhileSending`, with a second request that is claimed before the first has an answer. */
 async function claimedOnAfterReport(between: () => Promise<unknown>): Promise<World> {
   const world = await reportedWhileSending(2);
   await between();
@@ -97,7 +97,7 @@ async function claimedOnAfterReport(between: () => Promise<unknown>): Promise<Wo
   return world;
 }
 
-test('what is reported before the answer is booked when the answer says at what time the request was sent', async () => {
+test('a delivery report that arrives before the answer is booked at the send time that the answer reveals', async () => {
   await claimedOnAfterReport(book);
   const lines = [['2026-11-01', null, 2, 0, 1, '0.1', '0.2']];
   expect(await byDay()).toEqual(lines);
@@ -105,7 +105,7 @@ test('what is reported before the answer is booked when the answer says at what 
   expect(await byDay()).toEqual(lines);
 });
 
-test('what is reported before the answer, and not answered when the month is closed, is a correction', async () => {
+test('a delivery report becomes a correction when its month closes before the request has an answer', async () => {
   await claimedOnAfterReport(closeOctober);
   const october = ['2026-10-31', null, 0, 1, 0, '0', '0'];
   expect(await byDay('2026-11-01')).toEqual([october]);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-/** Ends the session of whoever is booking just now, if anybody is. */
+/** Ends the session that is booking, if there is one. */
 const cutBooking = () =>
   opened.ledger.pool.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -24,7 +24,7 @@ const cutBooking = () =>
        AND state = 'active'`,
   );
 
-test('while several book, and are cut off in the middle of it, nothing is lost and nothing counted twice', async () => {
+test('several processes that book at once, and are interrupted, lose nothing and count nothing twice', async () => {
   const [histories = []] = fc.sample(fc.array(steps, { minLength: 16, maxLength: 16 }), {
     numRuns: 1,
     seed: 7,

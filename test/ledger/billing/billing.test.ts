@@ -31,7 +31,7 @@ async function takeAll(world: World, history: readonly BillingStep[]): Promise<v
   }
 }
 
-test('every report equals a recount of the raw attempts and the raw reports, however much of it is booked', async () => {
+test('every billing report equals a recount of raw attempts and delivery reports, however much is booked', async () => {
   const property = fc.asyncProperty(
     beginnings,
     steps,
@@ -49,7 +49,7 @@ test('every report equals a recount of the raw attempts and the raw reports, how
   await fc.assert(property, examples(15));
 });
 
-test('a month that is closed stays the same, and what comes later is a correction in the next one', async () => {
+test('a closed month stays the same, and later changes are corrections in the next month', async () => {
   const property = fc.asyncProperty(
     beginnings,
     steps,
@@ -77,7 +77,7 @@ test('a month that is closed stays the same, and what comes later is a correctio
   await fc.assert(property, examples(5));
 });
 
-/** The month of a time in Auckland and the one after it. */
+/** A time's month in Auckland, and the next. */
 function monthsAround(begin: string): string[] {
   const format = { timeZone: 'Pacific/Auckland', year: 'numeric', month: '2-digit' } as const;
   const period = new Intl.DateTimeFormat('sv', format).format(new Date(begin));

@@ -12,8 +12,8 @@ import { forgetful } from '../../support/forgetful.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 
 /**
- * Whatever changes a request that may be booked notes it. Each place that does has a history here whose report is right,
- * and is wrong as soon as what that place notes is left out.
+ * Every change of a request that may be booked is recorded. Each caller that records one has a history here: its
+ * billing is right, and wrong if that record is left out.
  */
 
 let opened: TestLedger;
@@ -42,7 +42,7 @@ const book: BillingStep = { kind: 'book' };
 const tomorrow: BillingStep = { kind: 'wait', minutes: 24 * 60 };
 const inDoubt = [plan(1, 1), send('in_doubt'), book];
 const sending = [plan(1, 1), send('lost'), ofRun('retry')];
-/** What is reported of the whole that was divided proves nothing of the part, which may be given back and tried again. */
+/** A report on the whole of a divided request proves nothing about a part, which may be released and retried. */
 const givenBack = [
   ...[plan(2, 2), send('lost'), ofRun('retry'), answer('divided')],
   ...[send('busy', 'busy'), ofRun('reportWhole'), book, tomorrow],
@@ -52,7 +52,7 @@ type History = {
   readonly calls: string;
   readonly when: string;
   readonly before: readonly BillingStep[];
-  /** The step of which nothing is noted. */
+  /** The step whose record is left out. */
   readonly step: BillingStep;
   readonly after?: readonly BillingStep[];
 };
@@ -99,7 +99,7 @@ async function expectRight(): Promise<void> {
 }
 
 test.each(histories)(
-  'billing is right when $when, and wrong where $calls does not note it',
+  'billing is right when $when, and wrong when $calls does not record the change',
   async (history) => {
     const { pool } = opened.ledger;
     const lossy = forgetful(pool);
@@ -118,7 +118,7 @@ test.each(histories)(
   },
 );
 
-test('each place that notes something for billing has a history here', async () => {
+test('every caller that records a billing change has a history in this test', async () => {
   const folder = new URL('../../../src/ledger/requests/', import.meta.url);
   const found: string[] = [];
   for (const name of await readdir(folder)) {

@@ -28,13 +28,13 @@ const tariffs: readonly Tariff[] = [
 ];
 const rates: RunRates = { currency: 'NZD', tariffs };
 
-/** The last instant before a moment, the moment, and the first after it. */
+/** The instants around a moment. */
 const around = (moment: string): Date[] =>
   [-1, 0, 1].map((milliseconds) => new Date(Date.parse(moment) + milliseconds));
 const instants = [...around(november), ...around(december), new Date(0), new Date('2100-01-01T00:00:00Z')];
 
 test.each(tariffs.map((_, tariff) => tariff))(
-  'a message is charged by the period that its plan was estimated by: tariff %i',
+  'a message is billed by the same tariff period as its estimate: tariff %i',
   async (tariff) => {
     const { rows } = await opened.ledger.pool.query<{ sent: Date; price: string | null; tax: string | null }>(
       `

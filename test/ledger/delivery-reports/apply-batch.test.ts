@@ -28,8 +28,8 @@ afterAll(() => opened.close());
 
 const owner = '00000000-0000-4000-8000-000000000001';
 
-/** A run of one request with two recipients, whose request is `sending`. */
-/** @param meanwhile happens after the run is planned and before its request is claimed */
+/** A run with one request, in state `sending`, to two recipients. */
+/** @param meanwhile runs after planning and before the claim */
 async function sendingRun(
   fields: Record<string, string> = {},
   meanwhile: () => Promise<unknown> = async () => undefined,
@@ -64,7 +64,7 @@ function receive(...deliveries: Delivery[]): Promise<void> {
   );
 }
 
-/** Puts reports into the inbox and applies them; returns what became of each. */
+/** Receives and applies reports; returns their states. */
 async function apply(...deliveries: Delivery[]): Promise<string[]> {
   const { pool } = opened.ledger;
   await receive(...deliveries);
@@ -98,14 +98,14 @@ async function recipientsOf(run: string) {
   return (await summariseRun(opened.ledger.pool, run))?.recipients;
 }
 
-test('a delivery report makes its recipient delivered, and no other', async () => {
+test('a delivery report makes its recipient delivered, and no other recipient', async () => {
   const { run, messageId } = await sendingRun();
   await accept(run);
   expect(await apply(delivered(messageId))).toEqual(['applied']);
   expect(await recipientsOf(run)).toMatchObject({ total: 2, accepted: 1, delivered: 1 });
 });
 
-test('a second identical report changes nothing', async () => {
+test('a second identical delivery report changes nothing', async () => {
   const { run, messageId } = await sendingRun();
   await accept(run);
   await apply(delivered(messageId));
@@ -114,7 +114,7 @@ test('a second identical report changes nothing', async () => {
   expect(await billingOf(opened.ledger.pool, [run])).toEqual(before);
 });
 
-test('two identical reports that arrive together count once', async () => {
+test('two identical delivery reports in one batch count once', async () => {
   const { run, messageId } = await sendingRun();
   await accept(run);
   expect(await apply(delivered(messageId), delivered(messageId))).toEqual(['applied', 'unchanged']);
@@ -124,7 +124,7 @@ test('two identical reports that arrive together count once', async () => {
   });
 });
 
-test('a different final outcome is kept as conflicting and does not overwrite the first', async () => {
+test('a different final outcome is stored as conflicting and does not overwrite the first', async () => {
   const { run, messageId } = await sendingRun();
   await accept(run);
   const undelivered = delivered(messageId, { outcome: 'undelivered', result: 'Bad Number' });
@@ -133,7 +133,7 @@ test('a different final outcome is kept as conflicting and does not overwrite th
   expect(await recipientsOf(run)).toMatchObject({ delivered: 1, undelivered: 0 });
 });
 
-test('a report that says pending decides nothing', async () => {
+test('a delivery report with status pending decides nothing', async () => {
   const { run, messageId } = await sendingRun();
   await accept(run);
   expect(await apply(delivered(messageId, { outcome: 'pending' }))).toEqual(['unchanged']);
@@ -141,7 +141,7 @@ test('a report that says pending decides nothing', async () => {
   expect(await recipientsOf(run)).toMatchObject({ accepted: 1, delivered: 1 });
 });
 
-test('a report for a MessageID or an address that is not ours is kept as unmatched', async () => {
+test('a delivery report with an unknown MessageID or address is stored as unmatched', async () => {
   const { run, messageId } = await sendingRun();
   expect(await apply(delivered('nobody'), delivered(messageId, { address: '+61499999999' }))).toEqual([
     'unmatched',
@@ -150,20 +150,20 @@ test('a report for a MessageID or an address that is not ours is kept as unmatch
   expect(await recipientsOf(run)).toMatchObject({ delivered: 0 });
 });
 
-test('an address is recognised without its plus sign and in other capitals', async () => {
+test('an address matches without its plus sign and in another case', async () => {
   const { run, messageId } = await sendingRun();
   expect(await apply(delivered(messageId, { address: '61400000002' }))).toEqual(['applied']);
   expect(await recipientsOf(run)).toMatchObject({ delivered: 1 });
 });
 
-test('a report that comes before our own 200 is recorded is not lost', async () => {
+test('a delivery report that arrives before the 200 is recorded is applied', async () => {
   const { run, messageId } = await sendingRun();
   expect(await apply(delivered(messageId))).toEqual(['applied']);
   await accept(run);
   expect(await recipientsOf(run)).toMatchObject({ accepted: 1, delivered: 1, pending: 0 });
 });
 
-test('a report for a recipient who was left out of the request is unmatched and proves nothing', async () => {
+test('a delivery report for a recipient that was suppressed in its request is unmatched and proves nothing', async () => {
   const suppressed = { channel: 'sms', address: '+61400000002', subAccount: 'TAS' } as const;
   const { run, messageId } = await sendingRun({ SubAccount: 'TAS' }, () =>
     addSuppressions(opened.ledger.pool, [
@@ -179,7 +179,7 @@ test('a report for a recipient who was left out of the request is unmatched and 
   expect(await recipientsOf(run)).toMatchObject({ delivered: 1, unknown: 0, cancelled: 1 });
 });
 
-test('a report for a request in doubt proves that the service accepted it', async () => {
+test('a delivery report for a request in doubt proves that the service accepted it', async () => {
   const { run, messageId } = await sendingRun();
   await doubtUnrecorded(opened.ledger.pool, run, new Date());
   expect(await recipientsOf(run)).toMatchObject({ unknown: 2 });
@@ -189,7 +189,7 @@ test('a report for a request in doubt proves that the service accepted it', asyn
   expect(summary?.recipients).toMatchObject({ accepted: 1, delivered: 1, unknown: 0 });
 });
 
-describe('a report that comes while its request is being sent', () => {
+describe('a delivery report during sending', () => {
   const stateOf = async (run: string): Promise<unknown> => {
     const { rows } = await opened.ledger.pool.query(
       'SELECT state, reason FROM request_states WHERE run_id = $1',
@@ -201,7 +201,7 @@ describe('a report that comes while its request is being sent', () => {
   const outcome = { request: 1, attempt: 1, finishedAt: new Date(), httpStatus: null, detail: 'no answer' };
 
   test.each(['delivered', 'pending'] as const)(
-    'proves it though the answer is lost, also if it says %s',
+    'a delivery report with outcome %s proves a request whose answer is lost',
     async (word) => {
       const { run, messageId } = await sendingRun();
       await apply(delivered(messageId, { outcome: word }));
@@ -211,7 +211,7 @@ describe('a report that comes while its request is being sent', () => {
     },
   );
 
-  test('proves it though it is given back to be sent again later', async () => {
+  test('a delivery report proves a request that its worker releases for a later attempt', async () => {
     const { run, messageId } = await sendingRun();
     await apply(delivered(messageId));
     const released = { ...outcome, state: 'planned', verdict: 'released', httpStatus: 503 } as const;
@@ -219,21 +219,21 @@ describe('a report that comes while its request is being sent', () => {
     expect(await stateOf(run)).toEqual(proved);
   });
 
-  test('proves it though its worker dies', async () => {
+  test('a delivery report proves a request whose worker ends', async () => {
     const { run, messageId } = await sendingRun();
     await apply(delivered(messageId));
     await doubtUnrecorded(opened.ledger.pool, run, new Date());
     expect(await stateOf(run)).toEqual(proved);
   });
 
-  test('leaves the answer to be recorded as it is', async () => {
+  test('a delivery report leaves a later answer to be recorded as usual', async () => {
     const { run, messageId } = await sendingRun();
     await apply(delivered(messageId));
     await accept(run);
     expect(await stateOf(run)).toEqual({ state: 'accepted', reason: null });
   });
 
-  test('proves it in whatever order it and the loss of the answer are committed', async () => {
+  test('a delivery report proves its request, whether it or the loss of the answer is committed first', async () => {
     for (let round = 0; round < 20; round++) {
       const { run, messageId } = await sendingRun();
       await Promise.all([
@@ -245,7 +245,7 @@ describe('a report that comes while its request is being sent', () => {
   });
 });
 
-test('a report for a request that waits to be sent again after a doubt: it is accepted, and not sent again', async () => {
+test('a delivery report settles a request that waits for a resend as accepted, and it is not sent again', async () => {
   const { run, messageId } = await sendingRun();
   await doubtUnrecorded(opened.ledger.pool, run, new Date());
   await opened.ledger.pool.query(`UPDATE requests SET state = 'planned', resends = 1 WHERE run_id = $1`, [
@@ -255,7 +255,7 @@ test('a report for a request that waits to be sent again after a doubt: it is ac
   expect((await summariseRun(opened.ledger.pool, run))?.requests).toMatchObject({ accepted: 1, planned: 0 });
 });
 
-test('several appliers at once apply every report once', async () => {
+test('several appliers at once apply every delivery report once', async () => {
   const { run, messageId } = await sendingRun();
   await accept(run);
   const { pool } = opened.ledger;
@@ -266,7 +266,7 @@ test('several appliers at once apply every report once', async () => {
   expect((await billingOf(pool, [run])).total).toMatchObject({ delivered: 2, price: '0.16' });
 });
 
-test('what cannot be read stays in the inbox with the reason', async () => {
+test('an unreadable delivery report stays in the inbox with the reason', async () => {
   const { pool } = opened.ledger;
   const body = Buffer.from([0, 255]);
   await receiveReports(pool, randomUUID(), [{ ...call, receivedAt: new Date(), body }]);
@@ -327,6 +327,6 @@ test('the billing report groups by SubAccount and ChargeCode, and its total is t
   });
 });
 
-test('the billing report of no runs is nothing', async () => {
+test('the billing report of no runs is empty', async () => {
   expect(await billingOf(opened.ledger.pool, [])).toEqual({ lines: [], total: undefined });
 });

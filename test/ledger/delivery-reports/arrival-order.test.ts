@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterAll(() => opened.close());
 
-/** One applier, until nothing is due; what is cut off begins again. */
+/** Applies until nothing is due, and starts again when interrupted. */
 async function apply(now = (): Date => new Date()): Promise<void> {
   for (;;) {
     try {
@@ -35,7 +35,7 @@ async function apply(now = (): Date => new Date()): Promise<void> {
 
 const query = (sql: string) => opened.ledger.pool.query(sql);
 
-test('the report that arrived first decides, while three appliers are cut off in the middle of it', async () => {
+test('the delivery report that arrived first decides, although three appliers are interrupted', async () => {
   const { ledger } = opened;
   await receiveAll(ledger, shuffledReports(await acceptedRecipients(ledger, 400), 1), 1);
   const appliers = Promise.all([apply(), apply(), apply()]);
@@ -48,10 +48,10 @@ test('the report that arrived first decides, while three appliers are cut off in
   expect(await expectArrivalDecides(ledger)).toBeGreaterThan(5);
 });
 
-test('also where it matched nothing before the others were applied, and when all are read again', async () => {
+test('the first report decides even if it matched nothing before the others were applied and all are read again', async () => {
   const { ledger } = opened;
   const reports = shuffledReports(await acceptedRecipients(ledger, 200), 2);
-  // As reports that are there before the run they are about.
+  // Like reports that arrive before their run exists.
   await query(`UPDATE runs SET account = 'elsewhere'`);
   await receiveAll(ledger, reports.slice(0, 150), 2);
   await apply();
@@ -67,7 +67,7 @@ test('also where it matched nothing before the others were applied, and when all
   await expectArrivalDecides(ledger);
 });
 
-test('appliers that read reports of the same recipients anew, each in another sense than before, never wait crosswise', async () => {
+test('appliers that read the same reports again with other outcomes never deadlock', async () => {
   const { pool } = opened.ledger;
   await receiveAll(opened.ledger, shuffledReports(await acceptedRecipients(opened.ledger, 100), 4), 4);
   await apply();
@@ -88,7 +88,7 @@ test('appliers that read reports of the same recipients anew, each in another se
     const applyAll = async (): Promise<void> => {
       while ((await applyReports(pool, 20, read, new Date())) > 0);
     };
-    // One that deadlocks is rejected.
+    // A deadlock would reject.
     await Promise.all(Array.from({ length: 4 }, applyAll));
   }
   const { rows } = await query(`

@@ -11,7 +11,7 @@ import { anInvoice, invoiceRow, reconcile } from '../../support/invoices.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 
-/** A MessageID that names a run and a request, and whose check is wrong, is nobody's; in capitals it is still ours. */
+/** A MessageID with a wrong check belongs to no request; in capitals a right one still does. */
 
 let opened: TestLedger;
 let run: string;
@@ -29,7 +29,6 @@ afterAll(() => opened.close());
 
 const query = async (sql: string) => (await opened.ledger.pool.query(sql)).rows;
 
-/** The same run and request. */
 function forgeries(): string[] {
   const numbers = messageId.slice(0, 16);
   return [
@@ -76,7 +75,7 @@ const everythingKnown = async () => [
   await query('SELECT * FROM runs'),
 ];
 
-test('reports and replies with a forged check match nothing, prove nothing and change nothing', async () => {
+test('delivery reports and replies with a forged check match nothing, prove nothing and change nothing', async () => {
   const before = await everythingKnown();
   const readings = forgeries().flatMap((id) => [
     delivery(id),
@@ -93,7 +92,7 @@ test('reports and replies with a forged check match nothing, prove nothing and c
   );
 });
 
-test('the MessageID in capitals matches, and proves', async () => {
+test('a MessageID in capitals matches and proves its request', async () => {
   await apply([delivery(messageId.toUpperCase()), reply(messageId.toUpperCase())]);
   expect(await query('SELECT state FROM request_states ORDER BY request')).toEqual([
     { state: 'accepted' },
@@ -105,7 +104,7 @@ test('the MessageID in capitals matches, and proves', async () => {
   ]);
 });
 
-test('a person who names a forged one is told that there is no such request; one in capitals is resolved', async () => {
+test('resolving a forged MessageID fails as unknown, and one in capitals resolves its request', async () => {
   const word = { resolution: 'accepted', by: 'ann', reason: 'seen' } as const;
   for (const id of forgeries()) {
     expect(await findRecipientHistories(opened.ledger.pool, { kind: 'messageId', value: id }, 10)).toEqual(
@@ -123,7 +122,7 @@ test('a person who names a forged one is told that there is no such request; one
   ]);
 });
 
-test('on an invoice, a forged one is of no request; one in capitals is ours, and twice beside its small letters', async () => {
+test('an invoice line with a forged MessageID matches no request, and one in capitals is a duplicate of its lower-case line', async () => {
   const line = { run, address };
   const rows = [...forgeries(), messageId.toUpperCase(), messageId].map((id) =>
     invoiceRow({ ...line, messageId: id }),

@@ -48,7 +48,7 @@ async function acceptedRun(lines: readonly number[], fields: Record<string, stri
   return { run, messageId: String(request.message_id) };
 }
 
-/** Gives a run another key, with which its MessageIDs are not its own; returns the one it had. */
+/** Changes a run's key, so that its MessageIDs no longer match; returns the old key. */
 async function changeKey(run: string, key: Buffer): Promise<Buffer> {
   const [before] = await query('SELECT message_key FROM runs WHERE run_id = $1', [run]);
   await query('UPDATE runs SET message_key = $2 WHERE run_id = $1', [run, key]);
@@ -98,7 +98,7 @@ const outcomes = (run: string) =>
     [run],
   );
 
-test('calls that come together are in the inbox in their order, each due at once', async () => {
+test('calls of one batch are in the inbox in order, each due at once', async () => {
   await receive(delivery('a', 1), delivery('b', 2), delivery('c', 3));
   const rows = await query(
     'SELECT body FROM inbox_queue, unnest(report_ids) report_id JOIN inbox USING (report_id) ORDER BY report_id',
@@ -107,7 +107,7 @@ test('calls that come together are in the inbox in their order, each due at once
   expect(await apply()).toBe(3);
 });
 
-test('what has been applied is not due again, and stands in the inbox as it came', async () => {
+test('an applied delivery report is not due again and stays in the inbox unchanged', async () => {
   const { messageId } = await acceptedRun([2]);
   await receive(delivery(messageId, 2));
   const before = await query('SELECT * FROM inbox');
@@ -116,17 +116,17 @@ test('what has been applied is not due again, and stands in the inbox as it came
   expect(await query('SELECT * FROM inbox')).toEqual(before);
 });
 
-test('an applier that fails leaves everything in the queue for the next', async () => {
+test('an applier that fails leaves the whole queue to the next one', async () => {
   await receive(delivery('a', 1));
   await query('ALTER TABLE unusual_reports RENAME TO reports_away');
   await expect(apply()).rejects.toThrow('"unusual_reports" does not exist');
   await query('ALTER TABLE reports_away RENAME TO unusual_reports');
-  // Its transaction goes with its connection, a moment later.
+  // Postgres ends the transaction a moment after its connection.
   await expect.poll(() => apply()).toBe(1);
 });
 
-describe('a report of a MessageID that nobody knows', () => {
-  test('is looked at again after a minute, and applied when it is known', async () => {
+describe('a delivery report with an unknown MessageID', () => {
+  test('a report with an unknown MessageID is read again after a minute, and applied once it is known', async () => {
     const { run, messageId } = await acceptedRun([2]);
     const key = await changeKey(run, randomBytes(32));
     await receive(delivery(messageId, 2));
@@ -139,7 +139,7 @@ describe('a report of a MessageID that nobody knows', () => {
     expect(await outcomes(run)).toMatchObject([{ outcome: 'delivered' }]);
   });
 
-  test('is given up after some days', async () => {
+  test('a report whose MessageID stays unknown leaves the queue after some days', async () => {
     await receive(delivery('never', 2));
     let looks = 0;
     for (let minutes = 0; minutes < 10 * 24 * 60; minutes += 30)
@@ -150,8 +150,8 @@ describe('a report of a MessageID that nobody knows', () => {
   });
 });
 
-describe('of several reports about one recipient', () => {
-  test('a repetition adds the price and the units that the first did not have', async () => {
+describe('several delivery reports of one recipient', () => {
+  test('a repeated report adds the price and units that the first one lacks', async () => {
     const { run, messageId } = await acceptedRun([2]);
     await receive(delivery(messageId, 2), delivery(messageId, 2, { price: '0.08' }));
     await apply();
@@ -163,7 +163,7 @@ describe('of several reports about one recipient', () => {
     expect(await outcomes(run)).toMatchObject([{ units: '2', price: '0.08' }]);
   });
 
-  test('another final outcome is kept beside the first, and adds nothing to it', async () => {
+  test('a report with another final outcome is stored, and adds nothing to the first', async () => {
     const { run, messageId } = await acceptedRun([2]);
     await receive(delivery(messageId, 2));
     await apply();
@@ -173,7 +173,7 @@ describe('of several reports about one recipient', () => {
     expect(await outcomes(run)).toMatchObject([{ outcome: 'delivered', price: null }]);
   });
 
-  test('two appliers that meet at it agree on which came first', async () => {
+  test('two appliers that process reports of one recipient at once agree on the first', async () => {
     const { run, messageId } = await acceptedRun([2]);
     await receive(
       ...Array.from({ length: 40 }, (_, index) =>
@@ -188,7 +188,7 @@ describe('of several reports about one recipient', () => {
     expect(kept.filter(({ state }) => state === 'conflicting')).toHaveLength(20);
   });
 
-  test('Pending after the end changes nothing, and before it waits for the end', async () => {
+  test('a Pending report changes nothing after a final one, and before it waits for a final one', async () => {
     const { run, messageId } = await acceptedRun([2]);
     await receive(delivery(messageId, 2, { outcome: 'pending' }));
     await apply();
@@ -200,7 +200,7 @@ describe('of several reports about one recipient', () => {
   });
 });
 
-test('a recipient is found among many, whatever its capitals and its plus sign', async () => {
+test('a recipient is found among many, whatever the case of its address and its plus sign', async () => {
   const { run, messageId } = await acceptedRun(Array.from({ length: 50 }, (_, index) => index + 2));
   await receive(delivery(messageId, 30, { address: addressOf(30).slice(1) }), delivery(messageId, 7));
   await apply();
@@ -208,7 +208,7 @@ test('a recipient is found among many, whatever its capitals and its plus sign',
 });
 
 describe('a replay', () => {
-  test('reads what could not be read once more', async () => {
+  test('a replay reads unreadable reports again', async () => {
     const { run, messageId } = await acceptedRun([2]);
     await receive(delivery(messageId, 2));
     await apply(() => ({ kind: 'unreadable', why: 'unknown Status "ok"' }));
@@ -219,7 +219,7 @@ describe('a replay', () => {
     expect(await outcomes(run)).toMatchObject([{ outcome: 'delivered' }]);
   });
 
-  test('of everything changes nothing', async () => {
+  test('a replay of all reports changes nothing', async () => {
     const { run, messageId } = await acceptedRun([2, 3]);
     await receive(
       delivery(messageId, 2, { price: '0.08' }),
@@ -234,7 +234,7 @@ describe('a replay', () => {
     expect([await outcomes(run), await states()]).toEqual(before);
   });
 
-  test('corrects what a report was understood to say, where it was the one that decided', async () => {
+  test('a replay corrects an outcome if its deciding report now reads differently', async () => {
     const { run, messageId } = await acceptedRun([2]);
     await receive(delivery(messageId, 2, { outcome: 'undelivered', price: '0.08', units: '2' }));
     await apply((report) => delivery(messageId, 2, { price: report.report }));
@@ -243,15 +243,15 @@ describe('a replay', () => {
     expect(await outcomes(run)).toMatchObject([{ outcome: 'undelivered', price: '0.08', units: '2' }]);
   });
 
-  const unread: ReportContent = { kind: 'unreadable', why: 'it has no Status' };
+  const unreadable: ReportContent = { kind: 'unreadable', why: 'it has no Status' };
   test.each<[string, (first: ReportContent) => ReportContent]>([
     ['says Pending', (first) => (first.kind === 'delivery' ? { ...first, outcome: 'pending' } : first)],
-    ['cannot be read', () => unread],
+    ['cannot be read', () => unreadable],
     [
-      'is of a MessageID that is not ours',
+      'has an unknown MessageID',
       (first) => (first.kind === 'delivery' ? { ...first, messageId: 'nobody' } : first),
     ],
-  ])('takes back what a report decided that %s by now, and the next one decides', async (_, now) => {
+  ])('a replay revokes the outcome of a report that now %s, and the next report decides', async (_, now) => {
     const { run, messageId } = await acceptedRun([2]);
     await receive(
       delivery(messageId, 2, { price: '0.08' }),
@@ -274,7 +274,7 @@ describe('a replay', () => {
     });
   });
 
-  test('is of one account, and of what came since a time, where these are given', async () => {
+  test('a replay can be limited to one account and to reports since a time', async () => {
     await receive(delivery('a', 1));
     await apply();
     const { pool } = opened.ledger;
@@ -284,7 +284,7 @@ describe('a replay', () => {
   });
 });
 
-describe('who opts out', () => {
+describe('opt-outs', () => {
   const suppressions = () =>
     query('SELECT channel, address, sub_account, reason, run_id, source FROM suppressions ORDER BY address');
   const reply = (
@@ -304,7 +304,7 @@ describe('who opts out', () => {
     },
   });
 
-  test('by a reply is suppressed in the channel and for the SubAccount of the message that was answered', async () => {
+  test('a reply that opts out suppresses its sender in the channel and SubAccount of the message it answers', async () => {
     const { run, messageId } = await acceptedRun([2, 3], { SubAccount: 'North' });
     await receive(reply(messageId, 2), reply(messageId, 3, false));
     await apply();
@@ -320,7 +320,7 @@ describe('who opts out', () => {
     ]);
   });
 
-  test('by a reply to nothing that is known is suppressed for the SubAccount that the service names', async () => {
+  test('a reply to an unknown message suppresses its sender for the SubAccount that the service names', async () => {
     await receive(reply(null, 2));
     await apply();
     expect(await suppressions()).toMatchObject([
@@ -328,13 +328,13 @@ describe('who opts out', () => {
     ]);
   });
 
-  test('by a reply from a number without its plus sign is suppressed as recipients are written', async () => {
+  test('a reply from a number without a plus sign suppresses the number as recipients write it', async () => {
     await receive(reply(null, 2, true, addressOf(2).slice(1)));
     await apply();
     expect(await suppressions()).toMatchObject([{ address: addressOf(2) }]);
   });
 
-  test('and is let in again by a person stays so, whatever is read again, until he opts out once more', async () => {
+  test('an address that an operator removed stays removed when old reports are read again, until it opts out again', async () => {
     const { messageId } = await acceptedRun([2]);
     await receive(reply(messageId, 2));
     await apply();
@@ -349,7 +349,7 @@ describe('who opts out', () => {
     expect(await suppressions()).toMatchObject([{ address: addressOf(2), source: 'reply' }]);
   });
 
-  test('before, as the service reports, is suppressed in its words', async () => {
+  test('a recipient that the service reports as opted out is suppressed with the words of the service', async () => {
     const { messageId } = await acceptedRun([2]);
     const result = 'Destination is blacklisted';
     await receive(delivery(messageId, 2, { outcome: 'undelivered', result, optedOut: true }));
@@ -358,7 +358,7 @@ describe('who opts out', () => {
     expect((await suppressions())[0].reason).toContain(result);
   });
 
-  test('of a message that is not ours is not suppressed before that is known to be ours', async () => {
+  test('a report with an unknown MessageID suppresses its recipient only once the MessageID is known', async () => {
     const { run, messageId } = await acceptedRun([2]);
     const key = await changeKey(run, randomBytes(32));
     await receive(delivery(messageId, 2, { outcome: 'undelivered', optedOut: true }));
@@ -369,7 +369,7 @@ describe('who opts out', () => {
     expect(await suppressions()).toMatchObject([{ address: addressOf(2) }]);
   });
 
-  test('stays suppressed as before when it is said again', async () => {
+  test('a repeated opt-out leaves the first suppression unchanged', async () => {
     const { messageId } = await acceptedRun([2]);
     await receive(reply(messageId, 2), reply(messageId, 2));
     await apply();
@@ -380,7 +380,7 @@ describe('who opts out', () => {
   });
 });
 
-test('a reply is kept with the run and the recipient that it answers', async () => {
+test('a reply is stored with the run and recipient that it answers', async () => {
   const { run, messageId } = await acceptedRun([2, 3]);
   await receive({
     kind: 'inbound',

@@ -12,7 +12,7 @@ import { emptyLedger } from '../../support/empty-ledger.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
 import { createRequestRows } from '../../support/request-rows.ts';
 
-/** What the service took under a number of its own. */
+/** Accepted by the service with a job number. */
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -33,7 +33,7 @@ function query(sql: string, values: readonly unknown[] = []) {
 
 type Sent = { readonly run: string; readonly request: ClaimedRequest };
 
-/** A run of one request to the contacts of lines 2 and 3, which is `sending`. */
+/** A run with one request, in state `sending`, to the contacts of lines 2 and 3. */
 async function sendingRun(account = 'soap'): Promise<Sent> {
   const contacts = [aContact(2), aContact(3)];
   const run = await planContacts(opened.ledger, aRun({ channel: 'tts', account }), contacts);
@@ -64,7 +64,7 @@ async function acceptedRun(job: string, account?: string, finishedAt?: Date): Pr
 const jobs = () => query('SELECT job_number, account, run_id, request FROM job_numbers ORDER BY run_id');
 const applied = () => query('SELECT state, run_id, request, position FROM reports ORDER BY report_id');
 
-/** Puts a report of the contact of line 3 into the inbox, and applies what is due. */
+/** Receives a report on the contact of line 3, and applies due reports. */
 async function apply(changes: Partial<Delivery>, { account = 'soap', at = noon } = {}): Promise<void> {
   const delivery: Delivery = {
     ...{ messageId: null, jobNumber: null, address: '+61400000003', outcome: 'delivered', status: 'Success' },
@@ -87,20 +87,20 @@ function applyDue(now: Date): Promise<number> {
   return applyReports(opened.ledger.pool, 100, read, now);
 }
 
-describe('the number that an answer says is kept', () => {
-  test('in capitals, with the request that was accepted', async () => {
+describe('job numbers in answers', () => {
+  test('a job number is stored in capitals with the accepted request', async () => {
     const { run } = await acceptedRun('12ab34cd');
     expect(await jobs()).toEqual([{ job_number: '12AB34CD', account: 'soap', run_id: run, request: 1 }]);
   });
 
-  test('where the answer comes after its request was taken for lost', async () => {
+  test('a job number is stored even if the answer comes after the request was marked in doubt', async () => {
     const sent = await sendingRun();
     await doubtUnrecorded(opened.ledger.pool, sent.run, noon);
     expect(await accept(sent, '12AB34CD')).toEqual([1]);
     expect(await jobs()).toHaveLength(1);
   });
 
-  test('also of a request that an operator has settled meanwhile', async () => {
+  test('a job number is stored even if an operator settled the request in the meantime', async () => {
     const sent = await sendingRun();
     await doubtUnrecorded(opened.ledger.pool, sent.run, noon);
     await query(`UPDATE requests SET state = 'abandoned' WHERE run_id = $1`, [sent.run]);
@@ -108,20 +108,20 @@ describe('the number that an answer says is kept', () => {
     expect(await jobs()).toHaveLength(1);
   });
 
-  test('and nothing is where it says none', async () => {
+  test('an answer without a job number stores none', async () => {
     const sent = await sendingRun();
     expect(await accept(sent, undefined)).toEqual([1]);
     expect(await jobs()).toEqual([]);
   });
 });
 
-describe('a report finds its recipient', () => {
+describe('matching a delivery report', () => {
   test.each<[string, Partial<Delivery>]>([
     ['by the job number alone', { jobNumber: '12AB34CD' }],
     ['by a job number in other capitals', { jobNumber: '12ab34cd' }],
     ['by a MessageID that is the job number', { messageId: '12AB34CD' }],
     ['by the job number beside a MessageID of the service', { messageId: 'ours?', jobNumber: '12AB34CD' }],
-  ])('%s', async (_, named) => {
+  ])('a delivery report matches its recipient: %s', async (_, named) => {
     const { run } = await acceptedRun('12AB34CD');
     await apply(named);
     expect(await applied()).toEqual([{ state: 'applied', run_id: run, request: 1, position: 2 }]);
@@ -130,14 +130,14 @@ describe('a report finds its recipient', () => {
     ).toEqual([{ outcome: 'delivered', units: '12', price: '0.150' }]);
   });
 
-  test('by its MessageID, whatever request its job number is of', async () => {
+  test('a delivery report matches by MessageID, even if its job number belongs to another request', async () => {
     const { run, request } = await acceptedRun('12AB34CD');
     await acceptedRun('12AB34CE');
     await apply({ messageId: request.messageId, jobNumber: '12AB34CE' });
     expect(await applied()).toMatchObject([{ state: 'applied', run_id: run }]);
   });
 
-  test('never by a job number where its MessageID is known and has no such recipient', async () => {
+  test('a delivery report never matches by job number if its MessageID is known and has no such recipient', async () => {
     const { request } = await acceptedRun('12AB34CD');
     await acceptedRun('12AB34CE');
     await query(`UPDATE contents SET addresses = '{+1, +2}' WHERE run_id = $1`, [
@@ -147,7 +147,7 @@ describe('a report finds its recipient', () => {
     expect(await applied()).toMatchObject([{ state: 'unmatched' }]);
   });
 
-  test('by the job number of its own account only', async () => {
+  test('a delivery report matches job numbers of its own account only', async () => {
     const { run } = await acceptedRun('12AB34CD', 'north');
     await acceptedRun('12AB34CD', 'south');
     await apply({ jobNumber: '12AB34CD' }, { account: 'north' });
@@ -155,7 +155,7 @@ describe('a report finds its recipient', () => {
     expect(await applied()).toMatchObject([{ state: 'applied', run_id: run }, { state: 'unmatched' }]);
   });
 
-  test('in the last request that had been given the number when it came', async () => {
+  test('a delivery report matches the last request that had its job number when it arrived', async () => {
     const old = await acceptedRun('12AB34CD', 'soap', noon);
     const middle = await acceptedRun('12AB34CD', 'soap', hoursLater(10));
     await acceptedRun('12AB34CD', 'soap', hoursLater(20));
@@ -167,7 +167,7 @@ describe('a report finds its recipient', () => {
     ]);
   });
 
-  test('as soon as the answer with the number is recorded, where it came before', async () => {
+  test('a delivery report that arrives before the answer matches once the job number is recorded', async () => {
     const sent = await sendingRun();
     await apply({ jobNumber: '12AB34CD' });
     expect(await applied()).toMatchObject([{ state: 'unmatched' }]);
@@ -177,7 +177,7 @@ describe('a report finds its recipient', () => {
     expect(await applied()).toMatchObject([{ state: 'applied', run_id: sent.run }]);
   });
 
-  test('and proves that a request is accepted that is in doubt again', async () => {
+  test('a match by job number proves a request that is in doubt again', async () => {
     const { run } = await acceptedRun('12AB34CD');
     await createRequestRows(opened.ledger.pool, run);
     await query(`UPDATE requests SET state = 'in_doubt' WHERE run_id = $1`, [run]);
@@ -188,7 +188,7 @@ describe('a report finds its recipient', () => {
   });
 });
 
-test('a reply is kept with the recipient of the job it answers', async () => {
+test('a reply is stored with the recipient of the job number that it answers', async () => {
   const { run } = await acceptedRun('12AB34CD');
   const reply = { messageId: null, address: '+61400000002', text: 'Thanks', subAccount: '', optedOut: false };
   await receive({ kind: 'inbound', ...reply, jobNumber: '12AB34CD' }, 'soap', noon);

@@ -29,7 +29,7 @@ async function apply(said: readonly Pick<ReportedDelivery, 'messageId' | 'addres
   while ((await applyReports(pool, 500, readReport, new Date())) > 0);
 }
 
-/** Outcomes of recipients that Postgres has read so far. */
+/** Rows of recipient_outcomes that Postgres has read so far. */
 async function outcomesRead(): Promise<number> {
   const { pool } = opened.ledger;
   await pool.query('SELECT pg_stat_force_next_flush()');
@@ -40,7 +40,7 @@ async function outcomesRead(): Promise<number> {
   return rows[0]?.read ?? Number.NaN;
 }
 
-test('a second report of a recipient is applied without a look at the reports of others', async () => {
+test('a second delivery report of a recipient is applied without reading the reports of others', async () => {
   const { pool } = opened.ledger;
   const contacts = Array.from({ length: 3_000 }, (_, index) => aContact(index + 2));
   const run = await planContacts(opened.ledger, aRun({ chunkSize: 200 }), contacts);

@@ -27,7 +27,7 @@ type DbBlock = {
   readonly recipients: number;
 };
 
-/** Each block, with the slice of its first request. */
+/** Each block with its slice. */
 function blocksOf(run: string): Promise<DbBlock[]> {
   return query<DbBlock>(
     `SELECT c.first_request AS first, c.last_request AS last, s.slice, cardinality(c.lines) AS recipients
@@ -39,7 +39,7 @@ function blocksOf(run: string): Promise<DbBlock[]> {
   );
 }
 
-test('requests with one recipient each lie 32 to a row, however many recipients a request may have', async () => {
+test('a block has 32 requests of one recipient each, whatever the maximum chunk size', async () => {
   const contacts = Array.from({ length: 70 }, (_, place) =>
     aContact(place + 2, { envelope: anEnvelope({ Message: `Hello ${place}` }) }),
   );
@@ -51,7 +51,7 @@ test('requests with one recipient each lie 32 to a row, however many recipients 
   ]);
 });
 
-test('a row ends with its slice', async () => {
+test('a block ends with its slice', async () => {
   const contacts = Array.from({ length: 1_040 }, (_, place) => aContact(place + 2));
   const run = await planContacts(opened.ledger, aRun({ chunkSize: 1, canary: 10 }), contacts);
   const blocks = await blocksOf(run);
@@ -64,7 +64,7 @@ test('a row ends with its slice', async () => {
   expect(blocks.reduce((sum, { recipients }) => sum + recipients, 0)).toBe(1_040);
 });
 
-test('every recipient is found by its request alone, among all of the run, and by its address', async () => {
+test('every recipient is found by its request alone, among all of the run, and by address', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.record({
@@ -117,7 +117,7 @@ test('every recipient is found by its request alone, among all of the run, and b
   );
 });
 
-test('a look-up by one request reads one row of contents, however many its run has', async () => {
+test('looking up one request reads one row of contents, however many rows its run has', async () => {
   const contacts = Array.from({ length: 2_000 }, (_, place) => aContact(place + 2));
   const run = await planContacts(opened.ledger, aRun({ chunkSize: 1 }), contacts);
   for (const name of [

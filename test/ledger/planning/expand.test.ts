@@ -55,7 +55,7 @@ test('recipients with different envelopes never share a request', async () => {
   ]);
 });
 
-test('recipients with different files, audio or keypads never share a request either', async () => {
+test('recipients with different files, audio or keypads never share a request', async () => {
   const fields = { Message: 'Hello' };
   const [one, other] = ['1.pdf', '2.pdf'];
   const run = await plan([
@@ -70,7 +70,7 @@ test('recipients with different files, audio or keypads never share a request ei
   expect(sizes).toEqual([2, 1, 1, 1, 1]);
 });
 
-test('each file that an envelope refers to is stored once, as it was when the run was planned', async () => {
+test('each file that an envelope refers to is stored once, as it was at planning time', async () => {
   const read: string[] = [];
   const readFile = async (path: string): Promise<Buffer> => {
     read.push(path);
@@ -106,7 +106,7 @@ test('a file that cannot be read leaves no run behind', async () => {
   expect(await summariseRun(opened.ledger.pool, 'without-its-file')).toBeUndefined();
 });
 
-test('requests and the recipients within them stand in the order of the file', async () => {
+test('requests, and recipients within them, are in file order', async () => {
   const run = await plan(
     [5, 3, 9, 2, 7].map((line) =>
       aContact(line, { envelope: anEnvelope({ Message: line > 6 ? 'late' : 'early' }) }),
@@ -120,7 +120,7 @@ test('requests and the recipients within them stand in the order of the file', a
   ]);
 });
 
-test('of equal addresses the first stays, and the others are listed with the line of the first', async () => {
+test('the first of equal addresses stays, and the others are rejected with its line', async () => {
   const address = '+61400000002';
   const run = await plan([aContact(2), aContact(3), aContact(4, { address }), aContact(5, { address })]);
   expect((await summariseRun(opened.ledger.pool, run))?.contacts).toEqual({
@@ -150,7 +150,7 @@ test('a rejected contact does not make a later one a duplicate', async () => {
   expect((await summariseRun(opened.ledger.pool, run))?.recipients.total).toBe(1);
 });
 
-test('MessageIDs are alphanumeric, at most 40 long, and differ between requests and between runs', async () => {
+test('MessageIDs are alphanumeric, have at most 40 characters, and differ between requests and runs', async () => {
   const contacts = Array.from({ length: 50 }, (_, index) => aContact(index + 2));
   const ids = [
     ...(await plannedRequests(await plan(contacts, { chunkSize: 1 }))),
@@ -160,7 +160,7 @@ test('MessageIDs are alphanumeric, at most 40 long, and differ between requests 
   expect(new Set(ids).size).toBe(100);
 });
 
-test('any text comes back from the ledger as it went in, whether or not its request has a row', async () => {
+test('any text is read from the ledger as it was written, with or without a row of the request', async () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 40 }).map((value) => value.replaceAll('\0', ''));
   await fc.assert(
     fc.asyncProperty(
@@ -198,18 +198,18 @@ test('any text comes back from the ledger as it went in, whether or not its requ
   );
 });
 
-test('a file without a single good contact makes a run without requests', async () => {
+test('a file with only rejected contacts makes a run without requests', async () => {
   const run = await plan([]);
   const summary = await summariseRun(opened.ledger.pool, run);
   expect(summary?.requests.total).toBe(0);
   expect(summary?.contacts.read).toBe(0);
 });
 
-test('when planning fails half way, nothing of the run is left behind', async () => {
+test('a failure during planning leaves nothing of the run behind', async () => {
   const run = aRun();
   await planContacts(opened.ledger, run, [aContact(2)]);
   const { messageKey, ...again } = run;
-  // The run's id is taken, so the transaction fails after the contacts were staged and numbered.
+  // The run id exists, so the transaction fails after staging and numbering.
   await expect(
     planContacts(opened.ledger, { ...again, messageKey }, [aContact(2), aContact(3)]),
   ).rejects.toThrow(/runs_pkey/);

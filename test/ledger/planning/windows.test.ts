@@ -37,7 +37,7 @@ const windows: Readonly<Record<string, ReturnType<PlanWindow>>> = {
   C: open(new Date('2026-11-20T12:00Z')),
 };
 
-/** A recipient of each of these zones, two to a request. */
+/** One recipient in each of these zones, two to a request. */
 function planIn(zones: string, changes: Partial<PlannedRun> = {}): Promise<string> {
   const contacts = [...zones].map((zone, index) =>
     aContact(index + 2, { zones: zone, envelope: anEnvelope({ Message: 'Hello' }) }),
@@ -59,7 +59,7 @@ const slicesOf = (run: string) =>
   );
 
 describe('a run with windows', () => {
-  test('has requests of one window each, those first that can be sent first, and slices that end with them', async () => {
+  test('each request has one window, requests that can be sent first come first, and slices end with windows', async () => {
     const run = await planIn('BABCAA');
     expect(
       await rows(
@@ -83,7 +83,7 @@ describe('a run with windows', () => {
     ]);
   });
 
-  test('sends no more than so many first, and no less than its first window has', async () => {
+  test('a canary has no more requests than asked for, and not more than the first window has', async () => {
     expect(await slicesOf(await planIn('CCCCAA', { chunkSize: 1, canary: 3 }))).toEqual([
       { slice: 1, first: 1, last: 3, zone: 'C' },
       { slice: 2, first: 4, last: 4, zone: 'C' },
@@ -91,7 +91,7 @@ describe('a run with windows', () => {
     ]);
   });
 
-  test('says what is sent in each, and who comes last', async () => {
+  test('planning returns the totals and the last recipients of each window', async () => {
     let portions: readonly WindowTotals[] = [];
     await planIn('BABB', {
       checkForecast: (found) => {
@@ -105,7 +105,7 @@ describe('a run with windows', () => {
     ]);
   });
 
-  test('puts only slices into the queue whose windows are open, and tells of the others', async () => {
+  test('only slices with an open window are queued, and the others are listed', async () => {
     const run = await planIn('BA');
     await beginRun(opened.queue, opened.ledger.pool, planOf(run), policy, new Date());
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'queued', 'waiting']);
@@ -114,9 +114,9 @@ describe('a run with windows', () => {
     ]);
   });
 
-  test('of several open windows takes first what shuts first', async () => {
+  test('of several open windows, workers acquire the one that closes first', async () => {
     const run = await planIn('ACACAC', { chunkSize: 1 });
-    // Their order as it was planned says the same; so another one shuts first now.
+    // The planned order is the same, so another window has to close first.
     await rows(
       `UPDATE run_windows SET closes_at = '2026-11-20T08:00Z' WHERE run_id = $1 AND zones = '{A}'`,
       run,
@@ -125,7 +125,7 @@ describe('a run with windows', () => {
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'waiting', 'queued']);
   });
 
-  test('has slices of their own for the halves of rejected requests of each window', async () => {
+  test('the halves of rejected requests have slices of their own for each window', async () => {
     const run = await planIn('AACC');
     await createRequestRows(opened.ledger.pool, run);
     await rows(`UPDATE requests SET state = 'rejected' WHERE run_id = $1`, run);
@@ -143,7 +143,7 @@ describe('a window that is due', () => {
   const due = async (now = monday): Promise<string[]> =>
     (await listDueWindows(opened.ledger.pool, now, ['elsewhere'])).map(({ run, zones }) => `${run} ${zones}`);
 
-  test('is opened once, and its slices go into the queue', async () => {
+  test('a due window is opened once, and its slices are queued', async () => {
     const run = await planIn('B');
     await beginRun(opened.queue, opened.ledger.pool, planOf(run), policy, new Date());
     expect(await due(new Date(monday.getTime() - 1))).toEqual([]);
@@ -155,7 +155,7 @@ describe('a window that is due', () => {
     expect(await due()).toEqual([]);
   });
 
-  test('stays shut where it has shut again meanwhile', async () => {
+  test('a due window stays closed if it has closed again', async () => {
     const run = await planIn('B');
     await beginRun(opened.queue, opened.ledger.pool, planOf(run), policy, new Date());
     const opensAt = new Date('2026-11-24T09:00Z');
@@ -169,7 +169,7 @@ describe('a window that is due', () => {
     expect(await listWindowWaits(opened.ledger.pool, run)).toMatchObject([{ until: opensAt.toISOString() }]);
   });
 
-  test('is nobody’s while its run is paused, waits for approval, or its account is not here', async () => {
+  test('no process opens a window of a run that is paused, waits for approval, or has an account that is not configured', async () => {
     const paused = await planIn('B');
     await rows(`UPDATE runs SET state = 'paused' WHERE run_id = $1`, paused);
     const unapproved = await planIn('B');
@@ -182,7 +182,7 @@ describe('a window that is due', () => {
     expect(await due()).toEqual([`${planned} B`]);
   });
 
-  test('is forgotten when its run is over', async () => {
+  test('a due window of a finished run is cleared', async () => {
     const run = await planIn('B');
     await rows(`UPDATE runs SET state = 'cancelled' WHERE run_id = $1`, run);
     expect(await due()).toEqual([]);
@@ -191,7 +191,7 @@ describe('a window that is due', () => {
     ]);
   });
 
-  test('shuts for all its slices at once', async () => {
+  test('a window closes for all its slices at once', async () => {
     const run = await planIn('AAAA', { chunkSize: 1, canary: 2 });
     await closeWindow(opened.ledger.pool, { run, windowIndex: 1, opensAt: monday });
     await beginRun(opened.queue, opened.ledger.pool, planOf(run), policy, new Date());
@@ -199,7 +199,7 @@ describe('a window that is due', () => {
   });
 });
 
-test('recipients of a run without windows are in the requests they were ever in', async () => {
+test('a run without windows has the same requests as before windows existed', async () => {
   const run = await planContacts(
     opened.ledger,
     aRun(),

@@ -44,7 +44,6 @@ function addressOf(line: number): string {
   return contact.address;
 }
 
-/** Contacts of these lines. */
 async function suppress(lines: readonly number[], changes: Partial<Suppression> = {}): Promise<void> {
   const common = {
     channel: 'sms',
@@ -61,7 +60,7 @@ async function suppress(lines: readonly number[], changes: Partial<Suppression> 
 
 const hash = () => hashSuppressions(opened.ledger.pool, hashKey, before);
 
-/** Requests of two recipients each, and the lines that each is claimed with. */
+/** Requests with two recipients each, and the lines that each claim returns. */
 async function claimAll(run: string, key: typeof hashKey | null = hashKey): Promise<string[][]> {
   const { pool } = opened.ledger;
   await pool.query(`UPDATE runs SET state = 'running' WHERE run_id = $1`, [run]);
@@ -100,7 +99,7 @@ async function importAll(key: typeof hashKey | null, subAccount?: string): Promi
 const leftOut = async (run: string) =>
   (await rejectedContactsOf(opened.ledger.pool, run)).map(({ line, detail }) => `${line}: ${detail}`);
 
-test('a hashed suppression of one account holds for no other, as a plain one does', async () => {
+test('a hashed suppression of one account applies to no other, like a plain one', async () => {
   await suppress([1], { account: 'other' });
   await suppress([2], { account: 'sandbox' });
   await suppress([3], { account: 'other', createdAt: new Date() });
@@ -112,7 +111,7 @@ test('a hashed suppression of one account holds for no other, as a plain one doe
   expect((await claimAll(run)).flat()).toEqual([1, 3, 4, 5, 6].map(addressOf));
 });
 
-test('old suppressions become hashes, in HMAC-SHA-256 as others work it out, and their reasons are forgotten', async () => {
+test('a purge turns old suppressions into standard HMAC-SHA-256 hashes and erases their reasons', async () => {
   await suppress([1], { reason: 'replied "no, Ann"', subAccount: 'North' });
   await suppress([2], { createdAt: before });
   expect(await hash()).toBe(1);
@@ -127,7 +126,7 @@ test('old suppressions become hashes, in HMAC-SHA-256 as others work it out, and
   expect(plain).toEqual([{ address: addressOf(2) }]);
 });
 
-test.each([32, 64, 65, 200])('a key of %i bytes hashes in Postgres as HMAC does', async (length) => {
+test.each([32, 64, 65, 200])('Postgres hashes with a key of %i bytes as HMAC does', async (length) => {
   const key = createHashKey(Buffer.alloc(length, 'k'));
   const address = 'jörg@exämple.org';
   const { rows } = await opened.ledger.pool.query(
@@ -137,8 +136,8 @@ test.each([32, 64, 65, 200])('a key of %i bytes hashes in Postgres as HMAC does'
   expect(rows[0].hash.toString('hex')).toBe(key.hash('email', address).toString('hex'));
 });
 
-describe('who is suppressed by a hash', () => {
-  test('is left out at import, with a reason, and only for its SubAccount', async () => {
+describe('a hashed suppression', () => {
+  test('a recipient with a hashed suppression is rejected at import, with a reason, for its SubAccount only', async () => {
     await suppress([2]);
     await suppress([3], { subAccount: 'North' });
     await hash();
@@ -150,7 +149,7 @@ describe('who is suppressed by a hash', () => {
     ]);
   });
 
-  test('is left out of its request when it is claimed', async () => {
+  test('a recipient with a hashed suppression is left out when its request is claimed', async () => {
     const run = await planContacts(opened.ledger, aRun(), contacts('North'));
     await suppress([1]);
     await suppress([4], { subAccount: 'North' });
@@ -159,7 +158,7 @@ describe('who is suppressed by a hash', () => {
     expect(await claimAll(run)).toEqual([[addressOf(2)], [addressOf(3)], [addressOf(5), addressOf(6)]]);
   });
 
-  test('in another channel may be sent to', async () => {
+  test('a recipient with a hashed suppression in another channel is sent to', async () => {
     await suppress([1], { channel: 'fax' });
     await hash();
     expect(await leftOut(await importAll(hashKey))).toEqual([]);
@@ -169,8 +168,8 @@ describe('who is suppressed by a hash', () => {
 describe.each([
   ['no key', null],
   ['another key', otherKey],
-])('with %s', (_, key) => {
-  test('nobody is claimed, and none is lost', async () => {
+])('hashed suppressions with %s', (_, key) => {
+  test('without the right key nothing is claimed and nothing is lost', async () => {
     const run = await planContacts(opened.ledger, aRun(), contacts());
     await suppress([1]);
     await hash();
@@ -180,7 +179,7 @@ describe.each([
     expect((await claimAll(run)).flat()).toHaveLength(5);
   });
 
-  test('no run is planned', async () => {
+  test('without the right key no run is planned', async () => {
     await suppress([1]);
     await hash();
     expect(await problemsRejected(() => importAll(key))).toHaveLength(1);
@@ -188,7 +187,7 @@ describe.each([
   });
 });
 
-test('nothing is hashed with a second key', async () => {
+test('a purge refuses to hash with a second key', async () => {
   await suppress([1]);
   await hash();
   await suppress([2]);
@@ -198,7 +197,7 @@ test('nothing is hashed with a second key', async () => {
   expect((await opened.ledger.pool.query('SELECT FROM suppressions')).rows).toHaveLength(1);
 });
 
-test('a hashed suppression is listed by its hash, found by its address, and taken away by it', async () => {
+test('a hashed suppression is listed by its hash, and found and removed by its address', async () => {
   const { pool } = opened.ledger;
   await suppress([1, 2]);
   await hash();

@@ -49,13 +49,13 @@ async function listed(filter: SuppressionFilter = {}, limit?: number): Promise<S
 const written = ({ channel, address, subAccount }: Suppression) =>
   [channel, address, subAccount].filter((text) => text !== '').join(' ');
 
-test('a suppression is kept with its reason, its source and when it was made', async () => {
+test('a suppression is stored with its reason, source and time', async () => {
   const suppressions = [suppression('+6421', { reason: 'STOP', source: 'reply' }), suppression('+6422')];
   expect(await add(...suppressions)).toBe(2);
   expect(await listed()).toEqual(suppressions.map((each) => ({ ...each, run: null })));
 });
 
-test('an address that is suppressed already keeps its earlier reason, and only new ones are counted', async () => {
+test('a suppressed address keeps its earlier reason, and only new addresses count', async () => {
   await add(suppression('+6421', { reason: 'earlier' }));
   expect(await add(suppression('+6421', { reason: 'later' }), suppression('+6422'))).toBe(1);
   expect((await listed()).map(({ reason }) => reason)).toEqual(['earlier', '']);
@@ -66,7 +66,7 @@ test('an address that is given twice is suppressed once, for the first reason', 
   expect(await listed()).toMatchObject([{ reason: 'one' }]);
 });
 
-test('an address can be suppressed in several channels, for all and for SubAccounts, each by itself', async () => {
+test('an address can be suppressed in several channels, and for all or single SubAccounts, independently', async () => {
   const all = [
     suppression('+6421', { channel: 'fax' }),
     suppression('+6421'),
@@ -81,7 +81,7 @@ test('an address can be suppressed in several channels, for all and for SubAccou
   expect((await listed()).map(written)).toEqual(['fax +6421', 'sms +6421', 'sms +6421 B']);
 });
 
-test('what is not there cannot be removed, and the rest is', async () => {
+test('removing skips addresses that are not suppressed and removes the others', async () => {
   await add(suppression('+6421'));
   const key = { channel: 'sms', account: '', subAccount: '' } as const;
   const keys = [
@@ -94,7 +94,7 @@ test('what is not there cannot be removed, and the rest is', async () => {
   expect(await listed()).toEqual([]);
 });
 
-describe('a list', () => {
+describe('listing suppressions', () => {
   test.each<[SuppressionFilter, string[]]>([
     [{}, ['email a@b.example', 'sms +6421', 'sms +6421 ACME', 'voice +6421']],
     [{ channel: 'sms' }, ['sms +6421', 'sms +6421 ACME']],
@@ -103,7 +103,7 @@ describe('a list', () => {
     [{ subAccount: '' }, ['email a@b.example', 'sms +6421', 'voice +6421']],
     [{ channel: 'sms', subAccount: '' }, ['sms +6421']],
     [{ channel: 'fax' }, []],
-  ])('of %o are those, in the order of the key', async (filter, expected) => {
+  ])('a list filtered by %o has those suppressions, in key order', async (filter, expected) => {
     await add(
       suppression('+6421', { channel: 'voice' }),
       suppression('+6421', { subAccount: 'ACME' }),
@@ -113,7 +113,7 @@ describe('a list', () => {
     expect((await listed(filter)).map(written)).toEqual(expected);
   });
 
-  test('comes in pages, each suppression once, and ends at its limit', async () => {
+  test('a list comes in pages, has each suppression once, and ends at its limit', async () => {
     const addresses = Array.from({ length: 1_250 }, (_, index) => `+64${21_000_000 + index}`);
     await add(
       ...addresses.flatMap((address) => [suppression(address), suppression(address, { subAccount: 'A' })]),
@@ -126,11 +126,11 @@ describe('a list', () => {
   });
 });
 
-describe('an import', () => {
+describe('importing suppressions', () => {
   const list = { channels: ['sms', 'voice'], reason: 'old list', source: 'import', createdAt } as const;
   const listedAddress = (address: string, subAccount = ''): ListedAddress => ({ address, subAccount });
 
-  test('suppresses every address in every channel once, and leaves those that are suppressed already', async () => {
+  test('an import suppresses every address in every channel once, and leaves existing suppressions', async () => {
     await add(suppression('+6421', { reason: 'earlier' }));
     const batches = async function* () {
       yield [listedAddress('+6421'), listedAddress('+6422')];
@@ -148,7 +148,7 @@ describe('an import', () => {
     ]);
   });
 
-  test('that breaks off leaves nothing behind, and the ledger at work', async () => {
+  test('an interrupted import leaves nothing behind, and the ledger works', async () => {
     const batches = async function* () {
       yield [listedAddress('+6421')];
       throw new Error('the file broke off');
@@ -160,7 +160,7 @@ describe('an import', () => {
     expect(await add(suppression('+6421'))).toBe(1);
   });
 
-  test('and another of the same addresses in another order at the same time both succeed', async () => {
+  test('two imports of the same addresses in different order both succeed at once', async () => {
     const addresses = Array.from({ length: 4_000 }, (_, index) => listedAddress(`+64${21_000_000 + index}`));
     const batchesOf = async function* (all: readonly ListedAddress[]) {
       for (let start = 0; start < all.length; start += 500) yield all.slice(start, start + 500);

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { RunTables } from './run-keys.ts';
 
-/** Tables, views and functions of a ledger that are of runs, as Postgres itself has them. */
+/** Tables, views and functions of runs, from Postgres's catalogue. */
 export async function readRunTables(pool: pg.Pool): Promise<RunTables> {
   const { rows: tables } = await pool.query<{ name: string }>(`
     SELECT c.relname AS name
@@ -27,7 +27,7 @@ export async function readRunTables(pool: pg.Pool): Promise<RunTables> {
   };
 }
 
-/** In words, what tables of runs have that Citus does not distribute as it stands. */
+/** Describes parts of run tables that Citus cannot distribute as they are. */
 export async function readObstacles(pool: pg.Pool, { tables }: RunTables): Promise<readonly string[]> {
   const { rows } = await pool.query<{ obstacle: string }>(
     `

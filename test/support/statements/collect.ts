@@ -3,17 +3,16 @@ import { explore, isUntold, Untold } from './scope.ts';
 import { ancestors, functionNameOf, type Given, indexCallers, openScopes } from './scopes.ts';
 import { child, children, lineOf, type Node, nameOf, readSources, type Source, walk } from './sources.ts';
 
-/** A text that is sent, one of those that a call may send. */
+/** One text that a call may send. */
 export type SentStatement =
-  /** `where` is the file and its function that says it, such as `runs/stop.ts pauseRun`. */
+  /** `where`: file and function, such as `runs/stop.ts pauseRun`. */
   | { readonly where: string; readonly text: string }
   /** The source alone does not say what is sent. */
   | { readonly where: string; readonly problem: string };
 
 /**
- * Every statement that `src` sends through pg or in SQL through knex. It is found where it is sent, and worked out from the
- * source. A call whose text cannot be worked out is given with its problem, so none is left out in silence, however seldom
- * it is sent.
+ * Collects every statement that `src` sends through pg, or as SQL through knex, by evaluating the source at each
+ * call. A call that cannot be evaluated is returned with its problem.
  */
 export function collectStatements(given: Given): readonly SentStatement[] {
   const sources = readSources();
@@ -37,13 +36,13 @@ export function collectStatements(given: Given): readonly SentStatement[] {
   );
 }
 
-/** What it sends is its caller's: the statement itself, or the query of a cursor. */
+/** Functions whose callers pass the statement, or a cursor's query. */
 function sendsForOthers(sent: Node): boolean {
   const first = sent.type === 'TemplateLiteral' ? children(sent, 'quasis')[0] : undefined;
   return sent.type === 'Identifier' || JSON.stringify(first?.['value'] ?? '').includes('DECLARE');
 }
 
-/** Functions that build statements with knex, for which no text stands in the source. */
+/** Functions that build statements with knex, without SQL text. */
 export function functionsThatBuild(): readonly string[] {
   return [...readSources().values()].flatMap((source) => {
     const names: string[] = [];
@@ -73,10 +72,10 @@ function textOf(value: unknown): string {
   return String(text);
 }
 
-/** Calls of `query`, `raw` and `copyFrom` with something to send. */
+/** Calls of `query`, `raw` and `copyFrom` with an argument. */
 function sitesIn({ program, parents }: Source): readonly Node[] {
   const sites: Node[] = [];
-  // A part in SQL of what knex builds.
+  // SQL inside a statement that knex builds.
   const isPart = (node: Node): boolean =>
     [...ancestors(parents, node)].some((each) => each.type === 'CallExpression' && isBuiltOn(each));
   walk(program, (node) => {
@@ -95,7 +94,7 @@ function sitesIn({ program, parents }: Source): readonly Node[] {
       (called !== 'copyFrom' && callee.type === 'Identifier')
     )
       return;
-    // What is copied is a site of its own.
+    // The COPY statement is a call of its own.
     const isCopy = sent.type === 'CallExpression' && child(sent, 'callee')['name'] === 'copyFrom';
     if (!isCopy && !isPart(node)) sites.push(node);
   });

@@ -2,7 +2,7 @@ import { bind } from './patterns.ts';
 import { type Choose, find, innerScope, isUntold, once, type Scope, untold } from './scope.ts';
 import { child, children, isNode, type Node, nameOf } from './sources.ts';
 
-/** Works out expressions of the program from its source alone, as far as they say what they are. */
+/** Evaluates expressions from the source alone, as far as possible. */
 
 const globals: Readonly<Record<string, unknown>> = { Object, Math, String, Number, Array, Set, Map, JSON };
 const wrappers =
@@ -83,7 +83,7 @@ const evaluators: Readonly<Record<string, Evaluator>> = {
         if (isUntold(spread)) return untold('a spread object');
         Object.assign(made, spread);
       } else {
-        // Found out when it is asked for: values, which many objects have beside a text, may say nothing.
+        // Lazy: values beside a text may be unknown.
         const get = once(() => evaluate(child(property, 'value'), scope, choose));
         Object.defineProperty(made, keyOf(property, scope, choose), {
           get,
@@ -105,7 +105,7 @@ const evaluators: Readonly<Record<string, Evaluator>> = {
       ? evaluate(child(node, 'property'), scope, choose)
       : nameOf(child(node, 'property'));
     if (isUntold(key)) {
-      // One of those that there are.
+      // Any of the elements.
       const values = Object.values(object);
       return values.length > 0 ? values[choose(values.length)] : untold('an element');
     }
@@ -154,7 +154,7 @@ export function keyOf(property: Node, scope: Scope, choose: Choose): string {
   return key.type === 'Identifier' ? nameOf(key) : String(key['value']);
 }
 
-/** What a function of the program is here: it can be called. An asynchronous one says nothing. */
+/** A function of the program that can be called; an asynchronous one is unknown. */
 export function closure(node: Node, scope: Scope, choose: Choose): unknown {
   if (node['async'] === true || node['generator'] === true) return () => untold('a promise');
   return (...values: unknown[]) => {

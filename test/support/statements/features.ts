@@ -1,6 +1,6 @@
 import { as, everyNode, lastName, listOf, type Tree } from './syntax.ts';
 
-/** What a statement relies on that one Postgres has, and several that share the rows of a ledger may not. */
+/** Features of Postgres that a statement needs, and that distributed databases may lack. */
 export const features = [
   'advisory lock',
   'SKIP LOCKED',

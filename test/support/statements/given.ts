@@ -1,4 +1,4 @@
-/** Values of parameters that decide what a statement is, and that the source does not say. */
+/** Values of parameters that decide the text of a statement and are not in the source. */
 export const given = {
   'cursor.ts streamRows 0': [{ escapeIdentifier: (name: string) => `"${name}"` }],
   'cursor.ts streamRows 1': ['rows'],

@@ -3,7 +3,7 @@ import { child, children, isNode, type Node, nameOf } from './sources.ts';
 
 type Evaluate = (node: Node, scope: Scope, choose: Choose) => unknown;
 
-/** Gives the names of a pattern, such as `{ run, slice: number = 1 }`, what they stand for. */
+/** Binds the names of a pattern, such as `{ run, slice: number = 1 }`, to their values. */
 export function bind(
   pattern: Node,
   value: () => unknown,

@@ -1,14 +1,14 @@
 import { as, isTree, lastName, listOf, type Tree, textOf } from './syntax.ts';
 
-/** What a database knows of the tables that could be distributed by run. */
+/** Tables and functions that could be distributed by run. */
 export type RunTables = {
   /** Tables whose key begins with the run, and views with a run in each row. */
   readonly tables: ReadonlySet<string>;
-  /** Functions that give rows of the run in their first parameter. */
+  /** Functions that return rows of the run in their first parameter. */
   readonly functions: ReadonlySet<string>;
 };
 
-/** One of the rows that a statement reads or writes; where two must be of one run, they are the same in the end. */
+/** A source of rows in a statement. Sources of the same run are merged. */
 type Rows = { readonly table: string; sameAs: Rows | undefined };
 type Scope = {
   readonly parent: Scope | undefined;
@@ -20,11 +20,11 @@ type Scope = {
 const settled = (rows: Rows): Rows => (rows.sameAs ? settled(rows.sameAs) : rows);
 
 /**
- * Tables of runs that a statement touches without naming the run: neither equal to a parameter, nor to a column of rows
- * that are no table of runs (a parameter's, a common table expression's), nor to the run of rows that are named so.
+ * Tables of runs in a statement whose run is unknown: it equals neither a parameter, nor a column of other rows (a
+ * parameter, a common table expression), nor the run of a known table.
  */
 export function tablesWithoutRun(statement: unknown, runTables: RunTables): readonly string[] {
-  /** Stands for all rows whose run is known. */
+  /** Represents all rows with a known run. */
   const known: Rows = { table: '', sameAs: undefined };
   const found: Rows[] = [];
 
@@ -49,7 +49,7 @@ export function tablesWithoutRun(statement: unknown, runTables: RunTables): read
     return rows;
   }
 
-  /** The rows whose run an expression is. */
+  /** The source whose run an expression is. */
   function rowsOf(expression: unknown, scope: Scope): Rows | undefined {
     const cast = as('TypeCast', expression);
     if (cast) return rowsOf(cast['arg'], scope);
@@ -75,7 +75,7 @@ export function tablesWithoutRun(statement: unknown, runTables: RunTables): read
     return undefined;
   }
 
-  /** Without the name of its rows, a run is that of a table of runs where there is one. */
+  /** Without an alias, the run belongs to a table of runs if there is one. */
   function firstWith(column: string, scope: Scope): Rows | undefined {
     const ofRuns = scope.all.find((rows) => found.includes(rows));
     if (column === 'run_id' && ofRuns) return ofRuns;
@@ -94,7 +94,7 @@ export function tablesWithoutRun(statement: unknown, runTables: RunTables): read
     }
   }
 
-  /** It is in a list, or in the rows of a query, whose own tables are looked at by themselves. */
+  /** An element of a list or a subquery, which is checked by itself. */
   function oneOf(expression: unknown, scope: Scope): void {
     for (const each of as('RowExpr', expression)
       ? listOf(as('RowExpr', expression)?.['args'])
@@ -104,7 +104,7 @@ export function tablesWithoutRun(statement: unknown, runTables: RunTables): read
     }
   }
 
-  /** What holds for every row: parts of an OR do not. */
+  /** Conditions that hold for every row, so no parts of an OR. */
   function condition(expression: unknown, scope: Scope): void {
     const bool = as('BoolExpr', expression);
     if (bool?.['boolop'] === 'AND_EXPR') for (const each of listOf(bool['args'])) condition(each, scope);
@@ -120,7 +120,7 @@ export function tablesWithoutRun(statement: unknown, runTables: RunTables): read
     if (bool?.['boolop'] !== 'AND_EXPR') nested(expression, scope);
   }
 
-  /** Queries within an expression. */
+  /** Subqueries of an expression. */
   function nested(value: unknown, scope: Scope): void {
     if (Array.isArray(value)) for (const each of value) nested(each, scope);
     else if (isTree(value))
@@ -183,7 +183,7 @@ export function tablesWithoutRun(statement: unknown, runTables: RunTables): read
     nested(rest, scope);
   }
 
-  /** The rows that an INSERT, UPDATE, DELETE or MERGE writes, by what says which they are. */
+  /** The rows that an INSERT, UPDATE, DELETE or MERGE writes, with their conditions. */
   function write(statement: Tree, parent: Scope): void {
     const scope = inner(parent);
     common(statement, scope);

@@ -1,4 +1,4 @@
-/** Names and what they stand for, found out when it is first asked for. */
+/** Names and their values, evaluated lazily. */
 export type Scope = {
   readonly parent: Scope | undefined;
   readonly names: Map<string, () => unknown>;
@@ -14,12 +14,12 @@ export function find(scope: Scope, name: string): (() => unknown) | undefined {
   return undefined;
 }
 
-/** The text of a statement depends on something that the source does not say. */
+/** A statement depends on a value that the source does not contain. */
 export class Untold extends Error {}
 
 const mark = Symbol('untold');
 
-/** Stands for what is known only when the program runs. Whatever is done with it is not known either; it has no text. */
+/** A value known only at run time, like everything computed from it. It has no text. */
 export function untold(what: string): unknown {
   const refuse = () => {
     throw new Untold(what);
@@ -46,10 +46,10 @@ export function once<Value>(make: () => Value): () => Value {
   };
 }
 
-/** Which of so many ways the program goes. */
+/** The branch to take, out of so many. */
 export type Choose = (ways: number) => number;
 
-/** All that come out, whichever way the program goes. */
+/** The results of all branches. */
 export function explore<Value>(work: (choose: Choose) => Value): readonly Value[] {
   const results: Value[] = [];
   const path: { taken: number; readonly ways: number }[] = [];

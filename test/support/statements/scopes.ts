@@ -3,18 +3,18 @@ import { bind } from './patterns.ts';
 import { type Choose, innerScope, once, type Scope, untold } from './scope.ts';
 import { child, children, isNode, type Node, nameOf, type Source, walk } from './sources.ts';
 
-/** What parameters are that no caller in the source says: by `file function parameter`, some values. */
+/** Values of parameters without a caller in the source, by `file function parameter`. */
 export type Given = Readonly<Record<string, readonly unknown[]>>;
 
 const functions = /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/;
 
-/** The file within the ledger, and the outermost function that a place is in. */
+/** File and outermost function of a node. */
 export function functionNameOf(source: Source, place: Node): string {
   const names = [...ancestors(source.parents, place)].flatMap((each) => declaredName(source, each) ?? []);
   return `${source.path.replace('ledger/', '')} ${names.at(-1) ?? ''}`;
 }
 
-/** The name of a function, or of the variable that it is the value of. */
+/** The name of a function, or of its variable. */
 function declaredName({ parents }: Source, node: Node): string | undefined {
   if (node.type === 'FunctionDeclaration') return nameOf(child(node, 'id'));
   const parent = parents.get(node);
@@ -41,7 +41,7 @@ export function indexCallers(sources: ReadonlyMap<string, Source>): ReadonlyMap<
 
 type Scopes = { readonly at: (source: Source, node: Node) => Scope };
 
-/** What names mean at places of the program, for one way that it may go. */
+/** Values of names in one execution of the program. */
 export function openScopes(
   sources: ReadonlyMap<string, Source>,
   callers: ReadonlyMap<string, readonly Caller[]>,
@@ -84,7 +84,7 @@ export function openScopes(
     }
   }
 
-  /** The scope of what is within a node. */
+  /** The scope inside a node. */
   function within(source: Source, node: Node): Scope {
     const found = known.get(node);
     if (found) return found;
@@ -141,7 +141,7 @@ function isWithin({ parents }: Source, node: Node, outer: Node): boolean {
   return false;
 }
 
-/** Whether something is added to what a name stands for after it was declared. */
+/** Whether a name's value changes after its declaration. */
 function isChanged({ program, parents }: Source, id: Node): boolean {
   let changed = false;
   const block =

@@ -3,17 +3,17 @@ import { dirname, join, normalize, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseAst } from 'vitest/node';
 
-/** The program text of `src`, as trees. */
+/** Syntax trees of `src`. */
 
-/** A node of the syntax tree; what it has depends on its type. */
+/** A syntax node; its properties depend on its type. */
 export type Node = { readonly type: string; readonly start: number; readonly [key: string]: unknown };
 
 export type Source = {
-  /** Within `src`. */
+  /** Relative to `src`. */
   readonly path: string;
   readonly program: Node;
   readonly parents: ReadonlyMap<Node, Node>;
-  /** Local names that come from another file of `src`: which file, and the name there. */
+  /** Imports from `src`: local name, file and exported name. */
   readonly imported: ReadonlyMap<string, { readonly path: string; readonly name: string }>;
 };
 
@@ -72,7 +72,7 @@ function readSource(path: string): Source {
   return { path, program: parsed, parents, imported };
 }
 
-/** The line of a place in a file, from 1. */
+/** Line of a node, from 1. */
 export function lineOf({ path }: Source, at: Node): number {
   return readFileSync(join(folder, path), 'utf8').slice(0, at.start).split('\n').length;
 }

@@ -1,6 +1,6 @@
 import { parseSync } from 'libpg-query';
 
-/** Reads the trees of `libpg-query`, of which each node is an object with the one key that says what it is. */
+/** Reads trees of `libpg-query`, whose nodes are objects with one key, their type. */
 
 export type Tree = Readonly<Record<string, unknown>>;
 
@@ -8,7 +8,7 @@ export function isTree(value: unknown): value is Tree {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What a node of this kind has; undefined of another kind. */
+/** The content of a node of this type; undefined for others. */
 export function as(kind: string, value: unknown): Tree | undefined {
   const inner = isTree(value) ? value[kind] : undefined;
   return isTree(inner) ? inner : undefined;
@@ -22,7 +22,7 @@ export function textOf(value: unknown): string {
   return String(as('String', value)?.['sval'] ?? '');
 }
 
-/** The last part of a name, without its schema. */
+/** A name without its schema. */
 export function lastName(parts: unknown): string {
   return textOf(listOf(parts).at(-1));
 }
@@ -36,7 +36,7 @@ export function everyNode(value: unknown, visit: (kind: string, node: Tree) => v
     }
 }
 
-/** The statements of a text. What knex takes as `?` is a parameter. */
+/** Statements of a text. A `?` of knex counts as a parameter. */
 export function parse(text: string): readonly unknown[] {
   const parsed: unknown = parseSync(text.replaceAll(/\?(?=[,)])/g, '$1'));
   return listOf(isTree(parsed) ? parsed['stmts'] : undefined).map((each) => isTree(each) && each['stmt']);

@@ -1,13 +1,13 @@
 import { as, everyNode, isTree, listOf, parse } from './syntax.ts';
 
-/** A table that a statement changes. */
+/** A table that a statement writes. */
 export type Write = {
   readonly table: string;
-  /** Those that are set; none where rows are deleted. */
+  /** Columns that it sets; none for DELETE. */
   readonly columns: readonly string[];
 };
 
-/** What a text changes, also within its WITH. */
+/** Tables that a text writes, also in WITH. */
 export function writesOf(text: string): readonly Write[] {
   const found: Write[] = [];
   everyNode(parse(text), (kind, node) => {
