@@ -43,19 +43,23 @@ async function runOf(run: string) {
   return rows[0];
 }
 
-describe('a run that is paused', () => {
-  test('says why, and has nothing in the queue any more but what is held', async () => {
+describe('pauseRun', () => {
+  test('stores the reason and removes all slices from the queue that are not held', async () => {
     const run = await beginNew(4);
     await acquireSendingSlice(opened.ledger);
     expect(await pause(run)).toEqual({ changed: true, state: 'running' });
     expect(await runOf(run)).toEqual({ state: 'paused', state_reason: 'lunch' });
     expect((await sliceStates(opened.ledger, run)).toSorted()).toEqual([
-      ...['held', 'waiting', 'waiting', 'waiting', 'waiting'],
+      'held',
+      'waiting',
+      'waiting',
+      'waiting',
+      'waiting',
     ]);
     expect(await waitingJobs(opened.ledger)).toBe(0);
   });
 
-  test('gives nothing to those who hold its slices', async () => {
+  test('refuses claims of workers that hold slices of the run', async () => {
     const run = await beginNew(1);
     const held = await acquireSendingSlice(opened.ledger);
     await pause(run);
@@ -63,28 +67,32 @@ describe('a run that is paused', () => {
     expect(await requestStates(opened.ledger, run)).toEqual(['planned']);
   });
 
-  test('is in the queue again when it is resumed, as far as it may be', async () => {
+  test('lets a resumed run queue slices again, up to its maximum', async () => {
     const run = await beginNew(4);
     await pause(run);
     expect(await begin(run)).toBe('paused');
     expect(await runOf(run)).toEqual({ state: 'running', state_reason: null });
     expect(await sliceStates(opened.ledger, run)).toEqual([
-      ...['waiting', 'queued', 'queued', 'waiting', 'waiting'],
+      'waiting',
+      'queued',
+      'queued',
+      'waiting',
+      'waiting',
     ]);
     await acquireSendingSlice(opened.ledger);
     await acquireSendingSlice(opened.ledger);
     expect(await acquireNextSlice(opened.ledger)).toEqual({ kind: 'none' });
   });
 
-  test('is not paused a second time', async () => {
+  test('changes nothing if the run is paused already', async () => {
     const run = await beginNew(1);
     await pause(run);
     expect(await pause(run)).toEqual({ changed: false, state: 'paused' });
   });
 });
 
-describe('a run that is cancelled', () => {
-  test('sends nothing of what is planned, and keeps what is on its way for who sends it', async () => {
+describe('cancelRun', () => {
+  test('cancels planned requests and leaves requests in flight to their worker', async () => {
     const run = await beginNew(3);
     await claimFrom(opened.ledger, await acquireSendingSlice(opened.ledger), 1);
     expect(await cancel(run)).toEqual({ changed: true, state: 'running' });
@@ -97,14 +105,14 @@ describe('a run that is cancelled', () => {
     expect(await waitingJobs(opened.ledger)).toBe(0);
   });
 
-  test('is not begun again', async () => {
+  test('makes a later begin change nothing', async () => {
     const run = await beginNew(1);
     await cancel(run);
     expect(await begin(run)).toBe('cancelled');
     expect(await runOf(run)).toEqual({ state: 'cancelled', state_reason: 'wrong list' });
   });
 
-  test('has in doubt what was to be sent again after a doubt, because the service may have it', async () => {
+  test('returns requests that wait for a resend to in doubt, because the service may have them', async () => {
     const run = await beginNew(2);
     await pause(run);
     await createRequestRows(opened.ledger.pool, run);
@@ -126,6 +134,6 @@ test.each(['completed', 'cancelled'])('a run that is %s is neither paused nor ca
   ]);
 });
 
-test('a run that there is not is neither paused nor cancelled', async () => {
+test('an unknown run is neither paused nor cancelled', async () => {
   expect([await pause('nothing'), await cancel('nothing')]).toEqual([undefined, undefined]);
 });

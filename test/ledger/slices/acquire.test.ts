@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-async function holdDoubts(run: string): Promise<HeldSlice> {
+async function acquireDoubtsPhase(run: string): Promise<HeldSlice> {
   const { pool, queue: open } = opened.ledger;
   const queue = await open();
   await inTransaction(pool, (client) =>
@@ -26,7 +26,7 @@ async function holdDoubts(run: string): Promise<HeldSlice> {
   return acquisition.kind === 'held' ? acquisition.slice : expect.fail(acquisition.kind);
 }
 
-test('a worker that begins to settle the doubts of a run leaves alone what others are sending', async () => {
+test('a worker that begins to settle doubts does not change requests that others are sending', async () => {
   const { ledger } = opened;
   const run = await planContacts(
     ledger,
@@ -35,7 +35,7 @@ test('a worker that begins to settle the doubts of a run leaves alone what other
   );
   const sending = await acquireSliceOf(ledger, run);
   expect((await claimFrom(ledger, sending, 2)).claimed).toHaveLength(2);
-  expect((await holdDoubts(run)).phase).toBe('settling doubts');
+  expect((await acquireDoubtsPhase(run)).phase).toBe('settling doubts');
   const { rows } = await ledger.pool.query(
     `SELECT q.state, a.owner
      FROM request_states q
@@ -46,7 +46,7 @@ test('a worker that begins to settle the doubts of a run leaves alone what other
   expect(rows).toEqual([1, 2].map(() => ({ state: 'sending', owner: sending.owner })));
 });
 
-test('a run can be paused while its slices are being taken', async () => {
+test('a run can be paused while its slices are being acquired', async () => {
   const { ledger } = opened;
   const queue = await ledger.queue();
   const run = await planSlicedRun(opened.ledger, 4);
@@ -60,13 +60,13 @@ test('a run can be paused while its slices are being taken', async () => {
   };
   for (let round = 0; round < 10; round++) {
     await beginRun(queue, ledger.pool, plan, { lookUp: false, resends: 0 }, new Date());
-    const taken = Promise.all([
+    const acquisitions = Promise.all([
       acquireNextSlice(opened.ledger),
       acquireNextSlice(opened.ledger),
       acquireNextSlice(opened.ledger),
     ]);
     await pauseRun(queue, ledger.pool, run, 'enough');
-    const held = (await taken).flatMap((taking) => (taking.kind === 'held' ? [taking.slice] : []));
+    const held = (await acquisitions).flatMap((each) => (each.kind === 'held' ? [each.slice] : []));
     const { rows } = await ledger.pool.query(
       `SELECT slice FROM slices WHERE run_id = $1 AND state <> 'waiting' ORDER BY slice`,
       [run],
@@ -79,7 +79,7 @@ test('a run can be paused while its slices are being taken', async () => {
   }
 });
 
-test('a slice that a worker returns when its run is cancelled is done, and not in the queue', async () => {
+test('a slice that is returned to a cancelled run is done and not queued', async () => {
   const { ledger } = opened;
   const queue = await ledger.queue();
   const run = await planSlicedRun(opened.ledger, 1);
@@ -92,7 +92,7 @@ test('a slice that a worker returns when its run is cancelled is done, and not i
   expect(rows).toEqual([{ state: 'done', job: null }]);
 });
 
-test('a run that is begun goes into the queue as the account is now, whatever it was when it was queued', async () => {
+test('a run that is begun again is queued under the account’s present limits', async () => {
   const { ledger } = opened;
   const queue = await ledger.queue();
   const run = await planSlicedRun(opened.ledger, 4);
@@ -107,11 +107,11 @@ test('a run that is begun goes into the queue as the account is now, whatever it
   const policy = { lookUp: false, resends: 0 };
   await beginRun(queue, ledger.pool, plan, policy, new Date());
   await beginRun(queue, ledger.pool, { ...plan, maxAccountSlices: 1, maxRunSlices: 1 }, policy, new Date());
-  const taken = [await acquireNextSlice(opened.ledger), await acquireNextSlice(opened.ledger)];
-  expect(taken.map(({ kind }) => kind)).toEqual(['held', 'none']);
+  const acquisitions = [await acquireNextSlice(opened.ledger), await acquireNextSlice(opened.ledger)];
+  expect(acquisitions.map(({ kind }) => kind)).toEqual(['held', 'none']);
 });
 
-test('a worker that has no answer to an acquisition finds the slice that it took, and takes no other', async () => {
+test('a retried acquisition returns the slice of the first one and no other', async () => {
   const { ledger } = opened;
   const { pool } = ledger;
   const queue = await ledger.queue();
@@ -120,13 +120,15 @@ test('a worker that has no answer to an acquisition finds the slice that it took
   const { rows } = await pool.query<{ worker: string }>('SELECT worker FROM slices WHERE owner = $1', [
     first.owner,
   ]);
-  const taking = {
-    ...{ worker: rows[0]?.worker ?? '', owner: first.owner },
-    ...{ ignoredAccounts: [], now: () => new Date() },
+  const options = {
+    worker: rows[0]?.worker ?? '',
+    owner: first.owner,
+    ignoredAccounts: [],
+    now: () => new Date(),
   };
-  const again = await acquireSlice(queue, pool, { ...taking, isRetry: true });
+  const again = await acquireSlice(queue, pool, { ...options, isRetry: true });
   expect(again).toEqual({ kind: 'held', slice: first });
   await returnSlice(queue, pool, first, new Date());
-  const next = await acquireSlice(queue, pool, { ...taking, isRetry: true });
+  const next = await acquireSlice(queue, pool, { ...options, isRetry: true });
   expect(next).toMatchObject({ kind: 'held', slice: { run, slice: 2, owner: first.owner } });
 });

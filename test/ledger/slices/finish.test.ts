@@ -53,7 +53,7 @@ function finish(held: HeldSlice, policy = hold, interrupted = false) {
   );
 }
 
-/** As if all of a slice had been sent, and come to this. */
+/** Sets the state of all requests of a slice. */
 async function settleAll({ run, first, last }: SendingSlice, state: RequestState): Promise<void> {
   await createRequestRows(opened.ledger.pool, run);
   await opened.ledger.pool.query(
@@ -66,8 +66,7 @@ async function runState(run: string): Promise<string | undefined> {
   return (await readDispatchProgress(opened.ledger.pool, [run])).get(run)?.state;
 }
 
-/** How many sessions of this database wait for a lock. */
-async function waitingForALock(pool: pg.Pool): Promise<number> {
+async function countSessionsInLockWait(pool: pg.Pool): Promise<number> {
   const { rows } = await pool.query<{ count: number }>(
     `SELECT CAST(count(*) AS integer) FROM pg_stat_activity
      WHERE datname = current_database() AND wait_event_type = 'Lock'`,
@@ -75,8 +74,8 @@ async function waitingForALock(pool: pg.Pool): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-describe('a slice that is given up', () => {
-  test('is done when nothing of it is left to send, and the next goes into the queue', async () => {
+describe('finishSlice', () => {
+  test('marks a slice as done if nothing is left to send, and queues the next one', async () => {
     const run = await beginNew(3);
     const held = await acquireSendingSlice(opened.ledger);
     await settleAll(held, 'accepted');
@@ -85,7 +84,7 @@ describe('a slice that is given up', () => {
     expect(await waitingJobs(opened.ledger)).toBe(1);
   });
 
-  test('does not hold up the outcomes of another slice of its run while it is finished', async () => {
+  test('does not block the outcomes of another slice of the run', async () => {
     const { pool, hot } = opened.ledger;
     const run = await planSlicedRun(opened.ledger, 2);
     await beginRun(opened.queue, pool, { ...planOf(run), maxRunSlices: 2 }, hold, new Date());
@@ -98,13 +97,13 @@ describe('a slice that is given up', () => {
     try {
       await blocker.query('BEGIN; LOCK TABLE slice_outcomes IN EXCLUSIVE MODE');
       const finishing = finish(finished);
-      await expect.poll(() => waitingForALock(pool)).toBe(1);
+      await expect.poll(() => countSessionsInLockWait(pool)).toBe(1);
       const accepted = [
         { request: other.first, finishedAt: 0, tookMs: 1, httpStatus: 200, jobNumber: undefined },
       ];
       const advance = { ...other, version: other.version + 1, claim: undefined, accepted };
       await advanceSlices(hot, [advance], new Date(), null);
-      expect(await waitingForALock(pool)).toBe(1);
+      expect(await countSessionsInLockWait(pool)).toBe(1);
       await blocker.query('COMMIT');
       expect(await finishing).toBe('done');
     } finally {
@@ -112,14 +111,14 @@ describe('a slice that is given up', () => {
     }
   });
 
-  test('is for another holding when something of it is planned', async () => {
+  test('returns a slice with planned requests to the queue', async () => {
     const run = await beginNew(1, 2);
     const held = await acquireSendingSlice(opened.ledger);
     expect(await finish(held)).toBe('returned');
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'queued']);
   });
 
-  test('waits outside the queue while its run is paused', async () => {
+  test('leaves a slice of a paused run outside the queue', async () => {
     const run = await beginNew(2, 2);
     const held = await acquireSendingSlice(opened.ledger);
     await pauseRun(opened.queue, opened.ledger.pool, run, 'enough');
@@ -128,7 +127,7 @@ describe('a slice that is given up', () => {
     expect(await acquireNextSlice(opened.ledger)).toEqual({ kind: 'none' });
   });
 
-  test('leaves nothing that is sending behind: it is in doubt', async () => {
+  test('marks requests in flight as in doubt', async () => {
     const run = await beginNew(1, 2);
     const held = await acquireSendingSlice(opened.ledger);
     await claimFrom(opened.ledger, held, 2);
@@ -136,7 +135,7 @@ describe('a slice that is given up', () => {
     expect(await requestStates(opened.ledger, run)).toEqual(['in_doubt', 'in_doubt']);
   });
 
-  test('cancels what its holder gave back after the run was cancelled', async () => {
+  test('cancels requests that the owner released after the run was cancelled', async () => {
     const run = await beginNew(1, 2);
     const held = await acquireSendingSlice(opened.ledger);
     const [sent] = (await claimFrom(opened.ledger, held, 1)).claimed;
@@ -153,7 +152,7 @@ describe('a slice that is given up', () => {
     expect(await runState(run)).toBe('cancelled');
   });
 
-  test('is given up once', async () => {
+  test('finishes a slice once', async () => {
     await beginNew(1);
     const held = await acquireSendingSlice(opened.ledger);
     await settleAll(held, 'accepted');
@@ -161,8 +160,8 @@ describe('a slice that is given up', () => {
   });
 });
 
-describe('a run', () => {
-  test('is completed with its last slice, also when it is paused by then', async () => {
+describe('the last slice of a run', () => {
+  test('completes the run, even if it is paused', async () => {
     const run = await beginNew(1);
     const held = await acquireSendingSlice(opened.ledger);
     await settleAll(held, 'accepted');
@@ -172,7 +171,7 @@ describe('a run', () => {
     expect(await sliceStates(opened.ledger, run)).toEqual(['done', 'done']);
   });
 
-  test('is not completed while a slice is left', async () => {
+  test('does not complete the run while another slice is left', async () => {
     const run = await beginNew(2);
     const held = await acquireSendingSlice(opened.ledger);
     await settleAll(held, 'accepted');
@@ -181,23 +180,30 @@ describe('a run', () => {
   });
 
   test.each([
-    ['of a campaign that holds them, through an account without a look-up', 'in_doubt', hold, 'completed'],
-    ['that can be looked up', 'in_doubt', { lookUp: true, resends: 0 }, 'running'],
-    ['that are to be sent again', 'in_doubt', { lookUp: false, resends: 1 }, 'running'],
-    ['of which there are none', 'accepted', { lookUp: true, resends: 1 }, 'completed'],
-  ] as const)(
-    'with requests in doubt %s: that phase is queued only where there is something to be done',
-    async (_, state, policy, end) => {
-      const run = await beginNew(1);
-      const held = await acquireSendingSlice(opened.ledger);
-      await settleAll(held, state);
-      await finish(held, policy);
-      expect(await runState(run)).toBe(end);
-      expect(await sliceStates(opened.ledger, run)).toEqual([end === 'running' ? 'queued' : 'done', 'done']);
-    },
-  );
+    ['completes a run whose doubts neither a look-up nor a resend can settle', 'in_doubt', hold, 'completed'],
+    [
+      'queues the phase that settles doubts for a look-up',
+      'in_doubt',
+      { lookUp: true, resends: 0 },
+      'running',
+    ],
+    [
+      'queues the phase that settles doubts for resends',
+      'in_doubt',
+      { lookUp: false, resends: 1 },
+      'running',
+    ],
+    ['completes a run without doubts', 'accepted', { lookUp: true, resends: 1 }, 'completed'],
+  ] as const)('%s', async (_, state, policy, end) => {
+    const run = await beginNew(1);
+    const held = await acquireSendingSlice(opened.ledger);
+    await settleAll(held, state);
+    await finish(held, policy);
+    expect(await runState(run)).toBe(end);
+    expect(await sliceStates(opened.ledger, run)).toEqual([end === 'running' ? 'queued' : 'done', 'done']);
+  });
 
-  test('is completed when its requests in doubt have been looked at, whatever came of it', async () => {
+  test('completes the run after the phase that settles doubts, even if some remain', async () => {
     const run = await beginNew(1);
     const held = await acquireSendingSlice(opened.ledger);
     await settleAll(held, 'in_doubt');
@@ -211,7 +217,7 @@ describe('a run', () => {
     expect(await runState(run)).toBe('completed');
   });
 
-  test('has its requests in doubt looked at again when that was interrupted', async () => {
+  test('queues an interrupted phase that settles doubts again', async () => {
     const run = await beginNew(1);
     const held = await acquireSendingSlice(opened.ledger);
     await settleAll(held, 'in_doubt');

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-/** The slices of a run of so many requests: number, first and last request. That of the phase of settling doubts has none. */
+/** The slices of a run: number, first and last request. The phase that settles doubts has no requests. */
 async function slicesOf(requests: number, canary: number | null = null): Promise<(number | null)[][]> {
   const contacts = Array.from({ length: requests }, (_, index) =>
     aContact(index + 2, { address: `+6141${String(index).padStart(7, '0')}` }),
@@ -22,35 +22,35 @@ async function slicesOf(requests: number, canary: number | null = null): Promise
   return rows.map(({ slice }) => slice);
 }
 
-const least = 100;
+const minSize = 100;
 
 test.each([
   [1, [[1, 1, 1]]],
-  [least - 1, [[1, 1, least - 1]]],
-  [least, [[1, 1, least]]],
+  [minSize - 1, [[1, 1, minSize - 1]]],
+  [minSize, [[1, 1, minSize]]],
   [
-    least + 1,
+    minSize + 1,
     [
-      [1, 1, least],
-      [2, least + 1, least + 1],
+      [1, 1, minSize],
+      [2, minSize + 1, minSize + 1],
     ],
   ],
   [
-    2 * least + 3,
+    2 * minSize + 3,
     [
-      [1, 1, least],
-      [2, least + 1, 2 * least],
-      [3, 2 * least + 1, 2 * least + 3],
+      [1, 1, minSize],
+      [2, minSize + 1, 2 * minSize],
+      [3, 2 * minSize + 1, 2 * minSize + 3],
     ],
   ],
 ])(
-  'a run of %i requests is cut into slices of the same size, and has one more for the phase of settling doubts',
+  'a run of %i requests is cut into slices of equal size, and one more for the phase that settles doubts',
   async (requests, slices) => {
     expect(await slicesOf(requests)).toEqual([...slices, [slices.length + 1, null, null]]);
   },
 );
 
-test('a run of thousands is cut into eight slices, and one of tens of thousands into slices of two thousand', async () => {
+test('thousands of requests are cut into eight slices, and tens of thousands into slices of two thousand', async () => {
   const slices = await slicesOf(4_001);
   expect(slices).toHaveLength(8 + 1);
   expect(slices.slice(0, 2)).toEqual([
@@ -72,17 +72,14 @@ test.each([
     ],
   ],
   [
-    2 * least,
+    2 * minSize,
     10,
     [
       [1, 1, 10],
-      [2, 11, least + 10],
-      [3, least + 11, 2 * least],
+      [2, 11, minSize + 10],
+      [3, minSize + 11, 2 * minSize],
     ],
   ],
-])(
-  'of %i requests, the first %i are a slice by themselves where they are to be waited for',
-  async (requests, first, slices) => {
-    expect(await slicesOf(requests, first)).toEqual([...slices, [slices.length + 1, null, null]]);
-  },
-);
+])('of %i requests, a canary of %i gets a slice of its own', async (requests, first, slices) => {
+  expect(await slicesOf(requests, first)).toEqual([...slices, [slices.length + 1, null, null]]);
+});

@@ -26,7 +26,12 @@ async function begin(priority: Priority, slices = 1, account = 'main'): Promise<
 }
 
 const planOf = (run: string, priority: Priority, account = 'main') => ({
-  ...{ run, account, priority, maxAccountSlices: 4, maxRunSlices: 4, canary: false },
+  run,
+  account,
+  priority,
+  maxAccountSlices: 4,
+  maxRunSlices: 4,
+  canary: false,
 });
 
 async function finish(slice: SendingSlice, priority: Priority): Promise<void> {
@@ -35,13 +40,13 @@ async function finish(slice: SendingSlice, priority: Priority): Promise<void> {
   await finishSlice(opened.queue, opened.ledger.pool, slice, plan, policy, false, new Date());
 }
 
-/** As if the time had passed that a slice waits for its run's turn. */
-async function outwaitTurns(): Promise<void> {
+/** Ends the wait of preempted slices. */
+async function endPreemptedWaits(): Promise<void> {
   await opened.ledger.pool.query(`UPDATE volley_queue.job SET start_after = now() WHERE start_after > now()`);
 }
 
-describe('taking a slice', () => {
-  test('takes that of the most urgent run first, however late it came', async () => {
+describe('acquireSlice', () => {
+  test('acquires a slice of the most urgent run first, even if that run began last', async () => {
     const runs = [await begin('bulk'), await begin('normal'), await begin('urgent')];
     for (const [index, priority] of (['urgent', 'normal', 'bulk'] as const).entries()) {
       const held = await acquireSendingSlice(opened.ledger);
@@ -50,7 +55,7 @@ describe('taking a slice', () => {
     }
   });
 
-  test('leaves a run alone while a more urgent one of its account is in somebody’s hands', async () => {
+  test('preempts a run while a more urgent run of its account has a held slice', async () => {
     const bulk = await begin('bulk', 2);
     await begin('urgent');
     const urgent = await acquireSendingSlice(opened.ledger);
@@ -62,25 +67,25 @@ describe('taking a slice', () => {
     expect(await sliceStates(opened.ledger, bulk)).toEqual(['waiting', 'queued', 'queued']);
 
     await finish(urgent, 'urgent');
-    await outwaitTurns();
+    await endPreemptedWaits();
     expect((await acquireSendingSlice(opened.ledger)).run).toBe(bulk);
   });
 
-  test('goes by the account: those of others are not overtaken', async () => {
+  test('does not preempt runs of other accounts', async () => {
     const bulk = await begin('bulk', 1, 'other');
     await begin('urgent');
     await acquireSendingSlice(opened.ledger);
     expect((await acquireSendingSlice(opened.ledger)).run).toBe(bulk);
   });
 
-  test('goes on when the more urgent run is paused', async () => {
+  test('acquires a slice of the less urgent run once the more urgent one is paused', async () => {
     const bulk = await begin('bulk');
     const urgent = await begin('urgent');
     await pauseRun(opened.queue, opened.ledger.pool, urgent, 'test');
     expect((await acquireSendingSlice(opened.ledger)).run).toBe(bulk);
   });
 
-  test('takes only urgent ones where there is room for no others', async () => {
+  test('acquires only slices of urgent runs if that is the minimum priority', async () => {
     await begin('normal', 1, 'other');
     expect(await acquireNextSlice(opened.ledger, undefined, [], 'urgent')).toEqual({ kind: 'none' });
     const urgent = await begin('urgent');
@@ -91,14 +96,14 @@ describe('taking a slice', () => {
   });
 });
 
-test('a run that is overtaken says so, and which run goes before it', async () => {
+test('a preempted run shows that it waits, and for which run', async () => {
   const bulk = await begin('bulk');
   await acquireSendingSlice(opened.ledger);
   const normal = await begin('normal');
   const urgent = await begin('urgent');
   const { pool } = opened.ledger;
-  const watches = await readDispatchProgress(pool, [bulk, normal, urgent]);
-  expect([bulk, normal, urgent].map((run) => watches.get(run)?.preempted)).toEqual([true, true, false]);
+  const progress = await readDispatchProgress(pool, [bulk, normal, urgent]);
+  expect([bulk, normal, urgent].map((run) => progress.get(run)?.preempted)).toEqual([true, true, false]);
   expect(await findPreemptingRun(pool, bulk)).toBe(urgent);
   expect(await findPreemptingRun(pool, urgent)).toBeUndefined();
 });

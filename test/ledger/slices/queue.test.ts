@@ -39,17 +39,21 @@ async function begin(slices: number, changes: Partial<SlicePlan> = {}, requestsI
   return run;
 }
 
-describe('putting slices into the queue', () => {
-  test('puts so many there as may be there at once, the lowest first', async () => {
+describe('enqueueSlices', () => {
+  test('queues the lowest slices, up to the maximum of the run', async () => {
     const run = await begin(5, { maxRunSlices: 2 });
     expect(await sliceStates(opened.ledger, run)).toEqual([
       'waiting',
-      ...['queued', 'queued', 'waiting', 'waiting', 'waiting'],
+      'queued',
+      'queued',
+      'waiting',
+      'waiting',
+      'waiting',
     ]);
     expect(await waitingJobs(opened.ledger)).toBe(2);
   });
 
-  test('counts those that are held, and adds nothing when asked again', async () => {
+  test('counts held slices too, and a second call queues nothing', async () => {
     const run = await begin(5, { maxRunSlices: 2 });
     await acquireSendingSlice(opened.ledger);
     const more = () =>
@@ -65,7 +69,7 @@ describe('putting slices into the queue', () => {
     expect(await waitingJobs(opened.ledger)).toBe(2);
   });
 
-  test('begins with the canary alone, and goes on when that is done', async () => {
+  test('queues the canary alone, and the others once it is done', async () => {
     const run = await begin(3, { canary: true });
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'queued', 'waiting', 'waiting']);
     const canary = await acquireSendingSlice(opened.ledger);
@@ -82,7 +86,7 @@ describe('putting slices into the queue', () => {
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'done', 'queued', 'queued']);
   });
 
-  test('is undone with the transaction it was done in', async () => {
+  test('rolls back with its transaction', async () => {
     const run = await planSlicedRun(opened.ledger, 1);
     const failing = inTransaction(opened.ledger.pool, async (client) => {
       await enqueueSlices(opened.queue, client, planOf(run));
@@ -94,17 +98,17 @@ describe('putting slices into the queue', () => {
   });
 });
 
-describe('taking a slice', () => {
-  test('makes it this worker’s, with an owner of its own each time', async () => {
+describe('acquireSlice', () => {
+  test('holds each slice under an owner of its own', async () => {
     const run = await begin(2);
-    const taken = [await acquireSendingSlice(opened.ledger), await acquireSendingSlice(opened.ledger)];
-    expect(taken.map(({ slice }) => slice).toSorted()).toEqual([1, 2]);
-    expect(new Set(taken.map(({ owner }) => owner)).size).toBe(2);
+    const acquired = [await acquireSendingSlice(opened.ledger), await acquireSendingSlice(opened.ledger)];
+    expect(acquired.map(({ slice }) => slice).toSorted()).toEqual([1, 2]);
+    expect(new Set(acquired.map(({ owner }) => owner)).size).toBe(2);
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'held', 'held']);
     expect(await acquireNextSlice(opened.ledger)).toEqual({ kind: 'none' });
   });
 
-  test('stops at as many as the account may have at once, over all its runs and workers', async () => {
+  test('stops at the maximum of the account, over all its runs and workers', async () => {
     await begin(3, { maxAccountSlices: 2 });
     await begin(3, { maxAccountSlices: 2 });
     const kinds = [];
@@ -114,7 +118,7 @@ describe('taking a slice', () => {
     expect((await acquireNextSlice(opened.ledger)).kind).toBe('held');
   });
 
-  test('goes on when one of them is finished', async () => {
+  test('acquires the next slice once one of the account is finished', async () => {
     const run = await begin(3, { maxAccountSlices: 1 });
     const first = await acquireSendingSlice(opened.ledger);
     expect((await acquireNextSlice(opened.ledger)).kind).toBe('none');
@@ -130,13 +134,13 @@ describe('taking a slice', () => {
     expect((await acquireNextSlice(opened.ledger)).kind).toBe('held');
   });
 
-  test('leaves the slices of accounts alone that this process does not have', async () => {
+  test('ignores slices of accounts that the process does not have', async () => {
     await begin(1, { account: 'elsewhere' });
     expect(await acquireNextSlice(opened.ledger, undefined, ['elsewhere'])).toEqual({ kind: 'none' });
     expect((await acquireNextSlice(opened.ledger)).kind).toBe('held');
   });
 
-  test('makes a run that is planned run', async () => {
+  test('makes a planned run running', async () => {
     const run = await planSlicedRun(opened.ledger, 1);
     await inTransaction(opened.ledger.pool, (client) => enqueueSlices(opened.queue, client, planOf(run)));
     await acquireSendingSlice(opened.ledger);
@@ -144,7 +148,7 @@ describe('taking a slice', () => {
     expect(rows).toEqual([{ state: 'running' }]);
   });
 
-  test('clears a job away whose slice has been given up meanwhile', async () => {
+  test('deletes a job whose slice was finished in between', async () => {
     const run = await begin(1);
     const held = await acquireSendingSlice(opened.ledger);
     await expireLeaseOf(opened.ledger, run, 1);
@@ -154,7 +158,7 @@ describe('taking a slice', () => {
     expect(await acquireNextSlice(opened.ledger)).toEqual({ kind: 'none' });
   });
 
-  test('takes a slice over whose lease has expired; what its owner was sending is in doubt, the rest is planned', async () => {
+  test('acquires a slice with an expired lease, whose requests in flight become in doubt while the rest stays planned', async () => {
     const run = await begin(1, {}, 2);
     const former = await acquireSendingSlice(opened.ledger);
     await claimFrom(opened.ledger, former, 1);
@@ -181,7 +185,7 @@ describe('taking a slice', () => {
   });
 });
 
-test('a slice whose worker lacks the account is in the queue again, for another', async () => {
+test('a slice whose worker lacks the account is queued again for another worker', async () => {
   const run = await begin(1);
   const held = await acquireSendingSlice(opened.ledger);
   await returnSlice(opened.queue, opened.ledger.pool, held, new Date());

@@ -32,47 +32,50 @@ async function begin(slices: number, requestsInSlice = 1): Promise<string> {
   return run;
 }
 
-describe('the slices of dead workers', () => {
-  async function takeAs(worker: string): Promise<void> {
+describe('reclaimSlicesOfEndedWorkers', () => {
+  async function acquireAndClaimAs(worker: string): Promise<void> {
     await claimFrom(opened.ledger, await acquireSendingSlice(opened.ledger, worker), 1);
   }
 
   const reclaim = (self: string | null = null) =>
     reclaimSlicesOfEndedWorkers(opened.queue, opened.ledger.pool, self, () => new Date());
 
-  test('are taken from them, and only from them; what they were sending is in doubt', async () => {
+  test('reclaims only slices of ended workers, and requests in flight become in doubt', async () => {
     const run = await begin(2, 2);
-    const [living, dead] = [randomUUID(), randomUUID()];
+    const [running, ended] = [randomUUID(), randomUUID()];
     const sessions = await Promise.all(
-      [living, dead].map((worker) => openWorkerSession(opened.ledger.pool, worker, () => undefined)),
+      [running, ended].map((worker) => openWorkerSession(opened.ledger.pool, worker, () => undefined)),
     );
-    await takeAs(living);
-    await takeAs(dead);
+    await acquireAndClaimAs(running);
+    await acquireAndClaimAs(ended);
     expect(await reclaim()).toBe(0);
     await sessions[1]?.close();
     expect(await reclaim()).toBe(1);
     expect((await sliceStates(opened.ledger, run)).toSorted()).toEqual(['held', 'queued', 'waiting']);
     expect((await requestStates(opened.ledger, run)).toSorted()).toEqual([
-      ...['in_doubt', 'planned', 'planned', 'sending'],
+      'in_doubt',
+      'planned',
+      'planned',
+      'sending',
     ]);
     expect(await reclaim()).toBe(0);
     await sessions[0]?.close();
   });
 
-  test('are reclaimed by no worker whose own session is lost: others may have lost theirs by the same event', async () => {
+  test('reclaims nothing for a worker whose own session is lost, as others may have lost theirs too', async () => {
     await begin(2);
-    const [self, dead] = [randomUUID(), randomUUID()];
-    await takeAs(self);
-    await takeAs(dead);
+    const [self, ended] = [randomUUID(), randomUUID()];
+    await acquireAndClaimAs(self);
+    await acquireAndClaimAs(ended);
     expect(await reclaim(self)).toBe(0);
     const session = await openWorkerSession(opened.ledger.pool, self, () => undefined);
     expect(await reclaim(self)).toBe(1);
     await session.close();
   });
 
-  test('are reclaimed only when the others have had time to come back, after a worker has lost its session', async () => {
+  test('waits for the startup grace after a worker has lost its session', async () => {
     await begin(1);
-    await takeAs(randomUUID());
+    await acquireAndClaimAs(randomUUID());
     const self = randomUUID();
     const session = await openWorkerSession(opened.ledger.pool, self, () => undefined, true);
     expect(await reclaim(self)).toBe(0);
@@ -82,32 +85,32 @@ describe('the slices of dead workers', () => {
     await session.close();
   });
 
-  test('do not stay unnoticed because the session of another worker breaks again and again', async () => {
+  test('is not delayed further by a session that breaks again and again', async () => {
     await begin(1);
-    await takeAs(randomUUID());
-    const graces = async () => (await opened.ledger.pool.query('SELECT ends_at FROM startup_grace')).rows;
+    await acquireAndClaimAs(randomUUID());
+    const graceEnds = async () => (await opened.ledger.pool.query('SELECT ends_at FROM startup_grace')).rows;
     const self = randomUUID();
     const first = await openWorkerSession(opened.ledger.pool, self, () => undefined, true);
-    const begun = await graces();
+    const begun = await graceEnds();
     await first.close();
     const next = await openWorkerSession(opened.ledger.pool, self, () => undefined, true);
-    expect(await graces()).toEqual(begun);
+    expect(await graceEnds()).toEqual(begun);
     await next.close();
     await endStartupGrace(opened.ledger);
   });
 
-  test('wait outside the queue in a run that is paused', async () => {
+  test('leaves the slices of a paused run outside the queue', async () => {
     const run = await begin(1, 2);
-    await takeAs(randomUUID());
+    await acquireAndClaimAs(randomUUID());
     await pauseRun(opened.queue, opened.ledger.pool, run, 'enough');
     expect(await reclaim()).toBe(1);
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'waiting']);
     expect(await acquireNextSlice(opened.ledger)).toEqual({ kind: 'none' });
   });
 
-  test('are done in a run that was cancelled, and what they gave back before they died is cancelled', async () => {
+  test('marks slices of a cancelled run as done and cancels the requests that their owners had released', async () => {
     const run = await begin(1, 2);
-    await takeAs(randomUUID());
+    await acquireAndClaimAs(randomUUID());
     await cancelRun(opened.queue, opened.ledger.pool, run, 'enough', new Date());
     await opened.ledger.pool.query(
       `UPDATE requests SET state = 'planned' WHERE run_id = $1 AND state = 'cancelled'`,
@@ -118,9 +121,9 @@ describe('the slices of dead workers', () => {
     expect(await requestStates(opened.ledger, run)).toEqual(['in_doubt', 'cancelled']);
   });
 
-  test('are left for the next time while their run is being begun or stopped', async () => {
+  test('skips a run that another transaction is beginning or stopping', async () => {
     const run = await begin(1);
-    await takeAs(randomUUID());
+    await acquireAndClaimAs(randomUUID());
     await inTransaction(opened.ledger.pool, async (client) => {
       await client.query('SELECT FROM runs WHERE run_id = $1 FOR UPDATE', [run]);
       expect(await reclaim()).toBe(0);

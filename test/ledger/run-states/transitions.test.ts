@@ -35,32 +35,36 @@ async function rows(sql: string): Promise<Record<string, unknown>[]> {
   return (await opened.ledger.pool.query(sql, [run])).rows;
 }
 const current = () =>
-  rows('SELECT state, state_reason AS reason, finished_at AS over FROM runs WHERE run_id = $1');
+  rows('SELECT state, state_reason AS reason, finished_at AS "finishedAt" FROM runs WHERE run_id = $1');
 const changes = () => rows('SELECT state, reason FROM run_states WHERE run_id = $1 ORDER BY change');
 const notified = () =>
-  rows(`SELECT n.event, n.reason, c.state, n.created_at = c.changed_at AS "atOnce"
+  rows(`SELECT n.event, n.reason, c.state, n.created_at = c.changed_at AS "sameTime"
         FROM notifications n JOIN run_states c USING (run_id, change) WHERE run_id = $1 ORDER BY change`);
 
-const over = new Date('2026-11-01T03:00Z');
+const finishedAt = new Date('2026-11-01T03:00Z');
 
 const unrecorded = { kind: 'untried_proof', messageId: 'aa' } as const;
 
 const transitions = {
-  begun: [(client: Client) => markBegun(client, run), ['planned'], 'running'],
-  resumed: [(client: Client) => markResumed(client, run), ['paused'], 'running'],
-  paused: [(client: Client) => markPaused(client, run, 'why'), ['planned', 'running'], 'paused'],
-  'taken for unrecorded': [
+  markBegun: [(client: Client) => markBegun(client, run), ['planned'], 'running'],
+  markResumed: [(client: Client) => markResumed(client, run), ['paused'], 'running'],
+  markPaused: [(client: Client) => markPaused(client, run, 'why'), ['planned', 'running'], 'paused'],
+  markUnrecorded: [
     (client: Client) => markUnrecorded(client, run, unrecorded),
     ['planned', 'running', 'paused'],
     'paused',
   ],
-  cancelled: [
-    (client: Client) => markCancelled(client, run, 'why', over),
+  markCancelled: [
+    (client: Client) => markCancelled(client, run, 'why', finishedAt),
     ['planned', 'running', 'paused'],
     'cancelled',
   ],
-  completed: [(client: Client) => markCompleted(client, run, over), ['running', 'paused'], 'completed'],
-  reopened: [(client: Client) => markReopened(client, run, 'why'), ['completed'], 'paused'],
+  markCompleted: [
+    (client: Client) => markCompleted(client, run, finishedAt),
+    ['running', 'paused'],
+    'completed',
+  ],
+  markReopened: [(client: Client) => markReopened(client, run, 'why'), ['completed'], 'paused'],
 } as const satisfies Record<
   string,
   readonly [(client: Client) => Promise<void>, readonly RunState[], RunState]
@@ -69,13 +73,13 @@ const transitions = {
 /** How a planned run comes to each state. */
 const ways: Readonly<Record<RunState, readonly (keyof typeof transitions)[]>> = {
   planned: [],
-  running: ['begun'],
-  paused: ['paused'],
-  completed: ['begun', 'completed'],
-  cancelled: ['cancelled'],
+  running: ['markBegun'],
+  paused: ['markPaused'],
+  completed: ['markBegun', 'markCompleted'],
+  cancelled: ['markCancelled'],
 };
 
-test('that a run is planned is noted with the time at which it was', async () => {
+test('the first entry of run_states has the time at which the run was planned', async () => {
   expect(await changes()).toEqual([{ state: 'planned', reason: null }]);
   const [known] = await rows(
     'SELECT changed_at = created_at AS same FROM run_states JOIN runs USING (run_id) WHERE run_id = $1',
@@ -83,41 +87,44 @@ test('that a run is planned is noted with the time at which it was', async () =>
   expect(known).toEqual({ same: true });
 });
 
-describe.each(Object.entries(transitions))('a run is %s', (name, [transition, from, to]) => {
+describe.each(Object.entries(transitions))('%s', (name, [transition, from, to]) => {
   const ends = to === 'completed' || to === 'cancelled';
 
-  test.each(Object.entries(ways))('from %s, or stays as it is', async (state, way) => {
-    for (const step of way) await make(transitions[step][0]);
-    const [before, changedBefore, notifiedBefore] = [await current(), await changes(), await notified()];
-    await make(transition);
-    if (!from.some((begins) => begins === state)) {
-      expect([await current(), await changes(), await notified()]).toEqual([
-        before,
-        changedBefore,
-        notifiedBefore,
+  test.each(Object.entries(ways))(
+    'changes a run that is %s, or leaves it as it is if that is not a first state',
+    async (state, way) => {
+      for (const step of way) await make(transitions[step][0]);
+      const [before, changedBefore, notifiedBefore] = [await current(), await changes(), await notified()];
+      await make(transition);
+      if (!from.some((begins) => begins === state)) {
+        expect([await current(), await changes(), await notified()]).toEqual([
+          before,
+          changedBefore,
+          notifiedBefore,
+        ]);
+        return;
+      }
+      const why = name === 'markUnrecorded' ? unrecorded : 'why';
+      const reason = to === 'running' || to === 'completed' ? null : why;
+      expect(await current()).toEqual([{ state: to, reason, finishedAt: ends ? finishedAt : null }]);
+      expect(await changes()).toEqual([...changedBefore, ...(state === to ? [] : [{ state: to, reason }])]);
+      const isNotified = state !== to && (to === 'completed' || to === 'paused');
+      expect(await notified()).toEqual([
+        ...notifiedBefore,
+        ...(isNotified ? [{ event: to, reason, state: to, sameTime: true }] : []),
       ]);
-      return;
-    }
-    const why = name === 'taken for unrecorded' ? unrecorded : 'why';
-    const reason = to === 'running' || to === 'completed' ? null : why;
-    expect(await current()).toEqual([{ state: to, reason, over: ends ? over : null }]);
-    expect(await changes()).toEqual([...changedBefore, ...(state === to ? [] : [{ state: to, reason }])]);
-    const told = state !== to && (to === 'completed' || to === 'paused');
-    expect(await notified()).toEqual([
-      ...notifiedBefore,
-      ...(told ? [{ event: to, reason, state: to, atOnce: true }] : []),
-    ]);
-  });
+    },
+  );
 });
 
-test('the end of a run is noted with the time that the run has', async () => {
-  await make(transitions.cancelled[0]);
+test('run_states has the time at which the run ended', async () => {
+  await make(transitions.markCancelled[0]);
   expect(await rows(`SELECT changed_at FROM run_states WHERE run_id = $1 AND state = 'cancelled'`)).toEqual([
-    { changed_at: over },
+    { changed_at: finishedAt },
   ]);
 });
 
-test('what is rolled back is not noted', async () => {
+test('a rolled back transition leaves neither an entry nor a notification', async () => {
   await expect(
     make(async (client) => {
       await markBegun(client, run);
