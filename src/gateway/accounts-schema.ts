@@ -63,7 +63,7 @@ const account = z.strictObject({
   webhookOf: text
     .optional()
     .describe(
-      'Another account, whose webhook also receives the delivery reports of this account. By default a webhook accepts only reports about messages of its own account.',
+      'Another account. Its webhook also receives the delivery reports of this account. By default a webhook accepts only reports about messages of its own account.',
     ),
   suppressionsOf: text
     .optional()

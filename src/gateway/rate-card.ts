@@ -91,7 +91,7 @@ export const ratesTimeZone = timeZone
     'The time zone of the dates in `rates`, such as Pacific/Auckland. A day begins at midnight in this zone.',
   );
 
-/** Indexes of two rates for the same channel and destination that are valid at the same time. */
+/** Two rates for the same channel and destination that are valid at the same time, by index. */
 type Overlap = { readonly index: number; readonly other: number };
 
 function overlaps(list: readonly Rate[]): Overlap[] {

@@ -14,8 +14,8 @@ type AccountDefinition = z.output<typeof accountsSchema>['accounts'][string];
 type ReceiverSettings = NonNullable<AccountDefinition['receiver']>;
 
 /** Resolves `${NAME}` at a path within the account; '' with a problem if the variable is not set. */
-type Resolve = (text: string, ...place: readonly string[]) => string;
-type AddProblem = (what: string, ...place: readonly string[]) => void;
+type Resolve = (text: string, ...path: readonly string[]) => string;
+type AddProblem = (what: string, ...path: readonly string[]) => void;
 
 /**
  * Accounts with a webhook token, by name. Only their environment variables must be set.
@@ -31,10 +31,10 @@ export function readReceiverAccounts(
   const problems: Problem[] = [];
   const accounts = new Map<string, ReceiverAccount>();
   for (const [name, definition] of Object.entries(value.accounts)) {
-    const locatePath = (place: readonly string[]): string => locate(['accounts', name, ...place]);
-    const resolve: Resolve = (text, ...place) =>
-      resolveVariables(text, locatePath(place), environment, problems);
-    const addProblem: AddProblem = (what, ...place) => void problems.push({ where: locatePath(place), what });
+    const locatePath = (path: readonly string[]): string => locate(['accounts', name, ...path]);
+    const resolve: Resolve = (text, ...path) =>
+      resolveVariables(text, locatePath(path), environment, problems);
+    const addProblem: AddProblem = (what, ...path) => void problems.push({ where: locatePath(path), what });
 
     const tokenDigests = readTokenDigests(definition, resolve, addProblem);
     if (tokenDigests.length > 0) {

@@ -6,7 +6,7 @@ const sharingKeys = ['webhookOf', 'suppressionsOf'] as const;
 
 type Sharing = { readonly [Key in (typeof sharingKeys)[number]]?: string | undefined };
 
-/** The account whose suppressions apply. By default, accounts with one webhook share them. */
+/** By default, accounts with one webhook share their suppressions. */
 export function suppressionAccountOf(accounts: Readonly<Record<string, Sharing>>, name: string): string {
   const { webhookOf, suppressionsOf } = accounts[name] ?? {};
   if (suppressionsOf !== undefined) return suppressionsOf;

@@ -56,7 +56,7 @@ function foreignNameProblems(text: string, where: string): Problem[] {
       : [
           {
             where,
-            what: `"\${${name}}": expected an environment variable whose name begins with ${allowedPrefix}.`,
+            what: `"\${${name}}": expected an environment variable with a name that begins with ${allowedPrefix}.`,
           },
         ],
   );

@@ -64,7 +64,7 @@ const credentialNames = /^(sender|api_?key|(auth_?)?token|authorization)$/i;
 function journalledMessage({ fields, destinations, files, keypads }: SendRequest): JournalledMessage {
   return {
     fields: Object.fromEntries(Object.entries(fields).filter(([name]) => !credentialNames.test(name))),
-    destinations: destinations.map(({ Recipient: _, ...others }) => others),
+    destinations: destinations.map(({ Recipient: _, ...fields }) => fields),
     files: files.map(({ Name, Data }) => ({ name: Name, bytes: Buffer.byteLength(Data, 'base64') })),
     keypads,
   };

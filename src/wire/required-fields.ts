@@ -49,8 +49,8 @@ function destinationRefusals({ destinations }: SendRequest): readonly string[] {
 /** interface.md, 2.1; a sandbox has no https, so http on this machine is accepted too. */
 function callbackRefusals({ fields }: SendRequest): readonly string[] {
   const url = fields['WebhookCallbackURL'];
-  const taken = isBlank(url) || url?.startsWith('https://') || isLoopbackHttp(url);
-  return taken ? [] : ['WebhookCallbackURL must start with https://'];
+  const isAccepted = isBlank(url) || url?.startsWith('https://') || isLoopbackHttp(url);
+  return isAccepted ? [] : ['WebhookCallbackURL must start with https://'];
 }
 
 function contentRefusals(interfaceName: InterfaceName, request: SendRequest): readonly string[] {

@@ -70,7 +70,7 @@ type Envelope = {
 function toEnvelope(version: Version, request: OutgoingRequest, credentials: WireCredentials): Envelope {
   if (credentials.kind !== 'apiKey') {
     throw new Error(
-      `rest-${version} takes a sender and an API key, not credentials of kind ${credentials.kind}`,
+      `rest-${version} needs a sender and an API key, not credentials of kind ${credentials.kind}`,
     );
   }
   const { messageId } = request;

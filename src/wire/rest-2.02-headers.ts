@@ -12,7 +12,7 @@ export function mediaTypeOf(format: Format): string {
 /** @throws Error for credentials of another interface */
 export function authorizationOf(credentials: WireCredentials): string {
   if (credentials.kind !== 'authToken') {
-    throw new Error(`rest-2.02 takes an auth token, not credentials of kind ${credentials.kind}`);
+    throw new Error(`rest-2.02 needs an auth token, not credentials of kind ${credentials.kind}`);
   }
   return `Basic ${credentials.authToken}`;
 }

@@ -85,7 +85,7 @@ function toHeader({ messageId }: OutgoingRequest): { 'wsa:MessageID': Record<str
 
 function toParts(request: OutgoingRequest, credentials: WireCredentials): Readonly<Record<string, string>> {
   if (credentials.kind !== 'senderToken') {
-    throw new Error(`${name} takes a sender and a token, not credentials of kind ${credentials.kind}`);
+    throw new Error(`${name} needs a sender and a token, not credentials of kind ${credentials.kind}`);
   }
   const { messageId, keypads } = request;
   const found: Record<string, string> = { sender: credentials.sender, token: credentials.token };

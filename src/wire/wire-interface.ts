@@ -35,7 +35,7 @@ export type ReceivedRequest = {
   readonly body: Uint8Array;
 };
 
-/** Always XML for SOAP. */
+/** How an answer is written; always XML for SOAP. */
 export type AnswerStyle = {
   readonly interface: InterfaceName;
   readonly format: Format;
@@ -43,7 +43,7 @@ export type AnswerStyle = {
   readonly channel?: Channel;
 };
 
-/** On the service's side. */
+/** A request as the service reads it. */
 export type DecodedSendRequest =
   /** Wrong method or path. */
   | { readonly kind: 'other' }

@@ -111,7 +111,7 @@ export function toWireRecipient(interfaceName: InterfaceName, recipient: string)
   if (interfaceName === 'rest-2.02') return recipient;
   const number = recipient.slice(1);
   if (!recipient.startsWith('+') || !internationalNumber.test(number)) {
-    throw new Error(`${interfaceName} takes telephone numbers in E.164, got "${recipient}"`);
+    throw new Error(`${interfaceName} needs telephone numbers in E.164, got "${recipient}"`);
   }
   return number;
 }

@@ -318,9 +318,9 @@ describe('the rate card: prices', () => {
       '20: "accounts.main.rates.1.channel"',
       'sms from 2026-11-01, got "sms"',
     ],
-  ])('two rates for one channel, destination and time are refused: %j', (rates, place, words) => {
+  ])('two rates for one channel, destination and time are refused: %j', (rates, position, words) => {
     expect(problems(withRates(...rates))).toEqual([
-      `accounts.yaml:8:${place}: expected other days or another destination than rates.0, which is for ${words}.`,
+      `accounts.yaml:8:${position}: expected other days or another destination than rates.0, which is for ${words}.`,
     ]);
   });
 
@@ -350,7 +350,7 @@ describe('the key format', () => {
     expect(read(accounts(`${minimal}\nformat: json`))).toMatchObject({ format: 'json' });
   });
 
-  test('SOAP is always XML, whether the account says so or not', () => {
+  test('SOAP is always XML, even if the account does not name a format', () => {
     expect(read(accounts(soap))).toMatchObject({ format: 'xml' });
     expect(read(accounts(`${soap}\nformat: xml`))).toMatchObject({ format: 'xml' });
   });

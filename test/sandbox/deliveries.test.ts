@@ -237,10 +237,10 @@ describe('reports that the receiver does not acknowledge', () => {
 
 test('the number of simultaneous webhook calls is limited', async () => {
   let now = 0;
-  let most = 0;
+  let maxConcurrent = 0;
   await using hook = await receiver((response) => {
     now++;
-    most = Math.max(most, now);
+    maxConcurrent = Math.max(maxConcurrent, now);
     setTimeout(() => {
       now--;
       response.end();
@@ -249,6 +249,6 @@ test('the number of simultaneous webhook calls is limited', async () => {
   await using sandbox = await start(hook.url);
   await send(sandbox, request({ destinations: numbers(200) }));
   await allTaken(sandbox);
-  expect(most).toBeLessThanOrEqual(16);
+  expect(maxConcurrent).toBeLessThanOrEqual(16);
   expect(hook.reports).toHaveLength(200);
 });

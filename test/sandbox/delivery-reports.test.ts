@@ -72,10 +72,10 @@ describe('the form of a delivery report', () => {
     ['Json', 'json'],
     ['POST', 'form'],
     ['CSV', 'json'],
-  ])('a report has the format that the request names, if it exists: %s', async (asked, format) => {
+  ])('a report has the format that the request names, if it exists: %s', async (requested, format) => {
     await using hook = await webhookReceiver();
     const lenient = { lenient: true };
-    await reportsOf(hook, lenient, [sent(rest202Json, 'sms', { WebhookCallbackFormat: asked })]);
+    await reportsOf(hook, lenient, [sent(rest202Json, 'sms', { WebhookCallbackFormat: requested })]);
     expect(hook.contentTypes).toEqual([expect.stringContaining(format)]);
   });
 

@@ -221,7 +221,7 @@ test('deviations of published clients from the document are accepted', async () 
 });
 
 test.each(['', '/api/v2.02', '/api/v2.03', '/api/v2.04/'])(
-  'an account of rest-2.02 whose address ends with "%s" speaks that version',
+  'an account of rest-2.02 with an address that ends with "%s" uses that version',
   async (end) => {
     await using hook = await webhookReceiver();
     await using sandbox = await startTestSandbox({ webhook: { url: hook.url } });

@@ -115,14 +115,14 @@ describe('the status look-up of the sandbox', () => {
     });
     const { body } = await status(sandbox.url, 'M1?recordsPerPage=1000');
     const found: readonly Record<string, string>[] = body.Recipients;
-    const said = found.map(({ Destination, Status, Result, Price }) => [
+    const shown = found.map(({ Destination, Status, Result, Price }) => [
       Destination,
       Status,
       Result,
       Price,
       body.JobNum,
     ]);
-    expect(said).toEqual(reported.toSorted());
+    expect(shown).toEqual(reported.toSorted());
     const succeeded = reported.filter(([, word]) => word === 'Success').length;
     const price = reported.reduce((sum, [, , , each]) => sum + Number(each), 0);
     expect(body).toMatchObject({

@@ -75,7 +75,7 @@ describe('decodeDeliveryReport: form fields', () => {
     });
   });
 
-  test('a number whose plus sign was not encoded is still read as that number', () => {
+  test('a number with an unencoded plus sign is still read as that number', () => {
     expect(decodeDeliveryReport(posted(form.replace('%2B', '+')))).toMatchObject(report);
     expect(decodeDeliveryReport(asked(form.replace('%2B', '%20')))).toMatchObject(report);
   });

@@ -213,7 +213,7 @@ describe('decodeDeliveryReport', () => {
   });
 
   test.each(['', null, undefined])(
-    'a report whose MessageID is %j is read by its job number',
+    'a report with the MessageID %j is read by its job number',
     (MessageID) => {
       const read = report({ MessageID });
       expect(read).toMatchObject({ jobNumber: '10C7B9A0', outcome: 'delivered' });

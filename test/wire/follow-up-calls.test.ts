@@ -8,7 +8,7 @@ function decode(method: string, path: string, { query = '', headers = {}, body }
   return decodeFollowUpCall({ method, path, query, headers, body: bytes });
 }
 
-const question = (...asked: Parameters<typeof decode>) => decode(...asked)?.question;
+const question = (...parameters: Parameters<typeof decode>) => decode(...parameters)?.question;
 
 describe('decodeFollowUpCall: status look-up', () => {
   test.each(['v2.02', 'v2.03', 'v2.04', 'V2.04'])(
@@ -92,14 +92,14 @@ describe('decodeFollowUpCall: versions 2.03 and 2.04', () => {
   test('the older call style is a POST with the MessageID and the credentials in the body', () => {
     const body = { Sender: 'a@b.example', APIKey: 'key', MessageID: 'M1', RecordsPerPage: 7, TimePeriod: 60 };
     const headers = { authorization: '' };
-    const asked = (call: string) => decode('POST', `/api/v2.04/${call}`, { body, headers });
-    expect(asked('get/status')).toEqual({
+    const decodePost = (call: string) => decode('POST', `/api/v2.04/${call}`, { body, headers });
+    expect(decodePost('get/status')).toEqual({
       question: { kind: 'status', messageId: 'M1', recordsPerPage: 7, page: 1 },
       format: 'json',
       credentials: { kind: 'apiKey', sender: 'a@b.example', apiKey: 'key' },
     });
-    expect(asked('get/sms/received')?.question).toMatchObject({ period: { timePeriod: '60' } });
-    expect(asked('set/abort')?.question).toMatchObject({ action: 'abort', messageId: 'M1' });
+    expect(decodePost('get/sms/received')?.question).toMatchObject({ period: { timePeriod: '60' } });
+    expect(decodePost('set/abort')?.question).toMatchObject({ action: 'abort', messageId: 'M1' });
   });
 });
 

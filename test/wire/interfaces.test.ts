@@ -27,6 +27,6 @@ test('an unavailable combination is an input error that names the available ones
 
 test("an account's credentials fit the wire interface", () => {
   const credentials: Credentials = { kind: 'authToken', authToken: 't' };
-  const taken: WireCredentials = credentials;
-  expect(taken).toBe(credentials);
+  const wireCredentials: WireCredentials = credentials;
+  expect(wireCredentials).toBe(credentials);
 });

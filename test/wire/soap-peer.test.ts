@@ -174,7 +174,7 @@ async function soapServer(answer: () => unknown): Promise<Peer> {
 }
 
 /** Its server trims texts. */
-const spoken = hostile.trim();
+const trimmedHostile = hostile.trim();
 
 const message: SendRequest = {
   channel: 'tts',
@@ -188,11 +188,11 @@ const message: SendRequest = {
     SendTime: '2026-12-31T23:59',
     EndTime: '2027-01-01T08:00',
     Voice: 'Nicole',
-    MessageToPeople: spoken,
-    MessageToAnswerphones: `1 ${spoken}`,
-    CallRouteMessageToOperators: `2 ${spoken}`,
-    CallRouteMessageToPeople: `3 ${spoken}`,
-    CallRouteMessageOnWrongKey: `4 ${spoken}`,
+    MessageToPeople: trimmedHostile,
+    MessageToAnswerphones: `1 ${trimmedHostile}`,
+    CallRouteMessageToOperators: `2 ${trimmedHostile}`,
+    CallRouteMessageToPeople: `3 ${trimmedHostile}`,
+    CallRouteMessageOnWrongKey: `4 ${trimmedHostile}`,
     Options: '{"a":1}',
   },
   destinations: [{ Recipient: '+64211234567' }, { Recipient: '+64211234568' }],
@@ -250,11 +250,11 @@ describe('a foreign SOAP server made from our WSDL', () => {
     sendtime: '31/12/2026 23:59',
     endtime: '01/01/2027 08:00',
     voice: 'Nicole',
-    msg_to_people: spoken,
-    msg_to_answer_phones: `1 ${spoken}`,
-    call_route_msg_to_operators: `2 ${spoken}`,
-    call_route_msg_to_people: `3 ${spoken}`,
-    call_route_msg_on_wrong_key: `4 ${spoken}`,
+    msg_to_people: trimmedHostile,
+    msg_to_answer_phones: `1 ${trimmedHostile}`,
+    call_route_msg_to_operators: `2 ${trimmedHostile}`,
+    call_route_msg_to_people: `3 ${trimmedHostile}`,
+    call_route_msg_on_wrong_key: `4 ${trimmedHostile}`,
     ...keypads,
     options: '{"a":1}',
   };

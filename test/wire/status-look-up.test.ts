@@ -118,7 +118,7 @@ test('no bytes throw', () => {
 
 test('a look-up refuses credentials of another interface, and other interfaces have no look-up', () => {
   expect(() => createStatusLookUp('json').encode('M1', { kind: 'apiKey', sender: 's', apiKey: 'k' })).toThrow(
-    'takes an auth token',
+    'needs an auth token',
   );
   expect([rest104Json.statusLookUp, soapTts.statusLookUp]).toEqual([undefined, undefined]);
 });
