@@ -8,8 +8,8 @@ import { benchWebhooks } from './webhooks.ts';
 import { benchWire } from './wire.ts';
 
 /**
- * `npm run bench` runs every benchmark, `npm run bench -- wire` one. A figure is a ratio to a peer in the same run, the
- * median of several rounds; nothing here passes or fails.
+ * `npm run bench` runs all benchmarks, `npm run bench -- wire` one. A figure is a ratio to a peer in the same run, as
+ * the median of several rounds. Nothing here passes or fails.
  */
 const benchmarks: Readonly<Record<string, () => Promise<void>>> = {
   start: benchStart,
@@ -26,7 +26,7 @@ const requested = process.argv.slice(2);
 const unknown = requested.filter((name) => !Object.hasOwn(benchmarks, name));
 if (unknown.length > 0) {
   console.error(
-    `There is no benchmark ${unknown.join(', ')}; there are: ${Object.keys(benchmarks).join(', ')}.`,
+    `Unknown benchmark: ${unknown.join(', ')}. The benchmarks: ${Object.keys(benchmarks).join(', ')}.`,
   );
   process.exitCode = 2;
 } else {

@@ -13,13 +13,16 @@ import { concurrency, encodeRequests, type Workload, writeCampaign } from './dis
 import { median } from './rounds.ts';
 
 /**
- * A planned run from its first request until all is recorded and the run completed; against a loop that sends the same bodies and
- * records nothing, and against what one would write instead: p-limit with an INSERT for each answer, and a pg-boss job
- * for each request, both with bodies that stand ready, and again with the recipients of each request, from which they
- * write its body when they send it. All in processes of their own, to the same service, with the same Postgres, whose settings are
- * those that users get. Beside the time stands the processor time of the peer, of Postgres and of the service, which is
- * what can be compared when others use the machine as well. `BENCH_REQUESTS` sets another number of requests than 100,000
- * (ten times as many are the recipients in chunks of 200), `BENCH_ROUNDS` another number of rounds than three.
+ * Measures a planned run from its first request until it is completed. The peers send the same bodies to the same
+ * service:
+ *
+ * - a loop that records nothing;
+ * - p-limit with an INSERT for each answer, and pg-boss with a job for each request;
+ * - these two again, but each writes the bodies from the recipients.
+ *
+ * Each peer is a process of its own, with the same Postgres at its default settings. Processor time is measured too,
+ * because other work on the machine disturbs it less. `BENCH_REQUESTS` (100,000) sets the number of requests; chunks
+ * of 200 have ten times as many recipients. `BENCH_ROUNDS` (3) sets the rounds.
  */
 export async function benchDispatch(): Promise<void> {
   const requests = Number(process.env['BENCH_REQUESTS'] ?? '100000');
@@ -50,7 +53,7 @@ export async function benchDispatch(): Promise<void> {
   }
 }
 
-/** A database and a folder of its own for each workload. */
+/** Each workload has a database and a folder of its own. */
 export async function inBench(
   server: string,
   tools: Pick<Bench, 'service' | 'postmaster'>,

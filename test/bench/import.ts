@@ -18,10 +18,9 @@ import { type Workload, writeWorkload } from './import/contacts.ts';
 import { median } from './rounds.ts';
 
 /**
- * From a contact file to a planned run, against a bare COPY of the same file into one table, and against COPY with the
- * statement that a user would write by hand; each contact in a request of its own, against the same contacts in chunks; and
- * the preview, against csv-parse alone. Medians of three rounds. `BENCH_ROWS` sets other sizes than a million, with commas
- * between.
+ * Measures a contact file until its run is planned, against a bare COPY and against COPY with hand-written SQL; one
+ * request for each contact, against chunks; and the preview, against csv-parse. Medians of three rounds. `BENCH_ROWS`
+ * sets the sizes, separated by commas (default: a million).
  */
 export async function benchImport(): Promise<void> {
   const sizes = (process.env['BENCH_ROWS'] ?? '1000000').split(',').map(Number);
@@ -48,10 +47,10 @@ export async function benchImport(): Promise<void> {
   }
 }
 
-/** Above it, one round is long enough. */
+/** Larger files are measured in one round. */
 const largeSize = 1_000_000;
 
-/** A hundred thousand suppressed mobiles; some are among the contacts. */
+/** Suppresses 100,000 mobiles; some are contacts. */
 async function suppressSome(url: string): Promise<void> {
   const ledger = await openLedger({ connectionString: url }, 'bench');
   await ledger.pool.query(`
@@ -72,7 +71,6 @@ const planned = z.object({
   peakBytes: z.number(),
 });
 
-/** Seconds, and the peak of the process that planned. */
 type Planned = z.infer<typeof planned> & { readonly postgresSeconds: number };
 
 type Round = {

@@ -9,9 +9,8 @@ import { keepHeapSmall } from '../../src/platform/heap.ts';
 import { ignoredProgress } from '../support/ignored-progress.ts';
 
 /**
- * One import in a process of its own, so that its memory can be told: `ledger` plans a run, `preview` writes nothing.
- * Prints the run, if there is one, the seconds to its end and to where all contacts were read, the seconds of processor time
- * and the peak of resident memory.
+ * Plans a run (`ledger`) or a preview (`preview`) in this process, and prints the run, seconds in all and for
+ * reading, processor time and peak memory.
  */
 const [kind, campaign = '', url = ''] = process.argv.slice(2);
 keepHeapSmall();

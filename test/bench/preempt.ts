@@ -11,13 +11,13 @@ import { grantTestRights, urlOfServer } from '../support/server-rights.ts';
 import { startVolley, volley } from '../support/volley.ts';
 import { median } from './rounds.ts';
 
-/** How long the service thinks (milliseconds). */
+/** Delay of the service (milliseconds). */
 const latencies = [0, 100];
 
 /**
- * How long an urgent run waits for its first request, from when its slices are in the queue, while a bulk run has all of
- * its account; and how much of the bulk run goes out meanwhile. Both are commands of their own, as cron would start them.
- * `BENCH_ROUNDS` sets another number of rounds than ten.
+ * Measures how long an urgent run waits for its first request after it is queued, while a bulk run uses the whole
+ * account, and how many bulk requests leave meanwhile. Each run is a command of its own. `BENCH_ROUNDS` (10) sets the
+ * rounds.
  */
 export async function benchPreempt(): Promise<void> {
   const rounds = Number(process.env['BENCH_ROUNDS'] ?? '10');
@@ -85,7 +85,6 @@ async function measure(server: string, latency: number, rounds: number): Promise
       const first = arrivals.findIndex(({ urgent }, index) => urgent && index >= before);
       waits.push((arrivals[first]?.at ?? Number.NaN) - queuedAt);
       meanwhile.push(arrivals.slice(before, first).filter(({ at }) => at >= queuedAt).length);
-      // The bulk run goes on.
       const going = arrivals.length + 200;
       while (arrivals.length < going) await sleep(5);
     }
@@ -105,7 +104,7 @@ async function measure(server: string, latency: number, rounds: number): Promise
   }
 }
 
-/** When the slices of the newest run came into the queue, in milliseconds since 1970. */
+/** Epoch milliseconds. */
 async function lastQueuedAt(databaseUrl: string): Promise<number> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

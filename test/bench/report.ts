@@ -14,16 +14,16 @@ import { contextOf } from '../support/ledger.ts';
 import { grantTestRights, urlOfServer } from '../support/server-rights.ts';
 import { median } from './rounds.ts';
 
-/** A month: a run a night. */
+/** One run a night. */
 const nights = 30;
 const subAccounts = 200;
 const chargeCodes = 2_000;
 const chunkSize = 100;
 
 /**
- * The billing report of a month of 10,000,000 recipients by SubAccount, Department and ChargeCode, against the
- * straightforward GROUP BY over two plain tables: with everything booked; and while a run is being sent and reports come
- * in, of which nothing is booked yet. `BENCH_RECIPIENTS` sets another number, `BENCH_ROUNDS` another than five rounds.
+ * Measures the billing report of a month by SubAccount, Department and ChargeCode, against a GROUP BY over two plain
+ * tables: with everything booked, and beside a run that is not booked yet. `BENCH_RECIPIENTS` (10,000,000) sets the
+ * recipients and `BENCH_ROUNDS` (5) the rounds.
  */
 export async function benchReport(): Promise<void> {
   const recipients = Number(process.env['BENCH_RECIPIENTS'] ?? '10000000');
@@ -59,7 +59,7 @@ async function benchLedger(context: EngineContext, recipients: number, rounds: n
   const unbooked: number[] = [];
   await sendRun(pool, nights + 1, Math.min(perCode, chunkSize));
   for (let round = 0; round <= rounds; round++) {
-    // The month, in which nothing is open; then until now, with a run of which nothing is booked yet.
+    // First the booked month, then until now, with an unbooked run.
     const first = await timed(() => groupByReport(pool));
     const second = await timed(() => billing(context, untilEnd));
     await reportSome(pool, round);
@@ -89,7 +89,7 @@ async function benchLedger(context: EngineContext, recipients: number, rounds: n
 
 const recipientsPerCode = (recipients: number): number => Math.ceil(recipients / nights / chargeCodes);
 
-/** A month in an empty ledger, sent, reported and booked; how long the two took (milliseconds). */
+/** Fills an empty ledger with a month. @returns milliseconds to fill and to book it */
 export async function fillMonth(
   context: EngineContext,
   recipients: number,
@@ -108,7 +108,7 @@ export async function fillMonth(
 
 const by = ['SubAccount', 'Department', 'ChargeCode'] as const;
 const everything: BillingQuery = { by, from: '2026-11-01T00:00', until: null, timeZone: 'UTC', filter: {} };
-/** The month that `fillMonth` made. */
+/** The month of `fillMonth`. */
 export const untilEnd: BillingQuery = { ...everything, until: '2026-12-01T00:00' };
 
 export const billing = ({ ledger }: EngineContext, query: BillingQuery) =>
@@ -117,7 +117,7 @@ export const billing = ({ ledger }: EngineContext, query: BillingQuery) =>
 const beginOf = (night: number): string =>
   `timestamptz '2026-11-01T01:00Z' + interval '1 day' * ${night - 1}`;
 
-/** A run in the ledger as dispatch leaves it, its requests sent over two hours of its night. */
+/** Writes a run as dispatch leaves it, sent over two hours of its night. */
 async function sendRun(pool: pg.Pool, night: number, perCode: number): Promise<void> {
   const run = `night-${night}`;
   const begin = beginOf(night);
@@ -157,7 +157,7 @@ async function sendRun(pool: pg.Pool, night: number, perCode: number): Promise<v
   await inTransaction(pool, (client) => insertBillingSlices(client, run));
 }
 
-/** All recipients of a run as reports say them, in batches as reports are applied. Those of 50 requests come mixed. */
+/** Writes the outcomes of all recipients in batches, with 50 requests mixed in each. */
 async function reportRun(pool: pg.Pool, night: number): Promise<void> {
   await pool.query(`
     WITH written AS (
@@ -185,7 +185,7 @@ async function reportRun(pool: pg.Pool, night: number): Promise<void> {
   `);
 }
 
-/** The tables of the straightforward GROUP BY: what the ledger says of the nights, a row for each request and recipient. */
+/** Fills the plain tables for the GROUP BY, one row for each request and recipient. */
 async function fillPlain(pool: pg.Pool): Promise<void> {
   await pool.query(`
     CREATE TABLE plain_requests (
@@ -210,7 +210,7 @@ async function fillPlain(pool: pg.Pool): Promise<void> {
   await pool.query('VACUUM ANALYZE plain_requests, plain_recipients');
 }
 
-/** A thousand reports of the last run that nobody has booked. */
+/** A thousand unbooked outcomes of the last run. */
 async function reportSome(pool: pg.Pool, round: number): Promise<void> {
   await pool.query(
     `
@@ -242,7 +242,7 @@ type Plain = {
   readonly price: string;
 };
 
-/** What anybody would write first. */
+/** The obvious query. */
 async function groupByReport(pool: pg.Pool): Promise<Plain[]> {
   const { rows } = await pool.query<Plain>(`
     SELECT sub_account, department, charge_code, count(DISTINCT request_id)::float8 AS requests,
@@ -258,7 +258,7 @@ async function groupByReport(pool: pg.Pool): Promise<Plain[]> {
   return rows;
 }
 
-/** Both say the same, and what was committed a moment ago is in the report. */
+/** Both results are equal, and the report includes the latest commit. */
 async function expectEqual(context: EngineContext): Promise<void> {
   const plain = new Map(
     (await groupByReport(context.ledger.pool)).map((row) => [
@@ -287,11 +287,11 @@ async function expectEqual(context: EngineContext): Promise<void> {
       ],
     ]),
   );
-  if (!isDeepStrictEqual(plain, ours)) throw new Error('the report and the GROUP BY do not say the same');
+  if (!isDeepStrictEqual(plain, ours)) throw new Error('the report and the GROUP BY differ');
   const december = { ...everything, by: [], from: '2026-12-01T00:00' };
   const [total] = (await billing(context, december)).totals;
   if (total?.delivered !== 1_000)
-    throw new Error(`${total?.delivered} of 1,000 reports that just came are in it`);
+    throw new Error(`${total?.delivered} of the 1,000 latest reports are counted`);
 }
 
 /** Milliseconds. */

@@ -1,15 +1,15 @@
 import { Bench } from 'tinybench';
 
-/** Runs a second, the median over the rounds, by the task's name. */
+/** Median runs per second, by task. */
 export type Rates = ReadonlyMap<string, number>;
 
 const rounds = 7;
 
 /**
- * Times tasks against each other. They take turns, round by round, so that a slow second of the machine meets all of
- * them; the first round warms up and is thrown away.
+ * Measures tasks in turn, round by round, so that a slow second of the machine affects all of them. The first round
+ * is a warm-up.
  *
- * @param milliseconds that each task runs in a round, at least
+ * @param milliseconds minimum for each task in a round
  */
 export async function measure(
   tasks: Readonly<Record<string, () => unknown>>,

@@ -6,7 +6,7 @@ import { median } from './rounds.ts';
 const volley = fileURLToPath(new URL('../../src/cli/volley.js', import.meta.url));
 const peer = 'node -e 0';
 
-/** What is started, and the most that it may take of what its peer takes. */
+/** Commands, and the limit as a multiple of the peer's time. */
 const starts: readonly {
   readonly name: string;
   readonly words: readonly string[];
@@ -26,8 +26,8 @@ const starts: readonly {
 ];
 
 /**
- * How long a command takes to start, in processes of its own, against a Node that does nothing: one after the other, round
- * by round. The first round keeps the compiled modules and is thrown away. `BENCH_ROUNDS` sets another number than 21.
+ * Measures the start of commands against a Node that does nothing. The first round fills the compile cache and is not
+ * counted. `BENCH_ROUNDS` (21) sets the rounds.
  */
 export async function benchStart(): Promise<void> {
   const rounds = Number(process.env['BENCH_ROUNDS'] ?? '21');

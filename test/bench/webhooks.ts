@@ -19,11 +19,15 @@ import { writeCampaign } from './dispatch/workload.ts';
 import { median } from './rounds.ts';
 
 /**
- * Delivery reports, sent by a process of its own: how many a second `volley serve` takes, each committed before it is
- * answered, against a Fastify route that parses the same body and keeps nothing; how long answers take at half of that
- * rate; how fast the inbox is applied, against one set-based UPDATE of the same rows; and whether a large run in the
- * ledger slows any of it down. `BENCH_REPORTS` sets another number than 100,000, `BENCH_ROUNDS` another than three,
- * `BENCH_RECIPIENTS` the size of the large run (1,000,000).
+ * Measures delivery reports:
+ *
+ * - how many `volley serve` commits per second, against a Fastify route that parses the same body and keeps nothing;
+ * - how long answers take at half of that rate;
+ * - how fast the inbox is applied, against one set-based UPDATE;
+ * - whether a large run in the ledger slows that down.
+ *
+ * `BENCH_REPORTS` (100,000) sets the reports, `BENCH_ROUNDS` (3) the rounds, `BENCH_RECIPIENTS` (1,000,000) the large
+ * run.
  */
 export async function benchWebhooks(): Promise<void> {
   const reports = Number(process.env['BENCH_REPORTS'] ?? '100000');
@@ -57,11 +61,11 @@ export async function benchWebhooks(): Promise<void> {
 export type WebhookBench = {
   readonly folder: string;
   readonly databaseUrl: string;
-  /** The recipients that are reported, a line each: MessageID and address. */
+  /** Lines with MessageID and address of the recipients. */
   readonly file: string;
 };
 
-/** A run in chunks of 200 that the service has taken; the first one is what is reported. */
+/** An accepted run in chunks of 200. Only the first one gets reports. */
 export async function acceptedRun(
   { folder, databaseUrl, file }: WebhookBench,
   recipients: number,
@@ -194,7 +198,7 @@ const applierFigures = z.object({
   updating: z.number(),
 });
 
-/** What came last is applied once more, from the beginning. */
+/** Applies the last reports again. */
 export async function applyAgain({ databaseUrl }: WebhookBench) {
   await query(
     databaseUrl,

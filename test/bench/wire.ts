@@ -8,9 +8,8 @@ import { outgoing } from '../support/outgoing.ts';
 import { measure, type Rates } from './rounds.ts';
 
 /**
- * Bodies a second, from a request as the ledger gives it to the bytes that leave. The peers, in the same run:
- * `JSON.stringify` of the very object that the JSON body says, and fast-xml-parser building the very tree that the XML
- * body says; both from objects that stand ready, and only up to the text.
+ * Measures bodies per second, from a request of the ledger to its bytes. The peers are `JSON.stringify` of the same
+ * object and fast-xml-parser with the same tree, from prepared objects to text.
  */
 export async function benchWire(): Promise<void> {
   const table = new Table({
@@ -38,9 +37,9 @@ type Body = {
   readonly title: string;
   readonly encode: () => string;
   readonly bytes: number;
-  /** What JSON.stringify is given: the object a JSON body says, or for XML the tree it says. */
+  /** Input of JSON.stringify: the JSON body's object, or the XML tree. */
   readonly object: unknown;
-  /** What fast-xml-parser alone is given; undefined for JSON. */
+  /** Input of fast-xml-parser; undefined for JSON. */
   readonly tree?: unknown;
 };
 
@@ -60,11 +59,11 @@ function bodyOf(name: InterfaceName, format: Format, recipients: number): Body {
   return { title, encode, bytes: Buffer.byteLength(text), object: tree, tree };
 }
 
-/** An SMS as a campaign sends it, or a call with text; what is different for each recipient travels in its fields. */
+/** An SMS or a text-to-speech call with fields for each recipient. */
 function requestOf(name: InterfaceName, recipients: number): SendRequest {
   const destinations = Array.from({ length: recipients }, (_, index): Destination => {
     const recipient = { Recipient: `+6421${String(1_000_000 + index)}` };
-    // In SOAP, numbers alone are a list; with other fields they would be a file within the file.
+    // In SOAP, plain numbers are a list; other fields would need a file.
     if (name === 'soap-tts') return recipient;
     const names =
       name === 'rest-2.02'

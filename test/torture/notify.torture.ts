@@ -21,11 +21,11 @@ const points = [
 test('sixty runs send every notification and no e-mail twice, while three workers are killed at every point', async () => {
   await using scene = await openNotifyScene();
   await scene.workspace.write(
-    'tell.sh',
-    '#!/bin/sh\ncat >/dev/null\necho "$VOLLEY_RUN $VOLLEY_NOTIFICATION" >> told.txt\n',
+    'notify.sh',
+    '#!/bin/sh\ncat >/dev/null\necho "$VOLLEY_RUN $VOLLEY_NOTIFICATION" >> notified.txt\n',
   );
-  await chmod(`${scene.workspace.folder}/tell.sh`, 0o755);
-  const notify = `${webhookNotify()}  - { command: [./tell.sh] }\n  - { email: { to: [ops@example.org] } }\n`;
+  await chmod(`${scene.workspace.folder}/notify.sh`, 0o755);
+  const notify = `${webhookNotify()}  - { command: [./notify.sh] }\n  - { email: { to: [ops@example.org] } }\n`;
   const planned: string[] = [];
   const env = {
     DATABASE_URL: scene.opened.url,
@@ -86,7 +86,7 @@ test('sixty runs send every notification and no e-mail twice, while three worker
 
   const calls = new Set(scene.peer.calls.map(({ id, body }) => `${id} ${body}`));
   expect(calls.size).toBe(runs);
-  const commands = (await scene.workspace.read('told.txt')).trim().split('\n');
+  const commands = (await scene.workspace.read('notified.txt')).trim().split('\n');
   expect(new Set(commands).size).toBe(runs);
   const mailRuns = acknowledged.flatMap(({ mailRun }) => mailRun ?? []);
   const { rows: mails } = await pool.query<{ run_id: string }>(

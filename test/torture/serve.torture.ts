@@ -72,7 +72,7 @@ test(`serve under load for ${minutes} minutes grows by less than 1 MiB a minute 
   const [port, apiPort] = [await freePort(), await freePort()];
   const api = `http://127.0.0.1:${apiPort}/api/v1`;
   const headers = { authorization: `Bearer ${reader}` };
-  let asked = 0;
+  let apiCalls = 0;
   /** Pages of the API, each read to its end. */
   const ask = async (): Promise<void> => {
     for (const path of ['runs?limit=20', 'schedules', 'reports/billing?format=json', 'nothing']) {
@@ -81,7 +81,7 @@ test(`serve under load for ${minutes} minutes grows by less than 1 MiB a minute 
         return answer;
       });
       expect(status, path).toBe(path === 'nothing' ? 404 : 200);
-      asked++;
+      apiCalls++;
     }
   };
   const url = `http://127.0.0.1:${port}`;
@@ -134,7 +134,7 @@ test(`serve under load for ${minutes} minutes grows by less than 1 MiB a minute 
     'accepted by schedule': figure('volley_requests_settled_total{account="small",state="accepted"}'),
     reports: figure('volley_reports_taken_total{account="bulk"}'),
     applied: figure('volley_reports_applied_total'),
-    ...{ 'asked over the API': asked, told: peer.calls.length },
+    ...{ 'API calls': apiCalls, notifications: peer.calls.length },
   });
   expect(code, stderr.slice(-2_000)).toBe(0);
   // There was a load.

@@ -7,9 +7,9 @@ import { measureWork } from './processor-time.ts';
 import { concurrency, encodeRequests, messagesOf, writeRequest } from './workload.ts';
 
 /**
- * One peer in a process of its own, from the first request that is ready to the last that is recorded. Prints the
- * seconds; making the requests and putting them into the queue are not timed. A peer whose bodies are `written` has the
- * recipients of each request, and writes a body when it sends it.
+ * Runs one peer in this process and prints its seconds, from the first request to the last recorded answer. Preparing
+ * requests and queue is not timed. With bodies `written`, a peer writes each body from its recipients when it sends
+ * it.
  */
 const [kind = '', bodies = '', service = '', requests, recipients, databaseUrl = '', postmaster] =
   process.argv.slice(2);
@@ -25,7 +25,7 @@ async function send({ method, path, headers, body }: EncodedSendRequest) {
   return { status: answer.statusCode, text };
 }
 
-/** As `send`, by undici's lower layer, which makes no stream of an answer. */
+/** As `send`, without a stream for the answer. */
 function dispatch({ method, path, headers, body }: EncodedSendRequest): Promise<unknown> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const pieces: Buffer[] = [];
@@ -51,13 +51,13 @@ function dispatch({ method, path, headers, body }: EncodedSendRequest): Promise<
   return promise;
 }
 
-/** What a peer has of each request, and how that becomes what is sent. */
+/** What a peer has before it sends. */
 type Work<Task extends object> = {
   readonly tasks: readonly Task[];
   readonly toRequest: (task: Task) => EncodedSendRequest;
 };
 
-/** Nothing but the sending. */
+/** Only sends. */
 async function bare<Task extends object>(
   { tasks, toRequest }: Work<Task>,
   sendBy: (request: EncodedSendRequest) => Promise<unknown> = send,
@@ -71,7 +71,6 @@ async function bare<Task extends object>(
   });
 }
 
-/** p-limit, and each answer inserted on its own. */
 async function inserting<Task extends object>({ tasks, toRequest }: Work<Task>): Promise<Measured> {
   const database = new pg.Pool({ connectionString: databaseUrl });
   await database.query(`
@@ -98,7 +97,7 @@ async function inserting<Task extends object>({ tasks, toRequest }: Work<Task>):
   return measured;
 }
 
-/** A job for each request in pg-boss; two fetch 64 at a time, so that one's are sent while the other's are completed. */
+/** One job for each request. Two fetchers take 64 each, so that one sends while the other completes. */
 async function boss<Task extends object>({ tasks, toRequest }: Work<Task>): Promise<Measured> {
   const queue = 'requests';
   const database = new pg.Pool({ connectionString: databaseUrl });
@@ -144,7 +143,6 @@ async function boss<Task extends object>({ tasks, toRequest }: Work<Task>): Prom
   return measured;
 }
 
-/** `bare`, by `dispatch`. */
 const dispatching = <Task extends object>(work: Work<Task>): Promise<Measured> => bare(work, dispatch);
 
 const peers = { bare, dispatching, inserting, boss };

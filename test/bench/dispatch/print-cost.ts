@@ -1,9 +1,8 @@
 import { readFileSync, writeSync } from 'node:fs';
 
 /**
- * Loaded into a command before it starts: as it ends, the peak of its resident memory (bytes) and its processor time
- * (microseconds) go to standard error. Linux says the peak in `/proc`; what `resourceUsage` says may be the parent's, from
- * before the child was itself.
+ * Prints peak memory (bytes) and processor time (microseconds) of a command to standard error at its end.
+ * `resourceUsage` may include the peak of the parent, so on Linux `/proc` is read.
  */
 process.on('exit', () => {
   const { user, system } = process.cpuUsage();

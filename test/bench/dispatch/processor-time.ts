@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** Processor time of a peer's turn (seconds), which others on the machine disturb less than the time it took. */
+/** Seconds of processor time, which other work on the machine disturbs less than elapsed time. */
 export type ProcessorTime = { readonly own: number; readonly postgres: number; readonly service: number };
 
-/** What a piece of work took; `postmaster` is the Postgres server it works with. */
+/** @param postmaster process id of the Postgres server */
 export async function measureWork(
   postmaster: number,
   work: () => Promise<void>,
@@ -17,10 +17,10 @@ export async function measureWork(
   return { seconds, own: (user + system) / 1e6, postgres: postgresSeconds(postmaster) - postgresBefore };
 }
 
-/** Ticks of `/proc` in a second: always so on Linux. */
+/** Ticks of `/proc`, constant on Linux. */
 const ticksPerSecond = 100;
 
-/** What a Postgres server and all its sessions have used so far (seconds); NaN where the system does not tell. */
+/** Seconds used by a Postgres server and its sessions; NaN where the system does not report them. */
 export function postgresSeconds(postmaster: number): number {
   if (process.platform !== 'linux') return Number.NaN;
   const sessions = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8').trim().split(' ');
@@ -29,10 +29,10 @@ export function postgresSeconds(postmaster: number): number {
   return own + ended + running;
 }
 
-/** A process that is gone has used nothing; its parent knows better. */
+/** The parent counts the time of an ended process. */
 function usedBy(pid: number): { readonly own: number; readonly ended: number } {
   try {
-    // The name of the command, in brackets, may hold anything.
+    // The command's name, in brackets, may contain spaces.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ')

@@ -5,15 +5,15 @@ import { startVolley } from '../../support/volley.ts';
 import type { Bench } from './rounds.ts';
 import { planRun, startResume } from './volley.ts';
 
-/** Milliseconds, one of each a round. */
+/** Milliseconds, one for each round. */
 export type Resumes = {
   readonly node: readonly number[];
   readonly version: readonly number[];
-  /** From the start of `volley resume` to its first request, in the middle of a run. */
+  /** From the start of `volley resume` to its first request. */
   readonly firstRequest: readonly number[];
 };
 
-/** A run is killed at 40, 50 and 60 % of its requests, and each time resumed at once. */
+/** Kills a run at 40, 50 and 60 % of its requests, and resumes it each time. */
 export async function measureResumes(bench: Bench): Promise<Resumes> {
   const { workload, workspace, service } = bench;
   const resumes = { node: [] as number[], version: [] as number[], firstRequest: [] as number[] };
@@ -31,7 +31,7 @@ export async function measureResumes(bench: Bench): Promise<Resumes> {
     if (part < 1) volley.process.kill('SIGKILL');
     const { stderr } = await volley.ended;
     if (received.firstAt === null)
-      throw new Error(`nothing was left to send; BENCH_REQUESTS is too small: ${stderr}`);
+      throw new Error(`nothing left to send: BENCH_REQUESTS is too small: ${stderr}`);
     if (sent > 0) resumes.firstRequest.push(received.firstAt - begun);
     sent += (await service.received()).requests;
     resumes.node.push(await milliseconds(() => promisify(execFile)(process.execPath, ['-e', '0'])));
@@ -40,7 +40,6 @@ export async function measureResumes(bench: Bench): Promise<Resumes> {
   return resumes;
 }
 
-/** Also ends when the process does. */
 async function waitForRequests({ service }: Bench, count: number, ended: Promise<unknown>) {
   let over = false;
   void ended.then(() => {

@@ -8,41 +8,39 @@ import type { Received, Service } from './start-service.ts';
 import { type BenchWorkspace, planRun, startResume } from './volley.ts';
 import type { Workload } from './workload.ts';
 
-/** What a peer took for a workload. */
 export type Cost = { readonly seconds: number; readonly processor: ProcessorTime };
 
 export type Round = {
   readonly bare: Cost;
-  /** As `bare`, by undici's `dispatch` in place of `request`. */
+  /** With undici's `dispatch` instead of `request`. */
   readonly dispatching: Cost;
   readonly inserting: Cost;
   readonly boss: Cost;
-  /** They have the recipients of each request, and write its body when they send it, as Volley does. */
+  /** Each writes the body from the recipients, as Volley does. */
   readonly written: { readonly inserting: Cost; readonly boss: Cost };
   /**
-   * `seconds` from its first request until the run is recorded as completed, as a peer's end when all is recorded; what its
-   * process takes to begin and to end is in `processor`.
+   * `seconds` from the first request until the run is completed. `processor` includes the start and end of the
+   * process.
    */
   readonly volley: Cost & {
-    /** From the start of its process to its end. */
+    /** From start to end of the process. */
     readonly wholeSeconds: number;
-    /** Of its resident memory. */
+    /** Resident memory. */
     readonly peakBytes: number;
   };
 };
 
 export type Bench = {
   readonly workload: Workload;
-  /** Of all bodies of the workload. */
   readonly bodyBytes: number;
   readonly campaign: string;
   readonly workspace: BenchWorkspace;
   readonly service: Service;
-  /** The Postgres server's process. */
+  /** Process id of the Postgres server. */
   readonly postmaster: number;
 };
 
-/** Every peer once, one after the other; each must have sent the same bytes. */
+/** Runs every peer once. Each must have sent the same bytes. */
 export async function measureRound(bench: Bench): Promise<Round> {
   const bare = await runPeer('bare', 'ready', bench);
   const dispatching = await runPeer('dispatching', 'ready', bench);
@@ -58,7 +56,7 @@ export async function measureRound(bench: Bench): Promise<Round> {
 const outcome = z.object({ seconds: z.number(), own: z.number(), postgres: z.number().nullable() });
 const peerScript = fileURLToPath(new URL('./peer.ts', import.meta.url));
 
-/** @param bodies are ready before the time is taken, or written when they are sent */
+/** @param bodies `ready` before the measurement, or `written` during it */
 export async function runPeer(
   kind: 'bare' | 'dispatching' | 'inserting' | 'boss',
   bodies: 'ready' | 'written',
@@ -83,7 +81,7 @@ export async function runPeer(
 
 const printCost = new URL('./print-cost.ts', import.meta.url).href;
 
-/** A run that is planned for it, sent by `volley resume`. */
+/** Plans a run and sends it with `volley resume`. */
 export async function runVolley(bench: Bench): Promise<Round['volley']> {
   const run = await planRun(bench.campaign, bench.workspace);
   await preparePeer(bench);
@@ -104,7 +102,7 @@ export async function runVolley(bench: Bench): Promise<Round['volley']> {
   };
 }
 
-/** In milliseconds since the epoch. */
+/** Epoch milliseconds. */
 async function completedAt(run: string, { databaseUrl }: BenchWorkspace): Promise<number> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -116,7 +114,7 @@ async function completedAt(run: string, { databaseUrl }: BenchWorkspace): Promis
   return rows[0]?.at.getTime() ?? Number.NaN;
 }
 
-/** What an earlier peer left for the next checkpoint is written before this one's turn. */
+/** A checkpoint writes what the previous peer left in memory. */
 async function preparePeer({ workspace, service }: Bench): Promise<void> {
   const client = new pg.Client({ connectionString: workspace.databaseUrl });
   await client.connect();

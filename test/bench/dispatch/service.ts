@@ -1,9 +1,8 @@
 import { createServer } from 'node:http';
 
 /**
- * The service that all peers send to, in a process of its own: reads a whole request, finds the MessageID in it and
- * answers in JSON that it was accepted. Tells its parent its address, and what it received as often as it is asked;
- * asked to `begin`, it counts from nothing.
+ * The service for all peers, in a process of its own. It accepts every request and reports its address and counts to
+ * its parent. `begin` resets the counts.
  */
 
 let requests = 0;

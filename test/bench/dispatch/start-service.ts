@@ -5,24 +5,23 @@ import { z } from 'zod';
 
 const received = z.object({
   requests: z.number(),
-  /** Of bodies alone. */
+  /** Bodies only. */
   bodyBytes: z.number(),
-  /** When the first header was read, as `Date.now()`; null before it. */
+  /** Epoch milliseconds of the first header; null before it. */
   firstAt: z.number().nullable(),
-  /** Of processor time. */
+  /** Processor time. */
   cpuSeconds: z.number(),
 });
 export type Received = z.infer<typeof received>;
 
 export type Service = {
   readonly url: string;
-  /** From here on it counts anew. */
+  /** Resets the counts. */
   readonly begin: () => Promise<Received>;
   readonly received: () => Promise<Received>;
   readonly stop: () => void;
 };
 
-/** The service in a process of its own, on a free port of 127.0.0.1. */
 export async function startService(): Promise<Service> {
   const child = fork(fileURLToPath(new URL('./service.ts', import.meta.url)));
   const nextMessage = async (): Promise<unknown> => {

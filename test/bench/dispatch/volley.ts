@@ -5,12 +5,12 @@ import { z } from 'zod';
 import { startVolley } from '../../support/volley.ts';
 import { token } from './workload.ts';
 
-/** Volley's real command line, in a folder with a campaign and its accounts. */
+/** A folder with a campaign and its accounts, for the real command line. */
 export type BenchWorkspace = { readonly folder: string; readonly databaseUrl: string };
 
 const planned = z.object({ run: z.string() });
 
-/** A run that is planned and not begun; gives its id. */
+/** @returns the id of a run that has not begun */
 export async function planRun(campaign: string, { folder, databaseUrl }: BenchWorkspace): Promise<string> {
   const script = fileURLToPath(new URL('../plan-once.ts', import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, [script, 'ledger', campaign, databaseUrl], {

@@ -5,16 +5,16 @@ import { wireInterface } from '../../../src/wire/interfaces.ts';
 import type { EncodedSendRequest } from '../../../src/wire/wire-interface.ts';
 import { outgoing } from '../../support/outgoing.ts';
 
-/** What every peer sends. The bytes are the same but for the MessageIDs, which are equally long. */
+/** What every peer sends. Only MessageIDs differ, and they have equal length. */
 export type Workload = { readonly requests: number; readonly recipients: number };
 
-/** Requests in flight at once. */
+/** Requests in flight. */
 export const concurrency = 64;
 
 export const token = 'token-of-the-bench';
 const text = 'Hi [[First Name]], power is off in your street tonight from 22:00 to 04:00. [[STOP]]';
 
-/** Writes the campaign, its contacts and its accounts; gives the campaign's path. */
+/** @returns the path of the campaign */
 export async function writeCampaign(folder: string, workload: Workload, baseUrl: string): Promise<string> {
   const rows = ['mobile,first_name'];
   for (let row = 0; row < workload.requests * workload.recipients; row++) {
@@ -47,10 +47,10 @@ dispatch: { chunkSize: ${workload.recipients}, concurrency: ${concurrency} }
   return campaign;
 }
 
-/** What one request says, before it is a body. */
+/** A request before it is a body. */
 export type Message = { readonly messageId: string; readonly destinations: readonly Destination[] };
 
-/** The same requests as Volley's, as one has them who has read the contacts. */
+/** The same requests as Volley's, before encoding. */
 export function messagesOf({ requests, recipients }: Workload): Message[] {
   return Array.from({ length: requests }, (_, request) => ({
     messageId: String(request).padStart(36, '0'),
@@ -61,7 +61,7 @@ export function messagesOf({ requests, recipients }: Workload): Message[] {
   }));
 }
 
-/** The same requests as Volley's, ready to be sent. */
+/** The same requests as Volley's, encoded. */
 export function encodeRequests(workload: Workload): EncodedSendRequest[] {
   const wire = wireInterface('rest-2.02', 'json');
   return messagesOf(workload).map((message) =>
@@ -78,7 +78,7 @@ export function encodeRequests(workload: Workload): EncodedSendRequest[] {
   );
 }
 
-/** A request as one would write it by hand; the bytes are those of `encodeRequests`. */
+/** The bytes of `encodeRequests`, written by hand. */
 export function writeRequest({ messageId, destinations }: Message): EncodedSendRequest {
   const MessageData = {
     MessageID: messageId,

@@ -3,13 +3,12 @@ import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 
-/** Seconds: the file copied into one table as it is, and with what a user would write by hand to have it ready to be sent. */
+/** Seconds to copy the file into one table, and until it is ready to be sent. */
 export type ByHand = { readonly copy: number; readonly ready: number };
 
 /**
- * Numbers are taken apart by a regular expression that knows Australia's mobiles alone, the first of equal ones stays,
- * suppressed ones go, and the rest is put into requests of 200 by payer. Nothing is said of the rows that are left out, nor
- * is the file kept.
+ * What a user would write by hand: a regular expression for Australian mobiles, the first of equal numbers, without
+ * suppressed ones, in requests of 200 by payer. It reports no rejected contacts and keeps no file.
  */
 export async function importByHand(url: string, file: string): Promise<ByHand> {
   const client = new pg.Client({ connectionString: url });

@@ -3,11 +3,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
-/** A contact file, and campaigns for it. */
 export type Workload = {
   readonly folder: string;
   readonly file: string;
-  /** Whose contacts share requests of 200, and whose contacts have one each, because their texts differ. */
+  /** With requests of 200 contacts, and with one request for each contact, because their texts differ. */
   readonly campaigns: { readonly chunks: string; readonly own: string };
 };
 
@@ -19,7 +18,7 @@ export async function writeWorkload(folder: string, rows: number): Promise<Workl
     campaigns.chunks,
     campaignFor(`${rows}.csv`, 'Hi [[First Name|there]], power is off in [[city]] tonight. [[STOP]]'),
   );
-  // More values than the service merges, one of which no other contact has.
+  // More values than the service merges, one of them unique.
   const values =
     'Hi [[First Name|there]] [[Last Name]] ([[email]]), [[city]] [[post]] [[state]] is without power.';
   await writeFile(campaigns.own, campaignFor(`${rows}.csv`, values));
@@ -45,7 +44,7 @@ message:
 
 const states = ['NSW', 'VIC', 'QLD', 'WA', 'SA'];
 
-/** Mobile numbers of Australia in national writing, 0400 to 0439; the same file for the same number of rows. */
+/** Australian mobiles in national format. The same number of rows gives the same file. */
 async function writeContacts(file: string, rows: number): Promise<void> {
   async function* lines(): AsyncGenerator<string> {
     let piece = 'first_name,last_name,mobile,city,state,post,email\n';

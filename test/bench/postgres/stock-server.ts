@@ -11,16 +11,15 @@ import { chooseServerUser } from '../../../src/platform/server-user.ts';
 import { freePort } from '../../support/free-port.ts';
 import { runStatement } from '../../support/statement.ts';
 
-/** Where the programs of a Postgres come from. */
 export type Source =
   | { readonly kind: 'package'; readonly name: string; readonly folder: string }
   | { readonly kind: 'registry'; readonly name: string; readonly version: string };
 
 export type StockServer = {
-  /** Without a database's name. */
+  /** Without a database name. */
   readonly url: string;
   readonly postmaster: number;
-  /** As the server says it, such as `15.18`. */
+  /** Such as `15.18`. */
   readonly version: string;
   /** `on`, `off`, or `on, not built in`. */
   readonly jit: string;
@@ -31,10 +30,10 @@ const execute = promisify(execFile);
 const programs = z.object({ postgres: z.string(), initdb: z.string() });
 
 /**
- * A server with the settings that its `initdb` writes, none of them changed; but for the address that it listens at.
+ * Starts a server with the settings of `initdb`, except for its address.
  *
- * @param folder a new one, which other users may enter
- * @returns undefined where the package of the system is not installed
+ * @param folder a new one that other users can enter
+ * @returns undefined if the package is not installed
  */
 export async function startStockServer(source: Source, folder: string): Promise<StockServer | undefined> {
   const found = await findPrograms(source, folder);
@@ -77,7 +76,7 @@ async function findPrograms(source: Source, folder: string): Promise<z.infer<typ
     const found = { postgres: join(source.folder, 'postgres'), initdb: join(source.folder, 'initdb') };
     return existsSync(found.postgres) ? found : undefined;
   }
-  // Its script makes the links between its libraries, which npm packages cannot hold.
+  // Its script links its libraries, because npm packages hold no links.
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ allowScripts: { [source.name]: true } }));
   const words = ['install', '--prefix', folder, '--no-save', '--no-audit', '--no-fund'];
   await execute('npm', [...words, `${source.name}@${source.version}`], { cwd: folder });

@@ -4,8 +4,8 @@ import { openLedger } from '../../../src/ledger/connection.ts';
 import { contextOf } from '../../support/ledger.ts';
 
 /**
- * Applies what is in the inbox, in a process of its own; and for comparison writes the same outcomes with one set-based
- * UPDATE, which reads nothing and decides nothing. Prints the seconds of both.
+ * Applies the inbox in this process, then writes the same outcomes with one set-based UPDATE, and prints the seconds
+ * of both.
  */
 const [url = ''] = process.argv.slice(2);
 const ledger = await openLedger({ connectionString: url }, 'bench');

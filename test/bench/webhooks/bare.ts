@@ -1,6 +1,6 @@
 import { fastify } from 'fastify';
 
-/** A route that parses the same body and keeps nothing; says its port. */
+/** Parses the same body, keeps nothing and prints its port. */
 const server = fastify();
 server.post('/webhook/bench/:token', async (request) => {
   if (typeof request.body !== 'object' || request.body === null) throw new Error('no report');

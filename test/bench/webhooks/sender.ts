@@ -5,8 +5,8 @@ import { z } from 'zod';
 import { encodeDeliveryReport } from '../../../src/wire/encode-delivery-report.ts';
 
 /**
- * Calls a webhook as the service does, in a process of its own: a report for each line of a file, as fast as it is
- * answered or so many a second. Prints the seconds, and how long answers took (milliseconds).
+ * Calls a webhook for each line of a file, as fast as possible or at a rate. Prints the seconds, and the times of
+ * answers (milliseconds).
  */
 const [url = '', path = '', file = '', perSecond = '0'] = process.argv.slice(2);
 const connections = 64;
@@ -43,7 +43,7 @@ async function sendAll(): Promise<void> {
   while (next < bodies.length) await send(next++);
 }
 
-/** Each report at its time, whether or not those before it are answered. */
+/** Sends each report at its time, without waiting for earlier answers. */
 async function sendPaced(rate: number): Promise<void> {
   const begun = performance.now();
   const sent: Promise<void>[] = [];

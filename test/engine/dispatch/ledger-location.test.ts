@@ -82,14 +82,14 @@ test('an operator cannot confirm that nothing is missing if another machine has 
   const { ledger, context } = { ledger: opened.ledger, context: opened.context };
   const { ledger: id } = await readLocation(ledger.pool);
   const marks = createMemoryClaimMarks();
-  const gone = {
+  const laterClaim = {
     run: 'r',
     slice: 1,
     owner: randomUUID(),
     version: 1,
     at: '2026-11-22T10:00:00.000Z',
   };
-  marks.write(id, [gone]);
+  marks.write(id, [laterClaim]);
   // On hold already, because it was moved.
   await changeRecordedLocation(3);
   await checkLedgerLocation(context);

@@ -49,15 +49,15 @@ const slowly = async () => {
 test('an urgent run preempts a bulk run of the same account', async () => {
   await using service = await sendPeer(slowly);
   const account = { baseUrl: service.url, concurrency: 2 };
-  const bulk = await planRun('bulk', 'overtaken', 2, 200);
-  let overtaken = false;
+  const bulk = await planRun('bulk', 'preempted', 2, 200);
+  let preempted = false;
   const ends = [
     execute(bulk, account, (watch) => {
-      overtaken ||= watch.preempted;
+      preempted ||= watch.preempted;
     }),
   ];
   await expect.poll(() => service.calls.length).toBeGreaterThan(20);
-  const urgent = await planRun('urgent', 'overtaken', 1, 40);
+  const urgent = await planRun('urgent', 'preempted', 1, 40);
   ends.push(execute(urgent, account));
   for (const end of await Promise.all(ends))
     expect(end).toMatchObject({ kind: 'finished', summary: { state: 'completed' } });
@@ -67,7 +67,7 @@ test('an urgent run preempts a bulk run of the same account', async () => {
   // Those in flight.
   expect(isUrgent.slice(first, last).filter((urgent) => !urgent).length).toBeLessThanOrEqual(2);
   expect(last).toBeLessThan(400);
-  expect(overtaken).toBe(true);
+  expect(preempted).toBe(true);
   expect(service.accepted()).toHaveLength(440);
   expect(new Set(service.accepted().map(({ messageId }) => messageId)).size).toBe(440);
 });

@@ -98,8 +98,8 @@ async function owed(): Promise<{ readonly requests: number; readonly recipients:
   return rows[0] ?? { requests: 0, recipients: 0 };
 }
 
-describe('without any limit', () => {
-  test('all that is wanted is admitted at once, after one look at the ledger', async () => {
+describe('a rate limiter without a limit', () => {
+  test('a limiter without a limit admits everything after one query', async () => {
     const limiter = createLimiter(null, null);
     const queries = await queriesOf(async () => {
       for (let time = 0; time < 50; time++) {
@@ -111,7 +111,7 @@ describe('without any limit', () => {
     expect(queries).toBe(1);
   });
 
-  test('there are two looks a second at most, however many ask', async () => {
+  test('a limiter without a limit queries the ledger at most twice a second', async () => {
     const limiter = createLimiter(null, null);
     const queries = await queriesOf(async () => {
       for (let step = 0; step < 40; step++) {
@@ -122,7 +122,7 @@ describe('without any limit', () => {
     expect(queries).toBe(4);
   });
 
-  test('one that an operator sets holds within half a second', async () => {
+  test('a limit that an operator sets applies within half a second', async () => {
     const limiter = createLimiter(null, null);
     expect(await limiter.admit(64, never)).toBe(64);
     await set({ requestsPerSecond: 100 });
@@ -132,18 +132,18 @@ describe('without any limit', () => {
     expect(await limiter.admit(64, never)).toBe(10);
   });
 
-  test('one that was set before holds from the first', async () => {
+  test('a limit that is in the ledger applies from the first request', async () => {
     await set({ requestsPerSecond: 100 });
     expect(await createLimiter(null, null).admit(64, never)).toBe(10);
   });
 
-  test('nothing is admitted once it is stopped', async () => {
+  test('a stopped caller is admitted nothing', async () => {
     expect(await createLimiter(null, null).admit(64, AbortSignal.abort())).toBe(0);
   });
 });
 
-describe('with a limit of requests', () => {
-  test('a tenth of a second is admitted at once, and the next waits for it', async () => {
+describe('a rate limiter with a limit of requests', () => {
+  test('the requests of a tenth of a second are admitted at once, and the next wait for them', async () => {
     const { timer, waits } = instantTimer();
     const limiter = createLimiter(200, null, timer);
     expect(await limiter.admit(64, never)).toBe(20);
@@ -153,11 +153,11 @@ describe('with a limit of requests', () => {
     expect(waits[0]).toBeLessThanOrEqual(100);
   });
 
-  test('no more is admitted than wanted', async () => {
+  test('no more requests are admitted than wanted', async () => {
     expect(await createLimiter(200, null).admit(3, never)).toBe(3);
   });
 
-  test('what was admitted and claimed takes one query', async () => {
+  test('an admission whose requests are all claimed takes one query', async () => {
     const limiter = createLimiter(200, null);
     await limiter.admit(1, never);
     await limiter.spend({ admitted: 1, claimed: 1, recipients: 200 });
@@ -168,14 +168,14 @@ describe('with a limit of requests', () => {
     expect(queries).toBe(1);
   });
 
-  test('what was admitted and not claimed is given back', async () => {
+  test('requests that are admitted and not claimed are returned', async () => {
     const limiter = createLimiter(1, null);
     await limiter.admit(1, never);
     await limiter.spend({ admitted: 1, claimed: 0, recipients: 0 });
     expect((await owed()).requests).toBe(0);
   });
 
-  test('what is sent beyond what was admitted is waited for by the next', async () => {
+  test('requests beyond the admission delay the next ones', async () => {
     const limiter = createLimiter(1, null);
     await limiter.admit(1, never);
     await limiter.spend({ admitted: 1, claimed: 1, recipients: 1 });
@@ -183,7 +183,7 @@ describe('with a limit of requests', () => {
     expect((await owed()).requests).toBeGreaterThan(1_000);
   });
 
-  test('what was admitted before there was one is not given back', async () => {
+  test('requests that were admitted without a limit are not returned', async () => {
     const { timer } = instantTimer();
     const limiter = createLimiter(null, null, timer);
     await limiter.admit(64, never);
@@ -195,7 +195,7 @@ describe('with a limit of requests', () => {
     expect((await owed()).requests).toBeGreaterThan(0);
   });
 
-  test('limiters of several processes wait for each other', async () => {
+  test('limiters of several processes share one rate', async () => {
     const { timer, waits } = instantTimer();
     for (let process = 0; process < 4; process++) await createLimiter(1, null, timer).admit(1, never);
     // Waits of 1, 2 and 3 seconds, half a second at a time.
@@ -203,7 +203,7 @@ describe('with a limit of requests', () => {
     expect((await owed()).requests).toBeGreaterThan(2_000);
   });
 
-  test('one that stops while it waits gives back what it reserved', async () => {
+  test('a caller that stops during its wait returns its reservation', async () => {
     const { timer, next } = heldTimer();
     const limiter = createLimiter(0.1, null, timer);
     await limiter.admit(1, never);
@@ -220,7 +220,7 @@ describe('with a limit of requests', () => {
   });
 });
 
-test('a wait by the clock of the process ends when it is over, and at once when it is stopped', async () => {
+test('a wait on the real clock ends in time, and at once at stop', async () => {
   const limiter = createLimiter(20, null);
   await limiter.admit(2, never);
   expect(await limiter.admit(2, never)).toBe(2);
@@ -229,14 +229,14 @@ test('a wait by the clock of the process ends when it is over, and at once when 
   expect(await limiter.admit(1, AbortSignal.timeout(20))).toBe(0);
 });
 
-describe('several that ask at once', () => {
-  test('have their turns in order, one reservation at a time', async () => {
+describe('concurrent callers of a rate limiter', () => {
+  test('concurrent callers are admitted in order, with one reservation at a time', async () => {
     const { timer, next, release } = heldTimer();
     const limiter = createLimiter(0.1, null, timer);
     const turns: string[] = [];
-    const ask = async (who: string): Promise<void> => {
+    const ask = async (caller: string): Promise<void> => {
       await limiter.admit(1, never);
-      turns.push(who);
+      turns.push(caller);
     };
     const all = [ask('first'), ask('second'), ask('third')];
     await next();
@@ -248,7 +248,7 @@ describe('several that ask at once', () => {
     expect((await owed()).requests).toBeGreaterThan(20_000);
   });
 
-  test('share what is reserved, as much as a tenth of a second allows', async () => {
+  test('concurrent callers share one reservation', async () => {
     const { timer, next, release } = heldTimer();
     const limiter = createLimiter(200, null, timer);
     await limiter.admit(20, never);
@@ -263,7 +263,7 @@ describe('several that ask at once', () => {
     expect(await queries).toBeLessThanOrEqual(3);
   });
 
-  test('leave what was reserved for them to the others when they are stopped', async () => {
+  test('a stopped caller leaves its reservation to the others', async () => {
     const { timer, next, release } = heldTimer();
     const limiter = createLimiter(2, null, timer);
     await limiter.admit(1, never);
@@ -278,7 +278,7 @@ describe('several that ask at once', () => {
     expect(await other).toBe(1);
   });
 
-  test('and are stopped when there is too much, give the rest back', async () => {
+  test('a reservation that stopped callers no longer need is returned', async () => {
     const { timer, next, release } = heldTimer();
     const limiter = createLimiter(20, null, timer);
     await limiter.admit(2, never);
@@ -296,7 +296,7 @@ describe('several that ask at once', () => {
     expect((await owed()).requests).toBeLessThanOrEqual(6 * 50);
   });
 
-  test('leave the queue when they are stopped, and the others keep their turns', async () => {
+  test('a stopped caller leaves the queue, and the others keep their order', async () => {
     const { timer, next, release } = heldTimer();
     const limiter = createLimiter(0.1, null, timer);
     await limiter.admit(1, never);
@@ -313,8 +313,8 @@ describe('several that ask at once', () => {
   });
 });
 
-describe('with a limit of recipients', () => {
-  test('the first is one request, and the next are as many as have a tenth of a second of recipients', async () => {
+describe('a rate limiter with a limit of recipients', () => {
+  test('the first batch is one request, and later batches have recipients for a tenth of a second', async () => {
     const { timer } = instantTimer();
     const limiter = createLimiter(null, 2_000, timer);
     expect(await limiter.admit(16, never)).toBe(1);
@@ -322,7 +322,7 @@ describe('with a limit of recipients', () => {
     expect(await limiter.admit(16, never)).toBe(4);
   });
 
-  test('the recipients of what was claimed are waited for by the next', async () => {
+  test('the recipients of claimed requests delay the next ones', async () => {
     const { timer, waits } = instantTimer();
     const limiter = createLimiter(null, 100, timer);
     await limiter.admit(1, never);
@@ -332,7 +332,7 @@ describe('with a limit of recipients', () => {
     expect(waits[0]).toBe(500);
   });
 
-  test('those that were reserved are paid once, however the spending comes out of order', async () => {
+  test('reserved recipients are charged once, in whatever order usage is reported', async () => {
     const { timer } = instantTimer();
     const limiter = createLimiter(null, 1, timer);
     await limiter.admit(1, never);
@@ -346,7 +346,7 @@ describe('with a limit of recipients', () => {
     expect(recipients).toBeLessThanOrEqual(600_000);
   });
 
-  test('those of what was not claimed are given back', async () => {
+  test('the recipients of unclaimed requests are returned', async () => {
     const { timer } = instantTimer();
     const limiter = createLimiter(null, 1, timer);
     await limiter.admit(1, never);
@@ -357,8 +357,8 @@ describe('with a limit of recipients', () => {
   });
 });
 
-describe('an operator’s change', () => {
-  test('reaches one that waits, within half a second', async () => {
+describe('a change of the limits by an operator', () => {
+  test('a new limit reaches a waiting caller within half a second', async () => {
     const { timer, next, release } = heldTimer();
     const limiter = createLimiter(0.001, null, timer);
     await limiter.admit(1, never);
@@ -369,7 +369,7 @@ describe('an operator’s change', () => {
     expect(await admitted).toBe(50);
   });
 
-  test('that takes the limit away again lets everything through', async () => {
+  test('removing the limit admits everything', async () => {
     await set({ requestsPerSecond: 100 });
     const limiter = createLimiter(null, null);
     expect(await limiter.admit(64, never)).toBe(10);
@@ -379,8 +379,8 @@ describe('an operator’s change', () => {
   });
 });
 
-describe('a status look-up', () => {
-  test('is admitted at once, and the next a second later', async () => {
+describe('the rate of status look-ups', () => {
+  test('the first status look-up is admitted at once, and the next a second later', async () => {
     const { timer, waits } = instantTimer();
     const limiter = createLimiter(null, null, timer);
     expect(await limiter.admitLookUp(never)).toBe(true);
@@ -390,7 +390,7 @@ describe('a status look-up', () => {
     expect(waits[0]).toBeLessThanOrEqual(1_000);
   });
 
-  test('is not admitted once it is stopped', async () => {
+  test('a stopped status look-up is not admitted', async () => {
     const { timer, next } = heldTimer();
     const limiter = createLimiter(null, null, timer);
     await limiter.admitLookUp(never);
@@ -403,7 +403,7 @@ describe('a status look-up', () => {
   });
 });
 
-test('what cannot be reserved because the ledger is lost is told, and the next has its turn', async () => {
+test('a reservation that fails with the ledger is reported, and the next caller is served', async () => {
   const limiter = createLimiter(200, null);
   await limiter.admit(1, never);
   const waiting = Promise.allSettled(Array.from({ length: 4 }, () => limiter.admit(1, never)));
@@ -412,7 +412,7 @@ test('what cannot be reserved because the ledger is lost is told, and the next h
   expect(await limiter.admit(1, never)).toBe(1);
 });
 
-test('what could not be spent because the ledger was lost can be spent again', async () => {
+test('usage that could not be recorded can be recorded again', async () => {
   const { timer } = instantTimer();
   const limiter = createLimiter(null, 1, timer);
   await limiter.admit(1, never);

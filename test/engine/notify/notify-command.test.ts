@@ -16,16 +16,16 @@ beforeEach(async () => {
 
 /** A campaign with this script as its notify command. */
 async function planWithCommand(script: string, more = ''): Promise<string> {
-  await scene.workspace.write('tell.sh', `#!/bin/sh\n${script}\n`);
-  await chmod(`${scene.workspace.folder}/tell.sh`, 0o755);
-  const run = await scene.plan(`  - { command: [./tell.sh, 'a b; $(id)'] }\n${more}`);
+  await scene.workspace.write('notify.sh', `#!/bin/sh\n${script}\n`);
+  await chmod(`${scene.workspace.folder}/notify.sh`, 0o755);
+  const run = await scene.plan(`  - { command: [./notify.sh, 'a b; $(id)'] }\n${more}`);
   await scene.send(run);
   return run;
 }
 
 test("a notify command runs in the campaign's folder, with JSON as input and the run in its environment", async () => {
   const run = await planWithCommand(
-    'cat > told.json; echo "$VOLLEY_RUN $VOLLEY_EVENT $VOLLEY_NOTIFICATION $1" > names',
+    'cat > body.json; echo "$VOLLEY_RUN $VOLLEY_EVENT $VOLLEY_NOTIFICATION $1" > names',
   );
   await scene.notifyAll();
   const [notification] = await scene.notifications(run);
@@ -33,7 +33,7 @@ test("a notify command runs in the campaign's folder, with JSON as input and the
   expect(await scene.workspace.read('names')).toBe(
     `${run} completed ${notification?.notification} a b; $(id)\n`,
   );
-  expect(JSON.parse(await scene.workspace.read('told.json'))).toMatchObject({
+  expect(JSON.parse(await scene.workspace.read('body.json'))).toMatchObject({
     type: 'run.completed',
     data: { run, recipients: { total: 4 } },
   });
@@ -48,7 +48,7 @@ test('the environment of a notify command and of its parent has no secret and no
 });
 
 test('a failed notify command runs again with the same input', async () => {
-  const run = await planWithCommand('cat >> told; echo >> told; test -f ready');
+  const run = await planWithCommand('cat >> input; echo >> input; test -f ready');
   await scene.notifyAll();
   expect(await scene.notifications(run)).toMatchObject([
     { state: 'due', attempts: 1, problem: 'ended with 1' },
@@ -57,7 +57,7 @@ test('a failed notify command runs again with the same input', async () => {
   await scene.passMinutes(1);
   await scene.notifyAll();
   expect(await scene.notifications(run)).toMatchObject([{ state: 'acknowledged', attempts: 2 }]);
-  const [first, second] = (await scene.workspace.read('told')).split('\n');
+  const [first, second] = (await scene.workspace.read('input')).split('\n');
   expect(second).toBe(first);
 });
 
