@@ -39,7 +39,7 @@ async function createAudit(knex: Knex): Promise<void> {
 
     CREATE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
-      RAISE EXCEPTION 'the audit trail is only added to';
+      RAISE EXCEPTION 'the audit trail is append-only';
     END $$;
     CREATE TRIGGER audit_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON audit
       FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();

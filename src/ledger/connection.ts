@@ -182,6 +182,6 @@ export async function inspectDatabase(
 }
 
 function unreachable(error: Error, description: string): InputError {
-  const what = `Cannot use the database (${error.message || 'no answer'}). Is the server up, and are name and password right? Without DATABASE_URL, Volley starts its own.`;
+  const what = `Cannot use the database (${error.message || 'no answer'}). Check that the server runs, and that name and password are right. Without DATABASE_URL, Volley starts its own server.`;
   return new InputError([{ where: description, what }], { cause: error });
 }

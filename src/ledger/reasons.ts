@@ -164,7 +164,7 @@ function decoder<Value>(isValue: Guard<Value>): (stored: unknown) => Value {
   return (stored) => {
     if (isValue(stored)) return stored;
     const found = JSON.stringify(stored);
-    throw new Error(`The ledger holds a reason that this version of Volley does not know: ${found}`);
+    throw new Error(`The ledger contains a reason that this version of Volley does not know: ${found}`);
   };
 }
 

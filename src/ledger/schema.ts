@@ -78,6 +78,6 @@ export async function prepareSchema(
 }
 
 function olderSchema(where: string, missing: number): InputError {
-  const what = `is a ledger of an older Volley (${missing === 1 ? '1 migration is' : `${missing} migrations are`} missing), and a command that only looks changes nothing. \`volley db migrate\` brings it up to date.`;
+  const what = `is a ledger of an older Volley (${missing === 1 ? '1 migration is' : `${missing} migrations are`} missing). This command only reads, so it changes nothing. Run \`volley db migrate\` first.`;
   return new InputError([{ where, what }]);
 }

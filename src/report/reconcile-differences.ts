@@ -7,7 +7,7 @@ export function formatDifference(line: ReconciliationLine): string | null {
   switch (kind) {
     case 'twice in the invoice':
       return `line ${details.firstLine} has it already`;
-    case 'missing there':
+    case 'not in the invoice':
       return `${details.outcome ?? 'accepted'}, sent ${details.sent}`;
     case 'other period':
       return `sent ${details.sent}, price ${details.price ?? 'not reported'}`;
@@ -22,7 +22,7 @@ export function formatDifference(line: ReconciliationLine): string | null {
       return details.hasUnits ? null : 'no units were reported';
     case 'unknown':
       return formatUnknown(line);
-    case 'missing here':
+    case 'not in the ledger':
       return formatMissing(line);
   }
 }

@@ -39,7 +39,7 @@ test('and with 3 when something differs, which is printed in the format that is 
     '--json',
   );
   const { rows } = JSON.parse(stdout);
-  expect(rows).toMatchObject([{ kind: 'missing there', recipient: sent[0]?.address, price: '0.05' }]);
+  expect(rows).toMatchObject([{ kind: 'not in the invoice', recipient: sent[0]?.address, price: '0.05' }]);
   expect(code).toBe(3);
 });
 

@@ -22,6 +22,6 @@ test.each([
   ['that is null where one is required', leftOutReason, null],
 ])('a reason %s is rejected, and the error shows it', (_, decode, stored) => {
   expect(() => decode(stored)).toThrow(
-    `The ledger holds a reason that this version of Volley does not know: ${JSON.stringify(stored)}`,
+    `The ledger contains a reason that this version of Volley does not know: ${JSON.stringify(stored)}`,
   );
 });

@@ -79,7 +79,7 @@ async function close(
   switch (end.kind) {
     case 'closed':
       return end.closing;
-    case 'closed before': {
+    case 'already closed': {
       const { closedAt, closedBy: by } = end.closing;
       return refuse(`It was closed ${closedAt.toISOString()} by ${by}, and is the same ever since.`, by);
     }

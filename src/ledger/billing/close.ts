@@ -14,7 +14,7 @@ export type Closing = {
 
 export type CloseResult =
   | { readonly kind: 'closed'; readonly closing: Closing }
-  | { readonly kind: 'closed before'; readonly closing: Closing }
+  | { readonly kind: 'already closed'; readonly closing: Closing }
   /** Periods are closed in their order, without gaps. */
   | { readonly kind: 'not next'; readonly last: Closing }
   | { readonly kind: 'not over'; readonly endsAt: Date };
@@ -41,7 +41,7 @@ export async function closePeriod(
     await bookEverything(client);
     const closings = await listClosings(client);
     const before = closings.find((closing) => closing.period === period);
-    if (before) return { kind: 'closed before', closing: before };
+    if (before) return { kind: 'already closed', closing: before };
     const { rows } = await client.query<{ beginsAt: Date; endsAt: Date }>(
       `
       SELECT begins AT TIME ZONE $2 AS "beginsAt", (begins + interval '1 month') AT TIME ZONE $2 AS "endsAt"
@@ -50,7 +50,7 @@ export async function closePeriod(
       [period, timeZone],
     );
     const [bounds] = rows;
-    if (bounds === undefined) throw new Error('a month has a beginning');
+    if (bounds === undefined) throw new Error('the query for the bounds of a month returned no row');
     const last = closings.at(-1);
     if (last && last.endsAt.getTime() !== bounds.beginsAt.getTime()) return { kind: 'not next', last };
     if (bounds.endsAt > now) return { kind: 'not over', endsAt: bounds.endsAt };

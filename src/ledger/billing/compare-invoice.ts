@@ -131,12 +131,12 @@ const comparison = `
            coalesce(p.message_id, w.message_id) AS known_as, w.sent_at, w.in_period, w.in_scope,
            CASE
              WHEN p.line > p.first_line THEN 'twice in the invoice'
-             WHEN p.run_id IS NULL THEN 'missing here'
+             WHEN p.run_id IS NULL THEN 'not in the ledger'
              WHEN r.purged_at IS NOT NULL THEN 'unknown'
-             WHEN p.address IS NULL OR p.outcome = 'cancelled' THEN 'missing here'
-             WHEN p.line IS NULL THEN 'missing there'
+             WHEN p.address IS NULL OR p.outcome = 'cancelled' THEN 'not in the ledger'
+             WHEN p.line IS NULL THEN 'not in the invoice'
              WHEN w.state IN ('sending', 'in_doubt', 'abandoned') THEN 'unknown'
-             WHEN w.state <> 'accepted' THEN 'missing here'
+             WHEN w.state <> 'accepted' THEN 'not in the ledger'
              WHEN NOT w.in_period THEN 'other period'
              WHEN coalesce(p.invoiced_price, 0) <> coalesce(p.price, 0) THEN 'other price'
              WHEN p.invoiced_units <> coalesce(p.units, 0) THEN 'other units'
@@ -150,9 +150,9 @@ const comparison = `
   )
   SELECT kind, known_as, coalesce(address, destination), run_id, request, sub_account, department, charge_code, line,
          date, invoiced_units,
-         CASE WHEN kind IN ('agrees', 'other price', 'other units', 'missing there') THEN units END,
+         CASE WHEN kind IN ('agrees', 'other price', 'other units', 'not in the invoice') THEN units END,
          invoiced_price,
-         CASE WHEN kind IN ('agrees', 'other price', 'other units', 'missing there') THEN price END,
+         CASE WHEN kind IN ('agrees', 'other price', 'other units', 'not in the invoice') THEN price END,
          jsonb_build_object(
            'firstLine', first_line, 'outcome', outcome, 'sent', sent.at, 'price', price::text,
            'hasUnits', units IS NOT NULL, 'sameUnits', invoiced_units IS NOT DISTINCT FROM coalesce(units, 0),

@@ -7,8 +7,8 @@ import type { Transaction } from '../session.ts';
 
 /** Results for invoice lines and for recipients missing from the invoice, in report order. */
 export const reconciliationKinds = [
-  'missing here',
-  'missing there',
+  'not in the ledger',
+  'not in the invoice',
   'other price',
   'other units',
   'twice in the invoice',

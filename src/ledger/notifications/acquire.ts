@@ -78,5 +78,5 @@ function subjectOf(row: DbRow): AcquiredNotification['about'] {
   if (row.event === 'refused' && refused !== null)
     return { kind: 'refusal', refused, schedule, campaignFile };
   if (missed !== null && schedule !== null) return { kind: 'schedule', missed: { ...missed, schedule } };
-  throw new Error(`notification ${row.notification} is about nothing`);
+  throw new Error(`notification ${row.notification} has no run, tick or refused run`);
 }

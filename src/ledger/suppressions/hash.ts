@@ -61,8 +61,8 @@ export async function requireHashKey(client: Connection, key: HashKey | null): P
   if (rows[0]?.fits) return;
   const what =
     key === null
-      ? 'Suppressed addresses are kept as hashes (volley purge), and without their key nobody knows whom not to send to. Set VOLLEY_HASH_KEY to the key of the machine that purged, or VOLLEY_HOME to the folder that has it.'
-      : 'This is not the key with which suppressed addresses were hashed (volley purge), so nobody knows whom not to send to. Set it to that of the machine that purged.';
+      ? 'Suppressed addresses are stored as hashes (volley purge), and their key is missing. Without it, Volley cannot tell which recipients are suppressed. Set VOLLEY_HASH_KEY to the key of the machine that purged, or VOLLEY_HOME to the folder with the key.'
+      : 'Suppressed addresses were hashed (volley purge) with another key, so Volley cannot tell which recipients are suppressed. Set it to the key of the machine that purged.';
   throw new InputError([{ where: 'VOLLEY_HASH_KEY', what }]);
 }
 
@@ -74,7 +74,7 @@ export async function storeHashKeyProof(client: Transaction, key: HashKey): Prom
   const { rows } = await client.query<{ proof: Buffer }>('SELECT proof FROM hash_key');
   if (rows[0]?.proof.equals(key.hash(proofOf.channel, proofOf.address))) return;
   const what =
-    'This is not the key with which suppressed addresses were hashed before. Set it to that of the machine that purged.';
+    'Suppressed addresses were hashed with another key before. Set it to the key of the machine that purged.';
   throw new InputError([{ where: 'VOLLEY_HASH_KEY', what }]);
 }
 

@@ -47,7 +47,7 @@ describe('reconcileInvoice', () => {
     const stranger = { run: '', messageId: 'Stranger1', address: '+64211234567' };
     const { lines } = await reconcile(opened, anInvoice([invoiceRow(stranger)]));
     expect(lines).toMatchObject([
-      { kind: 'missing here', messageId: 'Stranger1', line: 2, run: null, difference: '0.05' },
+      { kind: 'not in the ledger', messageId: 'Stranger1', line: 2, run: null, difference: '0.05' },
     ]);
     expect(lines[0]?.detail).toBe('no request has this MessageID');
   });
@@ -58,7 +58,7 @@ describe('reconcileInvoice', () => {
     const rows = [...sent, other].map((one) => invoiceRow(one));
     const { lines } = await reconcile(opened, anInvoice(rows));
     expect(lines).toMatchObject([
-      { kind: 'missing here', recipient: '+64219999999', detail: 'the request has no such recipient' },
+      { kind: 'not in the ledger', recipient: '+64219999999', detail: 'the request has no such recipient' },
     ]);
   });
 
@@ -67,7 +67,7 @@ describe('reconcileInvoice', () => {
     const { lines } = await reconcile(opened, anInvoice([invoiceRow(at(sent, 0))]));
     expect(lines).toMatchObject([
       {
-        ...{ kind: 'missing there', messageId: at(sent, 1).messageId, recipient: at(sent, 1).address },
+        ...{ kind: 'not in the invoice', messageId: at(sent, 1).messageId, recipient: at(sent, 1).address },
         ...{ run: at(sent, 1).run, subAccount: 'North', chargeCode: 'C1', invoicedPrice: null },
         ...{ price: '0.05', difference: '-0.05', detail: 'delivered, sent 2026-11-21 10:00' },
       },
@@ -122,7 +122,7 @@ describe('reconcileInvoice', () => {
     const sent = await invoicedRun(opened, ['rejected']);
     const { lines } = await reconcile(opened, anInvoice([invoiceRow(at(sent, 0))]));
     expect(lines).toMatchObject([
-      { kind: 'missing here', detail: 'the request is rejected: No credit', price: null },
+      { kind: 'not in the ledger', detail: 'the request is rejected: No credit', price: null },
     ]);
   });
 
@@ -136,10 +136,10 @@ describe('reconcileInvoice', () => {
     );
     const { lines } = await reconcile(opened, anInvoice(sent.map((one) => invoiceRow(one))));
     expect(lines.map(({ kind, detail }) => `${kind}: ${detail}`)).toEqual([
-      'missing here: the request was rejected and divided: its recipients have other MessageIDs',
-      'missing here: the request was rejected and divided: its recipients have other MessageIDs',
-      'missing there: accepted, sent 2026-11-21 10:01',
-      'missing there: accepted, sent 2026-11-21 10:01',
+      'not in the ledger: the request was rejected and divided: its recipients have other MessageIDs',
+      'not in the ledger: the request was rejected and divided: its recipients have other MessageIDs',
+      'not in the invoice: accepted, sent 2026-11-21 10:01',
+      'not in the invoice: accepted, sent 2026-11-21 10:01',
     ]);
   });
 
@@ -148,7 +148,7 @@ describe('reconcileInvoice', () => {
     await opened.ledger.pool.query(`UPDATE recipient_outcomes SET outcome = 'cancelled' WHERE position = 1`);
     expect((await reconcile(opened, anInvoice([invoiceRow(at(sent, 1))]))).lines).toEqual([]);
     expect((await reconcile(opened, anInvoice(sent.map((one) => invoiceRow(one))))).lines).toMatchObject([
-      { kind: 'missing here', detail: 'left out of the request: suppressed after the run was planned' },
+      { kind: 'not in the ledger', detail: 'left out of the request: suppressed after the run was planned' },
     ]);
   });
 

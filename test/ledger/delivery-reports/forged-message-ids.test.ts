@@ -129,7 +129,7 @@ test('an invoice line with a forged MessageID matches no request, and one in cap
   );
   const { lines } = await reconcile(opened, anInvoice(rows));
   expect(lines.map(({ kind, detail, request }) => [kind, request, detail?.split(':')[0]])).toEqual([
-    ...forgeries().map(() => ['missing here', null, 'no request has this MessageID']),
+    ...forgeries().map(() => ['not in the ledger', null, 'no request has this MessageID']),
     ['twice in the invoice', 1, 'line 5 has it already'],
     ['unknown', 1, 'in doubt here, and the invoice says the service has it'],
   ]);
