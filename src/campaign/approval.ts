@@ -33,7 +33,7 @@ export const approval = z
 export type Approval = NonNullable<z.output<typeof approval>>;
 
 /** As it was written down after it was read. */
-export const writtenApproval: z.ZodType<Approval | undefined> = z
+export const storedApproval: z.ZodType<Approval | undefined> = z
   .union([
     z.literal('required'),
     z.object({ aboveRecipients: z.number().optional(), aboveCost: z.string().optional() }),
@@ -41,7 +41,7 @@ export const writtenApproval: z.ZodType<Approval | undefined> = z
   .optional();
 
 /** Why a run has to be approved; undefined when it has not. */
-export function whyApproval(
+export function approvalReason(
   written: Approval | undefined,
   recipients: number,
   estimate: CostEstimate,

@@ -17,7 +17,7 @@ export type Overrun = {
   readonly cost: string;
 };
 
-const shownOverruns = 20;
+const maxShownOverruns = 20;
 
 /**
  * Holds the cost of a plan against the campaign's budget. Without a budget there is nothing to check.
@@ -37,9 +37,9 @@ export function checkBudget(
     const what = `A budget cannot be kept where the cost cannot be told: ${estimate.why}. ${remedy} "budget".`;
     throw new InputError([{ where: locate(['budget']), what }]);
   }
-  const overruns = overBudget(estimate, budget);
+  const overruns = findOverruns(estimate, budget);
   if (overruns.length === 0) return;
-  const problems = overruns.slice(0, shownOverruns).map(({ path, name, limit, cost }): Problem => {
+  const problems = overruns.slice(0, maxShownOverruns).map(({ path, name, limit, cost }): Problem => {
     const { currency } = estimate;
     const what = `The budget of ${name} is ${limit} ${currency}; this plan would cost ${cost} ${currency}.`;
     return { where: locate(path), what };
@@ -50,19 +50,21 @@ export function checkBudget(
 }
 
 /** The limits that an estimate exceeds: that of the campaign first, then in the order of the estimate's lines. */
-export function overBudget(estimate: KnownCost, budget: Budget): readonly Overrun[] {
+export function findOverruns(estimate: KnownCost, budget: Budget): readonly Overrun[] {
   const { lines, total } = estimate;
   const all =
-    budget.campaign === undefined ? [] : over(['budget', 'campaign'], 'the campaign', budget.campaign, total);
+    budget.campaign === undefined
+      ? []
+      : overrunOf(['budget', 'campaign'], 'the campaign', budget.campaign, total);
   return [
     ...all,
-    ...overLimits(
+    ...overrunsByOwner(
       lines.map(({ subAccount, cost }) => ({ owner: subAccount, cost })),
       'subAccounts',
       'SubAccount',
       budget.subAccounts,
     ),
-    ...overLimits(
+    ...overrunsByOwner(
       lines.map(({ chargeCode, cost }) => ({ owner: chargeCode, cost })),
       'chargeCodes',
       'ChargeCode',
@@ -73,7 +75,7 @@ export function overBudget(estimate: KnownCost, budget: Budget): readonly Overru
 
 type OwnedCost = { readonly owner: string | null; readonly cost: string };
 
-function overLimits(
+function overrunsByOwner(
   costs: readonly OwnedCost[],
   key: 'subAccounts' | 'chargeCodes',
   word: 'SubAccount' | 'ChargeCode',
@@ -81,20 +83,20 @@ function overLimits(
 ): Overrun[] {
   const limitOf = new Map(Object.entries(limits));
   if (limitOf.size === 0) return [];
-  return [...addUp(costs)].flatMap(([owner, cost]) => {
-    const own = owner !== null && limitOf.has(owner) ? owner : '*';
-    const limit = limitOf.get(own);
+  return [...sumByOwner(costs)].flatMap(([owner, cost]) => {
+    const limitKey = owner !== null && limitOf.has(owner) ? owner : '*';
+    const limit = limitOf.get(limitKey);
     const name = owner === null ? `recipients without ${word}` : `${word} "${owner}"`;
-    return limit === undefined ? [] : over(['budget', key, own], name, limit, cost);
+    return limit === undefined ? [] : overrunOf(['budget', key, limitKey], name, limit, cost);
   });
 }
 
-function addUp(costs: readonly OwnedCost[]): ReadonlyMap<string | null, string> {
+function sumByOwner(costs: readonly OwnedCost[]): ReadonlyMap<string | null, string> {
   const sums = new Map<string | null, string>();
   for (const { owner, cost } of costs) sums.set(owner, addAmounts(sums.get(owner) ?? '0', cost));
   return sums;
 }
 
-function over(path: readonly string[], name: string, limit: string, cost: string): Overrun[] {
+function overrunOf(path: readonly string[], name: string, limit: string, cost: string): Overrun[] {
   return compareAmounts(cost, limit) <= 0 ? [] : [{ path, name, limit: withUsualDecimals(limit), cost }];
 }

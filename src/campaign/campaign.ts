@@ -14,7 +14,7 @@ import { type Definition, definitionSchema } from './definition.ts';
 import { fieldNameOf, keysOf } from './message-keys.ts';
 import { hasPlaceholder } from './placeholders.ts';
 import type { CampaignTarget } from './target.ts';
-import { isBlank, wrongCharacter, wrongOrBlankLine, wrongPath, wrongValue } from './values.ts';
+import { characterError, isBlank, lineError, pathError, valueError } from './value-checks.ts';
 import { windowFaults } from './window-faults.ts';
 
 /** A campaign file: its definition, and where each value stands in the file. */
@@ -30,10 +30,10 @@ export type SetField = {
 type Fault = { readonly path: readonly (string | number)[]; readonly what: string };
 
 /** A campaign has some dozens; keypads, files and lists of addresses may be many. */
-const mostKeys = 10_000;
+const maxKeys = 10_000;
 
 export function readCampaign(source: string, file: string): Campaign {
-  return readYaml(source, file, definitionSchema, mostKeys);
+  return readYaml(source, file, definitionSchema, maxKeys);
 }
 
 /**
@@ -64,7 +64,7 @@ export function checkCampaign({ value: definition, locate }: Campaign, target: C
 }
 
 export function fieldsOf({ channel, message }: Definition, interfaceName: InterfaceName): SetField[] {
-  const written = writtenIn(message);
+  const written = textValuesOf(message);
   return messageFields(interfaceName, channel).flatMap((definition): SetField[] => {
     const key = keysOf(interfaceName, definition).find((candidate) => written.has(candidate));
     const source = key === undefined ? undefined : written.get(key);
@@ -83,7 +83,7 @@ export function contentFields(
     .map(({ name }) => name);
 }
 
-function writtenIn(message: Definition['message']): ReadonlyMap<string, string> {
+function textValuesOf(message: Definition['message']): ReadonlyMap<string, string> {
   return new Map(
     Object.entries(message).flatMap(([key, value]): [string, string][] =>
       typeof value === 'string' ? [[key, value]] : [],
@@ -93,40 +93,40 @@ function writtenIn(message: Definition['message']): ReadonlyMap<string, string> 
 
 function columnFaults({ contacts: { columns = {} } }: Definition, target: CampaignTarget): Fault[] {
   const known = destinationFieldsOf(target.interface);
-  const lacked = unsupportedDestinationFields(target.interface);
+  const unsupported = unsupportedDestinationFields(target.interface);
   return destinationFields.flatMap((field): Fault[] => {
     const source = columns[field];
     if (source === undefined) return [];
     const path = ['contacts', 'columns', field];
-    if (lacked.includes(field)) {
+    if (unsupported.includes(field)) {
       const what = `not a destination field of ${target.interface}. Its fields: ${known.join(', ')}.`;
       return faultAt(path, what);
     }
     return typeof source === 'string'
       ? faultAt(
           path,
-          wrongSource(target, source, () => undefined),
+          sourceError(target, source, () => undefined),
         )
-      : faultAt([...path, 'value'], wrongSource(target, source.value, wrongOrBlankLine));
+      : faultAt([...path, 'value'], sourceError(target, source.value, lineError));
   });
 }
 
 function messageFaults(definition: Definition, target: CampaignTarget): Fault[] {
-  const written = writtenIn(definition.message);
+  const written = textValuesOf(definition.message);
   const known = messageFields(target.interface, definition.channel);
   return [...written].flatMap(([key, source]) => {
     const field = known.find((candidate) => keysOf(target.interface, candidate).includes(key));
     const what =
       field === undefined
-        ? foreignKey(key, definition, target)
-        : (writtenTwice(key, field, written) ??
-          wrongSource(target, source, (value) => wrongValue(target, field, value)) ??
-          (field.type === 'audio' ? wrongPath(source) : undefined));
+        ? unknownKeyError(key, definition, target)
+        : (duplicateKeyError(key, field, written) ??
+          sourceError(target, source, (value) => valueError(target, field, value)) ??
+          (field.type === 'audio' ? pathError(source) : undefined));
     return faultAt(['message', key], what);
   });
 }
 
-function writtenTwice(
+function duplicateKeyError(
   key: string,
   { name }: FieldDefinition,
   written: ReadonlyMap<string, string>,
@@ -151,10 +151,10 @@ function keypadFaults(definition: Definition, target: CampaignTarget): Fault[] {
   const { Keypads: keypads } = definition.message;
   if (keypads === undefined) return [];
   if (!supportsKeypads(target.interface, definition.channel)) {
-    return faultAt(['message', 'Keypads'], foreignKey('Keypads', definition, target));
+    return faultAt(['message', 'Keypads'], unknownKeyError('Keypads', definition, target));
   }
   return keypads.flatMap(({ RouteNumber }, index) =>
-    faultAt(['message', 'Keypads', index, 'RouteNumber'], wrongSource(target, RouteNumber, wrongOrBlankLine)),
+    faultAt(['message', 'Keypads', index, 'RouteNumber'], sourceError(target, RouteNumber, lineError)),
   );
 }
 
@@ -163,29 +163,27 @@ function fileFaults({ channel, files }: Definition, target: CampaignTarget): Fau
     return faultAt(['files'], `${channel} in ${target.interface} takes no files.`);
   }
   return files.flatMap(({ file, name }, index) => [
-    ...faultAt(['files', index, 'file'], wrongSource(target, file, wrongOrBlankLine) ?? wrongPath(file)),
-    ...(name === undefined
-      ? []
-      : faultAt(['files', index, 'name'], wrongSource(target, name, wrongOrBlankLine))),
+    ...faultAt(['files', index, 'file'], sourceError(target, file, lineError) ?? pathError(file)),
+    ...(name === undefined ? [] : faultAt(['files', index, 'name'], sourceError(target, name, lineError))),
   ]);
 }
 
 /** A value with placeholders can only be told once they are filled, but its characters are there already. */
-function wrongSource(
+function sourceError(
   { format }: CampaignTarget,
   source: string,
-  wrong: (value: string) => string | undefined,
+  checkValue: (value: string) => string | undefined,
 ): string | undefined {
-  const character = wrongCharacter(format, source);
+  const character = characterError(format, source);
   if (character !== undefined) return `${character}.`;
-  return hasPlaceholder(source) ? undefined : wrong(source);
+  return hasPlaceholder(source) ? undefined : checkValue(source);
 }
 
 function faultAt(path: readonly (string | number)[], what: string | undefined): Fault[] {
   return what === undefined ? [] : [{ path, what: `"${path.join('.')}": ${what}` }];
 }
 
-function foreignKey(key: string, { channel }: Definition, target: CampaignTarget): string {
+function unknownKeyError(key: string, { channel }: Definition, target: CampaignTarget): string {
   const names = [
     ...messageFields(target.interface, channel).map(({ name }) => name),
     ...(supportsKeypads(target.interface, channel) ? ['Keypads'] : []),

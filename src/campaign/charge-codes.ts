@@ -19,48 +19,48 @@ export type ChargeCodeCheck = {
   readonly throwIfAny: () => void;
 };
 
-const shownLines = 20;
+const maxShownLines = 20;
 
-type Place = { readonly file: string; readonly line: number };
+type ContactSource = { readonly file: string; readonly line: number };
 /** Contacts with the same faulty code; `places` are the first of them. */
-type FaultyCode = { count: number; readonly places: Place[] };
+type FaultyCode = { count: number; readonly sources: ContactSource[] };
 
 /** @param where the list is asked for, in the campaign */
-export function chargeCodeCheck({ name, codes }: ChargeCodeList, where: string): ChargeCodeCheck {
+export function createChargeCodeCheck({ name, codes }: ChargeCodeList, where: string): ChargeCodeCheck {
   const faultyCodes = new Map<string | undefined, FaultyCode>();
   let faultyContacts = 0;
 
-  const note = (code: string | undefined, place: Place): void => {
+  const recordFault = (code: string | undefined, source: ContactSource): void => {
     faultyContacts++;
     const known = faultyCodes.get(code);
     if (known) {
       known.count++;
-      if (known.places.length < shownLines) known.places.push(place);
-    } else if (faultyCodes.size < shownLines) {
-      faultyCodes.set(code, { count: 1, places: [place] });
+      if (known.sources.length < maxShownLines) known.sources.push(source);
+    } else if (faultyCodes.size < maxShownLines) {
+      faultyCodes.set(code, { count: 1, sources: [source] });
     }
   };
 
   return {
     check: (code, line, file) => {
-      if (code === undefined || !codes.has(code)) note(code, { file, line });
+      if (code === undefined || !codes.has(code)) recordFault(code, { file, line });
     },
     throwIfAny: () => {
       if (faultyContacts === 0) return;
       const known = [...codes];
       const problems: Problem[] = [];
       let shown = faultyCodes.size;
-      for (const [code, { count, places }] of faultyCodes) {
-        const [first, ...others] = places.slice(0, 1 + shownLines - shown);
+      for (const [code, { count, sources }] of faultyCodes) {
+        const [first, ...others] = sources.slice(0, 1 + maxShownLines - shown);
         if (first === undefined) continue;
         shown += others.length;
         const what =
           code === undefined
             ? `The contact has no ChargeCode; expected one of ${name}.`
-            : wrongCode(code, name, known);
+            : codeError(code, name, known);
         problems.push({
           where: `${first.file}:${first.line}`,
-          what: `${what}${alsoIn(count - 1, first, others)}`,
+          what: `${what}${formatOtherLines(count - 1, first, others)}`,
         });
       }
       if (faultyContacts > shown) {
@@ -73,7 +73,7 @@ export function chargeCodeCheck({ name, codes }: ChargeCodeList, where: string):
 }
 
 /** " So have lines 18 and 23, and 40 more." */
-function alsoIn(count: number, first: Place, others: readonly Place[]): string {
+function formatOtherLines(count: number, first: ContactSource, others: readonly ContactSource[]): string {
   if (count === 0) return '';
   const lines = others.map(({ file, line }) => (file === first.file ? String(line) : `${file}:${line}`));
   const unseen = count - lines.length;
@@ -81,7 +81,7 @@ function alsoIn(count: number, first: Place, others: readonly Place[]): string {
   return ` The same in line${lines.length > 1 ? 's' : ''} ${lines.join(', ')}${unseen > 0 ? ` and ${unseen} more` : ''}.`;
 }
 
-function wrongCode(code: string, name: string, known: readonly string[]): string {
+function codeError(code: string, name: string, known: readonly string[]): string {
   return `ChargeCode "${code}" is not in ${name}.${didYouMean(code, known)}`;
 }
 
@@ -102,6 +102,6 @@ export function checkCampaignChargeCode(
     throw new InputError([{ where: locate(['chargeCodes']), what }]);
   }
   if (hasPlaceholder(field.source) || codes.has(field.source)) return;
-  const what = `"message.${field.key}": ${wrongCode(field.source, name, [...codes])}`;
+  const what = `"message.${field.key}": ${codeError(field.source, name, [...codes])}`;
   throw new InputError([{ where: locate(['message', field.key]), what }]);
 }

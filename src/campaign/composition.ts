@@ -6,12 +6,18 @@ import type { FieldDefinition } from '../wire/fields.ts';
 import { isServicePlaceholder, mergedByService } from '../wire/service-merge.ts';
 import { type Campaign, contentFields, fieldsOf } from './campaign.ts';
 import type { Definition } from './definition.ts';
-import { type DerivedColumns, type FieldSource, mapColumns, unknownColumn, withSources } from './mapping.ts';
-import { type MergePlan, planMerge, type Slot } from './merge.ts';
+import {
+  columnProblems,
+  columnWithSources,
+  type DerivedColumns,
+  type FieldSource,
+  mapColumns,
+} from './mapping.ts';
+import { type FieldBinding, type MergePlan, planMerge } from './merge.ts';
 import { columnsOf, parseTemplate, type Resolution, type Template } from './placeholders.ts';
+import { createRowFilter, type RowFilter } from './row-filter.ts';
 import type { CampaignTarget } from './target.ts';
-import { type RowFilter, rowFilter } from './where.ts';
-import { type ReadZones, zoneReader } from './window-zones.ts';
+import { createZoneReader, type ReadZones } from './window-zones.ts';
 
 /** A campaign compiled against its contact file's header: all that is needed to personalise one contact. */
 export type Composition = {
@@ -22,7 +28,7 @@ export type Composition = {
   readonly audio: readonly ComposedField[];
   readonly keypads: readonly ComposedKeypad[];
   readonly files: readonly ComposedFile[];
-  readonly slots: readonly Slot[];
+  readonly bindings: readonly FieldBinding[];
   readonly recipientColumn: string;
   /** The column with the country of a contact's phone number; an e-mail address has none. */
   readonly countryColumn: string | undefined;
@@ -74,9 +80,9 @@ export function compose(campaign: Campaign, target: CampaignTarget, header: read
   const read: ReadTemplate = (path, source, servicePlaceholders) => {
     const resolve = (name: string): Resolution => {
       // The service's placeholders come first: a column named STOP must not take the place of the opt-out link.
-      const services = servicePlaceholders && isServicePlaceholder(campaign.value.channel, name);
-      if (!services) named.add(name);
-      return services ? { kind: 'service' } : resolveColumn(name, mapped, header);
+      const isServices = servicePlaceholders && isServicePlaceholder(campaign.value.channel, name);
+      if (!isServices) named.add(name);
+      return isServices ? { kind: 'service' } : resolveColumn(name, mapped, header);
     };
     const parsed = parseTemplate(source, resolve);
     const known = [...header, ...Object.keys(mapped)];
@@ -105,23 +111,25 @@ export function compose(campaign: Campaign, target: CampaignTarget, header: read
 
   const serviceText = parsedFields.find(({ definition: { name } }) => name === merged?.field);
   const merge = planMerge(
-    serviceText ? serviceText.template : [...readTemplates(parsedFields), ...templatesOf(keypads, files)],
+    serviceText
+      ? serviceText.template
+      : [...recipientTemplates(parsedFields), ...templatesOf(keypads, files)],
     merged?.destinationFields ?? [],
     mapped,
   );
   const fields = parsedFields.map((field) =>
     merge.kind === 'service' && field === serviceText ? { ...field, template: merge.template } : field,
   );
-  const slots = destinationSlots(mapping.written, merge);
+  const bindings = destinationBindings(mapping.explicit, merge);
   const { Recipient: recipientColumn = '' } = mapped;
   const countryColumn = campaign.value.channel === 'email' ? undefined : contacts.countryColumn;
   const usedColumns = [
     ...new Set(
       [
-        ...slots.map(({ column }) => column),
+        ...bindings.map(({ column }) => column),
         ...fields.flatMap(({ template }) => columnsOf(template)),
         ...columnsOf(templatesOf(keypads, files)),
-      ].flatMap((column) => withSources(derived, column)),
+      ].flatMap((column) => columnWithSources(derived, column)),
     ),
   ];
   const rowColumns = [
@@ -138,20 +146,20 @@ export function compose(campaign: Campaign, target: CampaignTarget, header: read
     audio: fields.filter(({ definition }) => definition.type === 'audio'),
     keypads,
     files,
-    slots,
+    bindings,
     recipientColumn,
     countryColumn,
     country: contacts.country,
     identity: { key: contacts.key, duplicates: contacts.duplicates },
-    filter: rowFilter(contacts.where),
-    readZones: zoneReader(campaign.value, recipientColumn),
+    filter: createRowFilter(contacts.where),
+    readZones: createZoneReader(campaign.value, recipientColumn),
     derived,
     mapping: mapping.sources.filter(
       ({ field, kind }) =>
         kind !== 'guessed' ||
         field === 'Recipient' ||
         named.has(field) ||
-        slots.some((slot) => slot.field === field),
+        bindings.some((slot) => slot.field === field),
     ),
     usedColumns,
     fileColumns: [...new Set([...rowColumns, ...usedColumns.filter((column) => !derived.has(column))])],
@@ -187,13 +195,13 @@ function rowProblems(campaign: Campaign, header: readonly string[]): Problem[] {
   return [
     ...(countryColumn === undefined
       ? []
-      : unknownColumn(campaign, ['contacts', 'countryColumn'], countryColumn, header)),
+      : columnProblems(campaign, ['contacts', 'countryColumn'], countryColumn, header)),
     ...where.flatMap(({ column }, index) =>
-      unknownColumn(campaign, ['contacts', 'where', index, 'column'], column, header),
+      columnProblems(campaign, ['contacts', 'where', index, 'column'], column, header),
     ),
-    ...key.flatMap((column, index) => unknownColumn(campaign, ['contacts', 'key', index], column, header)),
+    ...key.flatMap((column, index) => columnProblems(campaign, ['contacts', 'key', index], column, header)),
     ...zoneColumns(campaign.value).flatMap((column) =>
-      unknownColumn(campaign, ['window', 'timeZone', 'column'], column, header),
+      columnProblems(campaign, ['window', 'timeZone', 'column'], column, header),
     ),
   ];
 }
@@ -218,7 +226,7 @@ function missingFiles(template: Template, { files }: Definition): string[] {
 }
 
 /** All that a recipient may get to read or hear, in channels where the service does not merge. */
-function readTemplates(fields: readonly ComposedField[]): Template {
+function recipientTemplates(fields: readonly ComposedField[]): Template {
   return fields
     .filter(({ definition: { name } }) => !billingFields.includes(name))
     .flatMap(({ template }) => template);
@@ -228,12 +236,12 @@ function readTemplates(fields: readonly ComposedField[]): Template {
  * What the campaign says is sent, overlaid with the fields that carry values to be merged. A guess that the service does not
  * merge is no reason to send a name to it.
  */
-function destinationSlots(mapped: MessageFields, merge: MergePlan): Slot[] {
+function destinationBindings(mapped: MessageFields, merge: MergePlan): FieldBinding[] {
   const merged = merge.kind === 'service' ? merge.slots : [];
-  return destinationFields.flatMap((field: DestinationField): Slot[] => {
+  return destinationFields.flatMap((field: DestinationField): FieldBinding[] => {
     if (field === 'Recipient') return [];
-    const slot = merged.find((candidate) => candidate.field === field);
-    if (slot) return [slot];
+    const binding = merged.find((candidate) => candidate.field === field);
+    if (binding) return [binding];
     const column = mapped[field];
     return column === undefined ? [] : [{ field, column, fallback: '' }];
   });

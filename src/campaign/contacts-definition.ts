@@ -94,11 +94,11 @@ const suppressions = z
     "Files of addresses that must not be sent to (CSV), relative to the campaign's folder, besides those of `volley suppress`. The column is the one that would be a contact file's recipient, else the only one; a column SubAccount limits a row to one.",
   );
 
-const longestNotWithin = 3650 * 86_400_000;
+const maxNotWithin = 3650 * 86_400_000;
 const expectedNotWithin = 'expected a duration from 1s to 3650d, such as 90s, 45m, 12h or 7d';
 
 const notWithinTime = duration.refine(
-  (milliseconds) => milliseconds >= 1_000 && milliseconds <= longestNotWithin,
+  (milliseconds) => milliseconds >= 1_000 && milliseconds <= maxNotWithin,
   {
     error: expectedNotWithin,
   },

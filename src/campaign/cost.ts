@@ -9,7 +9,7 @@ export type CostTotal = {
   readonly subAccount: string | null;
   readonly chargeCode: string | null;
   /** The place of the tariff in the run's rates. */
-  readonly tariff: number;
+  readonly tariffIndex: number;
   readonly recipients: number;
   /** SMS parts; null in other channels. */
   readonly parts: number | null;
@@ -69,20 +69,20 @@ export function estimateCost(
     const period = periodAt(tariff, at);
     return period && { price: new Big(period.price), tax: period.tax === null ? null : new Big(period.tax) };
   });
-  const unrated = totals.filter(({ tariff }) => valid[tariff] === undefined);
-  if (unrated.length > 0) return { kind: 'unknown', why: unratedText(unrated, channel) };
+  const unrated = totals.filter(({ tariffIndex }) => valid[tariffIndex] === undefined);
+  if (unrated.length > 0) return { kind: 'unknown', why: formatUnrated(unrated, channel) };
 
   const zero = new Big(0);
   const decimals = decimalsShown(valid.map((rate) => rate?.price.toFixed() ?? '0'));
   const taxed = valid.some((rate) => rate && rate.tax !== null);
   const lines = new Map<string, SummedLine>();
   let [total, tax] = [zero, zero];
-  for (const { subAccount, chargeCode, tariff, recipients, parts } of totals) {
+  for (const { subAccount, chargeCode, tariffIndex, recipients, parts } of totals) {
     const units = unit === 'part' ? parts : recipients;
     if (units === null) return { kind: 'unknown', why: `the parts of the ${channel} were not counted` };
-    const cost = (valid[tariff]?.price ?? zero).times(units);
+    const cost = (valid[tariffIndex]?.price ?? zero).times(units);
     total = total.plus(cost);
-    tax = tax.plus(cost.times(valid[tariff]?.tax ?? zero));
+    tax = tax.plus(cost.times(valid[tariffIndex]?.tax ?? zero));
     const key = JSON.stringify([subAccount, chargeCode]);
     const line = lines.get(key) ?? { subAccount, chargeCode, recipients: 0, units: 0, cost: zero };
     line.recipients += recipients;
@@ -102,15 +102,15 @@ export function estimateCost(
 
 type SummedLine = { -readonly [Key in keyof CostLine]: Key extends 'cost' ? Big : CostLine[Key] };
 
-function unratedText(totals: readonly CostTotal[], channel: Channel): string {
+function formatUnrated(totals: readonly CostTotal[], channel: Channel): string {
   const recipients = totals.reduce((sum, total) => sum + total.recipients, 0);
   // Of several the first in the order of texts, so that it does not depend on how they were counted.
   const [example] = totals.flatMap(({ example }) => example ?? []).sort();
-  const who = recipients === 1 ? '1 recipient has' : `${recipients} recipients have`;
-  return `${who} no rate for ${channel} that is valid now${example === undefined ? '' : `, such as ${example}`}`;
+  const subject = recipients === 1 ? '1 recipient has' : `${recipients} recipients have`;
+  return `${subject} no rate for ${channel} that is valid now${example === undefined ? '' : `, such as ${example}`}`;
 }
 
 /** The lines that cost most, the dearest first; of equal ones the earlier first. */
-export function dearestLines({ lines }: KnownCost, most: number): CostLine[] {
-  return lines.toSorted((one, other) => compareAmounts(other.cost, one.cost)).slice(0, most);
+export function costliestLines({ lines }: KnownCost, limit: number): CostLine[] {
+  return lines.toSorted((one, other) => compareAmounts(other.cost, one.cost)).slice(0, limit);
 }

@@ -9,29 +9,29 @@ export type DestinationReader = (number: string) => string | undefined;
  *
  * @param destinations countries (`NZ`) and beginnings of numbers (`+6421`)
  */
-export function destinationReader(destinations: Iterable<string>): DestinationReader {
+export function createDestinationReader(destinations: Iterable<string>): DestinationReader {
   const written = [...destinations];
   const countries = written.filter(isPhoneCountry).map((country) => ({ country, ...callingCodeOf(country) }));
-  const byBeginning = beginningReader(
+  const byPrefix = createPrefixLookup(
     written.filter((text) => !isPhoneCountry(text)).map((text) => [text, text]),
   );
-  const byOwnCode = beginningReader(
+  const byOwnCode = createPrefixLookup(
     countries.filter(({ shared }) => !shared).map(({ prefix, country }) => [prefix, country]),
   );
-  const sharing = countries.filter(({ shared }) => shared);
-  const sharers = new Set<string>(sharing.map(({ country }) => country));
-  const bySharedCode = beginningReader(sharing.map(({ prefix }) => [prefix, countryReader(prefix)]));
+  const sharingCode = countries.filter(({ shared }) => shared);
+  const namedSharing = new Set<string>(sharingCode.map(({ country }) => country));
+  const bySharedCode = createPrefixLookup(sharingCode.map(({ prefix }) => [prefix, countryReader(prefix)]));
 
   return (number) => {
-    const known = byBeginning(number) ?? byOwnCode(number);
+    const known = byPrefix(number) ?? byOwnCode(number);
     if (known !== undefined) return known;
     const country = bySharedCode(number)?.(number);
-    return country !== undefined && sharers.has(country) ? country : undefined;
+    return country !== undefined && namedSharing.has(country) ? country : undefined;
   };
 }
 
 /** Looks the beginnings of a number up, the longest first. */
-function beginningReader<Value>(
+function createPrefixLookup<Value>(
   named: readonly (readonly [beginning: string, value: Value])[],
 ): (number: string) => Value | undefined {
   const values = new Map(named);

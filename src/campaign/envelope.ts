@@ -2,11 +2,11 @@ import { htmlEscape } from '../domain/html.ts';
 import type { CampaignFile, Envelope, MessageFields } from '../domain/message.ts';
 import { BoundedCache } from '../platform/bounded-cache.ts';
 import type { ComposedField, ComposedFile, Composition } from './composition.ts';
-import { nameOfPath, wrongPathValue } from './files.ts';
+import { nameOfPath, pathValueError } from './files.ts';
 import { type Invalid, invalid, type ValueIn } from './invalid.ts';
 import { columnsOf, render, type Template } from './placeholders.ts';
-import { wrongSendTime } from './send-times.ts';
-import { isBlank, wrongOrBlankLine, wrongValue } from './values.ts';
+import { sendTimeError } from './send-times.ts';
+import { isBlank, lineError, valueError } from './value-checks.ts';
 
 /** A contact's envelope, or why it cannot be sent. */
 export type ReadEnvelope = (
@@ -17,13 +17,13 @@ export type ReadEnvelope = (
  * Renders and checks envelopes. Contacts with the same values in the columns an envelope is made of get the same object,
  * as long as it is remembered: most campaigns have far fewer envelopes than contacts.
  */
-export function envelopeReader(composition: Composition): ReadEnvelope {
-  const plain = rememberer(composition, composition.fields);
+export function createEnvelopeReader(composition: Composition): ReadEnvelope {
+  const plain = createCachedReader(composition, composition.fields);
   const { merge, serviceText } = composition;
   if (merge.kind !== 'service' || !serviceText) return plain;
   // What the service puts in for an empty destination field is not shown (interface.md, 2.5), so the text of a contact
   // with an empty value is rendered here, and goes into a request of its own kind.
-  const withText = rememberer(
+  const withText = createCachedReader(
     composition,
     composition.fields.map((field) => (field.definition === serviceText.definition ? serviceText : field)),
   );
@@ -33,17 +33,17 @@ export function envelopeReader(composition: Composition): ReadEnvelope {
   };
 }
 
-function rememberer(composition: Composition, fields: readonly ComposedField[]): ReadEnvelope {
+function createCachedReader(composition: Composition, fields: readonly ComposedField[]): ReadEnvelope {
   const columns = [...new Set(columnsOf(envelopeTemplate(composition, fields)))];
-  const known = new BoundedCache<string, ReturnType<ReadEnvelope>>();
+  const cache = new BoundedCache<string, ReturnType<ReadEnvelope>>();
   return (valueIn) => {
     // NUL stands in no value that gets this far.
     let key = '';
     for (const column of columns) key += `${valueIn(column)}\0`;
-    const found = known.get(key);
+    const found = cache.get(key);
     if (found) return found;
     const read = readEnvelope(composition, fields, valueIn);
-    known.set(key, read, key.length + charactersOf(read));
+    cache.set(key, read, key.length + charactersOf(read));
     return read;
   };
 }
@@ -75,12 +75,12 @@ function readEnvelope(
 ): ReturnType<ReadEnvelope> {
   const envelope = renderEnvelope(composition, fields, valueIn);
   const fault =
-    unsafePath(composition, valueIn) ??
-    wrongField(composition, envelope) ??
-    wrongTime(composition, envelope) ??
-    wrongKeypad(envelope) ??
-    wrongFile(envelope) ??
-    missingContent(composition, envelope);
+    checkPaths(composition, valueIn) ??
+    checkFields(composition, envelope) ??
+    checkSendTime(composition, envelope) ??
+    checkKeypads(envelope) ??
+    checkFiles(envelope) ??
+    checkContent(composition, envelope);
   return fault ?? { kind: 'envelope', envelope };
 }
 
@@ -116,23 +116,23 @@ function renderFile({ path: pathTemplate, name }: ComposedFile, valueIn: ValueIn
   return { path, name: name === undefined ? nameOfPath(path) : render(name, valueIn) };
 }
 
-function unsafePath({ files, audio }: Composition, valueIn: ValueIn): Invalid | undefined {
+function checkPaths({ files, audio }: Composition, valueIn: ValueIn): Invalid | undefined {
   const paths: readonly (readonly [string, Template])[] = [
     ...files.map(({ path }, index) => [`files.${index}.file`, path] as const),
     ...audio.map(({ definition, template }) => [definition.name, template] as const),
   ];
   for (const [column, template] of paths) {
-    const detail = wrongPathValue(template, valueIn);
+    const detail = pathValueError(template, valueIn);
     if (detail !== undefined) return invalid(column, detail);
   }
   return undefined;
 }
 
-function wrongField({ fields, audio, target }: Composition, envelope: Envelope): Invalid | undefined {
+function checkFields({ fields, audio, target }: Composition, envelope: Envelope): Invalid | undefined {
   for (const field of [...fields, ...audio]) {
     const { definition } = field;
     const value = envelope.fields[definition.name] ?? envelope.audio[definition.name];
-    const detail = value === undefined ? undefined : wrongValue(target, definition, value);
+    const detail = value === undefined ? undefined : valueError(target, definition, value);
     if (detail === undefined) continue;
     const isTimed = definition.type === 'time' || definition.type === 'zone';
     return isTimed ? invalidTime(field, detail) : invalid(definition.name, detail);
@@ -141,8 +141,8 @@ function wrongField({ fields, audio, target }: Composition, envelope: Envelope):
 }
 
 /** A time and its zone may be right each by itself, and not together. */
-function wrongTime({ fields }: Composition, { fields: values }: Envelope): Invalid | undefined {
-  const detail = wrongSendTime(values);
+function checkSendTime({ fields }: Composition, { fields: values }: Envelope): Invalid | undefined {
+  const detail = sendTimeError(values);
   if (detail === undefined) return undefined;
   return fields
     .filter(({ definition }) => definition.name === 'SendTime')
@@ -155,19 +155,19 @@ function invalidTime({ definition: { name }, template }: ComposedField, detail: 
   return column === name || others.length > 0 ? invalid(name, detail) : invalid(column, `${name}: ${detail}`);
 }
 
-function wrongKeypad({ keypads }: Envelope): Invalid | undefined {
+function checkKeypads({ keypads }: Envelope): Invalid | undefined {
   for (const { Tone, RouteNumber } of keypads) {
-    const detail = wrongOrBlankLine(RouteNumber);
+    const detail = lineError(RouteNumber);
     if (detail !== undefined) return invalid('Keypads', `button ${Tone}: ${detail}`);
   }
   return undefined;
 }
 
-function wrongFile({ files }: Envelope): Invalid | undefined {
+function checkFiles({ files }: Envelope): Invalid | undefined {
   for (const [index, file] of files.entries()) {
-    const path = wrongOrBlankLine(file.path);
+    const path = lineError(file.path);
     if (path !== undefined) return invalid(`files.${index}.file`, path);
-    const name = wrongOrBlankLine(file.name);
+    const name = lineError(file.name);
     if (name !== undefined) return invalid(`files.${index}.name`, name);
   }
   return undefined;
@@ -175,7 +175,7 @@ function wrongFile({ files }: Envelope): Invalid | undefined {
 
 export const emptyMessage = 'the message would be empty';
 
-function missingContent({ contentFields }: Composition, { fields, audio }: Envelope): Invalid | undefined {
+function checkContent({ contentFields }: Composition, { fields, audio }: Envelope): Invalid | undefined {
   const hasContent = contentFields.some((name) => !isBlank(fields[name] ?? audio[name] ?? ''));
   return contentFields.length === 0 || hasContent
     ? undefined

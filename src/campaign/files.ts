@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { type Campaign, fieldsOf } from './campaign.ts';
 import { asPlaceholder, hasPlaceholder, type Template } from './placeholders.ts';
 import type { CampaignTarget } from './target.ts';
-import { rowFolderOf } from './values.ts';
+import { rowFolderOf } from './value-checks.ts';
 
 /**
  * Paths in a campaign: files to send along, and the recordings of a voice message. They are rendered here; whether a
@@ -65,7 +65,7 @@ export function nameOfPath(path: string): string {
  * Why a contact's values cannot be put into a path: each must be (a part of) one file's or folder's name, or it could
  * walk to files that are meant for others. Fallbacks are the campaign's own words.
  */
-export function wrongPathValue(template: Template, valueIn: (column: string) => string): string | undefined {
+export function pathValueError(template: Template, valueIn: (column: string) => string): string | undefined {
   for (const segment of template) {
     if (segment.kind !== 'column') continue;
     const value = valueIn(segment.column);

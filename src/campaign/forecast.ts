@@ -20,10 +20,10 @@ export type Forecast = {
   readonly late: readonly number[];
 };
 
-type Going = ForecastPortion & {
+type PortionProgress = ForecastPortion & {
   /** Milliseconds that it still takes, and that it takes as a whole. */
-  left: number;
-  readonly whole: number;
+  remaining: number;
+  readonly duration: number;
   /** The part of it that is sent in time. */
   inTime: number;
   open: boolean;
@@ -43,42 +43,49 @@ export function forecast(
   limits: RateLimits,
   { from, deadline }: { readonly from: Date; readonly deadline: Date | undefined },
 ): Forecast | undefined {
-  const last = deadline?.getTime() ?? Number.POSITIVE_INFINITY;
-  const all = portions.map((portion): Going => {
-    const whole = millisecondsOf(portion, limits);
-    return { ...portion, left: whole, whole, inTime: 0, open: false, until: Number.NEGATIVE_INFINITY };
+  const latest = deadline?.getTime() ?? Number.POSITIVE_INFINITY;
+  const all = portions.map((portion): PortionProgress => {
+    const duration = millisecondsOf(portion, limits);
+    return {
+      ...portion,
+      remaining: duration,
+      duration,
+      inTime: 0,
+      open: false,
+      until: Number.NEGATIVE_INFINITY,
+    };
   });
-  let ends = from.getTime();
-  let going: readonly Going[] = all.filter(({ requests }) => requests > 0);
-  for (let now = from.getTime(); going.length > 0; ) {
-    for (const portion of going) if (portion.until <= now) look(portion, rule, now);
-    const [first] = going
+  let endsAt = from.getTime();
+  let unfinished: readonly PortionProgress[] = all.filter(({ requests }) => requests > 0);
+  for (let now = from.getTime(); unfinished.length > 0; ) {
+    for (const portion of unfinished) if (portion.until <= now) updateWindow(portion, rule, now);
+    const [first] = unfinished
       .filter(({ open }) => open)
       .sort((one, other) => (one.until === other.until ? 0 : one.until - other.until));
-    const nextChange = Math.min(...going.map(({ until }) => until));
+    const nextChange = Math.min(...unfinished.map(({ until }) => until));
     if (!first && nextChange === Number.POSITIVE_INFINITY) return undefined;
     if (!first) {
       now = nextChange;
       continue;
     }
-    const done = Math.min(now + first.left, nextChange);
+    const done = Math.min(now + first.remaining, nextChange);
     const sentAt = Math.max(done, first.sendAt?.getTime() ?? done);
-    first.inTime += partInTime(first, now, done, last);
-    ends = Math.max(ends, sentAt);
+    first.inTime += shareInTime(first, now, done, latest);
+    endsAt = Math.max(endsAt, sentAt);
     // What is too short for a number of this size to grow by is over too.
-    first.left = now + first.left <= nextChange ? 0 : first.left - (done - now);
+    first.remaining = now + first.remaining <= nextChange ? 0 : first.remaining - (done - now);
     now = done;
-    going = going.filter((portion) => portion !== first || portion.left > 0);
+    unfinished = unfinished.filter((portion) => portion !== first || portion.remaining > 0);
   }
   return {
-    endsAt: new Date(ends),
+    endsAt: new Date(endsAt),
     late: all.map(
       ({ recipients, inTime }) => recipients - Math.floor(recipients * Math.min(1, inTime + 1e-9)),
     ),
   };
 }
 
-function look(portion: Going, rule: WindowRule | undefined, now: number): void {
+function updateWindow(portion: PortionProgress, rule: WindowRule | undefined, now: number): void {
   const { zones, sendAt } = portion;
   if (sendAt !== null && now < sendAt.getTime()) {
     portion.open = true;
@@ -91,11 +98,16 @@ function look(portion: Going, rule: WindowRule | undefined, now: number): void {
 }
 
 /** Of what is sent of a portion between two moments, the part of the portion that is sent before the deadline. */
-function partInTime({ sendAt, whole, left }: Going, from: number, until: number, last: number): number {
+function shareInTime(
+  { sendAt, duration, remaining }: PortionProgress,
+  from: number,
+  until: number,
+  last: number,
+): number {
   if ((sendAt?.getTime() ?? from) > last || from > last) return 0;
   // Without a rate it takes no time.
-  if (whole === 0) return 1;
-  return Math.min(left, Math.min(until, last) - from) / whole;
+  if (duration === 0) return 1;
+  return Math.min(remaining, Math.min(until, last) - from) / duration;
 }
 
 function millisecondsOf({ requests, recipients }: ForecastPortion, limits: RateLimits): number {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { booleanText, percentage, wholeNumber } from '../platform/scalars.ts';
 
-const mostRows = 999_999_999;
+const maxRows = 999_999_999;
 
 export const guardKeys = {
   allowEmpty: booleanText
@@ -25,7 +25,7 @@ export const guardKeys = {
     .describe(
       'The most invalid rows that a run may have: a share such as 5%, or a number. Of more, Volley refuses the run. Rows without an address do not count.',
     ),
-  minRecipients: wholeNumber(0, mostRows, 0).describe(
+  minRecipients: wholeNumber(0, maxRows, 0).describe(
     'The fewest recipients that a run may have. Of fewer, Volley refuses the run.',
   ),
 };

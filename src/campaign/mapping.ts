@@ -4,7 +4,7 @@ import { didYouMean, listNames } from '../platform/suggestions.ts';
 import { destinationFieldsOf } from '../wire/destination-fields.ts';
 import type { Campaign } from './campaign.ts';
 import { standardInput } from './contacts-definition.ts';
-import { guessColumns } from './guess.ts';
+import { guessColumns } from './guess-columns.ts';
 import {
   columnsOf,
   hasPlaceholder,
@@ -24,7 +24,7 @@ export type Mapping = {
   /** The column of each mapped field, `Recipient` included. */
   readonly columns: MessageFields;
   /** Of those, the ones that the campaign itself maps. */
-  readonly written: MessageFields;
+  readonly explicit: MessageFields;
   /** What the derived columns are made of. */
   readonly derived: DerivedColumns;
   readonly sources: readonly FieldSource[];
@@ -63,7 +63,7 @@ export function mapColumns(campaign: Campaign, target: CampaignTarget, header: r
   }
   return {
     columns,
-    written: Object.fromEntries(
+    explicit: Object.fromEntries(
       fields.flatMap(({ source }) => {
         const column = source && source.kind !== 'guessed' ? columns[source.field] : undefined;
         return source && column !== undefined ? [[source.field, column]] : [];
@@ -101,7 +101,7 @@ function mapField(
   if (!hasPlaceholder(written)) {
     return {
       source: { field, kind: 'column', source: written },
-      problems: unknownColumn(campaign, path, written, header),
+      problems: columnProblems(campaign, path, written, header),
     };
   }
   const { template, faults } = parseComposition(field, written, header);
@@ -121,11 +121,11 @@ function guessField(campaign: Campaign, field: DestinationField, header: readonl
   // Nobody can be sent to without a recipient; every other field can stay empty.
   if (field !== 'Recipient') return { problems: [] };
   const where = campaign.locate(['contacts', 'columns', field]);
-  return { problems: [{ where, what: noRecipient(campaign, candidates, header) }] };
+  return { problems: [{ where, what: recipientColumnError(campaign, candidates, header) }] };
 }
 
 /** A contact's values, those of derived columns among them. The ends are trimmed: a name may lack its first part. */
-export function withDerived(
+export function createValueReader(
   derived: DerivedColumns,
   valueIn: (column: string) => string,
 ): (column: string) => string {
@@ -137,19 +137,19 @@ export function withDerived(
 }
 
 /** The columns of the file that a column stands for, and itself. */
-export function withSources(derived: DerivedColumns, column: string): string[] {
+export function columnWithSources(derived: DerivedColumns, column: string): string[] {
   return [...columnsOf(derived.get(column) ?? []), column];
 }
 
 /** A problem, or none, with a column that a campaign names. */
-export function unknownColumn(
+export function columnProblems(
   { value: { contacts }, locate }: Campaign,
   path: readonly (string | number)[],
   column: string,
   header: readonly string[],
 ): Problem[] {
   if (header.includes(column)) return [];
-  const what = `${firstFile(contacts)} has no column "${column}".${didYouMean(column, header)} ${itsColumns(header)}`;
+  const what = `${nameOfFirstFile(contacts)} has no column "${column}".${didYouMean(column, header)} ${formatColumns(header)}`;
   return [{ where: locate(path), what }];
 }
 
@@ -177,26 +177,26 @@ function parseComposition(
   };
 }
 
-function noRecipient(
+function recipientColumnError(
   { value: { channel, contacts } }: Campaign,
   candidates: readonly string[],
   header: readonly string[],
 ): string {
-  const say = `Say which with "contacts.columns": { Recipient: … }.`;
+  const remedy = `Say which with "contacts.columns": { Recipient: … }.`;
   if (candidates.length === 0) {
-    const file = firstFile(contacts);
-    const own = header.find((name) => /^\+?\d[\d ()./-]{6,}$|^[^\s@]+@[^\s@]+$/.test(name));
-    if (own !== undefined)
-      return `${file} has no header: "${own}" is of a recipient. Put a line with the names of its columns in front.`;
-    return `No column of ${file} has a name that is usual for the recipient of ${channel}. ${say} ${itsColumns(header)}`;
+    const file = nameOfFirstFile(contacts);
+    const address = header.find((name) => /^\+?\d[\d ()./-]{6,}$|^[^\s@]+@[^\s@]+$/.test(name));
+    if (address !== undefined)
+      return `${file} has no header: "${address}" is of a recipient. Put a line with the names of its columns in front.`;
+    return `No column of ${file} has a name that is usual for the recipient of ${channel}. ${remedy} ${formatColumns(header)}`;
   }
-  return `The columns ${candidates.join(', ')} of ${firstFile(contacts)} could each be the recipient of ${channel}. ${say}`;
+  return `The columns ${candidates.join(', ')} of ${nameOfFirstFile(contacts)} could each be the recipient of ${channel}. ${remedy}`;
 }
 
-function firstFile({ file: [first = ''] }: Campaign['value']['contacts']): string {
+function nameOfFirstFile({ file: [first = ''] }: Campaign['value']['contacts']): string {
   return first === standardInput ? 'standard input' : first;
 }
 
-function itsColumns(header: readonly string[]): string {
+function formatColumns(header: readonly string[]): string {
   return `Its columns: ${listNames(header)}.`;
 }

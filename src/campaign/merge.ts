@@ -13,11 +13,15 @@ import { asPlaceholder, type Segment, type Template } from './placeholders.ts';
  */
 
 /** A destination field, and the column (with its fallback) that fills it. */
-export type Slot = { readonly field: DestinationField; readonly column: string; readonly fallback: string };
+export type FieldBinding = {
+  readonly field: DestinationField;
+  readonly column: string;
+  readonly fallback: string;
+};
 
 export type MergePlan =
   | { readonly kind: 'none' }
-  | { readonly kind: 'service'; readonly slots: readonly Slot[]; readonly template: Template }
+  | { readonly kind: 'service'; readonly slots: readonly FieldBinding[]; readonly template: Template }
   | { readonly kind: 'engine'; readonly why: string };
 
 /** Destination fields that may be given to a column the campaign did not map itself: they have no meaning of their own. */
@@ -37,16 +41,20 @@ export function planMerge(
   if (needed.length === 0) return { kind: 'none' };
   if (mergeable.length === 0) return { kind: 'engine', why: 'the service does not merge here' };
 
-  const slots: Slot[] = [];
+  const slots: FieldBinding[] = [];
   for (const { column, fallback } of needed) {
-    const left = mergeable.filter((candidate) => !slots.some((slot) => slot.field === candidate));
+    const remaining = mergeable.filter((candidate) => !slots.some((slot) => slot.field === candidate));
     const field =
-      left.find((candidate) => mapped[candidate] === column) ??
-      left.find((candidate) => mapped[candidate] === undefined && freeFields.includes(candidate));
+      remaining.find((candidate) => mapped[candidate] === column) ??
+      remaining.find((candidate) => mapped[candidate] === undefined && freeFields.includes(candidate));
     if (!field) return { kind: 'engine', why: `no destination field is left for ${asPlaceholder(column)}` };
     slots.push({ field, column, fallback });
   }
-  return { kind: 'service', slots, template: (template ?? []).map((segment) => inSlots(segment, slots)) };
+  return {
+    kind: 'service',
+    slots,
+    template: (template ?? []).map((segment) => toServicePlaceholder(segment, slots)),
+  };
 }
 
 /** An SMS text, and how the service merges a destination's fields into it (interface.md, 2.5). */
@@ -96,10 +104,10 @@ function distinctColumns(template: Template): { column: string; fallback: string
   return [...distinct.values()];
 }
 
-function inSlots(segment: Segment, slots: readonly Slot[]): Segment {
+function toServicePlaceholder(segment: Segment, bindings: readonly FieldBinding[]): Segment {
   if (segment.kind !== 'column') return segment;
-  const slot = slots.find(
+  const binding = bindings.find(
     ({ column, fallback }) => column === segment.column && fallback === segment.fallback,
   );
-  return slot ? { kind: 'service', text: `[[${slot.field}]]` } : segment;
+  return binding ? { kind: 'service', text: `[[${binding.field}]]` } : segment;
 }

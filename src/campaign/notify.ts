@@ -74,7 +74,7 @@ const email = z
     'The summary as an e-mail, sent through an account as a run of its own: campaign "<name> (summary)".',
   );
 
-const ways = ['command', 'webhook', 'email'] as const;
+const targetKinds = ['command', 'webhook', 'email'] as const;
 
 const target = z
   .strictObject({
@@ -89,10 +89,10 @@ const target = z
     webhook,
     email,
   })
-  .refine((written) => ways.filter((way) => written[way] !== undefined).length === 1, {
+  .refine((written) => targetKinds.filter((way) => written[way] !== undefined).length === 1, {
     error: 'expected one of command, webhook and email',
   })
-  .meta({ oneOf: ways.map((way) => ({ required: [way] })) });
+  .meta({ oneOf: targetKinds.map((way) => ({ required: [way] })) });
 
 export const notify = z
   .array(target)
@@ -126,7 +126,7 @@ export const frozenTarget = z.intersection(
 export type FrozenTarget = z.output<typeof frozenTarget>;
 
 /** What a campaign says of who is told, with its account where nothing else is said. */
-export function frozenTargets({
+export function freezeTargets({
   notify: targets = [],
   account,
 }: {
@@ -143,7 +143,7 @@ export function frozenTargets({
             kind: 'email' as const,
             to: email.to,
             account: email.account ?? account,
-            fields: Object.fromEntries(setFields(email)),
+            fields: Object.fromEntries(mailFieldsOf(email)),
           },
         ]
       : []),
@@ -152,7 +152,7 @@ export function frozenTargets({
 
 type Email = NonNullable<Target['email']>;
 
-export function setFields(email: Email): [name: string, value: string][] {
+export function mailFieldsOf(email: Email): [name: string, value: string][] {
   return mailFields.flatMap((field): [string, string][] => {
     const value = email[field];
     return value === undefined ? [] : [[field, value]];

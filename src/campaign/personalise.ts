@@ -1,10 +1,10 @@
 import type { Envelope, MessageFields } from '../domain/message.ts';
 import type { Composition } from './composition.ts';
-import { emptyMessage, envelopeReader } from './envelope.ts';
+import { createEnvelopeReader, emptyMessage } from './envelope.ts';
 import { type Invalid, invalid, type ValueIn } from './invalid.ts';
-import { withDerived } from './mapping.ts';
+import { createValueReader } from './mapping.ts';
 import { render, type Segment } from './placeholders.ts';
-import { isBlank, wrongCharacter, wrongLine } from './values.ts';
+import { characterError, isBlank, lineBreakError } from './value-checks.ts';
 
 export type Personalised =
   | { readonly kind: 'personalised'; readonly envelope: Envelope; readonly destination: MessageFields }
@@ -12,16 +12,16 @@ export type Personalised =
 
 export type Personaliser = (valueInFile: ValueIn) => Personalised;
 
-export function openPersonaliser(composition: Composition): Personaliser {
-  const readEnvelope = envelopeReader(composition);
-  const unsafeText = textJudge(composition);
+export function createPersonaliser(composition: Composition): Personaliser {
+  const readEnvelope = createEnvelopeReader(composition);
+  const unsafeTextCheck = createUnsafeTextCheck(composition);
   return (valueInFile) => {
-    const valueIn = withDerived(composition.derived, valueInFile);
-    const unsafe = unsafeValue(composition, valueIn) ?? unsafeText(valueIn);
+    const valueIn = createValueReader(composition.derived, valueInFile);
+    const unsafe = checkCharacters(composition, valueIn) ?? unsafeTextCheck(valueIn);
     if (unsafe) return unsafe;
     const read = readEnvelope(valueIn);
     if (read.kind === 'invalid') return read;
-    const fault = wrongDestination(composition, valueIn);
+    const fault = checkDestination(composition, valueIn);
     if (fault) return fault;
     return {
       kind: 'personalised',
@@ -31,9 +31,9 @@ export function openPersonaliser(composition: Composition): Personaliser {
   };
 }
 
-function renderDestination({ slots }: Composition, valueIn: ValueIn): MessageFields {
+function renderDestination({ bindings }: Composition, valueIn: ValueIn): MessageFields {
   const destination: Record<string, string> = {};
-  for (const { field, column, fallback } of slots) {
+  for (const { field, column, fallback } of bindings) {
     const value = valueIn(column) || fallback;
     if (value !== '') destination[field] = value;
   }
@@ -43,13 +43,13 @@ function renderDestination({ slots }: Composition, valueIn: ValueIn): MessageFie
 const placeholderInValue = 'contains "[[", which the service would read as a placeholder of its own';
 
 /** Characters are judged here for all that is rendered: those of the campaign's own texts were, when it was checked. */
-function unsafeValue(
+function checkCharacters(
   { usedColumns, serviceText, target }: Composition,
   valueIn: ValueIn,
 ): Invalid | undefined {
   for (const column of usedColumns) {
     const value = valueIn(column);
-    const character = wrongCharacter(target.format, value);
+    const character = characterError(target.format, value);
     if (character !== undefined) return invalid(column, character);
     if (serviceText && value.includes('[[')) return invalid(column, placeholderInValue);
   }
@@ -57,10 +57,13 @@ function unsafeValue(
 }
 
 /** The text as it is read must not be blank, nor may a value make a placeholder together with the text beside it. */
-function textJudge({ serviceText, usedColumns }: Composition): (valueIn: ValueIn) => Invalid | undefined {
+function createUnsafeTextCheck({
+  serviceText,
+  usedColumns,
+}: Composition): (valueIn: ValueIn) => Invalid | undefined {
   if (!serviceText) return () => undefined;
   const { name } = serviceText.definition;
-  const template = serviceText.template.map(standIn);
+  const template = serviceText.template.map(withNeutralText);
   const neverBlank = template.some((segment) => segment.kind === 'text' && !isBlank(segment.text));
   const bracketInFallback = template.some(
     (segment) => segment.kind === 'column' && segment.fallback.includes('['),
@@ -77,15 +80,15 @@ function textJudge({ serviceText, usedColumns }: Composition): (valueIn: ValueIn
 }
 
 /** The service's own placeholders are right where they are. */
-function standIn(segment: Segment): Segment {
+function withNeutralText(segment: Segment): Segment {
   return segment.kind === 'service' ? { kind: 'text', text: '\0' } : segment;
 }
 
 /** Where the service merges, the values are parts of a text, which may have several lines. */
-function wrongDestination({ slots, serviceText }: Composition, valueIn: ValueIn): Invalid | undefined {
+function checkDestination({ bindings, serviceText }: Composition, valueIn: ValueIn): Invalid | undefined {
   if (serviceText) return undefined;
-  for (const { column } of slots) {
-    if (wrongLine(valueIn(column)) !== undefined) {
+  for (const { column } of bindings) {
+    if (lineBreakError(valueIn(column)) !== undefined) {
       return invalid(column, 'expected one line, got a line break in it');
     }
   }

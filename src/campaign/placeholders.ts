@@ -51,7 +51,7 @@ export function parseTemplate(source: string, resolve: (name: string) => Resolut
     else unknown.push(inside.trim());
   }
   if (end < source.length) template.push({ kind: 'text', text: source.slice(end) });
-  return { template, unknown, unclosed: template.flatMap(openBrackets) };
+  return { template, unknown, unclosed: template.flatMap(unclosedPlaceholders) };
 }
 
 function parsePlaceholder(inside: string, resolve: (name: string) => Resolution): Segment | undefined {
@@ -64,7 +64,7 @@ function parsePlaceholder(inside: string, resolve: (name: string) => Resolution)
   return { kind: 'column', column: resolution.column, fallback: bar < 0 ? '' : inside.slice(bar + 1) };
 }
 
-function openBrackets(segment: Segment): string[] {
+function unclosedPlaceholders(segment: Segment): string[] {
   if (segment.kind !== 'text') return [];
   const start = segment.text.indexOf('[[');
   return start < 0 ? [] : [segment.text.slice(start, start + 20)];

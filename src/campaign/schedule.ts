@@ -9,7 +9,7 @@ export const overlaps = ['skip', 'queue'] as const;
 const cron = z
   .string()
   .superRefine((written, context) => {
-    const problem = whyNoCron(written);
+    const problem = cronError(written);
     if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
   })
   .describe(
@@ -60,7 +60,7 @@ export const schedule = required
 export type Schedule = z.output<typeof required>;
 
 /** A schedule as it was written down after it was read: its durations are milliseconds. */
-export const writtenSchedule: z.ZodType<Schedule> = z.object({
+export const storedSchedule: z.ZodType<Schedule> = z.object({
   cron: z.string().optional(),
   at: z.array(z.string()).optional(),
   timeZone: z.string(),
@@ -82,13 +82,13 @@ export function nextTick({ cron: pattern, at: times, timeZone }: Times, after: D
 /**
  * The times of a schedule after one and up to another, earliest first.
  *
- * @param most more than so many are not told: the latest are
+ * @param limit more than so many are not told: the latest are
  */
-export function ticksBetween(times: Times, after: Date, until: Date, most: number): Date[] {
+export function ticksBetween(times: Times, after: Date, until: Date, limit: number): Date[] {
   const ticks: Date[] = [];
   for (let tick = nextTick(times, after); tick && tick <= until; tick = nextTick(times, tick)) {
     ticks.push(tick);
-    if (ticks.length > most) ticks.shift();
+    if (ticks.length > limit) ticks.shift();
   }
   return ticks;
 }
@@ -102,13 +102,13 @@ function cronOf(pattern: string, timeZone: string): Cron {
   });
 }
 
-function whyNoCron(written: string): string | undefined {
+function cronError(written: string): string | undefined {
   if (written.trim().split(/\s+/).length !== 5) return 'expected five fields, such as "30 2 * * *"';
   try {
     if (cronOf(written, 'UTC').nextRun(new Date(0)) === null) return 'this time never comes';
     return undefined;
   } catch {
-    return wrongCronField(written);
+    return cronFieldError(written);
   }
 }
 
@@ -128,10 +128,13 @@ const cronFields: readonly {
 ];
 
 /** Each field is tried by itself. */
-function wrongCronField(written: string): string {
-  for (const [place, text] of written.trim().split(/\s+/).entries()) {
-    const field = cronFields[place];
-    if (field === undefined || isCron(cronFields.map((_, other) => (other === place ? text : '*')).join(' ')))
+function cronFieldError(written: string): string {
+  for (const [index, text] of written.trim().split(/\s+/).entries()) {
+    const field = cronFields[index];
+    if (
+      field === undefined ||
+      isCron(cronFields.map((_, otherIndex) => (otherIndex === index ? text : '*')).join(' '))
+    )
       continue;
     const word = (text.match(/[A-Za-z]{2,}/g) ?? []).find(
       (each) => !field.words.includes(each.toUpperCase()),

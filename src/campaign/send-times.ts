@@ -11,13 +11,13 @@ const lastZone = 'Etc/GMT+12';
  * Whether the SendTime of a message is over. Without a TimeZone it is in the sender's, which only the service knows; then
  * it is over when it is so everywhere.
  */
-export function isSendTimeOver({ SendTime: time, TimeZone: zone }: MessageFields, now: Date): boolean {
+export function isSendTimePast({ SendTime: time, TimeZone: zone }: MessageFields, now: Date): boolean {
   if (time === undefined || !isTime(time)) return false;
   return toInstant(time, (zone === undefined ? undefined : regionOf(zone)) ?? lastZone) < now;
 }
 
 /** What is wrong with a SendTime in its TimeZone, each of which is right by itself; undefined when nothing is. */
-export function wrongSendTime({ SendTime: time, TimeZone: zone }: MessageFields): string | undefined {
+export function sendTimeError({ SendTime: time, TimeZone: zone }: MessageFields): string | undefined {
   if (time === undefined || zone === undefined || !isTime(time)) return undefined;
   const region = regionOf(zone);
   if (region === undefined || isLocalTime(time, region)) return undefined;

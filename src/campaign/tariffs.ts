@@ -1,7 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
 import type { Channel } from '../domain/message.ts';
 import type { Rate, RatePeriod, RunRates, Tariff } from '../domain/rates.ts';
-import { destinationReader } from './destinations.ts';
+import { createDestinationReader } from './destinations.ts';
 
 export type RateCard = {
   readonly rates: readonly Rate[];
@@ -12,7 +12,7 @@ export type RateCard = {
 /** The tariffs of a channel, as a run comes to need them. */
 export type Tariffs = {
   /** The place of an address's tariff in `rates`; null where all have the first, or there is none. */
-  readonly placeOf: ((address: string) => number) | null;
+  readonly tariffIndexOf: ((address: string) => number) | null;
   /** Those that were asked for, in that order; null where the account has no rate for the channel. */
   readonly rates: () => RunRates | null;
 };
@@ -21,10 +21,10 @@ export type Tariffs = {
  * Whoever no rate is for has a tariff without a period. A run has only the tariffs of its own recipients: a card may be
  * for every country, and is frozen with each run.
  */
-export function openTariffs(channel: Channel, { rates, ratesTimeZone }: RateCard): Tariffs {
+export function createTariffs(channel: Channel, { rates, ratesTimeZone }: RateCard): Tariffs {
   const ofChannel = rates.filter((rate) => rate.channel === channel);
   const [first] = ofChannel;
-  if (first === undefined) return { placeOf: null, rates: () => null };
+  if (first === undefined) return { tariffIndexOf: null, rates: () => null };
   const { currency } = first;
   const byDestination = new Map<string | undefined, Tariff>();
   for (const [destination, group] of Map.groupBy(ofChannel, (rate) => rate.destination)) {
@@ -35,22 +35,22 @@ export function openTariffs(channel: Channel, { rates, ratesTimeZone }: RateCard
   }
   const everywhere = byDestination.get(undefined) ?? [];
   if (byDestination.size === 1 && byDestination.has(undefined)) {
-    return { placeOf: null, rates: () => ({ currency, tariffs: [everywhere] }) };
+    return { tariffIndexOf: null, rates: () => ({ currency, tariffs: [everywhere] }) };
   }
 
-  const destinationOf = destinationReader([...byDestination.keys()].filter((key) => key !== undefined));
-  const places = new Map<string | undefined, number>();
-  const asked: Tariff[] = [];
+  const destinationOf = createDestinationReader([...byDestination.keys()].filter((key) => key !== undefined));
+  const indexes = new Map<string | undefined, number>();
+  const used: Tariff[] = [];
   return {
-    placeOf: (address) => {
+    tariffIndexOf: (address) => {
       const destination = destinationOf(address);
-      const known = places.get(destination);
+      const known = indexes.get(destination);
       if (known !== undefined) return known;
-      const place = asked.push(byDestination.get(destination) ?? everywhere) - 1;
-      places.set(destination, place);
-      return place;
+      const index = used.push(byDestination.get(destination) ?? everywhere) - 1;
+      indexes.set(destination, index);
+      return index;
     },
-    rates: () => ({ currency, tariffs: [...asked] }),
+    rates: () => ({ currency, tariffs: [...used] }),
   };
 }
 

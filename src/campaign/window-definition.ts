@@ -26,7 +26,7 @@ const expectedDays = 'expected days such as Mon-Fri, or [Mon, Wed, Sat-Sun]';
 const days = z
   .union([z.string(), z.array(z.string()).min(1, expectedDays)], { error: expectedDays })
   .transform((written, context) => {
-    const found = readDays([written].flat());
+    const found = parseDays([written].flat());
     if (found) return found;
     const params = { hint: nearestDay([written].flat()) };
     context.addIssue({ code: 'custom', message: expectedDays, params });
@@ -37,12 +37,12 @@ const days = z
   .describe('The days on which the window opens: Mon-Fri, or [Mon, Wed, Sat-Sun]. Every day by default.');
 
 /** @returns days from 1, Monday, to 7, in their order; undefined where one cannot be read */
-function readDays(written: readonly string[]): number[] | undefined {
+function parseDays(written: readonly string[]): number[] | undefined {
   const found = new Set<number>();
   for (const range of written.flatMap((each) => each.split(','))) {
-    const places = range.split('-').map((name) => dayNames.findIndex((day) => isDay(name.trim(), day)));
-    const [first = -1, last = first] = places;
-    if (places.length > 2 || first === -1 || last === -1) return undefined;
+    const indexes = range.split('-').map((name) => dayNames.findIndex((day) => isDay(name.trim(), day)));
+    const [first = -1, last = first] = indexes;
+    if (indexes.length > 2 || first === -1 || last === -1) return undefined;
     // Fri-Mon is four days.
     for (let day = first; ; day = (day + 1) % 7) {
       found.add(day + 1);

@@ -2,7 +2,7 @@ import type { FieldDefinition } from '../wire/fields.ts';
 import { messageFields } from '../wire/fields.ts';
 import type { Definition } from './definition.ts';
 import { hasPlaceholder } from './placeholders.ts';
-import { wrongSendTime } from './send-times.ts';
+import { sendTimeError } from './send-times.ts';
 import type { CampaignTarget } from './target.ts';
 import { isTimeOfDay } from './window-definition.ts';
 
@@ -23,7 +23,7 @@ export function windowFaults(definition: Definition, target: CampaignTarget): Fa
   }
   if (window?.hold === 'service') {
     const own = ['SendTime', 'TimeZone'].find((name) => Object.hasOwn(definition.message, name));
-    if (!holdsForUs(messageFields(target.interface, channel))) {
+    if (!supportsServiceHold(messageFields(target.interface, channel))) {
       const what = `${channel} in ${target.interface} has no SendTime with a TimeZone; expected engine.`;
       fault(['window', 'hold'], what);
     } else if (own !== undefined) {
@@ -31,7 +31,7 @@ export function windowFaults(definition: Definition, target: CampaignTarget): Fa
       fault(['window', 'hold'], what);
     }
   }
-  const wrongTime = wrongSendTime(Object.fromEntries(staticTimes(definition)));
+  const wrongTime = sendTimeError(Object.fromEntries(staticTimes(definition)));
   if (wrongTime !== undefined) fault(['message', 'SendTime'], `${wrongTime}.`);
   if (deadline !== undefined && campaignZone(definition) === undefined)
     fault(['deadline'], 'expected a timeZone of the campaign: nobody can tell when this is.');
@@ -62,6 +62,6 @@ export function campaignZone({
 }
 
 /** Whether a message can say when it is to be sent, in a zone that it names. */
-function holdsForUs(fields: readonly FieldDefinition[]): boolean {
+function supportsServiceHold(fields: readonly FieldDefinition[]): boolean {
   return ['SendTime', 'TimeZone'].every((name) => fields.some((field) => field.name === name));
 }

@@ -14,54 +14,54 @@ export type ReadZones = (
   address: string,
 ) => { readonly kind: 'zones'; readonly zones: WindowZones } | Invalid;
 
-export function zoneReader(
-  { window, timeZone: ownZone }: Pick<Definition, 'window' | 'timeZone'>,
+export function createZoneReader(
+  { window, timeZone: campaignZone }: Pick<Definition, 'window' | 'timeZone'>,
   recipientColumn: string,
 ): ReadZones | undefined {
   if (!window) return undefined;
   const { timeZone } = window;
   /** By the zones; `undefined` for those of which the window opens at some time. */
   const known = new Map<WindowZones, string | undefined>();
-  const checked = (column: string, zones: WindowZones, whose: string): ReturnType<ReadZones> => {
+  const checkZones = (column: string, zones: WindowZones, zonesName: string): ReturnType<ReadZones> => {
     if (!known.has(zones)) {
       known.set(
         zones,
-        everOpens(window, zones.split(',')) ? undefined : `the window is never open in ${whose}`,
+        everOpens(window, zones.split(',')) ? undefined : `the window is never open in ${zonesName}`,
       );
     }
     const fault = known.get(zones);
     return fault === undefined ? { kind: 'zones', zones } : invalid(column, fault);
   };
-  const byDefault = (column: string, why: string): ReturnType<ReadZones> =>
-    ownZone === undefined
+  const fallBack = (column: string, why: string): ReturnType<ReadZones> =>
+    campaignZone === undefined
       ? invalid(column, `${why}, and the campaign sets no "timeZone" for such recipients`)
-      : checked(column, ownZone, ownZone);
+      : checkZones(column, campaignZone, campaignZone);
 
   switch (timeZone?.kind) {
     case 'column': {
       const { column } = timeZone;
       return (valueIn) => {
         const written = valueIn(column).trim();
-        if (written === '') return byDefault(column, 'no time zone');
+        if (written === '') return fallBack(column, 'no time zone');
         const zone = parseTimeZone(written);
         return zone === undefined
           ? invalid(
               column,
               `expected a time zone such as Pacific/Auckland, got "${written}"${didYouMeanZone(written).replace(/^ (.*)$/, '. $1')}`,
             )
-          : checked(column, zone, zone);
+          : checkZones(column, zone, zone);
       };
     }
     case 'recipient':
       return (_valueIn, address) => {
         const zones = zonesOfNumber(address);
         return zones.length === 0
-          ? byDefault(recipientColumn, 'a number of no country, so no time zone')
-          : checked(recipientColumn, zones.join(','), 'all time zones of its country at once');
+          ? fallBack(recipientColumn, 'a number of no country, so no time zone')
+          : checkZones(recipientColumn, zones.join(','), 'all time zones of its country at once');
       };
     default: {
-      const zone = timeZone?.zone ?? ownZone ?? 'UTC';
-      return () => checked(recipientColumn, zone, zone);
+      const zone = timeZone?.zone ?? campaignZone ?? 'UTC';
+      return () => checkZones(recipientColumn, zone, zone);
     }
   }
 }

@@ -48,7 +48,7 @@ export function stateAt(
   if (rule.days.length === 7 && rule.from === 0 && rule.to === minutesOfDay)
     return { open: true, until: null };
   const farthest = at.getTime() + days * day;
-  const clocks = differingZones(zones, at.getTime(), farthest);
+  const clocks = distinctZones(zones, at.getTime(), farthest);
   const open = isOpen(rule, clocks, at);
   for (let moment = at.getTime(); moment <= farthest; ) {
     moment = Math.min(...clocks.map((zone) => nextMoment(rule, zone, moment)));
@@ -98,7 +98,7 @@ function isOpenIn({ days, from, to }: WindowRule, time: Temporal.ZonedDateTime):
 }
 
 /** Of zones whose clocks show the same between two moments, one. A country may have many, and few that differ by now. */
-function differingZones(zones: readonly string[], from: number, until: number): readonly string[] {
+function distinctZones(zones: readonly string[], from: number, until: number): readonly string[] {
   if (zones.length < 2) return zones;
   const byClock = new Map<string, string>();
   for (const zone of zones) {

@@ -1,4 +1,4 @@
-import { differingText } from '../campaign/recipient-guards.ts';
+import { formatDiffering } from '../campaign/recipient-guards.ts';
 import type { RefusedRun } from '../domain/problems.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { formatLate } from '../engine/plan/forecast.ts';
@@ -62,7 +62,7 @@ export async function planWithProgress(
       origins = originLines({ ...found, reached });
     },
     onRepeated: (repeated, placeOf) => {
-      differing = differingText(repeated, placeOf);
+      differing = formatDiffering(repeated, placeOf);
     },
     onForecast: ({ deadline, endsAt }) => {
       if (deadline && deadline.late > 0) late = formatLate(deadline, endsAt, screenZone(shell.noteScreen));

@@ -1,7 +1,7 @@
-import { type CostEstimate, type CostLine, dearestLines, type KnownCost } from '../campaign/cost.ts';
+import { type CostEstimate, type CostLine, costliestLines, type KnownCost } from '../campaign/cost.ts';
 import type { FieldSource } from '../campaign/mapping.ts';
 import type { MergePlan } from '../campaign/merge.ts';
-import { reachedText } from '../campaign/recipient-guards.ts';
+import { formatReached } from '../campaign/recipient-guards.ts';
 import type { Unit } from '../domain/rates.ts';
 import { formatLate, type RunForecast } from '../engine/plan/forecast.ts';
 import type { Preview, PreviewedFile, PreviewedMessage } from '../engine/plan/preview.ts';
@@ -65,7 +65,7 @@ export function originLines({
   others,
   reached,
 }: Omit<NonNullable<Preview['origins']>, 'reached'> & {
-  readonly reached: Parameters<typeof reachedText>[0];
+  readonly reached: Parameters<typeof formatReached>[0];
 }): string[] {
   const runsText = (ids: readonly string[]): string =>
     `${ids.length === 1 ? 'run' : 'runs'} ${ids.map(printable).join(', ')}`;
@@ -73,7 +73,7 @@ export function originLines({
     ...(runs.length === 0
       ? []
       : [
-          `  mended      contacts of ${runsText(runs)}; left out: ${reached.length === 0 ? 'none' : printable(reachedText(reached))}`,
+          `  mended      contacts of ${runsText(runs)}; left out: ${reached.length === 0 ? 'none' : printable(formatReached(reached))}`,
         ]),
     ...(others.length === 0
       ? []
@@ -170,7 +170,7 @@ export function costText(cost: KnownCost, screen?: Screen): string {
     { title: unitTitles[unit], value: ({ units }) => units, align: 'right' },
     { title: currency, value: (line) => line.cost, align: 'right' },
   ];
-  const shown = dearestLines(cost, shownCosts);
+  const shown = costliestLines(cost, shownCosts);
   const more =
     lines.length > shown.length
       ? ` (the dearest ${shown.length} of ${lines.length}; the total is of all)`

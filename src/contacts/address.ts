@@ -9,7 +9,7 @@ import { z } from 'zod';
 import type { Channel } from '../domain/message.ts';
 import { createFastPhoneParser, type FastPhoneParser } from '../platform/fast-phone-numbers.ts';
 import { characterName, firstInvisible, showInvisible } from '../platform/invisible-characters.ts';
-import { readPhoneText, strangeCharacter } from './phone-text.ts';
+import { foreignCharacter, readPhoneText } from './phone-text.ts';
 import { spreadsheetDamage } from './spreadsheet-damage.ts';
 
 /** An address in the one form that is compared and sent, or why it cannot be. */
@@ -29,35 +29,35 @@ export type Landlines = 'reject' | 'allow';
 
 /**
  * @param country of numbers written without a country code (ISO 3166, two letters)
- * @param withoutCountry said of such a number where there is no country
+ * @param missingCountryHint said of such a number where there is no country
  * @returns undefined when the country is not one the phone number library knows
  */
-export function addressReader(
+export function createAddressReader(
   channel: Channel,
   country: string | undefined,
   landlines: Landlines = 'reject',
-  withoutCountry = 'the campaign sets no "contacts.country"',
+  missingCountryHint = 'the campaign sets no "contacts.country"',
 ): AddressReader | undefined {
   if (channel === 'email') return readEmailAddress;
   if (country !== undefined && !isSupportedCountry(country)) return undefined;
   const mobilesOnly = channel === 'sms' && landlines === 'reject';
   return (written, ownCountry = country) => {
     const { text } = readPhoneText(written);
-    const quick = ownCountry === undefined ? undefined : quickReaderOf(ownCountry)?.(text);
+    const fast = ownCountry === undefined ? undefined : fastParserOf(ownCountry)?.(text);
     // A number that is refused is refused in the words of the slow way.
-    const taken = quick !== undefined && !(mobilesOnly && lineWithoutSms(quick.type));
-    return taken
-      ? { kind: 'valid', address: quick.e164 }
-      : readPhoneNumber(text, showInvisible(written.trim()), ownCountry, mobilesOnly, withoutCountry);
+    const isAccepted = fast !== undefined && !(mobilesOnly && lineWithoutSms(fast.type));
+    return isAccepted
+      ? { kind: 'valid', address: fast.e164 }
+      : readPhoneNumber(text, showInvisible(written.trim()), ownCountry, mobilesOnly, missingCountryHint);
   };
 }
 
 /** Once a country, not once a row. */
-const quickReaders = new Map<CountryCode, FastPhoneParser | undefined>();
+const fastParsers = new Map<CountryCode, FastPhoneParser | undefined>();
 
-function quickReaderOf(country: CountryCode): FastPhoneParser | undefined {
-  if (!quickReaders.has(country)) quickReaders.set(country, createFastPhoneParser(country));
-  return quickReaders.get(country);
+function fastParserOf(country: CountryCode): FastPhoneParser | undefined {
+  if (!fastParsers.has(country)) fastParsers.set(country, createFastPhoneParser(country));
+  return fastParsers.get(country);
 }
 
 /**
@@ -69,12 +69,12 @@ function readPhoneNumber(
   shown: string,
   country: CountryCode | undefined,
   mobilesOnly: boolean,
-  withoutCountry: string,
+  missingCountryHint: string,
 ): Address {
   if (text === '') return invalid('no phone number');
-  const strange = strangeCharacter(text);
-  if (strange !== undefined) {
-    return invalid(`"${shown}" holds ${characterName(strange)}, which is no part of a phone number`);
+  const foreign = foreignCharacter(text);
+  if (foreign !== undefined) {
+    return invalid(`"${shown}" holds ${characterName(foreign)}, which is no part of a phone number`);
   }
   // The whole cell must be the number: by default the library picks one out of any text around it.
   const number = parsePhoneNumberFromString(text, phoneOptions(country));
@@ -82,7 +82,7 @@ function readPhoneNumber(
     const damage = spreadsheetDamage(text);
     if (damage !== undefined) return invalid(`"${shown}" ${damage}`);
     const hint =
-      country === undefined && !text.startsWith('+') ? ` (no country code, and ${withoutCountry})` : '';
+      country === undefined && !text.startsWith('+') ? ` (no country code, and ${missingCountryHint})` : '';
     return invalid(`"${shown}" is not a phone number${hint}`);
   }
   if (number.ext !== undefined) {
@@ -130,15 +130,15 @@ function phoneOptions(country: CountryCode | undefined): PhoneOptions {
 const { email: emailPattern } = z.regexes;
 
 /** Characters of an e-mail address (RFC 5321, 4.5.3.1.3). A longer one no report could be about. */
-const longestEmail = 254;
+const maxEmailLength = 254;
 
 /** The local part is the receiving server's business; the domain has one form: small letters, ASCII. */
 function readEmailAddress(text: string): Address {
   const trimmed = text.trim();
   if (trimmed === '') return invalid('no e-mail address');
-  if (trimmed.length > longestEmail)
+  if (trimmed.length > maxEmailLength)
     return invalid(
-      `"${trimmed.slice(0, 40)}…" is longer than an e-mail address can be (${longestEmail} characters)`,
+      `"${trimmed.slice(0, 40)}…" is longer than an e-mail address can be (${maxEmailLength} characters)`,
     );
   const at = trimmed.lastIndexOf('@') + 1;
   const local = trimmed.slice(0, at);

@@ -10,7 +10,7 @@ export type ContactKey =
 
 export type KeyReader = (valueIn: (column: string) => string, address: string) => ContactKey;
 
-const ours = new Set<string>(resultFileColumns);
+const resultColumns = new Set<string>(resultFileColumns);
 
 /**
  * Reads the key of a row: the columns of `contacts.key`, or with `duplicates: allow` the whole row, without the columns
@@ -18,13 +18,14 @@ const ours = new Set<string>(resultFileColumns);
  *
  * @returns undefined where contacts are told apart by their addresses
  */
-export function keyReader(
+export function createKeyReader(
   { identity: { key, duplicates }, recipientColumn }: Composition,
   header: readonly string[],
 ): KeyReader | undefined {
   const [firstColumn] = key;
   if (firstColumn === undefined && duplicates !== 'allow') return undefined;
-  const columns = firstColumn === undefined ? header.filter((column) => !ours.has(column)).toSorted() : key;
+  const columns =
+    firstColumn === undefined ? header.filter((column) => !resultColumns.has(column)).toSorted() : key;
   return (valueIn, address) => {
     const pairs = columns
       .map((column) => [

@@ -1,10 +1,10 @@
 import { InputError } from '../domain/problems.ts';
 import { type Delimiter, delimiters, maxRecordSize, parseRecords } from './csv.ts';
-import type { TextLines } from './lines.ts';
+import type { TextLines } from './text-lines.ts';
 import { findHeaderBelow } from './title-line.ts';
 
 /** Far more than any table of people has; each row is looked at column by column. */
-const mostColumns = 2_000;
+const maxColumns = 2_000;
 
 /** What stands above the rows of a contact file. */
 export type Header = { readonly names: readonly string[]; readonly delimiter: Delimiter };
@@ -36,9 +36,9 @@ export async function readHeader(
   let separator: string | undefined;
   let line = await next();
   for (; line; line = await next()) {
-    const said = line.number === 1 ? separatorLine.exec(line.text)?.[1] : undefined;
-    separator ??= said;
-    if (line.number > skipLines && said === undefined && line.text !== '') break;
+    const separatorHere = line.number === 1 ? separatorLine.exec(line.text)?.[1] : undefined;
+    separator ??= separatorHere;
+    if (line.number > skipLines && separatorHere === undefined && line.text !== '') break;
   }
   if (!line) throw new InputError([{ where: name, what: noHeader(skipLines) }]);
 
@@ -50,15 +50,15 @@ export async function readHeader(
     record += end + following.text;
     ({ end } = following);
   }
-  const delimiter = named ?? delimiterSaid(separator, name) ?? findDelimiter(record, `${name}:${first}`);
+  const delimiter = named ?? delimiterOf(separator, name) ?? findDelimiter(record, `${name}:${first}`);
   const { records, fault } = parseRecords([record], delimiter);
   if (fault) {
     const what = `In the header, ${fault.what}.`;
     throw new InputError([{ where: `${name}:${first}:${fault.column + 1}`, what }]);
   }
   const names = (records[0] ?? []).map((column) => column.trim());
-  if (names.length > mostColumns) {
-    const what = `The header has ${names.length.toLocaleString('en')} columns; expected at most ${mostColumns.toLocaleString('en')}. If these are rows, the file is written sideways; else leave columns out that the campaign does not use.`;
+  if (names.length > maxColumns) {
+    const what = `The header has ${names.length.toLocaleString('en')} columns; expected at most ${maxColumns.toLocaleString('en')}. If these are rows, the file is written sideways; else leave columns out that the campaign does not use.`;
     throw fail(first, what);
   }
   const below = findHeaderBelow(record, lines.line - 1, lines.text.slice(lines.position));
@@ -78,7 +78,7 @@ async function nextLine(lines: TextLines, more: () => Promise<boolean>): Promise
     const end = lines.endOfLine(position);
     const isThere = lines.isWhole(end) ? position < text.length : end - position > maxRecordSize;
     if (isThere) {
-      lines.pass(end);
+      lines.advance(end);
       return { text: text.slice(position, end), end: text.slice(end, lines.position), number };
     }
     if (!(await more())) return undefined;
@@ -94,7 +94,7 @@ function noHeader(skipLines: number): string {
 /** Excel's way to say what separates the values. */
 const separatorLine = /^"?sep=(.)"?$/i;
 
-function delimiterSaid(separator: string | undefined, name: string): Delimiter | undefined {
+function delimiterOf(separator: string | undefined, name: string): Delimiter | undefined {
   if (separator === undefined) return undefined;
   const said = delimiters.find((delimiter) => delimiter === separator);
   if (said !== undefined) return said;
@@ -113,10 +113,10 @@ const delimiterNames: Readonly<Record<Delimiter, string>> = {
 function findDelimiter(record: string, where: string): Delimiter {
   const unquoted = record.replaceAll(/"[^"]*"?/g, '');
   const counts = delimiters.map((delimiter) => ({ delimiter, count: unquoted.split(delimiter).length - 1 }));
-  const [most, second] = counts.toSorted((one, other) => other.count - one.count);
-  if (most === undefined || most.count === 0) return ',';
-  if (second?.count !== most.count) return most.delimiter;
-  const what = `The header has as many ${delimiterNames[most.delimiter]} as ${delimiterNames[second.delimiter]}, so it does not tell what separates its columns; say it with "contacts.delimiter".`;
+  const [commonest, second] = counts.toSorted((one, other) => other.count - one.count);
+  if (commonest === undefined || commonest.count === 0) return ',';
+  if (second?.count !== commonest.count) return commonest.delimiter;
+  const what = `The header has as many ${delimiterNames[commonest.delimiter]} as ${delimiterNames[second.delimiter]}, so it does not tell what separates its columns; say it with "contacts.delimiter".`;
   throw new InputError([{ where, what }]);
 }
 

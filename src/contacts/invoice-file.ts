@@ -1,7 +1,7 @@
 import { comparedWithService } from '../domain/compared-address.ts';
 import { InputError, type Problem } from '../domain/problems.ts';
 import type { AddressReader } from './address.ts';
-import type { ContactFile, Row } from './read.ts';
+import type { ContactFile, Row } from './contact-file.ts';
 
 /** What is read of an invoice; its lines may leave out the last two. */
 export const invoiceFields = ['MessageID', 'Destination', 'Price', 'Units', 'Date'] as const;
@@ -65,7 +65,7 @@ export type InvoiceFile = Pick<ContactFile, 'name' | 'header' | 'batches'>;
  */
 export function invoiceColumns({ name, header }: InvoiceFile, named: InvoiceOptions['columns']): Columns {
   const problems: Problem[] = [];
-  const place = (field: InvoiceField): number | undefined => {
+  const findColumn = (field: InvoiceField): number | undefined => {
     const wanted = named[field];
     const found = wanted === undefined ? guess(field, header) : header.filter((title) => title === wanted);
     const [only] = found;
@@ -79,11 +79,11 @@ export function invoiceColumns({ name, header }: InvoiceFile, named: InvoiceOpti
     return undefined;
   };
   const columns = {
-    MessageID: place('MessageID'),
-    Destination: place('Destination'),
-    Price: place('Price'),
-    Units: place('Units'),
-    Date: place('Date'),
+    MessageID: findColumn('MessageID'),
+    Destination: findColumn('Destination'),
+    Price: findColumn('Price'),
+    Units: findColumn('Units'),
+    Date: findColumn('Date'),
   };
   if (problems.length > 0) throw new InputError(problems);
   return columns;
@@ -122,22 +122,23 @@ function readLine(
   { decimal, readAddress }: InvoiceOptions,
 ): InvoiceLine | UnreadableLine {
   const { line } = row;
-  const bad = (where: string, what: string): UnreadableLine => ({
+  const unreadable = (where: string, what: string): UnreadableLine => ({
     kind: 'unreadable',
     problem: { where, what },
   });
-  if (row.kind === 'broken') return bad(`${name}:${line}`, `${row.detail}.`);
+  if (row.kind === 'broken') return unreadable(`${name}:${line}`, `${row.detail}.`);
   const cell = (field: InvoiceField): string => row.values[columns[field] ?? -1]?.trim() ?? '';
   const at = (field: InvoiceField): string => `${name}:${line}:${(columns[field] ?? 0) + 1}`;
   const messageId = cell('MessageID');
   const destination = cell('Destination');
-  if (messageId === '' || messageId.includes('\0')) return bad(at('MessageID'), 'There is no MessageID.');
+  if (messageId === '' || messageId.includes('\0'))
+    return unreadable(at('MessageID'), 'There is no MessageID.');
   if (destination === '' || destination.includes('\0'))
-    return bad(at('Destination'), 'There is no destination.');
+    return unreadable(at('Destination'), 'There is no destination.');
   for (const field of ['Price', 'Units'] as const) {
     const text = cell(field);
     if (text !== '' && readAmount(text, decimal) === undefined)
-      return bad(at(field), notAnAmount(text, field, decimal));
+      return unreadable(at(field), notAnAmount(text, field, decimal));
   }
   return {
     kind: 'line',

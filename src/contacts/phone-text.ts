@@ -56,7 +56,7 @@ export function readPhoneText(written: string): PhoneText {
 }
 
 /** A character that has no place in a phone number, however it is written. Letters are not among them: they make words. */
-export function strangeCharacter(text: string): string | undefined {
+export function foreignCharacter(text: string): string | undefined {
   return /[^\x20-\x7e\p{L}\p{M}]/u.exec(text)?.[0];
 }
 

@@ -23,11 +23,11 @@ export function beginsResultFile(piece: Uint8Array): boolean {
 const maxHeader = 65_536;
 
 /** A text as it was before it was made inert for spreadsheet programs (`report/escape-formula.ts`). */
-export function asBefore(text: string): string {
+export function unescapeText(text: string): string {
   return text.startsWith("'") && activeText.test(text) ? text.slice(1) : text;
 }
 
 /** The rows of a result file, with their texts as they were in the contact file. */
-export function rowsAsBefore(rows: readonly Row[]): readonly Row[] {
-  return rows.map((row) => (row.kind === 'row' ? { ...row, values: row.values.map(asBefore) } : row));
+export function unescapeRows(rows: readonly Row[]): readonly Row[] {
+  return rows.map((row) => (row.kind === 'row' ? { ...row, values: row.values.map(unescapeText) } : row));
 }

@@ -19,7 +19,7 @@ export type RouteNumberReader = (envelope: Envelope, ownCountry: CountryCode | u
  *
  * @param readAddress as it reads recipients; a number from a column is of the contact's own country, if it has one
  */
-export function routeNumberReader(
+export function createRouteNumberReader(
   { keypads }: Pick<Composition, 'keypads'>,
   readAddress: AddressReader,
 ): RouteNumberReader {

@@ -1,5 +1,5 @@
 import { type CsvFault, type Delimiter, maxRecordSize, parseRecords } from './csv.ts';
-import type { TextLines } from './lines.ts';
+import type { TextLines } from './text-lines.ts';
 
 /** A row of a contact file, or a line that is none. */
 export type Row =
@@ -34,7 +34,7 @@ const beginsWithQuote: Readonly<Record<Delimiter, RegExp>> = {
 };
 
 /** A record with quotes in it, which has a place among the rows and is judged together with others. */
-type Quoted = {
+type QuotedRecord = {
   readonly index: number;
   readonly line: number;
   readonly start: number;
@@ -62,7 +62,7 @@ export class RowReader {
   /** The last line of what was meant as one record: a quote there may well be the end of a value. */
   private strictUntil = 0;
   /** The rest of a line over the limit is on its way, and belongs to nothing. */
-  private passingOver = false;
+  private skippingLongLine = false;
 
   constructor(lines: TextLines, delimiter: Delimiter, columns: number) {
     this.lines = lines;
@@ -74,24 +74,24 @@ export class RowReader {
   /** The next rows of the text that is there; none when it has been read and more is needed. */
   readBatch(): readonly Row[] {
     const rows: Row[] = [];
-    let group: Quoted[] = [];
+    let group: QuotedRecord[] = [];
     for (;;) {
       const found = rows.length < batchSize && this.readRecord(rows, group);
       if (found && group.length < this.groupSize) continue;
-      const wentBack = this.judge(rows, group);
+      const wentBack = this.parseGroup(rows, group);
       group = [];
       if (!found && !wentBack) return rows;
     }
   }
 
   /** @returns whether a record, or a blank line, was there as a whole */
-  private readRecord(rows: Row[], group: Quoted[]): boolean {
+  private readRecord(rows: Row[], group: QuotedRecord[]): boolean {
     const { lines } = this;
     const { text, position: start, line } = lines;
     if (start === text.length) return this.endOfText();
     const end = lines.endOfLine(start);
-    if (this.passingOver) return this.passOver(end);
-    if (end - start > maxRecordSize) return this.breakLongLine(rows, start, end);
+    if (this.skippingLongLine) return this.skipLongLine(end);
+    if (end - start > maxRecordSize) return this.rejectLongLine(rows, start, end);
     if (!lines.isWhole(end)) return false;
     if (lines.hasQuote(start, end) && this.isQuoted(line, text.slice(start, end))) {
       return this.readQuoted(rows, group, start, end);
@@ -102,10 +102,10 @@ export class RowReader {
       rows.push(
         values.length === this.columns
           ? { kind: 'row', line, values }
-          : brokenLine(line, this.ragged(values), text.slice(start, end)),
+          : brokenLine(line, this.wrongValueCount(values), text.slice(start, end)),
       );
     }
-    lines.pass(end);
+    lines.advance(end);
     return true;
   }
 
@@ -113,7 +113,7 @@ export class RowReader {
     return line <= this.strictUntil || this.quotedValue.test(text);
   }
 
-  private readQuoted(rows: Row[], group: Quoted[], start: number, endOfLine: number): boolean {
+  private readQuoted(rows: Row[], group: QuotedRecord[], start: number, endOfLine: number): boolean {
     const { lines } = this;
     const { text, line } = lines;
     let end = endOfLine;
@@ -129,23 +129,23 @@ export class RowReader {
     }
     if (open || end - start > maxRecordSize) {
       const first = text.slice(start, endOfLine);
-      rows.push(brokenLine(line, this.faultOf(first), first));
-      this.goOnAfter(line, endOfLine, count);
+      rows.push(brokenLine(line, this.parseFault(first), first));
+      this.rereadAfter(line, endOfLine, count);
     } else {
       group.push({ index: rows.length, line, start, endOfLine, text: text.slice(start, end), count });
       // Its place, until it is judged.
       rows.push({ kind: 'row', line, values: [] });
-      lines.pass(end, count);
+      lines.advance(end, count);
     }
     return true;
   }
 
   /** @returns whether reading goes on within a record that was broken; what was read after it is forgotten then */
-  private judge(rows: Row[], group: readonly Quoted[]): boolean {
+  private parseGroup(rows: Row[], group: readonly QuotedRecord[]): boolean {
     const { lines } = this;
-    let judged = 0;
-    while (judged < group.length) {
-      const rest = group.slice(judged);
+    let parsed = 0;
+    while (parsed < group.length) {
+      const rest = group.slice(parsed);
       const { records, fault } = parseRecords(
         rest.map(({ text }) => text),
         this.delimiter,
@@ -153,16 +153,16 @@ export class RowReader {
       for (const [index, quoted] of rest.entries()) {
         const values = records[index];
         if (values === undefined && fault === undefined) throw new Error('csv-parse left out a record.');
-        judged++;
+        parsed++;
         if (values?.length === this.columns) {
           rows[quoted.index] = { kind: 'row', line: quoted.line, values };
           continue;
         }
         // Of a record of several lines only the first is broken, so it is what the fault is told of.
         const detail = values
-          ? this.ragged(values)
+          ? this.wrongValueCount(values)
           : quoted.count > 1
-            ? this.faultOf(lines.text.slice(quoted.start, quoted.endOfLine))
+            ? this.parseFault(lines.text.slice(quoted.start, quoted.endOfLine))
             : faultText(fault);
         if (this.reject(rows, quoted, detail)) return true;
         if (values === undefined) break;
@@ -172,55 +172,55 @@ export class RowReader {
     return false;
   }
 
-  private reject(rows: Row[], quoted: Quoted, detail: string): boolean {
+  private reject(rows: Row[], quoted: QuotedRecord, detail: string): boolean {
     const { index, line, start, endOfLine, count } = quoted;
     const { lines } = this;
     const first = lines.text.slice(start, endOfLine);
     rows[index] = brokenLine(line, detail, first);
     if (count === 1) return false;
     rows.length = index + 1;
-    this.goOnAfter(line, endOfLine, count);
+    this.rereadAfter(line, endOfLine, count);
     this.groupSize = 1;
     return true;
   }
 
   /** Reads the lines of a broken record anew, but for its first. */
-  private goOnAfter(line: number, endOfLine: number, count: number): void {
+  private rereadAfter(line: number, endOfLine: number, count: number): void {
     this.strictUntil = Math.max(this.strictUntil, line + count - 1);
     this.lines.goBack(this.lines.startAfter(endOfLine), line + 1);
   }
 
-  private faultOf(text: string): string {
+  private parseFault(text: string): string {
     return faultText(parseRecords([text], this.delimiter).fault);
   }
 
-  private ragged(values: readonly string[]): string {
+  private wrongValueCount(values: readonly string[]): string {
     return `${values.length} ${values.length === 1 ? 'value' : 'values'}, where the header has ${this.columns} columns`;
   }
 
-  private breakLongLine(rows: Row[], start: number, end: number): boolean {
+  private rejectLongLine(rows: Row[], start: number, end: number): boolean {
     const { lines } = this;
     rows.push(
       brokenLine(lines.line, 'the line is over 1 MiB', lines.text.slice(start, start + maxRecordSize)),
     );
-    this.passingOver = true;
-    return this.passOver(end);
+    this.skippingLongLine = true;
+    return this.skipLongLine(end);
   }
 
-  private passOver(end: number): boolean {
+  private skipLongLine(end: number): boolean {
     const { lines } = this;
     if (!lines.isWhole(end)) {
       lines.position = end;
       return false;
     }
-    this.passingOver = false;
-    lines.pass(end);
+    this.skippingLongLine = false;
+    lines.advance(end);
     return true;
   }
 
   /** A line that is passed over may end with the file, just where a piece of it did. */
   private endOfText(): boolean {
-    if (this.passingOver && this.lines.ended) this.passOver(this.lines.text.length);
+    if (this.skippingLongLine && this.lines.ended) this.skipLongLine(this.lines.text.length);
     return false;
   }
 }

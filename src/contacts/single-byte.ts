@@ -13,7 +13,7 @@ export const noWindows1252 = /[\x81\x8d\x8f\x90\x9d]/;
  * Whether bytes that are not UTF-8 are Windows-1252 for certain. If not, a place where both could be meant, as each reads
  * it.
  */
-export function judgeSingleBytes(
+export function checkSingleBytes(
   bytes: Buffer,
 ):
   | { readonly certain: true }
@@ -25,8 +25,8 @@ export function judgeSingleBytes(
   let macFaults = 0;
   let doubtful: number | undefined;
   for (const { index } of latin.matchAll(/[\x80-\xff]/g)) {
-    const windowsFault = noWindows1252.test(latin.charAt(index)) || isOddIn(windows, index);
-    const macFault = isOddIn(mac, index);
+    const windowsFault = noWindows1252.test(latin.charAt(index)) || isUnlikelyIn(windows, index);
+    const macFault = isUnlikelyIn(mac, index);
     if (windowsFault) windowsFaults++;
     if (macFault) macFaults++;
     if (!macFault || windowsFault) doubtful ??= index;
@@ -34,7 +34,7 @@ export function judgeSingleBytes(
   // A typing mistake here and there is odd in either.
   if (macFaults > 3 * windowsFaults) return { certain: true };
   const offset = doubtful ?? Math.max(0, latin.search(/[\x80-\xff]/));
-  return { certain: false, offset, windows: wordsAt(windows, offset), mac: wordsAt(mac, offset) };
+  return { certain: false, offset, windows: textAround(windows, offset), mac: textAround(mac, offset) };
 }
 
 /** Ligatures and letters that hardly any word has, in either encoding. */
@@ -45,7 +45,7 @@ const accentAlone = /[\u02c0-\u02ff\u00a8\u00af\u00b8]/;
  * Whether a character hardly stands where it does: a sign within a word, a letter beside a digit, a capital behind a small
  * letter.
  */
-function isOddIn(text: string, index: number): boolean {
+function isUnlikelyIn(text: string, index: number): boolean {
   const character = text.charAt(index);
   const before = text.charAt(index - 1);
   const after = text.charAt(index + 1);
@@ -63,7 +63,7 @@ const isSmall = (text: string): boolean => /\p{Ll}/u.test(text);
 const isDigit = (text: string): boolean => /\d/.test(text);
 
 /** A few characters around a place, within its line. */
-function wordsAt(text: string, offset: number): string {
+function textAround(text: string, offset: number): string {
   const start = text.slice(Math.max(0, offset - 12), offset).replace(/^.*[\r\n,;\t|"]/s, '');
   const end = text.slice(offset, offset + 12).replace(/[\r\n,;\t|"].*$/s, '');
   return (start + end).trim();

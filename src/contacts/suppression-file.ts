@@ -1,11 +1,11 @@
-import { guessColumns } from '../campaign/guess.ts';
+import { guessColumns } from '../campaign/guess-columns.ts';
 import { suppressionListColumns } from '../domain/files.ts';
 import type { Channel } from '../domain/message.ts';
 import { InputError } from '../domain/problems.ts';
 import { maxSubAccountLength } from '../domain/suppressions.ts';
 import type { AddressReader } from './address.ts';
-import type { ContactFile, Row } from './read.ts';
-import { asBefore } from './result-file.ts';
+import type { ContactFile, Row } from './contact-file.ts';
+import { unescapeText } from './result-file.ts';
 
 /** A row of a list of suppressed addresses. `account` and `subAccount` are empty where it is suppressed for all. */
 export type SuppressedAddress =
@@ -55,7 +55,7 @@ export async function* readSuppressionFile(
   const read = (row: Row): SuppressedAddress => {
     const { line } = row;
     if (row.kind === 'broken') return { kind: 'unreadable', line, detail: row.detail };
-    const values = isOurs ? row.values.map(asBefore) : row.values;
+    const values = isOurs ? row.values.map(unescapeText) : row.values;
     const channel = values[channelColumn];
     if (channel !== undefined && !options.channels.some((one) => one === channel))
       return { kind: 'unreadable', line, detail: `it is of channel "${channel}"` };
@@ -74,7 +74,7 @@ export async function* readSuppressionFile(
     return { kind: 'address', line, address: address.address, account, subAccount: own };
   };
 
-  if (options.column === undefined && isData(header, options)) {
+  if (options.column === undefined && isDataLine(header, options)) {
     yield [read({ kind: 'row', line: file.lines(), values: header })];
   }
   for await (const batch of file.batches) yield batch.map(read);
@@ -93,17 +93,17 @@ function addressColumn({ name, header }: ListFile, { channels, column }: Suppres
   if (isOwnList(header)) return header.indexOf('Address');
   for (const channel of channels) {
     const found = guessColumns('Recipient', channel, header);
-    if (found.length > 1) throw cannotTell(name, found.map((title) => `"${title}"`).join(', '));
+    if (found.length > 1) throw ambiguousColumnError(name, found.map((title) => `"${title}"`).join(', '));
     const [only] = found;
     if (only !== undefined) return header.indexOf(only);
   }
   const others = header.filter((title) => !isSubAccount(title));
   const [only] = others;
-  if (only === undefined || others.length > 1) throw cannotTell(name, columns);
+  if (only === undefined || others.length > 1) throw ambiguousColumnError(name, columns);
   return header.indexOf(only);
 }
 
-function cannotTell(name: string, columns: string): InputError {
+function ambiguousColumnError(name: string, columns: string): InputError {
   const what = `Expected one column of addresses, and found ${columns}. Call it Recipient, or name it where the file is imported: \`volley suppress import --column\`.`;
   return new InputError([{ where: name, what }]);
 }
@@ -120,7 +120,7 @@ function isSubAccount(title: string): boolean {
  * Whether the first line of a list is no header. What only looks like an address counts too: it is listed as
  * unreadable, where as a header it would be lost without a word.
  */
-function isData(header: readonly string[], { channels, readAddress }: SuppressionFileOptions): boolean {
+function isDataLine(header: readonly string[], { channels, readAddress }: SuppressionFileOptions): boolean {
   const [first, ...others] = header;
   if (first === undefined || others.length > 0) return false;
   if (channels.some((channel) => guessColumns('Recipient', channel, header).length > 0)) return false;

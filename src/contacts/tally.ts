@@ -1,7 +1,7 @@
 import type { Contact, ContactFindings, RejectedContact } from '../domain/contacts.ts';
 import type { Channel } from '../domain/message.ts';
 import { fullNumberWithoutPlus } from '../platform/phone-countries.ts';
-import type { RowWatch } from './contacts.ts';
+import type { RowWatch } from './read-contacts.ts';
 
 /** Counts contacts as they go by, and what is wrong with them; nothing of a row is kept but a few examples. */
 export type ContactTally = {
@@ -9,7 +9,7 @@ export type ContactTally = {
   readonly watch: RowWatch;
   /** Passes contacts on, and counts them. */
   readonly count: (contacts: AsyncIterable<readonly Contact[]>) => AsyncIterable<readonly Contact[]>;
-  readonly found: () => ContactFindings;
+  readonly findings: () => ContactFindings;
 };
 
 /** Invalid rows, causes and calling codes that are shown. */
@@ -20,7 +20,7 @@ const shownCodes = 2;
 const written = new Intl.NumberFormat('en');
 
 /** @param nameOf a contact file's name as errors show it */
-export function openTally(
+export function createContactTally(
   channel: Channel,
   recipientColumn: string,
   nameOf: (file: number) => string,
@@ -87,7 +87,7 @@ export function openTally(
         yield batch;
       }
     },
-    found: () => ({ ...counts, empty: addresses.empty, causes: causes(), examples, origins }),
+    findings: () => ({ ...counts, empty: addresses.empty, causes: causes(), examples, origins }),
   };
 }
 
@@ -95,9 +95,9 @@ function add(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-function commonest(causes: readonly [number, string][], most: number): [number, string][] {
+function commonest(causes: readonly [number, string][], limit: number): [number, string][] {
   return causes
     .filter(([rows]) => rows > 0)
     .toSorted(([one], [other]) => other - one)
-    .slice(0, most);
+    .slice(0, limit);
 }

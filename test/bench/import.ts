@@ -10,7 +10,7 @@ import { parse } from 'csv-parse';
 import { z } from 'zod';
 import { openLedger } from '../../src/ledger/connection.ts';
 import { embeddedServerStatus, leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
-import { deleteHome, makeHome, throwAway } from '../support/embedded-home.ts';
+import { deleteHome, makeHome, throwAwayOptions } from '../support/embedded-home.ts';
 import { urlOfServer } from '../support/server-rights.ts';
 import { postgresSeconds } from './dispatch/processor-time.ts';
 import { importByHand } from './import/by-hand.ts';
@@ -26,7 +26,7 @@ export async function benchImport(): Promise<void> {
   const sizes = (process.env['BENCH_ROWS'] ?? '1000000').split(',').map(Number);
   const folder = await mkdtemp(join(tmpdir(), 'volley-bench-'));
   const home = makeHome('volley-bench-');
-  const { address } = await leaseEmbeddedServer(home, throwAway);
+  const { address } = await leaseEmbeddedServer(home, throwAwayOptions);
   const status = embeddedServerStatus(home);
   const server = {
     url: `${urlOfServer(address)}/${address.database}`,

@@ -61,7 +61,8 @@ async function measureSource(source: Source, size: Size): Promise<string[]> {
   const folder = makeHome('volley-bench-');
   try {
     const server = await startStockServer(source, folder);
-    if (!server) return [`not installed: apt-get install ${source.name}`, source.name, '', '', '', '', '', ''];
+    if (!server)
+      return [`not installed: apt-get install ${source.name}`, source.name, '', '', '', '', '', ''];
     try {
       const from = source.kind === 'package' ? `Debian's ${source.name}` : 'the registry';
       const sent = await measureDispatch(server, size);

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { checkBudget, overBudget } from '../../src/campaign/budget.ts';
+import { checkBudget, findOverruns } from '../../src/campaign/budget.ts';
 import { readCampaign } from '../../src/campaign/campaign.ts';
 import { type CostTotal, estimateCost, type KnownCost } from '../../src/campaign/cost.ts';
-import { openTariffs } from '../../src/campaign/tariffs.ts';
+import { createTariffs } from '../../src/campaign/tariffs.ts';
 import type { Channel } from '../../src/domain/message.ts';
 import type { Rate } from '../../src/domain/rates.ts';
 import { problemsThrown } from '../support/thrown-problems.ts';
 
 const rates: readonly Rate[] = [{ channel: 'email', unit: 'email', price: '0.10', currency: 'NZD' }];
-const ratesOf = (channel: Channel) => openTariffs(channel, { rates, ratesTimeZone: 'UTC' }).rates();
+const ratesOf = (channel: Channel) => createTariffs(channel, { rates, ratesTimeZone: 'UTC' }).rates();
 const now = new Date();
 
 /** SubAccount, ChargeCode and recipients, each of whom costs 0.10. */
@@ -22,7 +22,7 @@ function estimateOf(charged: readonly Charged[]): KnownCost {
       chargeCode,
       recipients,
       parts: null,
-      tariff: 0,
+      tariffIndex: 0,
       example: null,
     }),
   );
@@ -112,7 +112,7 @@ describe('a budget', () => {
         const written = `${Math.floor(limit / 100)}.${String(limit % 100).padStart(2, '0')}`;
         const estimate = estimateOf([['A', null, cost]]);
         // A recipient costs ten cents.
-        expect(overBudget(estimate, { campaign: written }).length).toBe(cost * 10 > limit ? 1 : 0);
+        expect(findOverruns(estimate, { campaign: written }).length).toBe(cost * 10 > limit ? 1 : 0);
       }),
     );
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readCampaign } from '../../src/campaign/campaign.ts';
-import { chargeCodeCheck, checkCampaignChargeCode } from '../../src/campaign/charge-codes.ts';
+import { checkCampaignChargeCode, createChargeCodeCheck } from '../../src/campaign/charge-codes.ts';
 import { problemsThrown } from '../support/thrown-problems.ts';
 
 const list = { name: 'valid-codes.csv', codes: new Set(['NET-2600', 'NET-3000', 'X9']) };
@@ -9,14 +9,14 @@ const list = { name: 'valid-codes.csv', codes: new Set(['NET-2600', 'NET-3000', 
 type Checked = readonly [code: string | undefined, line: number, file?: string];
 
 function problems(contacts: readonly Checked[]): string[] {
-  const { check, throwIfAny } = chargeCodeCheck(list, 'c.yaml:7:14');
+  const { check, throwIfAny } = createChargeCodeCheck(list, 'c.yaml:7:14');
   for (const [code, line, file = 'contacts.csv'] of contacts) check(code, line, file);
   return problemsThrown(throwIfAny);
 }
 
 describe('contacts with valid ChargeCodes', () => {
   test('pass', () => {
-    const { check, throwIfAny } = chargeCodeCheck(list, 'c.yaml:7:14');
+    const { check, throwIfAny } = createChargeCodeCheck(list, 'c.yaml:7:14');
     throwIfAny();
     for (const code of list.codes) check(code, 2, 'contacts.csv');
     expect(throwIfAny).not.toThrow();

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readCampaign } from '../../src/campaign/campaign.ts';
 import { type Composition, compose } from '../../src/campaign/composition.ts';
-import { withDerived } from '../../src/campaign/mapping.ts';
+import { createValueReader } from '../../src/campaign/mapping.ts';
 import { mergeText } from '../../src/campaign/merge.ts';
-import { openPersonaliser } from '../../src/campaign/personalise.ts';
+import { createPersonaliser } from '../../src/campaign/personalise.ts';
 import { render } from '../../src/campaign/placeholders.ts';
 import { problemsThrown } from '../support/thrown-problems.ts';
 import { composed, current, earlier, header, type Parts, personalised, yaml } from './parts.ts';
@@ -74,7 +74,7 @@ describe('a placeholder', () => {
       'c.yaml',
     );
     const composition = compose(campaign, current, [...header, 'Company']);
-    expect(composition.slots).toEqual([{ field: 'Company', column: 'company', fallback: '' }]);
+    expect(composition.bindings).toEqual([{ field: 'Company', column: 'company', fallback: '' }]);
   });
 
   test.each(['[[STOP]]', '[[Reply]]', '[[REPLY]]', '[[File1]]', '[[Link:https://x.example/?a=1|2]]'])(
@@ -414,9 +414,9 @@ describe('whoever merges, the recipient reads the same', () => {
             // Pieces can meet to an open bracket, or to a name nobody knows.
             return;
           }
-          const valueIn = withDerived(composition.derived, valueInFile);
+          const valueIn = createValueReader(composition.derived, valueInFile);
           const rendered = render(composition.serviceText?.template ?? [], valueIn);
-          const result = openPersonaliser(composition)(valueInFile);
+          const result = createPersonaliser(composition)(valueInFile);
           const foreign = rendered.replaceAll(/\[\[(STOP|Link:https:\/\/x\.example)\]\]/g, '\u0001');
           if (result.kind === 'invalid') {
             const values = composition.usedColumns.map(valueIn).join('\u0001');

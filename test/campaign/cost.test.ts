@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest';
 import {
   type CostEstimate,
   type CostTotal,
-  dearestLines,
+  costliestLines,
   estimateCost,
   type KnownCost,
 } from '../../src/campaign/cost.ts';
-import { openTariffs } from '../../src/campaign/tariffs.ts';
+import { createTariffs } from '../../src/campaign/tariffs.ts';
 import { type Channel, channels } from '../../src/domain/message.ts';
 import { type Rate, type RunRates, unitOfChannel } from '../../src/domain/rates.ts';
 
@@ -19,7 +19,7 @@ function total(changes: Partial<CostTotal> = {}): CostTotal {
   return {
     subAccount: 'ACME',
     chargeCode: 'C1',
-    tariff: 0,
+    tariffIndex: 0,
     recipients: 1,
     parts: null,
     example: null,
@@ -31,7 +31,7 @@ const now = new Date();
 
 /** What a plan costs by rates for everywhere. */
 function estimate(totals: readonly CostTotal[], channel: Channel, rates: readonly Rate[]): CostEstimate {
-  return estimateCost(totals, channel, openTariffs(channel, { rates, ratesTimeZone: 'UTC' }).rates(), now);
+  return estimateCost(totals, channel, createTariffs(channel, { rates, ratesTimeZone: 'UTC' }).rates(), now);
 }
 
 function known(totals: readonly CostTotal[], channel: Channel, price: string): KnownCost {
@@ -137,7 +137,7 @@ describe('in whole units of 10^-8', () => {
         const descending = estimate.lines
           .map(({ cost }) => scaled(cost))
           .sort((one, other) => (one < other ? 1 : one > other ? -1 : 0));
-        expect(dearestLines(estimate, most).map(({ cost }) => scaled(cost))).toEqual(
+        expect(costliestLines(estimate, most).map(({ cost }) => scaled(cost))).toEqual(
           descending.slice(0, most),
         );
       }),
@@ -160,8 +160,8 @@ describe('by tariffs', () => {
   };
   const at = (instant: string, totals: readonly CostTotal[]): CostEstimate =>
     estimateCost(totals, 'sms', rates, new Date(instant));
-  const parts = (parts: number, tariff: number, changes: Partial<CostTotal> = {}): CostTotal =>
-    total({ parts, recipients: parts, tariff, ...changes });
+  const parts = (parts: number, tariffIndex: number, changes: Partial<CostTotal> = {}): CostTotal =>
+    total({ parts, recipients: parts, tariffIndex, ...changes });
 
   test('the price is that of the moment, to the millisecond', () => {
     expect(at('2026-10-31T10:59:59.999Z', [parts(10, 0)])).toMatchObject({ total: '1.000', tax: '0.15' });
@@ -182,7 +182,7 @@ describe('by tariffs', () => {
 
   test('who has no rate makes it unknown: how many, and one of them', () => {
     const nobody = (recipients: number, example: string | null) =>
-      total({ recipients, parts: recipients, tariff: 2, example });
+      total({ recipients, parts: recipients, tariffIndex: 2, example });
     const why = (...totals: CostTotal[]) => at('2026-12-01T00:00:00Z', [parts(1, 0), ...totals]);
     expect(why(nobody(1, '+61412000002'), nobody(2, '+61412000001'))).toEqual({
       kind: 'unknown',

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { readCampaign } from '../../src/campaign/campaign.ts';
 import { InputError, type Problem } from '../../src/domain/problems.ts';
-import { chance } from '../support/chance.ts';
+import { seededIntegers } from '../support/seeded-integers.ts';
 
 const folder = new URL('../../campaigns/', import.meta.url);
 const examples = ['./', './interfaces/'].flatMap((path) =>
@@ -22,7 +22,7 @@ function problemsOf(source: string): readonly Problem[] {
 }
 
 test('the line whose indentation is off is told, for a hundred random re-indentations of the example campaigns', () => {
-  const choose = chance(5);
+  const choose = seededIntegers(5);
   const wrong: unknown[] = [];
   let told = 0;
   for (let tried = 0; told < 100 && tried < 1_000; tried++) {

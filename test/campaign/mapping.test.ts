@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkCampaign, readCampaign } from '../../src/campaign/campaign.ts';
 import { type Composition, compose } from '../../src/campaign/composition.ts';
-import { openPersonaliser } from '../../src/campaign/personalise.ts';
+import { createPersonaliser } from '../../src/campaign/personalise.ts';
 import type { Channel } from '../../src/domain/message.ts';
 import { problemsThrown } from '../support/thrown-problems.ts';
 import { current, earlier, personalised } from './parts.ts';
@@ -60,18 +60,20 @@ describe('without "columns"', () => {
   test('a guess that the message does not use is not sent, and one that only Volley merges neither', () => {
     const used = mapped({ message: { Message: 'Hi [[first_name]]' } });
     expect(used.mapping).toEqual([guessed('Recipient', 'mobile'), guessed('First Name', 'first_name')]);
-    expect(used.slots.map(({ field }) => field)).toEqual(['First Name']);
-    expect(mapped({}).slots).toEqual([]);
+    expect(used.bindings.map(({ field }) => field)).toEqual(['First Name']);
+    expect(mapped({}).bindings).toEqual([]);
     const rendered = mapped({ channel: 'email', message: { MessagePlain: all } });
-    expect([rendered.slots, rendered.mapping.length]).toEqual([[], 4]);
+    expect([rendered.bindings, rendered.mapping.length]).toEqual([[], 4]);
   });
 
   test('guesses are used as what is written is: in placeholders, and in the destination', () => {
     const composition = mapped({ message: { Message: 'Hi [[First Name]]' } });
-    expect(openPersonaliser(composition)((column) => (column === 'first_name' ? 'Ann' : ''))).toMatchObject({
-      envelope: { fields: { Message: 'Hi [[First Name]]' } },
-      destination: { 'First Name': 'Ann' },
-    });
+    expect(createPersonaliser(composition)((column) => (column === 'first_name' ? 'Ann' : ''))).toMatchObject(
+      {
+        envelope: { fields: { Message: 'Hi [[First Name]]' } },
+        destination: { 'First Name': 'Ann' },
+      },
+    );
   });
 
   test('only fields of the interface are guessed', () => {
@@ -172,7 +174,7 @@ describe('a field put together from columns', () => {
       contacts: { columns: { Attention: 'To [[Attention]]', Company: 'Attention' } },
     });
     const row: Record<string, string> = { Attention: 'Ann' };
-    expect(openPersonaliser(composition)((column) => row[column] ?? '')).toMatchObject({
+    expect(createPersonaliser(composition)((column) => row[column] ?? '')).toMatchObject({
       destination: { Attention: 'To Ann', Company: 'Ann' },
     });
   });

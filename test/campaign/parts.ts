@@ -1,6 +1,6 @@
 import { readCampaign } from '../../src/campaign/campaign.ts';
 import { type Composition, compose } from '../../src/campaign/composition.ts';
-import { openPersonaliser, type Personalised } from '../../src/campaign/personalise.ts';
+import { createPersonaliser, type Personalised } from '../../src/campaign/personalise.ts';
 import type { CampaignTarget } from '../../src/campaign/target.ts';
 import type { Channel } from '../../src/domain/message.ts';
 
@@ -39,5 +39,5 @@ export function composed(parts: Parts): Composition {
 }
 
 export function personalised(parts: Parts, values: Record<string, string>): Personalised {
-  return openPersonaliser(composed(parts))((column) => values[column] ?? '');
+  return createPersonaliser(composed(parts))((column) => values[column] ?? '');
 }

@@ -7,7 +7,7 @@ import {
 } from 'libphonenumber-js/max';
 import examples from 'libphonenumber-js/mobile/examples';
 import { describe, expect, test } from 'vitest';
-import { openTariffs, periodAt } from '../../src/campaign/tariffs.ts';
+import { createTariffs, periodAt } from '../../src/campaign/tariffs.ts';
 import type { Rate } from '../../src/domain/rates.ts';
 
 const rate = (price: string, changes: Partial<Rate> = {}): Rate => ({
@@ -18,7 +18,8 @@ const rate = (price: string, changes: Partial<Rate> = {}): Rate => ({
   ...changes,
 });
 
-const open = (rates: readonly Rate[], ratesTimeZone = 'UTC') => openTariffs('sms', { rates, ratesTimeZone });
+const open = (rates: readonly Rate[], ratesTimeZone = 'UTC') =>
+  createTariffs('sms', { rates, ratesTimeZone });
 
 /** The price of each address at a time; undefined where nothing says one. */
 function pricesOf(
@@ -26,21 +27,24 @@ function pricesOf(
   addresses: readonly string[],
   at = new Date(),
 ): (string | undefined)[] {
-  const { placeOf, rates: frozen } = open(rates);
-  const places = addresses.map((address) => placeOf?.(address) ?? 0);
+  const { tariffIndexOf, rates: frozen } = open(rates);
+  const places = addresses.map((address) => tariffIndexOf?.(address) ?? 0);
   const { tariffs = [] } = frozen() ?? {};
   return places.map((place) => periodAt(tariffs[place] ?? [], at)?.price);
 }
 
 describe('who pays what', () => {
   test('nobody has a tariff where the account has no rate for the channel', () => {
-    const { placeOf, rates } = open([rate('1', { channel: 'fax', unit: 'page' })]);
-    expect([placeOf, rates()]).toEqual([null, null]);
+    const { tariffIndexOf, rates } = open([rate('1', { channel: 'fax', unit: 'page' })]);
+    expect([tariffIndexOf, rates()]).toEqual([null, null]);
   });
 
   test('with rates for everywhere alone, no address is looked at', () => {
-    const { placeOf, rates } = open([rate('1', { until: '2026-11-01' }), rate('2', { from: '2026-11-01' })]);
-    expect(placeOf).toBeNull();
+    const { tariffIndexOf, rates } = open([
+      rate('1', { until: '2026-11-01' }),
+      rate('2', { from: '2026-11-01' }),
+    ]);
+    expect(tariffIndexOf).toBeNull();
     expect(rates()?.tariffs).toHaveLength(1);
   });
 
@@ -81,19 +85,21 @@ describe('who pays what', () => {
   });
 
   test('who no rate is for has a tariff without a period', () => {
-    const { placeOf, rates } = open([rate('1', { destination: 'NZ' })]);
-    expect([placeOf?.('+6421123456'), placeOf?.('+61412345678'), placeOf?.('+6421123457')]).toEqual([
-      0, 1, 0,
-    ]);
+    const { tariffIndexOf, rates } = open([rate('1', { destination: 'NZ' })]);
+    expect([
+      tariffIndexOf?.('+6421123456'),
+      tariffIndexOf?.('+61412345678'),
+      tariffIndexOf?.('+6421123457'),
+    ]).toEqual([0, 1, 0]);
     expect(rates()?.tariffs).toEqual([[{ price: '1', tax: null, from: null, until: null }], []]);
   });
 
   test('only tariffs that were asked for are kept, in that order', () => {
-    const { placeOf, rates } = open(
+    const { tariffIndexOf, rates } = open(
       ['NZ', 'AU', 'NO'].map((destination) => rate(destination, { destination })),
     );
     expect(rates()).toEqual({ currency: 'NZD', tariffs: [] });
-    expect(['+4791234567', '+6421123456', '+4791234568'].map((address) => placeOf?.(address))).toEqual([
+    expect(['+4791234567', '+6421123456', '+4791234568'].map((address) => tariffIndexOf?.(address))).toEqual([
       0, 1, 0,
     ]);
     expect(rates()?.tariffs.map(([period]) => period?.price)).toEqual(['NO', 'NZ']);

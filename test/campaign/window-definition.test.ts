@@ -3,7 +3,7 @@ import { checkCampaign, readCampaign } from '../../src/campaign/campaign.ts';
 import type { Definition } from '../../src/campaign/definition.ts';
 import { invalid } from '../../src/campaign/invalid.ts';
 import { sendingWindow } from '../../src/campaign/window-definition.ts';
-import { type ReadZones, zoneReader } from '../../src/campaign/window-zones.ts';
+import { createZoneReader, type ReadZones } from '../../src/campaign/window-zones.ts';
 import { problemsThrown } from '../support/thrown-problems.ts';
 
 const hours = { from: '09:00', to: '20:00' };
@@ -157,7 +157,7 @@ describe('the zones of a contact', () => {
       window: sendingWindow.parse({ ...hours, ...window }),
       ...(timeZone === undefined ? {} : { timeZone }),
     };
-    return zoneReader(found, 'phone') ?? expect.fail('it has a window');
+    return createZoneReader(found, 'phone') ?? expect.fail('it has a window');
   };
   const zonesOf = (zones: string) => ({ kind: 'zones', zones });
   const zoneIn = (value: string) => (column: string) => (column === 'Zone' ? value : '');

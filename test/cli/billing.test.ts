@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { emptyWorld, take, type World } from '../support/billing-world.ts';
+import { createWorld, performStep, type World } from '../support/billing-world.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { type Ended, volleyInProcess as volley } from '../support/volley.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
@@ -10,11 +10,11 @@ let world: World;
 beforeAll(async () => {
   opened = await openTestLedger();
   workspace = await makeWorkspace();
-  world = await emptyWorld(opened.ledger, '2026-09-26T12:30:00Z');
+  world = await createWorld(opened.ledger, '2026-09-26T12:30:00Z');
   const payers = [{ SubAccount: 'North', ChargeCode: '=A1' }, { ChargeCode: 'B-2' }];
   const rates = { currency: 'NZD', tariffs: [[{ price: '0.08', tax: '0.15', from: null, until: null }]] };
-  await take(world, { kind: 'plan', channel: 'sms', payers, contacts: 3, chunkSize: 2, rates });
-  await take(world, { kind: 'send', run: 0, requests: 4, ends: ['accepted', 'in_doubt'] });
+  await performStep(world, { kind: 'plan', channel: 'sms', payers, contacts: 3, chunkSize: 2, rates });
+  await performStep(world, { kind: 'send', run: 0, requests: 4, ends: ['accepted', 'in_doubt'] });
 });
 afterAll(async () => {
   await opened.close();
@@ -134,7 +134,7 @@ describe('volley billing close', () => {
     const before = await read();
     expect(before[1]).toMatch(/closed .* Pacific\/Auckland by ann/);
 
-    await take(world, { kind: 'resolve', run: 0, resolution: 'accepted' });
+    await performStep(world, { kind: 'resolve', run: 0, resolution: 'accepted' });
     expect(await read()).toEqual(before);
     const later = await billing('--from', '2026-10', ...zone, '--by', 'month', '--format', 'ndjson');
     expect(JSON.parse(later.stdout)).toMatchObject({

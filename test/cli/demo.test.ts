@@ -4,7 +4,7 @@ import pg from 'pg';
 import { expect, inject, test } from 'vitest';
 import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
 import type { JournalLine } from '../../src/sandbox/journal.ts';
-import { copyHome, removeHome, throwAway } from '../support/embedded-home.ts';
+import { copyHome, removeHome, throwAwayOptions } from '../support/embedded-home.ts';
 import { readJournal } from '../support/journal.ts';
 import { volleyInProcess } from '../support/volley.ts';
 import { makeWorkspace } from '../support/workspace.ts';
@@ -18,7 +18,7 @@ async function demo(...flags: readonly string[]) {
   chmodSync(workspace.folder, 0o711);
   copyHome(inject('initialHome'), home);
   // Started before the demo, so that it flushes nothing to disk.
-  const { address, release } = await leaseEmbeddedServer(home, throwAway);
+  const { address, release } = await leaseEmbeddedServer(home, throwAwayOptions);
   // Nobody's ledger is touched: this one could not even be reached.
   const env = { DATABASE_URL: 'postgres://127.0.0.1:1/production' };
   const printed = await volleyInProcess(['demo', ...flags], {

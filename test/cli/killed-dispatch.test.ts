@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openDispatchScene } from '../support/dispatch-scene.ts';
-import { expectNothingLostOrTwice } from '../support/expect-dispatched.ts';
+import { expectNothingLostOrDuplicated } from '../support/expect-dispatched.ts';
 import { type Kill, killDispatches } from '../support/kill-dispatches.ts';
 import { dispatchPoints, exchangePoints } from '../support/signal-points.ts';
 
@@ -27,5 +27,5 @@ test('a run whose process is killed at every point of its way loses nothing and 
   });
   const killed = await killDispatches(scene, kills);
   expect(killed.kills.map(({ what }) => what)).toEqual([...early, ...late]);
-  await expectNothingLostOrTwice(scene, killed, concurrency);
+  await expectNothingLostOrDuplicated(scene, killed, concurrency);
 }, 180_000);

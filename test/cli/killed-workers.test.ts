@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openDispatchScene } from '../support/dispatch-scene.ts';
-import { expectNothingLostOrTwice } from '../support/expect-dispatched.ts';
+import { expectNothingLostOrDuplicated } from '../support/expect-dispatched.ts';
 import { type Kill, killDispatches } from '../support/kill-dispatches.ts';
 
 /** The long form, with kills at every point and at random, is in test/torture/killed-dispatch.torture.ts. */
@@ -20,13 +20,13 @@ test('of two engines on one run either may be killed: nothing is lost, and nothi
   );
   // A kill comes too late where the other engine has sent everything by then.
   expect(killed.kills.length).toBeGreaterThanOrEqual(2);
-  await expectNothingLostOrTwice(scene, killed, concurrency);
+  await expectNothingLostOrDuplicated(scene, killed, concurrency);
 }, 180_000);
 
 test('with onUnknown: resend, everybody gets the message at least once, however often its process is killed', async () => {
   await using scene = await openDispatchScene({ requests: 200, concurrency, onUnknown: 'resend', peer });
   const killed = await killDispatches(scene, atPoints('answer begun', 'recording'));
-  const { inDoubtAccepted, acceptedAgain } = await expectNothingLostOrTwice(scene, killed, concurrency);
+  const { inDoubtAccepted, acceptedAgain } = await expectNothingLostOrDuplicated(scene, killed, concurrency);
   expect(inDoubtAccepted).toBe(0);
   expect(acceptedAgain).toBeGreaterThan(0);
 }, 180_000);

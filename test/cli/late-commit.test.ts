@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { type DispatchScene, openDispatchScene } from '../support/dispatch-scene.ts';
-import { expectNothingLostOrTwice } from '../support/expect-dispatched.ts';
+import { expectNothingLostOrDuplicated } from '../support/expect-dispatched.ts';
 import { plannedRun, statusOf, waitForRunState } from '../support/planned-run.ts';
 import { accountsYaml } from '../support/workspace.ts';
 
@@ -77,7 +77,7 @@ test.concurrent('a claim that is committed long after its process was killed is 
   await hold.letGo();
   const { code, stderr } = await resumed.ended;
   expect(code, stderr).toBe(3);
-  await expectNothingLostOrTwice(scene, killed, concurrency);
+  await expectNothingLostOrDuplicated(scene, killed, concurrency);
 });
 
 test.concurrent('a next attempt that is committed after its process was killed is in doubt with its request', async () => {
@@ -89,7 +89,7 @@ test.concurrent('a next attempt that is committed after its process was killed i
   await hold.letGo();
   const { code, stderr } = await resumed.ended;
   expect(code, stderr).toBe(3);
-  await expectNothingLostOrTwice(scene, killed, concurrency);
+  await expectNothingLostOrDuplicated(scene, killed, concurrency);
 });
 
 test.concurrent('a claim that is committed as the run of its killed process is cancelled is in doubt, not left as sending', async () => {
@@ -131,7 +131,7 @@ test.concurrent('a doubt is dated after the death of its process, however long t
   await waitForRunState(scene, run, 'completed');
   worker.process.kill('SIGTERM');
   await worker.ended;
-  const figures = await expectNothingLostOrTwice(
+  const figures = await expectNothingLostOrDuplicated(
     scene,
     { run, kills: [killed], timesToFirstRequest: [] },
     concurrency,

@@ -8,11 +8,11 @@ test('a run whose service refuses everything says so, outlives it, and sends eve
   const run = await plannedRun(started);
   await started.waitForText('0/12 requests; the service has refused everything since');
 
-  const { stdout } = await scene.here(['status', run]);
+  const { stdout } = await scene.runHere(['status', run]);
   expect(stdout).toMatch(
     /waits {7}because the service has refused everything since .* \(HTTP (429|503)\); one request tries/,
   );
-  const { stdout: json } = await scene.here(['status', run, '--json']);
+  const { stdout: json } = await scene.runHere(['status', run, '--json']);
   expect(JSON.parse(json)).toMatchObject({
     state: 'running',
     refusal: {
@@ -24,7 +24,7 @@ test('a run whose service refuses everything says so, outlives it, and sends eve
 
   scene.peer.behave({ busy: 0 });
   expect(await started.ended).toMatchObject({ code: 0 });
-  const { stdout: after } = await scene.here(['status', run, '--json']);
+  const { stdout: after } = await scene.runHere(['status', run, '--json']);
   expect(JSON.parse(after)).toMatchObject({ refusal: null, requests: { accepted: 12 } });
 });
 
@@ -35,7 +35,7 @@ test('a run waits for such a service no longer than `giveUpAfter`, and pauses', 
     'campaign.yaml',
     campaign.replace('resends: 10', 'resends: 10, giveUpAfter: 200ms'),
   );
-  const ended = await scene.here(['run', 'campaign.yaml', '--json']);
+  const ended = await scene.runHere(['run', 'campaign.yaml', '--json']);
   expect(ended).toMatchObject({
     code: 4,
     stderr: expect.stringMatching(/has refused every request of account "[^"]+" for 200ms: HTTP/),

@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import readWorkbook, { readSheet } from 'read-excel-file/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { doubtfulRun } from '../support/doubts.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { planRunInDoubt } from '../support/run-in-doubt.ts';
 import { type Ended, volleyInProcess as volley } from '../support/volley.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 
@@ -12,7 +12,7 @@ let run: string;
 beforeAll(async () => {
   opened = await openTestLedger();
   workspace = await makeWorkspace();
-  run = await doubtfulRun(opened.ledger, { requests: 3 });
+  run = await planRunInDoubt(opened.ledger, { requests: 3 });
 });
 afterAll(async () => {
   await opened.close();

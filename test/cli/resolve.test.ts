@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { summariseRun } from '../../src/ledger/runs/summary.ts';
-import { doubtfulRun } from '../support/doubts.ts';
 import { createRequestRows } from '../support/request-rows.ts';
+import { planRunInDoubt } from '../support/run-in-doubt.ts';
 import { useSandboxScene } from '../support/sandbox-scene.ts';
 import type { Ended } from '../support/volley.ts';
 import { accountsYaml, contactsCsv, smsCampaignYaml } from '../support/workspace.ts';
@@ -40,7 +40,7 @@ async function sentAndDoubted(): Promise<string> {
 
 describe('volley resolve without a word', () => {
   test('lists what is in doubt: MessageID, recipients, attempts, since when and why', async () => {
-    const run = await doubtfulRun(scene.ledger, { requests: 2 });
+    const run = await planRunInDoubt(scene.ledger, { requests: 2 });
     const { code, stdout, stderr } = await command('resolve', run);
     expect(code).toBe(0);
     expect(stdout).toMatch(/Request.*MessageID.*Recipients.*Attempts.*Since \(UTC\).*Why/);
@@ -50,7 +50,7 @@ describe('volley resolve without a word', () => {
   });
 
   test('lists one object a line with --json, and only those that are named', async () => {
-    const run = await doubtfulRun(scene.ledger, { requests: 3 });
+    const run = await planRunInDoubt(scene.ledger, { requests: 3 });
     const id = await messageIdOf(run, 3);
     const { stdout } = await command('resolve', run, '--request', '1', id, '--json');
     const lines = stdout.trim().split('\n');
@@ -61,7 +61,7 @@ describe('volley resolve without a word', () => {
   });
 
   test('says so when nothing is in doubt', async () => {
-    const run = await doubtfulRun(scene.ledger);
+    const run = await planRunInDoubt(scene.ledger);
     await command('resolve', run, '--accepted', ...why);
     expect(await command('resolve', run)).toMatchObject({
       code: 0,
@@ -80,14 +80,14 @@ describe('volley resolve with a word', () => {
       '3 requests with 6 recipients: to be sent again; volley resume',
     ],
   ])('%s settles all that are in doubt', async (word, states, text) => {
-    const run = await doubtfulRun(scene.ledger, { requests: 3 });
+    const run = await planRunInDoubt(scene.ledger, { requests: 3 });
     const { code, stdout } = await command('resolve', run, word, ...why);
     expect([code, stdout.slice(0, text.length)]).toEqual([0, text]);
     expect(await requestsOf(run)).toMatchObject(states);
   });
 
   test('settles those that are named, and both reports show who said so and why', async () => {
-    const run = await doubtfulRun(scene.ledger, { requests: 3 });
+    const run = await planRunInDoubt(scene.ledger, { requests: 3 });
     const id = await messageIdOf(run, 3);
     const { stdout } = await command(
       'resolve',
@@ -111,7 +111,7 @@ describe('volley resolve with a word', () => {
   });
 
   test('is that of user@host by default', async () => {
-    const run = await doubtfulRun(scene.ledger);
+    const run = await planRunInDoubt(scene.ledger);
     await command('resolve', run, '--accepted', ...why);
     const { rows } = await scene.ledger.pool.query('SELECT resolved_by FROM resolutions WHERE run_id = $1', [
       run,
@@ -163,7 +163,7 @@ describe('volley resolve refuses, with exit code 2, and writes nothing,', () => 
       /request ab: .* no such request/,
     ],
   ])('%s', async (_, words, message) => {
-    const run = await doubtfulRun(scene.ledger);
+    const run = await planRunInDoubt(scene.ledger);
     const { code, stdout, stderr } = await command('resolve', run, ...words);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(message);
@@ -171,7 +171,7 @@ describe('volley resolve refuses, with exit code 2, and writes nothing,', () => 
   });
 
   test('a request that is not in doubt, and says what it is and why', async () => {
-    const run = await doubtfulRun(scene.ledger, { requests: 2 });
+    const run = await planRunInDoubt(scene.ledger, { requests: 2 });
     await command('resolve', run, '--request', '2', '--accepted', ...why, '--by', 'ann');
     const { code, stderr } = await command('resolve', run, '--request', '1', '2', '--abandon', ...why);
     expect(code).toBe(2);
@@ -182,7 +182,7 @@ describe('volley resolve refuses, with exit code 2, and writes nothing,', () => 
   });
 
   test('to send again in a run that is cancelled', async () => {
-    const run = await doubtfulRun(scene.ledger, { runState: 'cancelled' });
+    const run = await planRunInDoubt(scene.ledger, { runState: 'cancelled' });
     const { code, stderr } = await command('resolve', run, '--resend', ...why);
     expect([code, stderr]).toEqual([2, expect.stringContaining(`volley run --only unknown --of ${run}`)]);
     expect(await command('resolve', run, '--abandon', ...why)).toMatchObject({ code: 0 });

@@ -32,7 +32,7 @@ const counts = z.object({
 });
 
 async function statusOf(run: string): Promise<z.infer<typeof counts>> {
-  return counts.parse(JSON.parse((await scene.here(['status', run, '--json'])).stdout));
+  return counts.parse(JSON.parse((await scene.runHere(['status', run, '--json'])).stdout));
 }
 
 /** How often the service has accepted each message of the run; the run has so many. */
@@ -49,7 +49,7 @@ async function accepted(run: string): Promise<{ readonly messages: number; reado
 }
 
 async function confirm(...words: string[]): Promise<void> {
-  const { code, stderr } = await scene.here(['db', 'restored', ...words, '--reason', 'the disk was lost']);
+  const { code, stderr } = await scene.runHere(['db', 'restored', ...words, '--reason', 'the disk was lost']);
   expect(stderr).toBe('');
   expect(code).toBe(0);
 }
@@ -58,23 +58,23 @@ const restoredNow = () => confirm('--since', `${new Date(Date.now() - 1000).toIS
 test('a backup of the middle of a run sends nothing until an operator has said so, and then nobody twice', async () => {
   const run = await scene.plan();
   const before = scene.peer.received().requests;
-  const sending = scene.here(['resume', run]);
+  const sending = scene.runHere(['resume', run]);
   await scene.peer.hasReceived(before + 5);
   const backup = await backUpLedger(scene.ledger.url);
   expect((await sending).code).toBe(0);
   await backup.restore();
 
-  const refused = await scene.here(['resume', run]);
+  const refused = await scene.runHere(['resume', run]);
   expect(refused.code).toBe(2);
   expect(refused.stderr).toMatch(
     /This machine claimed a request at .+ that the ledger does not know: it was restored/,
   );
   expect(refused.stderr).toContain('volley db restored --since TIME');
-  expect((await scene.here(['run', 'campaign.yaml', '--again'])).code).toBe(2);
-  expect((await scene.here(['db', 'status'])).stdout).toMatch(/^held: This machine claimed/m);
+  expect((await scene.runHere(['run', 'campaign.yaml', '--again'])).code).toBe(2);
+  expect((await scene.runHere(['db', 'status'])).stdout).toMatch(/^held: This machine claimed/m);
   // Every account is told, and the run is of one.
   expect((await statusOf(run)).held).not.toContain(run);
-  const lie = await scene.here(['db', 'restored', '--nothing-missing', '--reason', 'moved']);
+  const lie = await scene.runHere(['db', 'restored', '--nothing-missing', '--reason', 'moved']);
   expect(lie).toMatchObject({ code: 2, stderr: expect.stringContaining('does not know') });
 
   await restoredNow();
@@ -82,15 +82,15 @@ test('a backup of the middle of a run sends nothing until an operator has said s
   expect(status).toMatchObject({ state: 'paused', requests: { planned: 0 } });
   expect(status.requests.in_doubt).toBeGreaterThan(0);
   expect(status.reason).toContain('the disk was lost');
-  expect((await scene.here(['resume', run])).code).toBe(3);
+  expect((await scene.runHere(['resume', run])).code).toBe(3);
   expect(await accepted(run)).toEqual({ messages: requests, most: 1 });
   // A new run is one of the ledger as it is now.
-  expect((await scene.here(['run', 'campaign.yaml', '--again'])).code).toBe(0);
+  expect((await scene.runHere(['run', 'campaign.yaml', '--again'])).code).toBe(0);
 });
 
 test('the thread that plans for a serving process knows the marks of its machine', async () => {
   const backup = await backUpLedger(scene.ledger.url);
-  expect((await scene.here(['run', 'campaign.yaml', '--again'])).code).toBe(0);
+  expect((await scene.runHere(['run', 'campaign.yaml', '--again'])).code).toBe(0);
   await backup.restore();
   const { context } = scene.ledger;
   const { folder } = scene.workspace;
@@ -110,9 +110,9 @@ test('the thread that plans for a serving process knows the marks of its machine
 test('an old backup of a run that was only planned is not sent again', async () => {
   const run = await scene.plan();
   const backup = await backUpLedger(scene.ledger.url);
-  expect((await scene.here(['resume', run])).code).toBe(0);
+  expect((await scene.runHere(['resume', run])).code).toBe(0);
   await backup.restore();
-  expect((await scene.here(['resume', run])).code).toBe(2);
+  expect((await scene.runHere(['resume', run])).code).toBe(2);
   await restoredNow();
   expect((await statusOf(run)).requests).toMatchObject({ planned: 0, accepted: 0, in_doubt: requests });
   expect(await accepted(run)).toEqual({ messages: requests, most: 1 });
@@ -122,7 +122,7 @@ test('a ledger that is exchanged for an older one under a running run stops it',
   const run = await scene.plan();
   const before = scene.peer.received().requests;
   const backup = await backUpLedger(scene.ledger.url);
-  const sending = scene.here(['resume', run]);
+  const sending = scene.runHere(['resume', run]);
   await scene.peer.hasReceived(before + 6);
   // The rest is not sent before the older one is there, however busy the machine is.
   scene.peer.behave({ latency: 1_000 });
@@ -132,14 +132,14 @@ test('a ledger that is exchanged for an older one under a running run stops it',
   expect(stderr).toContain('that the ledger does not know');
   expect(code).toBe(4);
   await restoredNow();
-  expect((await scene.here(['resume', run])).code).toBe(3);
+  expect((await scene.runHere(['resume', run])).code).toBe(3);
   expect((await accepted(run)).most).toBe(1);
 });
 
 test('reports of what a restored ledger never tried pause its run, and prove what they are about', async () => {
   const run = await scene.plan();
   const backup = await backUpLedger(scene.ledger.url);
-  expect((await scene.here(['resume', run])).code).toBe(0);
+  expect((await scene.runHere(['resume', run])).code).toBe(0);
   await backup.restore();
   // Another machine: nothing but the reports tells.
   await rm(join(scene.workspace.folder, '.volley', 'claims'), { recursive: true });
@@ -173,15 +173,15 @@ test('reports of what a restored ledger never tried pause its run, and prove wha
     reason: expect.stringContaining('which this ledger never sent'),
     requests: { planned: 0, accepted: 3, in_doubt: requests - 3 },
   });
-  expect((await scene.here(['resume', run])).code).toBe(2);
+  expect((await scene.runHere(['resume', run])).code).toBe(2);
   expect(status.held).toContain('which this ledger never sent');
   expect(status.held).not.toContain(run);
-  const lie = await scene.here(['db', 'restored', '--nothing-missing', '--reason', 'moved']);
+  const lie = await scene.runHere(['db', 'restored', '--nothing-missing', '--reason', 'moved']);
   expect(lie).toMatchObject({ code: 2, stderr: expect.stringContaining('which this ledger never sent') });
   await restoredNow();
-  expect((await scene.here(['resume', run])).code).toBe(3);
+  expect((await scene.runHere(['resume', run])).code).toBe(3);
   expect((await accepted(run)).most).toBe(1);
-  const { stdout } = await scene.here(['report', 'billing', '--format', 'ndjson', '--by', 'Campaign']);
+  const { stdout } = await scene.runHere(['report', 'billing', '--format', 'ndjson', '--by', 'Campaign']);
   expect(stdout).not.toBe('');
 });
 

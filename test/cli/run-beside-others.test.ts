@@ -2,7 +2,7 @@ import { describe, test } from 'vitest';
 import { createOutageRetry } from '../../src/engine/dispatch/outage-retry.ts';
 import { runWorker } from '../../src/engine/dispatch/worker.ts';
 import { type DispatchScene, openDispatchScene } from '../support/dispatch-scene.ts';
-import { anAccount } from '../support/execute.ts';
+import { accountAt } from '../support/execute.ts';
 import { plannedRun, waitForRunState } from '../support/planned-run.ts';
 import { signalMessage } from '../support/signal-points.ts';
 import type { Ended, Started } from '../support/volley.ts';
@@ -22,7 +22,7 @@ const sentByWorker: Meanwhile = async (scene, run) => {
   const outage = { onDown: () => undefined, onUp: () => undefined };
   const { context, ledger } = scene.ledger;
   const worker = runWorker(context, {
-    accountNamed: async () => anAccount(scene.peer.url),
+    accountNamed: async () => accountAt(scene.peer.url),
     ...{ stop: stop.signal, cutOff: never, outageRetry: createOutageRetry(outage, ledger, never) },
   });
   await waitForRunState(scene, run, 'completed');
@@ -32,7 +32,7 @@ const sentByWorker: Meanwhile = async (scene, run) => {
 
 const here =
   (...words: string[]): Meanwhile =>
-  ({ here: command }, run) =>
+  ({ runHere: command }, run) =>
     command([...words, run]);
 
 /** Lets a process go on that has stopped itself; again and again, since it says that it does before it is stopped. */
@@ -82,7 +82,7 @@ describe.concurrent('a run ends with its own summary and exit code', () => {
     const resuming = scene.start(['resume', run, '--json'], { signal: 'SIGSTOP', ...beforeBegin });
     await resuming.waitForText(signalMessage);
     await sentByWorker(scene, run);
-    for (const ended of [await goOn(resuming), await scene.here(['resume', run, '--json'])]) {
+    for (const ended of [await goOn(resuming), await scene.runHere(['resume', run, '--json'])]) {
       expect(ended.code, ended.stderr).toBe(0);
       expect(JSON.parse(ended.stdout)).toMatchObject({ state: 'completed', requests: { accepted: 6 } });
     }
@@ -92,7 +92,7 @@ describe.concurrent('a run ends with its own summary and exit code', () => {
     await using scene = await openDispatchScene(planned);
     const run = await killedRun(scene, 'sending', 2);
     await sentByWorker(scene, run);
-    const { code, stdout, stderr } = await scene.here(['resume', run, '--json']);
+    const { code, stdout, stderr } = await scene.runHere(['resume', run, '--json']);
     expect(code, stderr).toBe(3);
     const { requests } = JSON.parse(stdout);
     expect(requests.in_doubt).toBeGreaterThan(0);
@@ -102,8 +102,8 @@ describe.concurrent('a run ends with its own summary and exit code', () => {
   test('when it was cancelled before it is resumed, and says so', async ({ expect }) => {
     await using scene = await openDispatchScene(planned);
     const run = await scene.plan();
-    await scene.here(['cancel', run, '--reason', 'the wrong list']);
-    const { code, stdout, stderr } = await scene.here(['resume', run, '--json']);
+    await scene.runHere(['cancel', run, '--reason', 'the wrong list']);
+    const { code, stdout, stderr } = await scene.runHere(['resume', run, '--json']);
     expect([code, stderr]).toEqual([4, expect.stringContaining('The run is cancelled: the wrong list.')]);
     expect(JSON.parse(stdout)).toMatchObject({ state: 'cancelled', requests: { cancelled: 6 } });
     expect(await scene.peer.acceptances()).toEqual([]);

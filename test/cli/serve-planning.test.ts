@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { askWhilePlanning, heavyCampaign } from '../support/answering.ts';
+import { askWhilePlanning, heavyCampaign } from '../support/ask-while-planning.ts';
 
 test('serve goes on answering while it reads a campaign that takes long to read', async () => {
   const { status, health } = await askWhilePlanning('heavy.yaml', {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openDispatchScene } from '../support/dispatch-scene.ts';
-import { expectNothingLostOrTwice } from '../support/expect-dispatched.ts';
+import { expectNothingLostOrDuplicated } from '../support/expect-dispatched.ts';
 import { plannedRun, statusOf, waitForRunState } from '../support/planned-run.ts';
 
 const options = { requests: 120, concurrency: 4, peer: { latency: 20 } };
@@ -14,7 +14,7 @@ test('a run is paused from another process within a second, and resumed from ano
 
   const [pausedAt, paused] = await Promise.all([
     waitForRunState(scene, run, 'paused'),
-    scene.here(['pause', run, '--reason', 'the wrong text']),
+    scene.runHere(['pause', run, '--reason', 'the wrong text']),
   ]);
   expect(paused.code, paused.stderr).toBe(0);
   const { requests: sentBefore, lastAt } = scene.peer.received();
@@ -27,12 +27,12 @@ test('a run is paused from another process within a second, and resumed from ano
   expect(requests).toMatchObject({ sending: 0, in_doubt: 0 });
   expect(scene.peer.received().requests).toBe(sentBefore);
 
-  const resuming = scene.here(['resume', run]);
+  const resuming = scene.runHere(['resume', run]);
   const resumedAt = await waitForRunState(scene, run, 'running');
   await scene.peer.hasReceived(sentBefore + 1);
   expect(scene.peer.received().lastAt - resumedAt).toBeLessThan(1_000);
   expect((await resuming).code).toBe(0);
-  const figures = await expectNothingLostOrTwice(scene, { run, kills: [], timesToFirstRequest: [] }, 0);
+  const figures = await expectNothingLostOrDuplicated(scene, { run, kills: [], timesToFirstRequest: [] }, 0);
   expect(figures.accepted).toBe(options.requests);
 });
 
@@ -44,7 +44,7 @@ test('a run is cancelled from another process within a second, and what is plann
 
   const [cancelledAt, cancelled] = await Promise.all([
     waitForRunState(scene, run, 'cancelled'),
-    scene.here(['cancel', run]),
+    scene.runHere(['cancel', run]),
   ]);
   expect(cancelled.code, cancelled.stderr).toBe(0);
   expect((await running.ended).code).toBe(4);
@@ -55,14 +55,14 @@ test('a run is cancelled from another process within a second, and what is plann
   expect(requests).toMatchObject({ planned: 0, sending: 0, in_doubt: 0, accepted: sent });
   expect(requests.cancelled).toBe(options.requests - sent);
 
-  expect((await scene.here(['resume', run])).code).toBe(4);
+  expect((await scene.runHere(['resume', run])).code).toBe(4);
   expect(await scene.peer.acceptances()).toHaveLength(sent);
 });
 
 test('a worker that waits begins to send within a second of a resume, and does not end with the run', async () => {
   await using scene = await openDispatchScene(options);
   const run = await scene.plan();
-  expect((await scene.here(['pause', run])).code).toBe(0);
+  expect((await scene.runHere(['pause', run])).code).toBe(0);
   const worker = scene.start(['worker']);
   await worker.waitForText('worker started');
   const before = scene.peer.received().requests;
@@ -81,7 +81,7 @@ test('a worker that waits begins to send within a second of a resume, and does n
   expect(worker.process.exitCode).toBe(null);
   worker.process.kill('SIGTERM');
   expect((await worker.ended).code).toBe(0);
-  await expectNothingLostOrTwice(
+  await expectNothingLostOrDuplicated(
     scene,
     { run, kills: [killed], timesToFirstRequest: [] },
     options.concurrency,
@@ -95,7 +95,7 @@ test.each(['pause', 'cancel'])('%s after a kill names what was on its way', asyn
   await scene.peer.hasReceived(20);
   running.process.kill('SIGKILL');
   await running.ended;
-  const { code, stdout } = await scene.here([word, run, '--json']);
+  const { code, stdout } = await scene.runHere([word, run, '--json']);
   expect(code).toBe(0);
   const { requests } = JSON.parse(stdout);
   expect(requests.sending).toBe(0);

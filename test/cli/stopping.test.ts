@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { type DispatchScene, openDispatchScene } from '../support/dispatch-scene.ts';
-import { expectNothingLostOrTwice } from '../support/expect-dispatched.ts';
+import { expectNothingLostOrDuplicated } from '../support/expect-dispatched.ts';
 import { plannedRun, statusOf } from '../support/planned-run.ts';
 import { maxStopMilliseconds } from '../support/volley.ts';
 import { accountsYaml } from '../support/workspace.ts';
@@ -19,8 +19,8 @@ async function stalledRun(scene: DispatchScene) {
   return { started, run };
 }
 
-async function resume({ here }: DispatchScene, run: string): Promise<void> {
-  const { code, stderr } = await here(['resume', run]);
+async function resume({ runHere }: DispatchScene, run: string): Promise<void> {
+  const { code, stderr } = await runHere(['resume', run]);
   expect([0, 3], stderr).toContain(code);
 }
 
@@ -47,7 +47,7 @@ test.concurrent('Ctrl-C ends a run within 10 seconds although the service stalls
   scene.peer.behave({ latency: 0 });
   await resume(scene, run);
   const interrupted = { run, kills: [{ what: 'Ctrl-C', from, to }], timesToFirstRequest: [] };
-  const figures = await expectNothingLostOrTwice(scene, interrupted, concurrency);
+  const figures = await expectNothingLostOrDuplicated(scene, interrupted, concurrency);
   expect(figures).toMatchObject({ inDoubt: concurrency, inDoubtAccepted: concurrency });
 });
 
@@ -69,7 +69,7 @@ test.concurrent('a second Ctrl-C ends a run at once, which is as safe as a kill'
   scene.peer.behave({ latency: 0 });
   await resume(scene, run);
   const interrupted = { run, kills: [{ what: 'second Ctrl-C', from, to }], timesToFirstRequest: [] };
-  const figures = await expectNothingLostOrTwice(scene, interrupted, concurrency);
+  const figures = await expectNothingLostOrDuplicated(scene, interrupted, concurrency);
   expect(figures.inDoubt).toBeGreaterThanOrEqual(concurrency);
 });
 
@@ -85,5 +85,5 @@ test.concurrent('Ctrl-C of a run whose service answers leaves nothing in doubt',
   expect(requests.planned).toBeGreaterThan(0);
 
   await resume(scene, run);
-  await expectNothingLostOrTwice(scene, { run, kills: [], timesToFirstRequest: [] }, 0);
+  await expectNothingLostOrDuplicated(scene, { run, kills: [], timesToFirstRequest: [] }, 0);
 });

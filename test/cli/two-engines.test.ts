@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openDispatchScene } from '../support/dispatch-scene.ts';
-import { expectNothingLostOrTwice } from '../support/expect-dispatched.ts';
+import { expectNothingLostOrDuplicated } from '../support/expect-dispatched.ts';
 import { plannedRun } from '../support/planned-run.ts';
 import { expectStoppedWorkerHarmless } from '../support/stopped-worker.ts';
 
@@ -15,7 +15,7 @@ test.concurrent('engines that are started on one run at the same time send nothi
     const { code, stderr } = await ended;
     expect(code, stderr).toBe(0);
   }
-  const figures = await expectNothingLostOrTwice(scene, { run, kills: [], timesToFirstRequest: [] }, 0);
+  const figures = await expectNothingLostOrDuplicated(scene, { run, kills: [], timesToFirstRequest: [] }, 0);
   expect(figures.accepted).toBe(240);
 });
 

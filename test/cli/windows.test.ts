@@ -25,11 +25,11 @@ test('a run whose window is shut says until when it waits, outlives its process,
 
   const resumed = scene.startHere(['resume', run]);
   await resumed.waitForText(`the next sending window opens at ${time} UTC`);
-  const { stdout } = await scene.here(['status', run]);
+  const { stdout } = await scene.runHere(['status', run]);
   expect(stdout).toContain(
     `  waiting     3 requests (6 recipients) for their window in Etc/UTC, until ${time} UTC\n`,
   );
-  const { stdout: json } = await scene.here(['status', run, '--json']);
+  const { stdout: json } = await scene.runHere(['status', run, '--json']);
   expect(JSON.parse(json)).toMatchObject({
     state: 'running',
     waits: [{ timeZones: ['Etc/UTC'], until: opens.toISOString(), requests: 3, recipients: 6 }],
@@ -38,7 +38,7 @@ test('a run whose window is shut says until when it waits, outlives its process,
   expect((await resumed.ended).code).toBe(130);
   await waitForRunState(scene, run, 'paused');
 
-  expect(await scene.here(['cancel', run])).toMatchObject({ code: 0 });
-  expect((await scene.here(['status', run, '--json'])).stdout).toContain('"cancelled":3');
+  expect(await scene.runHere(['cancel', run])).toMatchObject({ code: 0 });
+  expect((await scene.runHere(['status', run, '--json'])).stdout).toContain('"cancelled":3');
   expect(scene.peer.received()).toMatchObject({ requests: 0 });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { emptyWorld, take } from '../support/billing-world.ts';
+import { createWorld, performStep } from '../support/billing-world.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { volleyInProcess } from '../support/volley.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
@@ -20,9 +20,16 @@ message: { Message: x }
 schedule: { at: [2099-01-15T02:30], timeZone: Europe/Berlin }
 `,
   });
-  const world = await emptyWorld(opened.ledger, '2026-01-15T11:30:00Z');
-  await take(world, { kind: 'plan', channel: 'sms', payers: [{}], contacts: 2, chunkSize: 1, rates: null });
-  await take(world, { kind: 'send', run: 0, requests: 2, ends: ['accepted', 'in_doubt'] });
+  const world = await createWorld(opened.ledger, '2026-01-15T11:30:00Z');
+  await performStep(world, {
+    kind: 'plan',
+    channel: 'sms',
+    payers: [{}],
+    contacts: 2,
+    chunkSize: 1,
+    rates: null,
+  });
+  await performStep(world, { kind: 'send', run: 0, requests: 2, ends: ['accepted', 'in_doubt'] });
   const { rows } = await opened.ledger.pool.query<{ run_id: string }>(
     `UPDATE runs SET created_at = '2026-01-15T11:30:00Z' RETURNING run_id`,
   );

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import examples from 'libphonenumber-js/examples.mobile.json' with { type: 'json' };
 import { getCountries, getExampleNumber } from 'libphonenumber-js/max';
 import { describe, expect, test } from 'vitest';
-import { addressReader } from '../../src/contacts/address.ts';
+import { createAddressReader } from '../../src/contacts/address.ts';
 import type { Channel } from '../../src/domain/message.ts';
 import { anyCharacter } from '../support/any-character.ts';
 
 function read(text: string, country?: string, channel: Channel = 'sms') {
-  const reader = addressReader(channel, country);
+  const reader = createAddressReader(channel, country);
   if (!reader) return expect.fail(`no reader for ${country}`);
   return reader(text);
 }
@@ -64,13 +64,13 @@ describe('a mobile number of every country becomes the same E.164, however it is
 
 describe('the country of a contact', () => {
   test('comes before that of the campaign', () => {
-    const reader = addressReader('sms', 'AU');
+    const reader = createAddressReader('sms', 'AU');
     expect(reader?.('021 123 4567', 'NZ')).toEqual(valid('+64211234567'));
     expect(reader?.('0458 665 290')).toEqual(valid('+61458665290'));
   });
 
   test('is enough where the campaign has none', () => {
-    expect(addressReader('sms', undefined)?.('021 123 4567', 'NZ')).toEqual(valid('+64211234567'));
+    expect(createAddressReader('sms', undefined)?.('021 123 4567', 'NZ')).toEqual(valid('+64211234567'));
   });
 });
 
@@ -86,7 +86,7 @@ describe('an SMS', () => {
   });
 
   test('is sent to a landline where that is allowed', () => {
-    expect(addressReader('sms', 'AU', 'allow')?.('02 9374 4000')).toEqual(valid('+61293744000'));
+    expect(createAddressReader('sms', 'AU', 'allow')?.('02 9374 4000')).toEqual(valid('+61293744000'));
   });
 
   test('is sent to a number that may be either', () => {
@@ -162,7 +162,8 @@ describe('a phone number is refused with what it is', () => {
   });
 
   test('there is no reader for a country without phone numbers', () => {
-    for (const country of ['ZZ', 'XX', 'toString']) expect(addressReader('sms', country)).toBeUndefined();
+    for (const country of ['ZZ', 'XX', 'toString'])
+      expect(createAddressReader('sms', country)).toBeUndefined();
   });
 });
 

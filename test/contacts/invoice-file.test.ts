@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { addressReader } from '../../src/contacts/address.ts';
+import { createAddressReader } from '../../src/contacts/address.ts';
 import { readInvoice } from '../../src/contacts/invoice-file.ts';
 import { comparedWithService } from '../../src/domain/compared-address.ts';
 
@@ -9,7 +9,7 @@ test.each([
   ['64 21 123 4567', '+64211234567'],
   ['0064211234567', '+64211234567'],
 ])('a line for %s is compared with the recipient %s', async (destination, recipient) => {
-  const readAddress = addressReader('sms', 'NZ');
+  const readAddress = createAddressReader('sms', 'NZ');
   if (!readAddress) throw new Error('NZ has no phone numbers');
   async function* batches() {
     yield [{ kind: 'row' as const, line: 2, values: ['M1', destination, '0.05'] }];

@@ -1,10 +1,10 @@
 import { PhoneNumberType, PhoneNumberUtil } from 'google-libphonenumber';
 import { isSupportedCountry } from 'libphonenumber-js/max';
 import { describe, expect, test } from 'vitest';
-import { type Address, addressReader } from '../../src/contacts/address.ts';
+import { type Address, createAddressReader } from '../../src/contacts/address.ts';
 import { readPhoneText } from '../../src/contacts/phone-text.ts';
 import { createFastPhoneParser } from '../../src/platform/fast-phone-numbers.ts';
-import { chance } from '../support/chance.ts';
+import { seededIntegers } from '../support/seeded-integers.ts';
 
 const second = PhoneNumberUtil.getInstance();
 
@@ -14,7 +14,7 @@ const countries = [
   ...['JP', 'MX', 'NZ', 'RU', 'SE', 'SG', 'TR', 'US', 'XK', 'ZA'],
 ] as const;
 
-type Choose = ReturnType<typeof chance>;
+type Choose = ReturnType<typeof seededIntegers>;
 
 /** A number in use, by the second library: its example with some of the last digits changed. */
 function aNumber(country: string, choose: Choose) {
@@ -88,7 +88,7 @@ function secondReads(text: string, country: string): string | undefined {
 }
 
 test('5,000 numbers of 20 countries in odd writings are read as a second library reads them, or refused', () => {
-  const choose = chance(15);
+  const choose = seededIntegers(15);
   const taken = new Map<number, number>();
   for (let index = 0; index < 5_000; index++) {
     const country = countries[index % countries.length] ?? 'NZ';
@@ -101,7 +101,7 @@ test('5,000 numbers of 20 countries in odd writings are read as a second library
     ];
     const way = Math.floor(index / countries.length) % writings.length;
     const text = writings[way]?.(plain[choose(plain.length)] ?? e164, choose) ?? '';
-    const read = addressReader('voice', home)?.(text);
+    const read = createAddressReader('voice', home)?.(text);
     if (read?.kind === 'valid') {
       taken.set(way, (taken.get(way) ?? 0) + 1);
       const shown = readPhoneText(text);
@@ -126,7 +126,7 @@ test.each(['DE', 'ID', 'XK', 'SE', 'ZA'])('a full-width plus sign is a plus sign
     ['＋46701740605', '+46701740605'],
     ['＋２７ ８２ １２３ ４５６７', '+27821234567'],
   ] as const)
-    expect(addressReader('sms', country)?.(written)).toEqual({ kind: 'valid', address: e164 });
+    expect(createAddressReader('sms', country)?.(written)).toEqual({ kind: 'valid', address: e164 });
 });
 
 test('the digits of every script are those that Unicode says they are', () => {
@@ -161,13 +161,13 @@ test('an odd writing of a number is read quickly where the plain one is, and as 
   let quick = 0;
   for (const country of countries.filter((country) => isSupportedCountry(country))) {
     const read = createFastPhoneParser(country);
-    const { number, e164 } = aNumber(country, chance(4));
+    const { number, e164 } = aNumber(country, seededIntegers(4));
     for (const odd of [fullWidth, inScript(0x0660), (text: string) => `\u202atel:${text}`]) {
       const written = odd(second.format(number, 2));
       const found = read?.(readPhoneText(written).text);
       if (found === undefined) continue;
       quick++;
-      const whole: Address | undefined = addressReader('voice', country)?.(written);
+      const whole: Address | undefined = createAddressReader('voice', country)?.(written);
       expect({ written, e164: found.e164, whole }).toEqual({
         ...{ written, e164 },
         whole: { kind: 'valid', address: e164 },

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { openContactFile, type ReadingOptions } from '../../src/contacts/read.ts';
+import { openContactFile, type ReadingOptions } from '../../src/contacts/contact-file.ts';
 import { contactSheet, reportedStates } from '../../src/report/contact-sheet.ts';
 import { bytesOf } from '../support/bytes.ts';
 import { collectBatches } from '../support/collect.ts';

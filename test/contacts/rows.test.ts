@@ -2,15 +2,15 @@ import { CsvError, parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Delimiter } from '../../src/contacts/csv.ts';
-import { openDecoder } from '../../src/contacts/decode.ts';
-import { countLineEnds, TextLines } from '../../src/contacts/lines.ts';
+import { createDecoder } from '../../src/contacts/decoder.ts';
 import { type Row, RowReader } from '../../src/contacts/rows.ts';
+import { countLineEnds, TextLines } from '../../src/contacts/text-lines.ts';
 
 /** The rows of a text without a header, whose bytes come in pieces cut at these places. */
 function read(content: string, columns: number, delimiter: Delimiter, cuts: readonly number[]): Row[] {
   const lines = new TextLines();
   const reader = new RowReader(lines, delimiter, columns);
-  const decoder = openDecoder('utf-8');
+  const decoder = createDecoder('utf-8');
   const rows: Row[] = [];
   const readAll = (): void => {
     for (let batch = reader.readBatch(); batch.length > 0; batch = reader.readBatch()) rows.push(...batch);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { addressReader } from '../../src/contacts/address.ts';
-import { openContactFile, type Row } from '../../src/contacts/read.ts';
+import { createAddressReader } from '../../src/contacts/address.ts';
+import { openContactFile, type Row } from '../../src/contacts/contact-file.ts';
 import {
   type ListFile,
   readSuppressionFile,
@@ -22,7 +22,7 @@ async function* batchesOf(batches: readonly (readonly Row[])[]): AsyncGenerator<
 }
 
 function optionsFor(channels: readonly Channel[], others: Partial<SuppressionFileOptions> = {}) {
-  const readAddress = addressReader(channels[0] ?? 'sms', 'NZ', 'allow');
+  const readAddress = createAddressReader(channels[0] ?? 'sms', 'NZ', 'allow');
   if (!readAddress) throw new Error('NZ is a country');
   return { channels, readAddress, ...others };
 }

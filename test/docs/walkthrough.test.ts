@@ -8,7 +8,7 @@ import { stringify } from 'csv-stringify/sync';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
 import { blocksOf, documentPaths, inlineCodesOf, type Piece, shellLinesOf } from '../support/documents.ts';
-import { copyHome, removeHome, throwAway } from '../support/embedded-home.ts';
+import { copyHome, removeHome, throwAwayOptions } from '../support/embedded-home.ts';
 import { makeFreshClone } from '../support/fresh-clone.ts';
 import { readJournal } from '../support/journal.ts';
 import { volleyInProcess } from '../support/volley.ts';
@@ -31,7 +31,7 @@ beforeAll(async () => {
   chmodSync(join(clone, '..'), 0o711);
   copyHome(inject('initialHome'), at('.volley'));
   // The server that `init` would start, except that it flushes nothing to disk.
-  ({ release } = await leaseEmbeddedServer(at('.volley'), throwAway));
+  ({ release } = await leaseEmbeddedServer(at('.volley'), throwAwayOptions));
   const [campaign, account] = blocksOf('README.md').filter(({ language }) => language === 'yaml');
   writeFileSync(at('campaigns/first.yaml'), campaign?.text ?? '');
   appendFileSync(at('campaigns/accounts.yaml'), account?.text.replace(/^accounts:\n/, '') ?? '');

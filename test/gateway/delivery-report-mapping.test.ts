@@ -7,7 +7,7 @@ import {
 import { decodeDeliveryReport } from '../../src/wire/delivery-report.ts';
 import { observedMapping } from '../../src/wire/delivery-report-mapping.ts';
 import { isStopWord } from '../../src/wire/stop-words.ts';
-import { posted } from '../support/delivery-report-calls.ts';
+import { postCall } from '../support/delivery-report-calls.ts';
 
 const schema = z.strictObject(deliveryReportMappingShape);
 const read = (written: unknown) => toDeliveryReportMapping(schema.parse(written));
@@ -56,7 +56,7 @@ describe('the delivery report mapping of an account', () => {
       State: 'EXPIRED',
       reason: 'blocked',
     });
-    expect(decodeDeliveryReport(posted(body), mapping)).toMatchObject({
+    expect(decodeDeliveryReport(postCall(body), mapping)).toMatchObject({
       report: {
         messageId: 'V1',
         destination: '+6421',

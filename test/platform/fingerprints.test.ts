@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { createFingerprintMap } from '../../src/platform/fingerprints.ts';
 import { createNumberList } from '../../src/platform/number-list.ts';
-import { chance } from '../support/chance.ts';
+import { seededIntegers } from '../support/seeded-integers.ts';
 
 test('each text has what was put in for it first, whatever came between', () => {
   const map = createFingerprintMap();
-  const choose = chance(3);
+  const choose = seededIntegers(3);
   const known = new Map<string, readonly [number, number]>();
   for (let index = 1; index <= 60_000; index++) {
     const number = choose(40_000);

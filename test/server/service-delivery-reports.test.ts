@@ -4,7 +4,7 @@ import { requireSummary } from '../../src/engine/runs/find-run.ts';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { startReceiver } from '../../src/server/receiver.ts';
-import { anAccount, execute } from '../support/execute.ts';
+import { accountAt, execute } from '../support/execute.ts';
 import {
   aContact,
   anEnvelope,
@@ -45,7 +45,7 @@ async function reportedRun({ name, channel, fields, receiver = '', webhook = {} 
   });
   const contacts = [2, 3, 4].map((line) => aContact(line, { envelope: anEnvelope(fields) }));
   const run = await planContacts(opened.ledger, aRun({ channel, chunkSize: 3 }), contacts);
-  const account = anAccount(sandbox.url, {
+  const account = accountAt(sandbox.url, {
     interface: name,
     format: 'xml',
     credentials: credentialsFor(name),

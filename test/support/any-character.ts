@@ -7,7 +7,7 @@ const surrogates = { first: 0xd800, count: 0x800 };
  * characters in each process, in a second and 180 MB.
  */
 export const anyCharacter: fc.Arbitrary<string> = fc.nat(0x10ffff - surrogates.count).map(
-  (place) => String.fromCodePoint(place < surrogates.first ? place : place + surrogates.count),
+  (index) => String.fromCodePoint(index < surrogates.first ? index : index + surrogates.count),
   (character) => {
     if (typeof character !== 'string' || [...character].length !== 1) throw new Error('not one character');
     const code = character.codePointAt(0) ?? 0;

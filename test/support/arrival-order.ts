@@ -9,7 +9,7 @@ import { createRequestRows } from './request-rows.ts';
 
 /** Reports of which the first that arrived decides, whatever becomes of those that apply them. */
 
-type Said = {
+type ReportBody = {
   readonly MessageID: string;
   readonly Destination: string;
   readonly Status: 'Success' | 'Failed';
@@ -17,10 +17,10 @@ type Said = {
 };
 
 const account = 'main';
-const addressOf = (place: number): string => `+614${String(place).padStart(8, '0')}`;
+const addressOf = (index: number): string => `+614${String(index).padStart(8, '0')}`;
 
 /** A run whose requests are accepted; gives what its recipients are reported under. */
-export async function acceptedRecipients(ledger: Ledger, recipients: number) {
+export async function planAcceptedRun(ledger: Ledger, recipients: number) {
   const contacts = Array.from({ length: recipients }, (_, place) =>
     aContact(place + 2, { address: addressOf(place) }),
   );
@@ -38,7 +38,7 @@ export async function acceptedRecipients(ledger: Ledger, recipients: number) {
     `,
     [run],
   );
-  const { rows } = await ledger.pool.query<Pick<Said, 'MessageID' | 'Destination'>>(
+  const { rows } = await ledger.pool.query<Pick<ReportBody, 'MessageID' | 'Destination'>>(
     `SELECT message_id AS "MessageID", address AS "Destination"
      FROM recipient_states WHERE run_id = $1
      ORDER BY request, position`,
@@ -51,8 +51,11 @@ export async function acceptedRecipients(ledger: Ledger, recipients: number) {
  * Each recipient is reported twice, and a twentieth of them a third time with another outcome; half of the reports have a
  * price. All of them shuffled.
  */
-export function shuffledReports(named: Awaited<ReturnType<typeof acceptedRecipients>>, seed: number): Said[] {
-  const reports = named.flatMap((name, place): Said[] => {
+export function shuffledReports(
+  named: Awaited<ReturnType<typeof planAcceptedRun>>,
+  seed: number,
+): ReportBody[] {
+  const reports = named.flatMap((name, place): ReportBody[] => {
     const failed = seededRandom('outcome', seed, place) < 0.1;
     const words = failed ? (['Failed', 'Success'] as const) : (['Success', 'Failed'] as const);
     const price = (of: string) =>
@@ -72,7 +75,11 @@ export function shuffledReports(named: Awaited<ReturnType<typeof acceptedRecipie
 }
 
 /** Puts reports into the inbox, in batches of different sizes, as receivers do. */
-export async function receiveAll(ledger: Ledger, reports: readonly Said[], seed: number): Promise<void> {
+export async function receiveAll(
+  ledger: Ledger,
+  reports: readonly ReportBody[],
+  seed: number,
+): Promise<void> {
   for (let next = 0, batch = 0; next < reports.length; batch++) {
     const size = 1 + Math.floor(60 * seededRandom('size', seed, batch));
     const call = { account, method: 'POST', contentType: '', headers: {}, receivedAt: new Date() } as const;
@@ -94,11 +101,11 @@ export async function receiveAll(ledger: Ledger, reports: readonly Said[], seed:
  *
  * @returns how many reports conflict
  */
-export async function expectArrivalDecides({ pool }: Ledger): Promise<number> {
+export async function expectFirstReportDecides({ pool }: Ledger): Promise<number> {
   const { rows: inbox } = await pool.query<{ report: string; body: Buffer }>(
     'SELECT report_id::text AS report, body FROM inbox ORDER BY report_id',
   );
-  const said = inbox.map(({ report, body }) => ({ report, ...(JSON.parse(body.toString()) as Said) }));
+  const said = inbox.map(({ report, body }) => ({ report, ...(JSON.parse(body.toString()) as ReportBody) }));
   const outcomes: object[] = [];
   const states: object[] = [];
   let thousandths = 0;

@@ -52,7 +52,7 @@ type DbRequest = {
   /** Of the last attempt. */
   readonly started_at: Date;
   /** Positions of those who were left out. */
-  readonly left_out: readonly number[];
+  readonly suppressed_positions: readonly number[];
 };
 
 const unitsOf = {
@@ -63,7 +63,7 @@ const unitsOf = {
   email: null,
 } as const;
 
-function nothing(): Figures {
+function zeroFigures(): Figures {
   const counts = {
     requests: 0,
     recipients: 0,
@@ -120,29 +120,33 @@ export async function recount(pool: pg.Pool, timeZone: string): Promise<Recipien
     WHERE q.state NOT IN ('planned', 'cancelled')
   `);
   const { rows: calls } = await pool.query<{ body: Buffer }>('SELECT body FROM inbox ORDER BY report_id');
-  const said = calls.map(({ body }): ReportedDelivery => JSON.parse(body.toString()));
-  return requests.flatMap((request) => recipientsOf(request, said, timeZone));
+  const reports = calls.map(({ body }): ReportedDelivery => JSON.parse(body.toString()));
+  return requests.flatMap((request) => recipientsOf(request, reports, timeZone));
 }
 
-function recipientsOf(request: DbRequest, said: readonly ReportedDelivery[], timeZone: string): Recipient[] {
+function recipientsOf(
+  request: DbRequest,
+  reports: readonly ReportedDelivery[],
+  timeZone: string,
+): Recipient[] {
   const { state, channel, started_at: sent, rates } = request;
   const [day, month] = [10, 7].map((length) => localDate(sent, timeZone).slice(0, length));
   // Of a request that was divided there may be nothing left but the request.
   const addresses = request.addresses.length === 0 ? [undefined] : request.addresses;
-  return addresses.map((address, place): Recipient => {
-    const figures = nothing();
-    const period = rates?.tariffs[request.tariffs[place] ?? 0]?.find(
+  return addresses.map((address, index): Recipient => {
+    const figures = zeroFigures();
+    const period = rates?.tariffs[request.tariffs[index] ?? 0]?.find(
       ({ from, until }) =>
         (from === null || sent >= new Date(from)) && (until === null || sent < new Date(until)),
     );
-    if (place === 0) figures.requests = 1;
-    if (address !== undefined && !request.left_out.includes(place + 1)) {
+    if (index === 0) figures.requests = 1;
+    if (address !== undefined && !request.suppressed_positions.includes(index + 1)) {
       figures.recipients = 1;
       const isAccepted = state === 'accepted';
       if (isAccepted) figures.accepted = 1;
       else if (state === 'rejected' || state === 'failed') figures.failed = 1;
       else figures.unknown = 1;
-      const outcome = outcomeOf(said, request.message_ids, address);
+      const outcome = outcomeOf(reports, request.message_ids, address);
       if (outcome?.outcome === 'delivered') figures.delivered = 1;
       if (outcome?.outcome === 'undelivered') figures.undelivered = 1;
       figures.notYetReported = figures.accepted - figures.delivered - figures.undelivered;
@@ -150,7 +154,7 @@ function recipientsOf(request: DbRequest, said: readonly ReportedDelivery[], tim
       const reported = new Big(outcome?.units ?? 0);
       const unit = unitsOf[channel];
       if (unit) figures[unit] = reported;
-      const expected = new Big(channel === 'email' ? 1 : (request.parts[place] ?? 0));
+      const expected = new Big(channel === 'email' ? 1 : (request.parts[index] ?? 0));
       if (isAccepted && channel === 'email') figures.emails = new Big(1);
       if (isAccepted && channel === 'sms') figures.expectedSmsParts = expected;
       const counted = channel === 'sms' || channel === 'email' ? expected.times(figures.accepted) : reported;
@@ -169,11 +173,11 @@ function recipientsOf(request: DbRequest, said: readonly ReportedDelivery[], tim
 
 /** The first final one stays; an equal one adds what it did not say. */
 function outcomeOf(
-  said: readonly ReportedDelivery[],
+  reports: readonly ReportedDelivery[],
   messageIds: readonly string[],
   address: string,
 ): ReportedDelivery | undefined {
-  const final = said.filter(
+  const final = reports.filter(
     (report) =>
       messageIds.includes(report.messageId) && report.address === address && report.outcome !== 'pending',
   );
@@ -201,7 +205,7 @@ export function addUp(
   const lines = new Map<string, Figures>();
   for (const { values, currency, figures } of recipients) {
     const key = JSON.stringify([...by.map((dimension) => values[dimension]), currency]);
-    const line = lines.get(key) ?? nothing();
+    const line = lines.get(key) ?? zeroFigures();
     lines.set(key, add(line, figures));
   }
   return lines;
@@ -219,9 +223,9 @@ function add(one: Figures, other: Figures): Figures {
 type Amount = { [Key in keyof Figures]: Figures[Key] extends Big ? Key : never }[keyof Figures];
 
 function isCount(key: string): key is Exclude<keyof Figures, Amount> {
-  return typeof Object.entries(nothing()).find(([name]) => name === key)?.[1] === 'number';
+  return typeof Object.entries(zeroFigures()).find(([name]) => name === key)?.[1] === 'number';
 }
 
 function isAmount(key: string): key is Amount {
-  return Object.hasOwn(nothing(), key) && !isCount(key);
+  return Object.hasOwn(zeroFigures(), key) && !isCount(key);
 }

@@ -13,10 +13,16 @@ export type ReportedDelivery = {
   readonly price: string | null;
 };
 
-export type Drawn = Pick<ReportedDelivery, 'outcome' | 'units' | 'price'> & { readonly recipient: number };
+export type DrawnReport = Pick<ReportedDelivery, 'outcome' | 'units' | 'price'> & {
+  readonly recipient: number;
+};
 
 /** Reports of recipients whose request was tried; the service knows no other. */
-export async function reportRecipients(pool: pg.Pool, drawn: readonly Drawn[], now: Date): Promise<void> {
+export async function reportRecipients(
+  pool: pg.Pool,
+  drawn: readonly DrawnReport[],
+  now: Date,
+): Promise<void> {
   const { rows } = await pool.query<{ messageId: string; address: string }>(
     `
     SELECT message_id AS "messageId", address
@@ -27,11 +33,11 @@ export async function reportRecipients(pool: pg.Pool, drawn: readonly Drawn[], n
     `,
   );
   if (rows.length === 0) return;
-  const said = drawn.flatMap(({ recipient, ...others }): ReportedDelivery[] => {
-    const whom = rows[recipient % rows.length];
-    return whom ? [{ ...whom, ...others }] : [];
+  const deliveries = drawn.flatMap(({ recipient, ...others }): ReportedDelivery[] => {
+    const recipientOfRow = rows[recipient % rows.length];
+    return recipientOfRow ? [{ ...recipientOfRow, ...others }] : [];
   });
-  await deliver(pool, said, now);
+  await receiveAndApply(pool, deliveries, now);
 }
 
 /** A report of the first recipient of what was divided: it names the whole request, and proves nothing of the part. */
@@ -47,14 +53,18 @@ export async function reportWhole(pool: pg.Pool, run: string, now: Date): Promis
   );
   if (rows.length === 0) return;
   const said = { outcome: 'delivered', units: '2', price: '0.1' } as const;
-  await deliver(
+  await receiveAndApply(
     pool,
     rows.map((whom) => ({ ...whom, ...said })),
     now,
   );
 }
 
-async function deliver(pool: pg.Pool, said: readonly ReportedDelivery[], now: Date): Promise<void> {
+async function receiveAndApply(
+  pool: pg.Pool,
+  deliveries: readonly ReportedDelivery[],
+  now: Date,
+): Promise<void> {
   const call = {
     account: 'sandbox',
     method: 'POST',
@@ -65,7 +75,7 @@ async function deliver(pool: pg.Pool, said: readonly ReportedDelivery[], now: Da
   await receiveReports(
     pool,
     randomUUID(),
-    said.map((delivery) => ({ ...call, body: Buffer.from(JSON.stringify(delivery)) })),
+    deliveries.map((delivery) => ({ ...call, body: Buffer.from(JSON.stringify(delivery)) })),
   );
   await applyReports(pool, 3, readReport, now);
   await applyReports(pool, 100, readReport, now);

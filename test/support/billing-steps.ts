@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Channel } from '../../src/domain/message.ts';
 import type { RunRates } from '../../src/domain/rates.ts';
 import type { Resolution } from '../../src/domain/runs.ts';
-import type { Drawn } from './billing-reports.ts';
+import type { DrawnReport } from './billing-reports.ts';
 
 /** Random histories of runs and their delivery reports, for the properties of billing. */
 
@@ -44,13 +44,16 @@ const rates = fc.constantFrom<RunRates | null>(
 );
 
 /** Of a request that is `divided`: rejected. `released`: given back, and not at the service. `lost`: there is no answer yet. */
-const ends = ['rejected', 'divided', 'failed', 'in_doubt', 'released', 'lost', 'lost'] as const;
+const sentEnds = ['rejected', 'divided', 'failed', 'in_doubt', 'released', 'lost', 'lost'] as const;
 /** `busy`: given back, but a service that answered so may have it. */
-export type SentEnd = (typeof ends)[number] | 'accepted' | 'busy';
-const fourEnds = fc.array(fc.constantFrom<SentEnd>('accepted', 'accepted', 'accepted', 'accepted', ...ends), {
-  minLength: 4,
-  maxLength: 4,
-});
+export type SentEnd = (typeof sentEnds)[number] | 'accepted' | 'busy';
+const fourEnds = fc.array(
+  fc.constantFrom<SentEnd>('accepted', 'accepted', 'accepted', 'accepted', ...sentEnds),
+  {
+    minLength: 4,
+    maxLength: 4,
+  },
+);
 
 /** What happens to a run as a whole. */
 const ofRun = ['doubt', 'reportWhole', 'retry', 'giveBack', 'resend', 'lookUp', 'cancel', 'restore'] as const;
@@ -80,7 +83,7 @@ const step = fc.oneof(
     reports: fc.array(
       fc.record({
         recipient: fc.nat(40),
-        outcome: fc.constantFrom<Drawn['outcome']>('delivered', 'delivered', 'undelivered', 'pending'),
+        outcome: fc.constantFrom<DrawnReport['outcome']>('delivered', 'delivered', 'undelivered', 'pending'),
         price,
         units,
       }),

@@ -14,7 +14,7 @@ import { markClosed } from '../../src/ledger/slice-states/transitions.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import { readReport, reportRecipients, reportWhole } from './billing-reports.ts';
 import type { BillingStep, SentEnd } from './billing-steps.ts';
-import { claimRequests, doubtUnrecorded, letGo, settleRequests } from './claims.ts';
+import { claimRequests, markUnrecordedInDoubt, releaseSettledSlices, settleRequests } from './claims.ts';
 import { emptyLedger } from './empty-ledger.ts';
 import { aContact, anEnvelope, aRun, planContacts } from './ledger.ts';
 import { startNextAttempt } from './requests.ts';
@@ -27,7 +27,7 @@ export type World = {
   now: Date;
 };
 
-export async function emptyWorld(ledger: Ledger, begin: string): Promise<World> {
+export async function createWorld(ledger: Ledger, begin: string): Promise<World> {
   await emptyLedger(ledger.pool);
   return { ledger, runs: [], now: new Date(begin) };
 }
@@ -35,9 +35,9 @@ export async function emptyWorld(ledger: Ledger, begin: string): Promise<World> 
 const owner = '00000000-0000-4000-8000-000000000001';
 
 /** As `take`, a millisecond later: no two things are said of a request in the same one. */
-export async function takeNext(world: World, step: BillingStep, pool?: pg.Pool): Promise<void> {
+export async function performNextStep(world: World, step: BillingStep, pool?: pg.Pool): Promise<void> {
   world.now = new Date(world.now.getTime() + 1);
-  await take(world, step, pool);
+  await performStep(world, step, pool);
 }
 
 /**
@@ -45,7 +45,7 @@ export async function takeNext(world: World, step: BillingStep, pool?: pg.Pool):
  *
  * @param pool in place of the ledger's own
  */
-export async function take(world: World, step: BillingStep, pool = world.ledger.pool): Promise<void> {
+export async function performStep(world: World, step: BillingStep, pool = world.ledger.pool): Promise<void> {
   const { runs, now } = world;
   switch (step.kind) {
     case 'plan':
@@ -78,7 +78,7 @@ export async function take(world: World, step: BillingStep, pool = world.ledger.
       return;
     default: {
       const run = runs[step.run % Math.max(runs.length, 1)];
-      if (run !== undefined) await takeOfRun(pool, run, step, now);
+      if (run !== undefined) await performRunStep(pool, run, step, now);
     }
   }
 }
@@ -90,9 +90,9 @@ async function plan(
 ): Promise<string> {
   const { channel, payers, contacts, chunkSize, rates } = step;
   const run = aRun({ channel, chunkSize, rates, createdAt: now });
-  const rows = Array.from({ length: contacts }, (_, place) => {
-    const envelope = anEnvelope({ Message: 'Hello', ...payers[place % payers.length] });
-    return aContact(place + 2, { envelope });
+  const rows = Array.from({ length: contacts }, (_, index) => {
+    const envelope = anEnvelope({ Message: 'Hello', ...payers[index % payers.length] });
+    return aContact(index + 2, { envelope });
   });
   const tariffs = rates?.tariffs.length ?? 1;
   const tariffOf = tariffs > 1 ? (address: string) => Number(address.at(-1)) % tariffs : null;
@@ -106,9 +106,9 @@ function addressOf(line: number): string {
 
 type StepOfRun = Extract<BillingStep, { readonly run: number }>;
 
-async function takeOfRun(pool: pg.Pool, run: string, step: StepOfRun, now: Date): Promise<void> {
-  const ends = step.kind === 'cancel' || step.kind === 'restore';
-  if (ends && (await isOver(pool, run))) return;
+async function performRunStep(pool: pg.Pool, run: string, step: StepOfRun, now: Date): Promise<void> {
+  const endsRun = step.kind === 'cancel' || step.kind === 'restore';
+  if (endsRun && (await isOver(pool, run))) return;
   switch (step.kind) {
     case 'send': {
       const { claimed } = await claimRequests(pool, { run, owner, limit: step.requests, now });
@@ -121,19 +121,19 @@ async function takeOfRun(pool: pg.Pool, run: string, step: StepOfRun, now: Date)
       return;
     }
     case 'retry': {
-      const told = { run, owner, httpStatus: 503, detail: 'busy', finishedAt: now, now };
+      const outcome = { run, owner, httpStatus: 503, detail: 'busy', finishedAt: now, now };
       for (const sending of await listRequests(pool, run, ['sending'])) {
-        await startNextAttempt(pool, { ...told, ...sending });
+        await startNextAttempt(pool, { ...outcome, ...sending });
       }
       return;
     }
     case 'reportWhole':
       return reportWhole(pool, run, now);
     case 'doubt':
-      await doubtUnrecorded(pool, run, now);
+      await markUnrecordedInDoubt(pool, run, now);
       return;
     case 'giveBack':
-      await giveBack(pool, run, now);
+      await releaseClaims(pool, run, now);
       return;
     case 'resolve': {
       const resolved = { run, requests: 'all', by: 'ann', reason: 'seen', now } as const;
@@ -158,7 +158,7 @@ async function takeOfRun(pool: pg.Pool, run: string, step: StepOfRun, now: Date)
         await markPlannedInDoubt(client, run, { reason, since: now }, now);
         await markResumed(client, run);
       });
-      await letGo(pool, run);
+      await releaseSettledSlices(pool, run);
       return;
     case 'cancel':
       await inTransaction(pool, async (client) => {
@@ -192,8 +192,8 @@ async function settleAll(
   now: Date,
 ): Promise<void> {
   const reported = await listReported(pool, run);
-  for (const [place, { request, attempt }] of requests.entries()) {
-    const outcome = outcomeOf(ends[place] ?? 'lost', reported.has(request));
+  for (const [index, { request, attempt }] of requests.entries()) {
+    const outcome = outcomeOf(ends[index] ?? 'lost', reported.has(request));
     if (!outcome) continue;
     const words = { request, attempt, finishedAt: now, httpStatus: null, detail: 'words' };
     await settleRequests(pool, run, owner, [{ ...words, ...outcome }]);
@@ -218,7 +218,7 @@ async function listReported(pool: pg.Pool, run: string): Promise<ReadonlySet<num
 }
 
 /** What is claimed of a slice behind its last request that was answered, reported on or given a row. */
-async function giveBack(pool: pg.Pool, run: string, now: Date): Promise<void> {
+async function releaseClaims(pool: pg.Pool, run: string, now: Date): Promise<void> {
   const { rows } = await pool.query<{
     slice: number;
     owner: string;
@@ -240,7 +240,7 @@ async function giveBack(pool: pg.Pool, run: string, now: Date): Promise<void> {
   for (const { after, to, ...slice } of rows) {
     await advanceSlices(pool, [{ run, ...slice, claim: { after, to, epoch: '0' }, accepted: [] }], now, null);
   }
-  await letGo(pool, run);
+  await releaseSettledSlices(pool, run);
 }
 
 /** As a worker that has the phase in which the run's doubts are settled. */

@@ -27,14 +27,14 @@ export async function claimRequests(
   claiming: { readonly run: string; readonly owner: string; readonly limit: number; readonly now: Date },
 ): Promise<requests.Claim> {
   const { run, owner } = claiming;
-  const range = await hold(pool, run, owner);
+  const range = await holdFirstSlice(pool, run, owner);
   if (!range) return { claimed: [], cancelled: [] };
   const [claim] = await requests.claimRequests(
     pool,
     [{ ...range, ...claiming, from: range.first }],
     claiming.now,
   );
-  await letGo(pool, run);
+  await releaseSettledSlices(pool, run);
   return claim ?? { claimed: [], cancelled: [] };
 }
 
@@ -55,25 +55,25 @@ export async function settleRequests(
       })),
     ),
   );
-  await letGo(pool, run);
-  return settlements.filter((_, place) => settled.has(place)).map(({ request }) => request);
+  await releaseSettledSlices(pool, run);
+  return settlements.filter((_, index) => settled.has(index)).map(({ request }) => request);
 }
 
-export async function doubtUnrecorded(pool: pg.Pool, run: string, now: Date): Promise<number> {
-  await giveRowsToSending(pool, run);
+export async function markUnrecordedInDoubt(pool: pg.Pool, run: string, now: Date): Promise<number> {
+  await addRowsForSending(pool, run);
   let doubts = 0;
   for (const range of await listSlices(pool, run)) {
     doubts += await inTransaction(pool, (client) =>
       orphans.markUnrecordedInDoubt(client, range, randomUUID(), now),
     );
   }
-  await letGo(pool, run);
+  await releaseSettledSlices(pool, run);
   return doubts;
 }
 
-async function hold(pool: pg.Pool, run: string, owner: string): Promise<SliceRange | undefined> {
+async function holdFirstSlice(pool: pg.Pool, run: string, owner: string): Promise<SliceRange | undefined> {
   await inTransaction(pool, (client) => markBegun(client, run));
-  await giveRowsToSending(pool, run, owner);
+  await addRowsForSending(pool, run, owner);
   const slices = await listSlices(pool, run);
   const held = slices.find(({ planned }) => planned) ?? slices[0];
   if (!held) return undefined;
@@ -104,17 +104,21 @@ async function sliceOf(pool: pg.Pool, run: string, request: number): Promise<num
   return slices.find(({ first, last }) => first <= request && request <= last)?.slice ?? 1;
 }
 
-/** @param but not of this owner */
-async function giveRowsToSending(pool: pg.Pool, run: string, but: string | null = null): Promise<void> {
+/** @param exceptOwner not of this owner */
+async function addRowsForSending(
+  pool: pg.Pool,
+  run: string,
+  exceptOwner: string | null = null,
+): Promise<void> {
   for (const { owner, ...range } of await listSlices(pool, run)) {
-    if (owner !== null && owner !== but) {
+    if (owner !== null && owner !== exceptOwner) {
       await inTransaction(pool, (client) => addUnrecordedRows(client, range, owner));
     }
   }
 }
 
 /** Slices of which nothing is being sent without a row: done where nothing is left to send, as the ledger's own. */
-export async function letGo(pool: pg.Pool, run: string): Promise<void> {
+export async function releaseSettledSlices(pool: pg.Pool, run: string): Promise<void> {
   const { rows } = await pool.query<{ slice: number; state: string }>(
     `UPDATE slices s
      SET job = NULL, worker = NULL, owner = NULL,

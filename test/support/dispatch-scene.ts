@@ -26,7 +26,7 @@ export type DispatchScene = AsyncDisposable & {
    */
   readonly start: (words: readonly string[], at?: SignalAtPoint) => Started;
   /** The command line in this process, for what nobody kills. */
-  readonly here: (words: readonly string[]) => Promise<Ended>;
+  readonly runHere: (words: readonly string[]) => Promise<Ended>;
   /** As `here`, for what is stopped, or heard while it goes on. */
   readonly startHere: (words: readonly string[]) => StartedInProcess;
   /** Plans a run of the campaign, as by a process that is killed before it begins to send it; the run's id. */
@@ -92,7 +92,7 @@ export async function openDispatchScene({
     onUnknown,
     environment: env,
     start,
-    here: (words) => begin(words).ended,
+    runHere: (words) => begin(words).ended,
     startHere: begin,
     plan,
     [Symbol.asyncDispose]: () => whole.disposeAsync(),

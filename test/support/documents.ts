@@ -44,9 +44,9 @@ export function shellLinesOf({ where, text }: Block): Piece[] {
   const [path = '', first = '0'] = where.split(/:(?=\d+$)/);
   const lines: Piece[] = [];
   let open: { readonly line: number; readonly text: string } | undefined;
-  for (const [place, line] of text.split('\n').entries()) {
+  for (const [index, line] of text.split('\n').entries()) {
     const whole = open === undefined ? line : `${open.text}\n${line}`;
-    const begin = open?.line ?? Number(first) + place;
+    const begin = open?.line ?? Number(first) + index;
     if (isOpen(whole)) {
       open = { line: begin, text: whole };
       continue;

@@ -41,7 +41,7 @@ export function folderInMemory(): string {
 }
 
 /** For servers whose data nobody will miss: faster, and lost with the power. */
-export const throwAway: EmbeddedServerOptions = {
+export const throwAwayOptions: EmbeddedServerOptions = {
   postgresOptions: ['-c', 'fsync=off', '-c', 'synchronous_commit=off', '-c', 'full_page_writes=off'],
 };
 

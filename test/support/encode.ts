@@ -1,4 +1,4 @@
-import type { Encoding } from '../../src/contacts/read.ts';
+import type { Encoding } from '../../src/contacts/contact-file.ts';
 
 /** Encodings that the tests write. */
 export type Written = Exclude<Encoding, 'mac-roman'>;

@@ -23,7 +23,7 @@ type AccountChanges = Partial<Omit<Account, 'timeouts'>> & {
 };
 
 /** The account that `aRun` names. */
-export function anAccount(baseUrl: string, { timeouts, ...changes }: AccountChanges = {}): Account {
+export function accountAt(baseUrl: string, { timeouts, ...changes }: AccountChanges = {}): Account {
   return {
     name: 'sandbox',
     interface: 'rest-2.02',

@@ -36,7 +36,7 @@ type DbRequest = {
  *
  * @param concurrency how many requests one process may have in flight
  */
-export async function expectNothingLostOrTwice(
+export async function expectNothingLostOrDuplicated(
   scene: DispatchScene,
   { run, kills }: KilledRun,
   concurrency: number,
@@ -52,7 +52,7 @@ export async function expectNothingLostOrTwice(
   expectSums(summary.requests, rows.length);
   expectSums(summary.recipients, rows.flatMap(({ addresses }) => addresses).length);
   expect(inState('planned', 'sending', 'cancelled', 'abandoned'), 'left behind').toEqual([]);
-  expect(recipientsThatAreNotThose(acceptances, rows), 'accepted as it was not planned').toEqual([]);
+  expect(acceptancesWithOtherRecipients(acceptances, rows), 'accepted as it was not planned').toEqual([]);
   const lost = inState('accepted').filter((request) => timesOf(request) === 0);
   expect(lost, 'accepted in the ledger, and the service has it not').toEqual([]);
   const wronglyNot = inState('rejected', 'failed').filter((request) => timesOf(request) > 0);
@@ -118,7 +118,7 @@ function expectSums(counts: Readonly<Record<string, number>>, planned: number): 
   expect(Object.values(states).reduce((sum, count) => sum + count, 0)).toBe(total);
 }
 
-function recipientsThatAreNotThose(
+function acceptancesWithOtherRecipients(
   acceptances: readonly Acceptance[],
   planned: readonly DbRequest[],
 ): readonly Acceptance[] {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { type DispatchScene, openDispatchScene } from './dispatch-scene.ts';
-import { expectNothingLostOrTwice } from './expect-dispatched.ts';
+import { expectNothingLostOrDuplicated } from './expect-dispatched.ts';
 import { openLedgerIn } from './ledger.ts';
 import type { ReplicatedPostgres } from './replicated-postgres.ts';
 import type { Started } from './volley.ts';
@@ -19,7 +19,7 @@ export type FailoverPlan = {
 
 export type FailoverFigures = {
   /** Requests that the service had accepted when the standby was promoted, and that the ledger there knows nothing of. */
-  readonly forgotten: number;
+  readonly missingClaims: number;
   /** Whether Volley let an operator say that nothing is missing. */
   readonly nothingMissing: boolean;
   /** Whether Volley found a claim of this machine that the ledger lacks. */
@@ -63,26 +63,26 @@ export async function failOver(
   const kill = { what: `failover, the sender ${sender}`, from, to: Date.now() };
 
   const before = scene.peer.received().requests;
-  const refused = await scene.here(['resume', run]);
+  const refused = await scene.runHere(['resume', run]);
   expect(refused).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('Nothing is sent until an operator releases the ledger'),
   });
-  const forgotten = await countForgotten(scene, run);
+  const missingClaims = await countMissingClaims(scene, run);
   const restored = (...words: string[]) =>
-    scene.here(['db', 'restored', ...words, '--reason', 'the primary was lost']);
+    scene.runHere(['db', 'restored', ...words, '--reason', 'the primary was lost']);
   const { code } = await restored('--nothing-missing');
   const nothingMissing = code === 0;
   const since = `${new Date(from - 60_000).toISOString().slice(0, 19)}Z`;
   if (!nothingMissing) expect(await restored('--since', since)).toMatchObject({ code: 0 });
   expect(scene.peer.received().requests, 'sent before the operator spoke').toBe(before);
-  const resumed = await scene.here(['resume', run]);
+  const resumed = await scene.runHere(['resume', run]);
   expect([0, 3], resumed.stderr).toContain(resumed.code);
   const figures = nothingMissing
-    ? await expectNothingLostOrTwice(scene, { run, kills: [kill], timesToFirstRequest: [] }, concurrency)
-    : await expectNothingTwice(scene, run, promotedAt);
+    ? await expectNothingLostOrDuplicated(scene, { run, kills: [kill], timesToFirstRequest: [] }, concurrency)
+    : await expectNothingDuplicated(scene, run, promotedAt);
   return {
-    ...{ forgotten, nothingMissing },
+    ...{ missingClaims, nothingMissing },
     found: refused.stderr.includes('that the ledger does not know'),
     inDoubt: figures.inDoubt,
     accepted: figures.accepted,
@@ -112,14 +112,14 @@ async function acceptedTimes(scene: DispatchScene): Promise<ReadonlyMap<string, 
   return times;
 }
 
-async function countForgotten(scene: DispatchScene, run: string): Promise<number> {
+async function countMissingClaims(scene: DispatchScene, run: string): Promise<number> {
   const times = await acceptedTimes(scene);
   const rows = await requestsOf(scene, run);
   return rows.filter(({ message_id, state }) => state === 'planned' && times.has(message_id)).length;
 }
 
 /** What the service accepted is accepted in the ledger or in doubt, and nothing was accepted twice. */
-async function expectNothingTwice(scene: DispatchScene, run: string, promotedAt: number) {
+async function expectNothingDuplicated(scene: DispatchScene, run: string, promotedAt: number) {
   const times = await acceptedTimes(scene);
   const rows = await requestsOf(scene, run);
   expect(

@@ -40,7 +40,7 @@ export async function startFaultProxy(service: number, next: () => Fault): Promi
       seen.push(message.body.toString());
       return message;
     };
-    const forward = async (): Promise<HttpMessage> => takeTo(service, await request());
+    const forward = async (): Promise<HttpMessage> => forwardTo(service, await request());
     const { refuse, listen } = listener;
     return { client, header: () => reader.header(), request, forward, refuse, listen };
   };
@@ -49,7 +49,7 @@ export async function startFaultProxy(service: number, next: () => Fault): Promi
     const reader = readMessages(client);
     do {
       await next()(passage(client, reader));
-    } while (!client.destroyed && (await reader.begun()));
+    } while (!client.destroyed && (await reader.hasNext()));
     client.end();
   };
 
@@ -63,7 +63,7 @@ export async function startFaultProxy(service: number, next: () => Fault): Promi
   return { ...listener, url: `http://127.0.0.1:${listener.port}`, seen, connections: () => connections };
 }
 
-async function takeTo(service: number, { header, body }: HttpMessage): Promise<HttpMessage> {
+async function forwardTo(service: number, { header, body }: HttpMessage): Promise<HttpMessage> {
   const upstream = connect(service, '127.0.0.1');
   upstream.on('error', () => {});
   try {

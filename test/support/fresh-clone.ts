@@ -19,9 +19,11 @@ function cloneInto(folder: string): void {
   git('clone', '--quiet', projectFolder, folder);
   const changed = (option: string): string[] =>
     git('-C', projectFolder, 'ls-files', '-z', '--exclude-standard', option).split('\0').filter(Boolean);
-  const gone = new Set(changed('--deleted'));
-  for (const path of gone) rmSync(join(folder, path), { force: true });
-  for (const path of [...changed('--modified'), ...changed('--others')].filter((each) => !gone.has(each))) {
+  const deleted = new Set(changed('--deleted'));
+  for (const path of deleted) rmSync(join(folder, path), { force: true });
+  for (const path of [...changed('--modified'), ...changed('--others')].filter(
+    (each) => !deleted.has(each),
+  )) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     copyFileSync(join(projectFolder, path), join(folder, path));
   }

@@ -13,7 +13,7 @@ import {
   makeHome,
   removeAbandonedHomes,
   removeHome,
-  throwAway,
+  throwAwayOptions,
 } from './embedded-home.ts';
 import { grantTestRights, makeQuick, urlOfServer } from './server-rights.ts';
 import { dropDatabase, runStatement, urlOfDatabase } from './statement.ts';
@@ -62,9 +62,9 @@ async function startServer(url: string | undefined, inMemory: boolean): Promise<
   const initialHome = join(home, 'initial');
   mkdirSync(initialHome);
   chmodSync(initialHome, 0o711);
-  await (await leaseEmbeddedServer(initialHome, throwAway)).release();
+  await (await leaseEmbeddedServer(initialHome, throwAwayOptions)).release();
   copyHome(initialHome, home);
-  const { address } = await leaseEmbeddedServer(home, throwAway);
+  const { address } = await leaseEmbeddedServer(home, throwAwayOptions);
   await grantTestRights(address);
   await makeQuick(address);
   // After a Ctrl-C nothing is torn down.

@@ -6,7 +6,7 @@ export type HttpMessage = { readonly header: Buffer; readonly body: Buffer };
 /** Reads HTTP messages off a connection, and no byte more than it is asked for. All reject when the connection ends. */
 export type MessageReader = {
   /** Whether a message begins, or else the connection ends. */
-  readonly begun: () => Promise<boolean>;
+  readonly hasNext: () => Promise<boolean>;
   /** With the empty line. */
   readonly header: () => Promise<Buffer>;
   /** Its length is what Content-Length says, or nothing. */
@@ -26,7 +26,7 @@ export function readMessages(socket: Socket): MessageReader {
       const chunk: Buffer | null = socket.read();
       if (chunk) held = Buffer.concat([held, chunk]);
       else if (socket.readableEnded || socket.destroyed) throw new Error('the connection ended');
-      else await stirred(socket);
+      else await readableOrEnded(socket);
     }
   };
 
@@ -46,7 +46,7 @@ export function readMessages(socket: Socket): MessageReader {
   };
 
   return {
-    begun: () =>
+    hasNext: () =>
       hold(() => 1).then(
         () => true,
         () => false,
@@ -57,7 +57,7 @@ export function readMessages(socket: Socket): MessageReader {
 }
 
 /** Until there may be something to read, or there never will be. */
-function stirred(socket: Socket): Promise<void> {
+function readableOrEnded(socket: Socket): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const events = ['readable', 'end', 'close'] as const;
   const onEvent = (): void => {

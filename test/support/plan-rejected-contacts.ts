@@ -10,7 +10,12 @@ import { requireSummary } from '../../src/engine/runs/find-run.ts';
 import { leftOutReason } from '../../src/ledger/reasons.ts';
 import { rejectionDetailOfRow } from '../../src/ledger/runs/rejection-detail.ts';
 import { formatReason } from '../../src/platform/reason-text.ts';
-import { type BadRows, mobileOf, type RejectedRow, writeBadRows } from './bad-rows.ts';
+import {
+  type ExpectedRejection,
+  type InvalidContactFile,
+  mobileOf,
+  writeInvalidContactFile,
+} from './invalid-contact-file.ts';
 import { openTestLedger, type TestLedger } from './ledger.ts';
 import { type ProcessOptions, volley } from './volley.ts';
 import { accountsYaml, makeWorkspace } from './workspace.ts';
@@ -44,7 +49,7 @@ message: { Message: "Hi [[name]]" }
     },
   };
   try {
-    const written = await writeBadRows(path('contacts.csv'), rows);
+    const written = await writeInvalidContactFile(path('contacts.csv'), rows);
     const script = fileURLToPath(new URL('../bench/plan-once.ts', import.meta.url));
     const { stdout } = await promisify(execFile)(
       process.execPath,
@@ -70,7 +75,10 @@ message: { Message: "Hi [[name]]" }
 }
 
 /** @returns the run's id */
-async function expectInLedger({ ledger, context }: TestLedger, { rows, rejected }: BadRows): Promise<string> {
+async function expectInLedger(
+  { ledger, context }: TestLedger,
+  { rows, rejected }: InvalidContactFile,
+): Promise<string> {
   const { rows: runs } = await ledger.pool.query<{ run: string }>('SELECT run_id AS run FROM runs');
   expect(runs).toHaveLength(1);
   const run = runs[0]?.run ?? '';
@@ -116,7 +124,7 @@ type ResultRow = {
   /** As the contact file has it; not told of bad rows. */
   readonly mobile?: string;
   readonly address: string;
-  readonly reason?: RejectedRow['reason'];
+  readonly reason?: ExpectedRejection['reason'];
   readonly column: string;
   readonly detail: string;
 };
@@ -124,7 +132,7 @@ type ResultRow = {
 /** Expects of a result file the rows that are meant, in the order of the contact file, and no other. */
 async function expectInResultFile(
   path: string,
-  written: BadRows,
+  written: InvalidContactFile,
   isExpected: (row: ResultRow) => boolean,
 ): Promise<void> {
   const expected = rowsOf(written, isExpected);
@@ -141,7 +149,7 @@ async function expectInResultFile(
 }
 
 function* rowsOf(
-  { lines, rejected }: BadRows,
+  { lines, rejected }: InvalidContactFile,
   isExpected: (row: ResultRow) => boolean,
 ): Generator<ResultRow, void, undefined> {
   let bad = 0;

@@ -9,8 +9,8 @@ export async function plannedRun(started: Pick<Started, 'waitForText' | 'stderrS
   return /planned {2}run (\S+):/.exec(started.stderrSoFar())?.[1] ?? expect.fail(started.stderrSoFar());
 }
 
-export async function statusOf({ here }: DispatchScene, run: string): Promise<RunSummary> {
-  const { stdout, stderr } = await here(['status', run, '--json']);
+export async function statusOf({ runHere }: DispatchScene, run: string): Promise<RunSummary> {
+  const { stdout, stderr } = await runHere(['status', run, '--json']);
   return stdout === '' ? expect.fail(stderr) : JSON.parse(stdout);
 }
 

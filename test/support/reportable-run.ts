@@ -3,7 +3,7 @@ import { reportRun } from '../../src/engine/reporting/run-report.ts';
 import { markCompleted, markPaused, markResumed } from '../../src/ledger/run-states/transitions.ts';
 import { inTransaction } from '../../src/ledger/session.ts';
 import { type RunDetails, toRunDetails } from '../../src/report/run-details.ts';
-import { emptyWorld, take } from './billing-world.ts';
+import { createWorld, performStep } from './billing-world.ts';
 import { createRequestRows } from './request-rows.ts';
 
 /** The report of a run, as `volley report run` has it. */
@@ -26,21 +26,28 @@ export const reportedAt = '2026-09-26T13:00:00Z';
  */
 export async function planReportableRun({ ledger }: EngineContext): Promise<string> {
   const { pool } = ledger;
-  const world = await emptyWorld(ledger, reportedAt);
+  const world = await createWorld(ledger, reportedAt);
   const payers = [{ SubAccount: 'North', ChargeCode: 'A-1' }, {}];
-  await take(world, { kind: 'plan', channel: 'sms', payers, contacts: 8, chunkSize: 2, rates: rateCard });
+  await performStep(world, {
+    kind: 'plan',
+    channel: 'sms',
+    payers,
+    contacts: 8,
+    chunkSize: 2,
+    rates: rateCard,
+  });
   const [run = ''] = world.runs;
 
-  await take(world, { kind: 'send', run: 0, requests: 2, ends: ['accepted', 'accepted'] });
-  await take(world, { kind: 'wait', minutes: 1 });
-  await take(world, { kind: 'send', run: 0, requests: 2, ends: ['rejected', 'in_doubt'] });
+  await performStep(world, { kind: 'send', run: 0, requests: 2, ends: ['accepted', 'accepted'] });
+  await performStep(world, { kind: 'wait', minutes: 1 });
+  await performStep(world, { kind: 'send', run: 0, requests: 2, ends: ['rejected', 'in_doubt'] });
   await inTransaction(pool, (client) => markPaused(client, run, 'the credential was refused'));
   await inTransaction(pool, (client) => markResumed(client, run));
-  await take(world, { kind: 'resolve', run: 0, resolution: 'resend' });
-  await take(world, { kind: 'wait', minutes: 1 });
-  await take(world, { kind: 'send', run: 0, requests: 1, ends: ['accepted'] });
+  await performStep(world, { kind: 'resolve', run: 0, resolution: 'resend' });
+  await performStep(world, { kind: 'wait', minutes: 1 });
+  await performStep(world, { kind: 'send', run: 0, requests: 1, ends: ['accepted'] });
   const report = { recipient: 0, units: '1', price: '0.1' } as const;
-  await take(world, {
+  await performStep(world, {
     kind: 'report',
     reports: [
       { ...report, outcome: 'delivered' },

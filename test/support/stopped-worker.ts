@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { openDispatchScene } from './dispatch-scene.ts';
-import { expectNothingLostOrTwice } from './expect-dispatched.ts';
+import { expectNothingLostOrDuplicated } from './expect-dispatched.ts';
 import { waitForRunState } from './planned-run.ts';
 import { signalMessage } from './signal-points.ts';
 
@@ -34,5 +34,5 @@ export async function expectStoppedWorkerHarmless(point: string): Promise<void> 
     expect(code, stderr).toBe(0);
   }
   const kills = [{ what: point, from: stoppedAt, to: completedAt }];
-  await expectNothingLostOrTwice(scene, { run, kills, timesToFirstRequest: [] }, concurrency);
+  await expectNothingLostOrDuplicated(scene, { run, kills, timesToFirstRequest: [] }, concurrency);
 }

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { seededRandom } from '../../src/sandbox/seeded-values.ts';
 import {
-  acceptedRecipients,
-  expectArrivalDecides,
+  expectFirstReportDecides,
+  planAcceptedRun,
   receiveAll,
   shuffledReports,
 } from '../support/arrival-order.ts';
@@ -20,7 +20,7 @@ test(`the first delivery report of each of ${recipients} recipients decides, whi
   const opened = cleanUp.adopt(await openTestLedger(), (it) => it.close());
   const { ledger } = opened;
   const seed = Number(process.env['VOLLEY_TORTURE_SEED'] ?? 33);
-  const reports = shuffledReports(await acceptedRecipients(ledger, recipients), seed);
+  const reports = shuffledReports(await planAcceptedRun(ledger, recipients), seed);
   await receiveAll(ledger, reports, seed);
 
   const start = async (appliers: number): Promise<ChildProcess> => {
@@ -43,7 +43,7 @@ test(`the first delivery report of each of ${recipients} recipients decides, whi
   await expect
     .poll(async () => (await ledger.pool.query('SELECT FROM reports')).rowCount, { timeout: 60_000 })
     .toBe(reports.length);
-  const conflicting = await expectArrivalDecides(ledger);
+  const conflicting = await expectFirstReportDecides(ledger);
   console.log({ recipients, reports: reports.length, conflicting, kills });
   expect(conflicting).toBeGreaterThan(recipients / 30);
   expect(kills).toBeGreaterThan(3);

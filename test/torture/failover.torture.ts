@@ -39,8 +39,8 @@ async function torture(replication: Replication): Promise<readonly FailoverFigur
   const lines: [string, number | string][] = [
     ['seed', seed],
     ['failovers', all.length],
-    ['with requests that the ledger had forgotten', sum(({ forgotten }) => Math.min(forgotten, 1))],
-    ['requests that it had forgotten', sum(({ forgotten }) => forgotten)],
+    ['with requests that the ledger had forgotten', sum(({ missingClaims }) => Math.min(missingClaims, 1))],
+    ['requests that it had forgotten', sum(({ missingClaims }) => missingClaims)],
     ['nothing was missing, said an operator', sum(({ nothingMissing }) => Number(nothingMissing))],
     ['in doubt in the end', sum(({ inDoubt }) => inDoubt)],
     ['accepted', sum(({ accepted }) => accepted)],
@@ -56,7 +56,7 @@ test('a failover to a synchronous standby loses no request and sends none twice'
 
 test('requests lost in a failover to an asynchronous standby are noticed and not sent again', async () => {
   const all = await torture('asynchronous');
-  const lossy = all.filter(({ forgotten }) => forgotten > 0);
+  const lossy = all.filter(({ missingClaims }) => missingClaims > 0);
   expect(lossy.length).toBeGreaterThan(0);
   for (const figures of lossy) expect(figures).toMatchObject({ nothingMissing: false, found: true });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { askWhilePlanning, heavyCampaign } from '../support/answering.ts';
+import { askWhilePlanning, heavyCampaign } from '../support/ask-while-planning.ts';
 import { contactsCsv, smsCampaignYaml } from '../support/workspace.ts';
 
 /** Milliseconds. */

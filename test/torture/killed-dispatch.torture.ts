@@ -1,6 +1,6 @@
 import { test } from 'vitest';
 import { openDispatchScene, type SceneOptions } from '../support/dispatch-scene.ts';
-import { expectNothingLostOrTwice } from '../support/expect-dispatched.ts';
+import { expectNothingLostOrDuplicated } from '../support/expect-dispatched.ts';
 import { type Kill, killDispatches } from '../support/kill-dispatches.ts';
 import { createKillTally } from '../support/kill-tally.ts';
 import { randomKills } from '../support/random-kills.ts';
@@ -39,7 +39,7 @@ async function torture(kills: number, changes: Partial<SceneOptions>, joinedByWo
       });
       const workerKills = joinedByWorker ? killsOfWorker(round) : [];
       const killed = await killDispatches(scene, killsOfRun(round), workerKills);
-      tally.add(killed, await expectNothingLostOrTwice(scene, killed, concurrency));
+      tally.add(killed, await expectNothingLostOrDuplicated(scene, killed, concurrency));
     }
   } finally {
     tally.print(seed);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openDispatchScene } from '../support/dispatch-scene.ts';
-import { expectNothingLostOrTwice } from '../support/expect-dispatched.ts';
+import { expectNothingLostOrDuplicated } from '../support/expect-dispatched.ts';
 import type { Killed } from '../support/kill-dispatches.ts';
 import { plannedRun, statusOf } from '../support/planned-run.ts';
 
@@ -44,6 +44,10 @@ test('nothing arrives outside the window and everything in the end, however ofte
   expect(arrivals.some((at) => at < shuts)).toBe(true);
   expect(arrivals.some((at) => at >= opens)).toBe(true);
   expect(await statusOf(scene, run)).toMatchObject({ state: 'completed', requests: { total: requests } });
-  const figures = await expectNothingLostOrTwice(scene, { run, kills, timesToFirstRequest: [] }, concurrency);
+  const figures = await expectNothingLostOrDuplicated(
+    scene,
+    { run, kills, timesToFirstRequest: [] },
+    concurrency,
+  );
   console.log(JSON.stringify({ kills: kills.map(({ what }) => what), ...figures }));
 });

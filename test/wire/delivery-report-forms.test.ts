@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { decodeDeliveryReport, deliveryReportCredentials } from '../../src/wire/delivery-report.ts';
-import { asked, posted } from '../support/delivery-report-calls.ts';
+import { getCall, postCall } from '../support/delivery-report-calls.ts';
 
 const form = 'Type=SMS&Destination=%2B64211234567&MessageID=V1&Status=Success&Result=Sent+OK%21&Price=0.080';
 const json = '{"Type":"SMS","Destination":"+64211234567","MessageID":"V1","Status":"Success"}';
@@ -31,28 +31,28 @@ describe('decodeDeliveryReport: form of the body', () => {
       'nonsense',
       'text/plain',
     ];
-    for (const type of types) expect(decodeDeliveryReport(posted(body, type))).toMatchObject(report);
+    for (const type of types) expect(decodeDeliveryReport(postCall(body, type))).toMatchObject(report);
   });
 
   test('a query string is read as form fields, with or without its question mark', () => {
     for (const query of [form, `?${form}`]) {
-      expect(decodeDeliveryReport(asked(query))).toMatchObject({
+      expect(decodeDeliveryReport(getCall(query))).toMatchObject({
         report: { ...report.report, result: 'Sent OK!', price: '0.080' },
       });
     }
-    expect(decodeDeliveryReport(asked(''))).toMatchObject({
+    expect(decodeDeliveryReport(getCall(''))).toMatchObject({
       why: 'the query string is neither JSON nor XML nor form fields',
     });
   });
 
   test('JSON with a multipart content type is read as JSON', () => {
-    expect(decodeDeliveryReport(posted(json, 'multipart/form-data; boundary=x'))).toMatchObject(report);
+    expect(decodeDeliveryReport(postCall(json, 'multipart/form-data; boundary=x'))).toMatchObject(report);
   });
 });
 
 describe('decodeDeliveryReport: form fields', () => {
   const because = (body: string | Uint8Array, type = '') => {
-    const decoded = decodeDeliveryReport(posted(body, type));
+    const decoded = decodeDeliveryReport(postCall(body, type));
     return decoded.kind === 'unreadable' ? decoded.why : decoded;
   };
   const broken = 'the body has invalid percent-encoding or encodes text that is not UTF-8';
@@ -70,21 +70,21 @@ describe('decodeDeliveryReport: form fields', () => {
   });
 
   test('form fields may contain unencoded UTF-8', () => {
-    expect(decodeDeliveryReport(posted(`${form}&SubAccount=Ōtaki`))).toMatchObject({
+    expect(decodeDeliveryReport(postCall(`${form}&SubAccount=Ōtaki`))).toMatchObject({
       report: { subAccount: 'Ōtaki' },
     });
   });
 
   test('a number with an unencoded plus sign is still read as that number', () => {
-    expect(decodeDeliveryReport(posted(form.replace('%2B', '+')))).toMatchObject(report);
-    expect(decodeDeliveryReport(asked(form.replace('%2B', '%20')))).toMatchObject(report);
+    expect(decodeDeliveryReport(postCall(form.replace('%2B', '+')))).toMatchObject(report);
+    expect(decodeDeliveryReport(getCall(form.replace('%2B', '%20')))).toMatchObject(report);
   });
 
   test.each(['64211234567', '+021%20123', '+0211234567'])(
     'a number without an international form stays unchanged: %s',
     (number) => {
       const destination = decodeURIComponent(number.replace('+', ' '));
-      expect(decodeDeliveryReport(posted(form.replace('%2B64211234567', number)))).toMatchObject({
+      expect(decodeDeliveryReport(postCall(form.replace('%2B64211234567', number)))).toMatchObject({
         report: { destination },
       });
     },
@@ -100,7 +100,7 @@ describe('decodeDeliveryReport: form fields', () => {
   );
 
   test('a form field without a value and an empty one are ignored', () => {
-    expect(decodeDeliveryReport(posted(`&&a&=b&${form}&`))).toMatchObject(report);
+    expect(decodeDeliveryReport(postCall(`&&a&=b&${form}&`))).toMatchObject(report);
   });
 });
 
@@ -114,7 +114,7 @@ describe('decodeDeliveryReport: repeated names', () => {
   test.each(Object.entries(twice))(
     'different values of one name in %s make the report unreadable',
     (_, body) => {
-      expect(decodeDeliveryReport(posted(body))).toEqual({
+      expect(decodeDeliveryReport(postCall(body))).toEqual({
         kind: 'unreadable',
         why: 'it has several values of Status',
       });
@@ -122,42 +122,42 @@ describe('decodeDeliveryReport: repeated names', () => {
   );
 
   test('equal values of one name count as one value', () => {
-    expect(decodeDeliveryReport(posted(twice.form.replace('Failed', 'Success')))).toMatchObject(report);
-    expect(decodeDeliveryReport(posted(twice.xml.replace('Failed', 'Success')))).toMatchObject(report);
+    expect(decodeDeliveryReport(postCall(twice.form.replace('Failed', 'Success')))).toMatchObject(report);
+    expect(decodeDeliveryReport(postCall(twice.xml.replace('Failed', 'Success')))).toMatchObject(report);
   });
 
   test('a repeated name that the mapping does not use is ignored', () => {
-    expect(decodeDeliveryReport(posted(`${form}&other=1&other=2`))).toMatchObject(report);
+    expect(decodeDeliveryReport(postCall(`${form}&other=1&other=2`))).toMatchObject(report);
   });
 
   test('an exactly repeated name in JSON makes the report unreadable, because the parser would hide one value', () => {
     const body = json.replace('"Status"', '"Status":"Failed","Status"');
-    expect(decodeDeliveryReport(posted(body))).toMatchObject({
+    expect(decodeDeliveryReport(postCall(body))).toMatchObject({
       why: 'the JSON object repeats a name',
     });
     const written = json.replace('"Status"', '"\\u0053tatus":"Failed","Status"');
-    expect(decodeDeliveryReport(posted(written))).toMatchObject({ kind: 'unreadable' });
+    expect(decodeDeliveryReport(postCall(written))).toMatchObject({ kind: 'unreadable' });
   });
 
   test('a name inside another member is not read', () => {
     const body = json.replace('}', ',"Detail":{"SMSParts":1,"a":{"b":1}},"x":[{"a":1,"a":2}]}');
-    expect(decodeDeliveryReport(posted(body))).toMatchObject({ report: { units: { SMSParts: 1 } } });
+    expect(decodeDeliveryReport(postCall(body))).toMatchObject({ report: { units: { SMSParts: 1 } } });
   });
 });
 
 describe('deliveryReportCredentials', () => {
   test('credentials are read in every form', () => {
     const expected = { sender: 'a@b.example', apiKey: 'k&1' };
-    expect(deliveryReportCredentials(posted('Sender=a%40b.example&APIKey=k%261'))).toEqual(expected);
-    expect(deliveryReportCredentials(asked('sender=a@b.example&apikey=k%261'))).toEqual(expected);
-    expect(deliveryReportCredentials(posted('{"Sender":"a@b.example","APIKey":"k&1"}'))).toEqual(expected);
+    expect(deliveryReportCredentials(postCall('Sender=a%40b.example&APIKey=k%261'))).toEqual(expected);
+    expect(deliveryReportCredentials(getCall('sender=a@b.example&apikey=k%261'))).toEqual(expected);
+    expect(deliveryReportCredentials(postCall('{"Sender":"a@b.example","APIKey":"k&1"}'))).toEqual(expected);
     expect(
-      deliveryReportCredentials(posted('<r><Sender>a@b.example</Sender><APIKey>k&amp;1</APIKey></r>')),
+      deliveryReportCredentials(postCall('<r><Sender>a@b.example</Sender><APIKey>k&amp;1</APIKey></r>')),
     ).toEqual(expected);
   });
 
   test('ambiguous credentials and those of an unreadable call are not returned', () => {
-    expect(deliveryReportCredentials(posted('Sender=a&APIKey=k&apikey=l'))).toEqual({});
-    expect(deliveryReportCredentials(posted('{'))).toEqual({});
+    expect(deliveryReportCredentials(postCall('Sender=a&APIKey=k&apikey=l'))).toEqual({});
+    expect(deliveryReportCredentials(postCall('{'))).toEqual({});
   });
 });

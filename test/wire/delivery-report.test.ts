@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { decodeDeliveryReport } from '../../src/wire/delivery-report.ts';
 import { type DeliveryReportMapping, observedMapping } from '../../src/wire/delivery-report-mapping.ts';
 import { billedUnits, channelsOfType, parseUtcTime, unitsOf } from '../../src/wire/delivery-report-values.ts';
-import { posted } from '../support/delivery-report-calls.ts';
+import { postCall } from '../support/delivery-report-calls.ts';
 
 const decode = (members: unknown, mapping?: DeliveryReportMapping) =>
-  decodeDeliveryReport(posted(typeof members === 'string' ? members : JSON.stringify(members)), mapping);
+  decodeDeliveryReport(postCall(typeof members === 'string' ? members : JSON.stringify(members)), mapping);
 
 const seen = {
   Version: 'v2.02',

@@ -4,7 +4,7 @@ import { type DecodedDeliveryReport, decodeDeliveryReport } from '../../src/wire
 import type { DeliveryReportCall } from '../../src/wire/delivery-report-call.ts';
 import { maxMarkup, maxMembers, maxReferences, maxTagLength } from '../../src/wire/delivery-report-limits.ts';
 import { deliveryReportFormats, encodeDeliveryReport } from '../../src/wire/encode-delivery-report.ts';
-import { asked, posted } from '../support/delivery-report-calls.ts';
+import { getCall, postCall } from '../support/delivery-report-calls.ts';
 
 /**
  * Anyone who knows the receiver's address can send anything. Structure is limited before parsing, so that no
@@ -18,7 +18,7 @@ const elements =
 const fields = 'Type=SMS&Destination=%2B6421&MessageID=V1&Status=Success';
 
 const why = (body: string | Uint8Array): string | DecodedDeliveryReport => {
-  const decoded = decodeDeliveryReport(posted(body));
+  const decoded = decodeDeliveryReport(postCall(body));
   return decoded.kind === 'unreadable' ? decoded.why : decoded;
 };
 const read = (call: DeliveryReportCall) => {
@@ -45,7 +45,7 @@ describe('decodeDeliveryReport: XML with a document type', () => {
   });
 
   test('an entity without a declaration stays as it is written', () => {
-    expect(read(posted(`<r>${elements}<Result>&x;</Result></r>`)).result).toBe('&x;');
+    expect(read(postCall(`<r>${elements}<Result>&x;</Result></r>`)).result).toBe('&x;');
   });
 });
 
@@ -102,28 +102,28 @@ describe('decodeDeliveryReport: large, simple bodies', () => {
 
   test('a large body is read in all four forms', () => {
     const calls = [
-      posted(`{${members},"Result":"${long}"}`),
-      posted(`<r>${elements}<Result>${long}</Result></r>`),
-      posted(`${fields}&Result=${long}`),
-      asked(`${fields}&Result=${long}`),
+      postCall(`{${members},"Result":"${long}"}`),
+      postCall(`<r>${elements}<Result>${long}</Result></r>`),
+      postCall(`${fields}&Result=${long}`),
+      getCall(`${fields}&Result=${long}`),
     ];
     for (const call of calls) expect(read(call).result.length).toBe(megabyte);
   });
 
   test('brackets, commas, escapes and references inside texts are not counted', () => {
-    expect(read(posted(`{${members},"Result":"${'[{,:\\"'.repeat(1000)}"}`)).result).toBe(
+    expect(read(postCall(`{${members},"Result":"${'[{,:\\"'.repeat(1000)}"}`)).result).toBe(
       '[{,:"'.repeat(1000),
     );
     const cdata = `<![CDATA[${'<a>'.repeat(1000)}]]>`;
-    expect(read(posted(`<r>${elements}<Result>${cdata}</Result></r>`)).result).toBe('<a>'.repeat(1000));
+    expect(read(postCall(`<r>${elements}<Result>${cdata}</Result></r>`)).result).toBe('<a>'.repeat(1000));
     const section = `<![CDATA[${long}]]>`;
-    expect(read(posted(`<r>${elements}<Result>${section}</Result></r>`)).result).toBe(long);
+    expect(read(postCall(`<r>${elements}<Result>${section}</Result></r>`)).result).toBe(long);
     const references = '&#65;&lt;'.repeat(1000);
-    expect(read(posted(`<r>${elements}<Result>${references}</Result></r>`)).result).toBe('A<'.repeat(1000));
+    expect(read(postCall(`<r>${elements}<Result>${references}</Result></r>`)).result).toBe('A<'.repeat(1000));
   });
 
   test('a Detail that is too long has no units', () => {
-    const report = read(posted(`{${members},"Detail":"${'SMSParts:1,'.repeat(50_000)}"}`));
+    const report = read(postCall(`{${members},"Detail":"${'SMSParts:1,'.repeat(50_000)}"}`));
     expect(report.units).toEqual({});
   });
 });
@@ -131,10 +131,10 @@ describe('decodeDeliveryReport: large, simple bodies', () => {
 describe('decodeDeliveryReport: names of the prototype', () => {
   const names = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'];
   const bodies: readonly (readonly [string, (name: string) => DeliveryReportCall])[] = [
-    ['json', (name) => posted(`{${members},"${name}":{"Department":"evil","optedOut":true}}`)],
-    ['xml', (name) => posted(`<r>${elements}<${name}><Department>evil</Department></${name}></r>`)],
-    ['post', (name) => posted(`${fields}&${name}=evil&${name}[Department]=evil&${name}.Department=evil`)],
-    ['get', (name) => asked(`${fields}&${name}=evil&${name}[Department]=evil`)],
+    ['json', (name) => postCall(`{${members},"${name}":{"Department":"evil","optedOut":true}}`)],
+    ['xml', (name) => postCall(`<r>${elements}<${name}><Department>evil</Department></${name}></r>`)],
+    ['post', (name) => postCall(`${fields}&${name}=evil&${name}[Department]=evil&${name}.Department=evil`)],
+    ['get', (name) => getCall(`${fields}&${name}=evil&${name}[Department]=evil`)],
   ];
 
   test.each(bodies)('names of the prototype in %s change nothing and are not read', (_, bodyWith) => {
@@ -148,7 +148,7 @@ describe('decodeDeliveryReport: names of the prototype', () => {
 
   test('names of the prototype are ordinary values', () => {
     for (const name of names) {
-      const report = read(posted(`${fields}&Result=${name}&Detail=${name}:1`.replace('Success', name)));
+      const report = read(postCall(`${fields}&Result=${name}&Detail=${name}:1`.replace('Success', name)));
       expect(report).toMatchObject({ outcome: 'unrecognised', status: name, result: name, units: {} });
     }
   });
@@ -156,13 +156,13 @@ describe('decodeDeliveryReport: names of the prototype', () => {
 
 test('a lone surrogate and NUL are removed in every form', () => {
   const half = '\\ud800';
-  expect(read(posted(`{${members},"Result":"a${half}\\u0000b"}`)).result).toBe('a\ufffdb');
-  expect(read(posted(`${fields}&Result=a%00b`)).result).toBe('ab');
+  expect(read(postCall(`{${members},"Result":"a${half}\\u0000b"}`)).result).toBe('a\ufffdb');
+  expect(read(postCall(`${fields}&Result=a%00b`)).result).toBe('ab');
   expect(why(`${fields}&Result=%ED%A0%80`)).toMatch('invalid percent-encoding');
   for (const reference of ['&#xD800;', '&#x00dfff;', '&#55296;', '&#57343;', '&#0;']) {
     expect(why(`<r>${elements}<Result>a${reference}b</Result></r>`)).toBe('the XML is not well-formed');
   }
-  expect(read(posted(`<r>${elements}<Result>&#55295;&#57344;</Result></r>`)).result).toBe('\ud7ff\ue000');
+  expect(read(postCall(`<r>${elements}<Result>&#55295;&#57344;</Result></r>`)).result).toBe('\ud7ff\ue000');
   expect(why(Buffer.from([...Buffer.from('{"Type":"'), 0xed, 0xa0, 0x80, 0x22, 0x7d]))).toBe(
     'the JSON is not UTF-8',
   );
@@ -174,7 +174,7 @@ test.each(['[]', '["SMS"]', '{}', '{"a":"SMS"}', 'null'])('%s is not read as tex
 });
 
 test('a number instead of a text is read as it was written', () => {
-  const report = read(posted(`{${members},"Price":0.10}`.replace('"+6421"', '6421000000000000000001')));
+  const report = read(postCall(`{${members},"Price":0.10}`.replace('"+6421"', '6421000000000000000001')));
   expect(report).toMatchObject({ destination: '6421000000000000000001', price: '0.10' });
 });
 

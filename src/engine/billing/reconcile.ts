@@ -1,4 +1,5 @@
-import { addressReader } from '../../contacts/address.ts';
+import { createAddressReader } from '../../contacts/address.ts';
+import { closeContactFile, openContactFile } from '../../contacts/contact-file.ts';
 import {
   type InvoiceLine,
   type InvoiceOptions,
@@ -6,7 +7,6 @@ import {
   readInvoice,
   type UnreadableLine,
 } from '../../contacts/invoice-file.ts';
-import { closeContactFile, openContactFile } from '../../contacts/read.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
 import {
   compareInvoice,
@@ -63,7 +63,7 @@ export async function reconcileInvoice<Result>(
   const file = await openContactFile(invoice.bytes, name, { skipLines });
   try {
     const columns = invoiceColumns(file, invoice.columns);
-    const readAddress = addressReader('sms', invoice.country, 'allow', 'there is no --country');
+    const readAddress = createAddressReader('sms', invoice.country, 'allow', 'there is no --country');
     if (!readAddress)
       throw new InputError([
         { where: '--country', what: `"${invoice.country}" is not a country with phone numbers.` },

@@ -1,7 +1,7 @@
 import type { Definition } from '../../campaign/definition.ts';
 import { localTime, stateAt } from '../../campaign/window.ts';
 import type { FrozenWindow } from '../../campaign/window-definition.ts';
-import { openWindowGate, type WindowGate } from '../../campaign/window-gate.ts';
+import { createWindowGate, type WindowGate } from '../../campaign/window-gate.ts';
 import type { InterfaceName } from '../../domain/message.ts';
 import { InputError } from '../../domain/problems.ts';
 import type { PlannedWindow, PlanWindow } from '../../ledger/planning/windows.ts';
@@ -40,7 +40,7 @@ function handoverAt(
 /** @returns undefined for a slice that may be sent at any time */
 export function windowGateOf(definition: unknown, window: SliceWindow | null): WindowGate | undefined {
   const rule = window && windowOf(definition);
-  return rule ? openWindowGate(rule, window) : undefined;
+  return rule ? createWindowGate(rule, window) : undefined;
 }
 
 /** Skips accounts that this process lacks. @param onUnknownAccount called once for each of them */

@@ -1,7 +1,7 @@
 import { dispatch } from '../../campaign/dispatch.ts';
 import type { FrozenTarget } from '../../campaign/notify.ts';
-import { openTariffs } from '../../campaign/tariffs.ts';
-import { addressReader } from '../../contacts/address.ts';
+import { createTariffs } from '../../campaign/tariffs.ts';
+import { createAddressReader } from '../../contacts/address.ts';
 import type { Contact } from '../../domain/contacts.ts';
 import type { Envelope } from '../../domain/message.ts';
 import type { Account } from '../../gateway/account.ts';
@@ -54,7 +54,7 @@ export async function planMail(
     files: [],
     dispatch: settings,
   };
-  const tariffs = openTariffs('email', account);
+  const tariffs = createTariffs('email', account);
   const first = await firstSlices(context, run, account, definition);
   await inSession(context.ledger.pool, async (client) => {
     await stageContacts(client, {
@@ -62,7 +62,7 @@ export async function planMail(
       linesBefore: () => 0,
       partsOf: () => null,
       keyed: false,
-      tariffOf: tariffs.placeOf,
+      tariffOf: tariffs.tariffIndexOf,
       takePieces: async () => [],
     });
     await expandRun(
@@ -100,7 +100,7 @@ export async function planMail(
 
 /** One contact for each address, as from lines of a file. */
 function contactsOf(to: readonly string[], envelope: Envelope): Contact[] {
-  const read = addressReader('email', undefined);
+  const read = createAddressReader('email', undefined);
   return to.map((written, index): Contact => {
     const address = read?.(written);
     const source = { file: 0, line: index + 1 };

@@ -1,4 +1,4 @@
-import { type Approval, whyApproval } from '../../campaign/approval.ts';
+import { type Approval, approvalReason } from '../../campaign/approval.ts';
 import type { CostEstimate } from '../../campaign/cost.ts';
 import type { ApprovalReason } from '../../domain/reasons.ts';
 import { type ApprovalRequest, requestApproval } from '../../ledger/approvals/approvals.ts';
@@ -21,7 +21,7 @@ export function createApprovalGate(
   return {
     assess: (totals, estimate) => {
       const recipients = totals.reduce((sum, total) => sum + total.recipients, 0);
-      reason = whyApproval(approval, recipients, estimate);
+      reason = approvalReason(approval, recipients, estimate);
     },
     enqueue: (client) =>
       reason === undefined ? enqueue(client) : requestApproval(client, { ...request, reason }),

@@ -2,10 +2,10 @@ import { dirname, resolve } from 'node:path';
 import type { Campaign } from '../../campaign/campaign.ts';
 import {
   type ChargeCodeList,
-  chargeCodeCheck,
   checkCampaignChargeCode,
+  createChargeCodeCheck,
 } from '../../campaign/charge-codes.ts';
-import { type ContactFile, openContactFile } from '../../contacts/read.ts';
+import { type ContactFile, openContactFile } from '../../contacts/contact-file.ts';
 import type { Contact } from '../../domain/contacts.ts';
 import type { InterfaceName } from '../../domain/message.ts';
 import { InputError } from '../../domain/problems.ts';
@@ -94,7 +94,7 @@ export async function* checkChargeCodes(
   nameOf: (file: number) => string,
   where: string,
 ): AsyncGenerator<readonly Contact[], void, undefined> {
-  const { check, throwIfAny } = chargeCodeCheck(list, where);
+  const { check, throwIfAny } = createChargeCodeCheck(list, where);
   for await (const batch of contacts) {
     for (const contact of batch) {
       if (contact.kind === 'rejected') continue;

@@ -2,10 +2,10 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Campaign } from '../../campaign/campaign.ts';
-import { setFields } from '../../campaign/notify.ts';
+import { mailFieldsOf } from '../../campaign/notify.ts';
 import { hasPlaceholder } from '../../campaign/placeholders.ts';
-import { wrongCharacter, wrongValue } from '../../campaign/values.ts';
-import { addressReader } from '../../contacts/address.ts';
+import { characterError, valueError } from '../../campaign/value-checks.ts';
+import { createAddressReader } from '../../contacts/address.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
 import { readWebhook } from '../../gateway/webhook-settings.ts';
@@ -67,7 +67,7 @@ function findMailProblems(
     const what = `Account "${account.name}" cannot send e-mail: ${interfaceName} has no channel "email". Name another one in "account".`;
     return [{ where: at(email.account === undefined ? 'to' : 'account'), what }];
   }
-  const readAddress = addressReader('email', undefined);
+  const readAddress = createAddressReader('email', undefined);
   const addresses = email.to.flatMap((written, index) => {
     const read = readAddress?.(written);
     return read?.kind === 'invalid'
@@ -76,13 +76,13 @@ function findMailProblems(
   });
   const target = { interface: interfaceName, format, loopback: false, ...(allow && { allow }) };
   const known = messageFields(interfaceName, 'email');
-  const fields = setFields(email).flatMap(([name, value]) => {
+  const fields = mailFieldsOf(email).flatMap(([name, value]) => {
     const field = known.find((each) => each.name === name);
     const what = hasPlaceholder(value)
       ? 'expected a text without placeholders.'
       : field === undefined
         ? `not a field of ${interfaceName}.`
-        : (wrongCharacter(format, value) ?? wrongValue(target, field, value));
+        : (characterError(format, value) ?? valueError(target, field, value));
     return what === undefined ? [] : [{ where: at(name), what: `"${name}": ${what}` }];
   });
   return [...addresses, ...fields];

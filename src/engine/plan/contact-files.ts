@@ -3,8 +3,13 @@ import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import type { Campaign } from '../../campaign/campaign.ts';
 import type { Composition } from '../../campaign/composition.ts';
 import { standardInput } from '../../campaign/contacts-definition.ts';
-import { readBytes } from '../../contacts/bytes.ts';
-import { type ContactFile, closeContactFile, type Delimiter, openContactFile } from '../../contacts/read.ts';
+import {
+  type ContactFile,
+  closeContactFile,
+  type Delimiter,
+  openContactFile,
+} from '../../contacts/contact-file.ts';
+import { readBytes } from '../../contacts/file-bytes.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
 import { listNames } from '../../platform/suggestions.ts';
 import { besideCampaign } from '../definition-files.ts';

@@ -1,4 +1,4 @@
-import type { ContactFile } from '../../contacts/read.ts';
+import type { ContactFile } from '../../contacts/contact-file.ts';
 
 /** Counts the lines of all files before one. Those files must have been read. */
 export function countLinesBefore(files: readonly ContactFile[]): (file: number) => number {

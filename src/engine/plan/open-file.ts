@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { readFileBytes } from '../../contacts/bytes.ts';
+import { readFileBytes } from '../../contacts/file-bytes.ts';
 import { InputError } from '../../domain/problems.ts';
 import { unreadableReason } from '../../platform/file-error.ts';
 

@@ -1,4 +1,4 @@
-import { isSendTimeOver } from '../../campaign/send-times.ts';
+import { isSendTimePast } from '../../campaign/send-times.ts';
 import type { Envelope } from '../../domain/message.ts';
 import { memoizeByEnvelope } from './memoize-by-envelope.ts';
 
@@ -14,7 +14,7 @@ const maxExamples = 3;
 export function countPastSendTimes(fields: object, now: Date) {
   const isExpected = Object.hasOwn(fields, 'SendTime');
   const isOverIn = memoizeByEnvelope(
-    ({ fields: values }) => values['SendTime'] === undefined || isSendTimeOver(values, now),
+    ({ fields: values }) => values['SendTime'] === undefined || isSendTimePast(values, now),
   );
   const examples: { readonly fileAndLine: string; readonly sendTime: string }[] = [];
   let recipients = 0;

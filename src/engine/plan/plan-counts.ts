@@ -55,7 +55,10 @@ const maxLastRecipients = 3;
  *
  * @param separates whether equal addresses go into different requests
  */
-export function createPlanCounts({ placeOf }: Pick<Tariffs, 'placeOf'>, separates: boolean): PlanCounts {
+export function createPlanCounts(
+  { tariffIndexOf }: Pick<Tariffs, 'tariffIndexOf'>,
+  separates: boolean,
+): PlanCounts {
   const envelopeIndexes = createFingerprintMap();
   /** By envelope index: its number of recipients, and its window. */
   const recipientCounts = createNumberList();
@@ -127,17 +130,17 @@ export function createPlanCounts({ placeOf }: Pick<Tariffs, 'placeOf'>, separate
       const index = separates ? separateCopy(own, compared, window) : own;
       recipientCounts.set(index, recipientCounts.at(index) + 1);
       keepLast(window, { index, line, address });
-      const tariff = placeOf?.(address) ?? 0;
-      let total = totals.get(tariff);
+      const tariffIndex = tariffIndexOf?.(address) ?? 0;
+      let total = totals.get(tariffIndex);
       if (total === undefined) {
         const { SubAccount: subAccount = null, ChargeCode: chargeCode = null } = envelope.fields;
-        total = { subAccount, chargeCode, tariff, recipients: 0, parts: null, example: null };
-        totals.set(tariff, total);
+        total = { subAccount, chargeCode, tariffIndex, recipients: 0, parts: null, example: null };
+        totals.set(tariffIndex, total);
       }
       total.recipients++;
       if (parts !== null) total.parts = (total.parts ?? 0) + parts;
       // The smallest text, which Postgres chooses for a run too.
-      if (placeOf && (total.example === null || address < total.example)) total.example = address;
+      if (tariffIndexOf && (total.example === null || address < total.example)) total.example = address;
     },
     envelopes: recipientCounts.length,
     recipients: () => sumByWindow(1).reduce((sum, { recipients }) => sum + recipients, 0),

@@ -1,8 +1,8 @@
 import { checkBudget } from '../../campaign/budget.ts';
 import { estimateCost } from '../../campaign/cost.ts';
-import { frozenTargets } from '../../campaign/notify.ts';
+import { freezeTargets } from '../../campaign/notify.ts';
 import { checkRecipients } from '../../campaign/recipient-guards.ts';
-import { openTariffs } from '../../campaign/tariffs.ts';
+import { createTariffs } from '../../campaign/tariffs.ts';
 import { type Contact, isKeyed } from '../../domain/contacts.ts';
 import { type RefusedRun, RefusedRunError } from '../../domain/problems.ts';
 import type { DuplicateContacts, ReachedContacts } from '../../domain/rejected-contacts.ts';
@@ -86,7 +86,7 @@ export function addRefusalNotifications(
 ): Promise<readonly string[]> {
   return insertRefusedRunNotifications(
     ledger.pool,
-    frozenTargets(campaign.value),
+    freezeTargets(campaign.value),
     { refused, campaignFile },
     now(),
   );
@@ -107,7 +107,7 @@ async function planContacts(
   const linesBefore = countLinesBefore(contactFiles);
   const placeOf = fileAndLineFormatter(contactFiles, linesBefore);
   const limits = await readLimitsInForce(context, account);
-  const tariffs = openTariffs(definition.channel, account);
+  const tariffs = createTariffs(definition.channel, account);
   const first = await firstSlices(context, run, account, definition);
   const { name: plannedBy, via: plannedHow } = context.actor;
   const { workingFolder: folder, path: campaignFile, sha256: campaignSha256 } = prepared;
@@ -120,7 +120,7 @@ async function planContacts(
       linesBefore,
       keyed: isKeyed(composition.identity),
       partsOf: ({ envelope, destination, address }) => countParts?.(envelope, address, destination) ?? null,
-      tariffOf: tariffs.placeOf,
+      tariffOf: tariffs.tariffIndexOf,
       takePieces: kept.takeCompletePieces,
     });
     await stageSuppressions(client, suppressionLists.addresses);
@@ -168,7 +168,7 @@ async function planContacts(
           const of = origins.runs.length > 0 ? { of: origins.runs } : {};
           const details = { campaign: definition.campaign, file: prepared.path, ...of };
           await auditEntry(context, { action: 'run planned', run, details })(session);
-          await insertNotifyList(session, run, frozenTargets(definition), prepared.absolutePath);
+          await insertNotifyList(session, run, freezeTargets(definition), prepared.absolutePath);
           await gate.enqueue(session);
         },
         complete: async (session) => {

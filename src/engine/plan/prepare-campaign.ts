@@ -6,12 +6,12 @@ import { type Composition, compose } from '../../campaign/composition.ts';
 import { estimateCost } from '../../campaign/cost.ts';
 import { rowFolders, staticFiles } from '../../campaign/files.ts';
 import type { CampaignTarget } from '../../campaign/target.ts';
-import { openTariffs } from '../../campaign/tariffs.ts';
-import { type AddressReader, addressReader } from '../../contacts/address.ts';
-import { readContacts } from '../../contacts/contacts.ts';
-import type { ContactFile } from '../../contacts/read.ts';
+import { createTariffs } from '../../campaign/tariffs.ts';
+import { type AddressReader, createAddressReader } from '../../contacts/address.ts';
+import type { ContactFile } from '../../contacts/contact-file.ts';
+import { readContacts } from '../../contacts/read-contacts.ts';
 import { routeNumberProblems } from '../../contacts/route-numbers.ts';
-import { openTally } from '../../contacts/tally.ts';
+import { createContactTally } from '../../contacts/tally.ts';
 import type { Contact, ContactFindings } from '../../domain/contacts.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
@@ -101,7 +101,7 @@ export async function prepareCampaign(
     accountNamed,
   );
 
-  const readAddress = addressReader(
+  const readAddress = createAddressReader(
     definition.channel,
     definition.contacts.country,
     definition.contacts.landlines,
@@ -116,7 +116,7 @@ export async function prepareCampaign(
   if (routes.length > 0) throw new InputError(routes);
 
   // If the cost is unknown, report that before any contact is read.
-  const { rates } = openTariffs(definition.channel, account);
+  const { rates } = createTariffs(definition.channel, account);
   checkBudget(campaign, estimateCost([], definition.channel, rates(), new Date(0)));
   const contactFiles = await openContactFiles(campaign, path, settings, kept, others);
   try {
@@ -162,7 +162,7 @@ async function prepareContacts(
   const suppressionLists = await openSuppressionLists(campaign, opened.account, path, settings);
   const contactBytes = await contactFileBytes(campaign, path, settings);
   const nameOf = (file: number): string => contactFiles[file]?.name ?? '';
-  const tally = openTally(campaign.value.channel, composition.recipientColumn, nameOf);
+  const tally = createContactTally(campaign.value.channel, composition.recipientColumn, nameOf);
   const contacts = files.checkContacts(readContacts(contactFiles, composition, readAddress, tally.watch));
   return {
     ...opened,
@@ -175,7 +175,7 @@ async function prepareContacts(
         ? checkChargeCodes(contacts, chargeCodes, nameOf, campaign.locate(['chargeCodes']))
         : contacts,
     ),
-    found: tally.found,
+    found: tally.findings,
     suppressionLists,
     close: async () => {
       await Promise.all([suppressionLists.close(), closeContactFiles(contactFiles)]);

@@ -1,7 +1,7 @@
 import { checkBudget } from '../../campaign/budget.ts';
 import { estimateCost } from '../../campaign/cost.ts';
-import { checkRecipients, differingText } from '../../campaign/recipient-guards.ts';
-import { openTariffs } from '../../campaign/tariffs.ts';
+import { checkRecipients, formatDiffering } from '../../campaign/recipient-guards.ts';
+import { createTariffs } from '../../campaign/tariffs.ts';
 import { comparedAddress } from '../../domain/compared-address.ts';
 import { type Contact, isKeyed, type RejectedContact } from '../../domain/contacts.ts';
 import type { Destination } from '../../domain/message.ts';
@@ -62,7 +62,7 @@ export async function previewCampaign(
 ): Promise<Preview> {
   const { channel, dispatch, ...definition } = campaign.value;
   const linesBefore = countLinesBefore(contactFiles);
-  const tariffs = openTariffs(channel, account);
+  const tariffs = createTariffs(channel, account);
   const planned = createPlanCounts(tariffs, isKeyed(composition.identity));
   const now = context.now();
   const pastTimes = countPastSendTimes(campaign.value.message, now);
@@ -168,7 +168,7 @@ export async function previewCampaign(
     mapping: composition.mapping,
     sentFields: leaving.found(),
     recipients,
-    differing: differingText(repeated, placeOf) ?? null,
+    differing: formatDiffering(repeated, placeOf) ?? null,
     repeats: repeats ?? null,
     requests: planned.requests(dispatch.chunkSize),
     envelopes: planned.envelopes(),

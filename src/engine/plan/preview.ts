@@ -1,7 +1,7 @@
 import type { CostEstimate } from '../../campaign/cost.ts';
 import type { FieldSource } from '../../campaign/mapping.ts';
 import type { MergePlan } from '../../campaign/merge.ts';
-import type { ContactFile } from '../../contacts/read.ts';
+import type { ContactFile } from '../../contacts/contact-file.ts';
 import type { RejectedContact } from '../../domain/contacts.ts';
 import type { Channel, Destination, Envelope } from '../../domain/message.ts';
 import type { Problem } from '../../domain/problems.ts';

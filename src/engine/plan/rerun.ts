@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { writtenApproval } from '../../campaign/approval.ts';
+import { storedApproval } from '../../campaign/approval.ts';
 import { checkBudget } from '../../campaign/budget.ts';
 import { estimateCost } from '../../campaign/cost.ts';
-import { openTariffs } from '../../campaign/tariffs.ts';
+import { createTariffs } from '../../campaign/tariffs.ts';
 import { duplicatePolicies } from '../../domain/contacts.ts';
 import { InputError } from '../../domain/problems.ts';
 import type { RecipientState } from '../../domain/runs.ts';
@@ -37,7 +37,7 @@ export type RerunState = (typeof rerunStates)[number];
 const limits = z.record(z.string(), z.string()).optional();
 const frozenDefinition = z.object({
   dispatch: z.object({ chunkSize: z.number() }),
-  approval: writtenApproval,
+  approval: storedApproval,
   // A notification e-mail has none.
   contacts: z
     .object({
@@ -88,8 +88,8 @@ export async function planRerun(
     const note = auditEntry(context, { action: 'run planned', run, details: told });
     const gate = createApprovalGate(approval, asked, enqueueAndStart(context, run, first.enqueue));
     await inSession(ledger.pool, async (client) => {
-      const tariffs = openTariffs(source.channel, account);
-      await restageRecipients(client, { run: sourceRun, states }, recipientColumn, tariffs.placeOf);
+      const tariffs = createTariffs(source.channel, account);
+      await restageRecipients(client, { run: sourceRun, states }, recipientColumn, tariffs.tariffIndexOf);
       const rates = tariffs.rates();
       await expandRun(
         client,

@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import type { Campaign } from '../../campaign/campaign.ts';
-import { addressReader } from '../../contacts/address.ts';
-import { openContactFile } from '../../contacts/read.ts';
+import { createAddressReader } from '../../contacts/address.ts';
+import { openContactFile } from '../../contacts/contact-file.ts';
 import { readSuppressionFile } from '../../contacts/suppression-file.ts';
 import type { Problem } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
@@ -33,7 +33,7 @@ export async function openSuppressionLists(
   settings: Settings,
 ): Promise<SuppressionLists> {
   const folder = resolve(settings.workingFolder, dirname(path));
-  const readAddress = addressReader(channel, contacts.country, 'allow');
+  const readAddress = createAddressReader(channel, contacts.country, 'allow');
   const files = await Promise.all(
     contacts.suppressions.map(async (name, index) => {
       const where = locate(['contacts', 'suppressions', index]);

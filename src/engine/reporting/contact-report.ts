@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ContactFile, delimiters, encodings, openContactFile } from '../../contacts/read.ts';
+import { type ContactFile, delimiters, encodings, openContactFile } from '../../contacts/contact-file.ts';
 import { InputError } from '../../domain/problems.ts';
 import {
   type KeptContactFile,

@@ -1,4 +1,4 @@
-import { nextTick, writtenSchedule } from '../../campaign/schedule.ts';
+import { nextTick, storedSchedule } from '../../campaign/schedule.ts';
 import { countFailedReports, type LedgerFigures, readFigures } from '../../ledger/operations/figures.ts';
 import { migrationGap } from '../../ledger/schema.ts';
 import type { EngineContext } from '../context.ts';
@@ -12,7 +12,7 @@ export type FleetFigures = Omit<LedgerFigures, 'schedules'> & {
 export async function readFleetFigures({ ledger, now }: EngineContext): Promise<FleetFigures> {
   const time = now();
   const { schedules, ...figures } = await readFigures(ledger.monitoring, time);
-  const ticks = schedules.flatMap((times) => nextTick(writtenSchedule.parse(times), time) ?? []);
+  const ticks = schedules.flatMap((times) => nextTick(storedSchedule.parse(times), time) ?? []);
   const next = ticks.reduce<Date | undefined>(
     (first, tick) => (first && first <= tick ? first : tick),
     undefined,

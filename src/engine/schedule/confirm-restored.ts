@@ -1,4 +1,4 @@
-import { ticksBetween, writtenSchedule } from '../../campaign/schedule.ts';
+import { storedSchedule, ticksBetween } from '../../campaign/schedule.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
 import {
   findMissingClaim,
@@ -107,7 +107,7 @@ async function missTicks(client: Transaction, reason: string, now: Date): Promis
   await markDueTicksMissed(client, why);
   const taken = await lockSchedules(client, now);
   const ticks = taken.flatMap(({ schedule, times, recordedUntil }) =>
-    ticksBetween(writtenSchedule.parse(times), recordedUntil, now, maxTicks).map((dueAt) => {
+    ticksBetween(storedSchedule.parse(times), recordedUntil, now, maxTicks).map((dueAt) => {
       return { schedule, dueAt, state: 'missed', reason: why } as const;
     }),
   );

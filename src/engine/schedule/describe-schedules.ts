@@ -1,4 +1,4 @@
-import { nextTick, type Schedule, writtenSchedule } from '../../campaign/schedule.ts';
+import { nextTick, type Schedule, storedSchedule } from '../../campaign/schedule.ts';
 import {
   type ListedSchedule,
   type ListedTick,
@@ -22,7 +22,7 @@ export async function describeSchedules(
 ): Promise<{ readonly schedules: readonly UpcomingSchedule[]; readonly ticks: readonly FormattedTick[] }> {
   const time = now();
   const schedules = (await listSchedules(ledger.pool)).map(({ times, ...schedule }) => {
-    const written = writtenSchedule.parse(times);
+    const written = storedSchedule.parse(times);
     const next = schedule.active ? (nextTick(written, time) ?? null) : null;
     return { ...schedule, times: written, next };
   });

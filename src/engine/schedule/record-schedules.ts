@@ -1,4 +1,4 @@
-import { type Schedule, ticksBetween, writtenSchedule } from '../../campaign/schedule.ts';
+import { type Schedule, storedSchedule, ticksBetween } from '../../campaign/schedule.ts';
 import type { TickReason } from '../../domain/reasons.ts';
 import { syncSchedules } from '../../ledger/schedules/schedules.ts';
 import {
@@ -45,7 +45,7 @@ export async function recordSchedules(
 }
 
 function listNewTicks({ schedule: name, times, recordedUntil }: LockedSchedule, now: Date): NewTick[] {
-  const written = writtenSchedule.parse(times);
+  const written = storedSchedule.parse(times);
   return ticksBetween(written, recordedUntil, now, maxTicks).map((dueAt): NewTick => {
     const late = isLate(written, dueAt, now);
     return {

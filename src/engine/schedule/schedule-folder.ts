@@ -1,7 +1,7 @@
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { readCampaign } from '../../campaign/campaign.ts';
-import { frozenTargets } from '../../campaign/notify.ts';
+import { freezeTargets } from '../../campaign/notify.ts';
 import type { Schedule } from '../../campaign/schedule.ts';
 import { InputError } from '../../domain/problems.ts';
 import type { SyncedSchedule } from '../../ledger/schedules/schedules.ts';
@@ -40,7 +40,7 @@ export async function readScheduleFolder(folder: string): Promise<ScheduleFolder
       }
       const { value } = readCampaign(source, schedule);
       const { campaign, schedule: times } = value;
-      if (times) schedules.push({ schedule, campaign, times, notify: frozenTargets(value) });
+      if (times) schedules.push({ schedule, campaign, times, notify: freezeTargets(value) });
     } catch (error) {
       unreadable.push({ schedule, what: error instanceof Error ? error.message : String(error) });
     }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { writtenSchedule } from '../../campaign/schedule.ts';
+import { storedSchedule } from '../../campaign/schedule.ts';
 import type { Actor } from '../../domain/access.ts';
 import { InputError, type RefusedRun, RefusedRunError } from '../../domain/problems.ts';
 import type { TickReason } from '../../domain/reasons.ts';
@@ -74,7 +74,7 @@ async function startOrEndTick(
   tick: DueTick,
   onUnmoved: (stuck: UnmovedFile) => void,
 ): Promise<TickResult | undefined> {
-  const times = writtenSchedule.parse(tick.times);
+  const times = storedSchedule.parse(tick.times);
   const { schedule, dueAt, lastRun } = tick;
   const end = async (
     kind: 'skipped' | 'missed' | 'failed',

@@ -1,6 +1,6 @@
-import { type AddressReader, addressReader } from '../../contacts/address.ts';
-import { readFileBytes } from '../../contacts/bytes.ts';
-import { openContactFile } from '../../contacts/read.ts';
+import { type AddressReader, createAddressReader } from '../../contacts/address.ts';
+import { openContactFile } from '../../contacts/contact-file.ts';
+import { readFileBytes } from '../../contacts/file-bytes.ts';
 import { readSuppressionFile, type SuppressedAddress } from '../../contacts/suppression-file.ts';
 import { comparedAddress } from '../../domain/compared-address.ts';
 import type { Channel } from '../../domain/message.ts';
@@ -83,7 +83,7 @@ export function suppressedAddressReader(
       'An address is an e-mail address or a phone number; suppress those of "email" by themselves.';
     throw new InputError([{ where: '--channel', what }]);
   }
-  const reader = addressReader(first, country, 'allow', 'there is no --country');
+  const reader = createAddressReader(first, country, 'allow', 'there is no --country');
   if (reader) return readComparedAddress(reader);
   throw new InputError([{ where: '--country', what: `"${country}" is not a country with phone numbers.` }]);
 }

@@ -216,7 +216,7 @@ async function countLeftOut(
 
 async function sumBilling(client: Transaction): Promise<BillingTotal[]> {
   const { rows } = await client.query<BillingTotal>(`
-    SELECT e.sub_account AS "subAccount", e.charge_code AS "chargeCode", 0 AS tariff,
+    SELECT e.sub_account AS "subAccount", e.charge_code AS "chargeCode", 0 AS "tariffIndex",
            sum(z.recipients)::integer AS recipients, sum(z.parts)::float8 AS parts, NULL AS example
     FROM sized_envelopes z
     JOIN staged_envelopes e ON e.envelope = z.staged
@@ -228,7 +228,7 @@ async function sumBilling(client: Transaction): Promise<BillingTotal[]> {
 
 async function sumBillingByTariff(client: Transaction): Promise<BillingTotal[]> {
   const { rows } = await client.query<BillingTotal>(`
-    SELECT e.sub_account AS "subAccount", e.charge_code AS "chargeCode", s.tariff,
+    SELECT e.sub_account AS "subAccount", e.charge_code AS "chargeCode", s.tariff AS "tariffIndex",
            count(*)::integer AS recipients, sum(s.parts)::float8 AS parts, min(s.address) AS example
     FROM staged_contacts s
     JOIN staged_envelopes e USING (envelope)

@@ -63,7 +63,7 @@ export type BillingTotal = {
   readonly subAccount: string | null;
   readonly chargeCode: string | null;
   /** Index of the tariff in the run's rates. */
-  readonly tariff: number;
+  readonly tariffIndex: number;
   readonly recipients: number;
   readonly parts: number | null;
   /** The alphabetically first address; null: the run has one tariff. */

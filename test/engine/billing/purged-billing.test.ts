@@ -6,7 +6,7 @@ import { billingDimensions } from '../../../src/ledger/billing/report.ts';
 import { reportFormats, type Sheet } from '../../../src/report/formats/sheet.ts';
 import { allBilling } from '../../support/billing.ts';
 import { beginnings, steps } from '../../support/billing-steps.ts';
-import { emptyWorld, takeNext } from '../../support/billing-world.ts';
+import { createWorld, performNextStep } from '../../support/billing-world.ts';
 import { examples } from '../../support/examples.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { dumpOf, foundIn, withKey } from '../../support/purges.ts';
@@ -38,9 +38,9 @@ async function endAll(): Promise<void> {
 test('billing reports in all formats have the same bytes before and after a purge', async () => {
   let turn = 0;
   const property = fc.asyncProperty(beginnings, steps, groupings, async (begin, history, by) => {
-    const world = await emptyWorld(opened.ledger, begin);
+    const world = await createWorld(opened.ledger, begin);
     await opened.ledger.pool.query('DELETE FROM hashed_suppressions');
-    for (const step of history) await takeNext(world, step);
+    for (const step of history) await performNextStep(world, step);
     await endAll();
     // Pages and workbooks are slow, so each reports only some of the runs.
     const formats = ['json', reportFormats[turn++ % reportFormats.length] ?? 'csv'] as const;

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { answerSuccess, httpPeer } from '../../gateway/test-peers.ts';
-import { anAccount, execute } from '../../support/execute.ts';
+import { accountAt, execute } from '../../support/execute.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
 
 let opened: TestLedger;
@@ -40,7 +40,7 @@ test('while the service is silent, a slice claims at most twice the requests in 
     else answerSuccess(messageId, response);
   });
   const run = await planned(100);
-  const executing = execute(opened.context, run, anAccount(service.url, limits));
+  const executing = execute(opened.context, run, accountAt(service.url, limits));
   while (held.length < concurrency) await sleep(5);
   await sleep(100);
   expect(held).toHaveLength(concurrency);
@@ -64,7 +64,7 @@ test('a slice never claims more than four times the requests in flight, however 
     answerSuccess(messageId, response);
   }
   await using service = await httpPeer((messageId, response) => void answer(messageId, response));
-  const { summary } = await execute(opened.context, run, anAccount(service.url, limits));
+  const { summary } = await execute(opened.context, run, accountAt(service.url, limits));
   expect(summary.requests).toMatchObject({ total: 1_000, accepted: 1_000 });
   expect(ahead.length).toBeGreaterThan(100);
   expect(Math.max(...ahead)).toBeLessThanOrEqual(4 * concurrency);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { InputError } from '../../../src/domain/problems.ts';
 import { requestStates } from '../../../src/domain/runs.ts';
 import { seededRandom } from '../../../src/sandbox/seeded-values.ts';
-import { anAccount, execute, recordedRequests } from '../../support/execute.ts';
+import { accountAt, execute, recordedRequests } from '../../support/execute.ts';
 import { type Fault, startFaultProxy } from '../../support/fault-proxy.ts';
 import * as faults from '../../support/faults.ts';
 import { type FaultyRuns, openFaultyRuns } from '../../support/faulty-runs.ts';
@@ -68,7 +68,7 @@ test.each([1, 2])('a mix of all faults loses no request and sends none twice (mi
     stops[Math.floor(begun / 100) - 1]?.abort();
     return pick(seed, begun);
   });
-  const account = anAccount(proxy.url, { timeouts: { connect: 250, headers: 250, body: 250 } });
+  const account = accountAt(proxy.url, { timeouts: { connect: 250, headers: 250, body: 250 } });
   const run = await runs.plan(requests, { dispatch: { concurrency: 8 } });
 
   for (const { signal } of stops) {

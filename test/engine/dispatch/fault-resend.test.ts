@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { anAccount } from '../../support/execute.ts';
+import { accountAt } from '../../support/execute.ts';
 import { closeAfterBody, refuseWith } from '../../support/faults.ts';
 import { type AttemptEnd, type FaultyRuns, openFaultyRuns } from '../../support/faulty-runs.ts';
 
@@ -21,14 +21,14 @@ const ends = (
 
 test('a request in doubt that is sent again and accepted counts as accepted, perhaps twice by the service', async () => {
   await using proxy = await runs.proxyWith(closeAfterBody);
-  const request = await runs.sendOne(anAccount(proxy.url), once);
+  const request = await runs.sendOne(accountAt(proxy.url), once);
   expect(request).toMatchObject({ state: 'accepted', accepted: 2 });
   expect(ends(request.attempts)).toEqual([lost, ['accepted', 200, null]]);
 });
 
 test('a request in doubt that is sent again and refused stays in doubt and is not failed', async () => {
   await using proxy = await runs.proxyWith(closeAfterBody, busy, busy, busy);
-  const request = await runs.sendOne(anAccount(proxy.url), once);
+  const request = await runs.sendOne(accountAt(proxy.url), once);
   expect(request).toMatchObject({ state: 'in_doubt', accepted: 1 });
   expect(ends(request.attempts)).toEqual([
     lost,
@@ -40,7 +40,7 @@ test('a request in doubt that is sent again and refused stays in doubt and is no
 
 test('a request in doubt that is sent again and rejected stays in doubt and is not rejected', async () => {
   await using proxy = await runs.proxyWith(closeAfterBody, refuseWith('400 Bad Request', 'MessageID known'));
-  const request = await runs.sendOne(anAccount(proxy.url), once);
+  const request = await runs.sendOne(accountAt(proxy.url), once);
   expect(request).toMatchObject({ state: 'in_doubt', accepted: 1 });
   expect(ends(request.attempts)).toEqual([lost, ['rejected', 400, 'MessageID known']]);
 });

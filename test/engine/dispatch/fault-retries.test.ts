@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../../gateway/test-peers.ts';
-import { anAccount, execute } from '../../support/execute.ts';
+import { accountAt, execute } from '../../support/execute.ts';
 import { refuseWith } from '../../support/faults.ts';
 import {
   type AttemptEnd,
@@ -23,7 +23,7 @@ const again: AttemptEnd = ['retry', 429, 'HTTP 429'];
 
 describe('retries of a request that never reached the service', () => {
   test('a request to a closed port fails after its retries', async () => {
-    const account = anAccount(`http://127.0.0.1:${await freePort()}`);
+    const account = accountAt(`http://127.0.0.1:${await freePort()}`);
     const refused = 'connection refused';
     expect(await runs.sendOne(account)).toMatchObject(
       sent('failed', 0, ['retry', null, refused], ['retry', null, refused], ['failed', null, refused]),
@@ -32,14 +32,14 @@ describe('retries of a request that never reached the service', () => {
 
   test('a request to an unknown host fails after its retries', async () => {
     const unknown = expect.stringMatching(/^host name (not found|could not be looked up)$/);
-    expect(await runs.sendOne(anAccount('http://no-such-host.invalid'))).toMatchObject(
+    expect(await runs.sendOne(accountAt('http://no-such-host.invalid'))).toMatchObject(
       sent('failed', 0, ['retry', null, unknown], ['retry', null, unknown], ['failed', null, unknown]),
     );
   });
 
   test('a request that the service refuses each time fails after its retries', async () => {
     await using proxy = await runs.proxyWith(tooMany('0'), tooMany('0'), tooMany('0'));
-    expect(await runs.sendOne(anAccount(proxy.url))).toMatchObject(
+    expect(await runs.sendOne(accountAt(proxy.url))).toMatchObject(
       sent('failed', 0, again, again, ['failed', 429, 'HTTP 429']),
     );
   });
@@ -48,7 +48,7 @@ describe('retries of a request that never reached the service', () => {
 describe('Retry-After', () => {
   test('a refused request is sent again with the same bytes', async () => {
     await using proxy = await runs.proxyWith(refuseWith('503 Service Unavailable'), tooMany('0'));
-    expect(await runs.sendOne(anAccount(proxy.url))).toMatchObject(
+    expect(await runs.sendOne(accountAt(proxy.url))).toMatchObject(
       acceptedAfter(['retry', 503, 'HTTP 503'], again),
     );
     expect(proxy.seen).toEqual([proxy.seen[0], proxy.seen[0], proxy.seen[0]]);
@@ -58,7 +58,7 @@ describe('Retry-After', () => {
     'a Retry-After of "%s" causes no wait',
     async (retryAfter) => {
       await using proxy = await runs.proxyWith(tooMany(retryAfter));
-      expect(await runs.sendOne(anAccount(proxy.url))).toMatchObject(acceptedAfter(again));
+      expect(await runs.sendOne(accountAt(proxy.url))).toMatchObject(acceptedAfter(again));
     },
   );
 
@@ -69,7 +69,7 @@ describe('Retry-After', () => {
   ])('a stop ends the wait for a Retry-After of %s', async (_, retryAfter) => {
     const { context } = runs;
     await using proxy = await runs.proxyWith(tooMany(retryAfter));
-    const account = anAccount(proxy.url);
+    const account = accountAt(proxy.url);
     const run = await runs.plan(1);
     const stop = new AbortController();
     const stopped = execute(context, run, account, stop.signal);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { anAccount } from '../../support/execute.ts';
+import { accountAt } from '../../support/execute.ts';
 import { resetOnConnecting, stallOnConnecting } from '../../support/faults.ts';
 import { acceptedAfter, type FaultyRuns, inDoubt, openFaultyRuns, sent } from '../../support/faulty-runs.ts';
 import { listening } from '../../support/listening.ts';
@@ -40,12 +40,12 @@ const failedWith = (detail: unknown) => {
 test('a request is accepted over TLS with a trusted certificate', async () => {
   trustTheCertificate();
   await using server = await startTls();
-  expect(await runs.sendOne(anAccount(`https://127.0.0.1:${server.port}`))).toMatchObject(acceptedAfter());
+  expect(await runs.sendOne(accountAt(`https://127.0.0.1:${server.port}`))).toMatchObject(acceptedAfter());
 });
 
 test('a self-signed certificate fails the request before anything is sent', async () => {
   await using server = await startTls();
-  expect(await runs.sendOne(anAccount(`https://127.0.0.1:${server.port}`))).toMatchObject(
+  expect(await runs.sendOne(accountAt(`https://127.0.0.1:${server.port}`))).toMatchObject(
     failedWith('^TLS failed: its certificate is self-signed \\(DEPTH_ZERO_SELF_SIGNED_CERT\\)$'),
   );
 });
@@ -53,33 +53,33 @@ test('a self-signed certificate fails the request before anything is sent', asyn
 test('a certificate for another host name fails the request before anything is sent', async () => {
   trustTheCertificate();
   await using server = await startTls();
-  expect(await runs.sendOne(anAccount(`https://localhost:${server.port}`))).toMatchObject(
+  expect(await runs.sendOne(accountAt(`https://localhost:${server.port}`))).toMatchObject(
     failedWith('^TLS failed: its certificate is for another host name \\(ERR_TLS_CERT_ALTNAME_INVALID\\)$'),
   );
 });
 
 test('a service without TLS at an https address fails the request before anything is sent', async () => {
-  expect(await runs.sendOne(anAccount(`https://127.0.0.1:${runs.service.port}`))).toMatchObject(
+  expect(await runs.sendOne(accountAt(`https://127.0.0.1:${runs.service.port}`))).toMatchObject(
     failedWith('^TLS failed.* \\(.+\\)$'),
   );
 });
 
 test('a request to a TLS port over plain HTTP is in doubt', async () => {
   await using server = await startTls();
-  expect(await runs.sendOne(anAccount(`http://127.0.0.1:${server.port}`))).toMatchObject(
+  expect(await runs.sendOne(accountAt(`http://127.0.0.1:${server.port}`))).toMatchObject(
     inDoubt(null, expect.any(String), 0),
   );
 });
 
 test('a reset before the TLS handshake fails the request before anything is sent', async () => {
   await using proxy = await runs.proxyWith(resetOnConnecting, resetOnConnecting, resetOnConnecting);
-  expect(await runs.sendOne(anAccount(`https://127.0.0.1:${proxy.port}`))).toMatchObject(
+  expect(await runs.sendOne(accountAt(`https://127.0.0.1:${proxy.port}`))).toMatchObject(
     failedWith('^connection reset$'),
   );
 });
 
 test('a TLS handshake that never ends fails the request before anything is sent', async () => {
   await using proxy = await runs.proxyWith(stallOnConnecting, stallOnConnecting, stallOnConnecting);
-  const account = anAccount(`https://127.0.0.1:${proxy.port}`, { timeouts: { connect: 200 } });
+  const account = accountAt(`https://127.0.0.1:${proxy.port}`, { timeouts: { connect: 200 } });
   expect(await runs.sendOne(account)).toMatchObject(failedWith('^no connection in time$'));
 });

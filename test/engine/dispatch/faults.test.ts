@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { anAccount, execute } from '../../support/execute.ts';
+import { accountAt, execute } from '../../support/execute.ts';
 import type { Fault } from '../../support/fault-proxy.ts';
 import {
   announce,
@@ -106,7 +106,7 @@ describe('executeRun with a fault after the request has left', () => {
     ],
   ])('a request is in doubt and is not sent again after %s', async (_, fault, expected) => {
     await using proxy = await runs.proxyWith(fault);
-    expect(await runs.sendOne(anAccount(proxy.url))).toMatchObject(expected);
+    expect(await runs.sendOne(accountAt(proxy.url))).toMatchObject(expected);
     expect(proxy.connections()).toBe(1);
   });
 
@@ -116,7 +116,7 @@ describe('executeRun with a fault after the request has left', () => {
     ['a stall in the body of the answer', stallInBody, inDoubt(200, 'no complete answer within 300 ms', 1)],
   ])('a request is in doubt and is not sent again after %s', async (_, fault, expected) => {
     await using proxy = await runs.proxyWith(fault);
-    const account = anAccount(proxy.url, { timeouts: { headers: 300, body: 300 } });
+    const account = accountAt(proxy.url, { timeouts: { headers: 300, body: 300 } });
     expect(await runs.sendOne(account)).toMatchObject(expected);
     expect(proxy.connections()).toBe(1);
   });
@@ -128,7 +128,7 @@ describe('executeRun with a fault after the request has left', () => {
       await using proxy = await runs.proxyWith(
         redirectTo(`${status} Elsewhere`, `${service.url}/api/v2.02/send/sms`),
       );
-      expect(await runs.sendOne(anAccount(proxy.url))).toMatchObject(
+      expect(await runs.sendOne(accountAt(proxy.url))).toMatchObject(
         inDoubt(status, `HTTP ${status}: the answer has no text`, 0),
       );
     },
@@ -142,7 +142,7 @@ describe('executeRun with a fault that does no harm', () => {
     ['an answer announced before the request was read', answerBeforeReading],
   ])('a request is accepted and is received once with %s', async (_, fault) => {
     await using proxy = await runs.proxyWith(fault);
-    expect(await runs.sendOne(anAccount(proxy.url))).toMatchObject(acceptedAfter());
+    expect(await runs.sendOne(accountAt(proxy.url))).toMatchObject(acceptedAfter());
   });
 
   test.each<[string, Fault]>([
@@ -151,7 +151,7 @@ describe('executeRun with a fault that does no harm', () => {
   ])('each request is accepted and is received once with %s', async (_, fault) => {
     await using proxy = await runs.proxyWith(...Array.from({ length: 12 }, () => fault));
     const run = await runs.plan(12, { dispatch: { concurrency: 1 } });
-    await execute(runs.context, run, anAccount(proxy.url));
+    await execute(runs.context, run, accountAt(proxy.url));
     for (const request of await runs.requestsOf(run)) expect(request).toMatchObject(acceptedAfter());
     expect(proxy.connections()).toBe(12);
   });
@@ -164,14 +164,14 @@ describe('an answer before the end of the request', () => {
     await using proxy = await runs.proxyWith(
       answerEarly('400 Bad Request', '{"Result":"Failed","ErrorMessage":["Too long"]}'),
     );
-    expect(await runs.sendOne(anAccount(proxy.url), long)).toMatchObject(
+    expect(await runs.sendOne(accountAt(proxy.url), long)).toMatchObject(
       sent('rejected', 0, ['rejected', 400, 'Too long']),
     );
   });
 
   test('an early refusal is retried on another connection', async () => {
     await using proxy = await runs.proxyWith(answerEarly('503 Service Unavailable', ''));
-    expect(await runs.sendOne(anAccount(proxy.url), long)).toMatchObject(
+    expect(await runs.sendOne(accountAt(proxy.url), long)).toMatchObject(
       acceptedAfter(['retry', 503, 'HTTP 503']),
     );
     expect(proxy.connections()).toBe(2);
@@ -180,7 +180,7 @@ describe('an answer before the end of the request', () => {
 
 test('a rejection by a proxy is kept in its words, and the request never reaches the service', async () => {
   await using proxy = await runs.proxyWith(refuseWith('400 Bad Request', page), pass);
-  expect(await runs.sendOne(anAccount(proxy.url))).toMatchObject(
+  expect(await runs.sendOne(accountAt(proxy.url))).toMatchObject(
     sent('rejected', 0, ['rejected', 400, page]),
   );
 });

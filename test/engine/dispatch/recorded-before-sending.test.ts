@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { answerSuccess, httpPeer } from '../../gateway/test-peers.ts';
-import { anAccount, execute } from '../../support/execute.ts';
+import { accountAt, execute } from '../../support/execute.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
 
 let opened: TestLedger;
@@ -42,7 +42,7 @@ test('the ledger records owner and attempt of a request before the request arriv
   await using service = await httpPeer((messageId, response) => void answer(messageId, response));
   const contacts = Array.from({ length: 40 }, (_, index) => aContact(index + 2));
   const run = await planContacts(opened.ledger, aRun({ chunkSize: 1 }), contacts);
-  const { summary } = await execute(opened.context, run, anAccount(service.url));
+  const { summary } = await execute(opened.context, run, accountAt(service.url));
 
   expect(summary.requests).toMatchObject({ total: 40, accepted: 40 });
   expect(records).toHaveLength(60);

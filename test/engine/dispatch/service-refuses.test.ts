@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { anAccount, execute } from '../../support/execute.ts';
+import { accountAt, execute } from '../../support/execute.ts';
 import { startFaultProxy } from '../../support/fault-proxy.ts';
 import { pass, refuseWith, shutFor } from '../../support/faults.ts';
 import { type FaultyRuns, openFaultyRuns } from '../../support/faulty-runs.ts';
@@ -33,7 +33,7 @@ describe('executeRun while the service refuses every request', () => {
       refused++;
       return refused % 2 === 0 ? busy : tooMany;
     });
-    const account = anAccount(proxy.url);
+    const account = accountAt(proxy.url);
     const context = { ...runs.context, random: () => 0.2 };
     const run = await runs.plan(120, { dispatch: { concurrency: 8, retries: 2 } });
     await Promise.all([execute(context, run, account), execute(context, run, account)]);
@@ -47,7 +47,7 @@ describe('executeRun while the service refuses every request', () => {
     await using proxy = await runs.proxyWith(pass, pass, shutFor(700));
     const context = { ...runs.context, random: () => 0.2 };
     const run = await runs.plan(20, { dispatch: { concurrency: 1, retries: 5 } });
-    await execute(context, run, anAccount(proxy.url));
+    await execute(context, run, accountAt(proxy.url));
     expect(await statesOf(run)).toEqual({ accepted: 20 });
     const attempts = (await runs.requestsOf(run)).flatMap((request) => request.attempts);
     expect(attempts).toContainEqual(expect.objectContaining({ detail: 'connection refused' }));
@@ -56,7 +56,7 @@ describe('executeRun while the service refuses every request', () => {
   test('a run pauses after giveUpAfter without a failed request, and can be resumed', async () => {
     let storm = true;
     await using proxy = await startFaultProxy(runs.service.port, () => (storm ? busy : pass));
-    const account = anAccount(proxy.url);
+    const account = accountAt(proxy.url);
     const run = await runs.plan(20, { dispatch: { giveUpAfter: 1_000 } });
     expect(await execute(runs.context, run, account)).toMatchObject({
       end: {
@@ -74,7 +74,7 @@ describe('executeRun while the service refuses every request', () => {
 
 test('a request that is refused before and after such a pause fails, and the run ends', async () => {
   await using proxy = await startFaultProxy(runs.service.port, () => busy);
-  const account = anAccount(proxy.url);
+  const account = accountAt(proxy.url);
   const context = { ...runs.context, random: () => 0.2 };
   const run = await runs.plan(1, { dispatch: { retries: 9, giveUpAfter: 1_000 } });
   expect((await execute(context, run, account)).end.kind).toBe('paused');
@@ -96,7 +96,7 @@ test('a worker that starts with an open breaker sends nothing before the next pr
      RETURNING retry_at`,
   );
   const run = await runs.plan(8);
-  await execute(runs.context, run, anAccount(proxy.url));
+  await execute(runs.context, run, accountAt(proxy.url));
   expect(await statesOf(run)).toEqual({ accepted: 8 });
   // The clock's milliseconds are rounded.
   expect(Math.min(...seen)).toBeGreaterThanOrEqual((rows[0]?.retry_at.getTime() ?? Number.NaN) - 5);
@@ -107,6 +107,6 @@ test('a request that is refused while others are answered fails after its retrie
   const closing = refuseWith('503 Service Unavailable', '', ['Connection: close']);
   await using proxy = await startFaultProxy(runs.service.port, () => (++requests % 2 === 0 ? closing : pass));
   const run = await runs.plan(8, { dispatch: { concurrency: 1, retries: 0, giveUpAfter: 0 } });
-  await execute(runs.context, run, anAccount(proxy.url));
+  await execute(runs.context, run, accountAt(proxy.url));
   expect(await statesOf(run)).toEqual({ accepted: 4, failed: 4 });
 });

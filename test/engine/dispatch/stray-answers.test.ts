@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { seededRandom } from '../../../src/sandbox/seeded-values.ts';
-import { anAccount, execute } from '../../support/execute.ts';
+import { accountAt, execute } from '../../support/execute.ts';
 import { startFaultProxy } from '../../support/fault-proxy.ts';
 import { answerTooMany } from '../../support/faults.ts';
 import { type FaultyRuns, openFaultyRuns } from '../../support/faulty-runs.ts';
@@ -25,7 +25,7 @@ test.each([
     return answerTooMany(status, body, own * 6, stray * 8);
   });
   const run = await runs.plan(120, { dispatch: { concurrency: 4 } });
-  await execute(runs.context, run, anAccount(proxy.url));
+  await execute(runs.context, run, accountAt(proxy.url));
 
   const requests = await runs.requestsOf(run);
   expect(requests.filter(({ accepted, received }) => accepted > 1 || received > accepted)).toEqual([]);

@@ -5,7 +5,7 @@ import { recordSchedules } from '../../../src/engine/schedule/record-schedules.t
 import { eraseRun } from '../../../src/ledger/purge/erase-run.ts';
 import { endTick, listDueTicks } from '../../../src/ledger/schedules/ticks.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
-import { anAccount, execute } from '../../support/execute.ts';
+import { accountAt, execute } from '../../support/execute.ts';
 import { type NotifyScene, openNotifyScene, webhookNotify } from '../../support/notify-scene.ts';
 import { smsCampaignYaml } from '../../support/workspace.ts';
 
@@ -26,12 +26,12 @@ const types = (): string[] => scene.peer.calls.map(({ notification }) => notific
 /** Sends with a credential that is refused. */
 async function sendRefused(run: string): Promise<void> {
   const credentials = { kind: 'authToken', authToken: 'another-token' } as const;
-  await execute(scene.opened.context, run, anAccount(scene.sandbox.url, { credentials }));
+  await execute(scene.opened.context, run, accountAt(scene.sandbox.url, { credentials }));
 }
 
 /** Sends to a closed port. */
 async function sendInVain(run: string): Promise<void> {
-  await execute(scene.opened.context, run, anAccount('http://127.0.0.1:9'));
+  await execute(scene.opened.context, run, accountAt('http://127.0.0.1:9'));
 }
 
 const noRetries = smsCampaignYaml.replace('retries: 2', 'retries: 0');
@@ -101,7 +101,7 @@ describe('notifications of a run', () => {
     const { context } = scene.opened;
     const source = await scene.plan(webhookNotify('completed'), noRetries);
     await sendInVain(source);
-    const run = await planRerun(context, source, ['failed'], anAccount(scene.sandbox.url));
+    const run = await planRerun(context, source, ['failed'], accountAt(scene.sandbox.url));
     await scene.send(run);
     await scene.notifyAll();
     expect(scene.peer.calls.map(({ notification }) => notification.data['run'])).toEqual([run]);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { previewText } from '../../../src/cli/preview-text.ts';
-import type { Delimiter } from '../../../src/contacts/read.ts';
+import type { Delimiter } from '../../../src/contacts/contact-file.ts';
 import type { Contact } from '../../../src/domain/contacts.ts';
 import { type PreparedCampaign, prepareCampaign } from '../../../src/engine/plan/prepare-campaign.ts';
 import { previewCampaign } from '../../../src/engine/plan/preview-campaign.ts';

@@ -14,7 +14,7 @@ import { markBegun, markCompleted } from '../../../src/ledger/run-states/transit
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { billingOf } from '../../support/billing.ts';
 import { beginnings, steps } from '../../support/billing-steps.ts';
-import { emptyWorld, take } from '../../support/billing-world.ts';
+import { createWorld, performStep } from '../../support/billing-world.ts';
 import { collectBatches } from '../../support/collect.ts';
 import { examples } from '../../support/examples.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
@@ -50,8 +50,8 @@ const planned = (campaign: string, createdAt: string): Promise<string> =>
 
 test('every run has the figures of the billing report by run', async () => {
   const property = fc.asyncProperty(beginnings, steps, async (begin, history) => {
-    const world = await emptyWorld(opened.ledger, begin);
-    for (const step of history) await take(world, step);
+    const world = await createWorld(opened.ledger, begin);
+    for (const step of history) await performStep(world, step);
     const { runs, sums } = await unbooked();
     const { lines } = await billingOf(opened.ledger.pool, world.runs, ['run']);
     expect(runs).toHaveLength(world.runs.length);
@@ -76,25 +76,32 @@ test('every run has the figures of the billing report by run', async () => {
 });
 
 test("corrections of closed months are part of their run's figures", async () => {
-  const world = await emptyWorld(opened.ledger, '2026-11-03T00:00:00Z');
+  const world = await createWorld(opened.ledger, '2026-11-03T00:00:00Z');
   const price = { units: '1', price: '0.1' } as const;
-  await take(world, { kind: 'plan', channel: 'sms', payers: [{}], contacts: 2, chunkSize: 2, rates: null });
-  await take(world, { kind: 'send', run: 0, requests: 1, ends: ['accepted'] });
+  await performStep(world, {
+    kind: 'plan',
+    channel: 'sms',
+    payers: [{}],
+    contacts: 2,
+    chunkSize: 2,
+    rates: null,
+  });
+  await performStep(world, { kind: 'send', run: 0, requests: 1, ends: ['accepted'] });
   // What is booked when the month closes belongs to that month.
   await bookBilling(opened.context);
   await opened.ledger.pool.query(
     `INSERT INTO billing_closings VALUES ('2026-11', 'UTC', '2026-11-01Z', '2026-12-01Z', '2026-12-02Z', 'ann')`,
   );
-  await take(world, { kind: 'report', reports: [{ recipient: 0, outcome: 'delivered', ...price }] });
+  await performStep(world, { kind: 'report', reports: [{ recipient: 0, outcome: 'delivered', ...price }] });
   expect((await billingOf(opened.ledger.pool, world.runs, ['run'])).lines).toHaveLength(2);
   expect((await report()).runs).toMatchObject([
     { accepted: 2, delivered: 1, price: '0.1', deliveredShare: '50.0' },
   ]);
-  await emptyWorld(opened.ledger, '2026-11-03T00:00:00Z');
+  await createWorld(opened.ledger, '2026-11-03T00:00:00Z');
 });
 
 test('runs of the named campaigns and local days are listed, newest first', async () => {
-  await emptyWorld(opened.ledger, '2026-11-03T00:00:00Z');
+  await createWorld(opened.ledger, '2026-11-03T00:00:00Z');
   const before = await planned('outage', '2026-10-31T10:59:59Z');
   const early = await planned('outage', '2026-10-31T11:00:00Z');
   const other = await planned('bills', '2026-11-01T00:00:00Z');
@@ -108,7 +115,7 @@ test('runs of the named campaigns and local days are listed, newest first', asyn
 });
 
 test('the duration of a run is the time from its start to its end, and unknown before the end', async () => {
-  await emptyWorld(opened.ledger, '2026-11-03T00:00:00Z');
+  await createWorld(opened.ledger, '2026-11-03T00:00:00Z');
   const { pool } = opened.ledger;
   const run = await planned('outage', '2026-11-03T00:00:00Z');
   expect((await report()).runs).toMatchObject([

@@ -4,8 +4,8 @@ import { lookUpDoubts } from '../../../src/engine/runs/resolve-doubts.ts';
 import type { LookUp } from '../../../src/gateway/look-up.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { openTestGateway, testAccount, textPeer } from '../../gateway/test-peers.ts';
-import { doubtfulRun } from '../../support/doubts.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { planRunInDoubt } from '../../support/run-in-doubt.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -50,7 +50,7 @@ const notFound: [number, object] = [404, { Result: 'RecordNotFound' }];
 const unclear: [number, object] = [502, {}];
 
 test('requests that the service has are accepted, and all others stay in doubt', async () => {
-  const run = await doubtfulRun(opened.ledger, { requests: 2 });
+  const run = await planRunInDoubt(opened.ledger, { requests: 2 });
   expect(await lookUp(run, [notFound, [200, { Result: 'Success' }]])).toMatchObject({
     end: { kind: 'finished', found: 1, notFound: 1, unclear: 0 },
     requests: { accepted: 1, in_doubt: 1 },
@@ -62,7 +62,7 @@ test('requests that the service has are accepted, and all others stay in doubt',
 });
 
 test('a service that refuses the credential is not asked again', async () => {
-  const run = await doubtfulRun(opened.ledger, { requests: 3 });
+  const run = await planRunInDoubt(opened.ledger, { requests: 3 });
   expect(await lookUp(run, [[401, { Result: 'Unauthorized', ErrorMessage: ['Who?'] }]])).toMatchObject({
     end: { kind: 'refused', words: ['Who?'], found: 0 },
     asked: 1,
@@ -71,7 +71,7 @@ test('a service that refuses the credential is not asked again', async () => {
 });
 
 test('a stopped look-up has recorded its answers and asks no more', async () => {
-  const run = await doubtfulRun(opened.ledger, { requests: 4 });
+  const run = await planRunInDoubt(opened.ledger, { requests: 4 });
   expect(await lookUp(run, [])).toMatchObject({
     end: { kind: 'stopped', found: 2 },
     asked: 2,
@@ -80,7 +80,7 @@ test('a stopped look-up has recorded its answers and asks no more', async () => 
 });
 
 test('a stopped look-up does not wait for an answer', async () => {
-  const run = await doubtfulRun(opened.ledger, { requests: 2 });
+  const run = await planRunInDoubt(opened.ledger, { requests: 2 });
   const stop = new AbortController();
   await using peer = await textPeer(() => stop.abort());
   await using gateway = openTestGateway(peer.url, { timeouts: { headers: 60_000 } });
@@ -99,7 +99,7 @@ test.each([
   ['rest-2.02', /set "statusLookUp: on"/],
   ['soap-tts', /soap-tts has no status look-up/],
 ] as const)('an account of %s without a look-up is refused before anything is asked', async (name, words) => {
-  const run = await doubtfulRun(opened.ledger);
+  const run = await planRunInDoubt(opened.ledger);
   const account = { ...testAccount('http://127.0.0.1:1'), interface: name };
   await using gateway = openTestGateway('http://127.0.0.1:1');
   const asking = lookUpDoubts(

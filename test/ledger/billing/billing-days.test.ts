@@ -7,7 +7,7 @@ import {
 } from '../../../src/ledger/billing/report.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { allBilling } from '../../support/billing.ts';
-import { emptyWorld, take } from '../../support/billing-world.ts';
+import { createWorld, performStep } from '../../support/billing-world.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 
 let opened: TestLedger;
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 beforeEach(async () => {
-  await emptyWorld(opened.ledger, '2026-01-01T00:00:00Z');
+  await createWorld(opened.ledger, '2026-01-01T00:00:00Z');
 });
 
 const timeZone = 'Pacific/Auckland';
@@ -24,10 +24,10 @@ const timeZone = 'Pacific/Auckland';
 /** A run with one SMS sent at that time. */
 async function sendAt(time: string): Promise<void> {
   const world = { ledger: opened.ledger, runs: [], now: new Date(time) };
-  await take(world, {
+  await performStep(world, {
     ...{ kind: 'plan', channel: 'sms', payers: [{}], contacts: 1, chunkSize: 1, rates: null },
   });
-  await take(world, { kind: 'send', run: 0, requests: 1, ends: ['accepted'] });
+  await performStep(world, { kind: 'send', run: 0, requests: 1, ends: ['accepted'] });
 }
 
 const linesBy = async (by: readonly BillingDimension[], query: Partial<BillingQuery> = {}) => {
@@ -90,12 +90,12 @@ test('requests sent a second before and after the end of a month are billed to t
 
 test('requests of one block that are sent before and after midnight are billed to the right days', async () => {
   const world = { ledger: opened.ledger, runs: [], now: new Date('2026-09-26T11:59:59Z') };
-  await take(world, {
+  await performStep(world, {
     ...{ kind: 'plan', channel: 'sms', payers: [{}], contacts: 5, chunkSize: 1, rates: null },
   });
-  await take(world, { kind: 'send', run: 0, requests: 2, ends: ['accepted', 'accepted'] });
+  await performStep(world, { kind: 'send', run: 0, requests: 2, ends: ['accepted', 'accepted'] });
   world.now = new Date('2026-09-26T12:00:01Z');
-  await take(world, { kind: 'send', run: 0, requests: 3, ends: ['accepted', 'accepted', 'accepted'] });
+  await performStep(world, { kind: 'send', run: 0, requests: 3, ends: ['accepted', 'accepted', 'accepted'] });
   const expected = [
     ['2026-09-26', 2],
     ['2026-09-27', 3],
@@ -107,12 +107,12 @@ test('requests of one block that are sent before and after midnight are billed t
 
 test('a slice whose requests are sent more than 24 days apart finishes and is booked, although 32 bits of milliseconds overflow', async () => {
   const world = { ledger: opened.ledger, runs: [], now: new Date('2026-08-20T00:00:00Z') };
-  await take(world, {
+  await performStep(world, {
     ...{ kind: 'plan', channel: 'sms', payers: [{}], contacts: 2, chunkSize: 1, rates: null },
   });
-  await take(world, { kind: 'send', run: 0, requests: 1, ends: ['accepted'] });
+  await performStep(world, { kind: 'send', run: 0, requests: 1, ends: ['accepted'] });
   world.now = new Date('2026-09-26T00:00:00Z');
-  await take(world, { kind: 'send', run: 0, requests: 1, ends: ['accepted'] });
+  await performStep(world, { kind: 'send', run: 0, requests: 1, ends: ['accepted'] });
   while (await bookPending(opened.ledger.pool));
   expect(await linesBy(['month'])).toEqual([
     ['2026-08', 1],

@@ -4,7 +4,7 @@ import { closePeriod } from '../../../src/ledger/billing/close.ts';
 import { resolveRequests } from '../../../src/ledger/requests/resolve.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { billingOf } from '../../support/billing.ts';
-import { emptyWorld } from '../../support/billing-world.ts';
+import { createWorld } from '../../support/billing-world.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
 import { createRequestRows } from '../../support/request-rows.ts';
 
@@ -20,7 +20,7 @@ const now = new Date('2026-11-05T00:00:00Z');
 /** A sent run of several slices, two of which have requests in doubt. */
 beforeEach(async () => {
   const { ledger } = opened;
-  await emptyWorld(ledger, now.toISOString());
+  await createWorld(ledger, now.toISOString());
   const contacts = Array.from({ length: 4_100 }, (_, place) => aContact(place + 2));
   run = await planContacts(ledger, aRun({ chunkSize: 1, createdAt: now }), contacts);
   await createRequestRows(ledger.pool, run);

@@ -4,7 +4,7 @@ import { closePeriod } from '../../../src/ledger/billing/close.ts';
 import { reportBilling } from '../../../src/ledger/billing/report.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { allBilling } from '../../support/billing.ts';
-import { emptyWorld, take, type World } from '../../support/billing-world.ts';
+import { createWorld, performStep, type World } from '../../support/billing-world.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 
 let opened: TestLedger;
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 beforeEach(async () => {
-  await emptyWorld(opened.ledger, '2026-01-01T00:00:00Z');
+  await createWorld(opened.ledger, '2026-01-01T00:00:00Z');
 });
 
 const book = async (): Promise<void> => {
@@ -32,12 +32,12 @@ const byDay = async (until: string | null = null) => {
 async function reportedWhileSending(contacts = 1): Promise<World> {
   const world: World = { ledger: opened.ledger, runs: [], now: new Date('2026-10-31T23:50:00Z') };
   const tariff = [{ price: '0.1', tax: null, from: null, until: null }];
-  await take(world, {
+  await performStep(world, {
     ...{ kind: 'plan', channel: 'fax', payers: [{}], contacts, chunkSize: 1 },
     rates: { currency: 'NZD', tariffs: [tariff] },
   });
-  await take(world, { kind: 'send', run: 0, requests: 1, ends: ['lost'] });
-  await take(world, {
+  await performStep(world, { kind: 'send', run: 0, requests: 1, ends: ['lost'] });
+  await performStep(world, {
     kind: 'report',
     reports: [{ recipient: 0, outcome: 'delivered', units: '2', price: '0.1' }],
   });
@@ -47,7 +47,7 @@ async function reportedWhileSending(contacts = 1): Promise<World> {
 /** The service answers 503; the next attempt follows 20 minutes later. */
 async function sendAgain(world: World): Promise<void> {
   world.now = new Date(world.now.getTime() + 20 * 60_000);
-  await take(world, { kind: 'retry', run: 0 });
+  await performStep(world, { kind: 'retry', run: 0 });
 }
 
 test("a reported outcome moves to the day of its request's last attempt", async () => {
@@ -74,7 +74,7 @@ const closeOctober = () => {
 
 test('a reported outcome moves out of a closed month as a correction', async () => {
   const world = await reportedWhileSending();
-  await take(world, { kind: 'retry', run: 0 });
+  await performStep(world, { kind: 'retry', run: 0 });
   await closeOctober();
   const october = [['2026-10-31', null, 0, 1, 1, '0.1', '0.2']];
   expect(await byDay('2026-11-01')).toEqual(october);
@@ -92,8 +92,8 @@ async function claimedOnAfterReport(between: () => Promise<unknown>): Promise<Wo
   const world = await reportedWhileSending(2);
   await between();
   world.now = new Date('2026-11-01T00:10:00Z');
-  await take(world, { kind: 'send', run: 0, requests: 1, ends: ['accepted'] });
-  await take(world, { kind: 'answer', run: 0, ends: ['accepted'] });
+  await performStep(world, { kind: 'send', run: 0, requests: 1, ends: ['accepted'] });
+  await performStep(world, { kind: 'answer', run: 0, ends: ['accepted'] });
   return world;
 }
 

@@ -7,7 +7,7 @@ import { inTransaction } from '../../../src/ledger/session.ts';
 import { allBilling } from '../../support/billing.ts';
 import { recount } from '../../support/billing-recount.ts';
 import { beginnings, steps } from '../../support/billing-steps.ts';
-import { emptyWorld, takeNext } from '../../support/billing-world.ts';
+import { createWorld, performNextStep } from '../../support/billing-world.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 
 let opened: TestLedger;
@@ -30,7 +30,7 @@ test('several processes that book at once, and are interrupted, lose nothing and
     seed: 7,
   });
   const [begin = ''] = fc.sample(beginnings, { numRuns: 1, seed: 7 });
-  const world = await emptyWorld(opened.ledger, begin);
+  const world = await createWorld(opened.ledger, begin);
   const { pool } = opened.ledger;
   let over = false;
   let cuts = 0;
@@ -44,7 +44,7 @@ test('several processes that book at once, and are interrupted, lose nothing and
     }
   })();
   try {
-    for (const history of histories) for (const step of history) await takeNext(world, step);
+    for (const history of histories) for (const step of history) await performNextStep(world, step);
   } finally {
     over = true;
     await Promise.all([...booking, cutting]);

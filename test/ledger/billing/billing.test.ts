@@ -8,7 +8,7 @@ import { allBilling } from '../../support/billing.ts';
 import { expectLines, expectTotals } from '../../support/billing-compare.ts';
 import { addUp, recount } from '../../support/billing-recount.ts';
 import { type BillingStep, beginnings, steps } from '../../support/billing-steps.ts';
-import { emptyWorld, takeNext, type World } from '../../support/billing-world.ts';
+import { createWorld, performNextStep, type World } from '../../support/billing-world.ts';
 import { examples } from '../../support/examples.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 
@@ -26,7 +26,7 @@ const report = (query: Partial<BillingQuery>) =>
 
 async function takeAll(world: World, history: readonly BillingStep[]): Promise<void> {
   for (const step of history) {
-    await takeNext(world, step);
+    await performNextStep(world, step);
     if (step.kind === 'book') while (await bookPending(opened.ledger.pool));
   }
 }
@@ -38,7 +38,7 @@ test('every billing report equals a recount of raw attempts and delivery reports
     groupings,
     zones,
     async (begin, history, by, timeZone) => {
-      const world = await emptyWorld(opened.ledger, begin);
+      const world = await createWorld(opened.ledger, begin);
       await takeAll(world, history);
       const { lines, totals } = await report({ by, timeZone });
       const counted = await recount(opened.ledger.pool, timeZone);
@@ -56,7 +56,7 @@ test('a closed month stays the same, and later changes are corrections in the ne
     steps,
     groupings,
     async (begin, history, later, by) => {
-      const world = await emptyWorld(opened.ledger, begin);
+      const world = await createWorld(opened.ledger, begin);
       const timeZone = 'Pacific/Auckland';
       await takeAll(world, history);
       world.now = new Date(world.now.getTime() + 35 * 24 * 3_600_000);

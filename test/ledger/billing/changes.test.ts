@@ -7,9 +7,9 @@ import { allBilling } from '../../support/billing.ts';
 import { expectLines } from '../../support/billing-compare.ts';
 import { addUp, recount } from '../../support/billing-recount.ts';
 import type { BillingStep, SentEnd } from '../../support/billing-steps.ts';
-import { emptyWorld, takeNext } from '../../support/billing-world.ts';
-import { forgetful } from '../../support/forgetful.ts';
+import { createWorld, performNextStep } from '../../support/billing-world.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { withoutBillingChanges } from '../../support/without-billing-changes.ts';
 
 /**
  * Every change of a request that may be booked is recorded. Each caller that records one has a history here: its
@@ -102,15 +102,15 @@ test.each(histories)(
   'billing is right when $when, and wrong when $calls does not record the change',
   async (history) => {
     const { pool } = opened.ledger;
-    const lossy = forgetful(pool);
+    const lossy = withoutBillingChanges(pool);
     for (const through of [pool, lossy.pool]) {
-      const world = await emptyWorld(opened.ledger, '2026-09-10T10:00:00Z');
+      const world = await createWorld(opened.ledger, '2026-09-10T10:00:00Z');
       for (const step of history.before) {
-        await takeNext(world, step);
+        await performNextStep(world, step);
         if (step.kind === 'book') while (await bookPending(pool));
       }
-      await takeNext(world, history.step, through);
-      for (const step of history.after ?? []) await takeNext(world, step);
+      await performNextStep(world, history.step, through);
+      for (const step of history.after ?? []) await performNextStep(world, step);
       if (through === pool) await expectRight();
       else await expect(expectRight()).rejects.toMatchObject({ name: 'AssertionError' });
     }

@@ -10,7 +10,7 @@ import type {
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import { billingOf } from '../../support/billing.ts';
-import { claimRequests, doubtUnrecorded, settleRequests } from '../../support/claims.ts';
+import { claimRequests, markUnrecordedInDoubt, settleRequests } from '../../support/claims.ts';
 import {
   aContact,
   anEnvelope,
@@ -170,7 +170,7 @@ test('a delivery report for a recipient that was suppressed in its request is un
       { ...suppressed, reason: '', source: 'operator', createdAt: new Date() },
     ]),
   );
-  await doubtUnrecorded(opened.ledger.pool, run, new Date());
+  await markUnrecordedInDoubt(opened.ledger.pool, run, new Date());
   expect(await apply(delivered(messageId))).toEqual(['unmatched']);
   const summary = await summariseRun(opened.ledger.pool, run);
   expect(summary?.requests).toMatchObject({ accepted: 0, in_doubt: 1 });
@@ -181,7 +181,7 @@ test('a delivery report for a recipient that was suppressed in its request is un
 
 test('a delivery report for a request in doubt proves that the service accepted it', async () => {
   const { run, messageId } = await sendingRun();
-  await doubtUnrecorded(opened.ledger.pool, run, new Date());
+  await markUnrecordedInDoubt(opened.ledger.pool, run, new Date());
   expect(await recipientsOf(run)).toMatchObject({ unknown: 2 });
   await apply(delivered(messageId));
   const summary = await summariseRun(opened.ledger.pool, run);
@@ -222,7 +222,7 @@ describe('a delivery report during sending', () => {
   test('a delivery report proves a request whose worker ends', async () => {
     const { run, messageId } = await sendingRun();
     await apply(delivered(messageId));
-    await doubtUnrecorded(opened.ledger.pool, run, new Date());
+    await markUnrecordedInDoubt(opened.ledger.pool, run, new Date());
     expect(await stateOf(run)).toEqual(proved);
   });
 
@@ -247,7 +247,7 @@ describe('a delivery report during sending', () => {
 
 test('a delivery report settles a request that waits for a resend as accepted, and it is not sent again', async () => {
   const { run, messageId } = await sendingRun();
-  await doubtUnrecorded(opened.ledger.pool, run, new Date());
+  await markUnrecordedInDoubt(opened.ledger.pool, run, new Date());
   await opened.ledger.pool.query(`UPDATE requests SET state = 'planned', resends = 1 WHERE run_id = $1`, [
     run,
   ]);
@@ -287,7 +287,7 @@ test('the billing report groups by SubAccount and ChargeCode, and its total is t
     delivered(first.messageId, { price: '0.1' }),
     delivered(first.messageId, { address: '+61400000003', price: '0.2', units: '3' }),
   );
-  await doubtUnrecorded(opened.ledger.pool, third.run, new Date());
+  await markUnrecordedInDoubt(opened.ledger.pool, third.run, new Date());
 
   const runs = [first.run, second.run, third.run];
   const { lines, total } = await billingOf(opened.ledger.pool, runs, ['SubAccount', 'ChargeCode']);

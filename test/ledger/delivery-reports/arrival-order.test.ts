@@ -5,8 +5,8 @@ import { applyReports } from '../../../src/ledger/delivery-reports/apply-batch.t
 import { replayReports } from '../../../src/ledger/delivery-reports/replay.ts';
 import type { RawReport, ReportContent } from '../../../src/ledger/delivery-reports/report-content.ts';
 import {
-  acceptedRecipients,
-  expectArrivalDecides,
+  expectFirstReportDecides,
+  planAcceptedRun,
   receiveAll,
   shuffledReports,
 } from '../../support/arrival-order.ts';
@@ -37,7 +37,7 @@ const query = (sql: string) => opened.ledger.pool.query(sql);
 
 test('the delivery report that arrived first decides, although three appliers are interrupted', async () => {
   const { ledger } = opened;
-  await receiveAll(ledger, shuffledReports(await acceptedRecipients(ledger, 400), 1), 1);
+  await receiveAll(ledger, shuffledReports(await planAcceptedRun(ledger, 400), 1), 1);
   const appliers = Promise.all([apply(), apply(), apply()]);
   for (let cuts = 0; cuts < 3; cuts++) {
     await sleep(15);
@@ -45,12 +45,12 @@ test('the delivery report that arrived first decides, although three appliers ar
   }
   await appliers;
   await apply();
-  expect(await expectArrivalDecides(ledger)).toBeGreaterThan(5);
+  expect(await expectFirstReportDecides(ledger)).toBeGreaterThan(5);
 });
 
 test('the first report decides even if it matched nothing before the others were applied and all are read again', async () => {
   const { ledger } = opened;
-  const reports = shuffledReports(await acceptedRecipients(ledger, 200), 2);
+  const reports = shuffledReports(await planAcceptedRun(ledger, 200), 2);
   // Like reports that arrive before their run exists.
   await query(`UPDATE runs SET account = 'elsewhere'`);
   await receiveAll(ledger, reports.slice(0, 150), 2);
@@ -61,15 +61,15 @@ test('the first report decides even if it matched nothing before the others were
   await apply();
   const later = (): Date => new Date(Date.now() + 61_000);
   await Promise.all([apply(later), apply(later)]);
-  expect(await expectArrivalDecides(ledger)).toBeGreaterThan(2);
+  expect(await expectFirstReportDecides(ledger)).toBeGreaterThan(2);
   await replayReports(ledger.pool, { all: true }, new Date());
   await Promise.all([apply(), apply()]);
-  await expectArrivalDecides(ledger);
+  await expectFirstReportDecides(ledger);
 });
 
 test('appliers that read the same reports again with other outcomes never deadlock', async () => {
   const { pool } = opened.ledger;
-  await receiveAll(opened.ledger, shuffledReports(await acceptedRecipients(opened.ledger, 100), 4), 4);
+  await receiveAll(opened.ledger, shuffledReports(await planAcceptedRun(opened.ledger, 100), 4), 4);
   await apply();
   const isDelivered = ({ report }: RawReport, round: number): boolean =>
     (Number(report) % 3 === 0) === (round % 2 === 0);

@@ -5,10 +5,10 @@ import { applyReports } from '../../../src/ledger/delivery-reports/apply-batch.t
 import { receiveReports } from '../../../src/ledger/delivery-reports/receive.ts';
 import type { Delivery, Reply, ReportContent } from '../../../src/ledger/delivery-reports/report-content.ts';
 import { findRecipientHistories } from '../../../src/ledger/recipients/history.ts';
-import { doubtfulRun } from '../../support/doubts.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
 import { anInvoice, invoiceRow, reconcile } from '../../support/invoices.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { planRunInDoubt } from '../../support/run-in-doubt.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 
 /** A MessageID with a wrong check belongs to no request; in capitals a right one still does. */
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   await emptyLedger(opened.ledger.pool);
-  run = await doubtfulRun(opened.ledger, { requests: 2 });
+  run = await planRunInDoubt(opened.ledger, { requests: 2 });
   const [first] = await query('SELECT message_id FROM request_states WHERE request = 1');
   messageId = String(first.message_id);
 });

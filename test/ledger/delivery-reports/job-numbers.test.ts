@@ -7,7 +7,12 @@ import type {
   RawReport,
   ReportContent,
 } from '../../../src/ledger/delivery-reports/report-content.ts';
-import { type ClaimedRequest, claimRequests, doubtUnrecorded, settleRequests } from '../../support/claims.ts';
+import {
+  type ClaimedRequest,
+  claimRequests,
+  markUnrecordedInDoubt,
+  settleRequests,
+} from '../../support/claims.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
 import { createRequestRows } from '../../support/request-rows.ts';
@@ -95,14 +100,14 @@ describe('job numbers in answers', () => {
 
   test('a job number is stored even if the answer comes after the request was marked in doubt', async () => {
     const sent = await sendingRun();
-    await doubtUnrecorded(opened.ledger.pool, sent.run, noon);
+    await markUnrecordedInDoubt(opened.ledger.pool, sent.run, noon);
     expect(await accept(sent, '12AB34CD')).toEqual([1]);
     expect(await jobs()).toHaveLength(1);
   });
 
   test('a job number is stored even if an operator settled the request in the meantime', async () => {
     const sent = await sendingRun();
-    await doubtUnrecorded(opened.ledger.pool, sent.run, noon);
+    await markUnrecordedInDoubt(opened.ledger.pool, sent.run, noon);
     await query(`UPDATE requests SET state = 'abandoned' WHERE run_id = $1`, [sent.run]);
     expect(await accept(sent, '12AB34CD')).toEqual([]);
     expect(await jobs()).toHaveLength(1);

@@ -6,7 +6,7 @@ import { returnSlice } from '../../../src/ledger/slices/reclaim.ts';
 import {
   type ClaimedRequest,
   claimRequests,
-  doubtUnrecorded,
+  markUnrecordedInDoubt,
   type Settlement,
   settleRequests,
 } from '../../support/claims.ts';
@@ -148,7 +148,7 @@ test('a settlement of an accepted request changes nothing', async () => {
 test('a request whose owner ended becomes in doubt and is never claimed again', async () => {
   const run = await planRequests(2);
   await claim(run, theirs, 1);
-  expect(await doubtUnrecorded(opened.ledger.pool, run, new Date())).toBe(1);
+  expect(await markUnrecordedInDoubt(opened.ledger.pool, run, new Date())).toBe(1);
   expect(await requestsOf(run)).toMatchObject({ in_doubt: 1, planned: 1 });
   expect((await claim(run, mine, 10)).map(({ request }) => request)).toEqual([2]);
   expect(await attemptsOf(run)).toMatchObject([

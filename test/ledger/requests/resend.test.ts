@@ -10,8 +10,8 @@ import { inTransaction } from '../../../src/ledger/session.ts';
 import { finishSlice } from '../../../src/ledger/slices/finish.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import { type ClaimedRequest, claimRequests, type Settlement, settleRequests } from '../../support/claims.ts';
-import { doubtfulRun } from '../../support/doubts.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { planRunInDoubt } from '../../support/run-in-doubt.ts';
 import { acquireSliceOf } from '../../support/slices.ts';
 
 /** A resent request may have arrived the first time, and no later event proves the opposite. */
@@ -27,7 +27,7 @@ const now = new Date();
 
 /** A paused run of one request, which waits for a resend. */
 async function runToResend(): Promise<string> {
-  const run = await doubtfulRun(opened.ledger);
+  const run = await planRunInDoubt(opened.ledger);
   const decision = { resolution: 'resend', by: 'ann', reason: 'test', now } as const;
   await inTransaction(opened.ledger.pool, (client) =>
     resolveRequests(client, { run, requests: 'all', ...decision }),

@@ -8,8 +8,8 @@ import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { billingOf } from '../../support/billing.ts';
 import { collectBatches } from '../../support/collect.ts';
-import { doubtfulRun } from '../../support/doubts.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { planRunInDoubt } from '../../support/run-in-doubt.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -52,7 +52,7 @@ describe('resolveRequests', () => {
   ] as const)(
     'by %s makes a request %s and stores operator and reason',
     async (resolution, state, resends) => {
-      const run = await doubtfulRun(opened.ledger, { requests: 2 });
+      const run = await planRunInDoubt(opened.ledger, { requests: 2 });
       expect(await resolve(run, resolution, [2])).toEqual([{ request: 2, recipients: 2 }]);
       expect(await requestsOf(run)).toEqual([
         { request: 1, state: 'in_doubt', reason: 'no answer within 30000 ms', attempts: 1, resends: 0 },
@@ -73,7 +73,7 @@ describe('resolveRequests', () => {
 
   test('changes only requests in doubt, even if others are named', async () => {
     const states = ['planned', 'accepted', 'rejected', 'failed', 'cancelled', 'abandoned'];
-    const run = await doubtfulRun(opened.ledger, { requests: 7 });
+    const run = await planRunInDoubt(opened.ledger, { requests: 7 });
     for (const [index, state] of states.entries()) {
       await query('UPDATE requests SET state = $3 WHERE run_id = $1 AND request = $2', [
         run,
@@ -88,7 +88,7 @@ describe('resolveRequests', () => {
   });
 
   test('does not count suppressed recipients, which stay cancelled', async () => {
-    const run = await doubtfulRun(opened.ledger, { leftOut: [2] });
+    const run = await planRunInDoubt(opened.ledger, { suppressed: [2] });
     expect(await resolve(run, 'abandon')).toEqual([{ request: 1, recipients: 1 }]);
     expect((await summariseRun(opened.ledger.pool, run))?.recipients).toMatchObject({
       total: 2,
@@ -98,7 +98,7 @@ describe('resolveRequests', () => {
   });
 
   test('resolves a request again that comes into doubt again, and stores both resolutions', async () => {
-    const run = await doubtfulRun(opened.ledger);
+    const run = await planRunInDoubt(opened.ledger);
     await resolve(run, 'resend');
     await query(`UPDATE requests SET state = 'in_doubt' WHERE run_id = $1`, [run]);
     now.setSeconds(now.getSeconds() + 1);
@@ -110,7 +110,7 @@ describe('resolveRequests', () => {
   });
 
   test('resolves a request once if several operators resolve it at the same time', async () => {
-    const run = await doubtfulRun(opened.ledger, { requests: 3 });
+    const run = await planRunInDoubt(opened.ledger, { requests: 3 });
     const resolved = await Promise.all([
       resolve(run, 'accepted'),
       resolve(run, 'abandon'),
@@ -120,7 +120,7 @@ describe('resolveRequests', () => {
   });
 
   test('a look-up that finds a request accepts it once and names no operator', async () => {
-    const run = await doubtfulRun(opened.ledger);
+    const run = await planRunInDoubt(opened.ledger);
     const proven = { run, request: 1, now };
     expect(await acceptLookedUp(opened.ledger.pool, proven)).toBe(true);
     expect(await acceptLookedUp(opened.ledger.pool, proven)).toBe(false);
@@ -131,7 +131,7 @@ describe('resolveRequests', () => {
 
 describe('resolving by resend', () => {
   test('reopens the slices of the requests and pauses a completed run with a reason that says what to do', async () => {
-    const run = await doubtfulRun(opened.ledger, { requests: 6, sliceSize: 2 });
+    const run = await planRunInDoubt(opened.ledger, { requests: 6, sliceSize: 2 });
     await resolve(run, 'resend', [3, 4, 6]);
     expect(await slicesOf(run)).toEqual([
       { slice: 1, state: 'done', settled: 2, not_accepted: 2 },
@@ -146,7 +146,7 @@ describe('resolving by resend', () => {
   });
 
   test('leaves a held slice and a running run as they are', async () => {
-    const run = await doubtfulRun(opened.ledger, { runState: 'running', requests: 2, sliceSize: 1 });
+    const run = await planRunInDoubt(opened.ledger, { runState: 'running', requests: 2, sliceSize: 1 });
     const held = '00000000-0000-4000-8000-000000000001';
     await query(
       `UPDATE slices SET state = 'held', job = $2, worker = $2, owner = $2 WHERE run_id = $1 AND slice = 1`,
@@ -161,14 +161,14 @@ describe('resolving by resend', () => {
   });
 
   test('changes nothing in a cancelled run, which no worker would send', async () => {
-    const run = await doubtfulRun(opened.ledger, { runState: 'cancelled' });
+    const run = await planRunInDoubt(opened.ledger, { runState: 'cancelled' });
     expect(await resolve(run, 'resend')).toEqual([]);
     expect(await requestsOf(run)).toMatchObject([{ state: 'in_doubt', resends: 0 }]);
     expect(await resolve(run, 'abandon')).toHaveLength(1);
   });
 
   test('does not reopen the phase that settles doubts', async () => {
-    const run = await doubtfulRun(opened.ledger);
+    const run = await planRunInDoubt(opened.ledger);
     await query(
       `INSERT INTO slices (run_id, slice, phase, state) VALUES ($1, 2, 'settling doubts', 'done')`,
       [run],
@@ -183,7 +183,7 @@ describe('resolving by resend', () => {
   test.each(['accepted', 'abandon'] as const)(
     'does not happen for %s: the run stays completed',
     async (resolution) => {
-      const run = await doubtfulRun(opened.ledger);
+      const run = await planRunInDoubt(opened.ledger);
       await resolve(run, resolution);
       expect(await slicesOf(run)).toMatchObject([{ slice: 1, state: 'done', settled: 1 }]);
       expect(await runOf(run)).toMatchObject({ state: 'completed' });
@@ -192,7 +192,7 @@ describe('resolving by resend', () => {
 });
 
 test('requests in doubt are listed with their MessageID, recipients, time, reason and attempts', async () => {
-  const run = await doubtfulRun(opened.ledger, { requests: 3, leftOut: [1] });
+  const run = await planRunInDoubt(opened.ledger, { requests: 3, suppressed: [1] });
   const pages = (requests: readonly number[] | 'all'): Promise<Doubt[]> =>
     collectBatches(listDoubts(opened.ledger.pool, run, requests));
   const [first] = await pages('all');
@@ -213,7 +213,7 @@ test('requests in doubt are listed with their MessageID, recipients, time, reaso
 });
 
 test('all pages of requests in doubt are listed, even if each is resolved before the next', async () => {
-  const run = await doubtfulRun(opened.ledger, { requests: 2_001 });
+  const run = await planRunInDoubt(opened.ledger, { requests: 2_001 });
   const seen: number[] = [];
   for await (const page of listDoubts(opened.ledger.pool, run, 'all')) {
     seen.push(...page.map(({ request }) => request));
@@ -227,7 +227,7 @@ test('all pages of requests in doubt are listed, even if each is resolved before
 });
 
 test('failures and results show the reason of a resolution, and the bill counts its recipients', async () => {
-  const run = await doubtfulRun(opened.ledger, { requests: 2 });
+  const run = await planRunInDoubt(opened.ledger, { requests: 2 });
   await resolve(run, 'accepted', [1]);
   await resolve(run, 'abandon', [2]);
   expect(await listFailures(opened.ledger.pool, run)).toEqual([

@@ -8,7 +8,7 @@ import { tokenScopes } from '../../../src/domain/access.ts';
 import { revokeToken } from '../../../src/engine/access/tokens.ts';
 import { requireStatus } from '../../../src/engine/reporting/run-status.ts';
 import { apiDocument } from '../../../src/server/api/document.ts';
-import { type Answer, type ApiScene, type Asked, openApiScene } from '../../support/api.ts';
+import { type Answer, type ApiScene, type CallOptions, openApiScene } from '../../support/api-scene.ts';
 import { createRequestRows } from '../../support/request-rows.ts';
 
 const read = (file: string): string =>
@@ -128,7 +128,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene[Symbol.asyncDispose]());
 
-type Exercise = Asked & { readonly path?: () => string; readonly status: number };
+type Exercise = CallOptions & { readonly path?: () => string; readonly status: number };
 
 /** How each operation is called here, in an order in which each has something to do. */
 const exercises: Readonly<Record<string, Exercise>> = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { inSession } from '../../../src/ledger/session.ts';
-import { openApiScene } from '../../support/api.ts';
+import { openApiScene } from '../../support/api-scene.ts';
 
 test('a report whose caller disconnected stops its query in Postgres', async () => {
   await using scene = await openApiScene();

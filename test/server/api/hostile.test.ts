@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ApiScene, openApiScene } from '../../support/api.ts';
+import { type ApiScene, openApiScene } from '../../support/api-scene.ts';
 
 let scene: ApiScene;
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { loadAccount } from '../../../src/engine/load-account.ts';
 import { beginScheduledRuns } from '../../../src/engine/schedule/start-ticks.ts';
 import { releaseStartKeyLock, tryStartKeyLock } from '../../../src/ledger/runs/start-keys.ts';
 import { inSession } from '../../../src/ledger/session.ts';
-import { type Answer, type ApiScene, openApiScene } from '../../support/api.ts';
+import { type Answer, type ApiScene, openApiScene } from '../../support/api-scene.ts';
 import { smsCampaignYaml } from '../../support/workspace.ts';
 
 let scene: ApiScene;
@@ -83,13 +83,13 @@ describe('POST /runs', () => {
     'a run that is %s before the API starts it is answered with that state',
     async (state) => {
       const newest = 'SELECT run_id FROM runs ORDER BY created_at DESC, run_id DESC LIMIT 1';
-      scene.beforeBegin(() =>
+      scene.beforeAccountLookUp(() =>
         scene.opened.ledger.pool.query(
           `UPDATE runs SET state = '${state}', state_reason = '"by another"' WHERE run_id = (${newest})`,
         ),
       );
       const { status, json } = await start('payroll.yaml', `quick-${state}`);
-      scene.beforeBegin(async () => undefined);
+      scene.beforeAccountLookUp(async () => undefined);
       expect([status, json]).toEqual([202, { run: expect.any(String), state, reason: 'by another' }]);
     },
   );

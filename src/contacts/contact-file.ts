@@ -1,13 +1,13 @@
 import { InputError } from '../domain/problems.ts';
-import { inPieces, isGzip, unpack } from './bytes.ts';
 import type { Delimiter } from './csv.ts';
-import { openDecoder } from './decode.ts';
+import { createDecoder } from './decoder.ts';
 import type { Encoding } from './encodings.ts';
+import { inPieces, isGzip, unpack } from './file-bytes.ts';
 import { readHeader } from './header.ts';
-import { countLineEnds, TextLines } from './lines.ts';
 import { describeOtherFile } from './not-csv.ts';
-import { asBefore, beginsResultFile, isResultFile, rowsAsBefore } from './result-file.ts';
+import { beginsResultFile, isResultFile, unescapeRows, unescapeText } from './result-file.ts';
 import { type Row, RowReader } from './rows.ts';
+import { countLineEnds, TextLines } from './text-lines.ts';
 
 export { type Delimiter, delimiters } from './csv.ts';
 export { type Encoding, encodings } from './encodings.ts';
@@ -61,7 +61,7 @@ export async function openContactFile(
   const stored = inPieces(bytes);
   const first = await stored.next();
   const gzip = first.done !== true && isGzip(first.value);
-  const whole = startingWith(first, stored);
+  const whole = prepend(first, stored);
   const unpacked = gzip ? inPieces(unpack(whole, name)) : whole;
   const close = async (): Promise<void> => {
     await unpacked.return();
@@ -69,9 +69,9 @@ export async function openContactFile(
   };
   const beginning = await unpacked.next();
   const options = beginning.done || !beginsResultFile(beginning.value) ? campaignOptions : {};
-  const pieces = refusingOthers(startingWith(beginning, unpacked), name);
+  const pieces = refuseOtherFormats(prepend(beginning, unpacked), name);
 
-  const decoder = openDecoder(options.encoding);
+  const decoder = createDecoder(options.encoding);
   const lines = new TextLines();
   const more = async (): Promise<boolean> => {
     if (lines.ended) return false;
@@ -88,13 +88,13 @@ export async function openContactFile(
     const { names, delimiter } = await readHeader(lines, more, name, options);
     const reader = new RowReader(lines, delimiter, names.length);
     const result = isResultFile(names);
-    const header = result ? names.map(asBefore) : names;
-    const batches = readBatches(reader, more, name, delimiter, result ? rowsAsBefore : undefined);
+    const header = result ? names.map(unescapeText) : names;
+    const batches = readBatches(reader, more, name, delimiter, result ? unescapeRows : undefined);
     return {
       name,
       header,
       format: () => ({ encoding: decoder.encoding(), delimiter, skipLines: options.skipLines ?? 0, gzip }),
-      batches: closing(batches, close),
+      batches: closeAtEnd(batches, close),
       lines: () => lines.line - 1,
     };
   } catch (error) {
@@ -108,7 +108,7 @@ export async function closeContactFile({ batches }: ContactFile): Promise<void> 
   await batches[Symbol.asyncIterator]().return?.();
 }
 
-async function* startingWith(
+async function* prepend(
   first: IteratorResult<Buffer, void>,
   rest: AsyncGenerator<Buffer, void, undefined>,
 ): AsyncGenerator<Buffer, void, undefined> {
@@ -118,7 +118,7 @@ async function* startingWith(
 }
 
 /** @throws InputError where the first bytes tell that this is no CSV file */
-async function* refusingOthers(
+async function* refuseOtherFormats(
   pieces: AsyncIterable<Buffer>,
   name: string,
 ): AsyncGenerator<Buffer, void, undefined> {
@@ -132,7 +132,7 @@ async function* refusingOthers(
 }
 
 /** A generator that has not begun does not clean up after itself. */
-function closing<Item>(
+function closeAtEnd<Item>(
   items: AsyncGenerator<Item, void, undefined>,
   close: () => Promise<void>,
 ): AsyncIterable<Item> {
@@ -159,7 +159,7 @@ function closing<Item>(
 }
 
 /** Broken rows that are shown of a file that has too many of them. */
-const shownBroken = 3;
+const maxShownBroken = 3;
 
 async function* readBatches(
   reader: RowReader,
@@ -177,7 +177,7 @@ async function* readBatches(
       for (const row of rows) {
         if (row.kind !== 'broken') continue;
         broken++;
-        if (shown.length < shownBroken) {
+        if (shown.length < maxShownBroken) {
           shown.push({ where: `${name}:${row.line}`, what: `${capitalised(row.detail)}.` });
         }
       }

@@ -1,12 +1,12 @@
 import type { Composition } from '../campaign/composition.ts';
-import { openPersonaliser } from '../campaign/personalise.ts';
+import { createPersonaliser } from '../campaign/personalise.ts';
 import type { Contact } from '../domain/contacts.ts';
 import { countryOf, didYouMeanCountry } from '../platform/countries.ts';
 import type { AddressReader } from './address.ts';
-import { keyReader } from './contact-key.ts';
-import { type ContactFile, closeContactFile, type Row } from './read.ts';
+import { type ContactFile, closeContactFile, type Row } from './contact-file.ts';
+import { createKeyReader } from './contact-key.ts';
 import { originColumn } from './result-file.ts';
-import { routeNumberReader } from './route-numbers.ts';
+import { createRouteNumberReader } from './route-numbers.ts';
 
 /**
  * Maps, normalises and validates each row of the contact files that the campaign is for, in order. All files are closed
@@ -57,9 +57,9 @@ function rowReader(
   { onWrongAddress, onOrigin }: RowWatch,
 ): RowReader {
   const { recipientColumn, countryColumn, filter, readZones } = composition;
-  const personalise = openPersonaliser(composition);
-  const readKey = keyReader(composition, header);
-  const routeCall = routeNumberReader(composition, readAddress);
+  const personalise = createPersonaliser(composition);
+  const readKey = createKeyReader(composition, header);
+  const routeCall = createRouteNumberReader(composition, readAddress);
   const positions = new Map(header.map((column, index) => [column, index]));
   const originPosition = positions.get(originColumn);
   const recipientPosition = positions.get(recipientColumn) ?? -1;

@@ -46,16 +46,16 @@ export async function* inPieces(source: AsyncIterable<Buffer>): AsyncGenerator<B
     parts.push(chunk);
     length += chunk.length;
     if (length < pieceSize) continue;
-    const bytes = joined(parts);
+    const bytes = concatenate(parts);
     let start = 0;
     for (; length - start >= pieceSize; start += pieceSize) yield bytes.subarray(start, start + pieceSize);
     parts = [bytes.subarray(start)];
     length -= start;
   }
-  if (length > 0) yield joined(parts);
+  if (length > 0) yield concatenate(parts);
 }
 
-function joined(parts: readonly Buffer[]): Buffer {
+function concatenate(parts: readonly Buffer[]): Buffer {
   const filled = parts.filter(({ length }) => length > 0);
   const [only] = filled;
   return only !== undefined && filled.length === 1 ? only : Buffer.concat(filled);
@@ -67,8 +67,8 @@ export function isGzip(bytes: Uint8Array | undefined): boolean {
 }
 
 /** Lists of contacts are packed to a third, very regular ones to a fiftieth; gzip itself can reach a thousandth. Bytes. */
-const mostTimes = 100;
-const freelyUnpacked = 64 * 1024 * 1024;
+const maxExpansion = 100;
+const uncheckedSize = 64 * 1024 * 1024;
 
 /**
  * What a gzip file holds; all its parts, where several were put one after the other.
@@ -88,14 +88,14 @@ export async function* unpack(
       yield bytes;
     }
   };
-  const feeding = pipeline(counted, gunzip);
+  const feed = pipeline(counted, gunzip);
   // A failure is thrown where the output is read; here it would only be told a second time.
-  feeding.catch(() => {});
+  feed.catch(() => {});
   try {
     for await (const bytes of gunzip) {
       unpacked += bytes.length;
-      if (unpacked > freelyUnpacked && unpacked > mostTimes * packed) {
-        const what = `The file is packed with gzip and holds more than ${mostTimes} times its size, as no list of contacts does. If it is one, unpack it and name the unpacked file.`;
+      if (unpacked > uncheckedSize && unpacked > maxExpansion * packed) {
+        const what = `The file is packed with gzip and holds more than ${maxExpansion} times its size, as no list of contacts does. If it is one, unpack it and name the unpacked file.`;
         throw new InputError([{ where: name, what }]);
       }
       yield bytes;
@@ -104,7 +104,7 @@ export async function* unpack(
     throw readableError(error, name);
   } finally {
     gunzip.destroy();
-    await feeding.catch(() => {});
+    await feed.catch(() => {});
   }
 }
 

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 
 /** A contact that is left out, as the ledger lists it. */
-export type RejectedRow = {
+export type ExpectedRejection = {
   readonly line: number;
   readonly reason: 'invalid' | 'duplicate';
   /** Empty where the row cannot be read. */
@@ -11,25 +11,25 @@ export type RejectedRow = {
 };
 
 /** A contact file of which it is known what is wrong with which line. */
-export type BadRows = {
+export type InvalidContactFile = {
   readonly rows: number;
   /** Where each row begins, in the order of the file. */
   readonly lines: readonly number[];
   /** In the order of the file. */
-  readonly rejected: readonly RejectedRow[];
+  readonly rejected: readonly ExpectedRejection[];
 };
 
 /** One row in so many is bad. */
-const badEvery = 33;
+const invalidEvery = 33;
 
 /** A row that is good so far, and the one before it. */
-type Place = { readonly number: string; readonly earlier: string; readonly lineOfEarlier: number };
+type RowContext = { readonly number: string; readonly earlier: string; readonly lineOfEarlier: number };
 
-type BadKind = {
+type InvalidKind = {
   readonly reason?: 'duplicate';
   readonly column?: string;
-  readonly detail: (place: Place) => string;
-  readonly write: (place: Place) => string;
+  readonly detail: (place: RowContext) => string;
+  readonly write: (place: RowContext) => string;
 };
 
 const neverClosed = 'a quote (") opens and is never closed';
@@ -38,7 +38,7 @@ const textAfterQuote =
 const quoteInside =
   'a quote (") stands inside a value that does not begin with one; put the value in quotes, and write the quote inside twice';
 
-const badKinds: readonly BadKind[] = [
+const invalidKinds: readonly InvalidKind[] = [
   {
     write: ({ number }) => `${number},Ann`,
     detail: () => '2 values, where the header has 3 columns',
@@ -76,8 +76,8 @@ const badKinds: readonly BadKind[] = [
  * Writes a file with 3 % bad rows of every kind among good ones, quoted ones, values over several lines, blank lines and
  * both kinds of line ends.
  */
-export async function writeBadRows(path: string, rows: number): Promise<BadRows> {
-  const rejected: RejectedRow[] = [];
+export async function writeInvalidContactFile(path: string, rows: number): Promise<InvalidContactFile> {
+  const rejected: ExpectedRejection[] = [];
   const lines: number[] = [];
   async function* text(): AsyncGenerator<string, void, undefined> {
     let piece = 'mobile,name,country\n';
@@ -85,13 +85,13 @@ export async function writeBadRows(path: string, rows: number): Promise<BadRows>
     for (let row = 0; row < rows; row++) {
       const end = row % 7 === 0 ? '\r\n' : '\n';
       const number = mobileOf(row);
-      const place = { number, earlier: mobileOf(row - 1), lineOfEarlier: lines[row - 1] ?? 0 };
+      const context = { number, earlier: mobileOf(row - 1), lineOfEarlier: lines[row - 1] ?? 0 };
       lines.push(line);
-      const bad = badKindOf(row);
-      if (bad) {
-        const { reason = 'invalid', column = '' } = bad;
-        rejected.push({ line, reason, column, detail: bad.detail(place) });
-        piece += bad.write(place) + end;
+      const invalid = invalidKindOf(row);
+      if (invalid) {
+        const { reason = 'invalid', column = '' } = invalid;
+        rejected.push({ line, reason, column, detail: invalid.detail(context) });
+        piece += invalid.write(context) + end;
       } else if (row % 50 === 10) {
         piece += `${number},"two${end}lines, ""quoted""",AU${end}`;
         line++;
@@ -113,8 +113,10 @@ export async function writeBadRows(path: string, rows: number): Promise<BadRows>
   return { rows, lines, rejected };
 }
 
-function badKindOf(row: number): BadKind | undefined {
-  return row % badEvery === badEvery - 1 ? badKinds[Math.floor(row / badEvery) % badKinds.length] : undefined;
+function invalidKindOf(row: number): InvalidKind | undefined {
+  return row % invalidEvery === invalidEvery - 1
+    ? invalidKinds[Math.floor(row / invalidEvery) % invalidKinds.length]
+    : undefined;
 }
 
 /** The number of a row as the file has it; no other row has the same, unless it is bad. */

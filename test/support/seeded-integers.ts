@@ -3,7 +3,7 @@
  *
  * @returns a whole number from 0 to below `below`
  */
-export function chance(seed: number): (below: number) => number {
+export function seededIntegers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;

@@ -5,7 +5,7 @@ import { openTestLedger } from './ledger.ts';
 import { startVolley } from './volley.ts';
 import { accountsYaml, contactsCsv, makeWorkspace, smsCampaignYaml } from './workspace.ts';
 
-export type Answering = {
+export type PlanningAnswers = {
   readonly status: number;
   /** How long planning took, and each answer of `healthz` meanwhile (milliseconds). */
   readonly planning: number;
@@ -28,7 +28,7 @@ export async function askWhilePlanning(
   campaign: string,
   files: Readonly<Record<string, string>>,
   idleAnswers = 0,
-): Promise<Answering> {
+): Promise<PlanningAnswers> {
   await using cleanUp = new AsyncDisposableStack();
   const ledger = cleanUp.adopt(await openTestLedger(), (it) => it.close());
   const workspace = cleanUp.use(

@@ -3,19 +3,19 @@ import type { Ledger } from '../../src/ledger/connection.ts';
 import { aContact, aRun, planContacts } from './ledger.ts';
 import { createRequestRows } from './request-rows.ts';
 
-type Wanted = {
+type RunInDoubt = {
   readonly requests?: number;
   /** Requests of a slice; all in one by default. */
   readonly sliceSize?: number;
   readonly runState?: RunState;
   /** Positions that were left out of the first request. */
-  readonly leftOut?: readonly number[];
+  readonly suppressed?: readonly number[];
 };
 
 /** A completed run whose requests, of two recipients each, were all sent once and are in doubt. */
-export async function doubtfulRun(
+export async function planRunInDoubt(
   { pool, ...ledger }: Ledger,
-  { requests = 1, sliceSize = requests, runState = 'completed', leftOut = [] }: Wanted = {},
+  { requests = 1, sliceSize = requests, runState = 'completed', suppressed = [] }: RunInDoubt = {},
 ): Promise<string> {
   const contacts = Array.from({ length: requests * 2 }, (_, index) =>
     aContact(index + 2, { address: `+6141${String(index).padStart(7, '0')}` }),
@@ -39,7 +39,7 @@ export async function doubtfulRun(
   await pool.query(
     `INSERT INTO recipient_outcomes (run_id, request, position, outcome, result, reported_at)
      SELECT $1, 1, position, 'cancelled', 'suppressed', now() FROM unnest($2::integer[]) AS position`,
-    [run, leftOut],
+    [run, suppressed],
   );
   await pool.query('UPDATE runs SET state = $2, finished_at = now() WHERE run_id = $1', [run, runState]);
   return run;

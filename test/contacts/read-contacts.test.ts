@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { readCampaign } from '../../src/campaign/campaign.ts';
 import { compose } from '../../src/campaign/composition.ts';
 import type { CampaignTarget } from '../../src/campaign/target.ts';
-import { addressReader } from '../../src/contacts/address.ts';
-import { readContacts } from '../../src/contacts/contacts.ts';
-import { type ContactFile, openContactFile } from '../../src/contacts/read.ts';
+import { createAddressReader } from '../../src/contacts/address.ts';
+import { type ContactFile, openContactFile } from '../../src/contacts/contact-file.ts';
+import { readContacts } from '../../src/contacts/read-contacts.ts';
 import type { Contact } from '../../src/domain/contacts.ts';
 import { bytesOf } from '../support/bytes.ts';
 import { collectBatches } from '../support/collect.ts';
@@ -37,7 +37,7 @@ function contactsOf(...rows: GivenRow[]): Promise<Contact[]> {
 
 async function contactsWith(written: string, rows: GivenRow[], onFiltered?: () => void): Promise<Contact[]> {
   const composition = compose(readCampaign(written, 'c.yaml'), target, header);
-  const readAddress = addressReader('sms', 'AU');
+  const readAddress = createAddressReader('sms', 'AU');
   if (!readAddress) return expect.fail('AU has phone numbers');
   return collectBatches(readContacts([await openGiven(rows)], composition, readAddress, { onFiltered }));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { guessColumns } from '../../src/campaign/guess.ts';
+import { guessColumns } from '../../src/campaign/guess-columns.ts';
 import type { Channel, DestinationField } from '../../src/domain/message.ts';
 
 describe('the recipient is guessed', () => {

@@ -12,7 +12,7 @@ import type { CampaignTarget } from './target.ts';
 /** What is wrong with a value of a message, as it would be sent; undefined when nothing is. */
 
 /** What is wrong with the characters of any text, whatever it is for. */
-export function wrongCharacter(format: Format, text: string): string | undefined {
+export function characterError(format: Format, text: string): string | undefined {
   // JSON carries it, the ledger does not: PostgreSQL has no way to keep it in a text.
   if (text.includes('\0')) return 'contains a NUL character';
   const character = firstUnsupportedCharacter(format, text);
@@ -23,34 +23,34 @@ export function wrongCharacter(format: Format, text: string): string | undefined
 }
 
 /** Observed limits are not enforced. */
-export function wrongValue(
+export function valueError(
   target: CampaignTarget,
   field: FieldDefinition,
   value: string,
 ): string | undefined {
   return (
-    (field.multiline ? undefined : wrongLine(value)) ??
-    wrongLength(field, value) ??
+    (field.multiline ? undefined : lineBreakError(value)) ??
+    lengthError(field, value) ??
     wireValueError(target.interface, field, value) ??
-    (field.type === 'url' ? wrongUrl(target, value) : undefined) ??
-    wrongUnlessAllowed(target, field, value)
+    (field.type === 'url' ? urlError(target, value) : undefined) ??
+    notAllowedError(target, field, value)
   );
 }
 
 /** A line break in a subject, a name or an address would forge a mail header. */
-export function wrongLine(value: string): string | undefined {
+export function lineBreakError(value: string): string | undefined {
   return /[\r\n]/.test(value) ? 'expected one line, got a line break in it.' : undefined;
 }
 
-export function wrongOrBlankLine(value: string): string | undefined {
-  return isBlank(value) ? 'expected a text, got nothing.' : wrongLine(value);
+export function lineError(value: string): string | undefined {
+  return isBlank(value) ? 'expected a text, got nothing.' : lineBreakError(value);
 }
 
 /**
  * Why a path whose placeholders are still to be filled cannot be in the campaign's folder. Of one without placeholders,
  * the file itself is looked at.
  */
-export function wrongPath(source: string): string | undefined {
+export function pathError(source: string): string | undefined {
   const outside = hasPlaceholder(source) && (posix.isAbsolute(source) || source.split('/').includes('..'));
   if (outside) return `expected a path inside the campaign's folder, got "${source}".`;
   if (!hasPlaceholder(source) || rowFolderOf(source) !== undefined) return undefined;
@@ -73,31 +73,31 @@ export function isBlank(text: string): boolean {
   return text.trim() === '';
 }
 
-function wrongLength({ limit, source }: FieldDefinition, { length }: string): string | undefined {
+function lengthError({ limit, source }: FieldDefinition, { length }: string): string | undefined {
   if (limit === undefined || source === 'observed' || length <= limit) return undefined;
   return `expected at most ${limit} characters, got ${length}.`;
 }
 
 /** What was only observed may be otherwise at the service of this account; its owner knows. */
-function wrongUnlessAllowed(
+function notAllowedError(
   { interface: interfaceName, allow }: CampaignTarget,
   field: FieldDefinition,
   value: string,
 ): string | undefined {
-  const wrong = wrongRange(field, value) ?? wrongChoice(interfaceName, field, value);
+  const wrong = rangeError(field, value) ?? choiceError(interfaceName, field, value);
   if (wrong === undefined || !isExtendable(field)) return wrong;
   if (isAllowed(allow, field, value)) return undefined;
   return `${wrong} If your service takes it, say so in the account: allow: { ${field.name}: [${value}] }.`;
 }
 
-function wrongRange({ range }: FieldDefinition, value: string): string | undefined {
+function rangeError({ range }: FieldDefinition, value: string): string | undefined {
   if (!range) return undefined;
   const [minimum, maximum] = range;
   if (Number(value) >= minimum && Number(value) <= maximum) return undefined;
   return `expected a whole number from ${minimum} to ${maximum}, got ${value}.`;
 }
 
-function wrongChoice(
+function choiceError(
   interfaceName: InterfaceName,
   { name, values }: FieldDefinition,
   value: string,
@@ -108,7 +108,7 @@ function wrongChoice(
 }
 
 /** The rule of interface.md, 2.1. A sandbox on this machine can report to an address of this machine only by http. */
-function wrongUrl({ loopback }: CampaignTarget, value: string): string | undefined {
+function urlError({ loopback }: CampaignTarget, value: string): string | undefined {
   const https = value.startsWith('https://') && URL.canParse(value);
   const taken = !/\s/.test(value) && (https || (loopback && isLoopbackHttp(value)));
   return taken ? undefined : `expected a full address that begins with https://, got "${value}".`;

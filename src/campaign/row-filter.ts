@@ -8,7 +8,7 @@ type Condition = NonNullable<Definition['contacts']['where']>[number];
 export type RowFilter = (valueIn: (column: string) => string) => boolean;
 
 /** All conditions must hold. Undefined where there are none, so that a row costs nothing then. */
-export function rowFilter(conditions: readonly Condition[] = []): RowFilter | undefined {
+export function createRowFilter(conditions: readonly Condition[] = []): RowFilter | undefined {
   if (conditions.length === 0) return undefined;
   const tests = conditions.map(testOf);
   return (valueIn) => tests.every(({ column, holds }) => holds(valueIn(column).trim()));

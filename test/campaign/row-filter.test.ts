@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readCampaign } from '../../src/campaign/campaign.ts';
 import { compose } from '../../src/campaign/composition.ts';
-import type { RowFilter } from '../../src/campaign/where.ts';
+import type { RowFilter } from '../../src/campaign/row-filter.ts';
 import { problemsThrown } from '../support/thrown-problems.ts';
 import { current, header } from './parts.ts';
 

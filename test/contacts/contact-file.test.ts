@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { pieceSize, readFileBytes } from '../../src/contacts/bytes.ts';
 import {
   type ContactFile,
   closeContactFile,
   openContactFile,
   type ReadingOptions,
   type Row,
-} from '../../src/contacts/read.ts';
+} from '../../src/contacts/contact-file.ts';
+import { pieceSize, readFileBytes } from '../../src/contacts/file-bytes.ts';
 import { bytesOf } from '../support/bytes.ts';
 import { collectBatches } from '../support/collect.ts';
 import { encode } from '../support/encode.ts';

@@ -23,7 +23,7 @@ export type Answer = {
   readonly json: Readonly<Record<string, unknown>> | undefined;
 };
 
-export type Asked = {
+export type CallOptions = {
   readonly token?: string | undefined;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
@@ -44,9 +44,9 @@ export type ApiScene = AsyncDisposable & {
     owner: string,
     limits?: { readonly expiresAt?: Date; readonly accounts?: readonly string[] },
   ) => Promise<string>;
-  readonly call: (method: string, path: string, asked?: Asked) => Promise<Answer>;
+  readonly call: (method: string, path: string, asked?: CallOptions) => Promise<Answer>;
   /** From now on, done before the account of a run that is to begin is looked up. */
-  readonly beforeBegin: (work: () => Promise<unknown>) => void;
+  readonly beforeAccountLookUp: (work: () => Promise<unknown>) => void;
   /** Starts a run over the API; gives its id. */
   readonly start: (campaign: string, key: string) => Promise<string>;
 };
@@ -126,7 +126,7 @@ export async function openApiScene(refusals?: number): Promise<ApiScene> {
   };
   return {
     ...{ opened, workspace, url, tokens, tokenOf, call, start },
-    beforeBegin: (work) => {
+    beforeAccountLookUp: (work) => {
       beforeBegin = work;
     },
     logged: () => logged,

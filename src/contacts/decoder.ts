@@ -1,6 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { byteOrderMarks, type Encoding } from './encodings.ts';
-import { judgeSingleBytes, macRoman, noWindows1252, windows1252 } from './single-byte.ts';
+import { checkSingleBytes, macRoman, noWindows1252, windows1252 } from './single-byte.ts';
 
 /** The text of some bytes; where they are not what the encoding allows, the text before that, and what is wrong. */
 export type Decoded = { readonly text: string; readonly fault?: string };
@@ -21,9 +21,9 @@ export type Decoder = {
  * whole file: UTF-8 when it is that, Windows-1252 when not a single character in it could be UTF-8 and its letters make no
  * words in Mac Roman. Anything else is not guessed at: either guess would send some recipient a wrong name.
  */
-export function openDecoder(named: Encoding | undefined): Decoder {
+export function createDecoder(named: Encoding | undefined): Decoder {
   let encoding = named;
-  let begun = false;
+  let started = false;
   let rest: Buffer = Buffer.alloc(0);
   // The word that the first letter beyond ASCII is in may have begun in the piece before.
   let before: Buffer = Buffer.alloc(0);
@@ -47,8 +47,8 @@ export function openDecoder(named: Encoding | undefined): Decoder {
   return {
     encoding: () => encoding ?? 'utf-8',
     decode: (bytes) => {
-      if (begun) return decode(rest.length === 0 ? bytes : Buffer.concat([rest, bytes]), false);
-      begun = true;
+      if (started) return decode(rest.length === 0 ? bytes : Buffer.concat([rest, bytes]), false);
+      started = true;
       const marked = byteOrderMarks.find(({ mark }) => mark.equals(bytes.subarray(0, mark.length)));
       if (marked && named !== undefined && named !== marked.encoding) {
         return { text: '', fault: contradiction(marked.encoding, named) };
@@ -93,10 +93,10 @@ function detectEncoding(bytes: Buffer, before: Buffer): Encoding | Decoded {
   if (utf8Character.test(bytes.toString('latin1'))) {
     return { text: bytes.toString('latin1', 0, lengthOfUtf8(bytes)), fault: mixed };
   }
-  const judged = judgeSingleBytes(Buffer.concat([before, bytes]));
-  if (judged.certain) return 'windows-1252';
-  const fault = `The file is not UTF-8. This line reads "${judged.windows}" in Windows-1252 and "${judged.mac}" in Mac Roman: say which is right with "contacts.encoding" (windows-1252 or mac-roman), or save the file as "CSV UTF-8".`;
-  return { text: bytes.toString('latin1', 0, judged.offset - before.length), fault };
+  const guess = checkSingleBytes(Buffer.concat([before, bytes]));
+  if (guess.certain) return 'windows-1252';
+  const fault = `The file is not UTF-8. This line reads "${guess.windows}" in Windows-1252 and "${guess.mac}" in Mac Roman: say which is right with "contacts.encoding" (windows-1252 or mac-roman), or save the file as "CSV UTF-8".`;
+  return { text: bytes.toString('latin1', 0, guess.offset - before.length), fault };
 }
 
 const decoders: Readonly<Record<Encoding, (bytes: Buffer, named: Encoding | undefined) => Decoded>> = {

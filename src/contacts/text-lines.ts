@@ -19,7 +19,7 @@ export class TextLines {
   append(piece: string): void {
     this.text = this.text.slice(this.position) + piece;
     this.position = 0;
-    this.forget();
+    this.resetSearch();
   }
 
   /** Where the line ends that goes on at `start`, without its line end; the end of the text, where there is none yet. */
@@ -58,7 +58,7 @@ export class TextLines {
   }
 
   /** Goes on behind a line, or behind several that end there. */
-  pass(end: number, lines = 1): void {
+  advance(end: number, lines = 1): void {
     this.position = this.startAfter(end);
     this.line += lines;
   }
@@ -67,7 +67,7 @@ export class TextLines {
   goBack(position: number, line: number): void {
     this.position = position;
     this.line = line;
-    this.forget();
+    this.resetSearch();
   }
 
   private find(character: string, start: number): number {
@@ -75,7 +75,7 @@ export class TextLines {
     return found < 0 ? this.text.length : found;
   }
 
-  private forget(): void {
+  private resetSearch(): void {
     this.lineFeed = -1;
     this.carriageReturn = -1;
     this.quote = -1;

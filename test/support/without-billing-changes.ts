@@ -1,13 +1,13 @@
 import type pg from 'pg';
 
 /** A pool on which nothing is noted for billing that has changed. */
-export type Forgetful = { readonly pool: pg.Pool; readonly forgotten: () => number };
+export type UnrecordingPool = { readonly pool: pg.Pool; readonly forgotten: () => number };
 
 /**
  * @param pool of which only what `ledger/requests` notes is left out: that settled requests have changed (`recordReopenedRequests`), and
  *   that what was reported moves with a further attempt (`moveOutcomesToLastAttempt`)
  */
-export function forgetful(pool: pg.Pool): Forgetful {
+export function withoutBillingChanges(pool: pg.Pool): UnrecordingPool {
   let forgotten = 0;
   const forget = (statement: unknown): unknown => {
     if (typeof statement === 'string') {
