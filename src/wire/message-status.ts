@@ -115,7 +115,8 @@ function toMembers(status: MessageStatus): RecordMembers {
 
 /** In wire order. */
 const destinationMembers: readonly string[] = [
-  ...['Attention', 'Company'],
+  'Attention',
+  'Company',
   ...Array.from({ length: 9 }, (_, index) => `Custom${index + 1}`),
 ];
 

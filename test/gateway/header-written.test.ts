@@ -61,14 +61,17 @@ test.each([1, 2, 3])(
   async (seed) => {
     await using proxy = await mixed(
       [
-        ...[pass, pass, closeAfterAnswer, resetAfterAnswer, answerTwice('503 Busy'), shutFor(15)],
-        ...[
-          resetOnConnecting,
-          resetAfterHeader,
-          closeAfterBody,
-          stallBeforeAnswer,
-          answerEarly('503 Busy', ''),
-        ],
+        pass,
+        pass,
+        closeAfterAnswer,
+        resetAfterAnswer,
+        answerTwice('503 Busy'),
+        shutFor(15),
+        resetOnConnecting,
+        resetAfterHeader,
+        closeAfterBody,
+        stallBeforeAnswer,
+        answerEarly('503 Busy', ''),
       ],
       seed,
     );

@@ -398,9 +398,16 @@ describe('the key baseUrl', () => {
   });
 
   test.each([
-    ...['service.example', 'ftp://service.example', 'https://', 'file:///etc/passwd', 'javascript:1'],
-    ...['https://ann:hunter2@service.example', 'https://hunter2@service.example'],
-    ...['https://service.example?token=hunter2', 'https://service.example/#hunter2', '${TOKEN}'],
+    'service.example',
+    'ftp://service.example',
+    'https://',
+    'file:///etc/passwd',
+    'javascript:1',
+    'https://ann:hunter2@service.example',
+    'https://hunter2@service.example',
+    'https://service.example?token=hunter2',
+    'https://service.example/#hunter2',
+    '${TOKEN}',
   ])('the address %s is refused, and not shown in the error', (baseUrl) => {
     expect(problems(accounts(minimal.replace('https://service.example', baseUrl)))).toEqual([
       'accounts.yaml:4:14: "baseUrl" must be an http:// or https:// address without user, password, query and fragment.',

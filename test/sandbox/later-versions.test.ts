@@ -10,7 +10,9 @@ import { webhookReceiver } from './webhook-receiver.ts';
 /** Versions 2.03 and 2.04, called as their published clients do (rest-3.00.md, section 11). */
 
 const headers = {
-  ...{ 'Content-Type': 'application/json', Accept: 'application/json', encoding: 'utf-8' },
+  'Content-Type': 'application/json',
+  Accept: 'application/json',
+  encoding: 'utf-8',
   Authorization: 'Basic any',
 };
 
@@ -31,8 +33,15 @@ const sms = (changes: object = {}) => ({
 /** A published client's default values. */
 const calls = {
   MessageID: 'M-1',
-  ...{ CallerID: '', BillingAccount: '', RetryAttempts: 1, RetryPeriod: 1, MessageToPeople: 'Hello' },
-  ...{ MessageToAnswerphones: '', KeypadOptionRequired: false, NumberOfOperators: 0, Options: '' },
+  CallerID: '',
+  BillingAccount: '',
+  RetryAttempts: 1,
+  RetryPeriod: 1,
+  MessageToPeople: 'Hello',
+  MessageToAnswerphones: '',
+  KeypadOptionRequired: false,
+  NumberOfOperators: 0,
+  Options: '',
   Destinations: [{ Recipient: '+6493001234' }],
   Keypads: [
     { Tone: 0, RouteNumber: '+6493001235' },
@@ -158,7 +167,11 @@ test('replies are in the status of their message, in the list of received messag
   await expect.poll(() => hook.bodies.length).toBe(2);
   const [, report] = hook.bodies.map((body) => JSON.parse(String(body)));
   expect(report).toMatchObject({
-    ...{ Type: 'SMSReply', Status: 'RECEIVED', Result: 'RECEIVED', MessageID: 'M1', SubAccount: 'North' },
+    Type: 'SMSReply',
+    Status: 'RECEIVED',
+    Result: 'RECEIVED',
+    MessageID: 'M1',
+    SubAccount: 'North',
     Destination: '+64211234567',
   });
   const reply = { ReceivedID: report.ReceivedID, From: '+64211234567', MessageText: report.Message };

@@ -52,8 +52,14 @@ describe('the status look-up of the sandbox', () => {
     };
     const customs = Array.from({ length: 9 }, (_, index) => [`Custom${index + 1}`, null]);
     const recipient = {
-      ...{ Type: 'SMS', DestSeq: '00000001', Destination: '+64211234567', ContactID: null, RemoteID: null },
-      ...{ Attention: null, Company: null, ...Object.fromEntries(customs) },
+      Type: 'SMS',
+      DestSeq: '00000001',
+      Destination: '+64211234567',
+      ContactID: null,
+      RemoteID: null,
+      Attention: null,
+      Company: null,
+      ...Object.fromEntries(customs),
     };
     expect(await status(sandbox.url, 'M1')).toEqual({
       status: 200,
@@ -259,7 +265,9 @@ describe('kept messages', () => {
       { messageId, jobNumber: 'J' },
       {
         ...({ interface: 'rest-2.02', version: 'v2.02', acceptedAt: new Date(0) } as const),
-        ...{ delay: 0, timeZone: 'UTC', holdsSendTime: true },
+        delay: 0,
+        timeZone: 'UTC',
+        holdsSendTime: true,
       },
     ),
     destinations: numbers(recipients),

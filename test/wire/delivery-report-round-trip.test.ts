@@ -35,7 +35,6 @@ const contentTypes = {
   get: undefined,
 };
 
-/** At most as long as the field may be. */
 function within(text: fc.Arbitrary<string>, field: keyof typeof maxBytes): fc.Arbitrary<string> {
   return text.filter((value) => Buffer.byteLength(value) <= maxBytes[field]);
 }
@@ -74,8 +73,8 @@ describe.each(deliveryReportFormats)('encodeDeliveryReport in %s', (format) => {
   };
 
   test('a report with any texts is read back unchanged', () => {
-    // The reader removes U+0000, and white space around values in XML. A blank before a number is an
-    // unencoded plus sign.
+    // The reader removes U+0000, and in XML outer white space. A blank before a number is an unencoded plus
+    // sign.
     const text = carriableText(carrier).filter(
       (value) =>
         value !== '' &&

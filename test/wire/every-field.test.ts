@@ -18,10 +18,7 @@ import { readJournal } from '../support/journal.ts';
 import { credentialsFor, everyChannel, smallestMessage } from '../support/messages.ts';
 import { outgoing } from '../support/outgoing.ts';
 
-/**
- * Writes every field of every interface and format, sends it over HTTP, and reads it from the sandbox's
- * journal.
- */
+/** Sends every field of every interface and format over HTTP, and reads it from the sandbox's journal. */
 
 let journal: string;
 let sandbox: Sandbox;
@@ -31,14 +28,14 @@ beforeAll(async () => {
   journal = join(tmpdir(), `volley-every-field-${randomUUID()}.jsonl`);
   sandbox = await startSandbox({ journal });
 });
-// Reading a growing journal again and again would take most of the time.
+// Reading a growing journal again and again is slow.
 afterEach(() => truncate(journal));
 afterAll(async () => {
   await sandbox.close();
   await rm(journal);
 });
 
-/** Sends messages, and returns the sandbox's journal line of each. */
+/** Returns the journal line of each message. */
 async function arrived(
   wire: WireInterface,
   requests: readonly SendRequest[],
@@ -71,7 +68,7 @@ async function arrived(
   });
 }
 
-/** All characters that have ever been misread, in one text. */
+/** All characters that have ever been misread. */
 const hostileInOneLine =
   ' 0012345 true 1.0 null ]]> <![CDATA[x]]> <a b="c">&amp;&#13;&lt;</a> "\' \\ \\u0041 %s ${x} é 中文 💸 \u2028 \t ';
 const hostile = `${hostileInOneLine}\r\n\n\r end\n`;

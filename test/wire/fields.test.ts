@@ -10,10 +10,25 @@ const names = (channel: 'email' | 'sms' | 'fax' | 'voice') =>
 describe('messageFields', () => {
   test('an email has the fields of interface.md, 2.1 and 2.4', () => {
     expect(names('email')).toEqual([
-      ...['Reference', 'WebhookCallbackURL', 'WebhookCallbackFormat', 'SendTime', 'TimeZone'],
-      ...['SubAccount', 'Department', 'ChargeCode', 'SendMode'],
-      ...['EmailSubject', 'SMTPFrom', 'From', 'FromEmail'],
-      ...['CCEmail', 'ReplyTo', 'MessagePlain', 'MessageHTML', 'TemplateLocation', 'Template'],
+      'Reference',
+      'WebhookCallbackURL',
+      'WebhookCallbackFormat',
+      'SendTime',
+      'TimeZone',
+      'SubAccount',
+      'Department',
+      'ChargeCode',
+      'SendMode',
+      'EmailSubject',
+      'SMTPFrom',
+      'From',
+      'FromEmail',
+      'CCEmail',
+      'ReplyTo',
+      'MessagePlain',
+      'MessageHTML',
+      'TemplateLocation',
+      'Template',
     ]);
   });
 
@@ -34,8 +49,11 @@ describe('messageFields', () => {
       'CallerID text',
     ];
     const parts = [
-      ...['MessageToPeople', 'MessageToAnswerphones', 'CallRouteMessageToPeople'],
-      ...['CallRouteMessageToOperators', 'CallRouteMessageOnWrongKey'],
+      'MessageToPeople',
+      'MessageToAnswerphones',
+      'CallRouteMessageToPeople',
+      'CallRouteMessageToOperators',
+      'CallRouteMessageOnWrongKey',
     ];
     expect(call('voice')).toEqual([...parts.map((name) => `${name} audio`), ...shared, 'Options text']);
     expect(call('tts')).toEqual([
@@ -50,7 +68,10 @@ describe('messageFields', () => {
     const parts = messageFields('soap-tts', 'tts').map(({ wireName }) => wireName);
     expect(soapParts.filter((part) => parts.includes(part))).toEqual(parts);
     expect(soapParts.filter((part) => !parts.includes(part) && !part.startsWith('keypad_'))).toEqual([
-      ...['sender', 'token', 'phone_numbers', 'csv_file'],
+      'sender',
+      'token',
+      'phone_numbers',
+      'csv_file',
     ]);
     expect(soapParts.filter((part) => part.startsWith('keypad_'))).toHaveLength(18);
   });

@@ -7,8 +7,8 @@ import { deliveryReportFormats, encodeDeliveryReport } from '../../src/wire/enco
 import { getCall, postCall } from '../support/delivery-report-calls.ts';
 
 /**
- * Anyone who knows the receiver's address can send anything. Structure is limited before parsing, so that no
- * body of 1 MiB blocks the process for long (measurements: docs/interfaces.md).
+ * Anyone can call the receiver. Structure is limited before parsing, so that no body of 1 MiB blocks the
+ * process for long (measurements: docs/interfaces.md).
  */
 
 const megabyte = 1024 * 1024;
