@@ -3,6 +3,7 @@ import { Big } from 'big.js';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { createToken } from '../../src/engine/access/tokens.ts';
+import type { Ledger } from '../../src/ledger/connection.ts';
 import { freePort } from '../support/free-port.ts';
 import { startFleet } from '../support/killed-fleet.ts';
 import { openTestLedger } from '../support/ledger.ts';
@@ -65,7 +66,52 @@ const billing = z.object({
 
 test(`a fleet of five processes that are killed at random for ${minutes} minutes loses nothing`, async () => {
   await using cleanUp = new AsyncDisposableStack();
-  const ledger = cleanUp.adopt(await openTestLedger(), (it) => it.close());
+  const scene = await openScene(cleanUp);
+  const { fleet, service, ledger } = scene;
+  const begun = performance.now();
+  const runs = await sendUntilKillsEnd(scene, begun);
+  await service.reported();
+  while ((await ledger.pool.query('SELECT FROM inbox_queue LIMIT 1')).rowCount !== 0) await sleep(200);
+
+  const { wrong, states, lost } = await compareContacts(scene, runs);
+  const twice = [...service.accepted.values()].filter((times) => times > 1).length;
+  const billed = await readBilling(scene);
+  const codes = await fleet.stop();
+
+  console.log({
+    minutes,
+    seed,
+    kills: fleet.kills(),
+    runs: runs.length,
+    recipients: Object.fromEntries(states),
+    ...service.figures,
+    'requests accepted': service.accepted.size,
+    lost: lost.length,
+    twice,
+    wrong: wrong.length,
+    codes,
+    seconds: Math.round((performance.now() - begun) / 1_000),
+  });
+  expect(wrong.slice(0, 20)).toEqual([]);
+  expect(lost).toEqual([]);
+  expect(twice).toBe(0);
+  expect(billed).toEqual(billingOf(service));
+  expect(codes).toEqual([0, 0, 0, 0, 0]);
+});
+
+type Service = Awaited<ReturnType<typeof startReportingService>>;
+
+type Scene = {
+  readonly ledger: Ledger;
+  readonly service: Service;
+  readonly fleet: ReturnType<typeof startFleet>;
+  readonly surroundings: { readonly cwd: string; readonly env: Record<string, string> };
+  /** Starts a run, or returns the run that the same number started. */
+  readonly startRun: (number: number) => Promise<string>;
+};
+
+async function openScene(cleanUp: AsyncDisposableStack): Promise<Scene> {
+  const opened = cleanUp.adopt(await openTestLedger(), (it) => it.close());
   const workspace = cleanUp.use(
     await makeWorkspace({
       'accounts.yaml': accounts,
@@ -79,74 +125,79 @@ test(`a fleet of five processes that are killed at random for ${minutes} minutes
     await startReportingService(ports.map((port) => `http://127.0.0.1:${port}/webhook/main/${token}`)),
   );
   const env = {
-    ...{ DATABASE_URL: ledger.url, VOLLEY_ACCOUNTS: 'accounts.yaml', TOKEN: token },
-    ...{ SERVICE_URL: service.url },
+    DATABASE_URL: opened.url,
+    VOLLEY_ACCOUNTS: 'accounts.yaml',
+    TOKEN: token,
+    SERVICE_URL: service.url,
   };
   const surroundings = { cwd: workspace.folder, env };
-  const key = await createToken(ledger.context, {
-    ...({ name: 'starter', owner: 'ann', scope: 'run', accounts: null, expiresAt: null } as const),
+  const key = await createToken(opened.context, {
+    name: 'starter',
+    owner: 'ann',
+    scope: 'run',
+    accounts: null,
+    expiresAt: null,
   });
+  const serves = ports.map((port, index) => ({
+    name: `serve ${index}`,
+    args: ['serve', '--port', String(port), '--api-port', String(apiPorts[index])],
+    readyText: 'worker started',
+  }));
+  const workers = [1, 2, 3].map((index) => ({
+    name: `worker ${index}`,
+    args: ['worker', '--no-schedules'],
+    readyText: 'worker started',
+  }));
+  const fleet = startFleet([...serves, ...workers], surroundings, minutes * 60_000, seed);
+  const startRun = (number: number): Promise<string> => startRunBy(apiPorts, key, number);
+  return { ledger: opened.ledger, service, fleet, surroundings, startRun };
+}
 
-  const begun = performance.now();
-  const fleet = startFleet(
-    [
-      ...ports.map((port, index) => ({
-        name: `serve ${index}`,
-        args: ['serve', '--port', String(port), '--api-port', String(apiPorts[index])],
-        readyText: 'worker started',
-      })),
-      ...[1, 2, 3].map((index) => ({
-        name: `worker ${index}`,
-        args: ['worker', '--no-schedules'],
-        readyText: 'worker started',
-      })),
-    ],
-    surroundings,
-    minutes * 60_000,
-    seed,
-  );
+/** Repeats one key at both APIs, which start one run. */
+async function startRunBy(apiPorts: readonly number[], key: string, number: number): Promise<string> {
+  for (let attempt = 0; ; attempt++) {
+    const answer = await fetch(`http://127.0.0.1:${apiPorts[attempt % 2]}/api/v1/runs`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        'idempotency-key': `run-${number}`,
+      },
+      body: JSON.stringify({ campaign: 'load.yaml' }),
+      signal: AbortSignal.timeout(30_000),
+    }).catch(() => undefined);
+    const body = z.object({ run: z.string() }).safeParse(await answer?.json().catch(() => undefined));
+    if (answer?.status === 202 && body.success) return body.data.run;
+    if (answer && ![202, 409, 429, 500, 503].includes(answer.status)) {
+      throw new Error(`a start was answered ${answer.status}`);
+    }
+    await sleep(300);
+  }
+}
+
+async function isCompleted({ surroundings }: Scene, run: string): Promise<boolean> {
+  const { stdout } = await volleyInProcess(['status', run, '--json'], surroundings);
+  return z.object({ state: z.string() }).parse(JSON.parse(stdout)).state === 'completed';
+}
+
+/** @returns all runs, which are completed */
+async function sendUntilKillsEnd(scene: Scene, begun: number): Promise<readonly string[]> {
+  const { fleet, service } = scene;
   let over = false;
   const killing = fleet.killed.finally(() => {
     over = true;
   });
   killing.catch(() => undefined);
-
-  /** Repeats one key at both APIs, which start one run. */
-  async function startRun(number: number): Promise<string> {
-    for (let tries = 0; ; tries++) {
-      const answer = await fetch(`http://127.0.0.1:${apiPorts[tries % 2]}/api/v1/runs`, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${key}`,
-          'content-type': 'application/json',
-          'idempotency-key': `run-${number}`,
-        },
-        body: JSON.stringify({ campaign: 'load.yaml' }),
-        signal: AbortSignal.timeout(30_000),
-      }).catch(() => undefined);
-      const body = z.object({ run: z.string() }).safeParse(await answer?.json().catch(() => undefined));
-      if (answer?.status === 202 && body.success) return body.data.run;
-      if (answer && ![202, 409, 429, 500, 503].includes(answer.status)) {
-        throw new Error(`a start was answered ${answer.status}`);
-      }
-      await sleep(300);
-    }
-  }
-  const status = async (run: string) =>
-    z
-      .object({ state: z.string(), requests: z.record(z.string(), z.number()) })
-      .parse(JSON.parse((await volleyInProcess(['status', run, '--json'], surroundings)).stdout));
-
   const runs: string[] = [];
   const underWay = new Set<string>();
   const dropCompleted = async (): Promise<void> => {
-    for (const run of underWay) if ((await status(run)).state === 'completed') underWay.delete(run);
+    for (const run of underWay) if (await isCompleted(scene, run)) underWay.delete(run);
   };
   let lastMinute = 0;
   while (!over) {
     await dropCompleted();
     while (underWay.size < atOnce && !over) {
-      const run = await startRun(runs.length);
+      const run = await scene.startRun(runs.length);
       runs.push(run);
       underWay.add(run);
     }
@@ -155,7 +206,7 @@ test(`a fleet of five processes that are killed at random for ${minutes} minutes
     if (minute > lastMinute) {
       lastMinute = minute;
       process.stdout.write(
-        `  ${minute} min: ${fleet.kills()} kills, ${runs.length} runs, ${service.accepted.size} requests accepted, ${service.figures.reports} reports taken\n`,
+        `  ${minute} min: ${fleet.kills()} kills, ${runs.length} runs, ${service.accepted.size} requests accepted, ${service.figures.reports} delivery reports received\n`,
       );
     }
   }
@@ -164,9 +215,11 @@ test(`a fleet of five processes that are killed at random for ${minutes} minutes
     await dropCompleted();
     await sleep(500);
   }
-  await service.reported();
-  while ((await ledger.ledger.pool.query('SELECT FROM inbox_queue LIMIT 1')).rowCount !== 0) await sleep(200);
+  return runs;
+}
 
+/** Compares Volley's report of each run with what the service accepted. */
+async function compareContacts({ service, surroundings }: Scene, runs: readonly string[]) {
   const wrong: string[] = [];
   const states = new Map<string, number>();
   const seen = new Set<string>();
@@ -179,49 +232,39 @@ test(`a fleet of five processes that are killed at random for ${minutes} minutes
       const state = row['Volley State'];
       states.set(state, (states.get(state) ?? 0) + 1);
       const id = recipientKey(row['Volley MessageID'] ?? '', row['Volley Address'] ?? '');
-      const taken = service.recipients.get(id);
+      const accepted = service.recipients.get(id);
       seen.add(id);
-      const expected = taken ? [taken.outcome] : ['rejected', 'failed', 'unknown'];
+      const expected = accepted ? [accepted.outcome] : ['rejected', 'failed', 'unknown'];
       if (!expected.includes(state)) wrong.push(`${run} ${id}: ${state}, expected ${expected.join(' or ')}`);
-      if (taken && !new Big(row['Volley Price'] ?? 0).eq(taken.price)) wrong.push(`${run} ${id}: price`);
+      if (accepted && !new Big(row['Volley Price'] ?? 0).eq(accepted.price))
+        wrong.push(`${run} ${id}: price`);
     }
   }
-  const lost = [...service.recipients.keys()].filter((id) => !seen.has(id));
-  const twice = [...service.accepted.values()].filter((times) => times > 1).length;
+  return { wrong, states, lost: [...service.recipients.keys()].filter((id) => !seen.has(id)) };
+}
 
-  const billed = billing.parse(
-    JSON.parse(
-      (await volleyInProcess(['report', 'billing', '--by', 'ChargeCode', '--json'], surroundings)).stdout,
-    ),
-  );
-  const bill = billed.rows.map(({ ChargeCode, accepted, delivered, undelivered, price }) => {
-    return { ChargeCode, accepted, delivered, undelivered, price: new Big(price).toFixed(4) };
-  });
-  const recounted = [...Map.groupBy(service.recipients.values(), ({ chargeCode }) => chargeCode)]
-    .map(([ChargeCode, taken]) => ({
+const byChargeCode = (one: { ChargeCode: string }, other: { ChargeCode: string }): number =>
+  one.ChargeCode < other.ChargeCode ? -1 : 1;
+
+async function readBilling({ surroundings }: Scene) {
+  const args = ['report', 'billing', '--by', 'ChargeCode', '--json'];
+  const { rows } = billing.parse(JSON.parse((await volleyInProcess(args, surroundings)).stdout));
+  return rows
+    .map(({ ChargeCode, accepted, delivered, undelivered, price }) => {
+      return { ChargeCode, accepted, delivered, undelivered, price: new Big(price).toFixed(4) };
+    })
+    .toSorted(byChargeCode);
+}
+
+/** The billing report that follows from what the service accepted. */
+function billingOf({ recipients }: Service) {
+  return [...Map.groupBy(recipients.values(), ({ chargeCode }) => chargeCode)]
+    .map(([ChargeCode, accepted]) => ({
       ChargeCode,
-      accepted: taken.length,
-      delivered: taken.filter(({ outcome }) => outcome === 'delivered').length,
-      undelivered: taken.filter(({ outcome }) => outcome === 'undelivered').length,
-      price: taken.reduce((sum, { price }) => sum.plus(price), new Big(0)).toFixed(4),
+      accepted: accepted.length,
+      delivered: accepted.filter(({ outcome }) => outcome === 'delivered').length,
+      undelivered: accepted.filter(({ outcome }) => outcome === 'undelivered').length,
+      price: accepted.reduce((sum, { price }) => sum.plus(price), new Big(0)).toFixed(4),
     }))
-    .toSorted((one, other) => (one.ChargeCode < other.ChargeCode ? -1 : 1));
-  const codes = await fleet.stop();
-
-  console.log({
-    minutes,
-    seed,
-    kills: fleet.kills(),
-    runs: runs.length,
-    recipients: Object.fromEntries(states),
-    ...service.figures,
-    'requests accepted': service.accepted.size,
-    ...{ lost: lost.length, twice, wrong: wrong.length, codes },
-    seconds: Math.round((performance.now() - begun) / 1_000),
-  });
-  expect(wrong.slice(0, 20)).toEqual([]);
-  expect(lost).toEqual([]);
-  expect(twice).toBe(0);
-  expect(bill.toSorted((one, other) => (one.ChargeCode < other.ChargeCode ? -1 : 1))).toEqual(recounted);
-  expect(codes).toEqual([0, 0, 0, 0, 0]);
-});
+    .toSorted(byChargeCode);
+}

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { signalPreload } from '../support/dispatch-scene.ts';
 import { readJournal } from '../support/journal.ts';
-import { openNotifyScene, webhookNotify } from '../support/notify-scene.ts';
+import { type NotifyScene, openNotifyScene, webhookNotify } from '../support/notify-scene.ts';
 import { signalVariable } from '../support/signal-points.ts';
 import { type Started, startVolley } from '../support/volley.ts';
 import { webhookSecret } from '../support/webhook-peer.ts';
@@ -27,29 +27,8 @@ test('sixty runs send every notification and no e-mail twice, while three worker
   await chmod(`${scene.workspace.folder}/notify.sh`, 0o755);
   const notify = `${webhookNotify()}  - { command: [./notify.sh] }\n  - { email: { to: [ops@example.org] } }\n`;
   const planned: string[] = [];
-  const env = {
-    DATABASE_URL: scene.opened.url,
-    VOLLEY_ACCOUNTS: 'accounts.yaml',
-    VOLLEY_SANDBOX_URL: scene.sandbox.url,
-    VOLLEY_SANDBOX_TOKEN: 'sandbox-token',
-    NOTIFY_URL: scene.peer.url,
-    NOTIFY_SECRET: webhookSecret,
-    LOG_LEVEL: 'info',
-  };
   let round = 0;
   let kills = 0;
-  const start = (point: string | undefined): Started =>
-    startVolley(['worker', '--no-schedules', '--campaigns', '.'], {
-      cwd: scene.workspace.folder,
-      env:
-        point === undefined
-          ? env
-          : {
-              ...env,
-              [signalVariable]: JSON.stringify({ signal: 'SIGKILL', point, occurrence: 1 + (round % 4) }),
-            },
-      nodeFlags: point === undefined ? [] : ['--import', signalPreload],
-    });
   const { pool } = scene.opened.ledger;
   const remaining = async (): Promise<number> => {
     const { rows } = await pool.query<{ left: string }>(`
@@ -63,7 +42,7 @@ test('sixty runs send every notification and no e-mail twice, while three worker
   /** Kills one worker after another until all notifications are sent. */
   async function keepKilling(): Promise<void> {
     while (!(await isOver())) {
-      const worker = start(points[round++ % points.length]);
+      const worker = startWorker(scene, points[round % points.length], 1 + (++round % 4));
       await worker.waitForText('worker started');
       const over = sleep(500 + Math.random() * 2_000).then(() => worker.process.kill('SIGKILL'));
       await worker.ended;
@@ -78,6 +57,36 @@ test('sixty runs send every notification and no e-mail twice, while three worker
   while (planned.length < runs) planned.push(await scene.plan(notify));
   await killing;
 
+  const { calls, commands, sent, doubts } = await expectAllNotified(scene, planned);
+  console.log(
+    `${kills} kills; ${calls} calls, ${commands} commands, ${sent} e-mails, ${doubts} of them in doubt`,
+  );
+});
+
+function startWorker(
+  { opened, sandbox, peer, workspace }: NotifyScene,
+  point: string | undefined,
+  occurrence: number,
+): Started {
+  const env = {
+    DATABASE_URL: opened.url,
+    VOLLEY_ACCOUNTS: 'accounts.yaml',
+    VOLLEY_SANDBOX_URL: sandbox.url,
+    VOLLEY_SANDBOX_TOKEN: 'sandbox-token',
+    NOTIFY_URL: peer.url,
+    NOTIFY_SECRET: webhookSecret,
+    LOG_LEVEL: 'info',
+  };
+  const signal = JSON.stringify({ signal: 'SIGKILL', point, occurrence });
+  return startVolley(['worker', '--no-schedules', '--campaigns', '.'], {
+    cwd: workspace.folder,
+    env: point === undefined ? env : { ...env, [signalVariable]: signal },
+    nodeFlags: point === undefined ? [] : ['--import', signalPreload],
+  });
+}
+
+async function expectAllNotified(scene: NotifyScene, planned: readonly string[]) {
+  const { pool } = scene.opened.ledger;
   const { rows: acknowledged } = await pool.query<{ run: string; way: string; mailRun: string | null }>(`
     SELECT run_id AS run, target ->> 'kind' AS way, mail_run AS "mailRun" FROM notifications WHERE state = 'acknowledged'
   `);
@@ -100,7 +109,10 @@ test('sixty runs send every notification and no e-mail twice, while three worker
     SELECT FROM request_states q JOIN runs r USING (run_id) WHERE r.channel = 'email' AND q.state = 'in_doubt'
   `);
   expect(sent.length).toBeGreaterThanOrEqual(runs - doubts.length);
-  console.log(
-    `${kills} kills; ${scene.peer.calls.length} calls, ${commands.length} commands, ${sent.length} e-mails, ${doubts.length} of them in doubt`,
-  );
-});
+  return {
+    calls: scene.peer.calls.length,
+    commands: commands.length,
+    sent: sent.length,
+    doubts: doubts.length,
+  };
+}
