@@ -6,7 +6,10 @@ import { z } from 'zod';
 
 const architecture = readFileSync(new URL('../docs/architecture.md', import.meta.url), 'utf8');
 
-/** The rows of the table of docs/architecture.md whose first heading is given: from a folder or file to those it may import. */
+/**
+ * Reads the table of docs/architecture.md with this first heading: each folder or file, and its permitted
+ * imports.
+ */
 function importTable(heading: string): Readonly<Record<string, readonly string[]>> {
   const [, ...lines] =
     architecture
@@ -22,16 +25,16 @@ function importTable(heading: string): Readonly<Record<string, readonly string[]
   );
 }
 
-/** Which rooms each room of `src` may import from, itself apart. */
+/** Excludes the room itself. */
 const mayImport = importTable('Room');
 
-/** Which folders of `engine` each may import from, itself and the files beside them apart. */
+/** Excludes the folder itself and files beside it. */
 const engineMayImport = importTable('In `engine/`');
 
-/** Which folders of `ledger` each may import from, itself and the files beside them apart. */
+/** Excludes the folder itself and files beside it. */
 const ledgerMayImport = importTable('In `ledger/`');
 
-/** Packages that are for some rooms or files only. */
+/** Packages restricted to some rooms or files. */
 const onlyIn: Readonly<Record<string, readonly string[]>> = {
   undici: ['gateway', 'sandbox'],
   pg: ['ledger', 'platform'],
@@ -70,7 +73,6 @@ const onlyIn: Readonly<Record<string, readonly string[]>> = {
   'big.js': ['platform/money.ts', 'campaign', 'report'],
 };
 
-/** Rooms without files, sockets and processes. */
 const pureRooms = ['campaign', 'wire'];
 const effects = /^node:(fs|http|https|http2|net|tls|dns|child_process|worker_threads|timers|process|os)\b/;
 
@@ -78,7 +80,7 @@ type Import = { readonly from: string; readonly to: string };
 
 const src = fileURLToPath(new URL('../src', import.meta.url));
 
-/** Every import of every file, local ones as paths within `src`. Types count: they too say who knows whom. */
+/** Every import, including types; local ones as paths in `src`. */
 const imports: readonly Import[] = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .filter((path) => /\.(ts|js)$/.test(path))
   .flatMap((path) => {
@@ -91,13 +93,12 @@ const imports: readonly Import[] = readdirSync(src, { recursive: true, encoding:
 
 function specifiers(source: string): string[] {
   const code = source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
-  // The word in quotes is a text.
   const pattern = /(?<!')(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g;
   return [...code.matchAll(pattern)].flatMap(([, specifier]) => specifier ?? []);
 }
 
 const roomOf = (path: string): string => path.split('/')[0] ?? '';
-/** A package can be named like a file too. */
+/** A package can have the name of a file. */
 const isLocal = ({ to }: Import): boolean =>
   /\.(ts|js)$/.test(to) && !to.startsWith('node:') && !Object.hasOwn(onlyIn, to);
 const written = ({ from, to }: Import): string => `${from} imports ${to}`;
@@ -128,7 +129,7 @@ describe.each([
 ])('in %s too', (room, partMayImport) => {
   const parts = Object.keys(partMayImport);
 
-  /** The folder of a file of the room, or the file itself where the table has it. */
+  /** The folder of a file, or the file itself if the table names it. */
   const partOf = (path: string): string | undefined => {
     const [first, part = '', file] = path.split('/');
     return first === room && (file !== undefined || parts.includes(part)) ? part : undefined;
@@ -188,7 +189,7 @@ test.each(pureRooms)('%s touches no file, socket, clock or process', (room) => {
   expect(impure.map(written)).toEqual([]);
 });
 
-/** What the UPDATE statements of the ledger's files set in slices. */
+/** The SET clauses of UPDATE statements on slices. */
 const slicesSet = readdirSync(join(src, 'ledger'), { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.ts'))
   .flatMap((path) => {
@@ -249,7 +250,7 @@ test('every dependency has its reason in docs/decisions/001-dependencies.md, and
   const reasoned = [...inTable, ...fixed];
   const installed = [
     ...Object.keys(dependencies),
-    // Of what only developers have, some are worth a reason.
+    // Reasons for development dependencies are optional.
     ...Object.keys(devDependencies).filter((name) => reasoned.includes(name)),
     ...Object.keys(optionalDependencies).map((name) => name.replace(/\/.*/, '/*')),
   ];

@@ -9,7 +9,7 @@ import {
 import { type Destination, destinationFields } from '../../src/domain/message.ts';
 import { asStored } from '../support/outgoing.ts';
 
-/** Any text, and what might be taken for the end of one in JSON. */
+/** Any text, including what could look like its end in JSON. */
 const text = fc
   .array(
     fc.oneof(

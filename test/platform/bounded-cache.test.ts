@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { BoundedCache } from '../../src/platform/bounded-cache.ts';
 
-/** How many of so many keys are found, each asked for once and remembered where it was not there. */
+/** Counts cache hits; adds missing keys. */
 function foundOf(memory: BoundedCache<number, number>, keys: Iterable<number>, characters = 0): number {
   let found = 0;
   for (const key of keys) {

@@ -16,7 +16,7 @@ import { killServer } from '../support/own-postgres.ts';
 import { superuserUrl } from '../support/server-rights.ts';
 import { runStatement } from '../support/statement.ts';
 
-// One home for the tests that need no fresh one: initdb takes most of the time.
+// Shared by tests that need no empty home, because initdb takes most of the time.
 const home = makeHome('volley-test-home-');
 afterEach(async () => {
   await endServer(home);
@@ -24,7 +24,7 @@ afterEach(async () => {
 afterAll(() => removeHome(home));
 
 describe('Sharing', () => {
-  // The first test here, so that the home of all is still empty.
+  // The first test, because the shared home must be empty.
   test('Processes that start at once in an empty home agree on one server, and the last one out stops it', async () => {
     const holders = [startHolder(home), startHolder(home), startHolder(home)] as const;
     const [one, other, last] = await Promise.all(holders);
@@ -73,7 +73,7 @@ describe('Sharing', () => {
     const other = await leaseEmbeddedServer(home);
     await killServer(home);
     const reviving = one.restartIfEnded(() => {});
-    // It asks the server before it begins.
+    // Wait until the restart has begun.
     while (!isStarting(home)) await sleep(1);
     await Promise.all([reviving, one.release(), other.release()]);
     expect(embeddedServerStatus(home).state).toBe('stopped');
@@ -144,7 +144,7 @@ describe('A process that ends without releasing', () => {
     expect(embeddedServerStatus(home).state).toBe('stopped');
   });
 
-  // At many other moments: test/torture/first-start.torture.ts.
+  // More moments: test/torture/first-start.torture.ts.
   test.each([
     ['initdb works', 'initdb --'],
     ['role and database are made', 'postgres --single -D'],
@@ -234,7 +234,7 @@ describe('A server', () => {
     const afterName = readFileSync(`/proc/${holder.server.pid}/stat`, 'utf8').split(') ')[1] ?? '';
     const [, , processGroup, session] = afterName.split(' ').map(Number);
     expect([processGroup, session]).toEqual([holder.server.pid, holder.server.pid]);
-    // Root's is another user, whose data are in the home all the same where that user can enter it.
+    // Root's server runs as another user. Its data is in the home if that user can enter it.
     expect(statSync(`/proc/${holder.server.pid}`).uid).not.toBe(0);
     expect(holder.server.dataFolder).toBe(join(home, 'data'));
     await holder.end('release');
@@ -292,7 +292,10 @@ test('Volley works as a role that may do nothing beyond its own database', async
   }
 });
 
-/** The home of a process that was killed as this program worked for it. A busy machine may see it only at a later try. */
+/**
+ * Returns the home of a process that was killed while this program worked for it. A busy machine may need
+ * several attempts.
+ */
 async function killFirstStartWhile(program: string): Promise<string> {
   for (;;) {
     const home = makeFreshHome();
@@ -317,12 +320,12 @@ function descendantsOf(pid: number): number[] {
   return children.flatMap((child) => [child, ...descendantsOf(child)]);
 }
 
-/** Resolves when the server of a home is stopped, and nothing is left to stop. */
+/** Resolves when the server and everything that could stop it have ended. */
 async function stopped(home: string): Promise<void> {
   while (embeddedServerStatus(home).state === 'running' || stoppersOf(home).length > 0) await sleep(20);
 }
 
-/** The processes that wait for the last user of a home's server, to stop it. */
+/** Shells that wait for the last user of a home's server. */
 function stoppersOf(home: string): number[] {
   return processesOf((words) => words.startsWith('/bin/sh') && words.includes(`${home}/data `));
 }

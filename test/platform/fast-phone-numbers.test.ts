@@ -34,7 +34,7 @@ describe('what is read quickly is what the library reads', () => {
       example?.formatInternational() ?? '',
       example?.number ?? '',
     ];
-    // A known number with a few digits changed, added or left out, and digits of any kind.
+    // A known number with digits changed, added or removed.
     const near = fc
       .tuple(
         fc.constantFrom(...written),

@@ -9,13 +9,13 @@ test('each text has what was put in for it first, whatever came between', () => 
   const known = new Map<string, readonly [number, number]>();
   for (let index = 1; index <= 60_000; index++) {
     const number = choose(40_000);
-    // Numbers in a row, as an exchange gives them out, and texts of other kinds.
+    // Consecutive numbers, and other texts.
     const text = index % 3 === 0 ? `user${number}@example.com` : `+6421${String(number).padStart(7, '0')}`;
     expect(map.add(text, index, number)).toEqual(known.get(text));
     if (!known.has(text)) known.set(text, [index, number]);
   }
   for (const [text, numbers] of known) expect(map.add(text, 1, 0)).toEqual(numbers);
-  // Half of the room is not wasted.
+  // At most half of the memory is unused.
   expect(map.bytes()).toBeLessThan(known.size * 32 + 512 * 1024);
 });
 

@@ -18,7 +18,7 @@ function run(
   );
 }
 
-/** Whether a process is there that is no zombie. */
+/** False for zombies. */
 function lives(pid: string): boolean {
   const status = `/proc/${pid.trim()}/stat`;
   return existsSync(status) && !/\) [ZX] /.test(readFileSync(status, 'utf8'));

@@ -24,7 +24,7 @@ test('the stop signals no process that has the number of the server and does not
   expect(stranger.signalCode).toBe(null);
 });
 
-// Numbers that would reach more than one process are left out: a mistake here must not end what runs beside the tests.
+// Omits numbers that address several processes: a mistake here must not end other programs.
 test.each(['', 'self', '../proc/self', '007'])(
   'the stop signals nothing where postmaster.pid says "%s"',
   async (written) => {
@@ -39,7 +39,7 @@ test.each(['', 'self', '../proc/self', '007'])(
 
 test('the stop signals nothing and ends where it cannot try to take the lock', async () => {
   const { data, server, stop } = await serve();
-  // O_PATH: an open file for its place alone, which Node has no name for.
+  // O_PATH, which Node does not name: the file is open, but cannot be used.
   const unusable = openSync(data, 0o10000000 | constants.O_DIRECTORY);
   onTestFinished(() => closeSync(unusable));
   await expect(stop(unusable)).rejects.toThrow(
@@ -50,8 +50,8 @@ test('the stop signals nothing and ends where it cannot try to take the lock', a
 });
 
 /**
- * What there is of a server: data, a process that works in them (or in another folder), its number in postmaster.pid (or what else is
- * written), and the lock of the data.
+ * Prepares the traces of a server: data, a process that works there or elsewhere, postmaster.pid, and the data
+ * lock.
  */
 async function serve({ folder, written }: { folder?: string; written?: string } = {}) {
   const data = mkdtempSync(join(tmpdir(), 'volley-test-data-'));

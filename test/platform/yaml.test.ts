@@ -286,11 +286,11 @@ describe('a line whose indentation is off is told by itself, with the indentatio
     ['name: x\n# why\n\n   colour: red\n', '4:4', told('3 spaces', 0)],
     ['name: x\r\n colour: red\r\n', '2:2', told('1 space', 0)],
     ['name: x\ninner:\n  size: 1\n note: x', '4:2', told('1 space', 2)],
-    // YAML reads these, as something else.
+    // YAML reads these, but differently.
     ['name: x\ninner:\nsize: 1\n', '3:1', told('0 spaces', 2)],
     ['name: x\ninner:\n  size: 1\n  deep:\n  leaf: a\n', '5:3', told('2 spaces', 4)],
     ['name: x\nlist:\n  - file: a\n    - file: b\n  - file: c\n', '4:5', told('4 spaces', 2)],
-    // What belongs to a line goes with it.
+    // The block of a line moves with it.
     ['name: x\ninner:\n  size: 1\ndeep:\n  leaf: a\n', '4:1', told('0 spaces', 2)],
     ['name: x\ninner:\n  note: |\n    one\n  two\n  size: 1\n', '5:3', told('2 spaces', 4)],
   ])('%j', (source, place, what) => {
@@ -377,7 +377,7 @@ test('whatever the text is, it is read or refused with a place, and never breaks
         }
       }
     }),
-    // The example was once told at line 0.
+    // This example was once reported at line 0.
     { numRuns: 2000, examples: [[['[', '- ', '&a ']]] },
   );
 });

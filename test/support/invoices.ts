@@ -16,13 +16,14 @@ export const sentAt = new Date('2026-11-21T10:00:00Z');
 export const november: ReconciliationPeriod = { from: '2026-11-01', until: '2026-12-01', timeZone: 'UTC' };
 const owner = '00000000-0000-4000-8000-000000000001';
 
-/** A recipient of an invoiced run. */
 export type Invoiced = { readonly run: string; readonly messageId: string; readonly address: string };
 
-/** What the ledger knows of a recipient's price and units. */
 export type Charged = { readonly units: string | null; readonly price: string | null };
 
-/** A run with a request for each state, each of two recipients, who are delivered at these charges where accepted. */
+/**
+ * Plans a run with one request per state, two recipients each. Those of accepted requests are delivered at
+ * these charges.
+ */
 export async function invoicedRun(
   { ledger }: TestLedger,
   states: readonly ('accepted' | 'rejected' | 'in_doubt')[],
@@ -77,7 +78,6 @@ export async function invoicedRun(
   return rows;
 }
 
-/** A line of an invoice, of the usual columns. */
 export function invoiceRow({ messageId, address }: Invoiced, price = '0.05', units = '1'): string {
   return `${messageId},${address},${price},${units}`;
 }
@@ -101,7 +101,7 @@ export type Reconciled = Pick<Reconciliation, 'totals'> & {
   readonly lines: readonly (ReconciliationLine & { readonly detail: string | null })[];
 };
 
-/** Compares an invoice with all accounts' recipients. */
+/** Compares an invoice with the recipients of all accounts. */
 export async function reconcile(
   { context }: TestLedger,
   invoice: InvoiceSource,

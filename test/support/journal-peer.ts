@@ -10,42 +10,40 @@ import type { DecodedSendRequest, EncodedAnswer } from '../../src/wire/wire-inte
 import { openSyncedJournal } from './synced-journal.ts';
 
 export type PeerBehaviour = {
-  /** Milliseconds before a request is accepted, and again before that is answered. */
+  /** Milliseconds before accepting, and again before answering. */
   readonly latency: number;
-  /** Share of MessageIDs that are answered 400, every time. */
+  /** Share of MessageIDs that always get 400. */
   readonly rejects: number;
-  /** Share of requests that are answered 429 or 503, whatever their MessageID. */
+  /** Share of requests that get 429 or 503. */
   readonly busy: number;
 };
 
-/** A message that was accepted. */
 export type Acceptance = { readonly messageId: string; readonly recipients: readonly string[] };
 
 /**
- * A service that believes nothing: it accepts a MessageID as often as it comes, and writes every acceptance to the disk
- * before it answers. What has come whole is accepted, also when whoever sent it is gone by then.
+ * A service that accepts a MessageID as often as it arrives, and syncs each acceptance to disk before
+ * answering. It accepts every complete request, even if the sender has been killed.
  */
 export type JournalPeer = AsyncDisposable & {
   readonly url: string;
-  /** In order, as the file has them, once nothing is on its way here any more. */
+  /** In order, after all open requests are done. */
   readonly acceptances: () => Promise<readonly Acceptance[]>;
-  /** Resolves with the time (`performance.now`) of the next send request that comes. */
+  /** Resolves with the time (`performance.now`) of the next send request. */
   readonly nextRequest: () => Promise<number>;
-  /** Whether it answers 400 to this MessageID, every time. */
+  /** Whether this MessageID always gets 400. */
   readonly refuses: (messageId: string) => boolean;
-  /** Send requests that have come so far, and when (epoch milliseconds) the last of them did. */
+  /** Send requests so far, and the epoch milliseconds of the last one. */
   readonly received: () => { readonly requests: number; readonly lastAt: number };
-  /** When each send request came (epoch milliseconds). */
+  /** In epoch milliseconds. */
   readonly arrivals: () => readonly number[];
-  /** Resolves when so many send requests have come. */
   readonly hasReceived: (requests: number) => Promise<void>;
-  /** Most send requests that were being answered at the same time. */
+  /** The maximum number of send requests in progress. */
   readonly maxConcurrent: () => number;
-  /** From now on; whoever is waiting for a latency waits no longer. */
+  /** Applies at once, and ends current waits. */
   readonly behave: (changes: Partial<PeerBehaviour>) => void;
 };
 
-/** @param journal the path of its file, which need not exist */
+/** @param journal path of its file, which need not exist */
 export async function startJournalPeer(
   journal: string,
   behaviour: Partial<PeerBehaviour> = {},
@@ -88,7 +86,7 @@ export async function startJournalPeer(
   }
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // Whoever is killed while it writes has sent nothing that could be accepted.
+    // A sender killed while writing has sent nothing that could be accepted.
     const body = await buffer(request).catch(() => undefined);
     if (!body) return;
     concurrent++;
@@ -101,14 +99,14 @@ export async function startJournalPeer(
 
   const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
     response.on('error', () => undefined);
-    // What the disk refuses must not pass for an answer.
+    // A failed write to disk must not look like an answer.
     handle(request, response).catch(() => response.destroy());
   });
   const url = await listen(server);
   return {
     url,
     async acceptances() {
-      // What has come on a connection whose other end is gone is accepted before the connection is counted out.
+      // Requests of closed connections are accepted before the connection count drops.
       while (concurrent > 0 || (await connections(server)) > 0) await sleep(10);
       return read(journal);
     },

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { JournalLine } from '../../src/sandbox/journal.ts';
 
-/** The sandbox's journal: every request it received, in order. */
+/** Reads all requests that the sandbox received, in order. */
 export async function readJournal(path: string): Promise<JournalLine[]> {
   const content = await readFile(path, 'utf8');
   return content

@@ -4,30 +4,30 @@ import type { DispatchScene } from './dispatch-scene.ts';
 import { type SignalAtPoint, signalMessage } from './signal-points.ts';
 import type { Started } from './volley.ts';
 
-/** When a process is to be killed: by itself at a point, or by the test some milliseconds after something it sees. */
+/** A process kills itself at a point, or the test kills it some milliseconds after an event. */
 export type Kill =
   | ({ readonly kind: 'point' } & Omit<SignalAtPoint, 'signal'>)
   | { readonly kind: 'moment'; readonly after: 'start' | 'first request'; readonly milliseconds: number };
 
-/** A kill that took place. Between the two times (epoch milliseconds) the process died. */
+/** The process died between `from` and `to` (epoch milliseconds). */
 export type Killed = { readonly what: string; readonly from: number; readonly to: number };
 
-/** `after` is where the process before it was killed. */
+/** `after`: where the previous process was killed. */
 export type TimeToFirstRequest = { readonly milliseconds: number; readonly after: string };
 
 export type KilledRun = {
   readonly run: string;
   readonly kills: readonly Killed[];
-  /** Of each `volley resume` that sent anything: from its start to its first request. */
+  /** For each `volley resume` that sent a request. */
   readonly timesToFirstRequest: readonly TimeToFirstRequest[];
 };
 
 /**
- * Plans a run, as a process that ends before it sends it; then goes on with `volley resume`, and kills it, until there
- * are no more kills or the run is over. The last process is left to finish.
+ * Plans a run, and repeatedly starts and kills `volley resume` until all kills are done or the run has
+ * completed. The last process is left to finish.
  *
- * @param kills a kill whose point the process does not come to is none
- * @param workerKills when there are any, `volley worker` joins in, is killed so often, and stays until the run is over
+ * @param kills skipped if the process does not reach the point
+ * @param workerKills if any, `volley worker` is started and killed alongside
  */
 export async function killDispatches(
   scene: DispatchScene,
@@ -66,7 +66,7 @@ async function resumeAndKill(scene: DispatchScene, progress: RunProgress, kills:
   expect.fail('the run is not over when the last process has ended');
 }
 
-/** A worker does not end by itself. */
+/** Unlike `resume`, a worker does not end by itself. */
 async function workAndKill(
   scene: DispatchScene,
   progress: RunProgress,

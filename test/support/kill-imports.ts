@@ -12,11 +12,10 @@ import { type ProcessOptions, type Started, startVolley } from './volley.ts';
 import { accountsYaml, makeWorkspace } from './workspace.ts';
 
 /**
- * Kills imports at moments that are shares of one that nobody disturbs. Expects that each leaves no run or a whole one
- * and nothing else, and that an import after them gives what the first would have given.
+ * Kills imports at moments given as shares of an import's duration. Expects that each leaves a whole run or
+ * none, and that a later import gives the same run.
  *
- * @returns how many imports were killed at which statement; `no statement` is before the first, between two, and after
- * the last
+ * @returns the number of kills at each statement; `no statement`: before, between or after statements
  */
 export async function expectKilledImportsAtomic(
   rows: number,
@@ -49,11 +48,10 @@ export async function expectKilledImportsAtomic(
 }
 
 /**
- * Kills an import at steps on its way, whatever the speed of the machine: each waits there for something that is held back
- * until it is dead. Expects nothing of it in the ledger before the commit, a whole run when the commit has begun, and an
- * import after that to give the same.
+ * Kills an import at certain steps, however fast the machine is: at each step a lock stops it. Expects nothing
+ * in the ledger before the commit, a whole run once the commit has begun, and the same run from a later import.
  *
- * @param tables whose first row is such a step, besides the reading and the commit
+ * @param tables their first row is a step, besides reading and commit
  */
 export async function expectAtomicAtEachStep(
   rows: number,
@@ -84,21 +82,20 @@ export async function expectAtomicAtEachStep(
 
 type Scene = AsyncDisposable & {
   readonly contacts: string;
-  /** The ledger of the imports that are killed, and of one that is not. */
   readonly killedLedger: TestLedger;
   readonly referenceLedger: TestLedger;
   readonly startRun: (ledger: TestLedger, words?: readonly string[], others?: ProcessOptions) => Started;
-  /** Plans another run in this process; its id. */
+  /** Plans another run in this process, and returns its id. */
   readonly plan: (ledger: TestLedger) => Promise<string>;
 };
 
-/** Tells the sessions of the imports from those of the test. */
+/** Identifies sessions of the imports. */
 const sessionName = 'import to be killed';
 
 async function openScene(rows: number): Promise<Scene> {
   await using opened = new AsyncDisposableStack();
   const contacts = contactsCsv(rows);
-  // Slow to answer: of what is sent after an import, nothing is done before the kill.
+  // Slow, so nothing is accepted before the kill.
   const sandbox = opened.adopt(await startSandbox({ latency: 60_000 }), (started) => started.close());
   const { folder } = opened.use(
     await makeWorkspace({
@@ -152,7 +149,7 @@ files: [{ file: terms.txt }]
 dispatch: { chunkSize: 100 }
 `;
 
-/** One in ten is invalid, one in ten a duplicate, one suppressed. */
+/** One row in ten is invalid, one in ten a duplicate, and one suppressed. */
 function contactsCsv(rows: number): string {
   const lines = Array.from({ length: rows }, (_, row) => {
     const number = row % 10 === 9 ? row - 1 : row;
@@ -172,14 +169,14 @@ function wholeRun(rows: number) {
     lines: rows * 0.8 - 1,
     destinations: rows * 0.8 - 1,
     rejected: rows * 0.2 + 1,
-    // Of 50 ChargeCodes, five are of invalid contacts alone and five of duplicates.
+    // Of 50 ChargeCodes, five occur only in invalid rows, five only in duplicates.
     envelopes: 40,
     contact_files: 1,
     run_files: 1,
   };
 }
 
-/** An import that nobody disturbs: how long it takes, in milliseconds, and what it gives. */
+/** Plans a run without a kill; returns the milliseconds and the content. */
 async function planReference(scene: Scene, plan: typeof planByProcess = (_, ledger) => scene.plan(ledger)) {
   const startedAt = performance.now();
   const run = await plan(scene, scene.referenceLedger);
@@ -189,7 +186,7 @@ async function planReference(scene: Scene, plan: typeof planByProcess = (_, ledg
   return { took: duration, content };
 }
 
-/** Plans a run, and kills the process that would go on to send it. The run's id. */
+/** Plans a run, and kills the process before it sends. Returns the run's id. */
 async function planByProcess({ startRun }: Scene, ledger: TestLedger): Promise<string> {
   const started = startRun(ledger, ['--again']);
   await started.waitForText('planned  run');
@@ -203,7 +200,7 @@ async function kill(started: Started): Promise<void> {
   await started.ended;
 }
 
-/** In the order in which `expandRun` writes them. */
+/** In the order of `expandRun`. */
 const plannedTables = [
   'runs',
   'contact_files',
@@ -217,8 +214,8 @@ const plannedTables = [
 type PlannedTable = (typeof plannedTables)[number];
 
 /**
- * Half of the contacts come through a pipe that stays open; the import has copied some, and waits for more. It copies in
- * pieces, so half of the contacts must be more than one.
+ * Kills an import that has copied some contacts and waits for more from an open pipe. Imports copy in batches,
+ * so half of the contacts must exceed a batch.
  */
 async function killWhileReading({ contacts, killedLedger, startRun }: Scene): Promise<void> {
   const input = contacts.slice(0, contacts.length / 2);
@@ -234,7 +231,7 @@ async function killWhileReading({ contacts, killedLedger, startRun }: Scene): Pr
   await expectNoLocks(killedLedger);
 }
 
-/** Nobody may write to the table until the import is dead. */
+/** Locks the table until the import is killed. */
 async function killAtTable(scene: Scene, table: PlannedTable): Promise<void> {
   await killAtLock(scene, `BEGIN; LOCK TABLE ${table} IN SHARE MODE`, 'ROLLBACK', {
     sql: "locktype = 'relation' AND relation = $2::regclass",
@@ -242,7 +239,7 @@ async function killAtTable(scene: Scene, table: PlannedTable): Promise<void> {
   });
 }
 
-/** The last thing of a transaction is what it has put off until the commit. */
+/** A deferred trigger runs at the very end of the transaction. */
 async function killAtCommit(scene: Scene): Promise<void> {
   await scene.killedLedger.ledger.pool.query(`
     CREATE FUNCTION wait_at_commit() RETURNS trigger LANGUAGE plpgsql AS
@@ -258,7 +255,7 @@ async function killAtCommit(scene: Scene): Promise<void> {
   );
 }
 
-/** Any number that Volley itself does not lock. */
+/** Any number that Volley does not lock. */
 const commitLock = 20_261_121;
 
 async function killAtLock(
@@ -276,7 +273,7 @@ async function killAtLock(
     await waitUntilReached(started, killedLedger, waits, lock.value);
     await kill(started);
     expect(await tablesWithRows(killedLedger)).toEqual([]);
-    // The session does not know yet that nobody hears it, and goes on with the statement it is in.
+    // The session has not noticed the kill, and continues its statement.
     await holder.query(unlockStatement);
     await waitUntilSessionsEnd(killedLedger);
     await expectNoLocks(killedLedger);
@@ -285,7 +282,7 @@ async function killAtLock(
   }
 }
 
-/** @param sql of parameter `$1`, the name of the import's sessions, that has a row once the import is there */
+/** @param sql returns a row once the session named `$1` has reached the step */
 async function waitUntilReached(
   started: Started,
   { ledger }: TestLedger,
@@ -300,7 +297,7 @@ async function waitUntilReached(
   }, sql);
 }
 
-/** Looks again and again, and fails after a minute. */
+/** Polls for up to a minute. */
 async function waitUntil(happens: () => Promise<boolean>, what: string): Promise<void> {
   const deadline = performance.now() + 60_000;
   while (!(await happens())) {
@@ -309,7 +306,7 @@ async function waitUntil(happens: () => Promise<boolean>, what: string): Promise
   }
 }
 
-/** The beginning of the statement that the import has given to Postgres. */
+/** Returns its first words. */
 async function currentStatement({ ledger }: TestLedger): Promise<string> {
   const { rows } = await ledger.pool.query<{ query: string }>(
     `SELECT query FROM pg_stat_activity
@@ -320,13 +317,13 @@ async function currentStatement({ ledger }: TestLedger): Promise<string> {
   return words.slice(0, 3).join(' ') || 'no statement';
 }
 
-/** A session whose client is gone ends when it next looks; until then it may still be at work. */
+/** A session notices a lost client late; until then it may still work. */
 async function waitUntilSessionsEnd({ ledger }: TestLedger): Promise<void> {
   const sql = `SELECT FROM pg_stat_activity WHERE application_name = $1 AND datname = current_database()`;
   await waitUntil(async () => (await ledger.pool.query(sql, [sessionName])).rowCount === 0, 'sessions end');
 }
 
-/** Neither temporary tables nor locks, but for those of the question itself, and of an autovacuum, which ends by itself. */
+/** Expects no temporary tables and no locks, except those of this query and of autovacuum. */
 async function expectNoLocks({ ledger }: TestLedger): Promise<void> {
   const sql = `
     SELECT FROM pg_class WHERE relpersistence = 't'
@@ -343,7 +340,7 @@ async function expectNoLocks({ ledger }: TestLedger): Promise<void> {
   );
 }
 
-/** Every table that has something of a run. */
+/** Lists tables that contain any row of a run. */
 async function tablesWithRows({ ledger }: TestLedger): Promise<readonly string[]> {
   const { rows: tables } = await ledger.pool.query<{ name: string }>(
     `SELECT table_name AS name FROM information_schema.columns
@@ -355,7 +352,7 @@ async function tablesWithRows({ ledger }: TestLedger): Promise<readonly string[]
   return rows.map(({ name }) => name);
 }
 
-/** In the order in which they were planned. */
+/** In the order of planning. */
 async function runsIn({ ledger }: TestLedger): Promise<readonly string[]> {
   const { rows } = await ledger.pool.query<{ run: string }>(
     'SELECT run_id AS run FROM runs ORDER BY created_at',
@@ -363,7 +360,7 @@ async function runsIn({ ledger }: TestLedger): Promise<readonly string[]> {
   return rows.map(({ run }) => run);
 }
 
-/** A run's parts, counted. There is nothing of a run that is not in `runs`, by foreign keys. */
+/** Foreign keys ensure that all parts of a run belong to a row of `runs`. */
 async function countsOf({ ledger }: TestLedger, run: string): Promise<unknown> {
   const { rows } = await ledger.pool.query(
     `
@@ -385,7 +382,7 @@ async function countsOf({ ledger }: TestLedger, run: string): Promise<unknown> {
   return rows[0];
 }
 
-/** All of a run but its id, its key, its times, and what has become of it since. */
+/** Everything except ids, keys, times and later changes. */
 async function contentOf({ ledger }: TestLedger, run: string) {
   const select = async (sql: string) => (await ledger.pool.query(sql, [run])).rows;
   const pieces = await select('SELECT data FROM contact_file_pieces WHERE run_id = $1 ORDER BY file, piece');

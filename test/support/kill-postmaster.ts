@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** SIGKILL for every process of a Postgres server, as when the machine loses power; returns when they are gone. */
+/** Kills all processes of a Postgres server, like a power cut, and waits until they have ended. */
 export async function killPostmaster(postmaster: number): Promise<void> {
   const pids = stopPostmaster(postmaster);
   for (const pid of pids.toReversed()) process.kill(pid, 'SIGKILL');
@@ -10,9 +10,9 @@ export async function killPostmaster(postmaster: number): Promise<void> {
 }
 
 /**
- * SIGSTOP for the postmaster: it begets no more children, and none of their numbers goes to another process.
+ * Stops the postmaster with SIGSTOP, so that it starts no more children and no pid is reused.
  *
- * @returns the postmaster, and its children; the first to be killed comes last
+ * @returns the postmaster and its children; kill the last first
  */
 export function stopPostmaster(postmaster: number): readonly number[] {
   process.kill(postmaster, 'SIGSTOP');
@@ -25,7 +25,7 @@ export function stopPostmaster(postmaster: number): readonly number[] {
   return [postmaster, ...children];
 }
 
-/** A zombie, which only waits for its parent, is none. */
+/** A zombie counts as ended. */
 function isRunning(pid: number): boolean {
   try {
     return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));

@@ -8,18 +8,18 @@ import { type Started, startVolley } from './volley.ts';
 import { accountsYaml, contactsCsv, makeWorkspace, smsCampaignYaml } from './workspace.ts';
 
 export type KilledStarts = {
-  /** The run that each key was answered with in the end. */
+  /** The final run of each key. */
   readonly answered: readonly string[];
   readonly runs: readonly { readonly run: string; readonly state: string }[];
-  /** Calls that got no answer. */
+  /** Calls without an answer. */
   readonly lost: number;
 };
 
 const started = z.object({ run: z.string() });
 
 /**
- * Starts a run over the API for each of so many keys, while the process that answers is killed at random; a call whose
- * answer is lost is repeated by a new process, as the documentation says.
+ * Starts a run over the API for each key, while the server is killed at random. Repeats a call without an
+ * answer, as the documentation says.
  */
 export async function killStarts(keys: number, seed: string): Promise<KilledStarts> {
   await using cleanUp = new AsyncDisposableStack();

@@ -1,7 +1,6 @@
 import type { Figures } from './expect-dispatched.ts';
 import type { KilledRun, TimeToFirstRequest } from './kill-dispatches.ts';
 
-/** Adds the figures of several runs up, and prints them. */
 export function createKillTally() {
   const startedAt = performance.now();
   const byPoint = new Map<string, number>();
@@ -15,12 +14,12 @@ export function createKillTally() {
       timesToFirstRequest.push(...killed.timesToFirstRequest);
       for (const { what } of killed.kills) byPoint.set(what, (byPoint.get(what) ?? 0) + 1);
       for (const [name, figure] of Object.entries(figures)) sums.set(name, (sums.get(name) ?? 0) + figure);
-      // Past vitest, which keeps what is logged until the test is over.
+      // Not `console.log`: vitest holds it back until the test ends.
       process.stdout.write(
         `  ${kills} kills, ${sums.get('inDoubt')} in doubt, ${secondsSince(startedAt)} s\n`,
       );
     },
-    /** @param seed what repeats it */
+    /** @param seed repeats these kills */
     print(seed: string): void {
       const sorted = timesToFirstRequest.toSorted((one, other) => one.milliseconds - other.milliseconds);
       const lines: [string, number | string][] = [

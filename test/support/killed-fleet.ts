@@ -5,30 +5,30 @@ import { type Started, startVolley } from './volley.ts';
 export type FleetMember = {
   readonly name: string;
   readonly args: readonly string[];
-  /** On standard error, when it is up. */
+  /** Printed to standard error when the member is ready. */
   readonly readyText: string;
 };
 
 export type Fleet = {
-  /** Resolves when the time is over; the members live on from then. */
+  /** Resolves when the time has passed; members keep running. */
   readonly killed: Promise<void>;
   readonly kills: () => number;
-  /** Asks all to end, and gives their exit codes. */
+  /** Ends all members, and returns their exit codes. */
   readonly stop: () => Promise<readonly (number | null)[]>;
 };
 
 /**
- * How long a process lives before it is killed, and is gone after that (milliseconds). Most are killed after they are up:
- * starting takes longer on a busy machine than all else.
+ * Milliseconds until a process is killed, and until it is started again. Most are killed after they are ready,
+ * because on a busy machine starting takes longest.
  */
 const maxLife = 20_000;
 const shareKilledWhileStarting = 0.2;
 const maxGap = 2_000;
 
 /**
- * Processes of the command line that are killed at random again and again, each for itself, and started again.
+ * Starts processes of the command line, and kills and restarts each at random.
  *
- * @param milliseconds until they are left alone
+ * @param milliseconds until the kills end
  */
 export function startFleet(
   members: readonly FleetMember[],

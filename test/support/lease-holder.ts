@@ -18,9 +18,9 @@ const holderStatus = z.object({
 
 export type LeaseHolder = {
   readonly child: ChildProcess;
-  /** What it saw when it had its lease; `pid` is the server's. */
+  /** The status when it got its lease; `pid` is the server's. */
   readonly server: z.infer<typeof holderStatus>;
-  /** Ends it by a word of hold-lease.ts or a signal, and waits until it is gone. */
+  /** Ends it by a command of hold-lease.ts or a signal. */
   end(how: 'release' | 'exit' | 'throw' | NodeJS.Signals): Promise<void>;
 };
 
@@ -28,18 +28,17 @@ export type HolderOptions = {
   readonly systemFolder?: string;
   readonly user?: { readonly uid: number; readonly gid: number };
   readonly program?: string;
-  /** The Node that runs it; that of the tests by default. */
   readonly node?: string;
-  /** A program that runs Node, and words of its own before it. */
+  /** A program that runs Node, with its arguments. */
   readonly under?: readonly string[];
 };
 
 const holderProgram = fileURLToPath(new URL('./hold-lease.ts', import.meta.url));
 
-/** Modules as they were compiled the last time, as the command line keeps its own: half of what a start costs. */
+/** A compile cache, as for the command line, halves the start time. */
 const compiled = fileURLToPath(new URL('../../node_modules/.cache/holders', import.meta.url));
 
-/** Starts a process that uses the server of a home, without waiting for it. */
+/** Does not wait for the lease. */
 export function spawnHolder(home: string, options: HolderOptions = {}): ChildProcess {
   const { systemFolder, user, program = holderProgram, node = process.execPath, under = [] } = options;
   const holderArgs = [program, home, ...(systemFolder === undefined ? [] : [systemFolder])];
@@ -48,7 +47,7 @@ export function spawnHolder(home: string, options: HolderOptions = {}): ChildPro
   return spawn(first, args, { ...user, env, cwd: '/', stdio: ['pipe', 'pipe', 'pipe'] });
 }
 
-/** Starts a process that uses the server of a home, and waits until it has its lease. */
+/** Starts a process that uses the server of a home, and waits for its lease. */
 export async function startHolder(home: string, options: HolderOptions = {}): Promise<LeaseHolder> {
   const child = spawnHolder(home, options);
   const exited = once(child, 'exit');

@@ -1,6 +1,6 @@
 export type Sample = { readonly x: number; readonly y: number };
 
-/** The slope of the line that is nearest to the samples. */
+/** The slope of the regression line. */
 export function slopeOf(samples: readonly Sample[]): number {
   const mean = (of: (sample: Sample) => number): number =>
     samples.reduce((sum, sample) => sum + of(sample), 0) / samples.length;

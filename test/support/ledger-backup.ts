@@ -1,12 +1,12 @@
 import { Client } from 'pg';
 
-/** A ledger as it was at one moment, kept in another schema of its database. */
+/** A copy of a ledger in another schema of its database. */
 export type LedgerBackup = {
-  /** Brings it back in its place, as `pg_restore --clean` does, whoever is connected. */
+  /** Replaces the ledger, like `pg_restore --clean`, even while clients are connected. */
   readonly restore: () => Promise<void>;
 };
 
-/** The tables of Volley and of its queue, those that hold rows. */
+/** The tables of Volley and its queue that contain rows. */
 const tablesStatement = `
   SELECT quote_ident(nspname) || '.' || quote_ident(relname) AS name,
          'saved.' || quote_ident(nspname || '_' || relname) AS saved,
@@ -29,7 +29,7 @@ export async function backUpLedger(url: string): Promise<LedgerBackup> {
   });
   const restore = (): Promise<void> =>
     inOneTransaction(url, async (client) => {
-      // Without triggers and references, as a restoration is.
+      // Without triggers and foreign keys, like a real restore.
       await client.query(`SET LOCAL session_replication_role = 'replica'`);
       await client.query(`TRUNCATE ${tables.map(({ name }) => name).join(', ')}`);
       for (const { name, saved, columns } of tables)

@@ -12,21 +12,19 @@ import { createTestDatabase, type TestDatabase } from './database.ts';
 export type TestLedger = {
   readonly ledger: Ledger;
   readonly context: EngineContext;
-  /** For processes that are to work on the same database. */
+  /** For other processes. */
   readonly url: string;
-  /** Ends every connection and takes the database away, as far as the ledger can tell. */
+  /** Ends all connections and drops the database. */
   dropDatabase(): Promise<void>;
-  /** Ends every session of the database but the one that does it, as a restart of the server would. */
+  /** Ends all other sessions, like a restart of the server. */
   breakConnections(): Promise<void>;
   close(): Promise<void>;
 };
 
-/** A ledger of the test file's own, in real Postgres. */
 export async function openTestLedger(): Promise<TestLedger> {
   return openLedgerIn(await createTestDatabase());
 }
 
-/** A ledger in a database of the test's own. */
 export async function openLedgerIn(database: TestDatabase): Promise<TestLedger> {
   const ledger = await openLedger(database.connection, 'test database');
   const context = contextOf(ledger);
@@ -42,7 +40,7 @@ export async function openLedgerIn(database: TestDatabase): Promise<TestLedger> 
   return { ledger, context, breakConnections, url: database.url, dropDatabase: database.drop, close };
 }
 
-/** What a use case needs, with the real clock and chance. */
+/** With the real clock and random numbers. */
 export function contextOf(ledger: Ledger): EngineContext {
   return {
     ledger,
@@ -104,7 +102,7 @@ export function aContact(
   };
 }
 
-/** Stages and expands contacts; returns the run's id. */
+/** Stages and expands contacts. Returns the run's id. */
 export async function planContacts(
   ledger: Ledger,
   run: PlannedRun,
@@ -126,7 +124,7 @@ export async function planContacts(
   return run.run;
 }
 
-/** Of two contacts each. */
+/** Two contacts each. */
 async function* inBatches(contacts: readonly Contact[]): AsyncGenerator<readonly Contact[]> {
   for (let start = 0; start < contacts.length; start += 2) yield contacts.slice(start, start + 2);
 }

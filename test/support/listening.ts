@@ -3,15 +3,15 @@ import type { Server, Socket } from 'node:net';
 
 export type Listening = AsyncDisposable & {
   readonly port: number;
-  /** Nobody listens; open connections stay. */
+  /** Stops listening; connections stay open. */
   readonly refuse: () => void;
-  /** Nobody listens, and every connection is lost. */
+  /** Stops listening, and closes all connections. */
   readonly stop: () => void;
-  /** Again on the same port. */
+  /** Listens on the same port again. */
   readonly listen: () => Promise<void>;
 };
 
-/** A server on a free port of this machine; it and its connections are gone at the end of the test. */
+/** Listens on a free local port until the end of the test. */
 export async function listening(server: Server): Promise<Listening> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
 
-/** Bytes of the heap that something still refers to. */
+/** Bytes in use after a garbage collection. */
 export function liveHeap(): number {
   collectGarbage();
   return process.memoryUsage().heapUsed;

@@ -20,8 +20,6 @@ import { wireInterfaces } from '../../src/wire/interfaces.ts';
 import type { WireCredentials, WireInterface } from '../../src/wire/wire-interface.ts';
 import { anyCharacter } from './any-character.ts';
 
-/** Messages as the interfaces allow them, and the credentials each interface takes. */
-
 export const secret = 'secret-of-the-test';
 
 export function credentialsFor(interfaceName: InterfaceName): WireCredentials {
@@ -36,7 +34,7 @@ export function credentialsFor(interfaceName: InterfaceName): WireCredentials {
   }
 }
 
-/** Every interface in every format with each of its channels. */
+/** Each interface and format, with each of its channels. */
 export const everyChannel: readonly (readonly [name: string, wire: WireInterface, channel: Channel])[] =
   wireInterfaces.flatMap((wire) =>
     wire.channels.map((channel): [string, WireInterface, Channel] => [
@@ -46,12 +44,12 @@ export const everyChannel: readonly (readonly [name: string, wire: WireInterface
     ]),
   );
 
-/** An address that every interface gives back as it is. */
+/** An address that every interface returns unchanged. */
 export function addressFor(channel: Channel): string {
   return channel === 'email' ? 'ana@example.com' : '+64211234567';
 }
 
-/** A message with nothing but what the service requires. */
+/** A message with required fields only. */
 export function smallestMessage(interfaceName: InterfaceName, channel: Channel): SendRequest {
   const needed = messageFields(interfaceName, channel).find(({ required }) => required !== 'no');
   const fields = needed ? { [needed.name]: needed.type === 'audio' ? 'UklGRg==' : 'x' } : {};
@@ -65,7 +63,6 @@ export function smallestMessage(interfaceName: InterfaceName, channel: Channel):
   };
 }
 
-/** Any text that a format carries. */
 export function carriableText(format: Format): fc.Arbitrary<string> {
   const piece = fc.oneof(
     fc.string({ unit: anyCharacter }),
@@ -98,7 +95,7 @@ export function carriableText(format: Format): fc.Arbitrary<string> {
     .filter((text) => firstUnsupportedCharacter(format, text) === undefined);
 }
 
-/** Values that stand for a field's type; each is given back as it is by every interface that has the field. */
+/** Values that every interface returns unchanged. */
 function arbitraryValue(format: Format, { type, asText, range }: FieldDefinition): fc.Arbitrary<string> {
   switch (type) {
     case 'boolean':
@@ -119,7 +116,7 @@ function arbitraryValue(format: Format, { type, asText, range }: FieldDefinition
   }
 }
 
-/** Any message that the tables allow: every field there or not, with any value of its type. */
+/** Any valid message: any subset of fields, with any values of their types. */
 export function messages(wire: WireInterface, channel: Channel): fc.Arbitrary<SendRequest> {
   const { name, format } = wire;
   const text = carriableText(format);
@@ -156,7 +153,7 @@ function fieldsOf({ name, format }: WireInterface, channel: Channel): fc.Arbitra
 
 function destinations({ name, format }: WireInterface, channel: Channel): fc.Arbitrary<Destination> {
   const recipient = channel === 'email' ? fc.emailAddress() : fc.stringMatching(/^\+[1-9]\d{6,14}$/);
-  // In the phone list of SOAP, an empty field is an absent one.
+  // SOAP's phone list drops empty fields.
   const text = carriableText(format).filter((value) => name !== 'soap-tts' || value !== '');
   const others = destinationFieldsOf(name).filter((field) => field !== 'Recipient');
   return fc

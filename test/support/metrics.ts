@@ -1,4 +1,4 @@
-/** What a process says at `/metrics`: each line's value, by name and labels as they are written. */
+/** Reads `/metrics`: values by name and labels. */
 export async function scrape(url: string): Promise<ReadonlyMap<string, number>> {
   const answer = await fetch(`${url}/metrics`);
   if (answer.status !== 200) throw new Error(`/metrics was answered ${answer.status}`);

@@ -24,21 +24,20 @@ export type NotifyScene = AsyncDisposable & {
   readonly sandbox: Sandbox;
   readonly settings: Settings;
   readonly tools: NotifyOptions;
-  /** Lines of the log so far. */
   readonly log: string[];
-  /** Plans the campaign, with this under `notify`. */
+  /** Plans the campaign with this `notify`. */
   readonly plan: (notify: string, campaign?: string) => Promise<string>;
   readonly send: (run: string) => Promise<RunEnd>;
-  /** Tells all that is due. */
+  /** Sends all notifications that are due. */
   readonly notifyAll: (tools?: Partial<NotifyOptions>) => Promise<void>;
-  /** Of a run: the run that is its e-mail. */
+  /** Returns the run that is the e-mail of a run. */
   readonly mailOf: (run: string) => Promise<string>;
-  /** As if what there is to tell were so many minutes older. */
+  /** Ages all notifications by so many minutes. */
   readonly passMinutes: (minutes: number) => Promise<unknown>;
   readonly notifications: (run: string) => Promise<ListedNotification[]>;
 };
 
-/** The service, somebody who is told, and a campaign of four contacts. */
+/** A sandbox, a webhook, and a campaign of four contacts. */
 export async function openNotifyScene(): Promise<NotifyScene> {
   await using stack = new AsyncDisposableStack();
   const opened = stack.adopt(await openTestLedger(), (it) => it.close());
@@ -111,6 +110,6 @@ export async function openNotifyScene(): Promise<NotifyScene> {
   return { ...scene, [Symbol.asyncDispose]: () => whole.disposeAsync() };
 }
 
-/** `notify` of one webhook, for these events. */
+/** `notify` with one webhook. */
 export const webhookNotify = (on = 'completed, failures, paused, missed'): string =>
   `  - { on: [${on}], webhook: { url: "\${NOTIFY_URL}", secret: "\${NOTIFY_SECRET}" } }\n`;

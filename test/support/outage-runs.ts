@@ -7,11 +7,11 @@ import { anAccount } from './account.ts';
 import { aContact, aRun, contextOf, planContacts } from './ledger.ts';
 import type { SendPeer } from './send-peer.ts';
 
-/** Runs whose engine and whose test have connections of their own to one database, so that only one loses them. */
+/** Engine and test have connections of their own to one database, so a test can break only the engine's. */
 
 const never = new AbortController().signal;
 
-/** A run to so many recipients, each in a request of its own unless the chunk is larger; four requests in flight. */
+/** Plans one request per recipient unless `chunkSize` is larger; four requests in flight. */
 export function planRequests(
   ledger: Ledger,
   recipients: number,
@@ -25,13 +25,13 @@ export function planRequests(
 
 export type Executed = {
   readonly end: RunEnd;
-  /** What was said of the database, in order. */
+  /** In order. */
   readonly outages: readonly ('away' | 'back')[];
 };
 
 type ExecuteOptions = { readonly stop?: AbortSignal; readonly account?: Partial<Account> };
 
-/** Works a run as a process would that has these connections. */
+/** Executes a run over these connections. */
 export async function executeIn(
   ledger: Ledger,
   run: string,
@@ -54,7 +54,7 @@ export async function executeIn(
   return { end, outages };
 }
 
-/** As `executeIn`, with connections of its own. */
+/** Like `executeIn`, with connections of its own. */
 export async function executeOn(
   url: string,
   run: string,
@@ -69,7 +69,7 @@ export async function executeOn(
   }
 }
 
-/** The run is over: every request was sent once, is recorded as accepted, and has no attempt without an end. */
+/** Expects a completed run: every request was sent once, is accepted, and has no open attempt. */
 export async function expectAllSentOnce(
   ledger: Ledger,
   run: string,
@@ -89,7 +89,7 @@ export async function expectAllSentOnce(
   expect(rows).toEqual([{ settled: requests, notAccepted: 0, jobs: 0 }]);
 }
 
-/** Attempts of which the ledger does not say how they ended, and requests that were attempted oftener than it says. */
+/** Finds attempts without an end, and requests with more attempts than recorded. */
 export async function attemptsWithoutEnd({ pool }: Ledger, run: string): Promise<readonly unknown[]> {
   const { rows } = await pool.query(
     `SELECT request, q.state, q.attempts, count(a.attempt)::integer AS begun, count(a.finished_at)::integer AS ended

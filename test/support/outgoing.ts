@@ -1,7 +1,7 @@
 import { listDestinations } from '../../src/domain/destinations.ts';
 import type { Destination, Destinations, OutgoingRequest, SendRequest } from '../../src/domain/message.ts';
 
-/** Destinations as the ledger would give them. */
+/** As the ledger would return them. */
 export function asStored(destinations: readonly Destination[]): Destinations {
   const others = destinations.map(({ Recipient: _, ...fields }) => JSON.stringify(fields));
   return {
@@ -11,7 +11,6 @@ export function asStored(destinations: readonly Destination[]): Destinations {
   };
 }
 
-/** A request as it would be sent. */
 export function outgoing(request: SendRequest): OutgoingRequest {
   return { ...request, destinations: asStored(request.destinations) };
 }

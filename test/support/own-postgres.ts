@@ -14,20 +14,20 @@ import { runStatement } from './statement.ts';
 
 const prefix = 'volley-test-own-';
 
-/** A durable Postgres of the test's own, which may be killed and come back with the same data. */
+/** A durable Postgres server, which a test may kill and restart with its data. */
 export type OwnPostgres = AsyncDisposable & {
-  /** A new, empty database; its address. */
+  /** Returns the URL of a new database. */
   readonly createDatabase: () => Promise<string>;
-  /** SIGKILL for all its processes, as when the machine loses power; returns when they are gone. */
+  /** Kills all processes, like a power cut, and waits until they have ended. */
   readonly kill: () => Promise<void>;
   readonly start: () => Promise<void>;
-  /** As an operator does it: sessions are told. */
+  /** A normal shutdown, which informs sessions. */
   readonly stop: () => Promise<void>;
-  /** Resolves when it takes connections again, after what it does by itself. */
+  /** Resolves when it accepts connections again, for example after recovery. */
   readonly isReady: () => Promise<void>;
-  /** SIGKILL for a session; Postgres then ends all others, and recovers without being started again. */
+  /** Kills one session; Postgres then ends all others, and recovers by itself. */
   readonly killSession: () => Promise<void>;
-  /** SIGSTOP and SIGCONT for all its processes: connections stand, and nothing answers. */
+  /** Stops or continues all processes: connections stay open without answers. */
   readonly freeze: () => void;
   readonly thaw: () => void;
 };
@@ -68,7 +68,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
       leases.push(await leaseEmbeddedServer(home));
     },
     async stop() {
-      // Told to stop while it recovers, it may never end (Postgres 18.4).
+      // A server that is stopped during recovery may never end (Postgres 18.4).
       await isReady();
       await endServer(home);
     },
@@ -99,7 +99,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
   };
 }
 
-/** Kills every process of the embedded server in a home; returns when they are gone. */
+/** Kills the embedded server of a home, and waits until it has ended. */
 export async function killServer(home: string): Promise<void> {
   await killPostmaster(postmasterOf(home));
 }

@@ -4,7 +4,7 @@ import { barChart, funnelChart, timeChart } from '../../src/report/html/charts.t
 import { formatHtml } from '../../src/report/html/page.ts';
 import { concatenate, inOrder } from './sheets.ts';
 
-/** Names that somebody chose to do harm with, or that are hard to show. */
+/** Malicious names, and names that are hard to display. */
 export const hostileNames = [
   '<script>alert(1)</script>',
   '"><img src="https://example.org/x.png" onerror="alert(1)">',
@@ -17,7 +17,7 @@ export const hostileNames = [
 
 type Line = { readonly name: string; readonly number: number };
 
-/** Names, then so many figures and times beside them as there are columns. */
+/** A name column, followed by figures and times. */
 function columnsOf(count: number): SheetColumn<Line>[] {
   const kinds = ['integer', 'decimal', 'time'] as const;
   const name: SheetColumn<Line> = { key: 'n', title: 'SubAccount', kind: 'text', value: (line) => line.name };
@@ -34,7 +34,7 @@ function columnsOf(count: number): SheetColumn<Line>[] {
   return [name, ...others];
 }
 
-/** A bill of hard names and many others, with every chart. */
+/** A bill of hostile and ordinary names, with every chart. */
 export function aBill(columns: number): Sheet<Line> {
   const names = [...hostileNames, ...Array.from({ length: 30 }, (_, index) => `SubAccount ${index}`)];
   const lines = names.map((name, number) => ({ name, number }));

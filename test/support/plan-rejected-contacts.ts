@@ -20,12 +20,12 @@ import { openTestLedger, type TestLedger } from './ledger.ts';
 import { type ProcessOptions, volley } from './volley.ts';
 import { accountsYaml, makeWorkspace } from './workspace.ts';
 
-/** The most memory that a process had, in bytes. */
+/** In bytes. */
 export type PeakMemory = { readonly plan: number; readonly report: number };
 
 /**
- * Plans a file with 3 % bad rows in a process of its own and expects every bad row with its line, column, reason and
- * detail, in the ledger and in the result files of the command line, and counts that add up.
+ * Plans a file with 3 % bad rows in another process. Expects each row's line, column, reason and detail in the
+ * ledger and the result files, and matching counts.
  */
 export async function expectRejectedContactsListed(rows: number): Promise<PeakMemory> {
   const opened = await openTestLedger();
@@ -101,10 +101,10 @@ async function expectInLedger(
   return run;
 }
 
-/** Tells the most memory the process had, in KiB, when it ends. */
+/** Prints the peak memory in KiB when the process ends. */
 const printPeakMemory = `data:text/javascript,process.on('exit',()=>console.error(process.resourceUsage().maxRSS))`;
 
-/** @returns the most memory the command had, in bytes */
+/** @returns the peak memory in bytes */
 async function writeReport(words: readonly string[], surroundings: ProcessOptions): Promise<number> {
   const { code, stdout, stderr } = await volley(['report', ...words], {
     ...surroundings,
@@ -118,10 +118,10 @@ async function writeReport(words: readonly string[], surroundings: ProcessOption
   return Number(/\d+\n$/.exec(stderr)?.[0]) * 1024;
 }
 
-/** What the result file has of a row, as far as it is known beforehand. */
+/** The predictable part of a row. */
 type ResultRow = {
   readonly line: number;
-  /** As the contact file has it; not told of bad rows. */
+  /** As in the contact file; absent for bad rows. */
   readonly mobile?: string;
   readonly address: string;
   readonly reason?: ExpectedRejection['reason'];
@@ -129,7 +129,7 @@ type ResultRow = {
   readonly detail: string;
 };
 
-/** Expects of a result file the rows that are meant, in the order of the contact file, and no other. */
+/** Expects exactly these rows, in the order of the contact file. */
 async function expectInResultFile(
   path: string,
   written: InvalidContactFile,
@@ -140,7 +140,7 @@ async function expectInResultFile(
   for await (const record of createReadStream(path).pipe(parse({ columns: true }))) {
     const found = resultRow.parse(record);
     const { value: expectedRow } = expected.next();
-    // One `expect` a row would take longer than all the rest.
+    // One `expect` per row would take too long.
     if (!expectedRow || !isSame(found, expectedRow)) wrong.push({ found, meant: expectedRow });
     if (wrong.length > 20) break;
   }

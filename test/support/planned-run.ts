@@ -3,7 +3,7 @@ import type { RunSummary } from '../../src/domain/runs.ts';
 import type { DispatchScene } from './dispatch-scene.ts';
 import type { Started } from './volley.ts';
 
-/** The run that `volley run` says it has planned. */
+/** Waits until `volley run` prints the planned run. */
 export async function plannedRun(started: Pick<Started, 'waitForText' | 'stderrSoFar'>): Promise<string> {
   await started.waitForText('planned  run');
   return /planned {2}run (\S+):/.exec(started.stderrSoFar())?.[1] ?? expect.fail(started.stderrSoFar());
@@ -14,7 +14,7 @@ export async function statusOf({ runHere }: DispatchScene, run: string): Promise
   return stdout === '' ? expect.fail(stderr) : JSON.parse(stdout);
 }
 
-/** Resolves with the time (epoch milliseconds) at which the run was first seen in this state. */
+/** Resolves with the time (epoch milliseconds) when the run was first seen in this state. */
 export async function waitForRunState(
   { ledger }: DispatchScene,
   run: string,

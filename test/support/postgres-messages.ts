@@ -1,16 +1,16 @@
 /**
- * The messages of Postgres's wire protocol in one direction of a connection, as far as a proxy has to tell them apart.
- * Each piece of the stream that comes is given; what is whole comes back.
+ * Splits one direction of a Postgres connection into protocol messages. The parser takes pieces of the stream,
+ * and returns complete messages.
  */
 export type PostgresMessage = {
-  /** The letter of its kind; empty for the first of a client, which has none. */
+  /** A letter; empty for a client's first message. */
   readonly kind: string;
   readonly bytes: Buffer;
-  /** What comes after kind and length. */
+  /** Without kind and length. */
   readonly body: Buffer;
 };
 
-/** @param firstHasNoKind whether this is the client's direction */
+/** @param firstHasNoKind true for the client's direction */
 export function createMessageParser(firstHasNoKind: boolean): (piece: Buffer) => readonly PostgresMessage[] {
   let rest: Buffer = Buffer.alloc(0);
   let bare = firstHasNoKind;
@@ -31,7 +31,7 @@ export function createMessageParser(firstHasNoKind: boolean): (piece: Buffer) =>
   };
 }
 
-/** Zero-terminated texts from the beginning of a message's body. */
+/** Reads zero-terminated texts. */
 export function textsIn(body: Buffer, count: number): readonly string[] {
   return body.toString('utf8').split('\0', count);
 }

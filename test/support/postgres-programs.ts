@@ -1,16 +1,16 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** What a test needs to make a server and a standby of it. Volley's own Postgres comes without `pg_basebackup`. */
+/** Required to make a server and a standby. The embedded Postgres lacks `pg_basebackup`. */
 const needed = ['postgres', 'initdb', 'pg_ctl', 'pg_basebackup'];
 
-/** Where Debian and its relatives install Postgres, a folder a version. */
+/** Debian's folder, with a subfolder per version. */
 const debian = '/usr/lib/postgresql';
 
 /**
- * The folder of Postgres programs with which servers can be replicated: the first on the PATH, or else Debian's newest.
+ * Finds a folder with these programs: the first on the PATH, or else Debian's newest.
  *
- * @throws Error, where this machine has none
+ * @throws Error if there is none
  */
 export function findPostgresPrograms(): string {
   const versions = existsSync(debian) ? readdirSync(debian).sort((one, other) => +other - +one) : [];

@@ -2,42 +2,43 @@ import { connect, createServer, type Socket } from 'node:net';
 import { type Listening, listening } from './listening.ts';
 import { createMessageParser, textsIn } from './postgres-messages.ts';
 
-/** Where a connection is cut. */
 export type Cut = {
-  /** The statement itself, where it stands alone; with `commit`, the COMMIT of the transaction that it is in. */
+  /** Matches a statement; with `commit`, cuts at the COMMIT of its transaction. */
   readonly statement: RegExp;
   readonly commit?: boolean;
-  /** Whether Postgres executes it, though its answer never arrives; or commits it late, when its client has gone on. */
+  /**
+   * Whether Postgres executes the statement although the answer is lost. `late`: after the client has gone on.
+   */
   readonly executed: Executed;
-  /** How many of these pass first; none by default. */
+  /** How many matches pass first. */
   readonly after?: number;
 };
 
 export type Executed = 'never' | 'at once' | 'late';
 
 export type PostgresProxy = Listening & {
-  /** The same database, through the proxy. */
+  /** Leads through the proxy. */
   readonly url: string;
-  /** Cuts one connection; resolves when that has happened. */
+  /** Cuts one connection, and resolves afterwards. */
   readonly cut: (cut: Cut) => Promise<void>;
-  /** From now on connections stand, new ones too, and nothing passes; until all are lost. */
+  /** Connections stay open, and nothing passes, until `stop`. */
   readonly hang: () => void;
 };
 
 type Armed = { readonly cut: Cut; left: number; readonly done: () => void };
 
 /**
- * A TCP proxy in front of Postgres that knows which statements pass, and can lose a connection before Postgres sees one
- * or before its answer arrives.
+ * A TCP proxy for Postgres that recognises statements. It can cut a connection before Postgres gets a
+ * statement, or before the answer arrives.
  *
- * @param target address of a database, without TLS
+ * @param target URL of a database, without TLS
  */
 export async function startPostgresProxy(target: string): Promise<PostgresProxy> {
   const address = new URL(target);
   let armed: Armed[] = [];
   let isHanging = false;
 
-  /** Whether the connection is to be cut at this; each order is carried out once. */
+  /** Each cut applies once. */
   const findCut = (statement: string, transaction: readonly string[]): Cut | undefined => {
     for (const order of armed) {
       const { cut } = order;
@@ -84,7 +85,7 @@ const lateCommitDelay = 400;
 
 type FindCut = (statement: string, transaction: readonly string[]) => Cut | undefined;
 
-/** @param hangs whether what comes is dropped */
+/** @param hangs whether to drop data */
 function forward(client: Socket, upstream: Socket, takeOrder: FindCut, hangs: () => boolean): void {
   const disconnect = (): void => {
     client.destroy();
@@ -104,7 +105,7 @@ function forward(client: Socket, upstream: Socket, takeOrder: FindCut, hangs: ()
   const fromClient = createMessageParser(true);
   const fromServer = createMessageParser(false);
   let transaction: string[] = [];
-  /** The answer to what was executed is waited for, and not passed on. */
+  /** Drop the answer to the executed statement. */
   let isAwaitingAnswer = false;
 
   client.on('data', (piece) => {
@@ -112,7 +113,7 @@ function forward(client: Socket, upstream: Socket, takeOrder: FindCut, hangs: ()
     for (const { kind, bytes, body } of fromClient(piece)) {
       const statement = statements(kind, body);
       const cut = statement === undefined ? undefined : takeOrder(statement, transaction);
-      // Without the end of what was asked, Postgres undoes what it has done of it.
+      // Without the complete statement, Postgres rolls back.
       if (cut?.executed === 'never') return disconnect();
       if (cut?.executed === 'late') return disconnectLate(bytes);
       if (cut) isAwaitingAnswer = true;
@@ -130,7 +131,7 @@ function forward(client: Socket, upstream: Socket, takeOrder: FindCut, hangs: ()
   });
 }
 
-/** Tells which statement a client's message completes: a simple query, or the end of an extended one. */
+/** Returns the statement that a client's message completes: a simple query, or the end of an extended one. */
 function createStatementReader(): (kind: string, body: Buffer) => string | undefined {
   const prepared = new Map<string, string>();
   let bound: string | undefined;

@@ -20,17 +20,15 @@ import { accountsYaml, makeWorkspace } from './workspace.ts';
 export const secret = '0123456789abcdef0123456789abcdef';
 export const hashKey = createHashKey(Buffer.from(secret));
 
-/** When everything below happened. */
 export const longAgo = new Date('2025-01-02T03:04:05Z');
-/** What is older than a time after that. */
 export const limit: PurgeLimit = { before: new Date('2025-02-01T00:00:00Z'), alsoInDoubt: false };
 
-/** The context of a ledger that has the key. */
+/** Adds the hash key. */
 export function withKey({ context }: TestLedger): EngineContext {
   return { ...context, ledger: { ...context.ledger, hashKey } };
 }
 
-/** What must not be found after a purge: of contacts, messages, files, and of what the service said of them. */
+/** Texts that a purge must erase: from contacts, messages, files and the service's words. */
 export const plantedTexts = [
   ...['0412345671', '412345671', '412345672', '412345673', '412345674', '412345679', 'zebedee', 'xanthippe'],
   ...[
@@ -47,8 +45,8 @@ export const plantedTexts = [
 ];
 
 /**
- * A run that was sent and reported on long ago: an SMS with the contact's values, rows that were left out, a rejected
- * request whose words quote a contact, a reply, a report that matches nothing, and a suppression.
+ * Plans a run that was sent and reported on long ago. It has personal messages, rejected contacts, a rejected
+ * request that quotes a contact, a reply, an unmatched delivery report and a suppression.
  */
 export async function planOldRun(opened: TestLedger): Promise<string> {
   const { pool } = opened.ledger;
@@ -131,7 +129,7 @@ dispatch: { chunkSize: 1 }
     delivered('Unknown1', '+61412345679'),
     { Type: 'Email', Destination: 'ann@private.example' },
   ]);
-  // Nobody looks again for what matches nothing.
+  // Unmatched delivery reports are not read again.
   await pool.query('DELETE FROM inbox_queue');
   await inTransaction(pool, (client) => markPaused(client, run, 'Bad number of reason-of-a-person'));
   await completeRun(pool, run);
@@ -140,7 +138,7 @@ dispatch: { chunkSize: 1 }
 
 const owner = '00000000-0000-4000-8000-000000000001';
 
-/** A run's end, as its last slice makes it. */
+/** Completes a run as its last slice would. */
 export async function completeRun(pool: pg.Pool, run: string): Promise<void> {
   await pool.query(
     `UPDATE slices SET state = 'done', job = NULL, worker = NULL, owner = NULL WHERE run_id = $1`,
@@ -159,7 +157,7 @@ function delivered(messageId: string, address: string) {
   };
 }
 
-/** Reports that came long ago, and were applied. */
+/** Receives and applies delivery reports. */
 export async function receiveOldReports(
   { context, ledger }: TestLedger,
   bodies: readonly Readonly<Record<string, string | undefined>>[],
@@ -176,7 +174,7 @@ export async function receiveOldReports(
   await applyInbox({ ...context, now: () => longAgo });
 }
 
-/** Every row of every table but those of Postgres itself, as text; bytes as text too. */
+/** Dumps all rows of all tables except system tables as text, with bytes decoded. */
 export async function dumpOf(pool: pg.Pool): Promise<string> {
   const { rows: tables } = await pool.query<{ name: string }>(`
     SELECT format('%I.%I', n.nspname, c.relname) AS name

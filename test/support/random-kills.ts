@@ -1,10 +1,9 @@
 import { seededRandom } from '../../src/sandbox/seeded-values.ts';
 import type { Kill } from './kill-dispatches.ts';
 
-/** So often at most does a process that is to be killed at a point come to it first. */
 const maxOccurrence = 60;
 
-/** Kills at random points and at random moments, half of each; the same seed gives the same. */
+/** Half of the kills are at random points, half at random moments. The same seed gives the same kills. */
 export function randomKills(count: number, points: readonly string[], seed: number | string): Kill[] {
   return Array.from({ length: count }, (_, index) => {
     const random = (what: string, below: number) => Math.floor(seededRandom(what, seed, index) * below);

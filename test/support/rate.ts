@@ -6,9 +6,8 @@ import { type ProcessOptions, startVolley, volleyInProcess } from './volley.ts';
 import { contactsCsv, makeWorkspace, smsCampaignYaml } from './workspace.ts';
 
 export type SentAtRate = {
-  /** When each request came to the service (milliseconds, by one clock), in order. */
+  /** Milliseconds at which requests arrived, in order. */
   readonly arrivals: readonly number[];
-  /** How many processes took part. */
   readonly workers: number;
 };
 
@@ -22,10 +21,10 @@ accounts:
 `;
 
 /**
- * Sends a run of requests with one recipient each, through an account with a limit, by `volley run` and as many
- * `volley worker` as make up the number of processes, to a service that counts.
+ * Sends a run through a limited account to a service that counts. Uses `volley run`, and `volley worker` for
+ * the other processes.
  *
- * @param whileSending is done while they send, in the same surroundings
+ * @param whileSending runs in parallel, in the same surroundings
  */
 export async function sendAtRate(
   opened: TestLedger,
@@ -57,7 +56,7 @@ export async function sendAtRate(
   };
   const workers = Array.from({ length: processes - 1 }, () => startVolley(['worker'], surroundings));
   await Promise.all(workers.map(({ waitForText }) => waitForText('worker started')));
-  // Beside this process, where the service is, so that who comes first has nothing to wait for.
+  // In this process, like the service, so that the first process has nothing to wait for.
   const run = volleyInProcess(['run', 'campaign.yaml', '--json'], surroundings);
   const hasEnded = new AbortController();
   const workersSeen = countWorkers(opened, hasEnded.signal);
@@ -70,7 +69,7 @@ export async function sendAtRate(
   return { arrivals, workers: await workersSeen };
 }
 
-/** Looks who holds slices, until it is over. */
+/** Counts workers that hold slices, until the signal. */
 async function countWorkers({ ledger }: TestLedger, over: AbortSignal): Promise<number> {
   const seen = new Set<string>();
   while (!over.aborted) {
@@ -83,7 +82,7 @@ async function countWorkers({ ledger }: TestLedger, over: AbortSignal): Promise<
   return seen.size;
 }
 
-/** How many come in the so many milliseconds after another moment of the run, counted from the first. */
+/** Counts arrivals in an interval, in milliseconds after the first. */
 export function countBetween(arrivals: readonly number[], from: number, to: number): number {
   const [first = 0] = arrivals;
   return arrivals.filter((at) => at >= first + from && at < first + to).length;

@@ -3,13 +3,13 @@ import { connect, type Socket } from 'node:net';
 
 export type RawConnection = {
   readonly socket: Socket;
-  /** All that came back, once the other side has closed the connection or reset it. */
+  /** All received data, once the server closed or reset the connection. */
   readonly ended: Promise<string>;
-  /** What has come back so far. */
+  /** Data so far. */
   readonly received: () => string;
 };
 
-/** A connection for bytes that no HTTP client would send. */
+/** Opens a connection for bytes that no HTTP client would send. */
 export async function openRaw(url: string, bytes: string | Uint8Array = ''): Promise<RawConnection> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -17,7 +17,7 @@ export async function openRaw(url: string, bytes: string | Uint8Array = ''): Pro
   socket.setEncoding('latin1').on('data', (text: string) => {
     received += text;
   });
-  // A reset is an end like another.
+  // A reset counts as an end.
   socket.on('error', () => undefined);
   const ended = new Promise<string>((resolve) => socket.once('close', () => resolve(received)));
   await once(socket, 'connect');
@@ -25,13 +25,13 @@ export async function openRaw(url: string, bytes: string | Uint8Array = ''): Pro
   return { socket, ended, received: () => received };
 }
 
-/** What comes back for these bytes until the other side closes the connection. */
+/** Returns all data until the server closes the connection. */
 export async function sendRaw(url: string, bytes: string | Uint8Array): Promise<string> {
   const { ended } = await openRaw(url, bytes);
   return ended;
 }
 
-/** The status lines of what came back, in order. */
+/** Returns the status codes, in order. */
 export function statusesOf(received: string): number[] {
   return [...received.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
 }

@@ -1,26 +1,25 @@
-/** A contact list as operations people have it: 2,539 rows of an exported sheet, with 75 mistakes of the kinds seen in real ones. */
+/** A contact list as customers send it: 2,539 rows of an exported sheet, with 75 typical mistakes. */
 
 export type RealisticList = {
-  /** CSV, as a spreadsheet saves it: CRLF, the name of the sheet above the header. */
+  /** As a spreadsheet program saves it: CRLF, and the sheet's name above the header. */
   readonly csv: string;
-  /** Each number that the campaign must reach, in E.164, with the SubAccount that pays for it. */
+  /** E.164 numbers to reach, with the SubAccount that pays. */
   readonly reached: ReadonlyMap<string, string>;
   readonly counts: { readonly invalid: number; readonly duplicate: number };
-  /** The wrong numbers in the order of the file, each with what an operator mends it to: the writing and E.164. */
+  /** Wrong numbers in file order, with an operator's correction and its E.164 form. */
   readonly fixes: readonly { readonly wrong: string; readonly mended: string; readonly number: string }[];
 };
 
 const rows = 2_539;
-/** Rows between two mistakes. */
 const mistakeEvery = 33;
 
 type Subscriber = {
-  /** The national number without its leading zero, such as 412000017. */
+  /** Without the leading zero, such as 412000017. */
   readonly national: string;
   readonly index: number;
 };
 
-/** Odd writings of the right number. */
+/** Unusual but valid spellings. */
 const oddWritings: readonly ((person: Subscriber) => string)[] = [
   ({ national }) => `0${national}`,
   ({ national }) => `+61 ${national.slice(0, 3)} ${national.slice(3, 6)} ${national.slice(6)}`,
@@ -33,7 +32,7 @@ const oddWritings: readonly ((person: Subscriber) => string)[] = [
   ({ national }) => `61${national}`,
 ];
 
-/** Writings that are no number that could be sent to; each is another text in each row. */
+/** Invalid spellings; each differs from row to row. */
 const mistakes: readonly ((person: Subscriber) => string)[] = [
   ({ index }) => `6.${String(42_000 + index)}E+10`,
   ({ national }) => `="0${national}"`,
@@ -45,12 +44,12 @@ const mistakes: readonly ((person: Subscriber) => string)[] = [
   ({ national }) => `0${national} / 0${national}`,
 ];
 
-/** A number of each row; no other row has it. */
+/** Unique to each row. */
 function subscriberOf(index: number): Subscriber {
   return { national: `412${String(100_000 + index)}`, index };
 }
 
-/** Made without reading any number: every expectation is put together from the same parts as the writing. */
+/** Parses no number: expectations and spellings are built from the same parts. */
 export function realisticList(): RealisticList {
   const reached = new Map<string, string>();
   const fixes: { wrong: string; mended: string; number: string }[] = [];
@@ -69,7 +68,7 @@ export function realisticList(): RealisticList {
       continue;
     }
     if (mistakeNumber % 9 === 8) {
-      // The person of the row before once more, written otherwise.
+      // Repeats the row before, spelt differently.
       counts.duplicate++;
       lines.push(`+61 ${subscriberOf(index - 1).national},${name},${branch}`);
       continue;

@@ -15,7 +15,7 @@ export const environment = {
   SIGNATURE: `whsec_${Buffer.from('a key of exactly 32 bytes, so 32').toString('base64')}`,
 };
 
-/** Accounts of rest-1.04 under these names, each with token `${HOOK}` and these settings of its receiver in YAML. */
+/** Accounts of rest-1.04 with token `${HOOK}`, and these YAML settings of their receivers. */
 export function receiverAccountsOf(
   receivers: Readonly<Record<string, string>>,
 ): Map<string, ReceiverAccount> {
@@ -32,7 +32,7 @@ ${receiver === '' ? '' : `    receiver: ${receiver}\n`}`,
   return new Map(readReceiverAccounts(source, 'accounts.yaml', environment));
 }
 
-/** Options of a receiver on any free port that stores in this ledger. */
+/** Options of a receiver on a free port. */
 export function receiverOptions(
   { context }: TestLedger,
   receivers: Readonly<Record<string, string>> = { main: '' },
@@ -46,7 +46,7 @@ export function receiverOptions(
   };
 }
 
-/** What stands in the inbox, in the order of its arrival. */
+/** In order of arrival. */
 export async function inboxOf({ ledger }: TestLedger): Promise<readonly InboxRow[]> {
   const { rows } = await ledger.pool.query<InboxRow>(
     'SELECT account, content_type, headers, body FROM inbox ORDER BY report_id',

@@ -3,7 +3,7 @@ import type { RejectedContact } from '../../src/domain/contacts.ts';
 import { listRejectedContacts } from '../../src/ledger/runs/details.ts';
 import { formatReason } from '../../src/platform/reason-text.ts';
 
-/** The contacts that a run left out, with why in words, as a plan and a report show them. */
+/** Rejected contacts of a run, with formatted details. */
 export async function rejectedContactsOf(pool: pg.Pool, run: string): Promise<RejectedContact[]> {
   const contacts = await listRejectedContacts(pool, run, 100);
   return contacts.map((contact) => ({ ...contact, detail: formatReason(contact.detail) }));

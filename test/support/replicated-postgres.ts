@@ -14,21 +14,20 @@ import { startTcpLink } from './tcp-link.ts';
 
 export type Replication = 'synchronous' | 'asynchronous';
 
-/** A primary and a streaming standby of it, behind one address. */
+/** A primary and its streaming standby behind one address. */
 export type ReplicatedPostgres = AsyncDisposable & {
-  /** A ledger's database at the address; as long as the test does not move it, that of the primary. */
+  /** A ledger's database, at first on the primary. */
   readonly url: string;
-  /** From now on nothing of what the primary writes arrives at the standby. */
+  /** Stops the stream to the standby. */
   readonly stallReplication: () => void;
-  /** SIGKILL for the primary. Nothing comes back at the address before it is moved. */
+  /** Kills the primary. The address answers again only after `moveAddress`. */
   readonly killPrimary: () => Promise<void>;
-  /** Makes the standby a primary. */
   readonly promote: () => Promise<void>;
-  /** The address leads to what was the standby. */
+  /** Points the address to the former standby. */
   readonly moveAddress: () => void;
 };
 
-/** Data folders with a ledger in them, from which pairs of servers are made. */
+/** Data folders with a ledger, for making pairs of servers. */
 export type ReplicatedOrigin = Disposable & {
   readonly startPair: (replication: Replication) => Promise<ReplicatedPostgres>;
 };
@@ -41,11 +40,11 @@ const settings = [
   "unix_socket_directories = ''",
   'max_connections = 60',
   "timezone = 'UTC'",
-  // What is replayed is there at once for those who read it.
+  // Reports replay quickly.
   "wal_receiver_status_interval = '100ms'",
 ];
 
-/** @param programs the folder of `postgres`, `initdb`, `pg_ctl` and `pg_basebackup` */
+/** @param programs folder of `postgres`, `initdb`, `pg_ctl` and `pg_basebackup` */
 export async function makeReplicatedOrigin(programs: string): Promise<ReplicatedOrigin> {
   const home = mkdtempSync(join(tmpdir(), 'volley-test-replicated-'));
   chmodSync(home, 0o711);
@@ -135,7 +134,7 @@ async function makeLedger(start: (port: number) => Promise<ChildProcess>): Promi
   await runStatement(urlAt(port), `CREATE DATABASE ${database}`);
   await (await openLedger({ connectionString: urlAt(port, database) }, 'replicated')).close();
   const gone = new Promise((resolve) => server.once('exit', resolve));
-  // As `pg_ctl stop -m fast`.
+  // Like `pg_ctl stop -m fast`.
   server.kill('SIGINT');
   await gone;
 }
@@ -152,7 +151,7 @@ async function waitUntilReady(url: string): Promise<void> {
   }
 }
 
-/** Resolves when the standby has all, and, where it is to be synchronous, commits wait for it. */
+/** Resolves when the standby has caught up and, if synchronous, commits wait for it. */
 async function waitUntilStreaming(port: number, replication: Replication): Promise<void> {
   const isThere = async (condition: string): Promise<void> => {
     const sql = `SELECT FROM pg_stat_replication WHERE application_name = 'standby' AND ${condition}`;

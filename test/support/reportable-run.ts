@@ -6,7 +6,7 @@ import { type RunDetails, toRunDetails } from '../../src/report/run-details.ts';
 import { createWorld, performStep } from './billing-world.ts';
 import { createRequestRows } from './request-rows.ts';
 
-/** The report of a run, as `volley report run` has it. */
+/** As in `volley report run`. */
 export function detailsOf(context: EngineContext, run: string, timeZone = 'UTC'): Promise<RunDetails> {
   return reportRun(context, run, timeZone, (report) => toRunDetails(report, timeZone));
 }
@@ -16,13 +16,14 @@ const rateCard = {
   tariffs: [[{ price: '0.08', tax: '0.15', from: null, until: null }]],
 } as const;
 
-/** Early in the morning of the day on which daylight saving begins in Auckland, an hour before it does. */
+/** The day on which daylight saving begins in Auckland, one hour before the change. */
 export const reportedAt = '2026-09-26T13:00:00Z';
 
 /**
- * A run of four requests with two recipients each, in an empty ledger, which was paused in the middle: accepted; accepted;
- * rejected a minute later; accepted at the second attempt, two minutes later. Attempts last 10 ms by request and attempt:
- * 110 ms for the first of request 1. Who is in request 1 was delivered; one of them had a second report that said otherwise.
+ * Plans four requests with two recipients each, in an empty ledger, with a pause in between. Two are accepted,
+ * one is rejected a minute later, and one is accepted in its second attempt two minutes later. Attempts last
+ * `request × 10 + attempt × 100` ms. The recipients of request 1 were delivered; for one of them a second
+ * delivery report disagrees.
  */
 export async function planReportableRun({ ledger }: EngineContext): Promise<string> {
   const { pool } = ledger;
@@ -60,7 +61,7 @@ export async function planReportableRun({ ledger }: EngineContext): Promise<stri
     `UPDATE attempts SET http_status = 200, finished_at = started_at + (request * 10 + attempt * 100) * interval '1 ms'`,
   );
   await inTransaction(pool, (client) => markCompleted(client, run, world.now));
-  // As if the ledger's clock were ours.
+  // Aligns the ledger's clock with ours.
   await pool.query(
     `UPDATE run_states SET changed_at = CAST($1 AS timestamptz) + change_time
      FROM (SELECT change, (ARRAY['0s', '0s', '90s', '100s', '2min']::interval[])[row_number() OVER (ORDER BY change)]

@@ -9,7 +9,7 @@ import { encodeSendAnswer } from '../../src/wire/encode-send-answer.ts';
 import type { EncodedAnswer } from '../../src/wire/wire-interface.ts';
 import { listening } from './listening.ts';
 
-/** What the service itself knows of a recipient of a message that it took. */
+/** What the service knows about a recipient. */
 export type AcceptedRecipient = {
   readonly chargeCode: string;
   readonly outcome: 'delivered' | 'undelivered';
@@ -18,24 +18,23 @@ export type AcceptedRecipient = {
 
 export type ReportingService = AsyncDisposable & {
   readonly url: string;
-  /** How often each MessageID was accepted. */
+  /** Acceptances by MessageID. */
   readonly accepted: ReadonlyMap<string, number>;
   /** By MessageID and address. */
   readonly recipients: ReadonlyMap<string, AcceptedRecipient>;
   readonly figures: { requests: number; refused: number; cut: number; reports: number; reportsTried: number };
-  /** Resolves when every report is answered 2xx. */
+  /** Resolves when every delivery report has been answered with 2xx. */
   readonly reported: () => Promise<void>;
 };
 
-/** What `recipients` knows one by. */
 export const recipientKey = (messageId: string, address: string): string => `${messageId} ${address}`;
 
 /**
- * A service that believes nothing: it takes a MessageID as often as it comes, answers after a while, asks for another time,
- * rejects, and cuts connections after it took a request. Of each recipient it reports one outcome, a fifth of them twice and
- * some as Pending before, in four formats, to whichever receiver answers 2xx.
+ * A service that accepts a MessageID as often as it arrives. It answers slowly, asks for retries, rejects, and
+ * cuts connections after accepting. It reports one outcome per recipient: a fifth of them twice, some as
+ * Pending first, in four formats, to any receiver that answers 2xx.
  *
- * @param receivers addresses of webhooks, with their token
+ * @param receivers webhook URLs with token
  */
 export async function startReportingService(receivers: readonly string[]): Promise<ReportingService> {
   const accepted = new Map<string, number>();
@@ -106,7 +105,7 @@ export async function startReportingService(receivers: readonly string[]): Promi
     }
   }
 
-  /** @returns undefined: the request is taken, and not answered */
+  /** @returns undefined to accept without an answer */
   async function answerOf(request: ReturnType<typeof decodeSendRequest>): Promise<EncodedAnswer | undefined> {
     if (request.kind !== 'request' || request.request.messageId === undefined) {
       return { status: 404, headers: {}, body: '' };
@@ -136,7 +135,7 @@ export async function startReportingService(receivers: readonly string[]): Promi
 
   const server = createServer(async (request, response) => {
     response.on('error', () => undefined);
-    // A sender that is killed while it writes has sent nothing that could be accepted.
+    // A sender killed while writing has sent nothing that could be accepted.
     const body = await buffer(request).catch(() => undefined);
     if (!body) return;
     const { method = '', url: path = '', headers } = request;

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { addAllPlannedRows, addUnrecordedRows } from '../../src/ledger/requests/add-rows.ts';
 import { inTransaction } from '../../src/ledger/session.ts';
 
-/** Rows of their own for all requests of a run, in the states that they are in, so that a test may put them in any. */
+/** Gives every request of a run a row in its present state, so that a test can change it. */
 export async function createRequestRows(pool: pg.Pool, run: string): Promise<void> {
   await inTransaction(pool, async (client) => {
     const { rows } = await client.query<{ slice: number; first: number; last: number; owner: string }>(
@@ -16,12 +16,12 @@ export async function createRequestRows(pool: pg.Pool, run: string): Promise<voi
     const { rowCount } = await client.query(`SELECT FROM runs WHERE run_id = $1 AND state = 'cancelled'`, [
       run,
     ]);
-    // What is left of a run that was cancelled is cancelled by that.
+    // Requests without rows of a cancelled run are cancelled by definition.
     if (rowCount === 0) await addAllPlannedRows(client, run);
   });
 }
 
-/** As `createRequestRows`, for each run of the ledger. */
+/** Does this for all runs. */
 export async function createAllRequestRows(pool: pg.Pool): Promise<void> {
   const { rows } = await pool.query<{ run: string }>('SELECT run_id AS run FROM runs');
   for (const { run } of rows) await createRequestRows(pool, run);

@@ -15,8 +15,8 @@ import { startNextAttempt as startNextAttemptOfRow } from '../../src/ledger/requ
 import type { HashKey } from '../../src/ledger/suppressions/hash.ts';
 
 /*
- * A worker's dealings with the requests of a slice, one step at a time and without a memory: what a worker keeps in its own
- * (`engine/dispatch/range-source.ts`) is read from the ledger.
+ * Steps of a worker on the requests of a slice. They read from the ledger what a worker keeps in memory
+ * (`engine/dispatch/range-source.ts`).
  */
 
 export type { ClaimedRequest };
@@ -41,7 +41,7 @@ async function findHeld(
   return rows[0];
 }
 
-/** Claims of each slice those that have no rows of their own, then those that have, the lowest of each first. */
+/** For each slice, claims requests without rows first, then those with rows, in ascending order. */
 export async function claimRequests(
   pool: pg.Pool,
   claims: readonly SliceClaim[],
@@ -111,7 +111,7 @@ async function claimFromRanges(
   });
 }
 
-/** Records outcomes: requests that were accepted at once are noted together, all others in rows of their own. */
+/** Records outcomes: requests accepted at once together, others in rows. */
 export async function settleRequests(
   pool: pg.Pool,
   settlements: readonly Settlement[],
@@ -138,7 +138,7 @@ export async function settleRequests(
   return new Set(settlements.flatMap((settlement, index) => (isSettled(settlement) ? [index] : [])));
 }
 
-/** A request that has no row, and is being sent by the holder of its slice. */
+/** A request without a row that the slice's owner is sending. */
 type SentRequest = { readonly settlement: Settlement; readonly held: DbSlice; readonly startedAt: Date };
 
 async function findSent(pool: pg.Pool, settlement: Settlement): Promise<SentRequest | undefined> {
@@ -176,7 +176,7 @@ function acceptedRequest({ settlement, startedAt }: SentRequest): AcceptedReques
   };
 }
 
-/** As the ledger's own, also of a request that has no row yet. */
+/** Like the ledger's own, but also for requests without a row. */
 export async function startNextAttempt(
   pool: pg.Pool,
   retry: Parameters<typeof startNextAttemptOfRow>[1] & { readonly slice?: number },

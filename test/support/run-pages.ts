@@ -11,7 +11,7 @@ const largestOf = (names: readonly string[]): NonNullable<RunDetails['money']>['
   others: { count: 1_980, ...money },
 });
 
-/** The report of a large run in which everything went wrong, with names and words that are hard to show. */
+/** The report of a large run with every kind of problem, and hostile names. */
 export function aReportedRun(): RunDetails {
   const words = hostileNames.join(' ');
   const states = { planned: 0, sending: 0, accepted: 9, rejected: 1, failed: 1, in_doubt: 1, cancelled: 1 };

@@ -11,20 +11,18 @@ import { accountEnvironment, accountsYaml, makeWorkspace, type Workspace } from 
 export type SandboxScene = {
   readonly ledger: Ledger;
   readonly sandbox: Sandbox;
-  /** Another service in its place. */
   readonly replaceSandbox: (options: SandboxOptions) => Promise<void>;
   readonly folder: string;
   readonly write: Workspace['write'];
-  /** What the sandbox has received. */
   readonly journal: () => Promise<readonly JournalLine[]>;
-  /** The command line in this process, in the folder; `env` is added to what it needs for the account. */
+  /** Runs the command line in this process. Adds `env` to the account's environment. */
   readonly command: (
     words: readonly string[],
     changes?: Omit<InProcessOptions, 'cwd'> & { readonly subfolder?: string },
   ) => Promise<Ended>;
 };
 
-/** For the tests of the file that calls it: a ledger; and for each of them a folder with these files, and a sandbox. */
+/** Opens one ledger for the file, and a folder and sandbox for each test. */
 export function useSandboxScene(files: Readonly<Record<string, string>> = {}): SandboxScene {
   let opened: TestLedger | undefined;
   let each: { readonly workspace: Workspace; readonly sandbox: Sandbox } | undefined;

@@ -6,10 +6,7 @@ import { watchSchedules } from '../../src/engine/schedule/watch-schedules.ts';
 import { openLedger } from '../../src/ledger/connection.ts';
 import { openLogger } from '../../src/platform/logger.ts';
 
-/**
- * A worker in a process of its own that is to be killed. What it does is as ever; only the clock by which campaigns run
- * by themselves goes faster: an hour takes so many milliseconds.
- */
+/** A worker process to be killed, with a faster clock for schedules: an hour takes `hour` milliseconds. */
 const [url = '', hour = '500', begin = '', startedAt = ''] = process.argv.slice(2);
 const ledger = await openLedger({ connectionString: url }, 'test database');
 const context = {

@@ -2,17 +2,16 @@ import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { answerSuccess, type Peer, textPeer } from '../gateway/test-peers.ts';
 
-/** A send request as the service got it. */
 export type SendCall = {
   readonly messageId: string;
   readonly recipients: readonly string[];
-  /** Which call it is for this MessageID, from 1. */
+  /** Counts calls with this MessageID, from 1. */
   readonly call: number;
-  /** Which call it is of all, from 1. */
+  /** Counts all calls, from 1. */
   readonly number: number;
 };
 
-/** What the service does with a request. `lost`: accepts it, and its answer is lost; `dropped`: neither; `busy`: later. */
+/** `lost`: accepted without an answer; `dropped`: neither; `busy`: 503. */
 export type SendReply =
   | { readonly kind: 'accepted' | 'lost' | 'dropped' | 'busy' }
   | { readonly kind: 'rejected'; readonly words: string };
@@ -29,7 +28,7 @@ const body = z.object({
   }),
 });
 
-/** A service that does with each request what it is told, never thinks twice of a MessageID, and answers look-ups. */
+/** A service that answers as told, accepts repeated MessageIDs, and answers look-ups. */
 export async function sendPeer(reply: (call: SendCall) => SendReply | Promise<SendReply>): Promise<SendPeer> {
   const calls: SendCall[] = [];
   const accepted: SendCall[] = [];

@@ -1,19 +1,19 @@
 import type { ServerAddress } from '../../src/platform/embedded-postgres.ts';
 import { runStatement } from './statement.ts';
 
-/** The address of an embedded server for a user, to which `/` and a database may be added. */
+/** The URL of an embedded server; append `/` and a database. */
 export function urlOfServer({ host, port, user }: ServerAddress, as = user): string {
   return `postgres://${as}@${encodeURIComponent(host)}:${port}`;
 }
 
-/** The server's address for its superuser, who is used for nothing but tests here. */
+/** The superuser is only for tests. */
 export function superuserUrl(address: ServerAddress): string {
   return `${urlOfServer(address, 'postgres')}/postgres`;
 }
 
 /**
- * Lets Volley's role of an embedded server do what only tests do: make databases and roles, write what is in memory to the disk, and
- * bring rows back as a restoration does. Whatever Volley itself does, it does without being a superuser.
+ * Gives Volley's role additional rights for tests: create databases and roles, run checkpoints, and restore
+ * rows. Volley itself needs no such rights.
  */
 export async function grantTestRights(address: ServerAddress): Promise<void> {
   const url = superuserUrl(address);
@@ -23,8 +23,8 @@ export async function grantTestRights(address: ServerAddress): Promise<void> {
 }
 
 /**
- * For a server that is thrown away, with a database for each test file and some thousand connections: the kernel copies a
- * template's files, less of what was written is kept, and Volley's role alone needs no password, whose proof takes 4 ms.
+ * For a temporary server with thousands of connections: clones template files, keeps less write-ahead log, and
+ * lets only Volley's role log in without a password, which saves 4 ms.
  */
 export async function makeQuick(address: ServerAddress): Promise<void> {
   const url = superuserUrl(address);

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { formatSheet } from '../../src/report/formats/format-sheet.ts';
 import type { ReportFormat, Sheet } from '../../src/report/formats/sheet.ts';
 
-/** A line of a made-up bill. */
+/** A line of an invented bill. */
 export type BillLine = {
   readonly name: string | null;
   readonly requests: number | string;
@@ -37,7 +37,6 @@ export async function* inOrder<Item>(items: readonly Item[]): AsyncGenerator<Ite
   yield* items;
 }
 
-/** A whole report as bytes. */
 export async function written<Row>(sheet: Sheet<Row>, format: ReportFormat): Promise<Buffer> {
   return concatenate(formatSheet(sheet, format));
 }

@@ -1,19 +1,19 @@
-/** A command of a shell, without what it is joined to others by. */
+/** One command of a shell line. */
 export type SimpleCommand = {
-  /** Without the variables that are set before it. */
+  /** Without leading variables. */
   readonly words: readonly string[];
   readonly variables: Readonly<Record<string, string>>;
-  /** Files that its output goes to or its input comes from: `>`, `>>`, `2>>`, `<`. */
+  /** Redirections: `>`, `>>`, `2>>`, `<`. */
   readonly redirections: readonly { readonly operator: string; readonly file: string }[];
 };
 
 type Token = { readonly kind: 'word' | 'operator'; readonly text: string };
 
 const operators = ['&&', '||', '2>>', '2>', '>>', '<<', '>', '<', '|', ';', '(', ')'];
-/** What a reader puts something in the place of: `<run>`. */
+/** Text for readers to replace: `<run>`. */
 const placeholder = /^<[A-Za-z][\w |-]*>/;
 
-/** The commands of a line of a shell; variables in words stay as they are written. */
+/** Parses a shell line. Variables in words stay unexpanded. */
 export function parseCommands(text: string): SimpleCommand[] {
   const line = text.replaceAll('\\\n', ' ');
   const commands: SimpleCommand[] = [];

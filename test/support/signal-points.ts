@@ -1,4 +1,4 @@
-/** Volley's own, in the order of a request's way: published on Node's diagnostics channel `volley:dispatch`. */
+/** Volley's own points, in order, published on the diagnostics channel `volley:dispatch`. */
 export const dispatchPoints = [
   'slice acquired',
   'claiming',
@@ -12,25 +12,25 @@ export const dispatchPoints = [
   'run finished',
 ] as const;
 
-/** What undici tells of an exchange, and the diagnostics channel it tells it on. */
+/** Points of an exchange, with undici's diagnostics channels. */
 export const exchangePoints: ReadonlyMap<string, string> = new Map([
-  // Right before the header is written.
+  // Just before the header is written.
   ['header', 'undici:client:sendHeaders'],
-  // The whole request is with the operating system, which sends it though the process is dead.
+  // The operating system has the whole request, and sends it even if the process dies.
   ['body sent', 'undici:request:bodySent'],
   ['answer begun', 'undici:request:headers'],
   ['answer whole', 'undici:request:trailers'],
 ]);
 
-/** The signal a process sends itself when it comes to a point for the n-th time. */
+/** A process sends itself this signal at the n-th occurrence of a point. */
 export type SignalAtPoint = {
   readonly signal: 'SIGKILL' | 'SIGSTOP';
   readonly point: string;
   readonly occurrence: number;
 };
 
-/** A variable of the environment that only the preload knows; its value is a `SignalAtPoint` in JSON. */
+/** Environment variable for the preload; contains a `SignalAtPoint` in JSON. */
 export const signalVariable = 'SIGNAL_AT_POINT';
 
-/** What a process says last before the signal, followed by the time (epoch milliseconds) and the point. */
+/** Printed before the signal, followed by epoch milliseconds and the point. */
 export const signalMessage = 'sends itself a signal at';

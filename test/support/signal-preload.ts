@@ -3,8 +3,8 @@ import { writeSync } from 'node:fs';
 import { exchangePoints, type SignalAtPoint, signalMessage, signalVariable } from './signal-points.ts';
 
 /**
- * Loaded into the real command line with `node --import`: its process kills or stops itself the moment it comes to a
- * point of the claim–send–record path for the n-th time. Volley knows nothing of it.
+ * Loaded with `node --import` into the command line: kills or stops its process at the n-th occurrence of a
+ * point between claim and record. Volley does not know about it.
  */
 
 const value = process.env[signalVariable];
@@ -15,7 +15,7 @@ function waitForPoint({ signal, point, occurrence }: SignalAtPoint): void {
   const comeTo = (): void => {
     left--;
     if (left !== 0) return;
-    // Not through a stream: it must be written when the next line is run, which may be the last.
+    // Not through a stream: the text must be written before the next line, which may be the last.
     writeSync(2, `\n${signalMessage} ${Date.now()} ${point}\n`);
     process.kill(process.pid, signal);
   };

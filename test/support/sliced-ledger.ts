@@ -3,7 +3,7 @@ import type { SliceQueue } from '../../src/ledger/slices/queue.ts';
 import { openTestLedger, type TestLedger } from './ledger.ts';
 import { waitAfterServerStart } from './slices.ts';
 
-/** For the tests of the file that calls it: a ledger with its queue, without a run or a job before each test. */
+/** Opens a ledger with its queue for the file. Each test starts without runs and jobs. */
 export function useSlicedLedger(): Pick<TestLedger, 'ledger'> & { readonly queue: SliceQueue } {
   let open: (TestLedger & { readonly queue: SliceQueue }) | undefined;
   const opened = () => {

@@ -15,11 +15,11 @@ import { queueName } from '../../src/ledger/slices/queue.ts';
 import { aContact, aRun, planContacts } from './ledger.ts';
 import { type Claim, claimRequests } from './requests.ts';
 
-/** Begins a run, and takes its next slice into the test's hands, as a worker would. */
+/** Begins a run, and acquires its next slice. */
 export async function acquireSliceOf({ pool, queue: open }: Ledger, run: string): Promise<SendingSlice> {
   const queue = await open();
   const now = new Date();
-  // A group of its own, so that the slices of other tests do not count.
+  // A separate group, so that slices of other tests do not count.
   const plan = {
     run,
     account: run,
@@ -48,14 +48,14 @@ export async function claimFrom(
   return claim ?? { claimed: [], cancelled: [] };
 }
 
-/** Right after a start of Postgres no worker is taken for dead. */
+/** Right after Postgres starts, workers are not treated as ended. */
 export async function waitAfterServerStart({ pool }: Ledger): Promise<void> {
   await pool.query(
     'SELECT pg_sleep(greatest(0, 2.1 - extract(epoch FROM clock_timestamp() - pg_postmaster_start_time())))',
   );
 }
 
-/** Plans a run of slices of one request each, or of so many, of one recipient each. */
+/** Plans a run with one request per slice by default, and one recipient per request. */
 export async function planSlicedRun(
   ledger: Ledger,
   slices: number,
@@ -77,7 +77,7 @@ export async function planSlicedRun(
   return run;
 }
 
-/** Blocks of two requests, as after a plan of slices with so many: none has requests of two slices. */
+/** Stores blocks of two requests that never span slices, as planning would. */
 export async function cutContents(pool: pg.Pool, run: string, requestsInSlice: number): Promise<void> {
   await pool.query(
     `
@@ -110,7 +110,7 @@ export async function cutContents(pool: pg.Pool, run: string, requestsInSlice: n
   );
 }
 
-/** Takes a slice of any run, as a new worker would or one that is named. */
+/** Acquires a slice of any run, as a new or named worker. */
 export async function acquireNextSlice(
   { pool, queue }: Ledger,
   worker: string = randomUUID(),
@@ -126,7 +126,7 @@ export async function acquireNextSlice(
   });
 }
 
-/** Also the phase of settling doubts. */
+/** Also accepts the phase `settling doubts`. */
 export async function acquireAnySlice(ledger: Ledger): Promise<HeldSlice> {
   const acquisition = await acquireNextSlice(ledger);
   if (acquisition.kind !== 'held') throw new Error(`there was no slice to take: ${acquisition.kind}`);
@@ -144,7 +144,7 @@ function sendingOf(acquisition: Acquisition): SendingSlice {
   return acquisition.slice;
 }
 
-/** How many jobs the queue has that nobody works on. */
+/** Counts queued jobs without a worker. */
 export async function waitingJobs({ pool }: Ledger): Promise<number> {
   const { rows } = await pool.query<{ jobs: number }>(
     `SELECT count(*)::integer AS jobs FROM volley_queue.job WHERE state IN ('created', 'retry')`,
@@ -152,7 +152,7 @@ export async function waitingJobs({ pool }: Ledger): Promise<number> {
   return rows[0]?.jobs ?? 0;
 }
 
-/** The states of a run's slices, that of the phase of settling doubts first. */
+/** States of a run's slices, `settling doubts` first. */
 export async function sliceStates({ pool }: Ledger, run: string): Promise<string[]> {
   const { rows } = await pool.query<{ state: string }>(
     'SELECT state FROM slices WHERE run_id = $1 ORDER BY phase DESC, slice',
@@ -169,7 +169,7 @@ export async function requestStates({ pool }: Ledger, run: string): Promise<stri
   return rows.map(({ state }) => state);
 }
 
-/** As if the lease of a slice had not been renewed for long. */
+/** Makes the lease of a slice look expired. */
 export async function expireLeaseOf(
   { pool, queue: open }: Ledger,
   run: string,
@@ -185,7 +185,7 @@ export async function expireLeaseOf(
   await queue.supervise(queueName);
 }
 
-/** As if the five seconds had passed that workers have to come back. */
+/** Ends the five seconds in which workers can return. */
 export async function endStartupGrace({ pool }: Ledger): Promise<void> {
   await pool.query(`UPDATE startup_grace SET ends_at = ends_at - interval '5 seconds'`);
 }

@@ -1,21 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 
-/** The same server's address with another database. */
 export function urlOfDatabase(server: string, database: string): string {
   const url = new URL(server);
   url.pathname = `/${database}`;
   return url.href;
 }
 
-/** Runs one statement on a connection of its own. */
+/** Runs a statement on a new connection. */
 export async function runStatement(
   url: string,
   statement: string,
   values: string[] = [],
 ): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString: url });
-  // A connection that breaks fails the query too; as an event that nobody hears it would end the process.
+  // The query fails too; an unhandled event would end the process.
   client.on('error', () => undefined);
   await client.connect();
   try {
@@ -26,10 +25,12 @@ export async function runStatement(
   }
 }
 
-/** Tries, a tenth of a second apart, to delete a database in which a worker of autovacuum is busy. */
+/** A tenth of a second apart, while an autovacuum worker is busy. */
 const maxAttempts = 100;
 
-/** Ends what is still connected, and deletes the database. The role may not end workers of autovacuum: they end by themselves. */
+/**
+ * Ends all sessions and drops the database. The role cannot end autovacuum workers, which end by themselves.
+ */
 export async function dropDatabase(server: string, name: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {

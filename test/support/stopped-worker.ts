@@ -8,8 +8,8 @@ import { signalMessage } from './signal-points.ts';
 const concurrency = 4;
 
 /**
- * A worker is stopped (SIGSTOP) at a point of its work for longer than its heartbeat; another one takes over. When it goes
- * on, it sends nothing that the other one has.
+ * Stops a worker with SIGSTOP for longer than its lease, while another reclaims its slice. Expects that the
+ * first then repeats nothing.
  */
 export async function expectStoppedWorkerHarmless(point: string): Promise<void> {
   await using scene = await openDispatchScene({ requests: 300, concurrency, peer: { latency: 5 } });
@@ -24,7 +24,7 @@ export async function expectStoppedWorkerHarmless(point: string): Promise<void> 
   const before = scene.peer.received().requests;
   stopped.process.kill('SIGCONT');
   await sleep(2_000);
-  // What was about to leave as it was stopped leaves; what was only claimed does not.
+  // Requests that were about to leave still leave; claimed ones do not.
   const sentOn = scene.peer.received().requests - before;
   expect(sentOn).toBeLessThanOrEqual(point === 'claimed' ? 0 : concurrency);
   stopped.process.kill('SIGTERM');

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 
 export type SyncedJournal = {
-  /** Resolves when the line is on the disk. */
+  /** Resolves when the line is on disk. */
   readonly write: (line: unknown) => Promise<void>;
   readonly close: () => Promise<void>;
 };
@@ -12,7 +12,7 @@ type Waiting = {
   readonly reject: (error: unknown) => void;
 };
 
-/** A file of one JSON text a line. Lines that come while others are being synced share the next sync. */
+/** Writes JSON lines. Lines written during a sync share the next one. */
 export async function openSyncedJournal(path: string): Promise<SyncedJournal> {
   const file = await open(path, 'a');
   let waiting: Waiting[] = [];

@@ -1,11 +1,11 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { type Listening, listening } from './listening.ts';
 
-/** An address of this machine that leads to a port, now to this one and then to that. */
+/** A local address that forwards to a changeable port. */
 export type TcpLink = Listening & {
-  /** What is under way is held, in both directions, until it is lost. */
+  /** Holds all data in both directions until the connections close. */
   readonly stall: () => void;
-  /** Connections that stand are lost; new ones lead there. */
+  /** Closes connections; new ones go to this port. */
   readonly moveTo: (port: number) => void;
 };
 

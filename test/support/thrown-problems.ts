@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { InputError } from '../../src/domain/problems.ts';
 
-/** The problems of the InputError that this throws, each as the line a person reads: `where: what`. */
+/** Returns the problems of the thrown InputError as `where: what`. */
 export function problemsThrown(act: () => unknown): string[] {
   try {
     act();
@@ -11,7 +11,6 @@ export function problemsThrown(act: () => unknown): string[] {
   return expect.fail('expected an InputError, and nothing was thrown');
 }
 
-/** The same of something that takes time. */
 export async function problemsRejected(act: () => Promise<unknown>): Promise<string[]> {
   try {
     await act();

@@ -12,9 +12,8 @@ export type Ended = { readonly code: number | null; readonly stdout: string; rea
 
 export type Started = {
   readonly process: ChildProcess;
-  /** Resolves when standard error holds the text. */
+  /** Resolves when standard error contains the text. */
   readonly waitForText: (text: string) => Promise<void>;
-  /** Standard error so far. */
   readonly stderrSoFar: () => string;
   readonly ended: Promise<Ended>;
 };
@@ -22,17 +21,16 @@ export type Started = {
 export type ProcessOptions = {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** What is piped in; nothing by default. */
   readonly input?: string | Uint8Array;
-  /** Whether the pipe stays open after that, as if more were to come. */
+  /** Keeps the pipe open, as if more input would follow. */
   readonly keepInputOpen?: boolean;
-  /** Flags for Node itself. */
+  /** Flags for Node. */
   readonly nodeFlags?: readonly string[];
 };
 
 /**
- * Starts the real command line in a process of its own. It inherits PATH and HOME, and nothing else. Whatever it is for, its
- * log must have no secret and no address.
+ * Starts the real command line in its own process. It inherits only PATH and HOME. Fails if its log contains a
+ * secret or an address.
  */
 export function startVolley(
   words: readonly string[],
@@ -44,7 +42,7 @@ export function startVolley(
     env: { PATH, HOME, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  // A command that does not read it may be over first.
+  // A command that reads no input may end first.
   child.stdin.on('error', () => {});
   child.stdin.write(input);
   if (!keepInputOpen) child.stdin.end();
@@ -75,8 +73,8 @@ export function volley(words: readonly string[], surroundings?: ProcessOptions):
 }
 
 /**
- * How long it may take from now until a process that was asked to stop has given up what is not done, and is gone: ten seconds
- * on an idle machine, of which one is ten times as long as the smallest command takes there. Milliseconds.
+ * How long a process may take to stop: ten seconds on an idle machine, adjusted by the measured duration of a
+ * small command. In milliseconds.
  */
 export async function maxStopMilliseconds(): Promise<number> {
   const begun = performance.now();
@@ -84,7 +82,7 @@ export async function maxStopMilliseconds(): Promise<number> {
   return 9_000 + 10 * (performance.now() - begun);
 }
 
-/** The system user of a command in this process, unless the test says another. */
+/** The default system user of commands in this process. */
 export const tester = 'tester@here';
 
 export type InProcessOptions = Pick<ProcessOptions, 'cwd' | 'env' | 'input'> & {
@@ -94,13 +92,13 @@ export type InProcessOptions = Pick<ProcessOptions, 'cwd' | 'env' | 'input'> & {
 };
 
 export type StartedInProcess = Pick<Started, 'waitForText' | 'stderrSoFar' | 'ended'> & {
-  /** What Ctrl-C does, once. */
+  /** Does what the first Ctrl-C does. */
   readonly stop: () => void;
 };
 
 /**
- * The command line in this process, for commands that nobody kills: quicker by half a second, and all the same but for the
- * process itself. What it logs is this process's standard error, and is not heard here.
+ * Runs the command line in this process, half a second faster, for commands that are not killed. Its log goes
+ * to this process's standard error.
  */
 export function startInProcess(
   words: readonly string[],
@@ -163,12 +161,12 @@ export function startInProcess(
   return { waitForText, stderrSoFar: () => stderr, ended, stop: () => stopping.abort() };
 }
 
-/** As `startInProcess`, for commands that nobody stops. */
+/** For commands that need no stop. */
 export function volleyInProcess(words: readonly string[], surroundings?: InProcessOptions): Promise<Ended> {
   return startInProcess(words, surroundings).ended;
 }
 
-/** A shell that nothing is done in, to read the definitions of commands. */
+/** Does nothing; for reading definitions of commands. */
 export const silentShell: Shell = {
   user: tester,
   settings: { environment: {}, workingFolder: '/' },

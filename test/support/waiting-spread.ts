@@ -1,9 +1,8 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Files that take long, and most of it wait: for processes, for heartbeats, for what is stopped. Some of them measure how long
- * something takes, or start several processes, so they must not come together; and none should be the last, when nobody else
- * computes meanwhile. Longest first, as measured on two cores.
+ * Long test files that mostly wait for processes or leases. Some measure time or start several processes, so
+ * they should not run together, nor last. Longest first, measured on two cores.
  */
 const waiting = [
   'cli/killed-dispatch',
@@ -32,10 +31,10 @@ const waiting = [
   'engine/plan/plan-equals-run',
 ];
 
-/** The share of all files in which the last of them has begun. */
+/** The share of files before which the last of these starts. */
 const spread = 0.7;
 
-/** Vitest itself begins with the largest files, where it knows nothing of an earlier run. */
+/** By default, Vitest starts with the largest files if it knows no earlier run. */
 export class WaitingSpread extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);

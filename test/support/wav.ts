@@ -1,4 +1,4 @@
-/** A WAV file with a second of silence, unless it is to be shorter or longer. `format` 1 is PCM, 7 is µ-law. */
+/** A silent WAV file of one second by default. `format` 1 is PCM, 7 is µ-law. */
 export function wav({ sampleRate = 8000, bits = 16, channels = 1, format = 1, seconds = 1 } = {}): Buffer {
   const blockAlign = (channels * bits) / 8;
   const samples = Buffer.alloc(seconds * sampleRate * blockAlign);

@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
 import { listening } from './listening.ts';
 
-/** A call of a webhook, whose signature was found to be right. */
+/** A call with a valid signature. */
 export type WebhookCall = {
   readonly id: string;
   readonly path: string;
@@ -20,19 +20,17 @@ const notificationSchema = z.object({
 
 export type WebhookPeer = AsyncDisposable & {
   readonly url: string;
-  /** All that have come so far. */
   readonly calls: WebhookCall[];
-  /** From now on. */
   readonly answer: (status: number, headers?: Readonly<Record<string, string>>) => void;
-  /** Nobody listens until it is called again. */
+  /** Refuses connections until `listen`. */
   readonly refuse: () => void;
   readonly listen: () => Promise<void>;
 };
 
-/** A key as Standard Webhooks has it, of the tests only. */
+/** For tests only. */
 export const webhookSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
-/** Somebody who wants to be told: verifies each call with the library of Standard Webhooks, and counts. */
+/** A receiver of notifications that verifies calls with the library of Standard Webhooks. */
 export async function startWebhookPeer(): Promise<WebhookPeer> {
   const calls: WebhookCall[] = [];
   let status = 200;

@@ -8,7 +8,7 @@ export type Workspace = AsyncDisposable & {
   readonly read: (path: string) => Promise<string>;
 };
 
-/** A temporary folder with these files in it. */
+/** A temporary folder with these files. */
 export async function makeWorkspace(files: Readonly<Record<string, string>> = {}): Promise<Workspace> {
   const folder = await mkdtemp(join(tmpdir(), 'volley-test-'));
   const write = async (path: string, content: string): Promise<void> => {
@@ -24,7 +24,7 @@ export async function makeWorkspace(files: Readonly<Record<string, string>> = {}
   };
 }
 
-/** An accounts file whose one account, `sandbox`, is at VOLLEY_SANDBOX_URL. */
+/** One account, `sandbox`, at VOLLEY_SANDBOX_URL. */
 export const accountsYaml = `
 accounts:
   sandbox:
@@ -35,7 +35,7 @@ accounts:
     timeouts: { connect: 2s, headers: 5s, body: 5s }
 `;
 
-/** Of a command line that has `accountsYaml` in its folder. */
+/** The environment for `accountsYaml`. */
 export function accountEnvironment(ledger: { readonly url: string }, service: { readonly url: string }) {
   return {
     DATABASE_URL: ledger.url,
@@ -45,7 +45,7 @@ export function accountEnvironment(ledger: { readonly url: string }, service: { 
   };
 }
 
-/** A contact file with this many Australian mobile numbers, ten to a ChargeCode. */
+/** Australian mobile numbers, ten per ChargeCode. */
 export function contactsCsv(count: number): string {
   const rows = Array.from({ length: count }, (_, index) => {
     const number = `04120${String(index).padStart(5, '0')}`;
@@ -54,7 +54,7 @@ export function contactsCsv(count: number): string {
   return ['mobile,name,code', ...rows, ''].join('\n');
 }
 
-/** May be run again at once, because the tests of a file share a ledger. */
+/** Can be run again at once, because the tests of a file share a ledger. */
 export const smsCampaignYaml = `
 campaign: test
 account: sandbox
@@ -69,5 +69,5 @@ message:
 dispatch: { chunkSize: 1, concurrency: 4, retries: 2, repeat: allow }
 `;
 
-/** As campaigns are by default: not to be run again within hours. */
+/** With the default protection against another run within hours. */
 export const noRepeatCampaignYaml = smsCampaignYaml.replace(', repeat: allow', '');

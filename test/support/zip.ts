@@ -1,9 +1,9 @@
 import { inflateRawSync } from 'node:zlib';
 
-/** A part of a ZIP file: its text, and its time as the file has it. */
+/** A file in a ZIP archive, with its time as stored. */
 export type ZipPart = { readonly text: string; readonly dosTime: number; readonly dosDate: number };
 
-/** The parts of a ZIP file without ZIP64, by the directory at its end. */
+/** Reads a ZIP archive without ZIP64 by its central directory. */
 export function zipParts(zip: Buffer): ReadonlyMap<string, ZipPart> {
   const end = zip.lastIndexOf(Buffer.from('PK\x05\x06'));
   let at = zip.readUInt32LE(end + 16);
