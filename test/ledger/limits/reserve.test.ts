@@ -21,7 +21,7 @@ afterAll(() => opened.close());
 let accounts = 0;
 const newAccount = (): string => `account-${++accounts}`;
 
-/** Milliseconds. Postgres keeps microseconds, and the sum of many reservations is off by a few of them. */
+/** Milliseconds. Postgres rounds to microseconds, so a sum of many reservations is off by a few. */
 const rounding = 0.1;
 
 function limits(requestsPerSecond: number | null, recipientsPerSecond: number | null = null): RateLimits {
@@ -39,16 +39,16 @@ function reserve(
 
 async function reserveMany(
   times: number,
-  ...words: Parameters<typeof reserve>
+  ...options: Parameters<typeof reserve>
 ): Promise<readonly Reservation[]> {
   const all: Reservation[] = [];
-  for (let time = 0; time < times; time++) all.push(await reserve(...words));
+  for (let time = 0; time < times; time++) all.push(await reserve(...options));
   return all;
 }
 
 const waitOf = ({ admittedAt, now }: Reservation): number => admittedAt - now;
 
-/** Milliseconds from each admission to the next. */
+/** Milliseconds between admissions. */
 function spacing(reservations: readonly Reservation[]): number[] {
   return reservations
     .slice(1)
@@ -57,7 +57,7 @@ function spacing(reservations: readonly Reservation[]): number[] {
 
 type Admission = { readonly at: number; readonly amount: number };
 
-/** By how much the busiest stretch, whichever it is, exceeds what the rate lets through in it and in a tenth of a second. */
+/** By how much the busiest interval exceeds the rate and the burst of a tenth of a second. */
 function excess(admissions: readonly Admission[], perSecond: number): number {
   const sorted = admissions.toSorted((one, other) => one.at - other.at);
   const burst = Math.max(perSecond / 10, ...admissions.map(({ amount }) => amount));
@@ -85,7 +85,7 @@ const steps = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-test('workers that reserve at once and in any order are never let through faster than the rates, over any stretch of time', async () => {
+test('concurrent reservations never exceed the rates over any interval', async () => {
   const workers = fc.array(steps, { minLength: 1, maxLength: 6 });
   const property = fc.asyncProperty(anyRate, anyRate, workers, async (requests, recipients, plans) => {
     const account = newAccount();
@@ -114,7 +114,7 @@ test('workers that reserve at once and in any order are never let through faster
   await fc.assert(property, examples(10));
 });
 
-test('what is given back is let through again, and no more than that', async () => {
+test('returned reservations can be used again, and no more than those', async () => {
   const plan = fc.array(fc.record({ wanted: fc.integer({ min: 1, max: 30 }), unused: fc.nat(30) }), {
     minLength: 2,
     maxLength: 12,
@@ -138,8 +138,8 @@ test('what is given back is let through again, and no more than that', async () 
   await fc.assert(property, examples(8));
 });
 
-describe('a reservation', () => {
-  test('is for a tenth of a second at most, and for one request at least', async () => {
+describe('reserveRequests', () => {
+  test('reserves at most a tenth of a second, and at least one request', async () => {
     const admitted = async (file: RateLimits, wanted: number) =>
       (await reserve(newAccount(), file, wanted)).requests;
     expect(await admitted(limits(200), 64)).toBe(20);
@@ -149,7 +149,7 @@ describe('a reservation', () => {
     expect(await admitted(limits(null, 500), 64)).toBe(50);
   });
 
-  test('of requests with many recipients is for a tenth of a second of recipients', async () => {
+  test('reserves a tenth of a second of recipients if requests have many', async () => {
     expect(await reserve(newAccount(), limits(100, 2_000), 64, 40)).toMatchObject({ requests: 5 });
     expect(await reserve(newAccount(), limits(100, 2_000), 64, 200)).toMatchObject({ requests: 1 });
   });
@@ -159,13 +159,13 @@ describe('a reservation', () => {
     [15, 1, 1_000 / 15],
     [200, 20, 100],
     [100_000, 10_000, 100],
-  ])('at %d a second has its place behind the one before', async (rate, wanted, milliseconds) => {
-    // The first tenth of a second is let through at once.
+  ])('spaces reservations evenly at %d requests a second', async (rate, wanted, milliseconds) => {
+    // The first tenth of a second is admitted at once.
     const all = await reserveMany(12, newAccount(), limits(rate), wanted);
     for (const apart of spacing(all.slice(-8))) expect(apart).toBeCloseTo(milliseconds, 1);
   });
 
-  test('after a long time without any gets no more than a tenth of a second at once', async () => {
+  test('admits a burst of at most a tenth of a second after a long pause', async () => {
     const account = newAccount();
     await reserve(account, limits(200), 20);
     await opened.ledger.pool.query(
@@ -177,14 +177,14 @@ describe('a reservation', () => {
     expect(spacing(all)[1]).toBeCloseTo(100, 1);
   });
 
-  test('without any limit has not to wait, and is for all that is wanted', async () => {
+  test('reserves everything at once without a limit', async () => {
     const account = newAccount();
     for (const one of await reserveMany(3, account, limits(null), 256)) {
       expect([one.requests, waitOf(one), one.limits]).toEqual([256, 0, limits(null)]);
     }
   });
 
-  test('waits for the later of the two limits, and uses the other up only then', async () => {
+  test('waits for the later of two limits and uses up the other one meanwhile', async () => {
     const account = newAccount();
     const file = limits(10, 100);
     await reserve(account, file, 1, 200);
@@ -193,14 +193,14 @@ describe('a reservation', () => {
     for (const apart of spacing(all)) expect(apart).toBeCloseTo(100, 1);
   });
 
-  test('of a worker that died costs its own time and no more', async () => {
+  test('loses only its own time for a worker that ends', async () => {
     const account = newAccount();
     const [lost, next] = await reserveMany(2, account, limits(2), 1);
     if (!lost || !next) throw new Error('expected two reservations');
     expect(next.admittedAt - lost.admittedAt).toBeCloseTo(500, 1);
   });
 
-  test('that had to wait for the locked row counts from when it had it', async () => {
+  test('counts a reservation from the moment at which it got the row lock', async () => {
     const account = newAccount();
     await reserve(account, limits(5), 1);
     const released = await inSession(opened.ledger.pool, async (client) => {
@@ -218,14 +218,14 @@ describe('a reservation', () => {
     expect(waitOf(await reserve(account, limits(5), 1))).toBeGreaterThan(50);
   });
 
-  test('of one account is nothing to another', async () => {
+  test('keeps accounts independent', async () => {
     await reserveMany(5, newAccount(), limits(1), 1);
     expect(waitOf(await reserve(newAccount(), limits(1), 1))).toBe(0);
   });
 });
 
-describe('recipients', () => {
-  test('that were claimed beyond those reserved are waited for by the next', async () => {
+describe('spendReservation', () => {
+  test('makes the next reservation wait for recipients that exceed the estimate', async () => {
     const account = newAccount();
     await reserve(account, limits(null, 100), 1, 1);
     await spendReservation(opened.ledger.pool, account, 0, 199);
@@ -234,14 +234,14 @@ describe('recipients', () => {
     expect(wait).toBeLessThanOrEqual(2_000);
   });
 
-  test('that were reserved and not claimed are waited for by nobody', async () => {
+  test('frees recipients that were reserved and not claimed', async () => {
     const account = newAccount();
     await reserve(account, limits(null, 100), 1, 1_000);
     await spendReservation(opened.ledger.pool, account, 0, -1_000);
     expect(waitOf(await reserve(account, limits(null, 100), 1, 1))).toBe(0);
   });
 
-  test('without a limit are not counted', async () => {
+  test('ignores recipients without a limit', async () => {
     const account = newAccount();
     await reserve(account, limits(100), 1);
     await spendReservation(opened.ledger.pool, account, 0, 1_000_000);
@@ -249,8 +249,8 @@ describe('recipients', () => {
   });
 });
 
-describe('a rate that an operator sets', () => {
-  test('holds in place of the file’s, whatever a worker passes, until it is given back', async () => {
+describe('setRateLimits', () => {
+  test('overrides the rate of the accounts file until it is reset', async () => {
     const account = newAccount();
     await setRateLimits(opened.ledger.pool, account, { requestsPerSecond: 50 });
     expect((await reserve(account, limits(200, 7), 64)).limits).toEqual(limits(50, 7));
@@ -259,7 +259,7 @@ describe('a rate that an operator sets', () => {
     expect((await reserve(account, limits(200, 7), 64)).limits).toEqual(limits(200, 7));
   });
 
-  test('leaves the other as it was', async () => {
+  test('keeps the rate that is not named', async () => {
     const account = newAccount();
     await setRateLimits(opened.ledger.pool, account, { requestsPerSecond: 50, recipientsPerSecond: 0.5 });
     await setRateLimits(opened.ledger.pool, account, { requestsPerSecond: 60 });
@@ -267,14 +267,14 @@ describe('a rate that an operator sets', () => {
     expect((await listRateLimits(opened.ledger.pool)).get(account)).toEqual(limits(60, 0.5));
   });
 
-  test('holds from now on: what was used up at the one before is settled', async () => {
+  test('starts a new rate without the debt of the former one', async () => {
     const account = newAccount();
     await reserveMany(4, account, limits(0.1, 0.1), 1, 100);
     await setRateLimits(opened.ledger.pool, account, { requestsPerSecond: 100, recipientsPerSecond: 100 });
     expect(waitOf(await reserve(account, limits(0.1, 0.1), 1))).toBe(0);
   });
 
-  test('that is the one there was changes nothing', async () => {
+  test('changes nothing if the rate is the same', async () => {
     const account = newAccount();
     await setRateLimits(opened.ledger.pool, account, { requestsPerSecond: 1 });
     await reserve(account, limits(null), 1);
@@ -283,7 +283,7 @@ describe('a rate that an operator sets', () => {
   });
 });
 
-test('as many requests are owed at a rate of the file as at the one it had before', async () => {
+test('a changed rate of the file keeps the number of requests that are owed', async () => {
   const account = newAccount();
   // Ten seconds each.
   await reserveMany(3, account, limits(0.1), 1);
@@ -295,7 +295,7 @@ test('as many requests are owed at a rate of the file as at the one it had befor
   expect(slower).toBeLessThanOrEqual(40_000);
 });
 
-test('what is owed at the slowest rate there can be does not overflow', async () => {
+test('the debt at the slowest possible rate does not overflow', async () => {
   const account = newAccount();
   const slowest = limits(0.00000001, 0.00000001);
   await reserveMany(2, account, slowest, 1, 1_000_000);
@@ -304,7 +304,7 @@ test('what is owed at the slowest rate there can be does not overflow', async ()
   expect((await reserve(account, limits(100_000, 100_000), 1)).requests).toBe(1);
 });
 
-test('the service may be asked once a second by all workers together', async () => {
+test('look-ups of all workers together are limited to one a second', async () => {
   const account = newAccount();
   const all = await Promise.all(Array.from({ length: 6 }, () => reserveLookUp(opened.ledger.pool, account)));
   const times = all.map(({ admittedAt }) => admittedAt).toSorted((one, other) => one - other);
@@ -313,7 +313,7 @@ test('the service may be asked once a second by all workers together', async () 
   expect(Math.min(...all.map(({ now }) => now))).toBeGreaterThanOrEqual((times[0] ?? 0) - rounding);
 });
 
-/** Has the row as it would be if the database's clock had been ahead by so much until now. */
+/** Makes the row look as if the clock of the database had been ahead until now. */
 async function setClockBack(account: string, hours: number): Promise<void> {
   await opened.ledger.pool.query(
     `UPDATE rate_limits
@@ -324,7 +324,7 @@ async function setClockBack(account: string, hours: number): Promise<void> {
   );
 }
 
-test('a clock that is set back holds nobody up: what is owed stays what it was, and the step is known', async () => {
+test('a clock that is set back delays no reservation, changes no debt and is recorded', async () => {
   const account = newAccount();
   const rates = limits(10, 100);
   const before = (await reserveMany(10, account, rates, 1)).at(-1);
@@ -335,7 +335,7 @@ test('a clock that is set back holds nobody up: what is owed stays what it was, 
   expect(waitOf(after)).toBeLessThan(waitOf(before ?? after) + 200);
   expect(after.steppedBack).toBeGreaterThan(3_599_000);
   expect((await reserve(account, rates, 1)).steppedBack).toBe(0);
-  // The look-up's second had begun before.
+  // The second of the look-up had begun before the step.
   const next = await reserveLookUp(opened.ledger.pool, account);
   expect(next.admittedAt - next.now).toBeLessThan(lookUp.admittedAt - lookUp.now + 1_000 + rounding);
   await setClockBack(account, 1);

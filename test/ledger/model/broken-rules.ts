@@ -9,11 +9,11 @@ import { settleSome } from './settle-steps.ts';
 import { acquireNext, expireLease } from './slice-steps.ts';
 import type { Step } from './step.ts';
 
-/** That the model notices a ledger that breaks a rule; and that it is what it says, and no mistake of the test's. */
+/** Checks that the model notices a broken rule, and fails only by its assertions. */
 
 const noticedError = { name: 'AssertionError' };
 
-/** @param seed one whose first history comes to it; where that is no longer so, others are tried */
+/** @param seed whose first history breaks the rule; if it no longer does, other histories are tried */
 export async function expectNoticed(ledger: Ledger, seed: number, mutation: Mutation): Promise<void> {
   const property = promisesProperty(ledger, mutation);
   const { failed, errorInstance } = await fc.check(property, { ...parameters, seed, numRuns: 200 });
@@ -21,13 +21,19 @@ export async function expectNoticed(ledger: Ledger, seed: number, mutation: Muta
   expect(errorInstance, 'what it noticed').toMatchObject(noticedError);
 }
 
-/** Of a run of one slice. */
+/** Of a run with one slice. */
 const settings = {
-  ...{ recipients: 6, maxAccountSlices: 4, maxRunSlices: 3, resends: 0 },
-  ...{ canary: false, lookUp: false, workersMayEnd: false, mayCancel: false },
+  recipients: 6,
+  maxAccountSlices: 4,
+  maxRunSlices: 3,
+  resends: 0,
+  canary: false,
+  lookUp: false,
+  workersMayEnd: false,
+  mayCancel: false,
 };
 
-/** For what few histories come to: this one holds with the rule, and not without it. */
+/** For a rule that few histories break: this one passes with the rule and fails without it. */
 export async function expectNoticedInHistory(
   ledger: Ledger,
   steps: readonly Step[],

@@ -14,26 +14,25 @@ type LedgerRequest = {
   readonly reported: boolean | null;
   readonly resends: number;
   readonly addresses: readonly string[];
-  /** How many recipients and attempts there are, as the request itself says. */
+  /** Recipients and attempts. */
   readonly counts: readonly number[];
   readonly outcomes: Readonly<Record<string, string>>;
-  /** The owner is not known of a request that has no row, and was accepted. */
+  /** The owner is unknown if the request has no row and was accepted. */
   readonly attempts: readonly { readonly owner: string | null; readonly verdict: string | null }[];
 };
 
 type LedgerRun = {
   readonly run: RunState;
-  /** Requests by what the tables say of them, in order. */
+  /** Requests with a recorded acceptance. */
   readonly accepted: readonly number[];
   readonly reportedEarly: readonly number[];
   readonly attempted: readonly number[];
   readonly requests: readonly LedgerRequest[];
   readonly slices: readonly unknown[];
-  /** What the slices count, in their order. */
   readonly counts: readonly unknown[];
 };
 
-/** In one statement, so that it is one moment. */
+/** One statement, so one snapshot. */
 async function readLedger({ pool, run }: World): Promise<LedgerRun> {
   const { rows } = await pool.query<{ ledger: LedgerRun }>({
     name: 'model-read-ledger',
@@ -99,14 +98,13 @@ async function readLedger({ pool, run }: World): Promise<LedgerRun> {
   return row.ledger;
 }
 
-/** What is broken when a request is not in the state that it must be in. */
 const ruleOf: Partial<Record<RequestState, string>> = {
   sending: 'rule 1: the state of claimed',
   in_doubt: 'rule 2: the state of doubtful',
   accepted: 'rule 2: the state of accepted',
 };
 
-/** The ledger is what the model says, and keeps what design.md promises. */
+/** Checks that the ledger agrees with the model and keeps the promises of design.md. */
 export async function compare(model: Model, world: World): Promise<void> {
   const ledger = await readLedger(world);
   for (const { number, state } of model.requests) {
@@ -121,7 +119,7 @@ export async function compare(model: Model, world: World): Promise<void> {
   expect(ledger.slices, 'slices').toEqual(
     model.slices.map(({ expired: _, ...slice }) => slice).toSorted((one, other) => one.number - other.number),
   );
-  // Nothing is counted of what is cancelled with its run.
+  // Cancelled requests are not counted.
   if (model.run !== 'cancelled') expect(ledger.counts, 'the counts of slices').toEqual(countsOf(model));
   expect(ledger.run, 'the run').toBe(model.run);
   for (const request of ledger.requests) expectPromisesKept(model, world, request);
@@ -129,7 +127,6 @@ export async function compare(model: Model, world: World): Promise<void> {
   await expectSums(model, world, ledger);
 }
 
-/** As the comments of the columns say. */
 function countsOf({ requests, slices }: Model): unknown {
   const inOrder = slices.toSorted((one, other) => one.number - other.number);
   return inOrder.map(({ first, last }) => {
@@ -147,11 +144,11 @@ function isRejectedWhole({ state, divided }: ModelRequest): boolean {
   return state === 'rejected' && !divided;
 }
 
-/** Each request has a row, or is noted as accepted, or neither; only one that has a row has attempts of its own. */
+/** A request has a row, or a recorded acceptance, or neither. */
 function expectTables({ requests }: Model, { accepted, reportedEarly, attempted }: LedgerRun): void {
   const numbers = (is: (request: ModelRequest) => boolean) =>
     requests.filter((request) => is(request)).map(({ number }) => number);
-  expect(accepted, 'rule 2: requests without rows that are noted as accepted').toEqual(
+  expect(accepted, 'rule 2: requests without rows that are recorded as accepted').toEqual(
     numbers(({ hasRow, state }) => !hasRow && state === 'accepted'),
   );
   expect(reportedEarly, 'requests of which a report came before they had rows').toEqual(
@@ -183,7 +180,7 @@ function expectedRequest(request: ModelRequest): unknown {
 
 const sentStates: readonly RequestState[] = ['sending', 'in_doubt', 'accepted', 'abandoned'];
 
-/** Rules 2, 3 and 6, told by what the service has. */
+/** Rules 2, 3 and 6. */
 function expectPromisesKept(model: Model, { service, messageIds }: World, request: LedgerRequest): void {
   const { number, messageId, state, resends } = request;
   expect(messageIds.get(number) ?? messageId, `rule 3: the MessageID of request ${number}`).toBe(messageId);
@@ -201,14 +198,15 @@ function expectPromisesKept(model: Model, { service, messageIds }: World, reques
   ).toBe(true);
 }
 
-/** Where nothing is to come any more, nothing may be left under way. */
 function expectNoneLeftBehind({ run, requests, slices }: LedgerRun): void {
   const held = JSON.stringify(slices).includes('"held"');
   const left = requests.filter(({ state }) => state === 'sending' || state === 'planned');
   const over = run === 'completed' || (run === 'cancelled' && !held);
-  expect(over ? left : [], `requests under way in a run that is ${run}`).toEqual([]);
+  expect(over ? left : [], `requests in flight in a run that is ${run}`).toEqual([]);
   const sending = left.filter(({ state }) => state === 'sending');
-  expect(held ? [] : sending, 'rule 2: requests that are sending, though nobody holds a slice').toEqual([]);
+  expect(held ? [] : sending, 'rule 2: requests that are sending, although no worker holds a slice').toEqual(
+    [],
+  );
 }
 
 /** Rule 4. */

@@ -7,10 +7,9 @@ import { settleSome } from './settle-steps.ts';
 import { acquireNext, activeHoldings, finishHeld, reclaimEnded } from './slice-steps.ts';
 import { startWorker, stopWorker, type World } from './world.ts';
 
-/** More slices than a run of the test can need. */
 const maxSlices = 200;
 
-/** Everybody dies; then one worker, with whom nothing goes wrong, resumes the run and works it until nothing is left. */
+/** All workers end; then one without failures finishes the run. */
 export async function finishRun(model: Model, world: World): Promise<void> {
   for (const worker of [...model.workers]) await stopWorker(model, world, worker);
   await startWorker(model, world);
@@ -31,7 +30,7 @@ function hasWork({ slices, staleJobs }: Model): boolean {
   return staleJobs > 0 || slices.some(({ state }) => state === 'queued' || state === 'held');
 }
 
-/** Everything that is claimed is accepted. */
+/** All claimed requests are accepted. */
 async function sendAll(model: Model, world: World): Promise<void> {
   for (const holding of activeHoldings(model)) {
     if (holding.slice === doubtsSlice(model).number) await resendByPolicy(0).run(model, world);

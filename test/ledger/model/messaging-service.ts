@@ -1,13 +1,8 @@
-/** What the messaging service has of a MessageID. */
 export type ServiceRecord = { readonly recipients: readonly string[]; accepted: number };
 
-/** The messaging service: it remembers every MessageID that came, with whom it was for, and what it accepted. */
+/** Stores each MessageID with its recipients and acceptances. */
 export type Service = {
-  /**
-   * The bytes of a request arrive.
-   *
-   * @throws Error when the MessageID came before for other recipients (rule 3)
-   */
+  /** @throws Error if the MessageID came before for other recipients (rule 3) */
   readonly receive: (messageId: string, recipients: readonly string[], accept: boolean) => void;
   readonly accepted: (messageId: string) => number;
 };

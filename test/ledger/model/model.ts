@@ -1,21 +1,17 @@
 import type { RequestState, RunPhase, RunState } from '../../../src/domain/runs.ts';
 import type { OrdinaryRequest } from '../../../src/ledger/requests/read-contents.ts';
 
-/**
- * A run as design.md, "States", says that it must be: what the ledger is held against after every step, and what the
- * workers have in their own memory, which dies with them.
- */
+/** The state that design.md, "States", requires of a run, and what the workers keep in memory. */
 export type Model = {
   run: RunState;
   readonly settings: Settings;
   readonly requests: ModelRequest[];
   readonly slices: ModelSlice[];
-  /** Jobs in the queue whose slice has been given up by a holder who was late. */
+  /** Queued jobs whose slice was finished by a former owner. */
   staleJobs: number;
   readonly suppressed: Set<string>;
-  /** How often something was suppressed. */
+  /** How often an address was suppressed. */
   epoch: number;
-  /** Workers that live, in the order in which they began. */
   readonly workers: string[];
   readonly holdings: Holding[];
   readonly flights: Flight[];
@@ -27,11 +23,10 @@ export type Settings = {
   readonly maxRunSlices: number;
   readonly canary: boolean;
   readonly lookUp: boolean;
-  /** How often the campaign's policy sends a request in doubt again. */
+  /** The limit of the campaign's policy. */
   readonly resends: number;
-  /** Whether it may occur to somebody to cancel it: after that, there is little to be seen. */
+  /** Cancelled runs leave little to observe. */
   readonly mayCancel: boolean;
-  /** Whether workers die. */
   readonly workersMayEnd: boolean;
 };
 
@@ -40,28 +35,27 @@ export type RecipientOutcome = 'delivered' | 'undelivered' | 'cancelled';
 export type ModelRequest = {
   readonly number: number;
   state: RequestState;
-  /** Whether it has a row of its own; else its slice says what it is. */
+  /** Otherwise its slice defines its state. */
   hasRow: boolean;
   owner: string | null;
   resends: number;
-  /** A delivery report has come while it was not settled. */
+  /** A delivery report came before it was settled. */
   reported: boolean;
-  /** It came while the request had no row. */
+  /** The delivery report came before the request had a row. */
   reportedEarly: boolean;
-  /** Its recipients are in two others. */
+  /** Its recipients moved to two new requests. */
   divided: boolean;
-  /** An operator took it as accepted. */
   resolvedAsAccepted: boolean;
   addresses: readonly string[];
-  /** What is known of a recipient alone, by address. */
+  /** By address. */
   readonly outcomes: Map<string, RecipientOutcome>;
   readonly attempts: ModelAttempt[];
 };
 
-/** `answered`: the status of an answer is kept with it. */
+/** `answered`: the attempt has the status of an answer. */
 export type ModelAttempt = { readonly owner: string; verdict: string | null; answered: boolean };
 
-/** The one of settling doubts has no requests. */
+/** The slice that settles doubts has no requests. */
 export type ModelSlice = {
   readonly number: number;
   readonly phase: RunPhase;
@@ -70,35 +64,34 @@ export type ModelSlice = {
   state: 'waiting' | 'queued' | 'held' | 'done';
   owner: string | null;
   worker: string | null;
-  /** Requests up to this one may be in flight, as far as they have no rows. */
+  /** As in the ledger. */
   claimedTo: number;
-  /** How often its holders have changed what is claimed or accepted of it. */
+  /** As in the ledger. */
   version: number;
-  /** Its lease has expired, and the queue offers it to others. */
+  /** Its lease has expired. */
   expired: boolean;
 };
 
-/** A slice in the hands of a worker, or so the worker thinks. */
+/** A slice that a worker holds, or believes to hold. */
 export type Holding = {
   readonly owner: string;
   readonly worker: string;
   readonly slice: number;
-  /** The worker has given it up. */
   isReleased: boolean;
-  /** What it has read, and not claimed. */
+  /** Read and not claimed. */
   readAhead: ReadAhead | undefined;
-  /** The last change of the slice that it has asked for by itself. */
+  /** The last change that the worker requested. */
   last: SliceChange | undefined;
 };
 
-/** Requests without rows that a worker has read, and the suppressions that were looked at: in the model, and in the ledger. */
+/** Requests without rows, and the suppressions that were checked. */
 export type ReadAhead = {
   readonly requests: readonly OrdinaryRequest[];
   readonly epoch: number;
   readonly ledgerEpoch: string;
 };
 
-/** A claim of a range; `version` is that of the slice when it has been made. */
+/** `version`: that of the slice after the change. */
 export type SliceChange = {
   readonly version: number;
   readonly at: Date;
@@ -107,19 +100,19 @@ export type SliceChange = {
   readonly readAhead: ReadAhead | undefined;
 };
 
-/** What an exchange came to, as far as the worker knows. */
+/** As the worker knows it. */
 export type Answer = 'accepted' | 'rejected' | 'retry' | 'unauthorized' | 'lost';
 
-/** A request that a worker has claimed and knows of. */
+/** A claimed request that the worker knows of. */
 export type Flight = {
   readonly holding: Holding;
   readonly request: number;
   readonly messageId: string;
   readonly recipients: readonly string[];
   attempt: number;
-  /** Undefined as long as nothing of this attempt has left. */
+  /** Undefined until the attempt is sent. */
   answer: Answer | undefined;
-  /** What was told to the ledger. */
+  /** What the worker recorded in the ledger. */
   settled: Settled | undefined;
 };
 
@@ -205,7 +198,6 @@ export function doubtsSlice(model: Model): ModelSlice {
   return slice;
 }
 
-/** The slice that a request is in. */
 export function sliceOfRequest(model: Model, { number }: ModelRequest): ModelSlice {
   const slice = model.slices.find((each) => each.first <= number && number <= each.last);
   if (!slice) throw new Error(`the model has no slice of request ${number}`);
@@ -216,7 +208,6 @@ export function isHeldBy(slice: ModelSlice, owner: string): boolean {
   return slice.state === 'held' && slice.owner === owner;
 }
 
-/** The requests in a slice that are in a state. */
 export function requestsIn(model: Model, slice: ModelSlice, state: RequestState): ModelRequest[] {
   return model.requests.filter(
     ({ number, state: is }) => is === state && number >= slice.first && number <= slice.last,

@@ -3,7 +3,7 @@ import { acquireSlice } from '../../../src/ledger/slices/acquire.ts';
 import { reclaimSlicesOfEndedWorkers } from '../../../src/ledger/slices/reclaim.ts';
 import { claimRequests, settleRequests, startNextAttempt } from '../../support/requests.ts';
 
-/** What the rules of design.md rest upon: the ledger's own functions, or worse ones in their place. */
+/** The ledger's functions that the rules depend on; a mutation replaces some. */
 export const operations = {
   acquireSlice,
   advanceSlices,
@@ -16,8 +16,8 @@ export type Operations = typeof operations;
 
 /** A ledger that breaks a rule. */
 export type Mutation = Partial<Operations> & {
-  /** Right after the first byte of a request has left. */
+  /** Called after the first byte of a request was sent. */
   readonly afterSending?: () => Promise<void>;
-  /** Leaves nothing open. */
+  /** Closes what the mutation opened. */
   readonly beforeClosing?: () => Promise<void>;
 };

@@ -17,9 +17,8 @@ import { activeHoldings, planOf, policyOf } from './slice-steps.ts';
 import { choose, type Step } from './step.ts';
 import type { World } from './world.ts';
 
-/** What operators, the campaign's policy and the service do to a run from outside. */
+/** Steps of operators, of the campaign's policy and of the service. */
 
-/** @param evenIfRunning also when it runs already */
 export const beginOrResume = (evenIfRunning: boolean): Step => ({
   name: 'begin',
   possible: ({ run }) => evenIfRunning || run === 'planned' || run === 'paused',
@@ -49,16 +48,15 @@ export const cancelStep: Step = {
   },
 };
 
-/** @param indexes of requests, in doubt or not */
 export function resolveSome(indexes: readonly number[], resolution: Resolution): Step {
   return {
     name: `resolve(${indexes}, ${resolution})`,
     possible: (model) => model.requests.some(({ state }) => state === 'in_doubt'),
     async run(model, { pool, run }) {
       const requests = indexes.map((index) => choose(model.requests, index).number);
-      const word = { resolution, by: 'ann', reason: 'seen', now: new Date() };
+      const decision = { resolution, by: 'ann', reason: 'seen', now: new Date() };
       const resolved = await inTransaction(pool, (client) =>
-        resolveRequests(client, { run, requests, ...word }),
+        resolveRequests(client, { run, requests, ...decision }),
       );
       expect(
         resolved.map(({ request }) => request),
@@ -77,12 +75,12 @@ export function resendByPolicy(index: number): Step {
     async run(model, { pool, run }) {
       const holding = choose(doubts(model), index);
       const sent = await resendInLedger(pool, run, holding.owner, model.settings.resends, new Date());
-      expect(sent, 'requests that are sent again').toBe(resendDoubts(model, holding));
+      expect(sent, 'resent requests').toBe(resendDoubts(model, holding));
     },
   };
 }
 
-/** The service is asked what it has: what it does not have proves nothing. */
+/** A request that the service does not know proves nothing. */
 export function lookUp(index: number): Step {
   return {
     name: `lookUp(${index})`,
@@ -101,7 +99,7 @@ function isAccepted({ service, messageIds }: World, { number }: ModelRequest): b
   return service.accepted(messageIds.get(number) ?? '') > 0;
 }
 
-/** A delivery report of something that the service has, whether we know that or not. */
+/** Delivers a report for a request that the service has. */
 export function deliver(
   index: number,
   recipient: number,

@@ -17,9 +17,9 @@ import {
   waitingSlice,
 } from './model.ts';
 
-/** What must become of requests. Every function changes the model as the ledger has to change. */
+/** Predicts the states of requests. */
 
-/** @returns the requests that the holder may send now: those without rows first */
+/** @returns the requests that the owner can send now, those without rows first */
 export function claim(model: Model, holding: Holding, limit: number): ModelRequest[] {
   const slice = findSlice(model, holding.slice);
   if (!isHeldBy(slice, holding.owner)) return [];
@@ -36,7 +36,7 @@ function claimWithoutRows(model: Model, holding: Holding, limit: number): ModelR
   return claimRange(model, holding, slice.version + 1, to, model.epoch) === 'granted' ? requests : [];
 }
 
-/** What comes after the last claim. One with a suppressed recipient gets a row, where the slice is still held. */
+/** Requests with a suppressed recipient get a row if the slice is still held. */
 export function readAhead(model: Model, { owner, slice: number }: Holding): ModelRequest[] {
   const slice = findSlice(model, number);
   const found = rowlessBetween(model, slice.claimedTo, slice.last);
@@ -49,9 +49,9 @@ export function readAhead(model: Model, { owner, slice: number }: Holding): Mode
 }
 
 /**
- * Claims a range, or gives back what is behind it: only on top of the last change, and only for the holder.
+ * Claims a range, or returns the requests behind it, for the owner and on top of the last change only.
  *
- * @param epoch of the suppressions that were looked at
+ * @param epoch of the checked suppressions
  */
 export function claimRange(
   model: Model,
@@ -82,7 +82,7 @@ function claimTo(model: Model, slice: ModelSlice, to: number): void {
   slice.claimedTo = to;
 }
 
-/** Nothing of it was ever sent, so that nothing is known of it. In a run that is cancelled it is that. */
+/** They were never sent. In a cancelled run they are cancelled. */
 function returnRange(model: Model, slice: ModelSlice, to: number): void {
   for (const request of rowlessBetween(model, to, slice.claimedTo)) {
     request.state = model.run === 'cancelled' ? 'cancelled' : 'planned';
@@ -107,7 +107,7 @@ function claimRows(model: Model, { owner, slice: number }: Holding, limit: numbe
   return batch.filter(({ state }) => state === 'sending');
 }
 
-/** Its holder has begun it, and notes something else of it than that it was accepted. */
+/** For a begun request that is not recorded as accepted. */
 function addSendingRow(model: Model, request: ModelRequest, owner: string): void {
   const isSent = !request.hasRow && request.state === 'sending';
   if (isSent && isHeldBy(sliceOfRequest(model, request), owner)) request.hasRow = true;
@@ -132,12 +132,12 @@ function claimUnsuppressed({ suppressed }: Model, request: ModelRequest, owner: 
   request.attempts.push({ owner, verdict: null, answered: false });
 }
 
-/** It is not sent. Where it had been in doubt, it is again: that it was to be sent again proves nothing. */
+/** It is not sent. A resend returns to in doubt, because the resend proved nothing. */
 function cancelRequest(request: ModelRequest): void {
   request.state = request.resends > 0 ? 'in_doubt' : 'cancelled';
 }
 
-/** In a run that is cancelled. */
+/** For a cancelled run. */
 export function cancelPlanned(model: Model, slice: ModelSlice): void {
   for (const request of requestsIn(model, slice, 'planned')) cancelRequest(request);
 }
@@ -146,7 +146,7 @@ export function sentTo(request: ModelRequest): string[] {
   return request.addresses.filter((address) => request.outcomes.get(address) !== 'cancelled');
 }
 
-/** Rule 2: what is sending without a live owner is in doubt, unless it is proved that the service has it. */
+/** Rule 2: a request in flight without an owner is in doubt, unless a delivery report proves it. */
 export function markInDoubt(model: Model, slice: ModelSlice): void {
   for (const request of requestsIn(model, slice, 'sending')) {
     request.hasRow = true;
@@ -157,7 +157,6 @@ export function markInDoubt(model: Model, slice: ModelSlice): void {
   }
 }
 
-/** @returns whether the holder may send it again */
 export function startNextAttempt(model: Model, { request: number, attempt, holding }: Flight): boolean {
   const request = findRequest(model, number);
   addSendingRow(model, request, holding.owner);
@@ -172,7 +171,6 @@ export function startNextAttempt(model: Model, { request: number, attempt, holdi
   return true;
 }
 
-/** @returns whether the request was settled by it */
 export function settle(
   model: Model,
   { request: number, attempt, holding }: Flight,
@@ -188,22 +186,22 @@ export function settle(
     ended.answered = settled.httpStatus !== null;
   }
   if (attempt !== request.attempts.length) return false;
-  const mine = request.state === 'sending' && request.owner === holding.owner;
+  const isOwners = request.state === 'sending' && request.owner === holding.owner;
   const answered = settled.state === 'accepted' || settled.state === 'rejected';
   const late = request.state === 'in_doubt' && answered && ended?.owner === holding.owner;
-  if (!mine && !late) return false;
+  if (!isOwners && !late) return false;
   request.owner = null;
   request.state = settledState(request, settled.state);
   return true;
 }
 
-/** Those without rows that were noted as accepted together: one change of each of their slices. */
+/** Acceptances recorded together change each slice once. */
 export function countAcceptedTogether(model: Model, numbers: readonly number[]): void {
   const accepted = numbers.map((number) => findRequest(model, number)).filter(({ hasRow }) => !hasRow);
   for (const slice of new Set(accepted.map((request) => sliceOfRequest(model, request)))) slice.version++;
 }
 
-/** Of a request without a row. */
+/** For a request without a row. */
 function recordAccepted(
   model: Model,
   request: ModelRequest,
@@ -218,7 +216,7 @@ function recordAccepted(
   return true;
 }
 
-/** Of what was sent before it was sent again nothing is proved by what became of it the last time. */
+/** The last attempt proves nothing about an earlier one. */
 function settledState({ resends, reported }: ModelRequest, settled: Settled['state']): ModelRequest['state'] {
   if (settled === 'accepted') return 'accepted';
   const mayBeAccepted = settled === 'in_doubt' || resends > 0;
@@ -226,7 +224,7 @@ function settledState({ resends, reported }: ModelRequest, settled: Settled['sta
   return mayBeAccepted && settled !== 'planned' ? 'in_doubt' : settled;
 }
 
-/** Rejected requests go into two halves each; a slice of the new requests waits. */
+/** Moves recipients of rejected requests to two new ones each, in a waiting slice. */
 export function divide(model: Model, numbers: readonly number[]): void {
   if (model.run !== 'planned' && model.run !== 'running' && model.run !== 'paused') return;
   const highest = model.requests.length;
@@ -249,7 +247,6 @@ export function divide(model: Model, numbers: readonly number[]): void {
   model.slices.push({ ...slice, claimedTo: slice.last });
 }
 
-/** The holder takes back what it claimed without an answer. */
 export function predictRelease(
   model: Model,
   { owner, slice: number }: Holding,
@@ -267,7 +264,6 @@ export function predictRelease(
   }
 }
 
-/** A report of a message that the service has. */
 export function report(
   request: ModelRequest,
   address: string,
@@ -282,31 +278,31 @@ export function report(
 }
 
 /** @returns those that were in doubt */
-export function resolve(model: Model, numbers: readonly number[], word: Resolution): number[] {
-  if (word === 'resend' && model.run === 'cancelled') return [];
+export function resolve(model: Model, numbers: readonly number[], resolution: Resolution): number[] {
+  if (resolution === 'resend' && model.run === 'cancelled') return [];
   const resolved = model.requests.filter(
     ({ number, state }) => state === 'in_doubt' && numbers.includes(number),
   );
   for (const request of resolved) {
-    request.state = ({ accepted: 'accepted', resend: 'planned', abandon: 'abandoned' } as const)[word];
-    if (word === 'accepted') request.resolvedAsAccepted = true;
-    if (word === 'resend') sendAgain(model, request);
+    request.state = ({ accepted: 'accepted', resend: 'planned', abandon: 'abandoned' } as const)[resolution];
+    if (resolution === 'accepted') request.resolvedAsAccepted = true;
+    if (resolution === 'resend') markResent(model, request);
   }
-  if (word === 'resend' && resolved.length > 0 && model.run === 'completed') model.run = 'paused';
+  if (resolution === 'resend' && resolved.length > 0 && model.run === 'completed') model.run = 'paused';
   return resolved.map(({ number }) => number);
 }
 
-/** By the campaign's policy. @returns how many */
+/** @returns how many */
 export function resendDoubts(model: Model, { owner }: Holding): number {
   if (!isHeldBy(doubtsSlice(model), owner) || model.run !== 'running') return 0;
   const again = model.requests.filter(
     ({ state, resends }) => state === 'in_doubt' && resends < model.settings.resends,
   );
-  for (const request of again) sendAgain(model, request);
+  for (const request of again) markResent(model, request);
   return again.length;
 }
 
-function sendAgain(model: Model, request: ModelRequest): void {
+function markResent(model: Model, request: ModelRequest): void {
   request.state = 'planned';
   request.resends++;
   for (const slice of model.slices) {

@@ -9,7 +9,7 @@ import {
 } from './model.ts';
 import { cancelPlanned, markInDoubt } from './predict-requests.ts';
 
-/** What must become of a run's slices. Every function changes the model as the ledger has to change. */
+/** Predicts the states of slices. */
 
 export function begin(model: Model): void {
   if (model.run !== 'planned' && model.run !== 'paused' && model.run !== 'running') return;
@@ -75,7 +75,7 @@ function complete(model: Model): void {
   doubts.state = 'done';
 }
 
-/** What a worker may be given: the numbers of slices, or a job that stands for none. */
+/** The slices that a worker can get, and whether a job without a slice is queued. */
 export function acquirable(model: Model): { readonly slices: readonly number[]; readonly stale: boolean } {
   const busy = model.slices.filter(({ state, expired }) => state === 'held' && !expired).length;
   if (busy >= model.settings.maxAccountSlices) return { slices: [], stale: false };
@@ -94,7 +94,6 @@ export function acquire(model: Model, holding: Holding): void {
   model.holdings.push(holding);
 }
 
-/** @returns how the holder must find it */
 export function finish(
   model: Model,
   { owner, slice: number }: Holding,
@@ -119,7 +118,7 @@ function mustWait(model: Model, slice: ModelSlice, interrupted: boolean): boolea
 }
 
 function endHolding(model: Model, slice: ModelSlice, state: 'waiting' | 'done'): void {
-  // A job that is offered to others cannot be ended by who lost it; the worker that fetches it finds that it stands for nothing.
+  // Only the worker that fetches an expired job can end it, and finds no slice for it.
   if (slice.expired) model.staleJobs++;
   Object.assign(slice, { state, owner: null, worker: null, expired: false });
 }
@@ -139,7 +138,6 @@ function release(model: Model, slice: ModelSlice): void {
   endHolding(model, slice, model.run === 'cancelled' ? 'done' : 'waiting');
 }
 
-/** @returns how many slices of dead workers there were */
 export function reclaim(model: Model): number {
   const unowned = model.slices.filter(
     ({ state, worker }) => state === 'held' && worker !== null && !model.workers.includes(worker),

@@ -60,7 +60,7 @@ const resolutions = fc.tuple(
 );
 const reports = fc.tuple(anyIndex, anyIndex, fc.constantFrom('delivered', 'undelivered', 'pending'));
 
-/** How often a step is tried, against the others. */
+/** Steps with their weights. */
 const steps: readonly (readonly [weight: number, step: fc.Arbitrary<Step>])[] = [
   [20, fc.nat(30).map((chance) => beginOrResume(chance === 0))],
   [15, anyIndex.map((at) => acquireNext(at, at === 0))],
@@ -81,14 +81,14 @@ const steps: readonly (readonly [weight: number, step: fc.Arbitrary<Step>])[] = 
   [3, anyIndex.map(expireLease)],
   [2, fc.constant(pauseStep)],
   [2, fc.constant(cancelStep)],
-  [10, resolutions.map(([places, word]) => resolveSome(places, word))],
+  [10, resolutions.map(([indexes, resolution]) => resolveSome(indexes, resolution))],
   [20, anyIndex.map(resendByPolicy)],
   [3, anyIndex.map(lookUp)],
   [6, reports.map(([at, recipient, outcome]) => deliver(at, recipient, outcome))],
   [3, fc.tuple(anyIndex, anyIndex).map(([at, recipient]) => suppress(at, recipient))],
 ];
 
-/** One draw of each, of which one is taken. */
+/** Draws each step, and takes one. */
 const command = fc
   .tuple(fc.integer({ min: 0, max: 999_999 }), ...steps.map(([, step]) => step))
   .map(([million, ...drawn]) =>
@@ -112,8 +112,8 @@ const settings: fc.Arbitrary<Settings> = fc.record({
 });
 
 /**
- * Whatever workers, operators and the service do, and in whatever order: the ledger is as the model says, and keeps what
- * design.md promises. When all is over, the run can be brought to its end.
+ * After any steps of workers, operators and the service, the ledger agrees with the model, keeps the promises of
+ * design.md, and can finish the run.
  */
 export function promisesProperty(ledger: Ledger, mutation: Mutation = {}) {
   return fc.asyncProperty(settings, commands, async (chosen, wanted) => {
@@ -127,11 +127,7 @@ export function promisesProperty(ledger: Ledger, mutation: Mutation = {}) {
   });
 }
 
-/**
- * One history. As `promisesProperty`, but for the chance.
- *
- * @param steps each possible when its turn comes
- */
+/** @param steps each possible in its turn */
 export async function expectHistoryKept(
   ledger: Ledger,
   chosen: Settings,
@@ -147,13 +143,10 @@ export async function expectHistoryKept(
   }
 }
 
-/** Histories are long from the first, and are not made shorter when one fails: each step of that would be one more. */
+/** Histories are long from the start and are not shrunk: each shrinking step would run one more. */
 export const parameters = { unbiased: true, endOnFailure: true } as const;
 
-/**
- * @param runs histories to try
- * @throws Error with the first that breaks a promise
- */
+/** @throws Error with the first history that breaks a promise */
 export async function expectPromisesKept(ledger: Ledger, runs: number): Promise<void> {
   await fc.assert(promisesProperty(ledger), { ...parameters, numRuns: runs });
 }

@@ -16,9 +16,9 @@ import { sendingHoldings, sendingSlice } from './slice-steps.ts';
 import { choose, type Step } from './step.ts';
 import type { World } from './world.ts';
 
-/** What workers do with requests that have no rows, one statement at a time: anything may happen between two of them. */
+/** Steps of workers with requests without rows, one statement each: other steps can come between. */
 
-/** Reads what comes after the last claim; it is claimed later, or never. */
+/** Reads requests after the last claim. */
 export function readNext(index: number): Step {
   return {
     name: `read(${index})`,
@@ -42,10 +42,10 @@ export function readNext(index: number): Step {
 
 const readersOf = (model: Model) => sendingHoldings(model).filter(({ readAhead }) => readAhead !== undefined);
 
-/** What becomes of a claim: the ledger never gets it, the worker never gets the answer, or it does. */
+/** Whether the claim reaches the ledger, and its answer the worker. */
 export type ClaimAnswer = 'not sent' | 'unacknowledged' | 'acknowledged';
 
-/** Claims what was read, whatever has happened since. */
+/** Even if the ledger has changed since. */
 export function claimRead(index: number, limit: number, answer: ClaimAnswer): Step {
   return {
     name: `claimRead(${index}, ${limit}, ${answer})`,
@@ -68,7 +68,7 @@ export function claimRead(index: number, limit: number, answer: ClaimAnswer): St
 
 const changers = (model: Model) => sendingHoldings(model).filter(({ last }) => last !== undefined);
 
-/** The same once more: the worker did not hear whether it was made. Other changes may have been made since. */
+/** Its answer may have been lost, and other changes may follow it. */
 export function repeatChange(index: number): Step {
   return {
     name: `repeat(${index})`,
@@ -81,7 +81,7 @@ export function repeatChange(index: number): Step {
   };
 }
 
-/** Says that no byte has left of what comes after the last request that was sent; the worker sends nothing of it. */
+/** Returns the claimed requests after the last one that was sent. */
 export function returnUnsent(index: number): Step {
   const holders = (model: Model) =>
     sendingHoldings(model).filter(({ owner, slice: number }) => {
@@ -108,7 +108,7 @@ export function returnUnsent(index: number): Step {
 
 const hasNoRow = (model: Model, { request }: Flight) => !findRequest(model, request).hasRow;
 
-/** The highest request of a slice that has no row, and of which a byte may have left. */
+/** The highest request without a row that may have been sent. */
 function lastStarted(model: Model, number: number): number {
   const slice = findSlice(model, number);
   const isBegun = (request: number): boolean =>

@@ -15,13 +15,13 @@ import { activeHoldings, sendingHoldings, sendingSlice } from './slice-steps.ts'
 import { choose, type Step } from './step.ts';
 import type { World } from './world.ts';
 
-/** What workers do with requests, until they are answered. */
+/** Steps of workers with requests, up to their answers. */
 
 export type ClaimChoice = {
   readonly limit: number;
-  /** False: the answer of the ledger is lost, and the worker does not know what it has. */
+  /** False: the answer of the ledger is lost. */
   readonly acknowledged: boolean;
-  /** Also where there is nothing to claim. */
+  /** Also without anything to claim. */
   readonly evenIfNone: boolean;
 };
 
@@ -64,7 +64,7 @@ export function claimSome(index: number, { limit, acknowledged, evenIfNone }: Cl
   };
 }
 
-/** What workers have not told the ledger the end of. */
+/** Requests whose end the worker has not recorded. */
 export const inFlight = ({ flights }: Model) => flights.filter(({ settled }) => settled === undefined);
 
 export function releaseUnacknowledged(index: number): Step {
@@ -86,12 +86,12 @@ export function releaseUnacknowledged(index: number): Step {
 const unsent = (model: Model) => inFlight(model).filter(({ answer }) => answer === undefined);
 
 /**
- * @param answer what the worker hears
- * @param accepted whether the service takes it, where the worker does not hear
+ * @param answer that the worker gets
+ * @param accepted whether the service accepts the request if its answer is lost
  */
 export function send(index: number, answer: Answer, accepted: boolean): Step {
   return {
-    name: `send(${index}, ${answer}${answer === 'lost' ? `, ${accepted ? 'taken' : 'not taken'}` : ''})`,
+    name: `send(${index}, ${answer}${answer === 'lost' ? `, ${accepted ? 'accepted' : 'not accepted'}` : ''})`,
     possible: (model) => unsent(model).length > 0,
     run: (model, world) => sendFlight(model, world, choose(unsent(model), index), answer, accepted),
   };
@@ -111,7 +111,7 @@ export async function sendFlight(
   flight.answer = answer;
 }
 
-/** Rule 1: seen from another session, at the moment at which the first byte leaves. */
+/** Rule 1, from another session at the moment at which the first byte is sent. */
 async function expectOnRecord(model: Model, { pool, run }: World, flight: Flight): Promise<void> {
   const { request, attempt, holding } = flight;
   const { rows } = await pool.query(
@@ -131,13 +131,12 @@ async function expectOnRecord(model: Model, { pool, run }: World, flight: Flight
     const sending = { state, owner, attempts: attempt, under_way: true };
     expect(row, `rule 1: request ${request} is sending`).toMatchObject(sending);
   } else {
-    // It stood still while others took its slice: what it sends now is known to be in doubt, and nobody else sends it.
+    // A paused process that lost its slice sends a request that is in doubt, which no other worker sends.
     const unsafe = row?.state === 'planned' || row?.state === 'sending';
     expect(unsafe && row?.resends === 0, `rule 2: request ${request} is sent by two`).toBe(false);
   }
 }
 
-/** Those whose worker holds their slice. */
 export function flightsOfOwners(model: Model): readonly Flight[] {
   return inFlight(model).filter(({ holding }) => isHeldBy(findSlice(model, holding.slice), holding.owner));
 }

@@ -6,7 +6,7 @@ import { inFlight } from './request-steps.ts';
 import { choose, type Step } from './step.ts';
 import type { World } from './world.ts';
 
-/** What workers do with the answers to their requests. */
+/** Steps of workers with answers. */
 
 const answered = (model: Model, ...answers: readonly Flight['answer'][]) =>
   inFlight(model).filter(({ answer }) => answers.includes(answer));
@@ -21,7 +21,7 @@ export function retry(index: number): Step {
       const ended = { httpStatus: 503, detail: 'HTTP 503', finishedAt: new Date(), now: new Date() };
       const next = { run: world.run, owner: holding.owner, request, attempt, ...ended };
       const held = await world.operations.startNextAttempt(world.pool, next);
-      expect(held, `whether request ${request} may be sent again`).toBe(startNextAttempt(model, flight));
+      expect(held, `whether request ${request} can be retried`).toBe(startNextAttempt(model, flight));
       if (!held) {
         model.flights.splice(model.flights.indexOf(flight), 1);
         return;
@@ -32,7 +32,6 @@ export function retry(index: number): Step {
   };
 }
 
-/** What the engine makes of an answer. */
 function settledAs(answer: Flight['answer'], { divide: halves, retriesSpent }: SettleChoice): Settled {
   switch (answer) {
     case undefined:
@@ -52,11 +51,10 @@ function settledAs(answer: Flight['answer'], { divide: halves, retriesSpent }: S
 }
 
 export type SettleChoice = {
-  /** Of rejected requests. */
+  /** For rejected requests. */
   readonly divide: boolean;
-  /** Whether a request that may be sent again has no attempt left; else its worker is to stop. */
+  /** Otherwise the worker stops before the retry. */
   readonly retriesSpent: boolean;
-  /** Also requests of which nothing has left: their worker is to stop. */
   readonly includeUnsent: boolean;
 };
 
@@ -79,7 +77,7 @@ export function settleSome(index: number, count: number, choice: SettleChoice): 
   };
 }
 
-/** The same once more: the worker did not hear that it was recorded. */
+/** Repeats a settlement whose answer was lost. */
 export function settleTwice(index: number): Step {
   const settledFlights = ({ flights }: Model) => flights.filter(({ settled }) => settled !== undefined);
   return {
@@ -89,7 +87,6 @@ export function settleTwice(index: number): Step {
   };
 }
 
-/** Records outcomes in one batch. */
 export async function recordOutcomes(model: Model, world: World, flights: readonly Flight[]): Promise<void> {
   const settlements = flights.map((flight) => settlementOf(world, flight));
   const settled = await world.operations.settleRequests(world.ledger.hot, settlements);
@@ -114,7 +111,12 @@ function settlementOf({ run }: World, { holding, request, attempt, settled }: Fl
   if (!settled) throw new Error(`request ${request} is not settled`);
   const { state, verdict, httpStatus } = settled;
   const common = {
-    ...{ run, slice: holding.slice, owner: holding.owner, request, attempt, httpStatus },
+    run,
+    slice: holding.slice,
+    owner: holding.owner,
+    request,
+    attempt,
+    httpStatus,
     finishedAt: new Date(),
     detail: 'words',
   };

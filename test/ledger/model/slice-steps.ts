@@ -10,7 +10,7 @@ import { acquirable, acquire, finish, reclaim, returnHeld } from './predict-slic
 import { choose, type Step } from './step.ts';
 import { startWorker, stopWorker, type World } from './world.ts';
 
-/** What workers do with slices. */
+/** Steps of workers with slices. */
 
 export function planOf(run: string, { maxAccountSlices, maxRunSlices, canary }: Settings): SlicePlan {
   return { run, account: run, maxAccountSlices, maxRunSlices, canary, priority: 'normal' };
@@ -20,12 +20,11 @@ export function policyOf({ lookUp, resends }: Settings): DoubtPolicy {
   return { lookUp, resends };
 }
 
-/** Those that a living worker has not given up, whether they are still its own or not. */
+/** Those that running workers have not released, even if they lost them. */
 export function activeHoldings(model: Model): readonly Holding[] {
   return model.holdings.filter(({ isReleased }) => !isReleased);
 }
 
-/** Of those, what has requests. */
 export function sendingHoldings(model: Model): readonly Holding[] {
   return activeHoldings(model).filter(({ slice }) => findSlice(model, slice).phase === 'sending');
 }
@@ -38,11 +37,10 @@ export function sendingSlice(world: World, holding: Holding): SendingSlice {
 
 export function heldSlice({ held }: World, { owner }: Holding) {
   const slice = held.get(owner);
-  if (!slice) throw new Error(`nobody was given a slice as ${owner}`);
+  if (!slice) throw new Error(`no slice was acquired as ${owner}`);
   return slice;
 }
 
-/** @param evenIfNone also when there is nothing to acquire */
 export function acquireNext(index: number, evenIfNone: boolean): Step {
   return {
     name: `acquire(${index})`,
@@ -68,8 +66,12 @@ export function acquireNext(index: number, evenIfNone: boolean): Step {
           expect(slices, 'the slice that was acquired').toContain(acquisition.slice.slice);
           world.held.set(owner, acquisition.slice);
           acquire(model, {
-            ...{ owner, worker, slice: acquisition.slice.slice, isReleased: false },
-            ...{ readAhead: undefined, last: undefined },
+            owner,
+            worker,
+            slice: acquisition.slice.slice,
+            isReleased: false,
+            readAhead: undefined,
+            last: undefined,
           });
           expect(acquisition.slice, 'how far the slice is').toMatchObject(
             progress(findSlice(model, acquisition.slice.slice)),
@@ -79,10 +81,7 @@ export function acquireNext(index: number, evenIfNone: boolean): Step {
   };
 }
 
-/**
- * @param interrupted the worker was to stop before it was done
- * @param evenIfUnfinished also when something of the slice is left to do
- */
+/** @param interrupted the worker was stopped before it was done */
 export function finishOne(index: number, interrupted: boolean, evenIfUnfinished: boolean): Step {
   const ready = (model: Model) =>
     activeHoldings(model).filter((holding) => evenIfUnfinished || isWorked(model, holding));
@@ -106,7 +105,7 @@ function isWorked(model: Model, { owner, slice }: Holding): boolean {
   return left.length === 0;
 }
 
-/** Where the holder still has requests, it has lost patience with them: they are in doubt. */
+/** Requests that the worker still has in flight become in doubt. */
 export async function finishHeld(
   model: Model,
   world: World,
@@ -140,10 +139,10 @@ export function returnOne(index: number): Step {
   };
 }
 
-/** A worker's process is killed; another one is started. */
+/** Kills the process of a worker and starts another one. */
 export function endWorker(index: number): Step {
   return {
-    name: `die(${index})`,
+    name: `endWorker(${index})`,
     possible: ({ settings }) => settings.workersMayEnd,
     async run(model, world) {
       await stopWorker(model, world, choose(model.workers, index));
@@ -157,11 +156,11 @@ export const reclaimEnded: Step = {
   possible: ({ slices }) => slices.some(({ state }) => state === 'held'),
   async run(model, { queue, pool, operations }) {
     const reclaimed = await operations.reclaimSlicesOfEndedWorkers(queue, pool, null, () => new Date());
-    expect(reclaimed, 'slices of dead workers').toBe(reclaim(model));
+    expect(reclaimed, 'slices of ended workers').toBe(reclaim(model));
   },
 };
 
-/** The process of a worker stands still, or its network is away: its lease expires. */
+/** The process of a worker is paused, or loses its network. */
 export function expireLease(index: number): Step {
   const leased = (model: Model) => model.slices.filter(({ state, expired }) => state === 'held' && !expired);
   return {

@@ -3,20 +3,19 @@ import { compare } from './compare.ts';
 import type { Model } from './model.ts';
 import type { World } from './world.ts';
 
-/** Something that a worker, an operator or the service does. */
+/** An action of a worker, an operator or the service. */
 export type Step = {
   readonly name: string;
   readonly possible: (model: Model) => boolean;
   readonly run: (model: Model, world: World) => Promise<void>;
 };
 
-/** A step, and how often it is taken against the others. */
 export type WeightedStep = { readonly weight: number; readonly step: Step };
 
 /**
- * Takes one of those steps that are possible when its turn comes; then the ledger is held against the model.
+ * Takes one of the steps that are possible in its turn, then compares ledger and model.
  *
- * @param chance which of them, from 0 to below 1
+ * @param chance selects the step, from 0 to below 1
  */
 export function commandOf(offers: readonly WeightedStep[], chance: number): fc.AsyncCommand<Model, World> {
   let name = 'nothing';
@@ -45,7 +44,7 @@ function draw(offers: readonly WeightedStep[], chance: number): Step {
   return drawn.step;
 }
 
-/** @param index any number; the same number means another one when there are more to choose from */
+/** @param index is taken modulo the number of items */
 export function choose<Item>(items: readonly Item[], index: number): Item {
   const item = items[index % items.length];
   if (item === undefined) throw new Error('there is nothing to choose from');

@@ -10,7 +10,6 @@ import { openService, type Service } from './messaging-service.ts';
 import { createModel, type Model, type Settings } from './model.ts';
 import { type Mutation, type Operations, operations } from './operations.ts';
 
-/** The real thing: a run in the ledger, sessions of workers, what the workers hold, and the service beyond. */
 export type World = {
   readonly ledger: Ledger;
   readonly pool: pg.Pool;
@@ -20,7 +19,7 @@ export type World = {
   readonly sessions: Map<string, WorkerSession>;
   /** By owner. */
   readonly held: Map<string, HeldSlice>;
-  /** By the number of the request. */
+  /** By request. */
   readonly messageIds: Map<number, string>;
   readonly operations: Operations;
   readonly mutation: Mutation;
@@ -29,7 +28,7 @@ export type World = {
 const contactsInRequest = 2;
 const requestsInSlice = 3;
 
-/** Plans a run of a few requests in a few slices. */
+/** Plans a run with few requests in each slice. */
 export async function openWorld(
   ledger: Ledger,
   settings: Settings,
@@ -82,7 +81,7 @@ export async function startWorker(model: Model, { pool, sessions }: World): Prom
   model.workers.push(worker);
 }
 
-/** Its session ends, and all that it had in memory is gone. */
+/** Its session ends, and its memory is lost. */
 export async function stopWorker(model: Model, { sessions }: World, worker: string): Promise<void> {
   await sessions.get(worker)?.close();
   sessions.delete(worker);
@@ -92,7 +91,6 @@ export async function stopWorker(model: Model, { sessions }: World, worker: stri
   for (const flight of lost) model.flights.splice(model.flights.indexOf(flight), 1);
 }
 
-/** Leaves nothing of the run behind that another one could meet. */
 export async function closeWorld({ pool, sessions, run, mutation }: World): Promise<void> {
   await mutation.beforeClosing?.();
   for (const session of sessions.values()) await session.close();

@@ -22,8 +22,8 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-const mine = '00000000-0000-4000-8000-000000000001';
-const theirs = '00000000-0000-4000-8000-000000000002';
+const thisOwner = '00000000-0000-4000-8000-000000000001';
+const otherOwner = '00000000-0000-4000-8000-000000000002';
 
 async function planRequests(count: number): Promise<string> {
   const contacts = Array.from({ length: count }, (_, index) => aContact(index + 2));
@@ -52,15 +52,15 @@ async function requestsOf(run: string) {
 
 test('a claim commits the state sending and an attempt before it returns', async () => {
   const run = await planRequests(3);
-  const claimed = await claim(run, mine, 2);
+  const claimed = await claim(run, thisOwner, 2);
   expect(claimed.map(({ request, attempt }) => [request, attempt])).toEqual([
     [1, 1],
     [2, 1],
   ]);
   expect(await requestsOf(run)).toMatchObject({ sending: 2, planned: 1 });
   expect(await attemptsOf(run)).toEqual([
-    { request: 1, attempt: 1, owner: mine, verdict: null, detail: null },
-    { request: 2, attempt: 1, owner: mine, verdict: null, detail: null },
+    { request: 1, attempt: 1, owner: thisOwner, verdict: null, detail: null },
+    { request: 2, attempt: 1, owner: thisOwner, verdict: null, detail: null },
   ]);
 });
 
@@ -94,15 +94,15 @@ test('concurrent claims of requests with rows never return a request twice', asy
 
 test('a settlement by another owner changes nothing', async () => {
   const run = await planRequests(1);
-  const [request] = await claim(run, mine, 1);
+  const [request] = await claim(run, thisOwner, 1);
   if (!request) throw new Error('nothing was claimed');
-  expect(await settleRequests(opened.ledger.pool, run, theirs, [accepted(request)])).toEqual([]);
+  expect(await settleRequests(opened.ledger.pool, run, otherOwner, [accepted(request)])).toEqual([]);
   expect(await requestsOf(run)).toMatchObject({ sending: 1 });
 });
 
 test('an outcome of an earlier attempt changes nothing', async () => {
   const run = await planRequests(1);
-  const [first] = await claim(run, mine, 1);
+  const [first] = await claim(run, thisOwner, 1);
   if (!first) throw new Error('nothing was claimed');
   const released: Settlement = {
     ...accepted(first),
@@ -110,9 +110,9 @@ test('an outcome of an earlier attempt changes nothing', async () => {
     state: 'planned',
     verdict: 'released',
   };
-  await settleRequests(opened.ledger.pool, run, mine, [released]);
-  await claim(run, mine, 1);
-  expect(await settleRequests(opened.ledger.pool, run, mine, [released])).toEqual([]);
+  await settleRequests(opened.ledger.pool, run, thisOwner, [released]);
+  await claim(run, thisOwner, 1);
+  expect(await settleRequests(opened.ledger.pool, run, thisOwner, [released])).toEqual([]);
   expect(await requestsOf(run)).toMatchObject({ sending: 1, planned: 0 });
 });
 
@@ -137,20 +137,20 @@ test('a returned request is claimed neither by a former owner of the slice nor w
 
 test('a settlement of an accepted request changes nothing', async () => {
   const run = await planRequests(1);
-  const [request] = await claim(run, mine, 1);
+  const [request] = await claim(run, thisOwner, 1);
   if (!request) throw new Error('nothing was claimed');
-  expect(await settleRequests(opened.ledger.pool, run, mine, [accepted(request)])).toEqual([1]);
+  expect(await settleRequests(opened.ledger.pool, run, thisOwner, [accepted(request)])).toEqual([1]);
   const rejected: Settlement = { ...accepted(request), state: 'rejected', detail: 'late' };
-  expect(await settleRequests(opened.ledger.pool, run, mine, [rejected])).toEqual([]);
+  expect(await settleRequests(opened.ledger.pool, run, thisOwner, [rejected])).toEqual([]);
   expect(await requestsOf(run)).toMatchObject({ accepted: 1, rejected: 0 });
 });
 
 test('a request whose owner ended becomes in doubt and is never claimed again', async () => {
   const run = await planRequests(2);
-  await claim(run, theirs, 1);
+  await claim(run, otherOwner, 1);
   expect(await markUnrecordedInDoubt(opened.ledger.pool, run, new Date())).toBe(1);
   expect(await requestsOf(run)).toMatchObject({ in_doubt: 1, planned: 1 });
-  expect((await claim(run, mine, 10)).map(({ request }) => request)).toEqual([2]);
+  expect((await claim(run, thisOwner, 10)).map(({ request }) => request)).toEqual([2]);
   expect(await attemptsOf(run)).toMatchObject([
     { request: 1, verdict: 'in_doubt' },
     { request: 2, verdict: null },
@@ -159,11 +159,11 @@ test('a request whose owner ended becomes in doubt and is never claimed again', 
 
 test('a second attempt ends the first one and has the same MessageID', async () => {
   const run = await planRequests(1);
-  const [first] = await claim(run, mine, 1);
+  const [first] = await claim(run, thisOwner, 1);
   if (!first) throw new Error('nothing was claimed');
   const retry = {
     run,
-    owner: mine,
+    owner: thisOwner,
     request: 1,
     attempt: 1,
     httpStatus: 503,
@@ -177,16 +177,18 @@ test('a second attempt ends the first one and has the same MessageID', async () 
     { attempt: 2, verdict: null },
   ]);
   const back: Settlement = { ...accepted(first), attempt: 2, state: 'planned', verdict: 'released' };
-  await settleRequests(opened.ledger.pool, run, mine, [back]);
-  expect(await claim(run, theirs, 1)).toMatchObject([{ request: 1, attempt: 3, messageId: first.messageId }]);
+  await settleRequests(opened.ledger.pool, run, thisOwner, [back]);
+  expect(await claim(run, otherOwner, 1)).toMatchObject([
+    { request: 1, attempt: 3, messageId: first.messageId },
+  ]);
 });
 
 test('a former owner of a request cannot begin another attempt of it', async () => {
   const run = await planRequests(1);
-  await claim(run, theirs, 1);
+  await claim(run, otherOwner, 1);
   const retry = {
     run,
-    owner: mine,
+    owner: thisOwner,
     request: 1,
     attempt: 1,
     httpStatus: null,
@@ -200,15 +202,15 @@ test('a former owner of a request cannot begin another attempt of it', async () 
 
 test('the counts by state add up to the planned requests and recipients', async () => {
   const run = await planRequests(6);
-  const claimed = await claim(run, mine, 4);
+  const claimed = await claim(run, thisOwner, 4);
   const states = ['accepted', 'rejected', 'failed', 'in_doubt'] as const;
   await settleRequests(
     opened.ledger.pool,
     run,
-    mine,
+    thisOwner,
     claimed.map((request, index) => ({ ...accepted(request), state: states[index] ?? 'accepted' })),
   );
-  await claim(run, mine, 1);
+  await claim(run, thisOwner, 1);
   const summary = await summariseRun(opened.ledger.pool, run);
   expect(summary?.requests).toEqual({
     total: 6,

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-const mine = '00000000-0000-4000-8000-000000000001';
+const owner = '00000000-0000-4000-8000-000000000001';
 
 async function attemptsOf(run: string) {
   const { rows } = await opened.ledger.pool.query(
@@ -63,7 +63,7 @@ describe('a claim with suppressed recipients', () => {
   }
 
   function claimAll(run: string, limit = 10) {
-    return claimRequests(opened.ledger.pool, { run, owner: mine, limit, now: new Date() });
+    return claimRequests(opened.ledger.pool, { run, owner, limit, now: new Date() });
   }
 
   const claimedAddresses = (requests: readonly ClaimedRequest[]) =>
@@ -71,7 +71,7 @@ describe('a claim with suppressed recipients', () => {
 
   async function release({ request, attempt }: ClaimedRequest, run: string): Promise<void> {
     const released = { request, attempt, finishedAt: new Date(), httpStatus: null, detail: null };
-    await settleRequests(opened.ledger.pool, run, mine, [
+    await settleRequests(opened.ledger.pool, run, owner, [
       { ...released, state: 'planned', verdict: 'released' },
     ]);
   }
@@ -210,7 +210,7 @@ describe('a claim with suppressed recipients', () => {
       await settleRequests(
         opened.ledger.pool,
         run,
-        mine,
+        owner,
         claimed.map(({ request, attempt }) => {
           return { request, attempt, finishedAt: new Date(), httpStatus: 200, state, detail: 'words' };
         }),
