@@ -50,7 +50,7 @@ export function previewText(preview: Preview, screen: Screen = plainScreen): str
   if (rejected.length > 0) {
     parts.push(
       '',
-      `Contacts left out (${rejected.length} of ${leftOut} shown)`,
+      `Rejected contacts (${rejected.length} of ${leftOut} shown)`,
       rejectedTable(rejected, screen),
     );
   }

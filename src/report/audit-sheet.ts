@@ -4,8 +4,8 @@ import type { Sheet, SheetColumn } from './formats/sheet.ts';
 const columns: readonly SheetColumn<AuditEntry>[] = [
   { key: 'entry', title: 'Entry', kind: 'integer', value: ({ entry }) => entry, minor: 5 },
   { key: 'at', title: 'Time (UTC)', kind: 'time', value: ({ at }) => at },
-  { key: 'who', title: 'Who', kind: 'text', value: ({ who }) => who },
-  { key: 'how', title: 'How', kind: 'text', value: ({ how }) => how, minor: 3 },
+  { key: 'who', title: 'Actor', kind: 'text', value: ({ who }) => who },
+  { key: 'how', title: 'Via', kind: 'text', value: ({ how }) => how, minor: 3 },
   { key: 'token', title: 'Token', kind: 'text', value: ({ token }) => token, minor: 4 },
   { key: 'action', title: 'Action', kind: 'text', value: ({ action }) => action },
   { key: 'run', title: 'Run', kind: 'text', value: ({ run }) => run },

@@ -39,7 +39,7 @@ export function parseDimensions(text: string): readonly BillingDimension[] | str
   for (const name of text.split(',').map((each) => each.trim())) {
     const dimension = billingDimensions.find((known) => known.toLowerCase() === name.toLowerCase());
     if (dimension === undefined) return `"${name}" is none of ${billingDimensions.join(', ')}.`;
-    if (found.includes(dimension)) return `"${name}" stands there twice.`;
+    if (found.includes(dimension)) return `"${name}" is given twice.`;
     found.push(dimension);
   }
   return found;

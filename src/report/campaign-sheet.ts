@@ -34,7 +34,7 @@ const columns: readonly SheetColumn<CampaignLine>[] = [
   runColumn('finishedAt', 'Finished (UTC)', 'time', 7),
   runColumn('seconds', 'Seconds', 'decimal', 8),
   figureColumn('contactsRead', 'Contacts read', 'integer', 5),
-  figureColumn('contactsLeftOut', 'Left out', 'integer', 5),
+  figureColumn('contactsLeftOut', 'Rejected', 'integer', 5),
   figureColumn('requests', 'Requests', 'integer', 6),
   figureColumn('recipients', 'Recipients', 'integer'),
   figureColumn('accepted', 'Accepted', 'integer', 3),

@@ -73,10 +73,10 @@ export function formatPoll(counts: {
   readonly unclear: number;
 }): string {
   const { asked, reports, unclear } = counts;
-  if (asked === 0) return 'No request to ask about: no report is missing, or all were asked about just now.';
+  if (asked === 0) return 'No delivery report is missing, or all were asked for just now.';
   const parts = [
-    `${asked} request${asked === 1 ? '' : 's'} asked about`,
-    `${reports} final report${reports === 1 ? '' : 's'}`,
+    `${asked} request${asked === 1 ? '' : 's'} looked up`,
+    `${reports} final delivery report${reports === 1 ? '' : 's'}`,
     ...(unclear > 0 ? [`${unclear} without a clear answer`] : []),
   ];
   return `${parts.join('; ')}.`;

@@ -48,7 +48,7 @@ export function formatLookUp(counts: {
 }): string {
   const { found, notFound, unclear } = counts;
   const parts = [
-    `${formatCount(found, 'request')} found, and accepted now`,
+    `${formatCount(found, 'request')} found and accepted`,
     ...(notFound > 0 ? [`${notFound} not found, which proves nothing: still in doubt`] : []),
     ...(unclear > 0 ? [`${unclear} without a clear answer: still in doubt`] : []),
   ];

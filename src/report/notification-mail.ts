@@ -22,20 +22,20 @@ export function formatNotificationMail(told: NotificationPayload): {
         times > 1 ? `  times       ${times}, from ${from} to ${until}` : `  time        ${from}`,
         ...because,
         '',
-        'volley schedule list   says what became of its times.',
+        'volley schedule list   shows its ticks.',
       ].join('\n'),
     };
   }
   const { run, campaign } = told.data;
-  const next = told.type === 'run.paused' ? [`volley resume ${run}   goes on.`] : [];
+  const next = told.type === 'run.paused' ? [`volley resume ${run}   continues it.`] : [];
   return {
     subject: `Campaign ${campaign}: ${headline(told)}`,
     text: [
       formatRunSummary(told.data),
       ...because,
-      `  told of     ${told.type}, ${told.timestamp}`,
+      `  event       ${told.type}, ${told.timestamp}`,
       '',
-      `volley report run ${run}   has all of it.`,
+      `volley report run ${run}   has the details.`,
       ...next,
     ].join('\n'),
   };
@@ -56,9 +56,9 @@ function formatRefusalMail({
       `  contacts    ${read} read: ${invalid} invalid, ${duplicate} duplicate, ${suppressed} suppressed`,
       `  recipients  ${recipients}`,
       `  because     ${printable(reason)}`,
-      `  told of     run.refused, ${timestamp}`,
+      `  event       run.refused, ${timestamp}`,
       '',
-      'volley plan <campaign file>   shows it again, and sends nothing.',
+      'volley plan <campaign file>   repeats the check and sends nothing.',
     ].join('\n'),
   };
 }

@@ -17,11 +17,11 @@ function formatOutcome({ state, attempts, problem, mailRun, mailState }: ListedN
   const attemptCount = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`;
   switch (state) {
     case 'acknowledged':
-      return mailRun === null ? 'told' : `told by run ${mailRun}, which is ${mailState ?? 'gone'}`;
+      return mailRun === null ? 'acknowledged' : `sent by run ${mailRun}, which is ${mailState ?? 'missing'}`;
     case 'due':
       return attempts === 0 && problem === null
-        ? 'not told yet, as nobody has tried'
-        : `not told yet, ${attemptCount}${because}`;
+        ? 'not sent yet'
+        : `not acknowledged yet, ${attemptCount}${because}`;
     case 'given up':
       return `given up, ${attemptCount}${problem === null ? ': the run was purged' : because}`;
   }

@@ -69,7 +69,7 @@ function formatReport(report: ListedReport): string {
   if (state === 'inbound') return `reply: "${text ?? ''}"`;
   const said = [status, result].filter(Boolean).join(', ');
   return [
-    `report: ${said}`,
+    `delivery report: ${said}`,
     ...(outcome ? [outcome] : []),
     ...formatCost(report),
     ...(why ? [why] : []),

@@ -37,7 +37,7 @@ function formatUnknown({ run, request, details }: ReconciliationLine): string {
 
 function formatMissing({ run, details }: ReconciliationLine): string {
   if (run === null) return 'no request has this MessageID';
-  if (details.outcome === 'cancelled') return 'left out of the request: suppressed after the run was planned';
+  if (details.outcome === 'cancelled') return 'excluded from the request: suppressed after planning';
   if (details.hasRecipient) return `the request is ${details.state}${formatBecause(details)}`;
   if (details.divided) return 'the request was rejected and divided: its recipients have other MessageIDs';
   return 'the request has no such recipient';

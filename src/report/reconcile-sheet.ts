@@ -58,7 +58,7 @@ export function reconcileSheet(
   const left =
     unreadable.lines === 0
       ? []
-      : [`${unreadable.lines} lines of the invoice cannot be read, and are in no sum`];
+      : [`${unreadable.lines} lines of the invoice cannot be read and are not included`];
   return {
     title: `Invoice ${name} beside the ledger`,
     subtitle: [period, ...filters, ...left],

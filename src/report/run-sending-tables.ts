@@ -36,7 +36,7 @@ export function sendingTables({ sending, timeZone }: RunDetails): ReportTable[] 
       'Attempts',
       'How attempts ended',
       [column('Verdict', 'text'), column('HTTP', 'integer'), column('Attempts', 'integer')],
-      ends.map(({ verdict, httpStatus, attempts }) => [verdict ?? 'on its way', httpStatus, attempts]),
+      ends.map(({ verdict, httpStatus, attempts }) => [verdict ?? 'in flight', httpStatus, attempts]),
     ),
     createReportTable(
       'Answer times',

@@ -90,21 +90,21 @@ function resultTables(details: RunDetails): ReportTable[] {
 
 function conflictTitle(run: string, { reports, recipients }: RunDetails['conflicts']): string {
   const which = `${reports} conflicting report${reports === 1 ? '' : 's'} of ${recipients} recipient${recipients === 1 ? '' : 's'}`;
-  return `${which}, kept and not counted: another final outcome than the first one (all: \`volley delivery-reports list --run ${run} --state conflicting\`)`;
+  return `${which}, kept and not counted, because their final outcome differs from the first (all: \`volley delivery-reports list --run ${run} --state conflicting\`)`;
 }
 
 function leftOutTables({ rejections, rejectedContacts, summary }: RunDetails): ReportTable[] {
   const leftOut = rejectionReasons.reduce((sum, reason) => sum + summary.contacts[reason], 0);
   return [
     createReportTable(
-      'Left out by reason',
-      'Contacts left out, by reason',
+      'Rejected by reason',
+      'Rejected contacts, by reason',
       [column('Reason', 'text'), column('Column', 'text'), ...integers('Contacts')],
       rejections.map(({ reason, column: name, contacts }) => [reason, name, contacts]),
     ),
     createReportTable(
-      'Contacts left out',
-      `Contacts left out (${rejectedContacts.length} of ${leftOut} shown)`,
+      'Rejected contacts',
+      `Rejected contacts (${rejectedContacts.length} of ${leftOut} shown)`,
       [
         column('File', 'text'),
         column('Line', 'integer'),

@@ -28,7 +28,7 @@ export function scheduleTable(
       {
         title: titleWithZone(screen, 'Next'),
         value: ({ active, next }) =>
-          active ? (next ? formatTime(screen, next) : 'never') : 'its file is gone',
+          active ? (next ? formatTime(screen, next) : 'never') : 'its file is missing',
       },
     ],
     schedules,

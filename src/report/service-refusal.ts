@@ -9,5 +9,5 @@ export function formatRefusal({ since, reason }: Refusal, screen?: Screen): stri
 }
 
 export function formatRefusalWithRetry(refusal: Refusal, screen?: Screen): string {
-  return `${formatRefusal(refusal, screen)}; one request tries it again at ${formatTime(screen, refusal.retryAt)} ${screenZone(screen)}`;
+  return `${formatRefusal(refusal, screen)}; the next request is sent at ${formatTime(screen, refusal.retryAt)} ${screenZone(screen)}`;
 }

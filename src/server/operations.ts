@@ -30,7 +30,7 @@ const figuresMaxAge = 5_000;
 /** After this time the database counts as unreachable (milliseconds). */
 const answerTimeout = 900;
 
-const noAnswer: DatabaseState = { problem: 'no use of it: no answer', warnings: [] };
+const noAnswer: DatabaseState = { problem: 'unusable: no answer', warnings: [] };
 
 /** @param draining whether the process is draining */
 export function createOperations(

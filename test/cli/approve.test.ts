@@ -35,7 +35,7 @@ test('nothing of a run is sent before somebody else has approved it, and all of 
   expect(await sent()).toBe(0);
   expect(await volley('approve', run)).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('another person has to approve it'),
+    stderr: expect.stringContaining('Another person must approve it'),
   });
   expect(await as('bob@desk', 'approve', run)).toMatchObject({ code: 0 });
   expect(await volley('resume', run)).toMatchObject({ code: 0 });

@@ -60,7 +60,7 @@ describe('an attachment that a row names', () => {
     expect(JSON.parse(stdout)).toMatchObject({ recipients: 2, rejected: [] });
   });
 
-  const outside = 'it lies outside of statements, the folder that rows may name files of';
+  const outside = 'it lies outside statements, the only folder that rows can use';
   test.each([
     ['.hidden.pdf', 'hidden files are not sent'],
     ['notes.YAML', 'YAML files are not sent'],
@@ -74,7 +74,7 @@ describe('an attachment that a row names', () => {
     const { stdout } = await plan('statements/[[file]]', row);
     expect(JSON.parse(stdout)).toMatchObject({
       recipients: 0,
-      rejected: [{ detail: `the file "statements/${row}" cannot be sent along: ${problem}` }],
+      rejected: [{ detail: `the file "statements/${row}" cannot be sent: ${problem}` }],
     });
   });
 
@@ -126,5 +126,5 @@ test.each([
   ['statements/notes.YAML', 'YAML files are not sent'],
 ])('the campaign cannot send %s along either', async (file, problem) => {
   const { code, stderr } = await plan(file, '1.pdf');
-  expect([code, stderr]).toEqual([2, expect.stringContaining(`cannot be sent along: ${problem}.`)]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`cannot be sent: ${problem}.`)]);
 });

@@ -38,7 +38,7 @@ test('the trail of a run says who planned, approved, began, paused and cancelled
     [
       'run approved',
       'refused',
-      expect.stringContaining(`It was planned by ${tester}, and you are ${tester}; another person has to`),
+      expect.stringContaining(`It was planned by ${tester}, and you are ${tester}. Another person must`),
     ],
     ['run approved', 'done', ''],
     ['run paused', 'done', 'reason: lunch'],
@@ -98,7 +98,7 @@ test('limits, replays, a purge and the closing of a month are told', async () =>
     ...{
       who: tester,
       outcome: 'refused',
-      details: expect.stringMatching(/by: tester@here.* by ann@desk, and/),
+      details: expect.stringMatching(/by: tester@here.* ann@desk closed it/),
     },
   });
 });

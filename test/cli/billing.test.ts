@@ -100,8 +100,8 @@ describe('volley report billing', () => {
 
   test.each([
     [['--by', 'Colour'], /expected SubAccount, Department, .* got "Colour"/],
-    [['--by', 'day,day'], /"day" stands there twice/],
-    [['--by', 'day,Day'], /"Day" stands there twice/],
+    [['--by', 'day,day'], /"day" is given twice/],
+    [['--by', 'day,Day'], /"Day" is given twice/],
     [['--from', '2026-11-01T08:37'], /billing keeps quarters of hours/],
     [['--to', '2026-11-01T00:31'], /billing keeps quarters of hours/],
     [['--channel', 'smss'], /expected email, sms, .* got "smss"\. Did you mean "sms"\?/],
@@ -150,12 +150,12 @@ describe('volley billing close', () => {
   });
 
   test.each([
-    [['2026-09', '--time-zone', 'Pacific/Auckland'], /It was closed .* by ann/],
+    [['2026-09', '--time-zone', 'Pacific/Auckland'], /ann closed it at/],
     [
       ['2026-12', '--time-zone', 'Pacific/Auckland'],
-      /The last period that is closed is 2026-09 \(Pacific\/Auckland\)/,
+      /The last closed month is 2026-09 \(Pacific\/Auckland\)/,
     ],
-    [['2026-10'], /the next one is the month after it, in the same zone/],
+    [['2026-10'], /Close the month after it next, with --time-zone/],
     [['2026-13'], /expected a month such as 2026-11/],
   ])('refuses %j and says why', async (words, why) => {
     const { code, stderr } = await run('billing', 'close', ...words);

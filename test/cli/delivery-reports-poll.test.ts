@@ -82,7 +82,7 @@ test('a request is not asked about again within ten minutes, nor when nothing is
     reports: 0,
   });
   expect(await kept(run)).toEqual([]);
-  expect((await call('delivery-reports', 'poll', run)).stdout).toContain('No request to ask about');
+  expect((await call('delivery-reports', 'poll', run)).stdout).toContain('No delivery report is missing');
 });
 
 test('an account without a status look-up is refused, with what to do', async () => {

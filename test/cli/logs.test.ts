@@ -137,7 +137,7 @@ test('no log line at info or warn has a secret, an address or a name, whatever g
   await pool.query(`UPDATE schedules SET recorded_until = now() - interval '2 minutes'`);
   const worker = start(['worker'], 'info');
   await callInEveryWay(`http://127.0.0.1:${port}`);
-  await worker.waitForText('a scheduled run');
+  await worker.waitForText('scheduled run');
   while (service.calls() < 4) await sleep(20);
   while (!`${serve.stderrSoFar()}${worker.stderrSoFar()}`.includes('a run is sent no more')) await sleep(20);
   const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
@@ -167,7 +167,7 @@ test('no log line at info or warn has a secret, an address or a name, whatever g
       'a request is in doubt',
       '"messageId":"',
     ],
-    ...['a scheduled run is failed', 'a schedule cannot be read', 'a run is sent no more', '"check":"path"'],
+    ...['scheduled run failed', 'schedule unreadable', 'a run is sent no more', '"check":"path"'],
   ])
     expect(log).toContain(said);
 });

@@ -146,7 +146,8 @@ test('contacts of a run of another campaign are contacts like any others, and Vo
 
 test('contacts of a run that this ledger does not know are refused, by plan too, and so are those of a purged one and --of another campaign', async () => {
   await scene.write('left-out.csv', (await mended()).replaceAll(run, '200101-other'));
-  const words = 'There is no run "200101-other" in this ledger, so Volley cannot tell whom it reached';
+  const words =
+    'There is no run "200101-other" in this ledger, so Volley does not know which contacts it reached';
   expect(await runMended()).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(words) });
   const planned = await call('plan', 'campaign.yaml', '--contacts', 'left-out.csv');
   expect(planned).toMatchObject({ code: 2, stderr: expect.stringContaining(words) });
@@ -164,7 +165,7 @@ test('contacts of a run that this ledger does not know are refused, by plan too,
   await scene.write('left-out.csv', 'mobile,name,code\n0412000005,Eve,A\n');
   expect(await runMended('--of', run)).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining(`recipients are erased (${run}, by volley purge)`),
+    stderr: expect.stringContaining(`The contacts come from a purged run (${run})`),
   });
   expect(await scene.journal()).toHaveLength(3);
 });

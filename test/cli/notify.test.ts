@@ -57,9 +57,9 @@ test('`volley run` tells by itself, without any worker, and `status` says whom',
   expect((await subjects()).slice(before)).toEqual(['Campaign test: completed, 4 sent']);
   const status = await volley('status', run);
   const mailRun = await scene.mailOf(run);
-  expect(status.stdout).toContain('  notify      completed by webhook: told\n');
+  expect(status.stdout).toContain('  notify      completed by webhook: acknowledged\n');
   expect(status.stdout).toContain(
-    `  notify      completed by email: told by run ${mailRun}, which is completed\n`,
+    `  notify      completed by email: sent by run ${mailRun}, which is completed\n`,
   );
   expect(JSON.parse((await volley('status', run, '--json')).stdout)).toMatchObject({
     notifications: [
@@ -117,5 +117,5 @@ test('`schedule list` says of which missed times nobody was told', async () => {
   );
   const { stdout, stderr } = await volley('schedule', 'list');
   expect(stdout).toContain('night.yaml');
-  expect(stderr).toBe('night.yaml: missed by webhook: not told yet, as nobody has tried\n');
+  expect(stderr).toBe('night.yaml: missed by webhook: not sent yet\n');
 });

@@ -10,7 +10,7 @@ test('a run whose service refuses everything says so, outlives it, and sends eve
 
   const { stdout } = await scene.runHere(['status', run]);
   expect(stdout).toMatch(
-    /waits {7}because the service has refused everything since .* \(HTTP (429|503)\); one request tries/,
+    /waits {7}because the service has refused everything since .* \(HTTP (429|503)\); the next request is sent/,
   );
   const { stdout: json } = await scene.runHere(['status', run, '--json']);
   expect(JSON.parse(json)).toMatchObject({

@@ -141,7 +141,7 @@ describe('a run counts', () => {
       await opened.ledger.pool.query('UPDATE runs SET state = $2 WHERE run_id = $1', [first, state]);
       const { code, stderr } = await run();
       expect([code, stderr]).toEqual([2, expect.stringMatching(`Run ${first} .* is ${state} `)]);
-      expect(stderr).toContain(`\`volley resume ${first}\` goes on with it`);
+      expect(stderr).toContain(`\`volley resume ${first}\` continues it`);
     }
   });
 

@@ -214,7 +214,7 @@ describe('volley resolve --look-up', () => {
     const { code, stdout } = await command('resolve', run, '--look-up');
     expect([code, stdout]).toEqual([
       3,
-      '3 requests found, and accepted now; 1 not found, which proves nothing: still in doubt.\n',
+      '3 requests found and accepted; 1 not found, which proves nothing: still in doubt.\n',
     ]);
     expect(await requestsOf(run)).toMatchObject({ accepted: 3, in_doubt: 1 });
     expect((await command('report', 'contacts', run)).stdout).toContain('proved by the status look-up');

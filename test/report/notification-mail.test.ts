@@ -53,10 +53,10 @@ test('the text has summary, reason and next step, and nothing that a terminal wo
     '  requests    50',
     '  recipients  10000: 4000 pending',
     '  because     the credential\\x1b[2J was refused',
-    '  told of     run.paused, 2026-11-21T22:00:00.000Z',
+    '  event       run.paused, 2026-11-21T22:00:00.000Z',
     '',
-    'volley report run 261121-abcde   has all of it.',
-    'volley resume 261121-abcde   goes on.',
+    'volley report run 261121-abcde   has the details.',
+    'volley resume 261121-abcde   continues it.',
   ]);
 });
 

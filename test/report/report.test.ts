@@ -146,7 +146,7 @@ describe('formatRunDetails', () => {
     expect(text).toContain('  because     Bad token\\x1b[2J');
     expect(text).toMatch(/Delivery results\n.*Outcome.*Result.*Recipients.*delivered.*SentOK.*90/s);
     expect(text).toContain(
-      `3 conflicting reports of 2 recipients, kept and not counted: another final outcome than the first one (all: \`volley delivery-reports list --run ${summary.run} --state conflicting\`)`,
+      `3 conflicting reports of 2 recipients, kept and not counted, because their final outcome differs from the first (all: \`volley delivery-reports list --run ${summary.run} --state conflicting\`)`,
     );
     expect(text).toMatch(/abc .*delivered .*SentOK .*23:00:00 .*undelivered .*Bad Number .*00:00:00/);
     expect(text).toMatch(/Requests that were not accepted\n.*rejected.*Missing Sender.*1.*50/s);
@@ -157,7 +157,7 @@ describe('formatRunDetails', () => {
       /Recipients cancelled since the run was planned\n.*suppressed after the run was planned.*7/s,
     );
     expect(text).toMatch(
-      /Contacts left out \(1 of 5 shown\)\n.*7 .*phone.*invalid.*"x" is not a phone number/s,
+      /Rejected contacts \(1 of 5 shown\)\n.*7 .*phone.*invalid.*"x" is not a phone number/s,
     );
   });
 });

@@ -119,7 +119,7 @@ test('a database that hangs does not delay the three answers: alive, not ready, 
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
   expect(await readyz(url)).toMatchObject({
     status: 503,
-    problems: [expect.stringMatching(/^database: no use of it/)],
+    problems: [expect.stringMatching(/^database: unusable/)],
   });
   const figures = await scrape(url);
   expect(figures.get('volley_database_up')).toBe(0);

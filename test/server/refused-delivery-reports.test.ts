@@ -199,7 +199,7 @@ describe('a delivery report that Postgres refuses', () => {
     expect(text).toContain('volley_inbox_reports{state="failed"} 1');
     expect(await operations.readiness()).toEqual({
       ...{ ready: true, problems: [] },
-      warnings: ['reports: 1 could not be applied (volley delivery-reports list --state failed)'],
+      warnings: ['delivery reports not applied: 1 (volley delivery-reports list --state failed)'],
     });
 
     await query('DROP TRIGGER refuses ON recipient_outcomes');

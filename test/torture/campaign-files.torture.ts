@@ -10,6 +10,6 @@ test('the files of a run may not exceed 2 GiB together', async () => {
   const files = await openCampaignFiles(workspace.folder);
   for (let count = 1; count <= 102; count++) await files.read('big.pdf');
   await expect(files.read('big.pdf')).rejects.toThrow(
-    'big.pdf: The file cannot be sent along: the files of a run are over 2 GiB together.',
+    'big.pdf: The file cannot be sent: the files of a run are over 2 GiB together.',
   );
 });

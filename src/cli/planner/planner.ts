@@ -103,7 +103,7 @@ export function openPlanner(
       stop.addEventListener('abort', end, { once: true });
       while (!stop.aborted) {
         await ask({ kind: 'keep schedules' }).catch((error: unknown) => {
-          logger.error({ reason: loggableReason(error) }, 'schedules were not looked at; trying again');
+          logger.error({ reason: loggableReason(error) }, 'schedules not checked; trying again');
         });
         await sleep(defaultInterval, undefined, { signal: stop }).catch(() => undefined);
       }

@@ -95,7 +95,7 @@ async function planCampaign(
     const account = known.includes(campaign) ? await accountOfCampaign(path, settings) : undefined;
     if (account === undefined || !accounts.includes(account)) refuseCampaign(accounts);
   } else if (!known.includes(campaign)) {
-    const what = `There is no such file of a campaign here. The files: ${known.join(', ') || 'none'}.`;
+    const what = `There is no such campaign file. The files: ${known.join(', ') || 'none'}.`;
     throw new InputError([{ where: 'campaign', what }]);
   }
   // An API call has no standard input.
@@ -136,6 +136,6 @@ async function accountOfCampaign(path: string, settings: Settings): Promise<stri
 
 /** Reveals nothing about campaigns of other accounts. */
 function refuseCampaign(accounts: readonly string[]): never {
-  const what = `There is no such file of a campaign of ${accounts.join(', ')} here, or it is faulty (volley check).`;
+  const what = `There is no such campaign file of account ${accounts.join(' or ')}, or it is faulty (volley check).`;
   throw new InputError([{ where: 'campaign', what }]);
 }

@@ -46,7 +46,7 @@ export async function createToken(
       const createdAt = context.now();
       if (!(await addToken(client, { ...request, sha256: digestOf(token), createdAt }))) {
         const what =
-          'There is, or was, a token of this name; choose another, so that the audit trail means one.';
+          'A token of this name exists or existed. Choose another name, so that the audit trail is unambiguous.';
         throw new InputError([{ where: `token ${name}`, what }]);
       }
       await note(client);

@@ -81,15 +81,15 @@ async function close(
       return end.closing;
     case 'already closed': {
       const { closedAt, closedBy: by } = end.closing;
-      return refuse(`It was closed ${closedAt.toISOString()} by ${by}, and is the same ever since.`, by);
+      return refuse(`${by} closed it at ${closedAt.toISOString()}; a closed month does not change.`, by);
     }
     case 'not next': {
       const { period, timeZone: zone } = end.last;
       return refuse(
-        `The last period that is closed is ${period} (${zone}); the next one is the month after it, in the same zone (--time-zone ${zone}).`,
+        `The last closed month is ${period} (${zone}). Close the month after it next, with --time-zone ${zone}.`,
       );
     }
     case 'not over':
-      return refuse(`It is over ${end.endsAt.toISOString()}; a month can be closed after that.`);
+      return refuse(`It ends at ${end.endsAt.toISOString()}. Close it after that.`);
   }
 }

@@ -54,7 +54,7 @@ export async function purge(
 ): Promise<Purge> {
   const { pool, hashKey } = context.ledger;
   if (hashKey === null) {
-    const what = 'Suppressed addresses are kept as hashes; set the key for them, before anything is erased.';
+    const what = 'A purge keeps suppressed addresses as hashes. Set their key first.';
     throw new InputError([{ where: 'VOLLEY_HASH_KEY', what }]);
   }
   await requireHashKey(pool, hashKey);

@@ -108,6 +108,6 @@ function unreadableLines(
   name: string,
   { lines, problems }: { readonly lines: number; readonly problems: readonly Problem[] },
 ): InputError {
-  const what = `${lines} line${lines === 1 ? '' : 's'} of the invoice cannot be read, so nothing was compared. Mend them, or leave them out with --skip-unreadable.`;
+  const what = `${lines} line${lines === 1 ? '' : 's'} of the invoice cannot be read, so nothing was compared. Fix them, or skip them with --skip-unreadable.`;
   return new InputError([...problems, { where: name, what }]);
 }

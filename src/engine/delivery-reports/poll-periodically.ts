@@ -55,13 +55,13 @@ async function pollAccount(
         const { words, ...counts } = end;
         logger.warn({ ...about, ...counts }, 'the service refused the credential');
         // They may quote any text.
-        logger.debug({ ...about, words }, 'in what words');
+        logger.debug({ ...about, words }, 'words of the refusal');
       }
       if (end.kind !== 'refused' && end.asked > 0)
-        logger.info({ ...about, ...end }, 'asked for missing reports');
+        logger.info({ ...about, ...end }, 'missing delivery reports asked for');
     } catch (error) {
       const reason = loggableReason(error);
-      logger.error({ ...about, reason }, 'missing reports not asked for; trying again');
+      logger.error({ ...about, reason }, 'missing delivery reports not asked for; trying again');
     }
     await sleep(every, undefined, { signal: stop }).catch(() => undefined);
   }

@@ -21,7 +21,7 @@ export async function receiverAccounts(settings: Settings): Promise<ReadonlyMap<
   const source = await readText(path, settings, 'accounts');
   const accounts = readReceiverAccounts(source, path, settings.environment);
   if (accounts.size === 0) {
-    const what = 'No account has a "webhookToken"; without one no delivery report can be received.';
+    const what = 'No account has a "webhookToken". Set one to receive delivery reports.';
     throw new InputError([{ where: path, what }]);
   }
   return accounts;

@@ -35,7 +35,7 @@ async function approve(
   if (approvedBy !== null) refuse(`It was approved by ${approvedBy} already.`, approvedBy);
   if (isSamePerson(actor, { name: plannedBy, via: plannedHow }))
     refuse(
-      `It was planned by ${plannedBy}, and you are ${actor.name}; another person has to approve it, as a system user of their own or over the API with a token of their own.`,
+      `It was planned by ${plannedBy}, and you are ${actor.name}. Another person must approve it, with their own system user or API token.`,
       plannedBy,
     );
   const problems = await findChangedFiles(context, approval);
@@ -46,7 +46,7 @@ async function approve(
     if (first) await addAuditEntry(client);
     return first;
   });
-  if (!approved) refuse('It does not wait for approval any more.');
+  if (!approved) refuse('It no longer waits for approval.');
   return { ...approval, approvedBy: actor.name, approvedAt: now };
 }
 
@@ -63,7 +63,7 @@ async function findChangedFiles(
   for (const { name, sha256 } of files) {
     const now = await digestOf(resolve(folder, name));
     if (now === undefined || now.equals(sha256)) continue;
-    const what = `It has changed since run ${run} was planned; look at it, cancel the run, and plan another one.`;
+    const what = `It has changed since run ${run} was planned. Check the file, cancel the run, and plan a new one.`;
     problems.push({ where: name, what });
   }
   return problems;

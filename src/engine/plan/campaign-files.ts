@@ -83,7 +83,7 @@ export async function openCampaignFiles(
     for (const { column, path, kind } of parts) {
       const found = await checkOnce(path, kind, rowFolders.get(column)?.folder);
       if ('problem' in found)
-        return { column, detail: `the file "${path}" cannot be sent along: ${found.problem}` };
+        return { column, detail: `the file "${path}" cannot be sent: ${found.problem}` };
       bytes += found.bytes;
       if (bytes > maxBytesOfRequest) return { column, detail: tooLargeText };
     }
@@ -120,7 +120,7 @@ export async function openCampaignFiles(
           throw new Error(`the files of a run are over ${toGibibytes(maxTotalBytes)} GiB together`);
         return await readFile(await pathInside(root, path));
       } catch (error) {
-        const what = `The file cannot be sent along: ${unreadableReason(error, path)}.`;
+        const what = `The file cannot be sent: ${unreadableReason(error, path)}.`;
         throw new InputError([{ where: path, what }], { cause: error });
       }
     },

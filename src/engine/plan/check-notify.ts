@@ -32,7 +32,7 @@ export async function checkNotify(
   for (const [index, { on, webhook, command, email }] of notify.entries()) {
     const at = (...path: readonly (string | number)[]): string => locate(['notify', index, ...path]);
     if (schedule === undefined && on.every((event) => event === 'missed')) {
-      problems.push({ where: at('on'), what: '"missed" is told of a campaign with a schedule only.' });
+      problems.push({ where: at('on'), what: 'The event "missed" needs a campaign with a schedule.' });
     }
     if (webhook) readWebhook(webhook, (key) => at('webhook', key), environment, problems);
     const missing = command && (await findProgramProblem(command[0] ?? '', folder));

@@ -124,7 +124,7 @@ function openStandardInput(settings: Settings, where: string): Opened {
   const { standardInput: input } = settings;
   const shown = 'standard input';
   if (input && !input.isTTY) return { bytes: readBytes(input, shown), shown };
-  const what = 'The contact file "-" is standard input, and nothing is piped into it; pipe a file in.';
+  const what = 'The contact file "-" is standard input, but nothing is piped in. Pipe a file in.';
   throw new InputError([{ where, what }]);
 }
 

@@ -28,7 +28,7 @@ export async function checkFile(
 ): Promise<CheckedFile> {
   const inside = await pathInside(root, path);
   if (rowFolder !== undefined && !isInside(await pathInside(root, rowFolder), inside))
-    return { problem: `it lies outside of ${rowFolder}, the folder that rows may name files of` };
+    return { problem: `it lies outside ${rowFolder}, the only folder that rows can use` };
   const found = await stat(inside, { bigint: true });
   if (found.isDirectory()) return { problem: 'it is a folder' };
   if (!found.isFile()) return { problem: 'it is not a regular file' };
@@ -80,7 +80,7 @@ export async function requireFoldersWithoutOwnFiles(
     for (const file of real === undefined ? [] : ownFiles) {
       const found = await realpath(file).catch(() => undefined);
       if (real === undefined || found === undefined || !isInside(real, found)) continue;
-      const what = `${folder} holds ${basename(file)}, a file of the campaign itself, and a placeholder needs a folder of its own; expected one with nothing but files to send along.`;
+      const what = `${folder} holds ${basename(file)}, a file of the campaign itself. Rows could name it; expected a folder with only files to send.`;
       problems.push({ where, what });
     }
   }
@@ -90,7 +90,7 @@ export async function requireFoldersWithoutOwnFiles(
 /** Resolves links, because a link may point outside. */
 export async function pathInside(root: string, path: string): Promise<string> {
   const real = await realpath(resolve(root, path));
-  if (!isInside(root, real)) throw new Error("it lies outside of the campaign's folder");
+  if (!isInside(root, real)) throw new Error("it lies outside the campaign's folder");
   return real;
 }
 

@@ -40,7 +40,7 @@ export async function readOrigins(
   const relatives = await findRelatives(client, runs);
   const purged = relatives.filter((each) => each.purged).map(({ run }) => run);
   if (purged.length > 0) {
-    const what = `The contacts come from a run whose recipients are erased (${purged.join(', ')}, by volley purge), so Volley cannot tell whom it reached. Without the column "Volley Run" they are contacts like any others.`;
+    const what = `The contacts come from a purged run (${purged.join(', ')}), so Volley does not know which of them it reached. Remove the column "Volley Run" to send to all.`;
     throw new InputError([{ where: 'contacts', what }]);
   }
   return {
@@ -51,5 +51,5 @@ export async function readOrigins(
 }
 
 function unknownOriginText(run: string): string {
-  return `There is no run "${run}" in this ledger, so Volley cannot tell whom it reached; \`volley runs\` lists the runs. Is this the ledger that the contacts come from?`;
+  return `There is no run "${run}" in this ledger, so Volley does not know which contacts it reached. Use the ledger of that run; \`volley runs\` lists its runs.`;
 }

@@ -203,11 +203,11 @@ async function checkStaticFiles(
   for (const { path, kind, where } of staticFiles(campaign, target)) {
     const found = await files.check(path, kind);
     if ('problem' in found) {
-      problems.push({ where, what: `The file "${path}" cannot be sent along: ${found.problem}.` });
+      problems.push({ where, what: `The file "${path}" cannot be sent: ${found.problem}.` });
     } else {
       bytes += found.bytes;
       if (bytes > maxBytesOfRequest)
-        problems.push({ where, what: `The file "${path}" cannot be sent along: ${tooLargeText}.` });
+        problems.push({ where, what: `The file "${path}" cannot be sent: ${tooLargeText}.` });
     }
   }
   if (problems.length > 0) throw new InputError(problems);

@@ -61,11 +61,11 @@ async function findRepeatProblem(
 function formatRepeat(repeated: RepeatedRun, repeat: number): string {
   const { run, state, stateReason, since, waitsForApproval } = repeated;
   const reason = stateReason === null ? '' : ` (${formatReason(stateReason)})`;
-  const found = `Run ${run} has the same message for the same contacts, and is ${state}${reason} since ${since.toISOString()}; nothing is sent twice within ${formatDuration(repeat)} (dispatch.repeat).`;
+  const found = `Run ${run} has the same message for the same contacts and is ${state}${reason} since ${since.toISOString()}. dispatch.repeat forbids a repetition within ${formatDuration(repeat)}.`;
   const on = hasEnded(state)
-    ? `\`volley resume ${run}\` shows what it came to, and \`volley run --only failed,rejected,cancelled --of ${run}\` sends to those it did not reach.`
+    ? `\`volley resume ${run}\` shows its result, and \`volley run --only failed,rejected,cancelled --of ${run}\` sends to recipients that it did not reach.`
     : waitsForApproval
-      ? `It waits for another person: \`volley approve ${run}\`, then \`volley resume ${run}\`.`
-      : `\`volley resume ${run}\` goes on with it.`;
-  return `${found} ${on} \`volley run\` with \`--again\` sends to all of them once more.`;
+      ? `It waits for approval: \`volley approve ${run}\`, then \`volley resume ${run}\`.`
+      : `\`volley resume ${run}\` continues it.`;
+  return `${found} ${on} \`volley run --again\` sends to all of them again.`;
 }

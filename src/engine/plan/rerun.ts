@@ -67,7 +67,7 @@ export async function planRerun(
   // Otherwise two concurrent reruns could send to the same recipients, and states could change during the copy.
   const lock = await lockRunForRerun(ledger.pool, sourceRun);
   if (!lock) {
-    const what = 'A process is sending this run, or making another of it; wait for it, or stop it first.';
+    const what = 'A process is sending this run or planning a rerun of it. Wait for it, or stop it first.';
     throw new InputError([{ where: `run ${sourceRun}`, what }]);
   }
   try {

@@ -47,7 +47,7 @@ export async function reportContacts<Result>(
     const kept = await listContactFiles(client, run);
     if (kept.length === 0) {
       const what =
-        'The contact files of this run were not kept: it was planned by an earlier version of Volley. `volley report run` lists the contacts that were left out.';
+        'This run has no kept contact files: an earlier version of Volley planned it. `volley report run` lists its rejected contacts.';
       throw new InputError([{ where: `run ${run}`, what }]);
     }
     // A rerun keeps its contact files with the first run.

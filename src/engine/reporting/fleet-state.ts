@@ -34,10 +34,10 @@ export async function checkDatabase({ ledger }: EngineContext): Promise<Database
     if (missing.length > 0) return broken(`migrations missing: ${missing.join(', ')}`);
     if (unknown.length > 0) return broken(`migrated by a newer Volley: ${unknown.join(', ')}`);
     const failed = await countFailedReports(ledger.monitoring);
-    const what = `reports: ${failed} could not be applied (volley delivery-reports list --state failed)`;
+    const what = `delivery reports not applied: ${failed} (volley delivery-reports list --state failed)`;
     return { warnings: failed > 0 ? [what] : [] };
   } catch (error) {
-    return broken(`no use of it: ${codeOf(error)}`);
+    return broken(`unusable: ${codeOf(error)}`);
   }
 }
 

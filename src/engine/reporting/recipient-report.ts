@@ -50,13 +50,13 @@ export async function reportRecipient(
   const others = reports > 0 ? { address, reports } : undefined;
   if (byAddress.stories.length > 0) return { ...byAddress, others };
   const hint = others
-    ? `${reports} reports of it are of no message that is known: \`volley delivery-reports list --address ${address}\`.`
+    ? `${reports} delivery reports for it match no known message: \`volley delivery-reports list --address ${address}\`.`
     : 'A number without its country code needs --country.';
   const { runs, last } = await countPurgedRuns(ledger.knex);
   const purged =
     last === null
       ? ''
-      : ` Runs that were purged (${runs}, the last at ${last.toISOString()}) know no recipients any more.`;
+      : ` Purged runs (${runs}, the last at ${last.toISOString()}) no longer have recipients.`;
   const what = `No run has this MessageID, job number or recipient (${address}). ${hint}${purged}`;
   throw new InputError([{ where: text, what }]);
 }

@@ -81,7 +81,7 @@ export function requireApproved(
 ): asserts before is RunState {
   if (before === undefined) noSuchRun(run);
   if (before !== 'unapproved') return;
-  const what = `The run waits for approval; \`volley approve ${run}\` gives it.`;
+  const what = `The run waits for approval; \`volley approve ${run}\` approves it.`;
   throw new InputError([{ where: `run ${run}`, what }]);
 }
 

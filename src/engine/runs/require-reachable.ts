@@ -8,7 +8,7 @@ export async function requireReachable(account: Account): Promise<void> {
   try {
     const reachable = await gateway.checkReachable();
     if (reachable.kind === 'unreachable') {
-      const what = `${account.baseUrl} cannot be reached (${reachable.why}). Is "baseUrl" right, and the service up?`;
+      const what = `${account.baseUrl} cannot be reached (${reachable.why}). Check "baseUrl" and whether the service is up.`;
       throw new InputError([{ where: `account ${account.name}`, what }]);
     }
   } finally {

@@ -70,7 +70,7 @@ async function requireNothingMissing({ ledger: { pool, marks } }: EngineContext)
   const { run, slice, version, at } = missing;
   throw new InputError([
     missingProblem(
-      `This machine made claim ${version} of slice ${slice} of run ${run} at ${at}, and the ledger does not know it.`,
+      `This machine made claim ${version} of slice ${slice} of run ${run} at ${at}, and the ledger lacks it.`,
     ),
   ]);
 }

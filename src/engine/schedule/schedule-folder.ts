@@ -35,7 +35,7 @@ export async function readScheduleFolder(folder: string): Promise<ScheduleFolder
       const source = await readFile(join(folder, schedule), 'utf8');
       if (!hasSchedule.test(source)) continue;
       if (source.length > maxBytes.campaign) {
-        unreadable.push({ schedule, what: 'The file is larger than a campaign may be.' });
+        unreadable.push({ schedule, what: 'The file is larger than a campaign can be.' });
         continue;
       }
       const { value } = readCampaign(source, schedule);

@@ -33,20 +33,20 @@ export async function watchSchedules(
       await recordSchedules(context, read);
       const problems = JSON.stringify(read.unreadable);
       if (problems !== loggedProblems)
-        for (const problem of read.unreadable) logger.error(problem, 'a schedule cannot be read');
+        for (const problem of read.unreadable) logger.error(problem, 'schedule unreadable');
       loggedProblems = problems;
       await startDueTicks(
         context,
         source,
         (end) => logTick(end, logger),
-        (stuck) => logger.warn(stuck, 'a contact file could not be moved; it is not read again all the same'),
+        (stuck) => logger.warn(stuck, 'contact file not moved; it will not run again'),
       );
       for (const run of await beginScheduledRuns(context, source))
-        logger.info({ run }, 'a scheduled run begins');
+        logger.info({ run }, 'scheduled run started');
       loggedFailure = '';
     } catch (error) {
       const reason = loggableReason(error);
-      if (reason !== loggedFailure) logger.error({ reason }, 'schedules were not looked at; trying again');
+      if (reason !== loggedFailure) logger.error({ reason }, 'schedules not checked; trying again');
       loggedFailure = reason;
     }
     await sleep(every, undefined, { signal: stop }).catch(() => undefined);
@@ -57,14 +57,14 @@ export async function watchSchedules(
 function logTick(end: TickResult, logger: Logger): void {
   const { schedule, dueAt } = end;
   if (end.kind === 'started') {
-    logger.info({ schedule, dueAt, run: end.run }, 'a scheduled run is planned');
+    logger.info({ schedule, dueAt, run: end.run }, 'scheduled run planned');
     return;
   }
   const reason = formatReason(end.reason);
   if (end.kind !== 'failed') {
-    logger.warn({ schedule, dueAt, reason }, `a scheduled run is ${end.kind}`);
+    logger.warn({ schedule, dueAt, reason }, `scheduled run ${end.kind}`);
     return;
   }
-  logger.error({ schedule, dueAt }, 'a scheduled run is failed; `volley schedule list` says why');
-  logger.debug({ schedule, dueAt, reason }, 'why a scheduled run is failed');
+  logger.error({ schedule, dueAt }, 'scheduled run failed; `volley schedule list` shows the reason');
+  logger.debug({ schedule, dueAt, reason }, 'reason of the failed scheduled run');
 }

@@ -80,7 +80,7 @@ export function suppressedAddressReader(
     throw new InputError([{ where: '--channel', what: 'Expected at least one channel.' }]);
   if (first === 'email' && others.some((channel) => channel !== 'email')) {
     const what =
-      'An address is an e-mail address or a phone number; suppress those of "email" by themselves.';
+      'An address is an e-mail address or a phone number. Suppress e-mail addresses in a separate call.';
     throw new InputError([{ where: '--channel', what }]);
   }
   const reader = createAddressReader(first, country, 'allow', 'there is no --country');

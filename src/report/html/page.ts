@@ -55,7 +55,7 @@ ${subtitle.map((line) => `<p dir="auto">${escapeText(line)}</p>\n`).join('')}</h
     yield `<section class="charts" aria-label="Charts">\n${charts.map(formatFigure).join('')}</section>\n`;
   for (const table of tables) yield* table.html();
   yield `</main>
-<footer>As of ${formatUtc(asOf)} UTC. Times are UTC where nothing else is said.</footer>
+<footer>As of ${formatUtc(asOf)} UTC. Times are UTC unless stated otherwise.</footer>
 </body>
 </html>
 `;

@@ -140,7 +140,7 @@ describe('purge keeps a run', () => {
     const client = await opened.ledger.pool.connect();
     // Another process is booking.
     await client.query('BEGIN; SELECT pg_advisory_xact_lock(4190733815)');
-    expect(await held()).toEqual(['it is not in billing as a whole yet; try again']);
+    expect(await held()).toEqual(['it is not completely booked yet; try again']);
     await client.query('ROLLBACK');
     client.release();
   });
@@ -148,7 +148,7 @@ describe('purge keeps a run', () => {
   test('a run with a younger rerun is kept with its delivery reports', async () => {
     const run = await planOldRun(opened);
     const rerun = await planRerun(opened.context, run, ['rejected'], anAccount({ rates: [] }));
-    expect(await held()).toEqual(['a younger run was made of it']);
+    expect(await held()).toEqual(['a younger rerun depends on it']);
     expect((await query('SELECT FROM inbox')).length).toBe(3);
     await createRequestRows(opened.ledger.pool, rerun);
     await completeRun(opened.ledger.pool, rerun);
@@ -201,7 +201,7 @@ describe('a purged run', () => {
     const [problem] = await problemsRejected(() =>
       reportRecipient(opened.context, '+61412345671', undefined, 10),
     );
-    expect(problem).toMatch(/purged \(1, the last at 20/);
+    expect(problem).toMatch(/Purged runs \(1, the last at 20/);
   });
 
   test('reruns and resent requests are refused', async () => {

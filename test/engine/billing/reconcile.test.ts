@@ -148,7 +148,7 @@ describe('reconcileInvoice', () => {
     await opened.ledger.pool.query(`UPDATE recipient_outcomes SET outcome = 'cancelled' WHERE position = 1`);
     expect((await reconcile(opened, anInvoice([invoiceRow(at(sent, 1))]))).lines).toEqual([]);
     expect((await reconcile(opened, anInvoice(sent.map((one) => invoiceRow(one))))).lines).toMatchObject([
-      { kind: 'not in the ledger', detail: 'left out of the request: suppressed after the run was planned' },
+      { kind: 'not in the ledger', detail: 'excluded from the request: suppressed after planning' },
     ]);
   });
 
@@ -203,7 +203,7 @@ describe('unreadable lines of an invoice', () => {
       'invoice.csv:3:3: "1,000.00" is no price with a decimal point. Write it without thousands separators.',
       'invoice.csv:4:1: There is no MessageID.',
       'invoice.csv:5: 1 value, where the header has 4 columns.',
-      'invoice.csv: 3 lines of the invoice cannot be read, so nothing was compared. Mend them, or leave them out with --skip-unreadable.',
+      'invoice.csv: 3 lines of the invoice cannot be read, so nothing was compared. Fix them, or skip them with --skip-unreadable.',
     ]);
   });
 

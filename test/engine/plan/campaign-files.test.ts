@@ -48,9 +48,9 @@ describe('the files of a contact', () => {
     ['statements/1.pdf/x', 'statements/1.pdf is a file, not a folder'],
     ['statemens/1.pdf', 'there is no folder statemens'],
     ['statements', 'it is a folder'],
-    ['../secret.pdf', "it lies outside of the campaign's folder"],
-    ['statements/../../secret.pdf', "it lies outside of the campaign's folder"],
-    ['/etc/hostname', "it lies outside of the campaign's folder"],
+    ['../secret.pdf', "it lies outside the campaign's folder"],
+    ['statements/../../secret.pdf', "it lies outside the campaign's folder"],
+    ['/etc/hostname', "it lies outside the campaign's folder"],
   ])(
     'a contact whose file cannot be sent is rejected with its line and the reason: %s',
     async (path, problem) => {
@@ -61,7 +61,7 @@ describe('the files of a contact', () => {
           line: 2,
           column: 'files.1.file',
           reason: 'invalid',
-          detail: `the file "${path}" cannot be sent along: ${problem}`,
+          detail: `the file "${path}" cannot be sent: ${problem}`,
         },
       ]);
     },
@@ -87,7 +87,7 @@ describe('the files of a contact', () => {
     ['links that lead in a circle', 'circle.pdf', 'its symbolic links form a loop'],
   ])('a path with %s is reported without the folders of this machine', async (_, path, problem) => {
     await symlink('circle.pdf', join(folder, 'circle.pdf'));
-    const detail = `the file "${path}" cannot be sent along: ${problem}`;
+    const detail = `the file "${path}" cannot be sent: ${problem}`;
     expect(await attached(path)).toMatchObject([{ kind: 'rejected', column: 'files.0.file', detail }]);
   });
 
@@ -95,7 +95,7 @@ describe('the files of a contact', () => {
     expect(await attached('statements/1.pdf')).toMatchObject([{ kind: 'contact' }]);
     await writeFile(join(folder, 'statements/1.pdf'), '');
     await expect(files.read('statements/1.pdf')).rejects.toThrow(
-      'statements/1.pdf: The file cannot be sent along: it is empty.',
+      'statements/1.pdf: The file cannot be sent: it is empty.',
     );
     await truncate(join(folder, 'statements/1.pdf'), 20 * 1024 * 1024 + 1);
     await expect(files.read('statements/1.pdf')).rejects.toThrow('over 20 MiB');
@@ -112,13 +112,13 @@ describe('the files of a contact', () => {
     await truncate(join(folder, 'big.pdf'), 16 * 1024 * 1024);
     for (let count = 1; count <= 2; count++) await files.read('big.pdf');
     await expect(files.read('statements/1.pdf')).rejects.toThrow(
-      'statements/1.pdf: The file cannot be sent along: the files of a run are over 0.03125 GiB together.',
+      'statements/1.pdf: The file cannot be sent: the files of a run are over 0.03125 GiB together.',
     );
   });
 
   test('a file that disappears between the check and the run is an input error with its path', async () => {
     await expect(files.read('statements/9.pdf')).rejects.toThrow(
-      'statements/9.pdf: The file cannot be sent along: it does not exist.',
+      'statements/9.pdf: The file cannot be sent: it does not exist.',
     );
   });
 });
@@ -137,7 +137,7 @@ describe('files named by rows of the contact file', () => {
     expect(await attached('statements/1.pdf')).toMatchObject([{ kind: 'contact' }]);
     await rm(join(folder, 'statements/1.pdf'));
     await symlink('../letter.pdf', join(folder, 'statements/1.pdf'));
-    await expect(files.read('statements/1.pdf')).rejects.toThrow('it lies outside of statements');
+    await expect(files.read('statements/1.pdf')).rejects.toThrow('it lies outside statements');
     expect((await files.read('letter.pdf')).toString()).toBe('%PDF');
     await rm(join(folder, 'statements/1.pdf'));
     await link(join(folder, 'accounts.yaml'), join(folder, 'statements/1.pdf'));
@@ -153,7 +153,7 @@ describe('files named by rows of the contact file', () => {
       { kind: 'contact' },
     ]);
     expect(await checked({ audio: { MessageToPeople: 'statements/1.wav' } })).toMatchObject([
-      { column: 'MessageToPeople', detail: expect.stringContaining('it lies outside of statements') },
+      { column: 'MessageToPeople', detail: expect.stringContaining('it lies outside statements') },
     ]);
   });
 });

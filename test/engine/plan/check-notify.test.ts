@@ -86,7 +86,7 @@ test.each([
   [
     'the event missed without a schedule',
     '{ on: [missed], command: [x] }',
-    'a campaign with a schedule only',
+    'needs a campaign with a schedule',
   ],
   ['an invalid address', 'email: { to: [ops] }', '"ops":'],
   ['an account without e-mail', 'email: { to: [o@example.org], account: speech }', 'cannot send e-mail'],

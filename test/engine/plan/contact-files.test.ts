@@ -287,7 +287,7 @@ describe('contact files from standard input', () => {
 
   test('standard input from a terminal is refused', async () => {
     const what =
-      'night/campaign.yaml:5:9: The contact file "-" is standard input, and nothing is piped into it; pipe a file in.';
+      'night/campaign.yaml:5:9: The contact file "-" is standard input, but nothing is piped in. Pipe a file in.';
     const terminal = Object.assign(bytesOf(content), { isTTY: true });
     expect(await problems({ file: '"-"', standardInput: terminal })).toEqual([what]);
     expect(await problems({ file: '"-"' })).toEqual([what]);

@@ -370,7 +370,7 @@ describe('the result file', () => {
     const run = await planned();
     await opened.ledger.pool.query('DELETE FROM contact_files WHERE run_id = $1', [run]);
     expect(await problemsRejected(() => resultOf(run))).toEqual([
-      `run ${run}: The contact files of this run were not kept: it was planned by an earlier version of Volley. \`volley report run\` lists the contacts that were left out.`,
+      `run ${run}: This run has no kept contact files: an earlier version of Volley planned it. \`volley report run\` lists its rejected contacts.`,
     ]);
   });
 });

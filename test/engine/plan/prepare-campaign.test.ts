@@ -253,11 +253,11 @@ describe('files to send', () => {
   test('a file that is missing or a folder is reported at its location', async () => {
     await withFile('  - file: none.pdf\n');
     expect(await problems()).toEqual([
-      'night/campaign.yaml:11:11: The file "none.pdf" cannot be sent along: it does not exist.',
+      'night/campaign.yaml:11:11: The file "none.pdf" cannot be sent: it does not exist.',
     ]);
     await withFile('  - file: lists\n');
     expect(await problems()).toEqual([
-      'night/campaign.yaml:11:11: The file "lists" cannot be sent along: it is a folder.',
+      'night/campaign.yaml:11:11: The file "lists" cannot be sent: it is a folder.',
     ]);
   });
 
@@ -267,7 +267,7 @@ describe('files to send', () => {
       await withFile(`  - file: ${path}\n`);
       expect(await problems()).toEqual([
         expect.stringMatching(
-          /^night\/campaign\.yaml:11:11: The file ".*" cannot be sent along: it lies outside of the campaign's folder\.$/,
+          /^night\/campaign\.yaml:11:11: The file ".*" cannot be sent: it lies outside the campaign's folder\.$/,
         ),
       ]);
     },
@@ -276,13 +276,13 @@ describe('files to send', () => {
   test("a file in a folder whose name starts like the campaign folder's is refused", async () => {
     await workspace.write('nightly/secret.pdf', 'x');
     await withFile('  - file: ../nightly/secret.pdf\n');
-    expect(await problems()).toEqual([expect.stringContaining('lies outside of')]);
+    expect(await problems()).toEqual([expect.stringContaining('lies outside')]);
   });
 
   test('a link to a file outside the campaign folder is refused', async () => {
     await symlink(join(workspace.folder, 'accounts.yaml'), join(workspace.folder, 'night/plan.pdf'));
     await withFile('  - file: plan.pdf\n');
-    expect(await problems()).toEqual([expect.stringContaining("lies outside of the campaign's folder")]);
+    expect(await problems()).toEqual([expect.stringContaining("lies outside the campaign's folder")]);
   });
 
   test('each contact can have its own files, and contacts without are rejected', async () => {
@@ -295,7 +295,7 @@ describe('files to send', () => {
         kind: 'rejected',
         line: 3,
         column: 'files.0.file',
-        detail: 'the file "docs/Bob.pdf" cannot be sent along: it does not exist',
+        detail: 'the file "docs/Bob.pdf" cannot be sent: it does not exist',
       },
     ]);
   });
@@ -309,7 +309,7 @@ describe('files to send', () => {
       campaign.replace('sms', 'voice').replace('Message: "Hi [[name]]"', 'MessageToPeople: hello.wav'),
     );
     expect(await problems()).toEqual([
-      'night/campaign.yaml:9:20: The file "hello.wav" cannot be sent along: expected a WAV file, PCM, 16-bit, 8000 Hz; got PCM, 16-bit, 11025 Hz.',
+      'night/campaign.yaml:9:20: The file "hello.wav" cannot be sent: expected a WAV file, PCM, 16-bit, 8000 Hz; got PCM, 16-bit, 11025 Hz.',
     ]);
     await writeFile(join(workspace.folder, 'night/hello.wav'), wav());
     await prepare();
@@ -319,7 +319,7 @@ describe('files to send', () => {
     await writeFile(join(workspace.folder, 'night/big.pdf'), Buffer.alloc(11 * 1024 * 1024));
     await withFile('  - file: big.pdf\n  - file: big.pdf\n');
     expect(await problems()).toEqual([
-      'night/campaign.yaml:12:11: The file "big.pdf" cannot be sent along: the files are over 20 MiB together.',
+      'night/campaign.yaml:12:11: The file "big.pdf" cannot be sent: the files are over 20 MiB together.',
     ]);
   });
 });

@@ -140,7 +140,7 @@ describe('a rerun of failed and unknown recipients', () => {
   test('a rerun is refused while another one is being planned', async () => {
     const lock = await lockRunForRerun(opened.ledger.pool, run);
     expect(await problemsRejected(() => again(run, 'failed'))).toEqual([
-      `run ${run}: A process is sending this run, or making another of it; wait for it, or stop it first.`,
+      `run ${run}: A process is sending this run or planning a rerun of it. Wait for it, or stop it first.`,
     ]);
     await lock?.release();
   });

@@ -190,8 +190,8 @@ test('a report of several tables has a worksheet for each, and one that describe
       'Cost',
       'Cost by SubAccount',
       'Cost by ChargeCode',
-      'Left out by reason',
-      'Contacts left out',
+      'Rejected by reason',
+      'Rejected contacts',
       'About',
     ],
   ]);

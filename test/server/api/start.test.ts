@@ -238,7 +238,7 @@ describe('POST /runs/{run}/approve', () => {
     const own = await scene.call('POST', `/runs/${run}/approve`);
     expect([own.status, own.json?.['detail']]).toEqual([
       409,
-      expect.stringContaining('another person has to approve it'),
+      expect.stringContaining('Another person must approve it'),
     ]);
     const resumed = await scene.call('POST', `/runs/${run}/resume`);
     expect([resumed.status, resumed.json?.['detail']]).toEqual([
