@@ -21,7 +21,7 @@ export function extendableFields(interfaceName: InterfaceName): readonly FieldDe
 
 const rangePattern = /^(\d{1,9})\s*-\s*(\d{1,9})$/;
 
-/** @returns undefined when the entry is valid */
+/** Checks an entry. @returns undefined when it is valid */
 export function allowedValueError({ type }: FieldDefinition, entry: string): string | undefined {
   if (type !== 'integer' || /^\d{1,9}$/.test(entry)) return undefined;
   const [, from, to] = rangePattern.exec(entry) ?? [];

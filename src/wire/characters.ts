@@ -9,7 +9,7 @@ import type { Format } from '../domain/message.ts';
 const notInXml = /[[\p{Cc}--[\t\n\r\x7f-\x9f]]\ufffe\uffff]/v;
 const loneSurrogate = /\p{Surrogate}/u;
 
-/** @returns such as `U+0007`; undefined if the format carries the whole text */
+/** @returns the first such character, as `U+0007`; undefined if the format carries the text */
 export function firstUnsupportedCharacter(format: Format, text: string): string | undefined {
   const [found] =
     (format === 'xml' ? notInXml.exec(text) : null) ??
@@ -19,7 +19,7 @@ export function firstUnsupportedCharacter(format: Format, text: string): string 
   return `U+${found.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-/** Writes `?` for them, in answers that quote a caller. */
+/** Writes `?` instead of each character that XML cannot carry, in answers that quote a caller. */
 export function replaceUnsupportedCharacters(text: string): string {
   return text.toWellFormed().replaceAll(new RegExp(notInXml, 'gv'), '?');
 }

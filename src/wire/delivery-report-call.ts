@@ -11,13 +11,13 @@ import { decodeXml, parseXmlText } from './xml.ts';
 
 export type DeliveryReportCall = {
   readonly method: 'GET' | 'POST';
-  /** Often wrong, may be empty. */
+  /** As the caller wrote it: often wrong, may be empty. */
   readonly contentType: string;
   /** The body, or the query string of a GET. */
   readonly body: Uint8Array;
 };
 
-/** By lower-case name; names can repeat. */
+/** All values of each lower-case name; names can repeat. */
 export type DeliveryReportMembers = ReadonlyMap<string, readonly unknown[]>;
 
 export type ParsedCall =
@@ -49,7 +49,7 @@ function unreadable(why: string): ParsedCall {
   return { kind: 'unreadable', why };
 }
 
-/** Skips a byte order mark and white space. */
+/** Finds the index after a byte order mark and white space. */
 function contentStart(body: Uint8Array): number {
   let index = 0;
   for (;;) {

@@ -7,15 +7,15 @@
 /** Members, list items and elements, over all levels. */
 export const maxMembers = 500;
 export const maxDepth = 32;
-/** Characters of one tag, comment or processing instruction: parsing time grows with their square. */
+/** Characters of one tag, comment or processing instruction. Parsing time grows with their square. */
 export const maxTagLength = 1024;
-/** Characters of all of those. */
+/** Characters of all tags, comments and processing instructions together. */
 export const maxMarkup = 32 * 1024;
-/** `&amp;`, `&#65;` and the like. */
+/** References such as `&amp;` and `&#65;`. */
 export const maxReferences = 10_000;
 
 export type LimitCheck = {
-  /** Undefined when the body may be parsed. */
+  /** Why the body must not be parsed; undefined when it may be. */
   readonly problem?: string;
 };
 
@@ -29,7 +29,7 @@ const comma = code(',');
 const colon = code(':');
 const [openObject, closeObject, openList, closeList] = [code('{'), code('}'), code('['), code(']')];
 
-/** @returns also how many names the outermost object has, with repeated ones */
+/** @returns also the number of names in the outermost object, including repeated ones */
 export function checkJsonLimits(body: Uint8Array): LimitCheck & { readonly topLevelNames: number } {
   let members = 0;
   let depth = 0;

@@ -5,7 +5,7 @@ import type { DeliveryOutcome } from '../domain/delivery-reports.ts';
  * (interface.md, section 6), so the defaults are observed ones, which an account can replace.
  */
 
-/** Observed names. */
+/** The fields that Volley reads, by their observed names. */
 export const deliveryReportFields = [
   'MessageID',
   'Destination',
@@ -31,18 +31,18 @@ export const wordMeanings = ['delivered', 'undelivered', 'pending'] as const sat
 )[];
 export type WordMeaning = (typeof wordMeanings)[number];
 
-/** By lower-case word. */
+/** The meaning of each lower-case word. */
 export type MeaningsByWord = Readonly<Record<string, WordMeaning>>;
 
 export type DeliveryReportMapping = {
   /** In order of preference, any case; the first one with a value counts. */
   readonly fields: Readonly<Record<DeliveryReportField, readonly string[]>>;
   readonly statusWords: MeaningsByWord;
-  /** By whole `Result`; they take precedence over `Status`. */
+  /** The meaning of each whole `Result`. It takes precedence over `Status`. */
   readonly resultWords: MeaningsByWord;
   /** Lower-case results that mean the recipient opted out. */
   readonly optOutResults: readonly string[];
-  /** See `isStopWord`. */
+  /** Replies that opt the recipient out, compared by `isStopWord`. */
   readonly stopWords: readonly string[];
   /** Whether a negative price is accepted. */
   readonly credits: 'refused' | 'allowed';

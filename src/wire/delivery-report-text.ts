@@ -8,11 +8,11 @@ export type DeliveryReportText = {
   readonly text: (field: DeliveryReportField) => string | undefined;
   /** As `text`, but undefined over `maxCharacters`; for values that are compared. */
   readonly shortText: (field: DeliveryReportField) => string | undefined;
-  /** The first field over `maxBytes`. */
+  /** The first field that is longer than `maxBytes`. */
   readonly tooLong: DeliveryReportField | undefined;
-  /** In the order of the field's names. */
+  /** All texts of the field, in the order of its names. */
   readonly texts: (field: DeliveryReportField) => readonly string[];
-  /** Of any type. */
+  /** The first value of the field, of any type. */
   readonly value: (field: DeliveryReportField) => unknown;
   /** The first name with different texts, which leave the report's meaning open. */
   readonly ambiguous: string | undefined;

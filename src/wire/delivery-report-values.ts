@@ -1,7 +1,7 @@
 import { type Channel, channels } from '../domain/message.ts';
 import { type DeliveryReportMapping, toWord } from './delivery-report-mapping.ts';
 
-/** A value that does not match its pattern is absent. */
+/** Values that do not match their pattern are absent. */
 
 /** Quantities in `Detail` (observed.md): counts of parts and pages, bytes, seconds. */
 export const unitNames = [
@@ -15,7 +15,7 @@ export const unitNames = [
 export type UnitName = (typeof unitNames)[number];
 export type Units = Readonly<Partial<Record<UnitName, number>>>;
 
-/** Observed `Type` of each channel's reports. */
+/** The observed `Type` of each channel's reports. */
 export const deliveryReportTypes: Readonly<Record<Channel, string>> = {
   email: 'Email',
   sms: 'SMS',
@@ -24,7 +24,7 @@ export const deliveryReportTypes: Readonly<Record<Channel, string>> = {
   tts: 'Voice',
 };
 
-/** Of a database integer. */
+/** The largest integer of the database. */
 const maxCount = 2_147_483_647;
 
 /** Decimal text with at most 12 digits before the point and 8 after it; never a binary number. */
@@ -33,9 +33,7 @@ function parseDecimal(text: string | undefined): string | undefined {
   return trimmed !== undefined && /^-?\d{1,12}(\.\d{1,8})?$/.test(trimmed) ? trimmed : undefined;
 }
 
-/**
- * `unread`: why a price was not accepted, because it is no decimal or a credit that the account refuses.
- */
+/** `unread` says why a price was not accepted: it is no decimal, or a credit that the account refuses. */
 export function parsePrice(
   text: string | undefined,
   credits: DeliveryReportMapping['credits'],
@@ -78,7 +76,7 @@ export function unitsOf(pairs: Iterable<readonly [string, string]>): Units {
   return units;
 }
 
-/** None for an unknown `Type`. */
+/** Returns no channel for an unknown `Type`. */
 export function channelsOfType(type: string): readonly Channel[] {
   return channels.filter((channel) => deliveryReportTypes[channel].toLowerCase() === toWord(type));
 }
@@ -90,7 +88,10 @@ const billedUnitNames: Readonly<Record<Exclude<Channel, 'email'>, UnitName>> = {
   tts: 'VoiceSeconds',
 };
 
-/** Decimal text: SMS parts, fax pages, voice seconds, 1 for an email. Null when unknown. */
+/**
+ * The quantity that the invoice counts, as decimal text: SMS parts, fax pages, voice seconds, 1 for an email.
+ * Null when unknown.
+ */
 export function billedUnits({
   type,
   units,
@@ -105,8 +106,9 @@ export function billedUnits({
 }
 
 /**
- * Accepts `2025-06-12T20:44:16.000Z` and `2025-06-12 20:44:16` (UTC). @returns ISO 8601 in UTC with
- * milliseconds
+ * Accepts `2025-06-12T20:44:16.000Z` and `2025-06-12 20:44:16` (UTC).
+ *
+ * @returns ISO 8601 in UTC with milliseconds
  */
 export function parseUtcTime(text: string | undefined): string | undefined {
   const match = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)(Z|[+-]\d{2}:\d{2})?$/.exec(

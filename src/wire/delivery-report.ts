@@ -45,7 +45,7 @@ export type DeliveryReport = DeliveryReportOrigin & {
   /** The service's word: `SMS`, `Email`, `Voice`, `Fax`. */
   readonly type: string;
   readonly outcome: ReportedOutcome;
-  /** The service's word. */
+  /** The service's word for the state. */
   readonly status: string;
   /** Free text, such as `Bad Number`; may be empty. */
   readonly result: string;
@@ -53,7 +53,7 @@ export type DeliveryReport = DeliveryReportOrigin & {
   /** Decimal text in the account's currency. */
   readonly price?: string;
   readonly units: Units;
-  /** In words: a value that could not be read, although the rest could. */
+  /** In words: why a value could not be read, although the rest could. */
   readonly unread?: string;
 };
 

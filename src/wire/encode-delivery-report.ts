@@ -2,9 +2,9 @@ import { replaceUnsupportedCharacters } from './characters.ts';
 import type { DeliveryReport } from './delivery-report.ts';
 import { buildXml } from './xml.ts';
 
-/** As the service writes it. */
+/** A delivery report as the service writes it. */
 export type OutgoingDeliveryReport = Omit<DeliveryReport, 'outcome' | 'optedOut'> & {
-  /** Of the interface, such as `v2.02`. */
+  /** The interface's version, such as `v2.02`. */
   readonly version: string;
   /** `YYYY-MM-DD HH:mm:ss` in the zone of the message. */
   readonly sentTimeLocal?: string;
@@ -16,7 +16,7 @@ export type OutgoingDeliveryReport = Omit<DeliveryReport, 'outcome' | 'optedOut'
 
 export type DeliveryReportCredentials = { readonly sender: string; readonly apiKey: string };
 
-/** Observed formats of a webhook call. */
+/** The observed formats of a webhook call. */
 export const deliveryReportFormats = ['json', 'xml', 'post', 'get'] as const;
 export type DeliveryReportFormat = (typeof deliveryReportFormats)[number];
 

@@ -18,7 +18,7 @@ export type FieldType = 'text' | 'boolean' | 'integer' | 'time' | 'zone' | 'url'
 export type Source = 'interface' | 'observed';
 
 export type FieldDefinition = {
-  /** In campaigns, the ledger and journals (interface.md, 2.1–2.7). */
+  /** The name in campaigns, the ledger and journals (interface.md, 2.1–2.7). */
   readonly name: string;
   /** The JSON key and XML element name. */
   readonly wireName: string;
@@ -30,7 +30,7 @@ export type FieldDefinition = {
   readonly multiline?: true;
   readonly limit?: number;
   readonly range?: readonly [number, number];
-  /** Known to be accepted, in any case. */
+  /** Values that are known to be accepted, in any case. */
   readonly values?: readonly string[];
   /** An integer that the samples write as text. */
   readonly asText?: true;
@@ -200,7 +200,7 @@ for (const [interfaceName, fields] of Object.entries(fieldsByInterface)) {
   }
 }
 
-/** Of all interfaces and channels. */
+/** The names of all interfaces and channels. */
 export const messageFieldNames: readonly string[] = [
   ...new Set(
     Object.values(fieldsByInterface)
@@ -214,7 +214,7 @@ export function messageFields(interfaceName: InterfaceName, channel: Channel): r
   return byChannel.get(`${interfaceName} ${channel}`) ?? [];
 }
 
-/** `messageFields`, and those of calls in later versions. */
+/** The fields of `messageFields`, and those of calls in later versions. */
 export function serviceSideFields(
   interfaceName: InterfaceName,
   channel: Channel,

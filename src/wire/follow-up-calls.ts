@@ -37,7 +37,7 @@ export type ReceivedPeriod = {
 
 export type FollowUpCall = {
   readonly question: FollowUpQuestion;
-  /** Of the answer, from `Accept`; JSON by default. */
+  /** The format of the answer, from `Accept`; JSON by default. */
   readonly format: Format;
   readonly credentials?: WireCredentials;
 };
@@ -45,7 +45,7 @@ export type FollowUpCall = {
 const defaultRecordsPerPage = 100;
 const maxRecordsPerPage = 1000;
 
-/** Never throws; undefined for any other call. */
+/** Never throws. Returns undefined for any other call. */
 export function decodeFollowUpCall({
   method,
   path,
@@ -108,7 +108,7 @@ function usesMethodOfCall({ method, id }: Call, by: 'GET' | 'PATCH', hasOlderSty
   return id === '' ? hasOlderStyle && method === 'POST' : method === by;
 }
 
-/** Queries use a small initial, bodies a capital. */
+/** Queries write names with a small initial, bodies with a capital. */
 function textInEitherCase(text: (name: string) => string, name: string): string {
   return text(name) || text(name.charAt(0).toUpperCase() + name.slice(1));
 }

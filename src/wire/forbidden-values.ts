@@ -21,7 +21,7 @@ export type MessageOrigin = {
   readonly format: Format;
 };
 
-/** In the service's words. */
+/** Returns the problems in the service's words. */
 export function forbiddenValues(
   origin: MessageOrigin,
   parts: ReceivedMessage,

@@ -27,7 +27,7 @@ export function parseJson(body: Uint8Array): unknown {
   }
 }
 
-/** With the colon that makes it a key. */
+/** A string literal, with the colon that makes it a key. */
 const stringLiterals = /"(?:[^"\\]|\\.)*"(?:\s*:)?/g;
 
 /** At any depth; `JSON.parse` silently keeps the last of equal keys. */
@@ -66,7 +66,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value of an own member, else undefined. */
+/** Returns an object's own member, else undefined. */
 export function member(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }

@@ -32,7 +32,7 @@ export function writeMessageData(
   return `{${members.filter((text) => text !== '').join()}}`;
 }
 
-/** Without the braces. */
+/** Writes an object without its braces. */
 export function jsonMembers(object: object): string {
   return JSON.stringify(object).slice(1, -1);
 }

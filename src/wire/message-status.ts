@@ -14,7 +14,7 @@ import type { EncodedAnswer } from './wire-interface.ts';
  * interface.md).
  */
 
-/** Observed. */
+/** The observed states. */
 export const messageStates = ['Pending', 'Delayed', 'Completed', 'CreditHold', 'Unknown'] as const;
 export type MessageState = (typeof messageStates)[number];
 
@@ -28,11 +28,11 @@ export type MessageStatus = RecordPage & {
   readonly department?: string;
   readonly reference?: string;
   readonly createdTime: RecordTime;
-  /** Of a delayed message. */
+  /** When a delayed message will be sent. */
   readonly delayedTime?: RecordTime;
   /** As written in the request, or the sender's default. */
   readonly timeZone: string;
-  /** Recipients: all, finished, and by result. */
+  /** Numbers of recipients: all, finished, and by result. */
   readonly count: number;
   readonly complete: number;
   readonly success: number;
@@ -43,16 +43,16 @@ export type MessageStatus = RecordPage & {
 
 export type RecipientStatus = {
   readonly type: string;
-  /** From 1. */
+  /** Position in the message, from 1. */
   readonly sequence: number;
   readonly destination: string;
   readonly status: string;
   readonly result: string;
   readonly sentTime?: RecordTime;
   readonly price: string;
-  /** By the destination's field names. */
+  /** The destination's fields by name. */
   readonly fields: Readonly<Record<string, string>>;
-  /** Only if the caller asked for them. */
+  /** The recipient's replies; only if the caller asked for them. */
   readonly replies?: readonly InboundRecord[];
 };
 
@@ -113,7 +113,7 @@ function toMembers(status: MessageStatus): RecordMembers {
   };
 }
 
-/** In wire order. */
+/** The destination's members, in wire order. */
 const destinationMembers: readonly string[] = [
   'Attention',
   'Company',

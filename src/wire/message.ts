@@ -24,7 +24,7 @@ import { fromWireRecipient, fromWireText, toWireRecipient, toWireText } from './
 
 /** What all formats share: the parts that an interface's messages have. */
 
-/** Its value as the interface writes it. */
+/** A field, with its value as the interface writes it. */
 export type WireField = { readonly definition: FieldDefinition; readonly value: string };
 
 /**
@@ -86,7 +86,7 @@ export function wireRecipientOf(
   return channel === 'email' ? Recipient : toWireRecipient(interfaceName, Recipient);
 }
 
-/** Earlier versions write it as plain text. */
+/** Earlier versions write a destination without other fields as plain text. */
 export function isRecipientOnly(destination: Destination): boolean {
   for (const name in destination) if (name !== 'Recipient') return false;
   return true;
@@ -103,7 +103,7 @@ const reservedMembers: readonly string[] = [
   '#text',
 ];
 
-/** Lists or texts of any shape. */
+/** The parts of a message, as lists or texts of any shape. */
 export type ReceivedMessage = {
   readonly members: JsonObject;
   readonly messageId: unknown;
@@ -144,7 +144,7 @@ function parseFields(interfaceName: InterfaceName, channel: Channel, members: Js
   return Object.fromEntries(fields);
 }
 
-/** By JSON key and by XML element name. */
+/** The destination fields by JSON key and by XML element name. */
 const destinationNames: ReadonlyMap<string, DestinationField> = new Map(
   destinationFieldDefinitions.flatMap(({ name, xmlName }) => [
     [name, name],

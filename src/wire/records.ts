@@ -5,7 +5,7 @@ import { buildXml, type XmlElements } from './xml.ts';
 
 /** Answers that contain records: a JSON object, or children of an XML `root` with nested lists. */
 
-/** In wire order; a list contains further records. */
+/** Members in wire order; a list contains further records. */
 export type RecordMembers = { readonly [name: string]: string | number | null | readonly RecordMembers[] };
 
 const entryNames: Readonly<Record<string, string>> = {

@@ -19,7 +19,7 @@ const missingBody: Readonly<Record<Channel, string>> = {
 
 export const missingMessageData = 'Missing message data';
 
-/** For credentials in the body (interface.md, section 5). */
+/** The missing parts of credentials in the body (interface.md, section 5). */
 export function credentialRefusals(credentials: WireCredentials | undefined): readonly string[] {
   if (credentials === undefined || credentials.kind === 'authToken') return [];
   const missingSender = isBlank(credentials.sender) ? ['Missing Sender'] : [];

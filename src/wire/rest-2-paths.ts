@@ -9,7 +9,7 @@ export type Rest2Version = (typeof rest2Versions)[number];
 
 const [firstVersion] = rest2Versions;
 
-/** Used unless the account's address names a version. */
+/** The prefix of every call, unless the account's address names a version. */
 export const rest2Prefix = `/api/${firstVersion}`;
 
 export type Rest2Path = {
@@ -25,7 +25,7 @@ export function parseRest2Path(path: string): Rest2Path | undefined {
   return version === undefined || call === undefined ? undefined : { version, call };
 }
 
-/** `v2.04` in `https://service.example/api/v2.04`. */
+/** Finds `v2.04` in `https://service.example/api/v2.04`. */
 export function versionIn(address: string): string | undefined {
   return /\/api\/(v\d[\d.]*)\/*$/i.exec(address)?.[1];
 }

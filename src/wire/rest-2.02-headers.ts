@@ -3,7 +3,7 @@ import { asText, isBlank, type JsonObject, member } from './json.ts';
 import type { Rest2Version } from './rest-2-paths.ts';
 import type { WireCredentials } from './wire-interface.ts';
 
-/** interface.md, 4.1; both directions. */
+/** Headers in both directions (interface.md, 4.1). */
 
 export function mediaTypeOf(format: Format): string {
   return `application/${format}; encoding='utf-8'`;
@@ -17,7 +17,7 @@ export function authorizationOf(credentials: WireCredentials): string {
   return `Basic ${credentials.authToken}`;
 }
 
-/** The first one that the header names. */
+/** The first format that the header names. */
 export function formatOf(header: string | readonly string[] | undefined): Format | undefined {
   const found = typeof header === 'string' ? /json|xml/i.exec(header)?.[0].toLowerCase() : undefined;
   return found === 'json' || found === 'xml' ? found : undefined;

@@ -73,7 +73,7 @@ function parseResult(answer: unknown, body: Uint8Array): SendAnswer {
   }
 }
 
-/** Bounded in number and length. */
+/** The service's reasons, bounded in number and length. */
 export function wordsIn(answer: JsonObject): readonly string[] {
   const [current, earlier] = ['ErrorMessage', 'Message'].map((name) =>
     truncateTexts(textsIn(member(answer, name))),

@@ -73,7 +73,7 @@ function schema(): XmlElements {
   };
 }
 
-/** Each part at most once, in this order. */
+/** An element with each part at most once, in this order. */
 function elementOf(name: string, parts: readonly string[]): XmlElements {
   const children = parts.map((part) => ({
     '@name': part,

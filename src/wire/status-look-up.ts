@@ -13,7 +13,7 @@ import { parseMembers } from './xml.ts';
 
 const pathPrefix = `${rest2Prefix}/get/status/`;
 
-/** Version 2.02, with the headers of a send. */
+/** For version 2.02, with the headers of a send. */
 export function createStatusLookUp(format: Format): StatusLookUp {
   return {
     encode: (messageId, credentials, page) => ({
@@ -30,10 +30,10 @@ export function createStatusLookUp(format: Format): StatusLookUp {
   };
 }
 
-/** The largest observed page. */
+/** The largest observed page size. */
 const recordsPerPage = 100;
 
-/** In JSON a list, in XML child elements. */
+/** Recipients are a list in JSON, child elements in XML. */
 function decodeRecipients(body: Uint8Array): StatusLookUpPage {
   const answer = parseMembers(body) ?? {};
   const listed = member(answer, 'Recipients');
@@ -54,7 +54,7 @@ function textMembers(members: JsonObject): Record<string, string> {
   );
 }
 
-/** JSON or XML, whatever the content type. */
+/** Reads JSON or XML, whatever the content type. */
 function decode(body: Uint8Array): StatusLookUpAnswer {
   if (body.byteLength === 0) return { kind: 'unreadable', why: 'the answer is empty' };
   const answer = parseMembers(body);

@@ -13,7 +13,7 @@ export function isTimeZone(text: string): boolean {
   return regionOf(text) !== undefined;
 }
 
-/** From either form; without " Standard Time". */
+/** Converts a region or Windows zone to a Windows zone without " Standard Time". */
 export function windowsZone(text: string): string | undefined {
   if (windowsRegions(text).length > 0) return withoutSuffix(text);
   const [zone] = canonicalNames(text).flatMap((name) => findWindows(name));
@@ -25,7 +25,10 @@ export function supportsTimeZone(interfaceName: InterfaceName, zone: string): bo
   return interfaceName === 'rest-2.02' || windowsZone(zone) !== undefined;
 }
 
-/** From either form. For a Windows zone: CLDR's region for the whole world. */
+/**
+ * Converts a region or Windows zone to a region name. A Windows zone becomes CLDR's region for the whole
+ * world.
+ */
 export function regionOf(text: string): string | undefined {
   const [region] = windowsRegions(text);
   return region ?? canonicalNames(text)[0];

@@ -5,7 +5,7 @@ import type { Channel, Format, InterfaceName, OutgoingRequest, SendRequest } fro
  * randomness, no I/O.
  */
 
-/** interface.md, section 5. */
+/** What identifies a caller (interface.md, section 5). */
 export type WireCredentials =
   | { readonly kind: 'authToken'; readonly authToken: string }
   | { readonly kind: 'apiKey'; readonly sender: string; readonly apiKey: string }
@@ -50,7 +50,7 @@ export type DecodedSendRequest =
   | ({
       readonly kind: 'request';
       readonly request: SendRequest;
-      /** In the service's words (`forbidden-values.ts`). */
+      /** The values that interface.md forbids, in the service's words (`forbidden-values.ts`). */
       readonly forbidden: readonly string[];
     } & RequestContext)
   /** The body contains no message. */
@@ -66,7 +66,7 @@ export type RequestContext = {
   readonly credentials?: WireCredentials;
 };
 
-/** interface.md, 2.9 and 7. */
+/** An answer before it is encoded (interface.md, 2.9 and 7). */
 export type OutgoingAnswer =
   | { readonly kind: 'accepted'; readonly messageId: string; readonly jobNumber: string }
   | { readonly kind: 'refused'; readonly words: readonly string[]; readonly messageId?: string }
@@ -93,7 +93,7 @@ export type SendAnswer =
       readonly origin: 'sender' | 'credential' | 'service';
       readonly words: readonly string[];
     }
-  /** A repeated member, which proves neither value. */
+  /** The answer repeats a member, which proves neither value. */
   | { readonly kind: 'contradictory'; readonly why: string }
   | { readonly kind: 'unreadable'; readonly why: string; readonly messageId?: string };
 
@@ -126,7 +126,7 @@ export type StatusLookUp = {
 export type StatusLookUpPage = {
   /** Text members by name, as in a delivery report (observed.md). */
   readonly recipients: readonly Readonly<Record<string, string>>[];
-  /** 1 if the answer does not say. */
+  /** The number of pages; 1 if the answer does not say. */
   readonly pages: number;
 };
 

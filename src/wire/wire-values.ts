@@ -56,7 +56,7 @@ export function isTime(text: string): boolean {
   return !Number.isNaN(milliseconds) && new Date(milliseconds).toISOString().startsWith(text);
 }
 
-/** @throws Error for a value with a `wireValueError` */
+/** @throws Error for an invalid value (`wireValueError`) */
 export function toWireText(interfaceName: InterfaceName, field: FieldDefinition, value: string): string {
   const wrong = wireValueError(interfaceName, field, value);
   if (wrong !== undefined) throw new Error(`${field.name}: ${wrong}`);
@@ -78,12 +78,12 @@ export function toWireText(interfaceName: InterfaceName, field: FieldDefinition,
   }
 }
 
-/** Campaigns may write `json` for `JSON`. */
+/** Returns the case of the closed list: campaigns may write `json` for `JSON`. */
 function toDocumentedCase({ values }: FieldDefinition, value: string): string {
   return values?.find((known) => known.toLowerCase() === value.toLowerCase()) ?? value;
 }
 
-/** An unreadable value stays unchanged. */
+/** Converts a received value back. An unreadable value stays unchanged. */
 export function fromWireText(interfaceName: InterfaceName, field: FieldDefinition, text: string): string {
   if (interfaceName === 'rest-2.02') return text;
   switch (field.type) {

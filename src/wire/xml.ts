@@ -50,7 +50,7 @@ function refuseMarkup(name: string): string {
   return name;
 }
 
-/** With the bytes of a byte order mark. */
+/** White space, and the bytes of a byte order mark. */
 const blankBytes: readonly number[] = [...Buffer.from(' \t\r\n\uFEFF')];
 
 /** By the first character; content types are often wrong. */
@@ -68,7 +68,7 @@ export function parseXml(body: Uint8Array): unknown {
   return parseXmlRoot(body)?.content;
 }
 
-/** With the root element's name, without prefix. */
+/** As `parseXml`, with the root element's name without prefix. */
 export function parseXmlRoot(body: Uint8Array): XmlRoot | undefined {
   const text = decodeXml(body);
   return text === undefined ? undefined : parseText(text);
@@ -91,7 +91,7 @@ function parseText(text: string): XmlRoot | undefined {
   }
 }
 
-/** By the declared encoding, else UTF-8; undefined for invalid bytes. */
+/** Decodes by the declared encoding, else UTF-8. Returns undefined for invalid bytes. */
 export function decodeXml(body: Uint8Array): string | undefined {
   const declaration = new TextDecoder('latin1').decode(body.subarray(0, 100));
   const encoding = /^<\?xml[^>]*?\bencoding\s*=\s*["']([\w.:-]+)["']/.exec(declaration)?.[1];
@@ -102,7 +102,7 @@ export function decodeXml(body: Uint8Array): string | undefined {
   }
 }
 
-/** Without white space around texts, which has no meaning in answers and reports. */
+/** As `parseXml`, without white space around texts, which has no meaning in answers and reports. */
 export function parseXmlTrimmed(body: Uint8Array): unknown {
   return trimTexts(parseXml(body));
 }
@@ -175,7 +175,7 @@ export function cdata(text: string): XmlContent {
   return text === '' || text.includes('\r') ? text : { '#cdata': text };
 }
 
-/** Normalises an absent, single or repeated element. */
+/** Returns an absent, single or repeated element as a list. */
 export function toList(value: unknown): readonly unknown[] {
   if (value === undefined) return [];
   return Array.isArray(value) ? value : [value];
