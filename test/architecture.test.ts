@@ -103,18 +103,18 @@ const isLocal = ({ to }: Import): boolean =>
   /\.(ts|js)$/.test(to) && !to.startsWith('node:') && !Object.hasOwn(onlyIn, to);
 const written = ({ from, to }: Import): string => `${from} imports ${to}`;
 
-test('imports are found at all: each file but the vocabulary and a few leaves has some', () => {
+test('this test finds imports in every file except the vocabulary and a few leaves', () => {
   expect(new Set(imports.map(({ from }) => roomOf(from)))).toEqual(new Set(Object.keys(mayImport)));
   expect(imports).toContainEqual({ from: 'cli/main.ts', to: 'cli/commands/run.ts' });
   expect(imports).toContainEqual({ from: 'cli/volley.js', to: 'cli/main.ts' });
   expect(imports).toContainEqual({ from: 'contacts/csv.ts', to: 'csv-parse/sync' });
 });
 
-test('every room has its line in the table', () => {
+test('every room has a row in the table', () => {
   expect(new Set(readdirSync(src))).toEqual(new Set(Object.keys(mayImport)));
 });
 
-test('imports point down only', () => {
+test('rooms import only from lower rooms', () => {
   const upwards = imports.filter((found) => {
     if (!isLocal(found)) return false;
     const [room, other] = [roomOf(found.from), roomOf(found.to)];
@@ -126,7 +126,7 @@ test('imports point down only', () => {
 describe.each([
   ['engine', engineMayImport],
   ['ledger', ledgerMayImport],
-])('in %s too', (room, partMayImport) => {
+])('the folders of %s', (room, partMayImport) => {
   const parts = Object.keys(partMayImport);
 
   /** The folder of a file, or the file itself if the table names it. */
@@ -135,18 +135,18 @@ describe.each([
     return first === room && (file !== undefined || parts.includes(part)) ? part : undefined;
   };
 
-  test('each folder has its line in the table', () => {
+  test('have one row each in the table', () => {
     expect(new Set(imports.flatMap(({ from }) => partOf(from) ?? []))).toEqual(new Set(parts));
   });
 
-  test('the table goes one way: a line names only those before it', () => {
+  test('are ordered in the table: a row names only earlier ones', () => {
     const forward = parts.filter((part, index) =>
       partMayImport[part]?.some((other) => !parts.slice(0, index).includes(other)),
     );
     expect(forward).toEqual([]);
   });
 
-  test('each folder imports from those that its line names, and what they share imports from none', () => {
+  test('import only from folders in their row, and shared files import from none', () => {
     const upwards = imports.filter(({ from, to }) => {
       const [part, other] = [partOf(from), partOf(to)];
       if (roomOf(from) !== room || other === undefined || part === other) return false;
@@ -156,7 +156,7 @@ describe.each([
   });
 });
 
-test('no file imports itself, over however many others', () => {
+test('no file imports itself, even through other files', () => {
   const importsOf = new Map<string, string[]>();
   for (const { from, to } of imports.filter(isLocal))
     importsOf.set(from, [...(importsOf.get(from) ?? []), to]);
@@ -173,7 +173,7 @@ test('no file imports itself, over however many others', () => {
   expect(cycles).toEqual([]);
 });
 
-describe('packages stay in the rooms they are for', () => {
+describe('a package is imported only in its rooms:', () => {
   test.each(Object.entries(onlyIn))('%s', (name, places) => {
     const strangers = imports.filter(
       ({ from, to }) =>
@@ -184,7 +184,7 @@ describe('packages stay in the rooms they are for', () => {
   });
 });
 
-test.each(pureRooms)('%s touches no file, socket, clock or process', (room) => {
+test.each(pureRooms)('the room %s uses no file, socket, clock or process', (room) => {
   const impure = imports.filter(({ from, to }) => roomOf(from) === room && effects.test(to));
   expect(impure.map(written)).toEqual([]);
 });
@@ -200,20 +200,20 @@ const slicesSet = readdirSync(join(src, 'ledger'), { recursive: true, encoding: 
     return [...updates].map(([, set = '']) => ({ path: path.replaceAll('\\', '/'), set }));
   });
 
-test('the state of a slice changes in one file, and so do its job, worker and owner', () => {
+test('only one file changes the state, job, worker and owner of a slice', () => {
   const writers = slicesSet.filter(({ set }) => /\b(state|job|worker|owner) = /.test(set));
   expect(new Set(writers.map(({ path }) => path))).toEqual(new Set(['slice-states/transitions.ts']));
   expect(
     slicesSet.map(({ path }) => path),
-    'of other columns',
+    'files that set other columns',
   ).toContain('requests/slice-counts.ts');
 });
 
-test('the vocabulary imports nothing', () => {
+test('the vocabulary imports no other room', () => {
   expect(imports.filter(({ from, to }) => roomOf(from) === 'domain' && roomOf(to) !== 'domain')).toEqual([]);
 });
 
-test('no statement takes more than three arrays in an order that is kept by hand: batchOf keeps it', () => {
+test('every statement with more than three arrays uses batchOf, which keeps their order', () => {
   const unnested = /\bunnest\((?:[^()]*\$\d+::[^()]*){4}\)/;
   expect('FROM unnest($1::text[], $2::integer[], $3::uuid[], $4::text[])').toMatch(unnested);
   const byHand = readdirSync(join(src, 'ledger'), { recursive: true, encoding: 'utf8' })
@@ -223,7 +223,7 @@ test('no statement takes more than three arrays in an order that is kept by hand
   expect(byHand).toEqual([]);
 });
 
-test('docs/architecture.md names the files in which knex builds queries, and no others', () => {
+test('docs/architecture.md names exactly the files in which knex builds queries', () => {
   const [, said = ''] =
     /knex runs the migrations, and builds ([^.]*(?:\.ts[^.]*)*)\./.exec(architecture) ?? [];
   const named = [...said.matchAll(/`([^`]+)`/g)].map(([, file]) => file);
@@ -232,7 +232,7 @@ test('docs/architecture.md names the files in which knex builds queries, and no 
   expect(importing.toSorted()).toEqual([...forMigrations, ...named].toSorted());
 });
 
-test('every dependency has its reason in docs/decisions/001-dependencies.md, and every reason its dependency', () => {
+test('docs/decisions/001-dependencies.md gives a reason for every dependency, and for no other package', () => {
   const rootFile = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
   const manifest: unknown = JSON.parse(rootFile('package.json'));
   const { dependencies, devDependencies, optionalDependencies } = z

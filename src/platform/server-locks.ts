@@ -63,8 +63,8 @@ export async function runScript(
   const options = { ...user, cwd: '/', detached: true };
   const child = spawn('/bin/sh', scriptArgs, { ...options, stdio: ['ignore', 'ignore', 'pipe', ...files] });
   let errorOutput = '';
-  child.stderr?.on('data', (words) => {
-    errorOutput += words;
+  child.stderr?.on('data', (data) => {
+    errorOutput += data;
   });
   const [code] = await once(child, 'close');
   if (typeof code !== 'number' || code >= 64) throw new Error(describeLockFailure(errorOutput));

@@ -44,7 +44,7 @@ const all: fc.Arbitrary<Destination[]> = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-test('destinations are written as JSON.stringify writes them, whatever the text', () => {
+test('formatDestinations returns the same text as JSON.stringify', () => {
   fc.assert(
     fc.property(all, (destinations) => {
       expect(formatDestinations(asStored(destinations))).toBe(JSON.stringify(destinations));
@@ -54,7 +54,7 @@ test('destinations are written as JSON.stringify writes them, whatever the text'
   );
 });
 
-test('divided into requests, each has its own in their order; some may have none', () => {
+test('splitByRequest gives each request its destinations in order, even if it has none', () => {
   const requests = fc.array(fc.oneof(all, fc.constant([])), { minLength: 1, maxLength: 5 });
   fc.assert(
     fc.property(requests, (each) => {
@@ -68,7 +68,7 @@ test('divided into requests, each has its own in their order; some may have none
   );
 });
 
-test('those that are left out are gone, and the others are as they were', () => {
+test('removeDestinations removes the given destinations and keeps the others unchanged', () => {
   fc.assert(
     fc.property(all, fc.array(fc.nat({ max: 5 })), (destinations, places) => {
       const left = destinations.filter((_, place) => !places.includes(place));

@@ -12,7 +12,7 @@ test.each([
   '2001:db8:ffff::1',
   '2001:0DB8:0:0::1',
   '198.51.100.9',
-])('%s is in the list', (address) => {
+])('the list contains %s', (address) => {
   expect(list.has(address)).toBe(true);
 });
 
@@ -27,11 +27,11 @@ test.each([
   '',
   'unknown',
   '0313.0.113.9',
-])('%j is not', (address) => {
+])('the list does not contain %j', (address) => {
   expect(list.has(address)).toBe(false);
 });
 
-test('a range of all addresses of a version holds none of the other but for those that are the same', () => {
+test('a range of all IPv4 or IPv6 addresses contains no address of the other version, except mapped ones', () => {
   const all = createAddressList(['0.0.0.0/0']);
   expect(['198.51.100.1', '::ffff:198.51.100.1', '2001:db8::1'].map(all.has)).toEqual([true, true, false]);
 });

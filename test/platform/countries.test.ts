@@ -2,15 +2,15 @@ import { getCountries } from 'libphonenumber-js/max';
 import { describe, expect, test } from 'vitest';
 import { countryOf } from '../../src/platform/countries.ts';
 
-describe('a country is known', () => {
-  test('by its code, in whatever case', () => {
+describe('countryOf', () => {
+  test('finds a country by its code in any case', () => {
     for (const code of getCountries()) {
       expect(countryOf(code)).toBe(code);
       expect(countryOf(code.toLowerCase())).toBe(code);
     }
   });
 
-  test('by its English name: every country has one of its own', () => {
+  test('finds every country by its own English name', () => {
     const names = new Intl.DisplayNames('en', { type: 'region' });
     for (const code of getCountries()) expect(countryOf(names.of(code) ?? '')).toBe(code);
   });
@@ -22,7 +22,7 @@ describe('a country is known', () => {
     ['Hong Kong', 'HK'],
     ["Cote d'Ivoire", 'CI'],
     ['Turkiye', 'TR'],
-  ])('as people write it: %s', (written, code) => {
+  ])('finds a country by the common name %s', (written, code) => {
     expect(countryOf(written)).toBe(code);
   });
 });
@@ -40,6 +40,6 @@ test.each([
   'A U',
   'ß',
   'x'.repeat(100_000),
-])('what is none is not known: %j', (written) => {
+])('countryOf finds no country for %j', (written) => {
   expect(countryOf(written)).toBeUndefined();
 });

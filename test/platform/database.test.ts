@@ -30,7 +30,7 @@ test.each([
   ['postgres://volley:hush@[::1]/ledger', false],
   ['postgres:///ledger?host=/run/postgresql', false],
   ['postgres://volley@%2Frun%2Fpostgresql/ledger', false],
-])('%s: that it can be read on the way is warned of: %j', async (url, warned) => {
+])('%s: leaseDatabase warns about an unencrypted connection: %j', async (url, warned) => {
   const { warning } = await leaseDatabase({ DATABASE_URL: url }, '/', false);
   expect(warning !== undefined).toBe(warned);
   expect(warning ?? '').not.toContain('hush');
@@ -39,7 +39,7 @@ test.each([
 });
 
 test.each(['mysql://volley:secret@db.example/ledger', 'secret', 'postgres//db.example', ' '])(
-  'DATABASE_URL %j is an InputError that does not repeat it',
+  'an invalid DATABASE_URL %j throws an InputError that does not repeat it',
   async (url) => {
     const failure = await leaseDatabase({ DATABASE_URL: url }, '/', false).catch((error: unknown) => error);
 
@@ -49,7 +49,7 @@ test.each(['mysql://volley:secret@db.example/ledger', 'secret', 'postgres//db.ex
   },
 );
 
-test('Without DATABASE_URL the embedded server lives in VOLLEY_HOME, below the working folder if relative', async () => {
+test('without DATABASE_URL the embedded server is in VOLLEY_HOME, which may be relative to the working folder', async () => {
   const folder = makeHome('volley-test-home-');
   onTestFinished(async () => {
     await removeHome(join(folder, 'state'));
@@ -63,7 +63,7 @@ test('Without DATABASE_URL the embedded server lives in VOLLEY_HOME, below the w
   expect(lease.description).toContain(`${folder}/state`);
 });
 
-test('Each test database is a migrated clone of its own', async () => {
+test('each test database is a separate migrated clone', async () => {
   const [one, other] = await Promise.all([createTestDatabase(), createTestDatabase()]);
   onTestFinished(() => Promise.all([one.drop(), other.drop()]).then(() => undefined));
   await runStatement(one.url, 'CREATE TABLE only_here ()');

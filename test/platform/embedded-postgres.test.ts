@@ -23,9 +23,9 @@ afterEach(async () => {
 });
 afterAll(() => removeHome(home));
 
-describe('Sharing', () => {
+describe('sharing an embedded server', () => {
   // The first test, because the shared home must be empty.
-  test('Processes that start at once in an empty home agree on one server, and the last one out stops it', async () => {
+  test('processes that start together in an empty home share one server, and the last one stops it', async () => {
     const holders = [startHolder(home), startHolder(home), startHolder(home)] as const;
     const [one, other, last] = await Promise.all(holders);
     expect([one.server.pid, other.server.pid]).toEqual([last.server.pid, last.server.pid]);
@@ -38,7 +38,7 @@ describe('Sharing', () => {
     expect(embeddedServerStatus(home)).toMatchObject({ state: 'stopped', leases: [] });
   });
 
-  test('Each lease of one process counts, and releasing twice does not', async () => {
+  test('a process may hold several leases, and a second release of one changes nothing', async () => {
     const one = await leaseEmbeddedServer(home);
     const other = await leaseEmbeddedServer(home);
 
@@ -50,7 +50,7 @@ describe('Sharing', () => {
     expect(embeddedServerStatus(home)).toMatchObject({ state: 'stopped', leases: [] });
   });
 
-  test('A server in use is not stopped, and the answer names who uses it', async () => {
+  test('a server in use is not stopped, and the error names the process that uses it', async () => {
     const holder = await startHolder(home);
     await expect(stopEmbeddedServer(home)).rejects.toThrow(`is in use by process ${holder.child.pid}.`);
     expect(await query(holder, 'SELECT 1 AS answer')).toEqual([{ answer: 1 }]);
@@ -58,14 +58,14 @@ describe('Sharing', () => {
     expect(await stopEmbeddedServer(home)).toBe(false);
   });
 
-  test('A process that has got the number of one that used the server before is not named as a user', async () => {
+  test('a process with the reused pid of a former user is not listed as a user', async () => {
     writeFileSync(join(home, 'users.lock'), `${process.ppid}\n${process.ppid}.1\n`);
     const lease = await leaseEmbeddedServer(home);
     expect(embeddedServerStatus(home).leases).toEqual([process.pid]);
     await lease.release();
   });
 
-  test('A lease that is being released starts no server, and one that starts a server is released after that', async () => {
+  test('a released lease starts no server, and a release waits for a restart in progress', async () => {
     const gone = () => {
       throw new Error('this lease is released');
     };
@@ -81,7 +81,7 @@ describe('Sharing', () => {
     expect(embeddedServerStatus(home).state).toBe('stopped');
   });
 
-  test('Where no lock can be taken, the error says so, and what is needed', async () => {
+  test('if files cannot be locked, the error says so and names the missing program', async () => {
     vi.stubEnv('PATH', '/nowhere');
     const said =
       /files cannot be locked \(.*flock: not found\)\. Install the program flock \(package util-linux\)/;
@@ -94,9 +94,9 @@ describe('Sharing', () => {
   });
 });
 
-describe('A process that ends without releasing', () => {
+describe('a process that ends without a release', () => {
   test.each(['exit', 'throw', 'SIGTERM', 'SIGINT', 'SIGKILL'] as const)(
-    'leaves the server to be stopped at once if it was the last: %s',
+    'causes a stop of the server if it was the last user: %s',
     async (how) => {
       const holder = await startHolder(home);
       await holder.end(how);
@@ -106,7 +106,7 @@ describe('A process that ends without releasing', () => {
     },
   );
 
-  test('leaves the server to others that use it, and to one that comes as it is being stopped', async () => {
+  test('does not stop a server that others use, or that is leased while it stops', async () => {
     const killed = await startHolder(home);
     const other = await startHolder(home);
     await killed.end('SIGKILL');
@@ -119,7 +119,7 @@ describe('A process that ends without releasing', () => {
     expect(embeddedServerStatus(home)).toMatchObject({ state: 'stopped', leases: [] });
   });
 
-  test('leaves the server to the next one that uses it, where what should stop it was killed too', async () => {
+  test('leaves the server to the next user if the waiting shell was killed too', async () => {
     const killed = await startHolder(home);
     for (const pid of stoppersOf(home)) process.kill(pid, 'SIGKILL');
     await killed.end('SIGKILL');
@@ -131,7 +131,7 @@ describe('A process that ends without releasing', () => {
     expect(embeddedServerStatus(home).state).toBe('stopped');
   });
 
-  test('leaves a server in use alone when the program that waits for its last user is killed', async () => {
+  test('does not stop a server in use when the waiting shell is killed', async () => {
     const holder = await startHolder(home);
     const waiting = stoppersOf(home).flatMap((stopper) =>
       readOrNothing(`/proc/${stopper}/task/${stopper}/children`).split(' ').filter(Boolean).map(Number),
@@ -148,7 +148,7 @@ describe('A process that ends without releasing', () => {
   test.each([
     ['initdb works', 'initdb --'],
     ['role and database are made', 'postgres --single -D'],
-  ])('does no harm when killed while %s for its first start', async (_, program) => {
+  ])('causes no harm when it is killed while %s in the first start', async (_, program) => {
     const home = await killFirstStartWhile(program);
     const next = await startHolder(home);
     expect(await query(next, 'SELECT 1 AS answer')).toEqual([{ answer: 1 }]);
@@ -157,8 +157,8 @@ describe('A process that ends without releasing', () => {
   });
 });
 
-describe('A server', () => {
-  test('that is killed is started again by the next lease, and keeps its data', async () => {
+describe('an embedded server', () => {
+  test('is restarted by the next lease after a kill, and keeps its data', async () => {
     const before = await startHolder(home);
     await query(before, 'CREATE TABLE kept AS SELECT generate_series(1, 1000) AS number');
     const session = new Client(before.server.address);
@@ -173,7 +173,7 @@ describe('A server', () => {
     await after.end('release');
   });
 
-  test('that is killed is started again for the processes that use it, once for all', async () => {
+  test('is restarted once after a kill for all processes that use it', async () => {
     const leases = [await leaseEmbeddedServer(home), await leaseEmbeddedServer(home)];
     const gone: string[] = [];
     const revive = () =>
@@ -191,7 +191,7 @@ describe('A server', () => {
     expect(embeddedServerStatus(home).state).toBe('stopped');
   });
 
-  test('starts though the process number in its stale postmaster.pid belongs to another program now', async () => {
+  test('starts although another program has the pid in its old postmaster.pid', async () => {
     const before = await startHolder(home);
     await before.end('release');
     const { dataFolder } = before.server;
@@ -205,7 +205,7 @@ describe('A server', () => {
     await after.end('release');
   });
 
-  test('can be reached though the path of its home is longer than that of a socket may be', async () => {
+  test('is reachable although the path of its home is too long for a socket', async () => {
     const deep = join(makeFreshHome(), 'x'.repeat(120));
     onTestFinished(() => removeHome(deep));
     const lease = await leaseEmbeddedServer(deep);
@@ -216,7 +216,7 @@ describe('A server', () => {
     await lease.release();
   });
 
-  test('of a home that is copied while it runs is not that of the copy, which has what was committed', async () => {
+  test('is separate from the server of a copy of its home, which contains all commits', async () => {
     const holder = await startHolder(home);
     await query(holder, 'CREATE TABLE copied AS SELECT 1 AS answer');
     const copy = makeFreshHome();
@@ -229,7 +229,7 @@ describe('A server', () => {
     await holder.end('release');
   });
 
-  test('is in a session of its own, out of reach of a Ctrl-C in the terminal, is no root, and has its data in the home', async () => {
+  test('runs in its own session without root rights, and has its data in the home', async () => {
     const holder = await startHolder(home);
     const afterName = readFileSync(`/proc/${holder.server.pid}/stat`, 'utf8').split(') ')[1] ?? '';
     const [, , processGroup, session] = afterName.split(' ').map(Number);
@@ -240,7 +240,7 @@ describe('A server', () => {
     await holder.end('release');
   });
 
-  test('listens on no network, only in a folder that its user alone can enter, keeps UTC and syncs to disk', async () => {
+  test('listens only in a folder that its user can enter, uses UTC and syncs to disk', async () => {
     const holder = await startHolder(home);
     const settings = await runStatement(
       superuserUrl(holder.server.address),
@@ -266,7 +266,7 @@ describe('A server', () => {
   });
 });
 
-test('Volley works as a role that may do nothing beyond its own database', async () => {
+test('the role of Volley has no rights beyond its own database', async () => {
   const lease = await leaseEmbeddedServer(home);
   const client = new Client({ ...lease.address });
   await client.connect();

@@ -22,12 +22,12 @@ function libraryReads(text: string, country: (typeof countries)[number]) {
     : undefined;
 }
 
-test('most countries have a quick reader', () => {
+test('most countries have a fast parser', () => {
   expect(readers.length).toBeGreaterThan(190);
 });
 
-describe('what is read quickly is what the library reads', () => {
-  test.each(readers)('$country', ({ country, reader }) => {
+describe('the fast parser agrees with the library', () => {
+  test.each(readers)('for numbers of $country', ({ country, reader }) => {
     const example = getExampleNumber(country, examples);
     const written = [
       example?.formatNational() ?? '',
@@ -63,7 +63,7 @@ describe('what is read quickly is what the library reads', () => {
   });
 });
 
-test('the example of most countries is read quickly, in national and in international writing', () => {
+test('the example number of most countries takes the fast path, in national and international form', () => {
   const quick = readers.filter(({ country, reader }) => {
     const example = getExampleNumber(country, examples);
     return example && reader(example.formatNational()) && reader(example.formatInternational());

@@ -3,7 +3,7 @@ import { createFingerprintMap } from '../../src/platform/fingerprints.ts';
 import { createNumberList } from '../../src/platform/number-list.ts';
 import { seededIntegers } from '../support/seeded-integers.ts';
 
-test('each text has what was put in for it first, whatever came between', () => {
+test('the fingerprint map keeps the first numbers of each text', () => {
   const map = createFingerprintMap();
   const choose = seededIntegers(3);
   const known = new Map<string, readonly [number, number]>();
@@ -19,14 +19,14 @@ test('each text has what was put in for it first, whatever came between', () => 
   expect(map.bytes()).toBeLessThan(known.size * 32 + 512 * 1024);
 });
 
-test('texts are counted', () => {
+test('increment counts how often a text occurs', () => {
   const map = createFingerprintMap();
   expect([map.increment('a'), map.increment('b'), map.increment('a'), map.increment('a')]).toEqual([
     0, 0, 1, 2,
   ]);
 });
 
-test('numbers are where they were put, also beyond one piece', () => {
+test('the number list keeps numbers in their order, across its chunks', () => {
   const list = createNumberList();
   for (let number = 0; number < 70_000; number++) expect(list.push(number * 7)).toBe(number);
   list.set(65_536, 4_294_967_295);

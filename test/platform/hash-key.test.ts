@@ -13,7 +13,7 @@ afterAll(() => workspace[Symbol.asyncDispose]());
 
 const long = 'k'.repeat(32);
 
-test('the key is that of the environment before that of the file', async () => {
+test('VOLLEY_HASH_KEY takes precedence over the key in the file', async () => {
   await workspace.write('home/hash-key', `${'f'.repeat(64)}\n`);
   const home = { VOLLEY_HOME: 'home' };
   expect(readHashKey(home, workspace.folder)?.toString()).toBe('f'.repeat(64));
@@ -21,13 +21,13 @@ test('the key is that of the environment before that of the file', async () => {
   expect(readHashKey({ VOLLEY_HOME: 'nowhere' }, workspace.folder)).toBeUndefined();
 });
 
-test('a key that could be tried out is refused, and not repeated', () => {
+test('a key that is too short is rejected, and the error does not repeat it', () => {
   const [problem] = problemsThrown(() => readHashKey({ VOLLEY_HASH_KEY: 'password' }, workspace.folder));
   expect(problem).toMatch(/^VOLLEY_HASH_KEY: .* 8 characters/);
   expect(problem).not.toContain('password');
 });
 
-test('a key is made once, for this user alone', async () => {
+test('ensureHashKey creates a key once, readable only by this user', async () => {
   const environment = { VOLLEY_HOME: 'new' };
   const { made } = ensureHashKey(environment, workspace.folder, randomBytes);
   expect((await stat(made ?? '')).mode & 0o777).toBe(0o600);
@@ -37,7 +37,7 @@ test('a key is made once, for this user alone', async () => {
   expect(readHashKey(environment, workspace.folder)).toEqual(key);
 });
 
-test('none is made for a database that other machines use too', () => {
+test('ensureHashKey creates no key for a database at DATABASE_URL', () => {
   const environment = { VOLLEY_HOME: 'shared', DATABASE_URL: 'postgres://there/volley' };
   expect(problemsThrown(() => ensureHashKey(environment, workspace.folder, randomBytes))).toHaveLength(1);
   expect(readHashKey(environment, workspace.folder)).toBeUndefined();

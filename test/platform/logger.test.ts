@@ -16,7 +16,7 @@ test.each([
   ['to +61 (4) 1234-5678.', 'to ***.'],
   ['"zoe.planted+x@example.co.nz" bounced', '"***" bounced'],
   ['cannot reach postgres://volley:pass@db.example/volley', 'cannot reach ***/volley'],
-])('what looks like an address is masked at info: %s', (text, masked) => {
+])('the logger masks apparent addresses at level info: %s', (text, masked) => {
   expect(logged('info', { reason: text })).toMatchObject({ reason: masked, msg: 'said' });
 });
 
@@ -25,11 +25,11 @@ test.each([
   ['by ann@desk, for zoe@desk and joann@desk', 'by ann@desk, for *** and ***'],
   ['ann@desk.example, not ann@desk', '***, not ann@desk'],
   ['by +6421 555 1234: +6421 555 1234', 'by ***: ***'],
-])('the name of a person who uses Volley is no address: %s', (text, masked) => {
+])('maskAddresses keeps the names of Volley users: %s', (text, masked) => {
   expect(maskAddresses(text, ['ann@desk', 'a+b (c)'])).toBe(masked);
 });
 
-test('an address is shown at debug', () => {
+test('the logger shows addresses at level debug', () => {
   expect(logged('debug', { reason: 'to +64211234567' })).toMatchObject({ reason: 'to +64211234567' });
 });
 
@@ -37,7 +37,7 @@ test.each([
   { run: '261121-0412345678', messageId: '0412345678041234567804123456780412', account: 'a@b' },
   { reason: 'connect ECONNREFUSED 127.0.0.1:5432', at: '2026-11-21T09:00:00+13:00' },
   { reports: 12, held: true, dueAt: new Date(0) },
-])('nothing else is masked: %j', (values) => {
+])('the logger masks nothing else: %j', (values) => {
   expect(logged('info', values)).toMatchObject(JSON.parse(JSON.stringify(values)));
 });
 
@@ -46,7 +46,7 @@ test.each([
   ['{"level":40,"reason":"to +64211234567"}', true],
   ['{"level":20,"reason":"to +64211234567"}', false],
   ['Not of the log: +64211234567', false],
-])('what the tests look for in every log: in %s it is there: %s', (line, found) => {
+])('the check that tests apply to every log finds a secret or address in %s: %s', (line, found) => {
   const environment = { SEND_TOKEN: 'planted-token-of-the-test', NAME: 'reason' };
   expect(uncleanLine(`all is well\n${line}\n`, environment) !== undefined).toBe(found);
 });

@@ -22,7 +22,7 @@ test.each([
   ['0.0825', '0.0825'],
   ['1000000000000', '1000000000000.00'],
   ['0.00000001', '0.00000001'],
-])('%s is shown as %s: never rounded, never as a power of ten', (amount, shown) => {
+])('%s is shown as %s, without rounding or an exponent', (amount, shown) => {
   expect(withUsualDecimals(amount)).toBe(shown);
 });
 
@@ -30,9 +30,12 @@ test.each([
   [[], 2],
   [['12'], 2],
   [['0.0825', '1.5'], 4],
-])('%j are shown with %i decimals: with two, or as many more as one of them has', (amounts, decimals) => {
-  expect(decimalsShown(amounts)).toBe(decimals);
-});
+])(
+  'the amounts %j are shown with %i decimals, at least two and as many as any of them has',
+  (amounts, decimals) => {
+    expect(decimalsShown(amounts)).toBe(decimals);
+  },
+);
 
 test.each([
   ['0.1', '0.2', '0.3'],
@@ -40,12 +43,12 @@ test.each([
   ['0', '0.00000001', '0.00000001'],
   ['999999999999.99', '0.01', '1000000000000.00'],
   ['1.25', '-1.25', '0.00'],
-])('%s and %s are %s, with the decimals of the amount that has most', (one, other, sum) => {
+])('%s plus %s is %s, with as many decimals as the more precise amount', (one, other, sum) => {
   expect(addAmounts(one, other)).toBe(sum);
   expect(addAmounts(other, one)).toBe(sum);
 });
 
-test('amounts compare by what they are worth, not by their texts', () => {
+test('amounts compare by value, not as text', () => {
   expect(compareAmounts('9.5', '10')).toBeLessThan(0);
   expect(compareAmounts('1.50', '1.5')).toBe(0);
   expect(compareAmounts('-1', '-2')).toBeGreaterThan(0);

@@ -12,7 +12,7 @@ import { countryReader, isNumberPrefix, isPhoneCountry } from '../../src/platfor
 
 const codeOf = (country: CountryCode): string => `+${getCountryCallingCode(country)}`;
 
-test('every calling code begins numbers, and so does every beginning of one', () => {
+test('every calling code and every prefix of one can begin a number', () => {
   for (const country of getCountries()) {
     const code = codeOf(country);
     for (let length = 2; length <= code.length; length++) {
@@ -21,12 +21,12 @@ test('every calling code begins numbers, and so does every beginning of one', ()
   }
 });
 
-test.each(['+6421', '+1242', '+800', '+883510', '+64211234567'])('%s begins a number', (text) => {
+test.each(['+6421', '+1242', '+800', '+883510', '+64211234567'])('%s can begin a number', (text) => {
   expect(isNumberPrefix(text)).toBe(true);
 });
 
 test.each(['', '+', '6421', '+0', '+064', '+28', '+999', '+210', '+64 21', '+64x', '+642112345678901'])(
-  '"%s" begins no number',
+  '"%s" cannot begin a number',
   (text) => {
     expect(isNumberPrefix(text)).toBe(false);
   },
@@ -38,11 +38,11 @@ test.each([
   ['NZL', false],
   ['XX', false],
   ['constructor', false],
-])('whether %s is a country with phone numbers: %s', (text, expected) => {
+])('isPhoneCountry of %s is %s', (text, expected) => {
   expect(isPhoneCountry(text)).toBe(expected);
 });
 
-test('the country of a number is the one the library says', () => {
+test('the country reader returns the same country as the library', () => {
   const readers = new Map(getCountries().map((country) => [country, countryReader(codeOf(country))]));
   const someNumber = fc.tuple(fc.constantFrom(...getCountries()), fc.stringMatching(/^\d{6,10}$/));
   const holds = (country: CountryCode, number: string): void => {

@@ -146,15 +146,15 @@ const worded: readonly (readonly [Exclude<Reason, string>, string])[] = [
   ],
 ];
 
-test.each(worded)('%j is worded', (reason, words) => {
+test.each(worded)('%j has its text', (reason, words) => {
   expect(formatReason(reason)).toBe(words);
 });
 
-test('the words of others are shown as they are', () => {
+test('text from the service or an operator is shown unchanged', () => {
   expect(formatReason('Missing or empty message')).toBe('Missing or empty message');
 });
 
-test('every kind that the ledger may keep is among these', () => {
+test('this file tests every kind of reason that the ledger can store', () => {
   const kinds = new Set<string>(
     Object.keys({
       ...{ ...requestReasonKinds, ...runReasonKinds, ...holdReasonKinds },

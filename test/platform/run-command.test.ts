@@ -24,7 +24,7 @@ function lives(pid: string): boolean {
   return existsSync(status) && !/\) [ZX] /.test(readFileSync(status, 'utf8'));
 }
 
-test('a command has its input, its folder and its environment, and no other', async () => {
+test('a command gets its input, folder and environment, and no other', async () => {
   await using workspace = await makeWorkspace();
   const end = await run(['sh', '-c', 'cat; pwd; env'], {
     folder: workspace.folder,
@@ -37,7 +37,7 @@ test('a command has its input, its folder and its environment, and no other', as
   expect(names.flatMap((line) => line.split('=')[0] || []).filter((name) => !own.includes(name))).toEqual([]);
 });
 
-test('its words are no text for a shell', async () => {
+test('no shell interprets the arguments of a command', async () => {
   const end = await run(['printf', '%s|', '$(id) ; `id` && *', '']);
   expect(end.output).toBe('$(id) ; `id` && *||');
 });
@@ -47,20 +47,20 @@ test.each([
   ['is ended by a signal', ['sh', '-c', 'kill -9 $$'], 'was ended by SIGKILL'],
   ['is not there', ['./no-such-program'], 'could not be started (ENOENT)'],
   ['cannot be written down', ['echo', 'a\0b'], 'could not be started'],
-])('a command that %s has not told', async (_, words, problem) => {
+])('a command that %s is reported as a problem', async (_, words, problem) => {
   expect((await run(words)).problem).toBe(problem);
 });
 
-test('one that is over before it has read its input is no problem', async () => {
+test('a command may end before it has read its input', async () => {
   expect(await run(['true'], { input: 'x'.repeat(1_000_000) })).toEqual({ output: '' });
 });
 
-test('of what it writes, however much and whatever it is, the first 4 KiB are kept', async () => {
+test('runCommand keeps the first 4 KiB of any output', async () => {
   const { output, problem } = await run(['sh', '-c', 'head -c 3000000 /dev/zero; echo late >&2']);
   expect([output.length, problem]).toEqual([4_096, undefined]);
 });
 
-test('one that does not end in time is ended, with all that it has started, whatever they do about it', async () => {
+test('a command that exceeds its timeout is killed with all its children, even if they ignore SIGTERM', async () => {
   await using workspace = await makeWorkspace();
   const script = 'trap "" TERM; sleep 60 & echo $! > pid; wait; sleep 60';
   const { problem } = await run(['sh', '-c', script], { folder: workspace.folder, timeout: 200 });
@@ -68,7 +68,7 @@ test('one that does not end in time is ended, with all that it has started, what
   expect(lives(await workspace.read('pid'))).toBe(false);
 });
 
-test('what it leaves running is ended with it', async () => {
+test('processes that a command leaves behind are killed', async () => {
   await using workspace = await makeWorkspace();
   const { problem } = await run(['sh', '-c', 'sleep 60 & echo $! > pid'], { folder: workspace.folder });
   expect(problem).toBe(undefined);
@@ -76,12 +76,12 @@ test('what it leaves running is ended with it', async () => {
   expect(lives(await workspace.read('pid'))).toBe(false);
 });
 
-test('who leaves its group and holds its output is not waited for', async () => {
+test('runCommand does not wait for a process that left the group and keeps the output open', async () => {
   const { output, problem } = await run(['sh', '-c', 'setsid sleep 5 & sleep 0.1; echo here']);
   expect([output, problem]).toEqual(['here\n', undefined]);
 });
 
-test('a process that has to end ends its command', async () => {
+test('an abort of runCommand ends its command', async () => {
   const stop = new AbortController();
   const running = run(['sleep', '60'], {}, stop.signal);
   await sleep(50);

@@ -28,7 +28,7 @@ async function take(file: number, seconds: number, kind: 's' | 'x'): Promise<boo
   return (await runScript(scriptArguments(`lock ${seconds} ${kind} <&3`), [file])) === 0;
 }
 
-test('a lock is of one file alone, or of many that share it, and one that is closed gives it back', async () => {
+test('a lock belongs to one open file or is shared by several, and is freed when a file closes', async () => {
   const path = makePath();
   const [one, other, third] = [open(path), open(path), open(path)];
   expect([await take(one, 0, 's'), await take(other, 0, 's')]).toEqual([true, true]);
@@ -38,7 +38,7 @@ test('a lock is of one file alone, or of many that share it, and one that is clo
   expect([await take(third, 0, 'x'), isLocked(path)]).toEqual([true, true]);
 });
 
-test('a lock that is waited for is had when its holder is killed, whatever it was doing', async () => {
+test('a waiting process gets a lock when the holder is killed', async () => {
   const path = makePath();
   const held = open(path);
   const holder = spawn('/bin/sh', scriptArguments('lock 0 x <&3; echo held; sleep 60 & wait'), {
@@ -54,7 +54,7 @@ test('a lock that is waited for is had when its holder is killed, whatever it wa
   expect(await taking).toBe(true);
 });
 
-test('a lock that is not given back in time is not had', async () => {
+test('a process does not get a lock that is not freed in time', async () => {
   const path = makePath();
   expect(await take(open(path), 0, 'x')).toBe(true);
   expect(await take(open(path), 1, 's')).toBe(false);

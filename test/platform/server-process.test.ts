@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openLock, runScript, scriptArguments } from '../../src/platform/server-locks.ts';
 import { stopScript } from '../../src/platform/server-process.ts';
 
-test('the stop signals the process that works in the data, and ends when it has given the lock back', async () => {
+test('the stop script signals the process that works in the data folder, and ends when its lock is free', async () => {
   const { server, stop, giveBack } = await serve();
   const stopping = stop();
   await once(server, 'exit');
@@ -17,7 +17,7 @@ test('the stop signals the process that works in the data, and ends when it has 
   expect(await stopping).toBe(0);
 });
 
-test('the stop signals no process that has the number of the server and does not work in the data', async () => {
+test('the stop script does not signal a process that has the pid but does not work in the data folder', async () => {
   const { server: stranger, stop } = await serve({ folder: '/' });
   expect(await stop()).toBe(4);
   await sleep(100);
@@ -26,7 +26,7 @@ test('the stop signals no process that has the number of the server and does not
 
 // Omits numbers that address several processes: a mistake here must not end other programs.
 test.each(['', 'self', '../proc/self', '007'])(
-  'the stop signals nothing where postmaster.pid says "%s"',
+  'the stop script signals nothing if postmaster.pid contains "%s"',
   async (written) => {
     const { server, stop, giveBack } = await serve({ written });
     const stopping = stop();
@@ -37,7 +37,7 @@ test.each(['', 'self', '../proc/self', '007'])(
   },
 );
 
-test('the stop signals nothing and ends where it cannot try to take the lock', async () => {
+test('the stop script signals nothing and ends if it cannot lock files', async () => {
   const { data, server, stop } = await serve();
   // O_PATH, which Node does not name: the file is open, but cannot be used.
   const unusable = openSync(data, 0o10000000 | constants.O_DIRECTORY);

@@ -23,7 +23,7 @@ import { startHolder } from '../support/lease-holder.ts';
 const nobody = { uid: 65_534, gid: 65_534 };
 const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
 
-describe.skipIf(process.getuid?.() !== 0)('As root', () => {
+describe.skipIf(process.getuid?.() !== 0)('an embedded server that root starts', () => {
   // For a home that the server's user can enter, see test/platform/embedded-postgres.test.ts.
 
   /** The second test makes it private to root. */
@@ -35,7 +35,7 @@ describe.skipIf(process.getuid?.() !== 0)('As root', () => {
   });
   afterAll(() => rmSync(clone, { recursive: true, force: true }));
 
-  test('an unprivileged user starts a server of their own, which root then runs as that user', async () => {
+  test('runs as the unprivileged user who created the data', async () => {
     // Other users may be unable to enter the tests' clone and its Node.
     const node = join(clone, 'node');
     cpSync(process.execPath, node);
@@ -51,7 +51,7 @@ describe.skipIf(process.getuid?.() !== 0)('As root', () => {
     }
   });
 
-  test('a clone that only root can enter has its data and programs elsewhere, and keeps its mode', async () => {
+  test('has its data and programs elsewhere if only root can enter the clone, whose mode stays', async () => {
     const systemFolder = makeFolder(0o755);
     chmodSync(clone, 0o700);
     const home = join(clone, '.volley');
@@ -70,7 +70,7 @@ describe.skipIf(process.getuid?.() !== 0)('As root', () => {
     expect(embeddedServerStatus(home).state).toBe('stopped');
   });
 
-  test('a server is stopped as its own user, so that no number which that user writes makes root signal another process', async () => {
+  test('is stopped as its own user, so a pid that this user wrote cannot make root signal another process', async () => {
     const home = makeFolder(0o711);
     const pg = join(home, 'data', 'pg');
     mkdirSync(pg, { recursive: true });
@@ -87,7 +87,7 @@ describe.skipIf(process.getuid?.() !== 0)('As root', () => {
     expect(ofRoot.signalCode).toBe(null);
   });
 
-  test('a server that may have no more processes is not started, and the error says so', async () => {
+  test('is not started if its user can have no more processes, and the error says so', async () => {
     const home = makeFolder(0o711);
     const systemFolder = makeFolder(0o755);
     await (await startHolder(home)).end('release');
@@ -100,7 +100,7 @@ describe.skipIf(process.getuid?.() !== 0)('As root', () => {
   const isAllowed = spawnSync('unshare', [...under.slice(1), 'true']).status === 0;
 
   // In most containers not even root can create another one.
-  test.skipIf(!isAllowed)('containers with process numbers of their own share a server', async () => {
+  test.skipIf(!isAllowed)('is shared by containers with separate pids', async () => {
     const home = makeFolder(0o711);
     const one = await startHolder(home);
     const other = await startHolder(home, { under });

@@ -9,7 +9,7 @@ const hashOf = (...parts: readonly string[]): string => {
   return `${low} ${high}`;
 };
 
-test('neighbouring numbers and names, and texts that are cut otherwise, have different hashes', () => {
+test('similar numbers, similar names and differently divided texts have different hashes', () => {
   const hashes = new Set<string>();
   let texts = 0;
   for (let number = 0; number < 100_000; number++, texts += 3) {
@@ -22,7 +22,7 @@ test('neighbouring numbers and names, and texts that are cut otherwise, have dif
   expect(hashes.size).toBe(texts);
 });
 
-test('each bit of both words changes for half of the texts that differ in one character', () => {
+test('a change of one character flips each bit of the hash in half of the cases', () => {
   const changed = Array.from({ length: 64 }, () => 0);
   const rounds = 4_000;
   for (let round = 0; round < rounds; round++) {

@@ -21,11 +21,11 @@ const check = (headers: Record<string, string>, content: string | Buffer = body)
 
 const offBy = (seconds: number) => new Date(now.getTime() + seconds * 1000);
 
-test("a call signed by the scheme's own library is signed", () => {
+test("verifySignature accepts a call that the scheme's own library signed", () => {
   expect(check(signed())).toBe(true);
 });
 
-test('the example of the specification is signed', () => {
+test('verifySignature accepts the example in the specification', () => {
   const headers = {
     'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
     'webhook-timestamp': '1614265330',
@@ -36,32 +36,35 @@ test('the example of the specification is signed', () => {
   expect(verifySignature(example, headers, Buffer.from('{"test": 2432232314}'), at)).toHaveLength(32);
 });
 
-test('one of several signatures is enough, while the sender changes its key', () => {
+test('verifySignature accepts one valid signature among several, as during a change of keys', () => {
   const right = signed()['webhook-signature'] ?? '';
   const other = signed(now, body, Buffer.alloc(32, 'x'))['webhook-signature'] ?? '';
   expect(check({ ...signed(), 'webhook-signature': `v1a,abc ${other} ${right}` })).toBe(true);
   expect(check({ ...signed(), 'webhook-signature': other })).toBe(false);
 });
 
-test.each(['webhook-id', 'webhook-timestamp', 'webhook-signature'])('without %s it is not signed', (name) => {
-  expect(check({ ...signed(), [name]: '' })).toBe(false);
-  const { [name]: _, ...rest } = signed();
-  expect(check(rest)).toBe(false);
-});
+test.each(['webhook-id', 'webhook-timestamp', 'webhook-signature'])(
+  'verifySignature rejects a call without %s',
+  (name) => {
+    expect(check({ ...signed(), [name]: '' })).toBe(false);
+    const { [name]: _, ...rest } = signed();
+    expect(check(rest)).toBe(false);
+  },
+);
 
-test('a call of up to five minutes ago, or ahead, is taken; none beyond', () => {
+test('verifySignature accepts a time up to five minutes in the past or future, and no other', () => {
   expect([-299, 299].map((seconds) => check(signed(offBy(seconds))))).toEqual([true, true]);
   expect([-302, 302].map((seconds) => check(signed(offBy(seconds))))).toEqual([false, false]);
 });
 
 test.each(['1e9', '0x10', ' 1772359200', '1772359200.5', 'NaN', '-1', '9'.repeat(30)])(
-  'a time written as %j is none',
+  'verifySignature rejects the time %j',
   (timestamp) => {
     expect(check({ ...signed(), 'webhook-timestamp': timestamp })).toBe(false);
   },
 );
 
-test('another body, another id and another version of the signature are not signed', () => {
+test('verifySignature rejects another body, id or version of the signature', () => {
   expect(check(signed(), `${body} `)).toBe(false);
   expect(check({ ...signed(), 'webhook-id': 'msg_2' })).toBe(false);
   const signature = signed()['webhook-signature'] ?? '';
@@ -69,7 +72,7 @@ test('another body, another id and another version of the signature are not sign
   expect(check({ ...signed(), 'webhook-signature': signature.replace('v1,', '') })).toBe(false);
 });
 
-test('bytes that are not UTF-8 are signed as they are: others in their place are another body', () => {
+test('bytes that are not UTF-8 are signed unchanged, so other such bytes are rejected', () => {
   const content = '\ufffd';
   expect(check(signed(now, content), Buffer.from(content))).toBe(true);
   expect(check(signed(now, content), Buffer.from([0xff]))).toBe(false);

@@ -29,20 +29,17 @@ const schema = z.strictObject({
 const read = (source: string) => readYaml(source, 'a.yaml', schema);
 const problems = (source: string) => problemsThrown(() => read(source));
 
-describe('values', () => {
+describe('YAML values', () => {
   test.each(['0123', '+6421', '1e3', '0x1F', '1_000', '12:30', '007', '.5'])(
-    '%s keeps its writing',
+    '%s is read as the same text',
     (value) => {
       expect(read(`name: ${value}`).value.name).toBe(value);
     },
   );
 
-  test.each(['no', 'yes', 'on', 'true', 'False', '2026-11-21', '.inf'])(
-    '%s stays the word it is',
-    (value) => {
-      expect(read(`name: ${value}`).value.name).toBe(value);
-    },
-  );
+  test.each(['no', 'yes', 'on', 'true', 'False', '2026-11-21', '.inf'])('%s stays text', (value) => {
+    expect(read(`name: ${value}`).value.name).toBe(value);
+  });
 
   test('are located by file, line and column', () => {
     const { locate } = read('name: x\ninner:\n  size: 3\n  note: hello\n');
@@ -50,7 +47,7 @@ describe('values', () => {
     expect(locate(['inner'])).toBe('a.yaml:3:3');
   });
 
-  test('that are not written down are located at their nearest parent', () => {
+  test('are located at their nearest parent if they are not in the file', () => {
     const { locate } = read('name: x\ninner:\n  size: 3\n');
     expect(locate(['inner', 'deep', 'leaf'])).toBe('a.yaml:3:3');
     expect(locate(['list', 0, 'file'])).toBe('a.yaml:1:1');
@@ -71,7 +68,7 @@ describe('values', () => {
     expect(read(`name: x\ninner: { wait: ${written} }`).value.inner?.wait).toBe(milliseconds);
   });
 
-  test('of any text come back as they were, when written as JSON strings', () => {
+  test('are read unchanged if they are written as JSON strings', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, unit: 'grapheme' }), (value) => {
         expect(read(`name: ${JSON.stringify(value)}\n`).value.name).toBe(value);
@@ -81,7 +78,7 @@ describe('values', () => {
 });
 
 describe('an unknown key', () => {
-  test('is named with its place and the nearest known one, at the top', () => {
+  test('at the top is reported with its location and a similar key', () => {
     expect(problems('name: x\ncolor: red')).toEqual([
       'a.yaml:2:1: Unknown key "color". Did you mean "colour"? Known here: name, colour, inner, list, byName, secret.',
     ]);
@@ -92,7 +89,7 @@ describe('an unknown key', () => {
     ['in a map in a map', 'inner:\n  deep: { leaf: a, leav: b }', '3:20', 'inner.deep', 'leaf'],
     ['in a list', 'list:\n  - file: a\n    fiel: b', '4:5', 'list.0', 'file'],
     ['below a free name', 'byName:\n  one: { key: a, kee: b }', '3:18', 'byName.one', 'key'],
-  ])('is named with its place and the nearest known one, %s', (_, more, place, parent, near) => {
+  ])('is reported with its location and a similar key, %s', (_, more, place, parent, near) => {
     expect(problems(`name: x\n${more}`)).toEqual([
       expect.stringMatching(
         new RegExp(`^a\\.yaml:${place}: Unknown key ".*" in "${parent}"\\. Did you mean "${near}"\\?`),
@@ -100,30 +97,30 @@ describe('an unknown key', () => {
     ]);
   });
 
-  test('gets no suggestion when nothing is near', () => {
+  test('gets no suggestion if no known key is similar', () => {
     expect(problems('name: x\nzzzzzz: y')).toEqual([
       'a.yaml:2:1: Unknown key "zzzzzz". Known here: name, colour, inner, list, byName, secret.',
     ]);
   });
 
-  test.each(['__proto__', 'constructor', 'toString'])('may be %s', (key) => {
+  test.each(['__proto__', 'constructor', 'toString'])('is reported even if it is %s', (key) => {
     expect(problems(`name: x\n${key}: y`)).toEqual([expect.stringContaining(`Unknown key "${key}"`)]);
   });
 
-  test('is found when only its letters differ in case', () => {
+  test('gets a suggestion that differs only in case', () => {
     expect(problems('Name: x\nname: y')).toEqual([expect.stringContaining('Did you mean "name"?')]);
   });
 });
 
-describe('keys', () => {
-  test('must be unique, and the second one is pointed at', () => {
+describe('YAML keys', () => {
+  test('must be unique, and the error locates the second one', () => {
     expect(problems('name: x\ninner:\n  size: 1\n  size: 2\nname: y')).toEqual([
       'a.yaml:4:3: Key "size" is written twice; keys must be unique.',
       'a.yaml:5:1: Key "name" is written twice; keys must be unique.',
     ]);
   });
 
-  test('that are needed and missing are named, with what belongs there', () => {
+  test('that are required but missing are reported with the expected value', () => {
     expect(problems('inner:\n  deep: {}\n')).toEqual([
       'a.yaml:1:1: "name" is missing; expected the name in reports.',
       'a.yaml:2:9: "inner.deep.leaf" is missing.',
@@ -138,14 +135,14 @@ describe('keys', () => {
 });
 
 describe('a wrong value', () => {
-  test('out of a closed list is told the list and the nearest', () => {
+  test('of a closed list is reported with the list and a similar value', () => {
     expect(problems('name: x\ncolour: gren')).toEqual([
       'a.yaml:2:9: "colour": expected red, green or blue, got "gren". Did you mean "green"?',
     ]);
   });
 
   test.each(['0', '101', '-1', '1.5', '1e1', 'many', '0x10', '99999999999999999999', '""'])(
-    '%s is not a number within bounds',
+    '%s is rejected as not a number within bounds',
     (value) => {
       const shown = value === '""' ? '""' : `"${value}"`;
       expect(problems(`name: x\ninner: { size: ${value} }`)).toEqual([
@@ -154,13 +151,13 @@ describe('a wrong value', () => {
     },
   );
 
-  test('that is no duration is told what one looks like', () => {
+  test('for a duration is reported with examples', () => {
     expect(problems('name: x\ninner: { wait: 5 }')).toEqual([
       'a.yaml:2:16: "inner.wait": expected a duration such as 500ms, 5s, 2m, 2h or 7d, got "5".',
     ]);
   });
 
-  test('that YAML takes for a list is told to stand in quotes', () => {
+  test('that YAML reads as a list gets the advice to use quotes', () => {
     expect(problems('name: [[state]]')).toEqual([
       'a.yaml:1:7: "name": expected a text, got a list. A text that begins with "[" must be in quotes: "[[state]]".',
     ]);
@@ -175,7 +172,7 @@ describe('a wrong value', () => {
     ['list: a.pdf', 'a.yaml:2:7: "list": expected a list, with "- " before each item, got "a.pdf".'],
     ['list:\n  - a.pdf', 'a.yaml:3:5: "list.0": expected keys with values, got "a.pdf".'],
     ['inner: { note: }', 'a.yaml:2:16: "inner.note": expected a text, got nothing.'],
-  ])('of another kind is told so: %s', (more, problem) => {
+  ])('of another type is reported with its type: %s', (more, problem) => {
     expect(problems(`name: x\n${more}`)).toEqual([problem]);
   });
 
@@ -184,13 +181,13 @@ describe('a wrong value', () => {
     expect(problem).toContain(`got "red ${'x'.repeat(55)}…".`);
   });
 
-  test('is not shown where it may be a secret', () => {
+  test('is not shown if it may be a secret', () => {
     for (const written of ['hunter2', '[hunter2]', '{ hunter2: hunter2 }', '"hunter2"']) {
       expect(problems(`name: x\nsecret: ${written}`).join()).not.toContain('hunter2');
     }
   });
 
-  test.each(['~', 'null', 'Null'])('is %s, which means no value', (value) => {
+  test.each(['~', 'null', 'Null'])('%s is reported as no value', (value) => {
     expect(problems(`name: ${value}`)).toEqual([
       `a.yaml:1:7: "${value}" means no value in YAML: leave the key out, or put the text in quotes.`,
     ]);
@@ -198,7 +195,7 @@ describe('a wrong value', () => {
   });
 });
 
-test('all problems are told at once', () => {
+test('all problems of a file are reported together', () => {
   expect(
     problems('colour: pink\ninner: { size: 0, wait: 1, nope: 2 }\nlist: [ {}, { file: [a] } ]').length,
   ).toBe(7);
@@ -206,7 +203,7 @@ test('all problems are told at once', () => {
 
 describe('an empty file', () => {
   test.each(['', '\n\n', '# only a comment\n', '---\n', '\ufeff'])(
-    'is told what it should hold: %j',
+    'is reported with the required keys: %j',
     (source) => {
       expect(problems(source)).toEqual(['a.yaml:1:1: The file is empty; expected the keys name.']);
     },
@@ -216,11 +213,11 @@ describe('an empty file', () => {
 test.each([
   ['hello', 'Expected keys with values, got "hello".'],
   ['- a\n- b', 'Expected keys with values, got a list.'],
-])('a file that holds something else than keys is refused: %j', (source, what) => {
+])('a file without keys at the top is rejected: %j', (source, what) => {
   expect(problems(source)).toEqual([`a.yaml:1:1: ${what}`]);
 });
 
-describe('a mistake in the YAML itself', () => {
+describe('a syntax error in YAML', () => {
   test.each([
     ['name: "x', '1:7', 'This quote is never closed.'],
     ["name: x\ninner:\n  note: 'it\nlist: []\n", '3:9', 'This quote is never closed.'],
@@ -239,7 +236,7 @@ describe('a mistake in the YAML itself', () => {
       'The list or map before this was opened with "[" or "{" and is not closed',
     ],
     ['name: "C:\\qx"', '1:10', 'In double quotes, "\\\\q" is no escape sequence'],
-  ])('is told once, with its place and what to do: %j', (source, place, what) => {
+  ])('is reported once, with its location and the fix: %j', (source, place, what) => {
     expect(problems(source)).toEqual([expect.stringContaining(`a.yaml:${place}: ${what}`)]);
   });
 
@@ -249,14 +246,14 @@ describe('a mistake in the YAML itself', () => {
     ['&nbsp; Hello', '&'],
     ['!Important notice', '!'],
     ['!!int 5', '!'],
-  ])('%s would lose its first word, and must be in quotes', (value, mark) => {
+  ])('%s would lose its first word, so it must be in quotes', (value, mark) => {
     expect(problems(`name: ${value}`)).toEqual([
       `a.yaml:1:7: A text that begins with "${mark}" must be in quotes (YAML's anchors, aliases and tags are not read here).`,
     ]);
     expect(read(`name: "${value}"`).value.name).toBe(value);
   });
 
-  test('can be an alias bomb, which is refused before anything is expanded', () => {
+  test('is reported for an alias bomb before any expansion', () => {
     const levels = Array.from({ length: 30 }, (_, level) => {
       const below =
         level === 0
@@ -271,13 +268,13 @@ describe('a mistake in the YAML itself', () => {
     expect(performance.now() - before).toBeLessThan(1000);
   });
 
-  test('can be an alias within itself, or ten thousand brackets', () => {
+  test('is reported for an alias within itself, and for ten thousand brackets', () => {
     expect(problems('list: &l [*l]')[0]).toContain('anchors, aliases');
     expect(problems(`list: ${'['.repeat(10_000)}`)[0]).toMatch(/^a\.yaml:1:\d+: /);
   });
 });
 
-describe('a line whose indentation is off is told by itself, with the indentation that would fit', () => {
+describe('a line with wrong indentation', () => {
   const told = (has: string, expected: number) =>
     `The indentation of this line does not fit the lines around it: it has ${has}; expected ${expected}.`;
 
@@ -293,13 +290,13 @@ describe('a line whose indentation is off is told by itself, with the indentatio
     // The block of a line moves with it.
     ['name: x\ninner:\n  size: 1\ndeep:\n  leaf: a\n', '4:1', told('0 spaces', 2)],
     ['name: x\ninner:\n  note: |\n    one\n  two\n  size: 1\n', '5:3', told('2 spaces', 4)],
-  ])('%j', (source, place, what) => {
+  ])('is reported alone with the expected indentation: %j', (source, place, what) => {
     expect(problems(source).map((problem) => problem.replace(/^a\.yaml:/, ''))).toEqual([
       `${place}: ${what}`,
     ]);
   });
 
-  test('and whatever else is wrong is told with it', () => {
+  test('is reported together with other problems', () => {
     expect(problems('colour: pink\ninner:\n  size: 1\n   note: x\n')).toEqual([
       `a.yaml:4:4: ${told('3 spaces', 2)}`,
       'a.yaml:1:1: "name" is missing; expected the name in reports.',
@@ -307,13 +304,13 @@ describe('a line whose indentation is off is told by itself, with the indentatio
     ]);
   });
 
-  test('at the line behind a value, also where a file is too long to try its lines', () => {
+  test('is located after a value even if the file is too long for trying lines', () => {
     expect(problems(`name: x\n   colour: red\n# ${'x'.repeat(200_000)}\n`)).toEqual([
       expect.stringMatching(/^a\.yaml:2:4: The indentation does not fit the lines above/),
     ]);
   });
 
-  test('a line of a list that YAML takes for a part of the text above it is refused', () => {
+  test('is rejected if it is a list item that YAML joins to the text above', () => {
     expect(problems('name: a\n  - b\n')).toEqual([
       expect.stringMatching(
         /^a\.yaml:2:3: This line begins with "- " but continues the text of the line above/,
@@ -323,7 +320,7 @@ describe('a line whose indentation is off is told by itself, with the indentatio
   });
 });
 
-test('whatever the text is, it is read or refused with a place, and never breaks the reader', () => {
+test('readYaml reads any text or reports a problem with its location', () => {
   const piece = fc.constantFrom(
     ...[
       'name',
