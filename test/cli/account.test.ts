@@ -3,7 +3,7 @@ import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { type Ended, volleyInProcess as volley } from '../support/volley.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 
-/** No name of it is set. */
+/** The environment does not set its variables. */
 const accountsFile = `
 accounts:
   main:
@@ -48,7 +48,7 @@ const jsonLines = ({ stdout }: Ended): unknown[] =>
 const ofFile = (file: number | null) => ({ file, set: null, inForce: file });
 
 describe('volley account limits', () => {
-  test('shows every account of the file, without its secrets being set', async () => {
+  test('volley account limits shows every account of the file, without needing its secrets', async () => {
     const ended = await limits('--json');
     expect([ended.code, ended.stderr]).toEqual([0, '']);
     expect(jsonLines(ended)).toEqual([
@@ -57,7 +57,7 @@ describe('volley account limits', () => {
     ]);
   });
 
-  test('sets what it is given, and leaves the rest', async () => {
+  test('volley account limits sets the given limits and keeps the others', async () => {
     await limits('main', '--recipients-per-second', '2000');
     const ended = await limits('main', '--requests-per-second', '0.5', '--json');
     expect([ended.code, ended.stderr]).toEqual([0, '']);
@@ -70,14 +70,14 @@ describe('volley account limits', () => {
     ]);
   });
 
-  test('goes back to the accounts file', async () => {
+  test('volley account limits returns to the limits of the accounts file', async () => {
     await limits('main', '--requests-per-second', '7');
     const ended = await limits('main', '--requests-per-second', 'file', '--json');
     expect([ended.code, ended.stderr]).toEqual([0, '']);
     expect(jsonLines(ended)).toMatchObject([{ account: 'main', requestsPerSecond: ofFile(50) }]);
   });
 
-  test('is a table for people', async () => {
+  test('volley account limits prints a table by default', async () => {
     await limits('main', '--requests-per-second', '7');
     const { code, stdout } = await limits('main');
     expect(code).toBe(0);
@@ -86,7 +86,7 @@ describe('volley account limits', () => {
     expect(stdout).not.toMatch(/other/);
   });
 
-  test('shows what is set for an account that is no longer in the file, and takes it back', async () => {
+  test('volley account limits shows the limits of an account that is no longer in the file, and removes them', async () => {
     await limits('other', '--requests-per-second', '7');
     await workspace.write('campaigns/accounts.yaml', accountsFile.replace('  other:', '  renamed:'));
     expect(jsonLines(await limits('other', '--json'))).toMatchObject([
@@ -107,7 +107,7 @@ describe('volley account limits', () => {
     [['main', '--requests-per-second', '0'], /expected a number above 0, at most 100000/],
     [['main', '--requests-per-second', 'fast'], /expected a number above 0, .* or "file"/],
     [['main', '--recipients-per-second', '100001'], /expected a number above 0, at most 100000/],
-  ])('refuses %j, and sets nothing', async (words, message) => {
+  ])('volley account limits refuses %j and sets nothing', async (words, message) => {
     const { code, stdout, stderr } = await limits(...words);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(message);
@@ -115,7 +115,7 @@ describe('volley account limits', () => {
     expect(rows).toEqual([]);
   });
 
-  test('is in the help', async () => {
+  test('the help of volley account lists limits', async () => {
     expect((await volley(['--help'])).stdout).toMatch(/account +accounts: show or change/);
     const { code, stdout } = await limits('--help');
     expect(code).toBe(0);

@@ -16,7 +16,7 @@ const as = (who: string, ...words: string[]): Promise<Ended> => scene.command(wo
 const write = (approval: string): Promise<void> =>
   scene.write('campaign.yaml', `${smsCampaignYaml}approval: ${approval}\n`);
 
-/** Plans a run that has to wait; gives its id. */
+/** Plans a run that waits for approval; returns its id. */
 async function waiting(): Promise<string> {
   const { code, stdout, stderr } = await volley('run', 'campaign.yaml', '--json');
   expect({ code, stderr }).toEqual({
@@ -28,7 +28,7 @@ async function waiting(): Promise<string> {
 
 const sent = async (): Promise<number> => (await scene.journal()).length;
 
-test('nothing of a run is sent before somebody else has approved it, and all of it after', async () => {
+test('nothing of a run is sent until another person approves it, and then all of it is sent', async () => {
   await write('required');
   const run = await waiting();
   expect(await volley('resume', run)).toMatchObject({ code: 4 });
@@ -45,7 +45,7 @@ test('nothing of a run is sent before somebody else has approved it, and all of 
   });
 });
 
-test('a worker that looks for something to send leaves it alone', async () => {
+test('a worker that looks for requests skips a run that waits for approval', async () => {
   await write('required');
   const run = await waiting();
   await scene.write('other.yaml', smsCampaignYaml);
@@ -55,7 +55,7 @@ test('a worker that looks for something to send leaves it alone', async () => {
   expect(rows).toEqual([{ state: 'planned' }]);
 });
 
-test('the ledger itself does not begin a run that waits', async () => {
+test('the ledger refuses to start a run that waits for approval', async () => {
   await write('required');
   const run = await waiting();
   const { pool, queue } = scene.ledger;
@@ -88,7 +88,7 @@ test.each([
   expect(await sent()).toBe(0);
 });
 
-test('nor by somebody who approves it in another folder', async () => {
+test('a run whose contact file has changed is not approved from another folder either', async () => {
   await write('required');
   const run = await waiting();
   await scene.write('contacts.csv', contactsCsv(5));
@@ -104,7 +104,7 @@ test.each([
   ['{ aboveRecipients: 3 }', 4],
   ['{ aboveCost: 1000 }', 4],
 ])(
-  'with approval: %s, a run of 4 recipients whose cost nobody can tell ends with %d',
+  'with approval: %s, a run of 4 recipients with unknown cost ends with exit code %d',
   async (approval, code) => {
     await write(approval);
     expect(await volley('run', 'campaign.yaml')).toMatchObject({ code });
@@ -117,7 +117,7 @@ test.each(['sometimes', '{}', '{ aboveRecipients: -1 }'])('approval: %s is refus
   expect(await volley('check', 'campaign.yaml')).toMatchObject({ code: 2, stdout: '' });
 });
 
-test('a run that needs none cannot be approved', async () => {
+test('a run without required approval cannot be approved', async () => {
   await scene.write('campaign.yaml', smsCampaignYaml);
   const { stdout } = await volley('run', 'campaign.yaml', '--json');
   expect(await as('bob@desk', 'approve', JSON.parse(stdout).run)).toMatchObject({
@@ -125,7 +125,7 @@ test('a run that needs none cannot be approved', async () => {
   });
 });
 
-test('a run of those who were not reached has to be approved, too', async () => {
+test('a rerun for recipients that were not reached needs approval too', async () => {
   await write('required');
   const run = await waiting();
   await as('bob@desk', 'approve', run);
@@ -139,7 +139,7 @@ test('a run of those who were not reached has to be approved, too', async () => 
 });
 
 test.each(['tester@elsewhere', 'Tester@here', 'tester'])(
-  '%s is the system user who planned it',
+  '%s counts as the system user who planned the run',
   async (who) => {
     await write('required');
     expect(await as(who, 'approve', await waiting())).toMatchObject({
@@ -148,7 +148,7 @@ test.each(['tester@elsewhere', 'Tester@here', 'tester'])(
   },
 );
 
-test('the approver is who the operating system says, not who an option or a variable does', async () => {
+test('the operating system names the approver; no option or variable does', async () => {
   await write('required');
   const run = await waiting();
   expect(await volley('approve', run, '--by', 'bob')).toMatchObject({ code: 2 });
@@ -159,7 +159,7 @@ test('the approver is who the operating system says, not who an option or a vari
   expect(rows).toEqual([{ approved_by: 'ann@desk' }]);
 });
 
-test('a run that is paused while it waits is approved and resumed, in whichever order it was asked for', async () => {
+test('a run that is paused while it waits for approval is approved first and then resumed', async () => {
   await write('required');
   const run = await waiting();
   expect(await volley('pause', run, '--reason', 'the wrong text')).toMatchObject({ code: 0 });

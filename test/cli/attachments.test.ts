@@ -19,7 +19,7 @@ beforeAll(async () => {
     'night/stop.csv': 'email\nzoe@example.org\n',
   });
   await workspace.write('night/contacts.csv', 'email,file\n');
-  // Links and second names of what is not to be sent.
+  // Links to files that must not be sent.
   await symlink('../accounts.yaml', at('statements/accounts.pdf'));
   await symlink('../.env', at('statements/env.pdf'));
   await symlink('../other', at('statements/other'));
@@ -55,7 +55,7 @@ async function plan(file: string, ...rows: readonly string[]): Promise<Ended> {
 }
 
 describe('an attachment that a row names', () => {
-  test('is sent from the folder that stands before the placeholder', async () => {
+  test('an attachment that a row names is sent from the folder before the placeholder', async () => {
     const { stdout } = await plan('statements/[[file]]', '1.pdf', 'ordinary.pdf');
     expect(JSON.parse(stdout)).toMatchObject({ recipients: 2, rejected: [] });
   });
@@ -70,15 +70,18 @@ describe('an attachment that a row names', () => {
     ['second-name.pdf', 'it is a file of the campaign itself'],
     ['list.pdf', 'it is a file of the campaign itself'],
     ['stop.pdf', 'it is a file of the campaign itself'],
-  ])('is refused where it is %s, by whatever link or second name: %s', async (row, problem) => {
-    const { stdout } = await plan('statements/[[file]]', row);
-    expect(JSON.parse(stdout)).toMatchObject({
-      recipients: 0,
-      rejected: [{ detail: `the file "statements/${row}" cannot be sent: ${problem}` }],
-    });
-  });
+  ])(
+    'an attachment that a row names is refused if it is %s, also through links: %s',
+    async (row, problem) => {
+      const { stdout } = await plan('statements/[[file]]', row);
+      expect(JSON.parse(stdout)).toMatchObject({
+        recipients: 0,
+        rejected: [{ detail: `the file "statements/${row}" cannot be sent: ${problem}` }],
+      });
+    },
+  );
 
-  test('cannot leave its folder by dots or folders that are put together from two placeholders', async () => {
+  test('an attachment that a row names cannot leave its folder through dots or folders joined from two placeholders', async () => {
     const { stdout } = await plan('statements/[[file]][[file]]/accounts.yaml', '.', '..');
     const details = JSON.parse(stdout).rejected.map(({ detail }: { detail: string }) => detail);
     expect(details[0]).toMatch(/cannot be sent along|another folder/);
@@ -97,7 +100,7 @@ test.each(['[[file]]', './[[file]]', 'statements-[[file]]', 'statements/../[[fil
   },
 );
 
-test('a folder that rows may name files of holds no file of the campaign itself', async () => {
+test('a folder of attachments that rows name contains no file of the campaign itself', async () => {
   await workspace.write('night/lists/stop.csv', 'email\n');
   await workspace.write(
     'night/campaign.yaml',
@@ -124,7 +127,7 @@ test.each([
   ['contacts.csv', 'it is a file of the campaign itself'],
   ['.env', 'it is a file of the campaign itself'],
   ['statements/notes.YAML', 'YAML files are not sent'],
-])('the campaign cannot send %s along either', async (file, problem) => {
+])('a campaign cannot attach %s', async (file, problem) => {
   const { code, stderr } = await plan(file, '1.pdf');
   expect([code, stderr]).toEqual([2, expect.stringContaining(`cannot be sent: ${problem}.`)]);
 });

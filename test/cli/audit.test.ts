@@ -19,13 +19,13 @@ async function audit(...words: string[]): Promise<Record<string, unknown>[]> {
     .map((line) => JSON.parse(line));
 }
 
-/** Plans a run that waits for approval; gives its id. */
+/** Plans a run that waits for approval; returns its id. */
 async function waiting(): Promise<string> {
   await scene.write('campaign.yaml', `${smsCampaignYaml}approval: required\n`);
   return JSON.parse((await volley('run', 'campaign.yaml', '--json')).stdout).run;
 }
 
-test('the trail of a run says who planned, approved, began, paused and cancelled it, and what was refused', async () => {
+test('the audit trail of a run names who planned, approved, started, paused and cancelled it, and what was refused', async () => {
   const run = await waiting();
   await volley('approve', run);
   await as('bob@desk', 'approve', run);
@@ -50,7 +50,7 @@ test('the trail of a run says who planned, approved, began, paused and cancelled
   expect(actors).toContain('bob@desk,cli,');
 });
 
-test('a run that is sent has been started, and one that goes on after a pause resumed', async () => {
+test('sending a run is recorded as a start, and continuing it after a pause as a resume', async () => {
   const { run } = JSON.parse((await volley('run', 'campaign.yaml', '--json')).stdout);
   const paused = await waiting();
   await as('bob@desk', 'approve', paused);
@@ -61,7 +61,7 @@ test('a run that is sent has been started, and one that goes on after a pause re
   expect(await actions(paused)).toEqual(['run resumed', 'run paused', 'run approved', 'run planned']);
 });
 
-test('suppressions are told by how many, never by address, and an address in a reason is masked', async () => {
+test('suppressions are recorded by number, never by address, and an address in a reason is masked', async () => {
   await volley('suppress', 'add', '+61412000111', '--channel', 'sms', '--reason', 'asked by +61 412 000 111');
   await volley('suppress', 'remove', '+61412000111', '--channel', 'sms');
   await scene.write('list.csv', 'phone\n+61412000112\n+61412000113\n');
@@ -74,7 +74,7 @@ test('suppressions are told by how many, never by address, and an address in a r
   ]);
 });
 
-test('limits, replays, a purge and the closing of a month are told', async () => {
+test('changed limits, replays, a purge and the closing of a month are recorded', async () => {
   await volley('account', 'limits', 'sandbox', '--requests-per-second', '5');
   await volley('delivery-reports', 'replay', '--account', 'sandbox');
   await volley('billing', 'close', '2999-01');
@@ -103,7 +103,7 @@ test('limits, replays, a purge and the closing of a month are told', async () =>
   });
 });
 
-test('a token is shown once, and kept as a digest; its making and its end are told', async () => {
+test('a token is shown once and stored as a digest; its creation and its end are recorded', async () => {
   const created = await volley('token', 'create', '--name', 'desk', '--scope', 'run', '--owner', 'ann');
   expect(created.stdout).toMatch(/^volley_[0-9a-f]{48}\n$/);
   expect((await volley('token', 'create', '--name', 'desk', '--scope', 'read')).code).toBe(2);
@@ -134,15 +134,15 @@ test.each([
   expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(reason)]);
 });
 
-describe('what is in the trail stays', () => {
+describe('entries of the audit trail', () => {
   test.each(['DELETE FROM audit', `UPDATE audit SET actor = 'nobody'`, 'TRUNCATE audit'])(
-    '%s is refused by the database',
+    'the database refuses %s, because entries can only be added',
     async (sql) => {
       await expect(scene.ledger.pool.query(sql)).rejects.toThrow('the audit trail is append-only');
     },
   );
 
-  test('an entry is not there where what it tells of was not committed', async () => {
+  test('an audit entry does not exist if its action was not committed', async () => {
     const before = (await audit()).length;
     await scene.write('campaign.yaml', `${smsCampaignYaml}budget: { campaign: 0.01 }\n`);
     expect((await volley('run', 'campaign.yaml')).code).toBe(2);

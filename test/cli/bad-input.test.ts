@@ -7,7 +7,7 @@ import { contactsCsv, smsCampaignYaml } from '../support/workspace.ts';
 
 const scene = useSandboxScene({ 'campaign.yaml': smsCampaignYaml, 'contacts.csv': contactsCsv(3) });
 
-/** Runs the campaign; whatever is wrong, nothing may be sent, no run made, and no stack shown. */
+/** Runs the campaign; with every mistake, nothing is sent, no run is made, and no stack is shown. */
 async function refusal(env: Record<string, string> = {}, words = ['run', 'campaign.yaml']): Promise<string> {
   const { code, stdout, stderr } = await scene.command(words, { env });
   expect(code).toBe(2);
@@ -23,33 +23,33 @@ function campaign(from: string, to: string): Promise<void> {
   return scene.write('campaign.yaml', smsCampaignYaml.replace(from, to));
 }
 
-test('an unknown key is refused with its place and the nearest known key', async () => {
+test('an unknown key is refused with its position and the nearest known key', async () => {
   await campaign('dispatch:', 'dispach:');
   expect(await refusal()).toMatch(/^campaign\.yaml:12:1: Unknown key "dispach".*"dispatch"/);
 });
 
-test('a key that stands twice is refused with its place', async () => {
+test('a repeated key is refused with its position', async () => {
   await campaign('channel: sms', 'channel: sms\nchannel: email');
   expect(await refusal()).toMatch(/^campaign\.yaml:5:1: .*unique/i);
 });
 
-test('a line whose indentation is off is refused with its own place', async () => {
+test('a line with wrong indentation is refused with its own position', async () => {
   await campaign('  country: AU', '   country: AU');
   expect(await refusal()).toBe(
     'campaign.yaml:7:4: The indentation of this line does not fit the lines around it: it has 3 spaces; expected 2.',
   );
 });
 
-test('a campaign that does not exist is named', async () => {
+test('a campaign that does not exist is named in the error', async () => {
   expect(await refusal({}, ['run', 'nowhere.yaml'])).toMatch(/^nowhere\.yaml: .*does not exist/);
 });
 
-test('a contact file that does not exist is refused at the place that names it', async () => {
+test('a contact file that does not exist is refused at the line that names it', async () => {
   await campaign('file: contacts.csv', 'file: missing.csv');
   expect(await refusal()).toMatch(/^campaign\.yaml:6:9: .*missing\.csv.*does not exist/);
 });
 
-test('a folder that is missing is told from a missing file, in the words of the user', async () => {
+test('a missing folder has another error than a missing file, and both quote the path of the user', async () => {
   expect(await refusal({}, ['run', 'nowhere/campaign.yaml'])).toBe(
     'nowhere/campaign.yaml: The campaign file cannot be read (there is no folder nowhere).',
   );
@@ -85,14 +85,14 @@ test('a column that the contact file does not have is refused with the nearest o
   expect(await refusal()).toMatch(/^campaign\.yaml:8:25: contacts\.csv has no column "mobil".*"mobile"/);
 });
 
-test('a character that nobody sees is shown by its name', async () => {
+test('an invisible character is shown by its name', async () => {
   await scene.write('contacts.csv', contactsCsv(1).replace('mobile', 'mobile\u200b'));
   expect(await refusal()).toContain(
     'contacts.csv has no column "mobile". Did you mean "mobile<U+200B ZERO WIDTH SPACE>"? Its columns: mobile<U+200B ZERO WIDTH SPACE>, name, code.',
   );
 });
 
-test('a contact file that is a workbook is refused with what to do, also when it is called csv', async () => {
+test('a workbook as contact file is refused with advice, even if its name ends with csv', async () => {
   await scene.write(
     'contacts.csv',
     'PK\x03\x04\x14\0\x06\0\b\0[Content_Types].xml\0PK\x03\x04xl/workbook.xml',
@@ -102,18 +102,18 @@ test('a contact file that is a workbook is refused with what to do, also when it
   );
 });
 
-test('an unknown placeholder is refused with its place', async () => {
+test('an unknown placeholder is refused with its position', async () => {
   await campaign('[[name]]', '[[nam]]');
   expect(await refusal()).toMatch(/^campaign\.yaml:10:12: Unknown placeholder \[\[nam\]\].*"name"/);
 });
 
-test('an environment variable that is not set is named with the place that needs it', async () => {
+test('an environment variable that is not set is refused at the line that needs it', async () => {
   expect(await refusal({ VOLLEY_SANDBOX_TOKEN: '' })).toMatch(
     /^accounts\.yaml:6:16: Environment variable VOLLEY_SANDBOX_TOKEN is not set/,
   );
 });
 
-test('a service that cannot be reached is named, before a run is made', async () => {
+test('a service that cannot be reached is named before a run is made', async () => {
   const url = `http://127.0.0.1:${await freePort()}`;
   expect(await refusal({ VOLLEY_SANDBOX_URL: url })).toMatch(
     /^account sandbox: http:\/\/127\.0\.0\.1:\d+ cannot be reached/,
@@ -127,7 +127,7 @@ test('a database that cannot be reached is named without its password', async ()
   expect(said).not.toContain('hush');
 });
 
-test('a port in use is refused by sandbox and serve alike', async () => {
+test('sandbox and serve refuse a port in use with the same words', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -141,7 +141,7 @@ test('a port in use is refused by sandbox and serve alike', async () => {
   server.close();
 });
 
-test('an unparsable number rejects its contact, with its line, and the rest goes on', async () => {
+test('an invalid number rejects its contact, with its line, and the other contacts are sent to', async () => {
   await scene.write('contacts.csv', 'mobile,name,code\n0412000001,A,C\nnot a number,B,C\n0412000003,D,C\n');
   const run = await scene.command(['run', 'campaign.yaml', '--json']);
   expect(run.code).toBe(0);
@@ -160,7 +160,7 @@ test('an unparsable number rejects its contact, with its line, and the rest goes
   await scene.ledger.pool.query('DELETE FROM runs');
 });
 
-test('words the command line does not know end with 2 and point to the help', async () => {
+test('an unknown command or option ends with exit code 2 and points to the help', async () => {
   expect(await refusal({}, ['rum', 'campaign.yaml'])).toMatch(
     /There is no command "rum"\. Did you mean "run"\?/,
   );

@@ -35,12 +35,12 @@ function command(words: readonly string[], input: string | Uint8Array = ''): Pro
   return volleyInProcess(words, { cwd: workspace.folder, env, input });
 }
 
-describe('contacts that are piped in', () => {
-  test('are planned as those of a file are, packed or not', async () => {
+describe('contacts from standard input', () => {
+  test('contacts from standard input are planned like those of a file, compressed or not', async () => {
     const { stdout: expected } = await command(['plan', 'campaign.yaml']);
     expect(expected).toContain('3 read: 3 to send to');
     const withoutFile = (text: string): string => text.replace(/^ {2}file .*\n/m, '');
-    // A real pipe once, in a process of its own.
+    // One case has a real pipe and a process of its own.
     for (const [run, input] of [
       [volley, contactsCsv(3)],
       [volleyInProcess, gzipSync(contactsCsv(3))],
@@ -53,7 +53,7 @@ describe('contacts that are piped in', () => {
     }
   });
 
-  test('are checked by their header', async () => {
+  test('volley check reads the header of contacts from standard input', async () => {
     expect(await command(['check', 'piped.yaml'], contactsCsv(3))).toMatchObject({ code: 0 });
     expect(await command(['check', 'piped.yaml'], 'a,b\n')).toMatchObject({
       code: 2,
@@ -61,7 +61,7 @@ describe('contacts that are piped in', () => {
     });
   });
 
-  test('are missed when there are none', async () => {
+  test('empty standard input is refused', async () => {
     for (const name of ['check', 'plan', 'run']) {
       expect(await command([name, 'piped.yaml'])).toEqual({
         code: 2,
@@ -71,7 +71,7 @@ describe('contacts that are piped in', () => {
     }
   });
 
-  test('are not waited for without end by a check, when the pipe is left open', async () => {
+  test('volley check stops waiting for a pipe that stays open without data', async () => {
     let destroyed = false;
     const silent = Object.assign(
       (async function* (): AsyncGenerator<Buffer> {
@@ -91,14 +91,14 @@ describe('contacts that are piped in', () => {
     expect(destroyed).toBe(true);
   });
 
-  test('are all there when something waits for them', async () => {
+  test('all contacts from standard input arrive when the command starts to read late', async () => {
     const given = impatient(bytesOf('a,b\n1,2\n', 3));
     expect(Buffer.concat(await collect(given ?? bytesOf(''))).toString()).toBe('a,b\n1,2\n');
   });
 });
 
 describe('--contacts', () => {
-  test('takes the place of the contact file of the campaign, once or several times', async () => {
+  test('--contacts replaces the contact file of the campaign, and can be repeated', async () => {
     const read = async (...words: string[]) => (await command(['plan', 'campaign.yaml', ...words])).stdout;
     expect(await read('--contacts', 'mended.csv')).toContain('2 read: 2 to send to');
     expect(await read('--contacts', 'mended.csv', '--contacts', 'contacts.csv')).toContain(
@@ -106,12 +106,12 @@ describe('--contacts', () => {
     );
   });
 
-  test('may be standard input', async () => {
+  test('--contacts can name standard input', async () => {
     const words = ['plan', 'campaign.yaml', '--contacts', '-'];
     expect((await command(words, contactsCsv(1))).stdout).toContain('1 read: 1 to send to');
   });
 
-  test('is told where it is wrong', async () => {
+  test('a wrong --contacts is refused with the name of the option', async () => {
     expect(await command(['check', 'campaign.yaml', '--contacts', 'none.csv'])).toMatchObject({
       code: 2,
       stderr: '--contacts: The contact file none.csv cannot be read (it does not exist).\n',

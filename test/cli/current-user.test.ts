@@ -3,21 +3,21 @@ import { expect, test } from 'vitest';
 import { currentUser } from '../../src/cli/current-user.ts';
 import { parsePerson } from '../../src/cli/options.ts';
 
-test('who works is the user of the process, at this machine', () => {
+test('the current user is the user of the process, at this machine', () => {
   expect(currentUser({})).toBe(`${userInfo().username}@${hostname()}`);
   expect(currentUser({ SUDO_USER: '', USER: 'ann', LOGNAME: 'ann' }, true)).toBe(currentUser({}));
 });
 
-test('who works as root through sudo is the person who called it', () => {
+test('the current user of root through sudo is the person who called sudo', () => {
   expect(currentUser({ SUDO_USER: 'ann' }, true)).toBe(`ann@${hostname()}`);
 });
 
-test('a user who is not root cannot be another one by setting what sudo sets', () => {
+test('a user who is not root stays the same user with the variables of sudo', () => {
   expect(currentUser({ SUDO_USER: 'ann' }, false)).toBe(currentUser({}));
 });
 
 test.each(['', ' ', 'a\nb', 'a\u0000', 'a\u202eb', 'a\ud800', 'x'.repeat(201)])(
-  '%j is the name of nobody',
+  '%j is not the name of a person',
   (name) => {
     expect(() => parsePerson(name)).toThrow('the name of a person');
   },

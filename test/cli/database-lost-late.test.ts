@@ -20,7 +20,7 @@ test.each([
   ['nothing else to do', '', ''],
   ['others to notify', notify, 'If others are still to be notified'],
 ])(
-  'a database that is lost when a run is over, with %s, changes neither its summary nor its exit code',
+  'a database that is lost after a run is complete, with %s, changes neither its summary nor its exit code',
   async (_, more, said) => {
     await using workspace = await makeWorkspace({
       'accounts.yaml': accountsYaml,

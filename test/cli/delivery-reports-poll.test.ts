@@ -21,12 +21,12 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await cleanUp.disposeAsync();
-  // Whom the service calls blacklisted is not sent to any more.
+  // The service reports blacklisted recipients, which are then suppressed.
   await opened.ledger.pool.query('DELETE FROM suppressions');
 });
 afterAll(() => opened.close());
 
-/** A finished run whose reports never come by themselves. */
+/** A finished run for which the service sends no delivery reports. */
 async function finishedRun(options: SandboxOptions = {}, accounts = withLookUp) {
   const workspace = cleanUp.use(
     await makeWorkspace({
@@ -58,7 +58,7 @@ const kept = (run: string) =>
     .then(({ rows }) => rows);
 
 test.each(['json', 'xml'])(
-  'the service is asked about missing reports, and what it says (%s) is kept like a report',
+  'the service is asked about missing delivery reports, and its answer (%s) is stored like a delivery report',
   async (format) => {
     const accounts = withLookUp.replace('timeouts:', `format: ${format}\n    timeouts:`);
     const { run, requests, call } = await finishedRun({ undeliveredRate: 1 }, accounts);
@@ -76,7 +76,7 @@ test.each(['json', 'xml'])(
   },
 );
 
-test('a request is not asked about again within ten minutes, nor when nothing is missing', async () => {
+test('a request is not looked up again within ten minutes, or when no delivery report is missing', async () => {
   const { run, call } = await finishedRun({ deliveryDelay: 3_600_000 });
   expect(JSON.parse((await call('delivery-reports', 'poll', run, '--json')).stdout)).toMatchObject({
     reports: 0,
@@ -85,7 +85,7 @@ test('a request is not asked about again within ten minutes, nor when nothing is
   expect((await call('delivery-reports', 'poll', run)).stdout).toContain('No delivery report is missing');
 });
 
-test('an account without a status look-up is refused, with what to do', async () => {
+test('an account without a status look-up is refused with advice', async () => {
   const { run, call } = await finishedRun({}, accountsYaml);
   const { code, stderr } = await call('delivery-reports', 'poll', run);
   expect(code).toBe(2);

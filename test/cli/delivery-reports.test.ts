@@ -11,7 +11,7 @@ let opened: TestLedger;
 let workspace: Workspace;
 let run = '';
 let env: Record<string, string>;
-/** Of Ann, Bob and Cid, who share a request. */
+/** The MessageID of the request that Ann, Bob and Cid share. */
 let messageId = '';
 
 const campaign = `campaign: night
@@ -62,7 +62,7 @@ function receive(...members: readonly object[]): Promise<void> {
 
 const success = { Type: 'SMS', Status: 'Success', Result: 'delivered', Detail: 'SMSParts:1', Price: '0.08' };
 
-test('a replay reads reports by the names and words of their account', async () => {
+test('a replay reads delivery reports by the names and words of their account', async () => {
   await workspace.write(
     'mapped.yaml',
     accountsYaml.replace(
@@ -82,13 +82,13 @@ test('a replay reads reports by the names and words of their account', async () 
   await opened.ledger.pool.query('DELETE FROM unusual_reports; DELETE FROM inbox_queue; DELETE FROM inbox');
 });
 
-test('volley reports is another name of volley delivery-reports', async () => {
+test('volley reports is an alias of volley delivery-reports', async () => {
   const [byAlias, byName] = [await call('reports', 'list'), await call('delivery-reports', 'list')];
   expect(byAlias).toMatchObject({ code: 0, stdout: byName.stdout });
 });
 
-describe('the reports of a run', () => {
-  test('that have not come are missing, oldest first, with the last that was heard', async () => {
+describe('delivery reports of a run', () => {
+  test('missing delivery reports are listed oldest first, with the last status of each recipient', async () => {
     await receive({ ...success, MessageID: messageId, Destination: '+64211230002', Status: 'Pending' });
     await call('delivery-reports', 'replay');
     const { lines } = await call('delivery-reports', 'missing', '--json');
@@ -102,7 +102,7 @@ describe('the reports of a run', () => {
     );
   });
 
-  test('are read by a replay where nobody has read them yet, and listed by what became of them', async () => {
+  test('a replay applies delivery reports that no process has read, and they are listed by their states', async () => {
     await receive(
       { ...success, MessageID: messageId, Destination: '+64211230001' },
       {
@@ -136,7 +136,7 @@ describe('the reports of a run', () => {
     ]);
   });
 
-  test('are read again by a replay, all of them where that is said, and nothing changes', async () => {
+  test('a replay reads applied delivery reports again only with --all, and changes nothing', async () => {
     const before = (await call('report', 'run', run, '--json')).stdout;
     expect((await call('delivery-reports', 'replay')).stdout).toBe('2 read again.\n');
     expect((await call('delivery-reports', 'replay', '--all', '--account', 'sandbox')).stdout).toBe(
@@ -148,7 +148,7 @@ describe('the reports of a run', () => {
     expect((await call('report', 'run', run, '--json')).stdout).toBe(before);
   });
 
-  test('that conflict are counted in the report of the run, which says how they are listed', async () => {
+  test('conflicting delivery reports are counted in the report of the run, which names the command that lists them', async () => {
     const { stdout } = await call('report', 'run', run);
     expect(stdout).toContain('1 conflicting report of 1 recipient, kept and not counted');
     const [, words = ''] = /`volley (delivery-reports list .*)`/.exec(stdout) ?? [];
@@ -158,7 +158,7 @@ describe('the reports of a run', () => {
     expect(details).toMatchObject([{ conflicts: { reports: 1, recipients: 1 } }]);
   });
 
-  test('are told in the story of their recipient, from the row of the file to the price', async () => {
+  test('the history of a recipient runs from the row of the file to the price, with its delivery reports', async () => {
     const { stdout } = await call('report', 'recipient', '021 123 0001', '--country', 'NZ');
     const inOrder = [
       `+64211230001  run ${run} (night, sms)`,
@@ -180,7 +180,7 @@ describe('the reports of a run', () => {
     expect(stdout).not.toContain('\u001b[31m');
   });
 
-  test('of all recipients of a request are told by its MessageID', async () => {
+  test('the histories of all recipients of a request are printed for its MessageID', async () => {
     const { lines } = await call('report', 'recipient', messageId, '--json');
     expect(lines()).toMatchObject([
       { address: '+64211230001', state: 'delivered', line: 2, file: 'contacts.csv' },
@@ -189,7 +189,7 @@ describe('the reports of a run', () => {
     ]);
   });
 
-  test('leave out of the story what is of no message of ours, and say where that is found', async () => {
+  test('a delivery report of an unknown message is not in the history, which names the command that lists it', async () => {
     const { stderr } = await call('report', 'recipient', '+64211230001');
     const [, words = ''] = /1 more report is .*`volley (delivery-reports list .*)`/.exec(stderr) ?? [];
     const { lines } = await call(...words.split(' '), '--json');
@@ -200,7 +200,7 @@ describe('the reports of a run', () => {
     expect((await call('report', 'recipient', '+64211230002')).stderr).not.toContain('more report');
   });
 
-  test('whose price cannot be read are applied, and listed by what is wrong with them', async () => {
+  test('delivery reports with an unreadable price are applied, and listed with the problem', async () => {
     await receive({ ...success, MessageID: messageId, Destination: '+64211230003', Price: '0,08' });
     await call('delivery-reports', 'replay');
     const { lines } = await call('delivery-reports', 'list', '--json');
@@ -216,7 +216,7 @@ describe('the reports of a run', () => {
     expect((await call('delivery-reports', 'list', '--state', 'inbound')).stdout).not.toContain('0,08');
   });
 
-  test('are listed as CSV that says the same, with no text that a spreadsheet would compute', async () => {
+  test('delivery reports are listed as CSV with the same figures, and no text that a spreadsheet computes', async () => {
     await receive({
       Type: 'SMSReply',
       MessageID: messageId,
@@ -237,7 +237,7 @@ describe('the reports of a run', () => {
     expect((await call(...words, '--csv', '--json')).code).toBe(2);
   });
 
-  test('are told of so many recipients as are asked for, and that there are more is said', async () => {
+  test('the history prints as many recipients as --limit allows, and notes that there are more', async () => {
     const two = await call('report', 'recipient', messageId, '--limit', '2', '--json');
     expect(two.lines()).toMatchObject([{ line: 2 }, { line: 3 }]);
     expect(two.stderr).toContain('There are more than these 2');
@@ -253,7 +253,7 @@ test.each([
   [['delivery-reports', 'missing', '--run', 'nothing'], 'There is no such run'],
   [['delivery-reports', 'replay', '--since', 'yesterday'], 'expected a time in UTC'],
   [['delivery-reports', 'list', '--state', 'lost'], 'applied'],
-])('%j is refused with what is wrong', async (words, said) => {
+])('volley %j is refused with the mistake', async (words, said) => {
   const { code, stderr, stdout } = await call(...words);
   expect([code, stdout]).toEqual([2, '']);
   expect(stderr).toContain(said);

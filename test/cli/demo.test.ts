@@ -11,15 +11,15 @@ import { makeWorkspace } from '../support/workspace.ts';
 
 type SentRequest = { message_id: string; recipients: string[]; state: string; outcomes: string[] };
 
-/** Runs the demo in a folder of its own; gives what it printed, what its ledger has, and what the sandbox received. */
+/** Runs the demo in its own folder; returns its output, its ledger's requests, and what the sandbox received. */
 async function demo(...flags: readonly string[]) {
   await using workspace = await makeWorkspace();
   const home = join(workspace.folder, '.volley/demo');
   chmodSync(workspace.folder, 0o711);
   copyHome(inject('initialHome'), home);
-  // Started before the demo, so that it flushes nothing to disk.
+  // The ledger is started before the demo, so that Postgres flushes nothing to disk.
   const { address, release } = await leaseEmbeddedServer(home, throwAwayOptions);
-  // Nobody's ledger is touched: this one could not even be reached.
+  // The demo ignores DATABASE_URL: this one cannot be reached.
   const env = { DATABASE_URL: 'postgres://127.0.0.1:1/production' };
   const printed = await volleyInProcess(['demo', ...flags], {
     ...{ cwd: workspace.folder, env },
@@ -43,7 +43,7 @@ async function demo(...flags: readonly string[]) {
   return { ...printed, requests: rows, journal };
 }
 
-/** The ledger and the service agree, MessageID by MessageID and recipient by recipient. */
+/** The ledger and the service agree about every MessageID and recipient. */
 function expectAgreement(requests: readonly SentRequest[], journal: readonly JournalLine[]): void {
   const byId = new Map(requests.map((row) => [row.message_id, row]));
   expect(journal).toHaveLength(requests.length);
@@ -56,7 +56,7 @@ function expectAgreement(requests: readonly SentRequest[], journal: readonly Jou
   }
 }
 
-/** What README says that the demo prints; a line with … stands for others. */
+/** The demo's output in README; a line with … stands for any lines. */
 function linesOfReadme(): string[] {
   const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
   const block = /^```\n(outage-notice \(sms.*?)^```$/ms.exec(readme)?.[1];
@@ -64,7 +64,7 @@ function linesOfReadme(): string[] {
   return block.split('\n').filter((line) => !line.includes('…'));
 }
 
-/** A line without what differs from one demo to the next: figures, ids, folders, the widths of columns. */
+/** A line without what each demo changes: figures, ids, folders, widths of columns. */
 function shapeOf(line: string): string {
   return line
     .replace(/\b\d{6}-[a-z0-9]{5}\b/g, 'RUN')
@@ -77,7 +77,7 @@ function shapeOf(line: string): string {
 
 const shapesOf = (text: string): ReadonlySet<string> => new Set(text.split('\n').map(shapeOf));
 
-test('the demo sends everybody by SMS, email and fax, and the ledger agrees with the service to the last recipient', async () => {
+test('the demo sends to all recipients by SMS, email and fax, and its ledger agrees with the sandbox about each of them', async () => {
   const { code, stdout, stderr, requests, journal } = await demo();
   expect(stderr).toMatch(/sending .*385\/385 requests/);
   expect(stdout).toMatch(
@@ -93,7 +93,7 @@ test('the demo sends everybody by SMS, email and fax, and the ledger agrees with
   expectAgreement(requests, journal);
 });
 
-test('the demo of interfaces sends through every other interface, format and channel, and the ledger agrees too', async () => {
+test('the demo of interfaces sends through every other interface, format and channel, and its ledger agrees too', async () => {
   const { code, requests, journal } = await demo('--interfaces');
   expect(code).toBe(0);
   expectAgreement(requests, journal);

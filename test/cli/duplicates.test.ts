@@ -7,7 +7,7 @@ import type { Ended } from '../support/volley.ts';
 
 const scene = useSandboxScene();
 
-/** One mailbox with two accounts; the fourth row says the same as the first. */
+/** One mailbox with two accounts; the fourth row equals the first. */
 const contacts = `email,name,account
 ann@example.org,Ann,1
 bob@example.org,Bob,2
@@ -29,7 +29,7 @@ beforeEach(async () => {
   await scene.write('contacts.csv', contacts);
 });
 
-/** Runs a command on the campaign, with more keys of `contacts`, and another message. */
+/** Runs a command on the campaign with further keys of `contacts` and another message. */
 async function call(words: string, keys = '', message = 'Account [[account]] of [[name]]'): Promise<Ended> {
   const yaml = campaign
     .replace('contacts.csv }', `contacts.csv${keys} }`)
@@ -38,13 +38,13 @@ async function call(words: string, keys = '', message = 'Account [[account]] of 
   return scene.command(words.split(' '));
 }
 
-/** Recipients of each request, in no order. */
+/** The recipients of each request, in any order. */
 async function sent(): Promise<string[]> {
   const journal = await scene.journal();
   return journal.map(({ recipients }) => recipients.join(' ')).toSorted();
 }
 
-/** Plans and runs; both must count the same. */
+/** Plans and runs; both must have equal counts. */
 async function run(keys: string, message?: string): Promise<{ run: string; contacts: unknown }> {
   const plan = JSON.parse((await call('plan campaign.yaml --json', keys, message)).stdout);
   const { code, stdout } = await call('run campaign.yaml --json', keys, message);
@@ -63,7 +63,7 @@ const duplicates = (count: number) => ({
 });
 
 describe('rows with the same address', () => {
-  test('are merged by default, and plan and run warn of those that would be sent something else', async () => {
+  test('rows with the same address are merged by default, with a warning if their messages differ', async () => {
     const words =
       '1 duplicate row left out would be sent another message, other files or be billed otherwise than the row that stays: line 4 (same address as line 2, but its message differs). Set "contacts.key" to what tells them apart, or "contacts.duplicates: allow".';
     const planned = await call('plan campaign.yaml');
@@ -74,13 +74,13 @@ describe('rows with the same address', () => {
     expect(await sent()).toEqual(['ann@example.org', 'bob@example.org', 'cid@example.org']);
   });
 
-  test('are merged without a word where they are sent the same', async () => {
+  test('rows with the same address and the same message are merged without a warning', async () => {
     const planned = await call('plan campaign.yaml', '', 'Hello');
     expect(planned.stdout).toContain('2 duplicate');
     expect(planned.stdout).not.toContain('  duplicates ');
   });
 
-  test('are all sent to with `allow`, in different requests even where they share their message', async () => {
+  test('with duplicates: allow, all rows are sent to, in different requests even if they share a message', async () => {
     expect(await run(', duplicates: allow', 'Hello')).toMatchObject(duplicates(0));
     expect(await sent()).toEqual([
       'Ann@example.org',
@@ -89,7 +89,7 @@ describe('rows with the same address', () => {
     ]);
   });
 
-  test('refuse the run with `refuse`, and say where they stand', async () => {
+  test('with duplicates: refuse, the run is refused with the lines of the rows', async () => {
     for (const word of ['plan', 'run'])
       expect(await call(`${word} campaign.yaml`, ', duplicates: refuse')).toMatchObject({
         code: 2,
@@ -102,14 +102,14 @@ describe('rows with the same address', () => {
 });
 
 describe('contacts.key', () => {
-  test('tells rows apart by a column: each account has its statement', async () => {
+  test('contacts.key tells rows apart by a column, so that each account gets its statement', async () => {
     expect(await run(', key: account')).toMatchObject(duplicates(2));
     expect(await sent()).toEqual(['Ann@example.org', 'ann@example.org', 'bob@example.org']);
     const { stdout } = await call('plan campaign.yaml', ', key: account');
     expect(stdout).toContain('line 6 (same "account" as line 4, but its message differs)');
   });
 
-  test('may be several columns, of which the recipient counts as it is sent to', async () => {
+  test('contacts.key can name several columns, and compares the recipient as it is sent to', async () => {
     const { run: planned, ...summary } = await run(', key: [email, account]');
     expect(summary).toMatchObject(duplicates(1));
     expect(await sent()).toEqual([
@@ -118,14 +118,14 @@ describe('contacts.key', () => {
       'bob@example.org',
       'cid@example.org',
     ]);
-    // A digest of few columns could be found out.
+    // A digest of a few columns could be guessed.
     const keys = async () => (await scene.ledger.pool.query('SELECT FROM recipient_keys')).rowCount;
     expect(await keys()).toBe(4);
     await eraseRun(scene.ledger.pool, planned);
     expect(await keys()).toBe(0);
   });
 
-  test('leaves out a row in which it is empty, and is a column that the files have', async () => {
+  test('contacts.key rejects a row with an empty key, and refuses a column that the files do not have', async () => {
     await scene.write('contacts.csv', `${contacts}dan@example.org,Dan,\n`);
     const { stdout } = await call('plan campaign.yaml', ', key: account');
     expect(stdout).toMatch(/account +.*is empty, and "contacts\.key" tells rows apart by it/);
@@ -136,14 +136,14 @@ describe('contacts.key', () => {
   });
 });
 
-describe('contacts that are mended', () => {
+describe('fixed contacts with a key', () => {
   const broken = contacts.replace('Ann@example.org,Ann,3', 'ann@example,Ann,3').replace('cid@', 'cid');
 
   test.each([
     [', key: [email, account]', 1],
     [', duplicates: allow', 0],
   ])(
-    'are compared by what tells them apart (%s): a second account of a mailbox is reached, once',
+    'fixed contacts are compared by their key (%s), so a second account of a mailbox is reached once',
     async (keys, merged) => {
       await scene.write('contacts.csv', broken);
       const first = await run(keys);
@@ -152,7 +152,7 @@ describe('contacts that are mended', () => {
       const mended = stdout.replace('ann@example,', 'Ann@example.org,').replace('cidexample', 'cid@example');
       await scene.write('contacts.csv', mended);
       const before = await sent();
-      // The text is mended too.
+      // The text is fixed too.
       expect(await run(keys, 'Account [[account]], [[name]]')).toMatchObject({
         contacts: { read: 2, duplicate: 0 },
       });
@@ -165,7 +165,7 @@ describe('contacts that are mended', () => {
   );
 });
 
-test('recipients of a run with equal addresses who are sent to again stay in different requests', async () => {
+test('a rerun keeps recipients with equal addresses in different requests', async () => {
   const { run: first } = await run(', duplicates: allow', 'Hello');
   await createRequestRows(scene.ledger.pool, first);
   await scene.ledger.pool.query(`UPDATE requests SET state = 'failed' WHERE run_id = $1`, [first]);

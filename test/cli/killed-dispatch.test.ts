@@ -4,12 +4,12 @@ import { expectNothingLostOrDuplicated } from '../support/expect-dispatched.ts';
 import { type Kill, killDispatches } from '../support/kill-dispatches.ts';
 import { dispatchPoints, exchangePoints } from '../support/signal-points.ts';
 
-/** 500 kills, many at random moments, are in test/torture/killed-dispatch.torture.ts. */
+/** test/torture/killed-dispatch.torture.ts kills 500 times, often at random moments. */
 const concurrency = 8;
 
-/** These come once a slice or once a run, so that who waits for them sends a lot; they are the last. */
+/** These points come once for each slice or run, after many requests, so they are the last. */
 const late = ['slice finished', 'run finished'];
-/** And these are not so many that there would be a fifth. */
+/** These points come fewer than five times. */
 const seldom = [...late, 'slice acquired', 'next attempt'];
 
 function atPoints(points: readonly string[]): readonly Kill[] {
@@ -19,7 +19,7 @@ function atPoints(points: readonly string[]): readonly Kill[] {
 const early = [...dispatchPoints, ...exchangePoints.keys()].filter((point) => !late.includes(point));
 const kills: readonly Kill[] = [...atPoints(early), ...atPoints(late)];
 
-test('a run whose process is killed at every point of its way loses nothing and sends nothing twice', async () => {
+test('a run whose process is killed at every point loses nothing and sends nothing twice', async () => {
   await using scene = await openDispatchScene({
     requests: 1200,
     concurrency,

@@ -1,14 +1,14 @@
 import { test } from 'vitest';
 import { expectAtomicAtEachStep, expectKilledImportsAtomic } from '../support/kill-imports.ts';
 
-test.concurrent('an import that is killed leaves no run or a whole one, and a second try gives what the first would have', {
+test.concurrent('a killed import leaves no run or a complete one, and a second import gives the same result', {
   timeout: 120_000,
 }, async () => {
-  // A hundred moments of 200,000 rows are in test/torture/killed-import.torture.ts, and every table.
+  // test/torture/killed-import.torture.ts has a hundred kills with 200,000 rows, and checks every table.
   await expectKilledImportsAtomic(8_000, [0.6, 0.8, 1]);
 });
 
-test.concurrent('wherever an import is killed, nothing of it is left before its commit, and all of it once that has begun', {
+test.concurrent('an import that is killed at any point leaves nothing before its commit, and everything after it', {
   timeout: 120_000,
 }, async () => {
   await expectAtomicAtEachStep(4_000, ['contact_file_pieces', 'contents']);

@@ -3,7 +3,7 @@ import { openDispatchScene } from '../support/dispatch-scene.ts';
 import { expectNothingLostOrDuplicated } from '../support/expect-dispatched.ts';
 import { type Kill, killDispatches } from '../support/kill-dispatches.ts';
 
-/** The long form, with kills at every point and at random, is in test/torture/killed-dispatch.torture.ts. */
+/** test/torture/killed-dispatch.torture.ts kills at every point and at random. */
 const concurrency = 8;
 const peer = { latency: 5, rejects: 0.02, busy: 0.02 };
 
@@ -11,19 +11,19 @@ function atPoints(...points: readonly string[]): readonly Kill[] {
   return points.map((point) => ({ kind: 'point', point, occurrence: 11 }));
 }
 
-test('of two engines on one run either may be killed: nothing is lost, and nothing is sent twice', async () => {
+test('when either of two engines on a run is killed, nothing is lost and nothing is sent twice', async () => {
   await using scene = await openDispatchScene({ requests: 1200, concurrency, peer });
   const killed = await killDispatches(
     scene,
     atPoints('claimed', 'recording'),
     atPoints('body sent', 'header'),
   );
-  // A kill comes too late where the other engine has sent everything by then.
+  // A kill comes too late if the other engine has sent everything before.
   expect(killed.kills.length).toBeGreaterThanOrEqual(2);
   await expectNothingLostOrDuplicated(scene, killed, concurrency);
 }, 180_000);
 
-test('with onUnknown: resend, everybody gets the message at least once, however often its process is killed', async () => {
+test('with onUnknown: resend, each recipient gets the message at least once, however often the process is killed', async () => {
   await using scene = await openDispatchScene({ requests: 200, concurrency, onUnknown: 'resend', peer });
   const killed = await killDispatches(scene, atPoints('answer begun', 'recording'));
   const { inDoubtAccepted, acceptedAgain } = await expectNothingLostOrDuplicated(scene, killed, concurrency);

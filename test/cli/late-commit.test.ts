@@ -5,11 +5,11 @@ import { expectNothingLostOrDuplicated } from '../support/expect-dispatched.ts';
 import { plannedRun, statusOf, waitForRunState } from '../support/planned-run.ts';
 import { accountsYaml } from '../support/workspace.ts';
 
-/** Any number that Volley itself does not lock. */
+/** An advisory lock that Volley does not use. */
 const statementLock = 20_261_122;
 const concurrency = 4;
 
-/** A statement of a worker, by the row `NEW` that it writes. */
+/** Conditions on the row `NEW` that identify a statement of a worker. */
 const claimOfRange = {
   before: 'UPDATE ON slices',
   when: 'NEW.claimed_to >= 40 AND OLD.claimed_to < 40',
@@ -17,7 +17,7 @@ const claimOfRange = {
 const nextAttempt = { before: 'INSERT ON attempts', when: 'NEW.attempt = 2' };
 
 /**
- * Makes such a statement wait. A process can die meanwhile: Postgres does not notice before the statement is done, and
+ * Makes such a statement wait, so that its process can be killed. Postgres notices only after the statement, and
  * commits it.
  */
 async function holdStatement(
@@ -36,7 +36,7 @@ async function holdStatement(
     while ((await holder.query(sql, [...values])).rowCount === 0) await sleep(10);
   };
   return {
-    /** The statement waits; a process waits for other advisory locks too, as it starts. */
+    /** Resolves when the statement waits; a starting process waits for other advisory locks too. */
     statementWaits: () =>
       untilFound(
         `SELECT FROM pg_locks
@@ -44,7 +44,7 @@ async function holdStatement(
            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
         [statementLock],
       ),
-    /** Another session needs to know what becomes of that statement. */
+    /** Resolves when another session waits for the statement to end. */
     othersWait: () =>
       untilFound(
         `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'transactionid'`,
@@ -56,7 +56,7 @@ async function holdStatement(
   };
 }
 
-/** A process of the run's, killed as its statement waits. */
+/** Kills a process of the run while its statement waits. */
 async function killedAsItWaits(scene: DispatchScene, hold: Awaited<ReturnType<typeof holdStatement>>) {
   const started = scene.start(['run', 'campaign.yaml']);
   const run = await plannedRun(started);
@@ -67,12 +67,12 @@ async function killedAsItWaits(scene: DispatchScene, hold: Awaited<ReturnType<ty
   return { run, kills: [{ what: 'waiting', from, to: Date.now() }], timesToFirstRequest: [] };
 }
 
-test.concurrent('a claim that is committed long after its process was killed is in doubt in the end, not left as sending', async () => {
+test.concurrent('a claim that is committed long after its process was killed ends in doubt, not as sending', async () => {
   await using scene = await openDispatchScene({ requests: 300, concurrency, peer: { latency: 2 } });
   const hold = await holdStatement(scene, claimOfRange);
   const killed = await killedAsItWaits(scene, hold);
   const resumed = scene.startHere(['resume', killed.run]);
-  // It finds that the worker is dead, and cannot take the slice over before the claim has ended.
+  // The process finds that the worker has ended, and cannot reclaim the slice before the claim has ended.
   await sleep(1_500);
   await hold.letGo();
   const { code, stderr } = await resumed.ended;
@@ -80,7 +80,7 @@ test.concurrent('a claim that is committed long after its process was killed is 
   await expectNothingLostOrDuplicated(scene, killed, concurrency);
 });
 
-test.concurrent('a next attempt that is committed after its process was killed is in doubt with its request', async () => {
+test.concurrent('a further attempt that is committed after its process was killed is in doubt with its request', async () => {
   await using scene = await openDispatchScene({ requests: 100, concurrency, peer: { busy: 0.1 } });
   const hold = await holdStatement(scene, nextAttempt);
   const killed = await killedAsItWaits(scene, hold);
@@ -92,7 +92,7 @@ test.concurrent('a next attempt that is committed after its process was killed i
   await expectNothingLostOrDuplicated(scene, killed, concurrency);
 });
 
-test.concurrent('a claim that is committed as the run of its killed process is cancelled is in doubt, not left as sending', async () => {
+test.concurrent('a claim that is committed while the run of its killed process is cancelled is in doubt, not sending', async () => {
   await using scene = await openDispatchScene({ requests: 300, concurrency, peer: { latency: 2 } });
   const hold = await holdStatement(scene, claimOfRange);
   const { run } = await killedAsItWaits(scene, hold);
@@ -105,7 +105,7 @@ test.concurrent('a claim that is committed as the run of its killed process is c
   expect(requests.in_doubt).toBeGreaterThan(0);
 });
 
-test.concurrent('a doubt is dated after the death of its process, however long the taking over had to wait', async () => {
+test.concurrent('a request in doubt is dated after the death of its process, however late its slice is reclaimed', async () => {
   const stalled = { latency: 600_000 };
   await using scene = await openDispatchScene({ requests: 60, concurrency, peer: stalled });
   await scene.workspace.write('accounts.yaml', accountsYaml.replace('headers: 5s', 'headers: 300s'));
@@ -115,7 +115,7 @@ test.concurrent('a doubt is dated after the death of its process, however long t
   const holder = await scene.ledger.ledger.pool.connect();
   await holder.query("SELECT pg_advisory_lock(hashtextextended('volley slices', 0))");
   const worker = scene.start(['worker']);
-  // Both processes look for slices of dead workers, and both for slices in the queue.
+  // Both processes look for slices of ended workers and for slices in the queue.
   const waiting = `SELECT FROM pg_locks
     WHERE locktype = 'advisory' AND NOT granted
       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;

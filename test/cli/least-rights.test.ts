@@ -14,7 +14,7 @@ import {
   type Workspace,
 } from '../support/workspace.ts';
 
-/** What docs/deployment.md says of rights in a database of somebody else's, as it stands there. */
+/** The rights that docs/deployment.md gives in a database of another administrator. */
 
 const deployment = fileURLToPath(new URL('../../docs/deployment.md', import.meta.url));
 const suffix = randomBytes(4).toString('hex');
@@ -45,7 +45,7 @@ function inOther(name: string): string {
   return url.href;
 }
 
-/** The database's address for a role of the page. */
+/** The URL of the database for a role of the page. */
 function urlOf(role: string): string {
   const url = new URL(database.url);
   url.username = role;
@@ -53,7 +53,7 @@ function urlOf(role: string): string {
   return url.href;
 }
 
-/** The statements of the page's blocks of SQL, for the database and the roles of this test. */
+/** The SQL statements of the page, with the names of this test's database and roles. */
 async function blocks(): Promise<string[][]> {
   const text = await readFile(deployment, 'utf8');
   const name = new URL(database.url).pathname.slice(1);
@@ -80,7 +80,7 @@ function as(role: string, ...words: string[]) {
   return volleyInProcess(words, { cwd: workspace.folder, env });
 }
 
-test('the least rights that the documents name are enough, and no more than they say', async () => {
+test('the database rights in docs/deployment.md are enough to work, and do not allow changes of the schema', async () => {
   const [administrator = [], inDatabase = [], byOwner = []] = await blocks();
   for (const statement of [...administrator, ...inDatabase]) await runStatement(database.url, statement);
   expect((await as(owner, 'db', 'migrate')).code).toBe(0);

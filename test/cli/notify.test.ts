@@ -35,7 +35,7 @@ const volley = (...words: string[]) => volleyInProcess(words, surroundings());
 
 const mail = '  - { on: [completed], email: { to: [ops@example.org] } }\n';
 
-/** Subjects of the e-mails that the service was sent since the scene began. */
+/** Subjects of the e-mails that the service has received in this scene. */
 async function subjects(): Promise<(string | undefined)[]> {
   const journal = await readJournal(`${scene.workspace.folder}/journal.jsonl`);
   return journal
@@ -47,7 +47,7 @@ async function writeCampaign(notify: string): Promise<void> {
   await scene.workspace.write('campaign.yaml', `${smsCampaignYaml}notify:\n${notify}`);
 }
 
-test('`volley run` tells by itself, without any worker, and `status` says whom', async () => {
+test('volley run sends its notifications without a worker, and status lists their targets', async () => {
   await writeCampaign(webhookNotify() + mail);
   const before = (await subjects()).length;
   const { code, stdout, stderr } = await volley('run', 'campaign.yaml', '--json');
@@ -70,7 +70,7 @@ test('`volley run` tells by itself, without any worker, and `status` says whom',
   expect((await volley('status', mailRun)).stdout).toContain(`Run ${mailRun}  test (summary)  completed`);
 });
 
-test('a run whose process is killed as it tells is told of by the next one: no e-mail twice, the same webhook-id', async () => {
+test('the next process sends the notifications of a killed one: no e-mail twice, and the same webhook-id', async () => {
   await writeCampaign(webhookNotify('completed') + mail);
   const before = (await subjects()).length;
   const started = startVolley(['run', 'campaign.yaml'], {
@@ -93,7 +93,7 @@ test('a run whose process is killed as it tells is told of by the next one: no e
   expect((await subjects()).slice(before)).toEqual(['Campaign test: completed, 4 sent']);
 });
 
-test('`status` says whom nobody told, and why', async () => {
+test('volley status lists targets that were not notified, with the reason', async () => {
   scene.peer.answer(410);
   const run = await scene.plan(webhookNotify());
   await scene.send(run);
@@ -103,7 +103,7 @@ test('`status` says whom nobody told, and why', async () => {
   );
 });
 
-test('`schedule list` says of which missed times nobody was told', async () => {
+test('volley schedule list names missed ticks whose notification failed', async () => {
   const target = { on: ['missed'], kind: 'webhook', url: '${NOTIFY_URL}', secret: '${NOTIFY_SECRET}' };
   const times = { cron: '0 * * * *', timeZone: 'UTC', catchUp: 0, overlap: 'skip' };
   await scene.opened.ledger.pool.query(

@@ -20,7 +20,7 @@ message:
   SubAccount: "[[Branch]]"
 `;
 
-test('every person of an ordinary list with 75 mistakes is sent to once: run, run again, mended and run', async () => {
+test('each person in an ordinary list with 75 mistakes is sent to once, over a run, a repetition and a run of fixed contacts', async () => {
   await using cleanUp = new AsyncDisposableStack();
   const opened = cleanUp.adopt(await openTestLedger(), (it) => it.close());
   const list = realisticList();

@@ -3,37 +3,37 @@ import { bar, stageText, startRunProgress } from '../../src/cli/progress.ts';
 import type { DispatchProgress } from '../../src/ledger/slices/progress.ts';
 import { plainScreen } from '../../src/report/screen.ts';
 
-describe('the line of a stage', () => {
-  test('has a bar, what is done, how fast it goes and how long it still takes', () => {
+describe('the progress line of a stage', () => {
+  test('the progress line has a bar, the count, the rate and the time left', () => {
     const state = { part: 250, whole: 1_000, done: '250/1000 requests', count: 250 };
     expect(stageText('sending', 5_000, state)).toBe(
       '  sending  ██████░░░░░░░░░░░░░░░░░░ 250/1000 requests, 50/s, 15 s left',
     );
   });
 
-  test('does not count for the rate what was done before the process began', () => {
+  test('the rate does not count what was done before the process started', () => {
     const state = { part: 600, whole: 1_000, began: 500, done: '600/1000 requests', count: 100 };
     expect(stageText('sending', 10_000, state)).toMatch(/600\/1000 requests, 10\/s, 40 s left$/);
   });
 
-  test('has neither bar nor time left where nobody knows how much there is', () => {
+  test('the progress line has neither bar nor time left if the total is unknown', () => {
     const state = { part: 4_096, whole: undefined, done: '100 contacts', count: 100 };
     expect(stageText('reading', 1_000, state)).toBe('  reading  100 contacts, 100/s');
   });
 
-  test('promises no time before anything is done, nor after all is', () => {
+  test('the progress line shows no time left before the start or after the end', () => {
     const nothing = { part: 0, whole: 10, done: '0/10 requests', count: 0 };
     expect(stageText('sending', 1_000, nothing)).not.toMatch(/left/);
     expect(stageText('sending', 1_000, { ...nothing, part: 10, count: 10 })).not.toMatch(/left/);
   });
 });
 
-test('a bar is never longer than the whole, though more was done than was thought to be there', () => {
+test('a bar is never longer than the whole, even if more was done than expected', () => {
   expect(bar(12, 10)).toBe(bar(10, 10));
   expect(bar(0, 0)).toBe(bar(1, 1));
 });
 
-test('a run is as fast as it is while its window is open, however long it has waited', async () => {
+test('the rate of a run does not count the time that it waited for its window', async () => {
   const began = new Date('2026-11-22T08:00Z').getTime();
   let time = began;
   const lines: string[] = [];

@@ -17,9 +17,9 @@ async function workspaceFor(files: Readonly<Record<string, string>> = {}): Promi
   return workspace;
 }
 
-describe('a folder that is in no project', () => {
+describe('a folder outside any project', () => {
   test.each([['runs'], suppressWords, ['db', 'status'], ['db', 'migrate']])(
-    '%s makes no ledger there, and says what to do',
+    'in a folder outside any project, %s makes no ledger and says what to do',
     async (...words) => {
       const { folder } = await workspaceFor();
       const { code, stdout, stderr } = await volleyInProcess(words, { cwd: folder });
@@ -30,13 +30,13 @@ describe('a folder that is in no project', () => {
     },
   );
 
-  test('run says that the accounts are looked for in a project', async () => {
+  test('volley run outside any project names the folder where it expects the accounts file', async () => {
     const { folder } = await workspaceFor({ 'night.yaml': smsCampaignYaml });
     const { code, stderr } = await volleyInProcess(['run', 'night.yaml'], { cwd: folder });
     expect([code, stderr]).toEqual([2, expect.stringContaining(`${folder} is in no Volley project: go to`)]);
   });
 
-  test('a marker in a folder above that everybody may write to is passed by', async () => {
+  test('a project marker in a folder above that every user can write to is ignored', async () => {
     const { folder } = await workspaceFor({
       '.volley-project': '',
       'open/.volley-project': '',
@@ -60,7 +60,7 @@ describe('a project', () => {
   const at = (path: string, words: readonly string[]) =>
     volleyInProcess(words, { cwd: join(project.folder, path) });
 
-  test('whose ledger is somewhere else, as after a clone, gets no new one without a word', async () => {
+  test('a project whose ledger is elsewhere, for example after a clone, gets no new ledger silently', async () => {
     await project.write('.volley-project', '');
     for (const words of [['runs'], suppressWords]) {
       const { code, stderr } = await at('', words);
@@ -73,7 +73,7 @@ describe('a project', () => {
     expect((await at('', ['db', 'status'])).stdout).toMatch(/ledger: none yet/);
   });
 
-  test('gets its ledger from `volley init`, which says so, and then is left as it is', async () => {
+  test('a project gets its ledger from volley init, which reports it and later leaves it unchanged', async () => {
     const made = await at('', ['init', '--json']);
     expect(made).toMatchObject({ code: 0, stderr: expect.stringMatching(/A new, empty ledger was made: /) });
     expect(JSON.parse(made.stdout)).toMatchObject({ made: false, ledger: { made: true } });
@@ -87,7 +87,7 @@ describe('a project', () => {
     expect((await at('', listWords)).stdout).toContain('+61412345678');
   });
 
-  test('is the same from every folder below it: ledger, accounts and the key of hashes', async () => {
+  test('a project has the same ledger, accounts and hash key from every folder below it', async () => {
     await project.write('.volley/hash-key', `${'f'.repeat(64)}\n`);
     expect((await at('campaigns', listWords)).stdout).toContain('+61412345678');
     const status = JSON.parse((await at('campaigns', ['db', 'status', '--json'])).stdout);
@@ -96,14 +96,14 @@ describe('a project', () => {
     expect(readdirSync(join(project.folder, 'campaigns'))).toEqual(['accounts.yaml']);
   });
 
-  test('has no second one made inside it by mistake', async () => {
+  test('volley init makes no second project inside a project by mistake', async () => {
     const { code, stderr } = await at('campaigns', ['init']);
     expect([code, stderr]).toEqual([2, expect.stringMatching(/is inside the project .*`volley init \.`/)]);
     expect(existsSync(join(project.folder, 'campaigns/.volley'))).toBe(false);
   });
 });
 
-describe('a database of DATABASE_URL that is empty', () => {
+describe('an empty database in DATABASE_URL', () => {
   let bare: TestDatabase;
   let workspace: Workspace;
   beforeAll(async () => {
@@ -123,7 +123,7 @@ describe('a database of DATABASE_URL that is empty', () => {
     );
 
   test.each([['runs'], ['status', 'x'], ['schedule', 'list'], suppressWords])(
-    '%s makes no ledger in it, and says so',
+    'in an empty database, %s makes no ledger and says so',
     async (...words) => {
       const { code, stdout, stderr } = await ask(words);
       expect([code, stdout]).toEqual([2, '']);
@@ -133,7 +133,7 @@ describe('a database of DATABASE_URL that is empty', () => {
     },
   );
 
-  test('is told as empty by `db status`, and gets a ledger from `db migrate`, which says so', async () => {
+  test('volley db status reports an empty database, and volley db migrate makes a ledger in it and says so', async () => {
     expect((await ask(['db', 'status'])).stdout).toMatch(/ledger: none yet: the database is empty/);
     expect(await tables()).toEqual([]);
     const made = await ask(['db', 'migrate']);
@@ -142,7 +142,7 @@ describe('a database of DATABASE_URL that is empty', () => {
     expect((await ask(['runs'])).stdout).toMatch(/^No runs yet/);
   });
 
-  test('is brought up to date by no command that only looks', async () => {
+  test('a command that only reads does not migrate a database', async () => {
     const last = await runStatement(
       bare.url,
       `DELETE FROM knex_migrations WHERE id = (SELECT max(id) FROM knex_migrations) RETURNING name`,
@@ -172,7 +172,7 @@ const looking: readonly (readonly string[])[] = [
   ['purge', '--older-than', '400d', '--dry-run'],
 ];
 
-test('commands that only look do so in a database that refuses every change', async () => {
+test('commands that only read work in a database that refuses every change', async () => {
   const database = await createTestDatabase();
   onTestFinished(() => database.drop());
   const name = new URL(database.url).pathname.slice(1);
@@ -189,7 +189,7 @@ test('commands that only look do so in a database that refuses every change', as
   expect(readdirSync(folder).toSorted()).toEqual(['accounts.yaml', 'invoice.csv']);
 });
 
-test('`schedule next` reads the campaign files, without any ledger', async () => {
+test('volley schedule next reads the campaign files without a ledger', async () => {
   const campaign = (schedule: string) =>
     `campaign: c\naccount: sandbox\nchannel: sms\nschedule: { ${schedule} }\ncontacts: { file: c.csv }\nmessage: { Message: Hi }\n`;
   const { folder } = await workspaceFor({
@@ -214,7 +214,7 @@ test('`schedule next` reads the campaign files, without any ledger', async () =>
     expect.stringMatching(/^campaigns\/broken\.yaml:\d+:\d+: "schedule\.cron"/),
   ]);
 
-  // A line that is indented by mistake takes no schedule away without a word.
+  // A line with wrong indentation does not remove a schedule silently.
   const shifted = campaign('cron: "30 2 * * *", timeZone: UTC').replace('schedule:', ' schedule:');
   await writeFile(join(folder, 'campaigns/broken.yaml'), shifted);
   expect(await volleyInProcess(['schedule', 'next'], { cwd: folder })).toMatchObject({
@@ -222,10 +222,10 @@ test('`schedule next` reads the campaign files, without any ledger', async () =>
   });
 });
 
-describe('a VOLLEY_HOME that cannot be made ends with an error', () => {
+describe('a VOLLEY_HOME that cannot be made', () => {
   const error = / cannot be written \(.*\)\. Set VOLLEY_HOME to a folder you can write/;
 
-  test.each(['file', 'file/below', '/dev/null'])('%s', async (home) => {
+  test.each(['file', 'file/below', '/dev/null'])('VOLLEY_HOME=%s ends with an error', async (home) => {
     const { folder } = await workspaceFor({ file: '' });
     const { code, stderr } = await volleyInProcess(suppressWords, {
       cwd: folder,
@@ -234,8 +234,8 @@ describe('a VOLLEY_HOME that cannot be made ends with an error', () => {
     expect([code, stderr]).toEqual([2, expect.stringMatching(error)]);
   });
 
-  // In a process of its own, as it used to hang.
-  test('a file, also for commands that only look', async () => {
+  // In a process of its own, because this used to hang.
+  test('a VOLLEY_HOME that is a file ends commands that only read with an error too', async () => {
     const { folder } = await workspaceFor({ taken: '' });
     for (const words of [['runs'], ['init'], suppressWords]) {
       const { code, stderr } = await volleyInProcess(words, { cwd: folder, env: { VOLLEY_HOME: 'taken' } });
@@ -247,7 +247,7 @@ describe('a VOLLEY_HOME that cannot be made ends with an error', () => {
     }
   });
 
-  test('/proc/volley/below', async () => {
+  test('VOLLEY_HOME=/proc/volley/below ends with an error', async () => {
     const { folder } = await workspaceFor();
     const env = { VOLLEY_HOME: '/proc/volley/below' };
     const { code, stderr } = await volley(suppressWords, { cwd: folder, env });

@@ -31,7 +31,7 @@ function purge(words: readonly string[], env: Readonly<Record<string, string>> =
 }
 
 describe('volley purge', () => {
-  test('says with --dry-run what it would erase, and needs no key for that', async () => {
+  test('volley purge --dry-run prints what it would erase, and needs no hash key', async () => {
     expect(await purge(['--dry-run'])).toMatchObject({
       code: 0,
       stdout:
@@ -39,7 +39,7 @@ describe('volley purge', () => {
     });
   });
 
-  test('erases nothing without being told to, or without a key that others know', async () => {
+  test('volley purge erases nothing without --yes, or with a hash key that other users can read', async () => {
     const asked = await purge([], key);
     expect(asked).toMatchObject({ code: 2, stdout: '' });
     expect(asked.stderr).toContain('--yes: A purge cannot be undone, and no terminal is here to confirm it');
@@ -49,7 +49,7 @@ describe('volley purge', () => {
     expect(foundIn(await dumpOf(opened.ledger.pool))).toEqual(plantedTexts);
   });
 
-  test('erases with --yes, and says what, run by run', async () => {
+  test('volley purge --yes erases, and prints what it erases for each run', async () => {
     const { code, stdout, stderr } = await purge(['--yes', '--json'], key);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ runs: 1, recipients: 3, reports: 5, suppressions: 1 });
@@ -58,17 +58,17 @@ describe('volley purge', () => {
   });
 });
 
-describe('on a terminal', () => {
+describe('volley purge on a terminal', () => {
   const terminal = (typed: string): StandardInput =>
     Object.assign(inOrder([Buffer.from(typed)]), { isTTY: true });
 
-  test('it goes on when "purge" is typed', async () => {
+  test('volley purge erases when the operator types "purge"', async () => {
     const notes: string[] = [];
     await askToPurge('To be erased: all.', terminal('purge\n'), (text) => notes.push(text));
     expect(notes.join()).toContain('To be erased: all.\nThis cannot be undone.');
   });
 
-  test('and with nothing else', async () => {
+  test('volley purge erases nothing when the operator types another word', async () => {
     const ask = (typed: string) => askToPurge('', terminal(typed), () => undefined);
     expect(await problemsRejected(() => ask('y\n'))).toEqual(['volley purge: Nothing was erased.']);
     expect(await problemsRejected(() => ask(''))).toHaveLength(1);

@@ -9,14 +9,14 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-test('two processes together send no faster than the account may be used', async () => {
+test('two processes together send no faster than the limits of the account', async () => {
   const { arrivals } = await sendAtRate(opened, { processes: 2, perSecond: 50, requests: 150 });
   const seconds = ((arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0)) / 1_000;
-  // At most a tenth of a second's worth comes at once, of the first and of the last.
+  // The first and the last burst have at most the requests of a tenth of a second.
   expect(seconds).toBeGreaterThanOrEqual((150 - 2 * 5) / 50);
 });
 
-test('a database whose clock was an hour ahead until now sends at its rate, and status tells of the step', async () => {
+test("a database whose clock was an hour ahead still sends at the account's rate, and status shows the step", async () => {
   const { pool } = opened.ledger;
   await pool.query(`
     INSERT INTO rate_limits (account, requests_rate, requests_until, seen_at)

@@ -27,13 +27,13 @@ async function reconcile(rows: readonly string[], ...words: string[]): Promise<E
   });
 }
 
-test('volley report reconcile ends with 0 when all agrees', async () => {
+test('volley report reconcile ends with exit code 0 when everything agrees', async () => {
   const { code, stdout } = await reconcile(sent.map((one) => invoiceRow(one)));
   expect(stdout).toMatch(/Agrees +│ 2 lines .* 0\.10 │ +0\.10 │ +0\.00/);
   expect(code).toBe(0);
 });
 
-test('and with 3 when something differs, which is printed in the format that is asked for', async () => {
+test('volley report reconcile prints a difference in the chosen format and ends with exit code 3', async () => {
   const { code, stdout } = await reconcile(
     sent.slice(1).map((one) => invoiceRow(one)),
     '--json',
@@ -43,13 +43,13 @@ test('and with 3 when something differs, which is printed in the format that is 
   expect(code).toBe(3);
 });
 
-test('and with 2, and nothing printed, when a line cannot be read', async () => {
+test('volley report reconcile prints nothing and ends with exit code 2 when a line cannot be read', async () => {
   const { code, stdout, stderr } = await reconcile(['Abc,+6421,free,1']);
   expect(stderr).toContain('invoice.csv:2:3: "free" is no price');
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
 });
 
-test('columns are named in any number, and those that are unknown are refused', async () => {
+test('volley report reconcile accepts names for any number of columns, and refuses unknown columns', async () => {
   const named = ['--column', 'MessageID=MessageID', 'price=Price', '--column', 'Units=Units'];
   expect(
     await reconcile(

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { openDispatchScene } from '../support/dispatch-scene.ts';
 import { plannedRun } from '../support/planned-run.ts';
 
-test('a run whose service refuses everything says so, outlives it, and sends everything', async () => {
+test('a run says that its service refuses every request, waits until that ends, and sends everything', async () => {
   await using scene = await openDispatchScene({ requests: 12, concurrency: 8, peer: { busy: 1 } });
   const started = scene.startHere(['run', 'campaign.yaml']);
   const run = await plannedRun(started);
@@ -28,7 +28,7 @@ test('a run whose service refuses everything says so, outlives it, and sends eve
   expect(JSON.parse(after)).toMatchObject({ refusal: null, requests: { accepted: 12 } });
 });
 
-test('a run waits for such a service no longer than `giveUpAfter`, and pauses', async () => {
+test('a run pauses when its service has refused every request for `giveUpAfter`', async () => {
   await using scene = await openDispatchScene({ requests: 12, concurrency: 8, peer: { busy: 1 } });
   const campaign = await scene.workspace.read('campaign.yaml');
   await scene.workspace.write(

@@ -20,7 +20,7 @@ beforeEach(() => {
   scene.peer.calls.splice(0);
 });
 
-/** Runs a command on a campaign of these contacts, with more keys of `contacts`. */
+/** Runs a command on a campaign with these contacts and further keys of `contacts`. */
 async function command(word: 'plan' | 'run', contacts: string, keys = 'country: AU'): Promise<Ended> {
   await scene.workspace.write('contacts.csv', contacts);
   const campaign = smsCampaignYaml.replace('country: AU', keys);
@@ -33,7 +33,7 @@ async function runs(): Promise<number> {
   return rows.length;
 }
 
-/** What plan and run say alike when they refuse: the words, and that there is no run. */
+/** The error that plan and run print when they refuse; there is no run afterwards. */
 async function refusal(contacts: string, keys?: string): Promise<string> {
   const before = await runs();
   const planned = await command('plan', contacts, keys);
@@ -48,8 +48,8 @@ async function refusal(contacts: string, keys?: string): Promise<string> {
 const header = 'mobile,name,code\n';
 const rows = (...numbers: string[]): string => header + numbers.map((each) => `${each},Ann,C\n`).join('');
 
-describe('a run that would reach no recipient is refused by plan and run, and notify reports it', () => {
-  test('where the country of the numbers is missing, with the calling code that some begin with', async () => {
+describe('a run without recipients is refused by plan and run, and its refusal is notified', () => {
+  test('a run without recipients is refused with the calling code of its numbers if their country is missing', async () => {
     const words = await refusal(rows('0412000001', '0412000002', '64211234567'), '');
     expect(words).toContain(
       'No recipient is left, so Volley makes no run: 3 of 3 rows are invalid (3 without a country code, and the campaign sets no "contacts.country"; 1 beginning with 64, the calling code of NZ). Where such a run is right, set "contacts.allowEmpty: true".',
@@ -70,18 +70,18 @@ describe('a run that would reach no recipient is refused by plan and run, and no
     expect(JSON.stringify(scene.peer.calls)).not.toContain('0412');
   });
 
-  test('where the file has a header and no row', async () => {
+  test('a run without recipients is refused if the file has only a header', async () => {
     expect(await refusal(header)).toMatch(
       /^campaign\.yaml:\d+:\d+: No recipient is left, so Volley makes no run: the contact files have a header and no row\./,
     );
   });
 
-  test('where contacts.where leaves out every row', async () => {
+  test('a run without recipients is refused if contacts.where excludes every row', async () => {
     const where = 'where: [{ column: name, equals: Bob }]\n  country: AU';
     expect(await refusal(rows('0412000001'), where)).toContain('"contacts.where" leaves out all rows (1)');
   });
 
-  test('where every recipient is suppressed', async () => {
+  test('a run without recipients is refused if every recipient is suppressed', async () => {
     await scene.workspace.write('never.csv', 'mobile\n0412000001\n');
     const words = await refusal(rows('0412000001', '0412000001'), 'suppressions: [never.csv]\n  country: AU');
     expect(words).toContain('2 of 2 rows are suppressed');
@@ -89,17 +89,17 @@ describe('a run that would reach no recipient is refused by plan and run, and no
 });
 
 describe('contacts.allowEmpty', () => {
-  test('lets a run without recipients complete', async () => {
+  test('contacts.allowEmpty lets a run without recipients complete', async () => {
     expect(await command('run', header, 'allowEmpty: true\n  country: AU')).toMatchObject({ code: 0 });
     expect(scene.peer.calls).toEqual([]);
   });
 
-  test('does not let a file pass whose rows are invalid', async () => {
+  test('contacts.allowEmpty does not accept a file with invalid rows only', async () => {
     const words = await refusal(rows('1', '2'), 'allowEmpty: true\n  country: AU');
     expect(words).toContain('More rows are invalid than "contacts.maxInvalid" allows (50%)');
   });
 
-  test('is refused beside contacts.minRecipients', async () => {
+  test('contacts.allowEmpty is refused together with contacts.minRecipients', async () => {
     const { code, stderr } = await command('plan', header, 'allowEmpty: true\n  minRecipients: 5');
     expect([code, stderr]).toEqual([2, expect.stringContaining('exclude each other')]);
   });
@@ -108,7 +108,7 @@ describe('contacts.allowEmpty', () => {
 describe('contacts.maxInvalid', () => {
   const twoOfThree = rows('0412000001', 'nonsense', 'more nonsense');
 
-  test('is half of the rows where the campaign says nothing', async () => {
+  test('contacts.maxInvalid is half of the rows by default', async () => {
     const words = await refusal(twoOfThree);
     expect(words).toContain(
       'More rows are invalid than "contacts.maxInvalid" allows (50%), so Volley makes no run: 2 of 3 rows are invalid (2 whose "mobile" is no phone number that can be sent to).',
@@ -116,7 +116,7 @@ describe('contacts.maxInvalid', () => {
     expect(await command('plan', rows('0412000001', 'nonsense'))).toMatchObject({ code: 0 });
   });
 
-  test('may be a share or a number of rows', async () => {
+  test('contacts.maxInvalid can be a share or a number of rows', async () => {
     expect(await command('plan', twoOfThree, 'maxInvalid: 70%\n  country: AU')).toMatchObject({ code: 0 });
     expect(await command('plan', twoOfThree, 'maxInvalid: 2\n  country: AU')).toMatchObject({ code: 0 });
     expect(await refusal(twoOfThree, 'maxInvalid: 1\n  country: AU')).toContain('allows (1 row)');
@@ -124,7 +124,7 @@ describe('contacts.maxInvalid', () => {
     expect(stderr).toContain('expected a share such as 50%, or a number of rows');
   });
 
-  test('lets a plan pass that counts invalid rows by what is wrong with them', async () => {
+  test('contacts.maxInvalid accepts a plan, which counts invalid rows by their problem', async () => {
     const { code, stdout } = await command('plan', rows('0412000001', '0412000002', 'nonsense', '', ''));
     expect([code, stdout]).toEqual([
       0,
@@ -134,7 +134,7 @@ describe('contacts.maxInvalid', () => {
     ]);
   });
 
-  test('does not count rows without an address', async () => {
+  test('contacts.maxInvalid ignores rows without an address', async () => {
     expect(await command('plan', rows('0412000001', '', '', ''))).toMatchObject({ code: 0 });
     expect(await command('plan', rows('0412000001', '', ''), 'maxInvalid: 0\n  country: AU')).toMatchObject({
       code: 0,
@@ -142,14 +142,14 @@ describe('contacts.maxInvalid', () => {
   });
 });
 
-test('contacts.minRecipients refuses a run of fewer', async () => {
+test('contacts.minRecipients refuses a run with fewer recipients', async () => {
   expect(await refusal(contactsCsv(3), 'minRecipients: 4\n  country: AU')).toContain(
     'Only 3 recipients are left, and "contacts.minRecipients" is 4',
   );
   expect(await command('plan', contactsCsv(3), 'minRecipients: 3\n  country: AU')).toMatchObject({ code: 0 });
 });
 
-test('a time of a schedule whose run is refused is listed as failed, and each target is told once, whichever event it asks for', async () => {
+test('a tick whose run is refused is listed as failed, and notifies each target once for all its events', async () => {
   const { opened, workspace, settings, tools } = scene;
   const folder = `${workspace.folder}/scheduled`;
   await workspace.write('scheduled/contacts.csv', header);

@@ -41,7 +41,7 @@ const volley = (...words: string[]): Promise<Ended> =>
     env: { ...accountEnvironment(opened, service), VOLLEY_WEBHOOK_TOKEN: 'any' },
   });
 
-/** A campaign of this name, so that each test has its own. */
+/** Writes a campaign with this name, so that each test has its own. */
 const campaignOf = (name: string, more = ''): string => `campaign: ${name}
 account: sandbox
 channel: sms
@@ -62,13 +62,13 @@ async function run(...words: string[]): Promise<{ code: number | null; stderr: s
 
 const sent = (): number => service.accepted().flatMap(({ recipients }) => recipients).length;
 
-/** Has a run of the ledger been that long in its state. */
+/** Makes all states of runs older. */
 async function age(hours: number): Promise<void> {
   const { pool } = opened.ledger;
   await pool.query(`UPDATE run_states SET changed_at = changed_at - $1 * interval '1 hour'`, [hours]);
 }
 
-test('the same campaign run again sends nothing, and the error names the run and the ways on', async () => {
+test('a repetition of the same campaign sends nothing, and its error names the first run and the ways to continue', async () => {
   await write('twice');
   const first = await run();
   expect([first.code, sent()]).toEqual([0, 3]);
@@ -82,7 +82,7 @@ test('the same campaign run again sends nothing, and the error names the run and
   expect([(await run('--again')).code, sent()]).toEqual([0, 6]);
 });
 
-test('of runs that are started at the same moment one wins', async () => {
+test('of three runs that start at the same moment, one sends', async () => {
   await write('at-once');
   const ended = await Promise.all([run(), run(), run()]);
   expect(ended.map(({ code }) => code).toSorted()).toEqual([0, 2, 2]);
@@ -96,7 +96,7 @@ test.each([
   ['1h', 0.9, 2],
   ['1h', 1.1, 0],
   ['2d', 47, 2],
-])('with dispatch.repeat: %s, a run %d hours later ends with %d', async (repeat, hours, code) => {
+])('with dispatch.repeat: %s, a run %d hours later ends with exit code %d', async (repeat, hours, code) => {
   await write(`after-${repeat}-${code}`, `dispatch: { repeat: ${repeat} }\n`);
   await run();
   await age(hours);
@@ -104,7 +104,7 @@ test.each([
 });
 
 test.each(['never', '12', '-1h', '{}'])(
-  'dispatch.repeat: %s is refused with what is allowed',
+  'dispatch.repeat: %s is refused with the allowed values',
   async (repeat) => {
     await write('wrong', `dispatch: { repeat: ${repeat} }\n`);
     expect(await run()).toMatchObject({
@@ -113,8 +113,8 @@ test.each(['never', '12', '-1h', '{}'])(
   },
 );
 
-describe('a run counts', () => {
-  test('not when the service took nothing of it, and when it took any', async () => {
+describe('an earlier run', () => {
+  test('an earlier run does not count if the service accepted nothing of it, and counts if it accepted a request', async () => {
     await write('rejected');
     reply = { kind: 'rejected', words: 'not now' };
     expect(await run()).toMatchObject({ code: 3 });
@@ -123,7 +123,7 @@ describe('a run counts', () => {
     expect((await run()).stderr).toContain('is completed since');
   });
 
-  test('not when it was cancelled before anything was sent', async () => {
+  test('an earlier run does not count if it was cancelled before it sent anything', async () => {
     await write('cancelled', 'approval: required\n');
     const { run: first } = await run();
     expect(await run()).toMatchObject({
@@ -133,7 +133,7 @@ describe('a run counts', () => {
     expect(await run()).toMatchObject({ code: 4 });
   });
 
-  test('while it is paused, planned or running, and can be resumed', async () => {
+  test('an earlier run counts while it is paused, planned or running, and the error says how to resume it', async () => {
     await write('unfinished', 'approval: required\n');
     const { run: first } = await run();
     await opened.ledger.pool.query('DELETE FROM approvals WHERE run_id = $1', [first]);
@@ -145,7 +145,7 @@ describe('a run counts', () => {
     }
   });
 
-  test('however old it is while workers send it, and not when it has waited for an operator for long', async () => {
+  test('an earlier run counts at any age while workers send it, but not after a long wait for an operator', async () => {
     await write('old', 'approval: required\n');
     const { run: first } = await run();
     await age(13);
@@ -156,7 +156,7 @@ describe('a run counts', () => {
     expect(await run()).toMatchObject({ code: 2, stderr: expect.stringContaining(first) });
   });
 
-  test('not as a run of those that it did not reach', async () => {
+  test('a rerun of failed recipients is not a repetition of their run', async () => {
     await write('rerun');
     const { run: first } = await run();
     await createRequestRows(opened.ledger.pool, first);
@@ -167,11 +167,11 @@ describe('a run counts', () => {
   });
 });
 
-/** Only planned, so that it is quick: the second run waits for approval too, or is refused. */
+/** Runs are only planned, to be quick: the second one waits for approval too, or is refused. */
 const waits = 'approval: required\n';
 const file = 'files: [{ file: note.txt }]\n';
 
-describe('the same is', () => {
+describe('the same message', () => {
   const rows = contactsCsv(3).trimEnd().split('\n');
   const [header = '', ...contacts] = rows;
   const contactsAre = (name: string, content: string) => async () => {
@@ -183,7 +183,7 @@ describe('the same is', () => {
     return [];
   };
 
-  test('a list with other rows in front, another name, packed, with other columns, or at another speed', async () => {
+  test('a run is a repetition if its list differs only in order, name, compression, columns or speed', async () => {
     await write('same', `${waits}${file}`);
     expect(await run()).toMatchObject({ code: 4 });
     for (const change of [
@@ -199,7 +199,7 @@ describe('the same is', () => {
     expect((await volley('plan', 'campaign.yaml')).stdout).not.toContain('has the same message');
   });
 
-  test('not one with another row, name, text, payer, attachment, account or campaign', async () => {
+  test('a run is no repetition if a row, name, text, payer, attachment, account or campaign differs', async () => {
     await write('other', `${waits}${file}`);
     expect(await run()).toMatchObject({ code: 4 });
     for (const change of [
@@ -217,7 +217,7 @@ describe('the same is', () => {
       expect(await run(...(await change()))).toMatchObject({ code: 4 });
   });
 
-  test('one of which a recipient has asked for no more messages since', async () => {
+  test('a run is a repetition if a recipient was suppressed in between', async () => {
     await write('stopped', waits);
     expect(await run()).toMatchObject({ code: 4 });
     await volley('suppress', 'add', '+61412000001', '--channel', 'sms');

@@ -24,7 +24,7 @@ function report(...words: string[]): Promise<Ended> {
 }
 
 describe('volley report failures', () => {
-  test('is a table by default', async () => {
+  test('volley report failures prints a table by default', async () => {
     const { code, stdout } = await report('failures', run);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Requests of run .* that were not accepted\n/);
@@ -32,19 +32,19 @@ describe('volley report failures', () => {
     expect(stdout).toMatch(/│ Total .* 3 requests /);
   });
 
-  test('is a workbook in a file that is named like one', async () => {
+  test('volley report failures writes a workbook to a file whose name ends with .xlsx', async () => {
     expect(await report('failures', run, '--out', 'failures.xlsx')).toMatchObject({ code: 0, stdout: '' });
     const [titles, ...rows] = await readSheet(`${workspace.folder}/failures.xlsx`);
     expect(titles).toContain('MessageID');
     expect(rows).toHaveLength(4);
   });
 
-  test('takes --json for --format json, and both together for a mistake', async () => {
+  test('volley report failures takes --json as short for --format json, and refuses both together', async () => {
     expect(JSON.parse((await report('failures', run, '--json')).stdout).rows).toHaveLength(3);
     expect(await report('failures', run, '--json', '--format', 'csv')).toMatchObject({ code: 2, stdout: '' });
   });
 
-  test('cannot command a screen in any format, and is unchanged in a pipe', async () => {
+  test('volley report failures prints no control characters on a terminal, and leaves them unchanged in a pipe', async () => {
     const words = 'the service says \u009b2J \u202e and no more';
     await opened.ledger.pool.query(`UPDATE requests SET reason = $2 WHERE run_id = $1`, [
       run,
@@ -61,14 +61,14 @@ describe('volley report failures', () => {
     expect((await report('failures', run, '--format', 'csv')).stdout).toContain(words);
   });
 
-  test('of a run that is not there leaves no file', async () => {
+  test('volley report failures leaves no file for a run that does not exist', async () => {
     expect(await report('failures', 'none', '--out', 'none.csv')).toMatchObject({ code: 2 });
     expect(await readdir(workspace.folder)).not.toContain('none.csv');
   });
 });
 
 describe('volley report run', () => {
-  test('has its tables in a workbook, and its times in the zone that is asked for', async () => {
+  test('volley report run has its tables in a workbook, and its times in the chosen zone', async () => {
     expect(await report('run', run, '--out', 'run.xlsx', '--time-zone', 'Pacific/Auckland')).toMatchObject({
       code: 0,
       stdout: '',
@@ -78,7 +78,7 @@ describe('volley report run', () => {
     expect(sheets.find(({ sheet }) => sheet === 'Timeline')?.data[0]).toContain('At (Pacific/Auckland)');
   });
 
-  test('refuses CSV, and says what there is instead', async () => {
+  test('volley report run refuses CSV and names the other formats', async () => {
     const { code, stderr } = await report('run', run, '--format', 'csv');
     expect(code).toBe(2);
     expect(stderr).toContain('`volley report contacts` and `volley report failures`');
@@ -86,7 +86,7 @@ describe('volley report run', () => {
 });
 
 describe('volley report campaigns', () => {
-  test('has a line a run, with its totals', async () => {
+  test('volley report campaigns has one line for each run, and their totals', async () => {
     const { code, stdout } = await report('campaigns', 'test', '--json');
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({

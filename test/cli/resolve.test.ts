@@ -26,7 +26,7 @@ async function messageIdOf(run: string, request: number): Promise<string> {
   return rows[0]?.message_id ?? '';
 }
 
-/** A run that the sandbox accepted, of which the ledger does not know so. */
+/** A run that the sandbox has accepted, and the ledger has in doubt. */
 async function sentAndDoubted(): Promise<string> {
   const { stdout } = await command('run', 'campaign.yaml', '--json');
   const { run }: { run: string } = JSON.parse(stdout);
@@ -38,8 +38,8 @@ async function sentAndDoubted(): Promise<string> {
   return run;
 }
 
-describe('volley resolve without a word', () => {
-  test('lists what is in doubt: MessageID, recipients, attempts, since when and why', async () => {
+describe('volley resolve without a resolution', () => {
+  test('volley resolve lists requests in doubt with MessageID, recipients, attempts, time and reason', async () => {
     const run = await planRunInDoubt(scene.ledger, { requests: 2 });
     const { code, stdout, stderr } = await command('resolve', run);
     expect(code).toBe(0);
@@ -49,7 +49,7 @@ describe('volley resolve without a word', () => {
     expect(stderr).toContain(`volley resolve ${run} --look-up`);
   });
 
-  test('lists one object a line with --json, and only those that are named', async () => {
+  test('volley resolve --json prints one object a line, for the named requests only', async () => {
     const run = await planRunInDoubt(scene.ledger, { requests: 3 });
     const id = await messageIdOf(run, 3);
     const { stdout } = await command('resolve', run, '--request', '1', id, '--json');
@@ -60,7 +60,7 @@ describe('volley resolve without a word', () => {
     ]);
   });
 
-  test('says so when nothing is in doubt', async () => {
+  test('volley resolve says that no request is in doubt', async () => {
     const run = await planRunInDoubt(scene.ledger);
     await command('resolve', run, '--accepted', ...why);
     expect(await command('resolve', run)).toMatchObject({
@@ -70,7 +70,7 @@ describe('volley resolve without a word', () => {
   });
 });
 
-describe('volley resolve with a word', () => {
+describe('volley resolve with a resolution', () => {
   test.each([
     ['--accepted', { accepted: 3, in_doubt: 0 }, '3 requests with 6 recipients: accepted.'],
     ['--abandon', { abandoned: 3, in_doubt: 0 }, '3 requests with 6 recipients: abandoned.'],
@@ -79,14 +79,14 @@ describe('volley resolve with a word', () => {
       { planned: 3, in_doubt: 0 },
       '3 requests with 6 recipients: to be sent again; volley resume',
     ],
-  ])('%s settles all that are in doubt', async (word, states, text) => {
+  ])('volley resolve %s resolves all requests in doubt', async (word, states, text) => {
     const run = await planRunInDoubt(scene.ledger, { requests: 3 });
     const { code, stdout } = await command('resolve', run, word, ...why);
     expect([code, stdout.slice(0, text.length)]).toEqual([0, text]);
     expect(await requestsOf(run)).toMatchObject(states);
   });
 
-  test('settles those that are named, and both reports show who said so and why', async () => {
+  test('volley resolve resolves the named requests, and both reports show who decided and why', async () => {
     const run = await planRunInDoubt(scene.ledger, { requests: 3 });
     const id = await messageIdOf(run, 3);
     const { stdout } = await command(
@@ -110,7 +110,7 @@ describe('volley resolve with a word', () => {
     expect((await command('report', 'run', run)).stdout).toContain('abandoned by ann: seen in the portal');
   });
 
-  test('is that of user@host by default', async () => {
+  test('volley resolve records the decision for user@host by default', async () => {
     const run = await planRunInDoubt(scene.ledger);
     await command('resolve', run, '--accepted', ...why);
     const { rows } = await scene.ledger.pool.query('SELECT resolved_by FROM resolutions WHERE run_id = $1', [
@@ -119,19 +119,19 @@ describe('volley resolve with a word', () => {
     expect(rows).toEqual([{ resolved_by: 'tester@here' }]);
   });
 
-  test('shows its reason in the result file', async () => {
+  test('volley resolve shows its reason in the result file', async () => {
     const run = await sentAndDoubted();
     await command('resolve', run, '--accepted', ...why, '--by', 'ann');
     const { stdout } = await command('report', 'contacts', run);
     expect(stdout.match(/accepted,,resolved as accepted by ann: seen in the portal/g)).toHaveLength(3);
   });
 
-  test('--resend and resume send the same MessageIDs once more', async () => {
+  test('volley resolve --resend and volley resume send the same MessageIDs again', async () => {
     const run = await sentAndDoubted();
     await command('resolve', run, '--request', '2', '--resend', ...why);
     const status = await command('status', run);
     expect(status.stdout).toContain(`\`volley resume ${run}\` sends them`);
-    // The other two are looked up at the end of the run.
+    // The run looks up the other two at its end.
     expect(await command('resume', run)).toMatchObject({ code: 0 });
     expect(await requestsOf(run)).toMatchObject({ accepted: 3, in_doubt: 0 });
     const sent = (await scene.journal()).map(({ messageId }) => messageId);
@@ -141,7 +141,7 @@ describe('volley resolve with a word', () => {
   });
 });
 
-describe('volley resolve refuses, with exit code 2, and writes nothing,', () => {
+describe('volley resolve with a mistake', () => {
   test.each([
     ['a word without a reason', ['--accepted'], /--reason: --accepted needs a reason/],
     ['a blank reason', ['--abandon', '--reason', ' '], /--reason: --abandon needs a reason/],
@@ -162,7 +162,7 @@ describe('volley resolve refuses, with exit code 2, and writes nothing,', () => 
       ['--request', '1', 'ab', '--resend', ...why],
       /request ab: .* no such request/,
     ],
-  ])('%s', async (_, words, message) => {
+  ])('volley resolve refuses %s, and changes nothing', async (_, words, message) => {
     const run = await planRunInDoubt(scene.ledger);
     const { code, stdout, stderr } = await command('resolve', run, ...words);
     expect([code, stdout]).toEqual([2, '']);
@@ -170,7 +170,7 @@ describe('volley resolve refuses, with exit code 2, and writes nothing,', () => 
     expect(await requestsOf(run)).toMatchObject({ total: 1, in_doubt: 1 });
   });
 
-  test('a request that is not in doubt, and says what it is and why', async () => {
+  test('volley resolve refuses a request that is not in doubt, with its state and the reason for it', async () => {
     const run = await planRunInDoubt(scene.ledger, { requests: 2 });
     await command('resolve', run, '--request', '2', '--accepted', ...why, '--by', 'ann');
     const { code, stderr } = await command('resolve', run, '--request', '1', '2', '--abandon', ...why);
@@ -181,14 +181,14 @@ describe('volley resolve refuses, with exit code 2, and writes nothing,', () => 
     expect(await requestsOf(run)).toMatchObject({ accepted: 1, in_doubt: 1 });
   });
 
-  test('to send again in a run that is cancelled', async () => {
+  test('volley resolve --resend refuses a cancelled run', async () => {
     const run = await planRunInDoubt(scene.ledger, { runState: 'cancelled' });
     const { code, stderr } = await command('resolve', run, '--resend', ...why);
     expect([code, stderr]).toEqual([2, expect.stringContaining(`volley run --only unknown --of ${run}`)]);
     expect(await command('resolve', run, '--abandon', ...why)).toMatchObject({ code: 0 });
   });
 
-  test('a run that is not there', async () => {
+  test('volley resolve refuses a run that does not exist', async () => {
     expect(await command('resolve', 'none')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('There is no such run'),
@@ -197,9 +197,9 @@ describe('volley resolve refuses, with exit code 2, and writes nothing,', () => 
 });
 
 describe('volley resolve --look-up', () => {
-  test('accepts what the service has, leaves the others in doubt, and sends nothing', async () => {
+  test('volley resolve --look-up accepts what the service has, leaves the others in doubt, and sends nothing', async () => {
     const run = await sentAndDoubted();
-    // It never reached the service.
+    // This request never reached the service.
     await scene.ledger.pool.query(
       `
       WITH fourth AS (
@@ -221,13 +221,13 @@ describe('volley resolve --look-up', () => {
     expect(await scene.journal()).toHaveLength(3);
   });
 
-  test('ends with 0 when nothing is left in doubt', async () => {
+  test('volley resolve --look-up ends with exit code 0 when no request is left in doubt', async () => {
     const run = await sentAndDoubted();
     const { code, stdout } = await command('resolve', run, '--request', '1', '--look-up', '--json');
     expect([code, JSON.parse(stdout)]).toEqual([0, { run, found: 1, notFound: 0, unclear: 0 }]);
   });
 
-  test('names an answer that says nothing for certain', async () => {
+  test('volley resolve --look-up prints an unclear answer of the service', async () => {
     const run = await sentAndDoubted();
     await scene.sandbox.close();
     const { code, stdout, stderr } = await command('resolve', run, '--request', '1', '--look-up');
@@ -235,7 +235,7 @@ describe('volley resolve --look-up', () => {
     expect(stdout).toContain('1 without a clear answer: still in doubt');
   });
 
-  test('ends with 4 when the credential is refused', async () => {
+  test('volley resolve --look-up ends with exit code 4 when the service refuses the credential', async () => {
     const run = await sentAndDoubted();
     await scene.replaceSandbox({ token: 'right' });
     const { code, stderr } = await command('resolve', run, '--look-up');
@@ -246,7 +246,7 @@ describe('volley resolve --look-up', () => {
     expect(await requestsOf(run)).toMatchObject({ in_doubt: 3 });
   });
 
-  test('is refused where the account has none', async () => {
+  test('volley resolve --look-up is refused for an account without a status look-up', async () => {
     const run = await sentAndDoubted();
     await scene.write('accounts.yaml', accountsYaml);
     const { code, stderr } = await command('resolve', run, '--look-up');

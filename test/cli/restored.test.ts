@@ -13,7 +13,7 @@ import { backUpLedger } from '../support/ledger-backup.ts';
 import { runStatement, urlOfDatabase } from '../support/statement.ts';
 import { volleyInProcess } from '../support/volley.ts';
 
-/** Backups that are brought back: what was sent since is never sent again without a word of the operator. */
+/** Restored backups: requests sent since the backup are not sent again unless an operator decides so. */
 
 const silent = openLogger('silent', 'info');
 
@@ -35,7 +35,7 @@ async function statusOf(run: string): Promise<z.infer<typeof counts>> {
   return counts.parse(JSON.parse((await scene.runHere(['status', run, '--json'])).stdout));
 }
 
-/** How often the service has accepted each message of the run; the run has so many. */
+/** How many messages of the run the service has accepted, and how often at most. */
 async function accepted(run: string): Promise<{ readonly messages: number; readonly most: number }> {
   const { rows } = await scene.ledger.ledger.pool.query<{ message_id: string }>(
     'SELECT message_id FROM request_states WHERE run_id = $1',
@@ -55,7 +55,7 @@ async function confirm(...words: string[]): Promise<void> {
 }
 const restoredNow = () => confirm('--since', `${new Date(Date.now() - 1000).toISOString().slice(0, 19)}Z`);
 
-test('a backup of the middle of a run sends nothing until an operator has said so, and then nobody twice', async () => {
+test('a backup from the middle of a run sends nothing until an operator confirms it, and then no message twice', async () => {
   const run = await scene.plan();
   const before = scene.peer.received().requests;
   const sending = scene.runHere(['resume', run]);
@@ -72,7 +72,7 @@ test('a backup of the middle of a run sends nothing until an operator has said s
   expect(refused.stderr).toContain('volley db restored --since TIME');
   expect((await scene.runHere(['run', 'campaign.yaml', '--again'])).code).toBe(2);
   expect((await scene.runHere(['db', 'status'])).stdout).toMatch(/^held: This machine claimed/m);
-  // Every account is told, and the run is of one.
+  // Every account sees this reason, and the run belongs to one account.
   expect((await statusOf(run)).held).not.toContain(run);
   const lie = await scene.runHere(['db', 'restored', '--nothing-missing', '--reason', 'moved']);
   expect(lie).toMatchObject({ code: 2, stderr: expect.stringContaining('does not know') });
@@ -84,11 +84,11 @@ test('a backup of the middle of a run sends nothing until an operator has said s
   expect(status.reason).toContain('the disk was lost');
   expect((await scene.runHere(['resume', run])).code).toBe(3);
   expect(await accepted(run)).toEqual({ messages: requests, most: 1 });
-  // A new run is one of the ledger as it is now.
+  // A new run belongs to the restored ledger.
   expect((await scene.runHere(['run', 'campaign.yaml', '--again'])).code).toBe(0);
 });
 
-test('the thread that plans for a serving process knows the marks of its machine', async () => {
+test('the planning thread of a serving process knows the marks of its machine', async () => {
   const backup = await backUpLedger(scene.ledger.url);
   expect((await scene.runHere(['run', 'campaign.yaml', '--again'])).code).toBe(0);
   await backup.restore();
@@ -107,7 +107,7 @@ test('the thread that plans for a serving process knows the marks of its machine
   await restoredNow();
 });
 
-test('an old backup of a run that was only planned is not sent again', async () => {
+test('a run that was only planned in an old backup is not sent again', async () => {
   const run = await scene.plan();
   const backup = await backUpLedger(scene.ledger.url);
   expect((await scene.runHere(['resume', run])).code).toBe(0);
@@ -118,13 +118,13 @@ test('an old backup of a run that was only planned is not sent again', async () 
   expect(await accepted(run)).toEqual({ messages: requests, most: 1 });
 });
 
-test('a ledger that is exchanged for an older one under a running run stops it', async () => {
+test('a ledger that is replaced by an older one during a run stops the run', async () => {
   const run = await scene.plan();
   const before = scene.peer.received().requests;
   const backup = await backUpLedger(scene.ledger.url);
   const sending = scene.runHere(['resume', run]);
   await scene.peer.hasReceived(before + 6);
-  // The rest is not sent before the older one is there, however busy the machine is.
+  // The remaining requests are sent after the exchange, even on a busy machine.
   scene.peer.behave({ latency: 1_000 });
   await backup.restore();
   scene.peer.behave({ latency: 5 });
@@ -136,12 +136,12 @@ test('a ledger that is exchanged for an older one under a running run stops it',
   expect((await accepted(run)).most).toBe(1);
 });
 
-test('reports of what a restored ledger never tried pause its run, and prove what they are about', async () => {
+test('delivery reports of requests that a restored ledger never sent pause their run, and prove acceptance', async () => {
   const run = await scene.plan();
   const backup = await backUpLedger(scene.ledger.url);
   expect((await scene.runHere(['resume', run])).code).toBe(0);
   await backup.restore();
-  // Another machine: nothing but the reports tells.
+  // Without the marks, as on another machine, only the delivery reports prove it.
   await rm(join(scene.workspace.folder, '.volley', 'claims'), { recursive: true });
   const { context } = scene.ledger;
   const { rows } = await context.ledger.pool.query<{ message_id: string; address: string }>(
@@ -185,14 +185,14 @@ test('reports of what a restored ledger never tried pause its run, and prove wha
   expect(stdout).not.toBe('');
 });
 
-test('a copy of the ledger in another database sends nothing until an operator has said what it is', async () => {
+test('a copy of the ledger in another database sends nothing until an operator says what it is', async () => {
   const run = await scene.plan();
   const original = new URL(scene.ledger.url).pathname.slice(1);
   const copy = `${original}_copy`;
   const server = urlOfDatabase(scene.ledger.url, 'postgres');
   await runStatement(
     server,
-    // Not Postgres's own workers, which this role may not end.
+    // Except Postgres's own workers, which this role cannot end.
     'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND usename = current_user',
     [original],
   );

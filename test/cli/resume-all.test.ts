@@ -38,7 +38,7 @@ async function planRun(
   return run;
 }
 
-test('resume --all goes on with every run that was interrupted, and with no other', async () => {
+test('volley resume --all continues every interrupted run, and no other', async () => {
   const interrupted = [await planRun('planned'), await planRun('running'), await planRun('paused')];
   const paused = await planRun('paused', 'sandbox', 'the wrong text');
   const elsewhere = await planRun('running', 'elsewhere');
@@ -53,13 +53,13 @@ test('resume --all goes on with every run that was interrupted, and with no othe
     [[paused, elsewhere]],
   );
   expect(rows).toEqual([{ state: 'paused' }, { state: 'running' }]);
-  // What could not be resumed is told.
+  // The runs that could not be resumed are printed.
   expect(code).toBe(2);
   expect(stderr).toContain(`run ${elsewhere} is left as it is`);
   expect(stderr).toContain('"elsewhere"');
 });
 
-test('resume wants a run or --all, and not both', async () => {
+test('volley resume needs a run or --all, and not both', async () => {
   for (const words of [[], ['some-run', '--all']]) {
     const { code, stderr } = await resume(...words);
     expect([code, stderr]).toEqual([

@@ -8,8 +8,8 @@ import { signalMessage } from '../support/signal-points.ts';
 import type { Ended, Started } from '../support/volley.ts';
 
 /**
- * A run is in the queue as soon as it is planned, so another process may send or stop it before `volley run` begins it: the
- * process is stopped, or killed, between the two.
+ * A planned run is in the queue, so another process can send or stop it before `volley run` starts it. The test stops or
+ * kills the process in between.
  */
 const planned = { requests: 6, concurrency: 4 };
 const beforeBegin = { point: 'beginning', occurrence: 1 } as const;
@@ -35,7 +35,7 @@ const here =
   ({ runHere: command }, run) =>
     command([...words, run]);
 
-/** Lets a process go on that has stopped itself; again and again, since it says that it does before it is stopped. */
+/** Continues a process that has stopped itself; repeatedly, because it prints its message before it stops. */
 async function goOn({ process, ended }: Started): Promise<Ended> {
   const again = setInterval(() => process.kill('SIGCONT'), 100);
   return ended.finally(() => clearInterval(again));
@@ -61,22 +61,27 @@ const ways: readonly (readonly [string, Meanwhile, { rejects: number }, number, 
   ['it is paused', here('pause'), { rejects: 0 }, 4, { state: 'paused', requests: { planned: 6 } }],
 ];
 
-describe.concurrent('a run ends with its own summary and exit code', () => {
-  test.for(ways)('when, before it begins, %s by another process', async (way, { expect }) => {
-    const [, meanwhile, peer, code, summary] = way;
-    await using scene = await openDispatchScene({ ...planned, peer });
-    const running = scene.start(['run', 'campaign.yaml', '--json'], { signal: 'SIGSTOP', ...beforeBegin });
-    const run = await plannedRun(running);
-    await running.waitForText(signalMessage);
-    await meanwhile(scene, run);
-    const ended = await goOn(running);
-    expect(ended.code, ended.stderr).toBe(code);
-    expect(JSON.parse(ended.stdout)).toMatchObject(summary);
-    const accepted = await scene.peer.acceptances();
-    expect(new Set(accepted.map(({ messageId }) => messageId)).size).toBe(accepted.length);
-  });
+describe.concurrent('a run that another process changes ends with its own summary and exit code', () => {
+  test.for(ways)(
+    'a run ends with its own summary and exit code when, before it starts, %s by another process',
+    async (way, { expect }) => {
+      const [, meanwhile, peer, code, summary] = way;
+      await using scene = await openDispatchScene({ ...planned, peer });
+      const running = scene.start(['run', 'campaign.yaml', '--json'], { signal: 'SIGSTOP', ...beforeBegin });
+      const run = await plannedRun(running);
+      await running.waitForText(signalMessage);
+      await meanwhile(scene, run);
+      const ended = await goOn(running);
+      expect(ended.code, ended.stderr).toBe(code);
+      expect(JSON.parse(ended.stdout)).toMatchObject(summary);
+      const accepted = await scene.peer.acceptances();
+      expect(new Set(accepted.map(({ messageId }) => messageId)).size).toBe(accepted.length);
+    },
+  );
 
-  test('when it was killed, and a worker has sent it before or while it is resumed', async ({ expect }) => {
+  test('a killed run ends with its own summary when a worker sends it before or during its resumption', async ({
+    expect,
+  }) => {
     await using scene = await openDispatchScene(planned);
     const run = await scene.plan();
     const resuming = scene.start(['resume', run, '--json'], { signal: 'SIGSTOP', ...beforeBegin });
@@ -88,7 +93,9 @@ describe.concurrent('a run ends with its own summary and exit code', () => {
     }
   });
 
-  test('when it was killed in the middle of sending, and a worker has sent the rest', async ({ expect }) => {
+  test('a run that was killed in the middle of sending ends with its own summary when a worker sends the rest', async ({
+    expect,
+  }) => {
     await using scene = await openDispatchScene(planned);
     const run = await killedRun(scene, 'sending', 2);
     await sentByWorker(scene, run);
@@ -99,7 +106,9 @@ describe.concurrent('a run ends with its own summary and exit code', () => {
     expect(requests.in_doubt + requests.accepted).toBe(6);
   });
 
-  test('when it was cancelled before it is resumed, and says so', async ({ expect }) => {
+  test('a run that was cancelled before its resumption ends with its own summary, and says so', async ({
+    expect,
+  }) => {
     await using scene = await openDispatchScene(planned);
     const run = await scene.plan();
     await scene.runHere(['cancel', run, '--reason', 'the wrong list']);

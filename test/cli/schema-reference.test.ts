@@ -15,14 +15,14 @@ const rowsOf = (markdown: string): string[][] =>
     .filter((line) => line.startsWith('| `'))
     .map((line) => line.split(/(?<!\\) \| /));
 
-test.each(schemas)('every key of the %s reference says what its value is and what it is for', (_, schema) => {
+test.each(schemas)('the %s reference describes the value and the purpose of every key', (_, schema) => {
   const incomplete = rowsOf(schemaReference('', schema)).filter(
     ([, , value = '', , words = '']) => value.trim() === '' || words.replace('|', '').trim() === '',
   );
   expect(incomplete).toEqual([]);
 });
 
-test('a value that can be written in several ways has them all, and the keys of each', () => {
+test('the schema reference lists all forms of a value, and the keys of each', () => {
   const union = {
     anyOf: [
       { type: 'string', const: 'required' },
@@ -41,7 +41,7 @@ test('a value that can be written in several ways has them all, and the keys of 
   ]);
 });
 
-test.each(schemas)('docs/%s.md is what the schema says', (name, schema) => {
+test.each(schemas)('docs/%s.md equals the reference of its schema', (name, schema) => {
   const file = readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8');
   const title = file.split('\n')[0]?.replace('# ', '') ?? '';
   expect(schemaReference(title, schema)).toBe(file);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { askWhilePlanning, heavyCampaign } from '../support/ask-while-planning.ts';
 
-test('serve goes on answering while it reads a campaign that takes long to read', async () => {
+test('serve answers calls while it reads a large campaign', async () => {
   const { status, health } = await askWhilePlanning('heavy.yaml', {
     'campaigns/heavy.yaml': heavyCampaign(5_000),
   });

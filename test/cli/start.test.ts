@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { volley } from '../support/volley.ts';
 
-/** Prints, as the last line of standard error, the packages that a process loads. */
+/** Prints the packages that a process loads, as the last line of standard error. */
 const listing = `
   import { registerHooks } from 'node:module';
   import { writeSync } from 'node:fs';
@@ -23,14 +23,14 @@ async function packagesLoadedBy(...words: string[]): Promise<readonly string[]> 
 }
 
 test.each([['--version'], ['--help']])(
-  'volley %s loads what reads the command line, and no more',
+  'volley %s loads only the packages that parse the command line',
   async (word) => {
     expect(await packagesLoadedBy(word)).toEqual(['commander', 'fastest-levenshtein']);
   },
 );
 
 test.each(['runs', 'status', 'audit', 'approve', 'resolve', 'report failures'])(
-  'a command loads packages for its own options only: volley %s knows no countries and no schemas',
+  'volley %s loads packages for its own options only, and none for countries or schemas',
   async (command) => {
     const packages = await packagesLoadedBy(...command.split(' '), '--help');
     for (const other of ['zod', 'libphonenumber-js', 'yaml', 'pg', 'undici', 'pino'])
@@ -38,11 +38,11 @@ test.each(['runs', 'status', 'audit', 'approve', 'resolve', 'report failures'])(
   },
 );
 
-test('a command that has the name of another one as its subcommand does not load that one', async () => {
+test('a command does not load another command that has the name of its subcommand', async () => {
   expect(await packagesLoadedBy('report', 'run', '--help')).not.toContain('undici');
 });
 
-test('the value of an option is no command', async () => {
+test('the value of an option is not taken for a command', async () => {
   const { code, stderr } = await volley(['--zone', 'run', 'status']);
   expect({ code, stderr }).toEqual({
     code: 2,

@@ -6,7 +6,7 @@ import { plannedRun, statusOf, waitForRunState } from '../support/planned-run.ts
 
 const options = { requests: 120, concurrency: 4, peer: { latency: 20 } };
 
-test('a run is paused from another process within a second, and resumed from another within a second', async () => {
+test('a run that another process pauses stops within a second, and one that it resumes continues within a second', async () => {
   await using scene = await openDispatchScene(options);
   const running = scene.start(['run', 'campaign.yaml']);
   const run = await plannedRun(running);
@@ -36,7 +36,7 @@ test('a run is paused from another process within a second, and resumed from ano
   expect(figures.accepted).toBe(options.requests);
 });
 
-test('a run is cancelled from another process within a second, and what is planned is never sent', async () => {
+test('a run that another process cancels stops within a second, and its planned requests are never sent', async () => {
   await using scene = await openDispatchScene(options);
   const running = scene.start(['run', 'campaign.yaml']);
   const run = await plannedRun(running);
@@ -59,7 +59,7 @@ test('a run is cancelled from another process within a second, and what is plann
   expect(await scene.peer.acceptances()).toHaveLength(sent);
 });
 
-test('a worker that waits begins to send within a second of a resume, and does not end with the run', async () => {
+test('a waiting worker starts to send within a second of a resume, and stays when the run ends', async () => {
   await using scene = await openDispatchScene(options);
   const run = await scene.plan();
   expect((await scene.runHere(['pause', run])).code).toBe(0);
@@ -88,16 +88,19 @@ test('a worker that waits begins to send within a second of a resume, and does n
   );
 });
 
-test.each(['pause', 'cancel'])('%s after a kill names what was on its way', async (word) => {
-  await using scene = await openDispatchScene(options);
-  const running = scene.start(['run', 'campaign.yaml']);
-  const run = await plannedRun(running);
-  await scene.peer.hasReceived(20);
-  running.process.kill('SIGKILL');
-  await running.ended;
-  const { code, stdout } = await scene.runHere([word, run, '--json']);
-  expect(code).toBe(0);
-  const { requests } = JSON.parse(stdout);
-  expect(requests.sending).toBe(0);
-  expect(requests.in_doubt).toBeGreaterThan(0);
-});
+test.each(['pause', 'cancel'])(
+  'volley %s after a kill names the requests that were in flight',
+  async (word) => {
+    await using scene = await openDispatchScene(options);
+    const running = scene.start(['run', 'campaign.yaml']);
+    const run = await plannedRun(running);
+    await scene.peer.hasReceived(20);
+    running.process.kill('SIGKILL');
+    await running.ended;
+    const { code, stdout } = await scene.runHere([word, run, '--json']);
+    expect(code).toBe(0);
+    const { requests } = JSON.parse(stdout);
+    expect(requests.sending).toBe(0);
+    expect(requests.in_doubt).toBeGreaterThan(0);
+  },
+);

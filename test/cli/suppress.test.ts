@@ -31,7 +31,7 @@ async function suppressed(): Promise<string[]> {
 }
 
 describe('volley suppress add', () => {
-  test('suppresses addresses in their normal form, in every channel that is named', async () => {
+  test('volley suppress add suppresses addresses in their normal form, in every named channel', async () => {
     const words = ['021 123 4567', '+61412345678', '--channel', 'sms', 'voice', '--country', 'NZ'];
     expect(await suppress('add', ...words, '--reason', 'asked us')).toMatchObject({
       code: 0,
@@ -45,7 +45,7 @@ describe('volley suppress add', () => {
     ]);
   });
 
-  test('says how many were suppressed already, as JSON too', async () => {
+  test('volley suppress add prints how many addresses were suppressed already, also as JSON', async () => {
     await suppress('add', 'ann@example.org', '--channel', 'email', '--sub-account', 'ACME');
     const words = ['ann@EXAMPLE.org', 'bob@example.org', '--channel', 'email', '--sub-account', 'ACME'];
     const { code, stdout } = await suppress('add', ...words, '--json');
@@ -56,16 +56,19 @@ describe('volley suppress add', () => {
     ]);
   });
 
-  test.each([41, 100_000])('refuses a SubAccount of %d characters in words', async (length) => {
-    const words = ['+64211234567', '--channel', 'sms', '--sub-account', 'x'.repeat(length)];
-    expect(await suppress('add', ...words)).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining(`It has ${length} characters; a SubAccount has 40 at most.`),
-    });
-    expect(await suppressed()).toEqual([]);
-  });
+  test.each([41, 100_000])(
+    'volley suppress add refuses a SubAccount of %d characters without printing it',
+    async (length) => {
+      const words = ['+64211234567', '--channel', 'sms', '--sub-account', 'x'.repeat(length)];
+      expect(await suppress('add', ...words)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(`It has ${length} characters; a SubAccount has 40 at most.`),
+      });
+      expect(await suppressed()).toEqual([]);
+    },
+  );
 
-  test('writes nothing when one of them is no address, and names it', async () => {
+  test('volley suppress add names an invalid address and suppresses none', async () => {
     const { code, stdout, stderr } = await suppress('add', '+64211234567', '021 12', '--channel', 'sms');
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toBe(
@@ -82,7 +85,7 @@ describe('volley suppress add', () => {
       /^--channel: An address is an e-mail address or a phone number/,
     ],
     [['+64211234567', '--channel', 'sms', '--country', 'Atlantis'], /expected a country with phone numbers/],
-  ])('does not take %j', async (words, expected) => {
+  ])('volley suppress add refuses %j', async (words, expected) => {
     const { code, stderr } = await suppress('add', ...words);
     expect(code).toBe(2);
     expect(stderr).toMatch(expected);
@@ -91,7 +94,7 @@ describe('volley suppress add', () => {
 });
 
 describe('volley suppress remove', () => {
-  test('removes what is there, and says what is not', async () => {
+  test('volley suppress remove removes suppressions, and names addresses that had none', async () => {
     await suppress('add', '+64211234567', '--channel', 'sms', 'fax');
     const words = ['+64211234567', '+64211234568', '--channel', 'sms'];
     expect(await suppress('remove', ...words)).toMatchObject({
@@ -101,7 +104,7 @@ describe('volley suppress remove', () => {
     expect(await suppressed()).toEqual(['fax +64211234567 operator']);
   });
 
-  test('leaves what is suppressed for one SubAccount, unless it is named', async () => {
+  test('volley suppress remove keeps the suppression for a SubAccount that is not named', async () => {
     await suppress('add', '+64211234567', '--channel', 'sms', '--sub-account', 'ACME');
     const key = { channel: 'sms', address: '+64211234567', account: '', subAccount: '' };
     const others = [{ ...key, subAccount: 'ACME' }];
@@ -111,7 +114,7 @@ describe('volley suppress remove', () => {
     expect(await suppressed()).toEqual([]);
   });
 
-  test('does nothing when one of them is no address, and names it', async () => {
+  test('volley suppress remove names an invalid address and removes none', async () => {
     await suppress('add', '+64211234567', '--channel', 'sms');
     const { code, stderr } = await suppress('remove', '+64211234567', 'ann', '--channel', 'sms');
     expect(code).toBe(2);
@@ -121,7 +124,7 @@ describe('volley suppress remove', () => {
 });
 
 describe('volley suppress import', () => {
-  test('suppresses the addresses of a file', async () => {
+  test('volley suppress import suppresses the addresses of a file', async () => {
     await workspace.write('list.csv', 'Name,Mobile,SubAccount\nAnn,021 123 4567,\nBob,021 123 4568,ACME\n');
     const words = ['list.csv', '--channel', 'sms', '--country', 'NZ', '--reason', 'old system'];
     expect(await suppress('import', ...words)).toMatchObject({
@@ -135,7 +138,7 @@ describe('volley suppress import', () => {
     ]);
   });
 
-  test('names a line whose SubAccount is too long, and takes the others', async () => {
+  test('volley suppress import names a line whose SubAccount is too long, and imports the others', async () => {
     const names = ['x'.repeat(40), Array.from({ length: 9_000 }, (_, at) => at * at).join('')];
     await workspace.write('long.csv', `to,SubAccount\n+64211234567,${names[0]}\n+64211234568,${names[1]}\n`);
     expect(await suppress('import', 'long.csv', '--channel', 'sms')).toMatchObject({
@@ -145,7 +148,7 @@ describe('volley suppress import', () => {
     expect(await suppressed()).toEqual([`sms +64211234567 ${names[0]} import`]);
   });
 
-  test('takes a list of addresses alone, and a column by its name', async () => {
+  test('volley suppress import reads a list of addresses without a header, and a column by its name', async () => {
     await workspace.write('alone.csv', 'ann@example.org\nbob@example.org\n');
     await workspace.write('named.csv', 'first,second\nann@example.org,cyd@example.org\n');
     await suppress('import', 'alone.csv', '--channel', 'email', '--sub-account', 'TAS');
@@ -157,7 +160,7 @@ describe('volley suppress import', () => {
     ]);
   });
 
-  test('imports what can be read, and lists the first twenty lines that cannot and their number', async () => {
+  test('volley suppress import imports the readable lines, and lists the first twenty others and their number', async () => {
     const rows = Array.from({ length: 25 }, (_, index) => `nobody ${index}`);
     await workspace.write('list.csv', ['Mobile', '+64211234567', ...rows, '+64211234568', ''].join('\n'));
     const { code, stdout, stderr } = await suppress('import', 'list.csv', '--channel', 'sms', 'fax');
@@ -170,7 +173,7 @@ describe('volley suppress import', () => {
     expect(await suppressed()).toHaveLength(4);
   });
 
-  test('tells the same as JSON', async () => {
+  test('volley suppress import --json prints the same figures', async () => {
     await workspace.write('list.csv', 'Mobile\n+64211234567\n+64 21 1234567\nnobody\n');
     const { code, stdout, stderr } = await suppress('import', 'list.csv', '--channel', 'sms', '--json');
     expect([code, stderr]).toEqual([3, '']);
@@ -180,7 +183,7 @@ describe('volley suppress import', () => {
     });
   });
 
-  test('of a file that is not there, or whose columns say nothing, is refused', async () => {
+  test('volley suppress import refuses a file that does not exist or has no column of addresses', async () => {
     await workspace.write('list.csv', 'a,b\n1,2\n');
     const missing = await suppress('import', 'nosuch.csv', '--channel', 'sms');
     expect(missing.code).toBe(2);
@@ -191,7 +194,7 @@ describe('volley suppress import', () => {
   });
 });
 
-test('a list as CSV can be imported again, and has no text that a spreadsheet would compute', async () => {
+test('a list of suppressions as CSV can be imported again, and contains no text that a spreadsheet computes', async () => {
   await opened.ledger.pool.query(`
     INSERT INTO suppressions (channel, address, sub_account, reason, source, created_at)
     VALUES ('email', '+1@example.org', '', '@now', 'operator', '2026-11-21T08:00:00Z'),
@@ -219,7 +222,7 @@ test('a list as CSV can be imported again, and has no text that a spreadsheet wo
   expect((await opened.ledger.pool.query(keys)).rows).toEqual(before);
 });
 
-describe('what is suppressed for one account', () => {
+describe('a suppression for one account', () => {
   const accounts = `accounts:
   main: { interface: rest-2.02, baseUrl: "https://service.example", authToken: "\${TOKEN}" }
   second: { interface: rest-2.02, baseUrl: "https://service.example", authToken: "\${TOKEN}", suppressionsOf: main }
@@ -229,14 +232,14 @@ describe('what is suppressed for one account', () => {
   const kept = async () => (await opened.ledger.pool.query('SELECT account FROM suppressions')).rows;
   beforeEach(() => workspace.write('campaigns/accounts.yaml', accounts));
 
-  test('is so for the account whose suppressions that one goes by', async () => {
+  test('a suppression for one account is stored for the account named by its suppressionsOf', async () => {
     await suppress('add', ...words, '--account', 'second');
     expect(await kept()).toEqual([{ account: 'main' }]);
     expect((await suppress('list', '--account', 'main')).stdout).toMatch(/\+64211234567.*main/);
     expect((await suppress('list', '--account', 'other')).stdout).toBe('No suppressions.\n');
   });
 
-  test('is not taken away without naming the account, and who asks is told of it', async () => {
+  test('a suppression for one account is removed only with --account, and remove says that it remains', async () => {
     await suppress('add', ...words, '--account', 'main');
     expect((await suppress('remove', ...words)).stdout).toBe(
       [
@@ -249,7 +252,7 @@ describe('what is suppressed for one account', () => {
     expect(await kept()).toEqual([]);
   });
 
-  test('is written into a list, and read from it again', async () => {
+  test('a suppression for one account is kept when a list is exported and imported', async () => {
     await suppress('add', ...words, '--account', 'other');
     await workspace.write('list.csv', (await suppress('list', '--csv')).stdout);
     await opened.ledger.pool.query('DELETE FROM suppressions');
@@ -257,7 +260,7 @@ describe('what is suppressed for one account', () => {
     expect(await kept()).toEqual([{ account: 'other' }]);
   });
 
-  test('needs an account that there is', async () => {
+  test('a suppression for one account needs an existing account', async () => {
     const { code, stderr } = await suppress('add', ...words, '--account', 'mian');
     expect(code).toBe(2);
     expect(stderr).toMatch(/--account: .*has no account "mian".*main/);
@@ -271,7 +274,7 @@ describe('volley suppress list', () => {
     await suppress('add', '+64211234568', '--channel', 'sms', '--sub-account', 'ACME');
   });
 
-  test('shows a table, in which nothing is obeyed', async () => {
+  test('volley suppress list prints a table without control characters', async () => {
     const { code, stdout } = await suppress('list');
     expect(code).toBe(0);
     expect(stdout).toMatch(/fax.*\+64211234567.*\(all\).*operator.*asked\\x1b us.*\n.*sms/);
@@ -287,7 +290,7 @@ describe('volley suppress list', () => {
       ['fax +64211234567', 'sms +64211234567'],
     ],
     [['--limit', '1'], ['fax +64211234567']],
-  ])('prints those of %j as one JSON object a line', async (words, expected) => {
+  ])('volley suppress list %j prints one JSON object a line', async (words, expected) => {
     const { code, stdout } = await suppress('list', ...words, '--json');
     expect(code).toBe(0);
     const listed = stdout
@@ -300,7 +303,7 @@ describe('volley suppress list', () => {
     ]);
   });
 
-  test('says when there are none', async () => {
+  test('volley suppress list says that there are no suppressions', async () => {
     expect(await suppress('list', '--channel', 'tts')).toMatchObject({
       code: 0,
       stdout: 'No suppressions.\n',

@@ -6,7 +6,7 @@ import { expectStoppedWorkerHarmless } from '../support/stopped-worker.ts';
 
 const concurrency = 4;
 
-test.concurrent('engines that are started on one run at the same time send nothing twice', async () => {
+test.concurrent('engines that start the same run at the same time send nothing twice', async () => {
   await using scene = await openDispatchScene({ requests: 240, concurrency, peer: { latency: 15 } });
   const first = scene.start(['run', 'campaign.yaml']);
   const run = await plannedRun(first);
@@ -19,7 +19,7 @@ test.concurrent('engines that are started on one run at the same time send nothi
   expect(figures.accepted).toBe(240);
 });
 
-test.concurrent('a worker that is stopped for longer than its heartbeat sends nothing when it goes on that another has', {
+test.concurrent('a worker that was stopped for longer than its lease sends no slice that another worker has reclaimed', {
   timeout: 60_000,
 }, async () => {
   await expectStoppedWorkerHarmless('sending');

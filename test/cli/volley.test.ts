@@ -20,7 +20,7 @@ const commands = [
   'demo',
 ];
 
-test('the help lists every command, and every command has help', async () => {
+test('volley --help lists every command, and every command has its own help', async () => {
   const { code, stdout } = await volley(['--help']);
   expect(code).toBe(0);
   for (const command of commands) expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'));
@@ -47,7 +47,7 @@ test('every command that prints a result has --json', async () => {
   for (const { stdout } of helps) expect(stdout).toContain('--json');
 });
 
-test('on a Node that is too old, it says so in one line', async () => {
+test('on a Node that is too old, volley prints one line and ends', async () => {
   await using workspace = await makeWorkspace({
     'old-node.cjs': `Object.defineProperty(process.versions, 'node', { value: '20.19.4' });`,
   });

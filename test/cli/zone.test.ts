@@ -4,7 +4,7 @@ import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { volleyInProcess } from '../support/volley.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 
-/** All times of a screen are in one zone, which is named on it; what programs read is UTC. */
+/** A terminal shows all times in one zone and names it; files for programs have UTC times. */
 
 let opened: TestLedger;
 let workspace: Workspace;
@@ -47,7 +47,7 @@ function volley(words: readonly string[], screen = inAuckland) {
   return volleyInProcess(words, { cwd: workspace.folder, env: { DATABASE_URL: opened.url }, screen });
 }
 
-test("a screen's times are in its zone: the terminal's, or that of --zone", async () => {
+test('the times of a terminal are in its own time zone, or in the zone of --zone', async () => {
   const shown = (await volley(['runs'])).stdout;
   expect(shown).toContain('Planned (Pacific/Auckland)');
   expect(shown).toContain('2026-01-16 00:30:00');
@@ -61,7 +61,7 @@ test("a screen's times are in its zone: the terminal's, or that of --zone", asyn
   }
 });
 
-test('every command that shows a time names that zone, and no other', async () => {
+test('every command that prints times names their zone, and only that one', async () => {
   const commands = [
     ['runs'],
     ['resolve', run],
@@ -85,7 +85,7 @@ test('every command that shows a time names that zone, and no other', async () =
   expect((await volley(['schedule', 'next'])).stdout).toContain('2099-01-15 14:30:00');
 });
 
-test('what programs read is UTC, whatever the zone', async () => {
+test('files for programs have UTC times in every zone', async () => {
   const planned = { createdAt: '2026-01-15T11:30:00.000Z' };
   expect(JSON.parse((await volley(['runs', '--json', '--zone', 'Asia/Kolkata'])).stdout)).toMatchObject(
     planned,
@@ -96,13 +96,13 @@ test('what programs read is UTC, whatever the zone', async () => {
   expect(json).toMatchObject({ timeZone: 'UTC' });
 });
 
-test('where --time-zone says of which days a report is, all its times are in that zone', async () => {
+test('with --time-zone for the days of a report, all its times are in that zone', async () => {
   const campaigns = await volley(['report', 'campaigns', '--time-zone', 'Asia/Kolkata']);
   expect(campaigns.stdout).toContain('Planned (Asia/Kolkata)');
   expect(campaigns.stdout).not.toMatch(/Auckland|UTC/);
 });
 
-test('times in errors are in that zone too, but for what they quote', async () => {
+test('times in errors are in that zone too, except in quotations', async () => {
   await opened.ledger.pool.query(`UPDATE runs SET purged_at = '2026-02-01T20:15:00Z'`);
   const { code, stderr } = await volley(['report', 'contacts', run, '--out', 'x.csv']);
   await opened.ledger.pool.query('UPDATE runs SET purged_at = NULL');
@@ -114,7 +114,7 @@ test('times in errors are in that zone too, but for what they quote', async () =
   expect((await volley(['report', 'billing', '--from', quoted])).stderr).toContain(`got "${quoted}"`);
 });
 
-test('a zone that there is not is refused', async () => {
+test('an unknown time zone is refused', async () => {
   expect(await volley(['runs', '--zone', 'Mars/Phobos'])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('expected a time zone such as Pacific/Auckland or UTC'),
