@@ -143,17 +143,17 @@ async function createArrays(knex: Knex): Promise<void> {
              CASE
                WHEN c.first_request = c.last_request OR c.destinations IS NULL THEN c.destinations
                ELSE (
-                 SELECT '[' || string_agg(CAST(d.destination AS text), E',\\n' ORDER BY d.place) || ']'
-                 FROM json_array_elements(CAST(c.destinations AS json)) WITH ORDINALITY AS d (destination, place)
-                 WHERE d.place BETWEEN r.low AND r.high
+                 SELECT '[' || string_agg(CAST(d.destination AS text), E',\\n' ORDER BY d.number) || ']'
+                 FROM json_array_elements(CAST(c.destinations AS json)) WITH ORDINALITY AS d (destination, number)
+                 WHERE d.number BETWEEN r.low AND r.high
                )
              END
       FROM contents_between(run, first, last) c
       CROSS JOIN LATERAL (
-        SELECT CAST(s.place - 1 AS integer) AS request_offset,
-               CAST(sum(s.size) OVER (ORDER BY s.place) - s.size + 1 AS integer) AS low,
-               CAST(sum(s.size) OVER (ORDER BY s.place) AS integer) AS high
-        FROM unnest(c.sizes) WITH ORDINALITY AS s (size, place)
+        SELECT CAST(s.number - 1 AS integer) AS request_offset,
+               CAST(sum(s.size) OVER (ORDER BY s.number) - s.size + 1 AS integer) AS low,
+               CAST(sum(s.size) OVER (ORDER BY s.number) AS integer) AS high
+        FROM unnest(c.sizes) WITH ORDINALITY AS s (size, number)
       ) r
       WHERE c.first_request + r.request_offset BETWEEN first AND last;
     END;

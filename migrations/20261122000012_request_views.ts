@@ -18,14 +18,14 @@ async function createOutcomeFunctions(knex: Knex): Promise<void> {
     RETURNS TABLE (base_at timestamptz, finished_ms bigint[], took_ms integer[], statuses smallint[], job_numbers text[])
     LANGUAGE sql STABLE PARALLEL SAFE
     BEGIN ATOMIC
-      WITH noted AS MATERIALIZED (
+      WITH recorded AS MATERIALIZED (
         SELECT a.request, b.recorded_at - a.age_ms * interval '1 millisecond' AS finished_at, a.took_ms, a.status, a.job_number
         FROM outcomes b
         CROSS JOIN LATERAL unnest(b.requests, b.ages_ms, b.took_ms, b.statuses, b.job_numbers)
           AS a (request, age_ms, took_ms, status, job_number)
         WHERE b.run_id = aggregated_outcomes.run AND b.slice = aggregated_outcomes.slice
       ), base AS MATERIALIZED (
-        SELECT min(finished_at) AS base_at FROM noted
+        SELECT min(finished_at) AS base_at FROM recorded
       )
       SELECT min(base.base_at),
              array_agg(CAST(extract(epoch FROM n.finished_at - base.base_at) * 1000 AS bigint) ORDER BY q.request),
@@ -34,7 +34,7 @@ async function createOutcomeFunctions(knex: Knex): Promise<void> {
              CASE WHEN count(n.job_number) > 0 THEN array_agg(n.job_number ORDER BY q.request) END
       FROM base
       CROSS JOIN generate_series(aggregated_outcomes.first, aggregated_outcomes.last) AS q (request)
-      LEFT JOIN noted n ON n.request = q.request;
+      LEFT JOIN recorded n ON n.request = q.request;
     END;
     COMMENT ON FUNCTION aggregated_outcomes IS
       'Recorded outcomes of an unfinished slice, in the form of slice_outcomes: an element for each request in the '
@@ -108,9 +108,9 @@ async function createOrdinaryRequests(knex: Knex): Promise<void> {
         SELECT e.request, e.envelope, e.recipients, s.finished_ms[e.index] AS finished_ms, s.took_ms[e.index] AS took_ms,
                s.statuses[e.index] AS status, s.job_numbers[e.index] AS job_number
         FROM (
-          SELECT c.first_request + CAST(u.place AS integer) - 1 AS request,
-                 c.first_request - s.first_request + CAST(u.place AS integer) AS index, u.envelope, u.recipients
-          FROM unnest(c.envelopes, c.sizes) WITH ORDINALITY AS u (envelope, recipients, place)
+          SELECT c.first_request + CAST(u.number AS integer) - 1 AS request,
+                 c.first_request - s.first_request + CAST(u.number AS integer) AS index, u.envelope, u.recipients
+          FROM unnest(c.envelopes, c.sizes) WITH ORDINALITY AS u (envelope, recipients, number)
         ) e
       ) n
       WHERE c.first_request <= last

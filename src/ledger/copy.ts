@@ -33,10 +33,10 @@ export class CopyLines {
 
   takeBuffers(): readonly Buffer[] {
     this.#finishPiece();
-    const taken = this.#whole;
+    const buffers = this.#whole;
     this.#whole = [];
     this.bytes = 0;
-    return taken;
+    return buffers;
   }
 
   #finishPiece(): void {

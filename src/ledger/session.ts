@@ -1,9 +1,9 @@
 import type pg from 'pg';
 
-declare const begun: unique symbol;
+declare const transactionMark: unique symbol;
 
 /** A session in a transaction, from `inTransaction` or `inTransactionOf`. */
-export type Transaction = pg.ClientBase & { readonly [begun]: true };
+export type Transaction = pg.ClientBase & { readonly [transactionMark]: true };
 
 export type Connection = pg.Pool | pg.ClientBase;
 

@@ -37,10 +37,10 @@ const batch = batchOf<Row>({
 
 test('a batch arrives as a table with its columns, after earlier parameters, in order', async () => {
   const { rows: arrived } = await opened.ledger.pool.query(
-    `SELECT $1::integer AS before, ${batch.columns}, place FROM ${batch.table('row', 2, 'place')} ORDER BY place`,
+    `SELECT $1::integer AS before, ${batch.columns}, number FROM ${batch.table('row', 2, 'number')} ORDER BY number`,
     [7, ...batch.values(rows)],
   );
-  expect(arrived).toEqual(rows.map((row, at) => ({ before: 7, ...row, place: String(at + 1) })));
+  expect(arrived).toEqual(rows.map((row, at) => ({ before: 7, ...row, number: String(at + 1) })));
 });
 
 test('a batch without rows is a table without rows', async () => {

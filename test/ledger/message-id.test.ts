@@ -45,9 +45,9 @@ test('a MessageID is alphanumeric, has 36 characters and contains run and reques
 
 test('a MessageID with a changed digit, or with the key of another run, is invalid', () => {
   fc.assert(
-    fc.property(numbers, keys, numbers, keys, fc.nat(35), (run, key, request, otherKey, place) => {
+    fc.property(numbers, keys, numbers, keys, fc.nat(35), (run, key, request, otherKey, index) => {
       const id = createMessageId(run, key, request);
-      const changed = id.slice(0, place) + otherDigit(id[place] ?? '') + id.slice(place + 1);
+      const changed = id.slice(0, index) + otherDigit(id[index] ?? '') + id.slice(index + 1);
       expect(isMessageId(changed, key)).toBe(false);
       expect(isMessageId(id, otherKey)).toBe(key.equals(otherKey));
     }),

@@ -56,89 +56,89 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
   'purge/candidates.ts countPurgeable': ['reports, runs', oldReports],
   'purge/candidates.ts listPurgeCandidates': ['runs', lists],
   'purge/old-delivery-reports.ts eraseAfter': ['reports, runs', oldReports],
-  'recipients/history.ts findByJobNumber': ['reports', 'a number of the service, in whatever run'],
-  'recipients/history.ts findRecipients': [
-    'recipients_between, runs',
-    'a person by the address, in whatever run',
-  ],
-  'requests/by-message-id.ts findRequestsByMessageId': [
-    'runs',
-    'the number that a MessageID says is that of one run',
-  ],
+  'recipients/history.ts findByJobNumber': ['reports', 'a job number, in any run'],
+  'recipients/history.ts findRecipients': ['recipients_between, runs', 'recipients by address, in any run'],
+  'requests/by-message-id.ts findRequestsByMessageId': ['runs', 'the run number in a MessageID'],
   'runs/contact-files.ts findDigests': [
     'contact_files, runs',
-    'whether a file was sent by a run of the campaign',
+    'whether a run of the campaign has sent a file',
   ],
   'runs/stop.ts listUntriedProofs': ['untried_proofs', lists],
   'runs/find.ts listInterruptedRuns': ['approvals, runs', lists],
-  'slices/acquire.ts findRun': ['runs, slices', 'whether a more urgent run of the account goes before'],
-  'slices/acquire.ts findAcquired': [
-    'runs, slices',
-    'the slice that a worker holds as an owner, of whatever run',
-  ],
+  'slices/acquire.ts findRun': ['runs, slices', 'whether a more urgent run of the account comes first'],
+  'slices/acquire.ts findAcquired': ['runs, slices', 'the slice that an owner holds, of any run'],
   'slices/priority.ts findPreemptingRun': [
     'runs, slices',
-    'whether a more urgent run of the account goes before',
+    'whether a more urgent run of the account comes first',
   ],
   'slices/reclaim.ts reclaimSlicesOfEndedWorkers': ['runs, slices', fleet],
   'slices/worker-session.ts beginGrace': ['slices', fleet],
   'slices/progress.ts readDispatchProgress': [
     'runs, slices',
-    'whether a more urgent run of the account goes before',
+    'whether a more urgent run of the account comes first',
   ],
-  'slices/windows.ts listDueWindows': [
-    'approvals, run_windows, runs',
-    'windows that open now, of whatever runs',
-  ],
+  'slices/windows.ts listDueWindows': ['approvals, run_windows, runs', 'windows that open now, of any run'],
 };
 
 /** Statements that need features which distributed databases lack, or have in another form. See docs/scale-out.md. */
 const relyingOn: Readonly<Record<Feature, readonly string[]>> = {
   'advisory lock': [
-    ...['billing/book.ts bookEverything', 'billing/book.ts bookPending'],
-    ...['engine/schedule/start-ticks.ts startDueTicks', 'schedules/ticks.ts tryScheduleLock'],
+    'billing/book.ts bookEverything',
+    'billing/book.ts bookPending',
+    'engine/schedule/start-ticks.ts startDueTicks',
+    'schedules/ticks.ts tryScheduleLock',
     'limits/breaker.ts changeBreaker',
     'planning/remove-reached.ts lockLineage',
-    ...['runs/rerun-lock.ts lockRunForRerun', 'runs/fingerprints.ts recordFingerprint'],
-    ...['runs/start-keys.ts releaseStartKeyLock', 'runs/start-keys.ts tryStartKeyLock'],
+    'runs/rerun-lock.ts lockRunForRerun',
+    'runs/fingerprints.ts recordFingerprint',
+    'runs/start-keys.ts releaseStartKeyLock',
+    'runs/start-keys.ts tryStartKeyLock',
     'schema.ts migrateLedger',
-    ...['slices/queue.ts withAcquisitionsLocked', 'slices/queue.ts lockAcquisitions'],
-    ...[
-      'slices/reclaim.ts mayReclaim',
-      'slices/reclaim.ts reclaimSlicesOfEndedWorkers',
-      'slices/worker-session.ts openWorkerSession',
-    ],
+    'slices/queue.ts withAcquisitionsLocked',
+    'slices/queue.ts lockAcquisitions',
+    'slices/reclaim.ts mayReclaim',
+    'slices/reclaim.ts reclaimSlicesOfEndedWorkers',
+    'slices/worker-session.ts openWorkerSession',
   ],
   'SKIP LOCKED': [
     'delivery-reports/queue.ts dequeueReports',
     'notifications/acquire.ts acquireNotification',
     'requests/claim-rows.ts claimRows',
     'schedules/ticks.ts lockSchedules',
-    ...['slices/reclaim.ts reclaimSlicesOfEndedWorkers', 'slices/windows.ts listDueWindows'],
+    'slices/reclaim.ts reclaimSlicesOfEndedWorkers',
+    'slices/windows.ts listDueWindows',
   ],
   'temporary table': [
-    ...['billing/compare-invoice.ts compareInvoice', 'billing/stage-invoice.ts stageInvoice'],
-    ...['planning/expand.ts expand', 'planning/expand.ts sizeEnvelopes'],
-    ...['planning/restage-recipients.ts stageTariffs', 'planning/staging-tables.ts createStagingTables'],
+    'billing/compare-invoice.ts compareInvoice',
+    'billing/stage-invoice.ts stageInvoice',
+    'planning/expand.ts expand',
+    'planning/expand.ts sizeEnvelopes',
+    'planning/restage-recipients.ts stageTariffs',
+    'planning/staging-tables.ts createStagingTables',
     'planning/windows.ts numberWindows',
     'suppressions/import.ts importSuppressions',
   ],
   'physical row address': [
     'billing/book.ts book',
-    ...['planning/remove-duplicates.ts removeDuplicates', 'planning/remove-reached.ts removeReached'],
+    'planning/remove-duplicates.ts removeDuplicates',
+    'planning/remove-reached.ts removeReached',
     'planning/remove-suppressed.ts removeSuppressed',
     'purge/erase-run.ts deleteAll',
   ],
   notification: [
-    ...['runs/stop.ts markUnsentInDoubt', 'runs/stop.ts cancelRun', 'runs/stop.ts pauseRun'],
-    ...['slices/enqueue.ts insertJobs', 'slices/worker-session.ts openWorkerSession'],
+    'runs/stop.ts markUnsentInDoubt',
+    'runs/stop.ts cancelRun',
+    'runs/stop.ts pauseRun',
+    'slices/enqueue.ts insertJobs',
+    'slices/worker-session.ts openWorkerSession',
   ],
   sequence: [],
 };
 
 /** Parts of run tables that Citus cannot distribute as they are. */
 const obstacles: readonly string[] = [
-  ...['identity run_states.change', 'identity runs.run_number'],
+  'identity run_states.change',
+  'identity runs.run_number',
   'reference run_origins to runs by FOREIGN KEY (origin) REFERENCES runs(run_id) ON DELETE CASCADE',
   'reference runs to runs by FOREIGN KEY (source_run) REFERENCES runs(run_id)',
   'unique index runs_run_number_key',
@@ -161,7 +161,7 @@ const within = (text: string): readonly string[] => [
 ];
 
 /** Sorted by location. */
-function gather(found: readonly (readonly [where: string, what: readonly string[]])[]) {
+function groupByLocation(found: readonly (readonly [where: string, what: readonly string[]])[]) {
   const all = new Map<string, Set<string>>();
   for (const [where, what] of found)
     if (what.length > 0) all.set(where, new Set([...(all.get(where) ?? []), ...what]));
@@ -188,7 +188,7 @@ test('Postgres can parse every statement', () => {
 });
 
 test('every statement on tables of runs names its run, or is listed here', () => {
-  const found = gather(statements.map(({ where, text }) => [where, within(text)]));
+  const found = groupByLocation(statements.map(({ where, text }) => [where, within(text)]));
   const listed = Object.entries(withoutRun).map(([where, [tables]]) => [where, tables]);
   expect(found).toEqual(Object.fromEntries(listed));
 });

@@ -15,7 +15,7 @@ const notForPeople: Readonly<Record<string, string>> = {
   'given up': 'a state of a notification, in a closed list',
   'YYYY-MM-DD HH24:MI': 'a format',
   'repeatable read': 'a level of isolation',
-  'hash ': 'how a hash is written in place of an address, in a list that is read again',
+  'hash ': 'shown instead of an address, in a list that can be imported',
 };
 
 const closedLists = new Set<string>([...runPhases, ...reconciliationKinds]);

@@ -108,7 +108,7 @@ const runClauses = `
     FROM entry
     WHERE run_id IN (SELECT run_id FROM selected_runs)
     GROUP BY run_id
-  ), begun AS (
+  ), started AS (
     SELECT run_id, min(changed_at) AS begun_at
     FROM run_states
     WHERE state = 'running' AND run_id IN (SELECT run_id FROM selected_runs)
@@ -117,7 +117,7 @@ const runClauses = `
     SELECT selected_runs.*, begun_at, ${billedColumns.map((column) => `coalesce(${column}, 0) AS ${column}`).join(', ')}
     FROM selected_runs
     LEFT JOIN sums USING (run_id)
-    LEFT JOIN begun USING (run_id)
+    LEFT JOIN started USING (run_id)
   )`;
 
 function queryValues({ campaigns, from, until, timeZone }: CampaignQuery): unknown[] {

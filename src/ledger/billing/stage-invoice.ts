@@ -46,15 +46,15 @@ export async function stageInvoice(
 function copyLine({ line, messageId, destination, address, date, units, price }: StagedInvoiceLine): string {
   const parsed = parseMessageId(messageId);
   const columns = [
-    ...[
-      line,
-      copyValue(messageId),
-      parsed?.runNumber,
-      parsed?.request,
-      copyValue(destination),
-      copyValue(address),
-    ],
-    ...[date === null ? undefined : copyValue(date), units, price],
+    line,
+    copyValue(messageId),
+    parsed?.runNumber,
+    parsed?.request,
+    copyValue(destination),
+    copyValue(address),
+    date === null ? undefined : copyValue(date),
+    units,
+    price,
   ];
   return `${columns.map((column) => column ?? '\\N').join('\t')}\n`;
 }

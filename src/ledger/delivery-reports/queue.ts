@@ -28,7 +28,7 @@ const maxBytes = 16 * 1024 * 1024;
  */
 export async function dequeueReports(client: Transaction, limit: number, now: Date): Promise<QueuedReport[]> {
   const { rows } = await client.query<QueuedReport>({
-    name: 'take-reports',
+    name: 'dequeue-reports',
     text: `
     WITH dequeued AS (
       DELETE FROM inbox_queue

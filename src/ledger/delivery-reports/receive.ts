@@ -61,13 +61,13 @@ const calls = batchOf<ReportWithOffset>({
 });
 
 const receiveStatement = `
-  WITH fresh AS (
+  WITH new_batch AS (
     INSERT INTO inbox_batches (batch, received_at) VALUES ($1, ($4::timestamptz[])[1])
     ON CONFLICT DO NOTHING
     RETURNING batch
   ), received AS MATERIALIZED (
     SELECT calls.*
-    FROM fresh
+    FROM new_batch
     CROSS JOIN ${calls.table('calls', 3, 'index')}
   ), signed AS (
     -- In key order, to avoid deadlocks.

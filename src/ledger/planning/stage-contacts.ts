@@ -75,13 +75,13 @@ class ContactLines {
 
   async *nextSegment(batches: AsyncIterator<readonly Contact[]>): AsyncGenerator<string, void, undefined> {
     let piece = '';
-    for (let taken = 0; taken < segmentContacts && !this.#isFull(); ) {
+    for (let contacts = 0; contacts < segmentContacts && !this.#isFull(); ) {
       const { done, value: batch } = await batches.next();
       if (done) {
         this.finished = true;
         break;
       }
-      taken += batch.length;
+      contacts += batch.length;
       for (const contact of batch) piece += this.#copyLine(contact);
       if (piece.length >= copyPieceSize) {
         yield piece;

@@ -23,10 +23,18 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 const plan = (contacts: number, chunkSize: number): BillingStep => ({
-  ...{ kind: 'plan', channel: 'sms', payers: [{}], contacts, chunkSize, rates: null },
+  kind: 'plan',
+  channel: 'sms',
+  payers: [{}],
+  contacts,
+  chunkSize,
+  rates: null,
 });
 const send = (...ends: SentEnd[]): BillingStep => ({
-  ...{ kind: 'send', run: 0, requests: ends.length, ends },
+  kind: 'send',
+  run: 0,
+  requests: ends.length,
+  ends,
 });
 const answer = (end: SentEnd): BillingStep => ({ kind: 'answer', run: 0, ends: [end] });
 const report: BillingStep = {
@@ -44,8 +52,14 @@ const inDoubt = [plan(1, 1), send('in_doubt'), book];
 const sending = [plan(1, 1), send('lost'), ofRun('retry')];
 /** A report on the whole of a divided request proves nothing about a part, which may be released and retried. */
 const givenBack = [
-  ...[plan(2, 2), send('lost'), ofRun('retry'), answer('divided')],
-  ...[send('busy', 'busy'), ofRun('reportWhole'), book, tomorrow],
+  plan(2, 2),
+  send('lost'),
+  ofRun('retry'),
+  answer('divided'),
+  send('busy', 'busy'),
+  ofRun('reportWhole'),
+  book,
+  tomorrow,
 ];
 
 type History = {
@@ -59,32 +73,37 @@ type History = {
 
 const histories: readonly History[] = [
   { calls: 'prove.ts', when: 'a report proves a request', before: inDoubt, step: report },
-  { calls: 'resend.ts', when: 'a run sends its doubts again', before: inDoubt, step: ofRun('resend') },
+  { calls: 'resend.ts', when: 'a run resends requests in doubt', before: inDoubt, step: ofRun('resend') },
   { calls: 'resolve.ts', when: 'an operator resolves a doubt', before: inDoubt, step: resolve('accepted') },
-  { calls: 'resolve.ts', when: 'the service is asked about a doubt', before: inDoubt, step: ofRun('lookUp') },
+  { calls: 'resolve.ts', when: 'a look-up settles a doubt', before: inDoubt, step: ofRun('lookUp') },
   {
-    ...{ calls: 'settle.ts', when: 'a request that was taken for lost is answered' },
+    calls: 'settle.ts',
+    when: 'a request in doubt is answered',
     before: [plan(1, 1), send('lost'), ofRun('doubt'), book],
     step: answer('accepted'),
   },
   {
-    ...{ calls: 'divide.ts', when: 'a request is divided' },
+    calls: 'divide.ts',
+    when: 'a request is divided',
     before: [plan(2, 2), send('lost'), ofRun('retry'), book],
     step: answer('divided'),
     after: [send('accepted', 'accepted')],
   },
   {
-    ...{ calls: 'start-next-attempt.ts', when: 'a request is tried again after a report' },
+    calls: 'start-next-attempt.ts',
+    when: 'a request is retried after a report',
     before: [...sending, report, book, tomorrow],
     step: ofRun('retry'),
   },
   {
-    ...{ calls: 'claim-rows.ts', when: 'a request that was given back is claimed after a report' },
+    calls: 'claim-rows.ts',
+    when: 'a released request is claimed after a report',
     before: givenBack,
     step: send('accepted', 'accepted'),
   },
   {
-    ...{ calls: 'mark-planned-in-doubt.ts', when: 'a ledger is restored after a report' },
+    calls: 'mark-planned-in-doubt.ts',
+    when: 'a ledger is restored after a report',
     before: givenBack,
     step: ofRun('restore'),
   },

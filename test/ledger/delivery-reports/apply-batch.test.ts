@@ -143,7 +143,7 @@ test('a delivery report with status pending decides nothing', async () => {
 
 test('a delivery report with an unknown MessageID or address is stored as unmatched', async () => {
   const { run, messageId } = await sendingRun();
-  expect(await apply(delivered('nobody'), delivered(messageId, { address: '+61499999999' }))).toEqual([
+  expect(await apply(delivered('unknown'), delivered(messageId, { address: '+61499999999' }))).toEqual([
     'unmatched',
     'unmatched',
   ]);

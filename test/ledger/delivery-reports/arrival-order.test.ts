@@ -77,9 +77,18 @@ test('appliers that read the same reports again with other outcomes never deadlo
     const read = (report: RawReport): ReportContent => {
       const { MessageID, Destination } = JSON.parse(report.body.toString());
       return {
-        ...{ kind: 'delivery', messageId: MessageID, jobNumber: null, address: Destination },
-        ...{ outcome: isDelivered(report, round) ? 'delivered' : 'undelivered', status: 'Success' },
-        ...{ result: null, sentAt: null, units: null, price: null, parseProblem: null, optedOut: false },
+        kind: 'delivery',
+        messageId: MessageID,
+        jobNumber: null,
+        address: Destination,
+        outcome: isDelivered(report, round) ? 'delivered' : 'undelivered',
+        status: 'Success',
+        result: null,
+        sentAt: null,
+        units: null,
+        price: null,
+        parseProblem: null,
+        optedOut: false,
       };
     };
     await query(

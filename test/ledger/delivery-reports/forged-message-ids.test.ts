@@ -42,19 +42,19 @@ const address = '+61410000000';
 const said = { kind: 'delivery', jobNumber: null, address, outcome: 'delivered', status: 'Success' } as const;
 const none = { result: null, sentAt: null, units: '1', price: '0.05', parseProblem: null, optedOut: false };
 const delivery = (id: string, changes: Partial<Delivery> = {}): ReportContent => ({
-  ...{ ...said, ...none, messageId: id },
+  ...said,
+  ...none,
+  messageId: id,
   ...changes,
 });
 const reply = (id: string, changes: Partial<Reply> = {}): ReportContent => ({
-  ...{
-    kind: 'inbound',
-    messageId: id,
-    jobNumber: null,
-    address,
-    text: 'Thanks',
-    subAccount: '',
-    optedOut: false,
-  },
+  kind: 'inbound',
+  messageId: id,
+  jobNumber: null,
+  address,
+  text: 'Thanks',
+  subAccount: '',
+  optedOut: false,
   ...changes,
 });
 
@@ -87,7 +87,9 @@ test('delivery reports and replies with a forged check match nothing, prove noth
   expect(await query('SELECT state, run_id, request, position FROM reports ORDER BY report_id')).toEqual(
     readings.map(({ kind }) => ({
       state: kind === 'delivery' ? 'unmatched' : 'inbound',
-      ...{ run_id: null, request: null, position: null },
+      run_id: null,
+      request: null,
+      position: null,
     })),
   );
 });

@@ -249,7 +249,7 @@ describe('a replay', () => {
     ['cannot be read', () => unreadable],
     [
       'has an unknown MessageID',
-      (first) => (first.kind === 'delivery' ? { ...first, messageId: 'nobody' } : first),
+      (first) => (first.kind === 'delivery' ? { ...first, messageId: 'unknown' } : first),
     ],
   ])('a replay revokes the outcome of a report that now %s, and the next report decides', async (_, now) => {
     const { run, messageId } = await acceptedRun([2]);
@@ -270,7 +270,10 @@ describe('a replay', () => {
     expect((await states())[1]).toBe('applied');
     expect(await outcomes(run)).toEqual([{ position: 1, outcome: 'undelivered', units: '2', price: null }]);
     expect((await billingOf(opened.ledger.pool, [run])).total).toMatchObject({
-      ...{ delivered: 0, undelivered: 1, smsParts: '2', price: '0.00' },
+      delivered: 0,
+      undelivered: 1,
+      smsParts: '2',
+      price: '0.00',
     });
   });
 
@@ -293,15 +296,13 @@ describe('opt-outs', () => {
     optedOut = true,
     address = addressOf(line),
   ): ReportContent => ({
-    ...{
-      kind: 'inbound',
-      messageId,
-      jobNumber: null,
-      address,
-      text: ' Stop \n',
-      subAccount: 'South',
-      optedOut,
-    },
+    kind: 'inbound',
+    messageId,
+    jobNumber: null,
+    address,
+    text: ' Stop \n',
+    subAccount: 'South',
+    optedOut,
   });
 
   test('a reply that opts out suppresses its sender in the channel and SubAccount of the message it answers', async () => {

@@ -72,8 +72,17 @@ const applied = () => query('SELECT state, run_id, request, position FROM report
 /** Receives a report on the contact of line 3, and applies due reports. */
 async function apply(changes: Partial<Delivery>, { account = 'soap', at = noon } = {}): Promise<void> {
   const delivery: Delivery = {
-    ...{ messageId: null, jobNumber: null, address: '+61400000003', outcome: 'delivered', status: 'Success' },
-    ...{ result: 'Sent Ok', sentAt: null, units: '12', price: '0.150', parseProblem: null, optedOut: false },
+    messageId: null,
+    jobNumber: null,
+    address: '+61400000003',
+    outcome: 'delivered',
+    status: 'Success',
+    result: 'Sent Ok',
+    sentAt: null,
+    units: '12',
+    price: '0.150',
+    parseProblem: null,
+    optedOut: false,
     ...changes,
   };
   await receive({ kind: 'delivery', ...delivery }, account, at);

@@ -40,8 +40,8 @@ function blocksOf(run: string): Promise<DbBlock[]> {
 }
 
 test('a block has 32 requests of one recipient each, whatever the maximum chunk size', async () => {
-  const contacts = Array.from({ length: 70 }, (_, place) =>
-    aContact(place + 2, { envelope: anEnvelope({ Message: `Hello ${place}` }) }),
+  const contacts = Array.from({ length: 70 }, (_, index) =>
+    aContact(index + 2, { envelope: anEnvelope({ Message: `Hello ${index}` }) }),
   );
   const run = await planContacts(opened.ledger, aRun({ chunkSize: 200 }), contacts);
   expect(await blocksOf(run)).toEqual([
@@ -52,7 +52,7 @@ test('a block has 32 requests of one recipient each, whatever the maximum chunk 
 });
 
 test('a block ends with its slice', async () => {
-  const contacts = Array.from({ length: 1_040 }, (_, place) => aContact(place + 2));
+  const contacts = Array.from({ length: 1_040 }, (_, index) => aContact(index + 2));
   const run = await planContacts(opened.ledger, aRun({ chunkSize: 1, canary: 10 }), contacts);
   const blocks = await blocksOf(run);
   const slices = await query(
@@ -74,12 +74,12 @@ test('every recipient is found by its request alone, among all of the run, and b
         carries: fc.boolean(),
       }),
       async ({ chunkSize, canary, texts, carries }) => {
-        const destinationOf = (place: number) =>
-          carries && place % 3 === 0 ? { Attention: `Ann ${place}` } : {};
-        const contacts = texts.map((text, place) =>
-          aContact(place + 2, {
+        const destinationOf = (index: number) =>
+          carries && index % 3 === 0 ? { Attention: `Ann ${index}` } : {};
+        const contacts = texts.map((text, index) =>
+          aContact(index + 2, {
             envelope: anEnvelope({ Message: `Hello ${text}` }),
-            destination: destinationOf(place),
+            destination: destinationOf(index),
           }),
         );
         const run = await planContacts(opened.ledger, aRun({ chunkSize, canary }), contacts);
@@ -97,17 +97,17 @@ test('every recipient is found by its request alone, among all of the run, and b
                  (SELECT json_agg(json_build_array(q.request, cardinality(c.lines)) ORDER BY q.request)
                   FROM request q
                   CROSS JOIN LATERAL chunks_between($1, q.request, q.request) c) AS chunks,
-                 (SELECT json_agg(json_build_array(l.line, coalesce(CAST(c.destinations AS json) -> CAST(l.place - 1 AS integer), '{}'))
+                 (SELECT json_agg(json_build_array(l.line, coalesce(CAST(c.destinations AS json) -> CAST(l.number - 1 AS integer), '{}'))
                                   ORDER BY l.line)
                   FROM request q
                   CROSS JOIN LATERAL chunks_between($1, q.request, q.request) c
-                  CROSS JOIN LATERAL unnest(c.lines) WITH ORDINALITY AS l (line, place)) AS fields
+                  CROSS JOIN LATERAL unnest(c.lines) WITH ORDINALITY AS l (line, number)) AS fields
           `,
           [run],
         );
         expect(found?.alone).toEqual(found?.all);
         expect(found?.chunks).toEqual(found?.requests);
-        expect(found?.fields).toEqual(texts.map((_, place) => [place + 2, destinationOf(place)]));
+        expect(found?.fields).toEqual(texts.map((_, index) => [index + 2, destinationOf(index)]));
         const blocks = await blocksOf(run);
         expect(blocks.reduce((sum, { recipients }) => sum + recipients, 0)).toBe(contacts.length);
         expect(blocks.every(({ first, last }) => last - first < 32)).toBe(true);
@@ -118,7 +118,7 @@ test('every recipient is found by its request alone, among all of the run, and b
 });
 
 test('looking up one request reads one row of contents, however many rows its run has', async () => {
-  const contacts = Array.from({ length: 2_000 }, (_, place) => aContact(place + 2));
+  const contacts = Array.from({ length: 2_000 }, (_, index) => aContact(index + 2));
   const run = await planContacts(opened.ledger, aRun({ chunkSize: 1 }), contacts);
   for (const name of [
     'recipients_between(w.run, w.request, w.request)',

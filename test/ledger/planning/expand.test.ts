@@ -98,11 +98,11 @@ test('each file that an envelope refers to is stored once, as it was at planning
 
 test('a file that cannot be read leaves no run behind', async () => {
   const readFile = async (): Promise<Buffer> => {
-    throw new Error('gone');
+    throw new Error('unreadable');
   };
   const changes = { run: 'without-its-file', files: { kind: 'read', readFile } };
   const contacts = [aContact(2, { envelope: anEnvelope({}, { files: [{ path: 'a', name: 'a' }] }) })];
-  await expect(plan(contacts, changes)).rejects.toThrow('gone');
+  await expect(plan(contacts, changes)).rejects.toThrow('unreadable');
   expect(await summariseRun(opened.ledger.pool, 'without-its-file')).toBeUndefined();
 });
 
@@ -208,10 +208,10 @@ test('a file with only rejected contacts makes a run without requests', async ()
 test('a failure during planning leaves nothing of the run behind', async () => {
   const run = aRun();
   await planContacts(opened.ledger, run, [aContact(2)]);
-  const { messageKey, ...again } = run;
+  const { messageKey, ...rerun } = run;
   // The run id exists, so the transaction fails after staging and numbering.
   await expect(
-    planContacts(opened.ledger, { ...again, messageKey }, [aContact(2), aContact(3)]),
+    planContacts(opened.ledger, { ...rerun, messageKey }, [aContact(2), aContact(3)]),
   ).rejects.toThrow(/runs_pkey/);
   expect((await summariseRun(opened.ledger.pool, run.run))?.recipients.total).toBe(1);
 });

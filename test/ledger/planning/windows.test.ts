@@ -28,12 +28,12 @@ const planOf = (run: string) => ({
 });
 
 const open = (closesAt: Date | null) => ({ opensAt: null, closesAt, handover: null });
-const shut = (opensAt: Date) => ({ opensAt, closesAt: null, handover: null });
+const closed = (opensAt: Date) => ({ opensAt, closesAt: null, handover: null });
 
 /** A: open until night; B: opens on Monday; C: open until noon. */
 const windows: Readonly<Record<string, ReturnType<PlanWindow>>> = {
   A: open(new Date('2026-11-20T20:00Z')),
-  B: shut(monday),
+  B: closed(monday),
   C: open(new Date('2026-11-20T12:00Z')),
 };
 

@@ -118,7 +118,11 @@ test('a purge turns old suppressions into standard HMAC-SHA-256 hashes and erase
   const { rows } = await opened.ledger.pool.query('SELECT * FROM hashed_suppressions');
   expect(rows).toEqual([
     {
-      ...{ channel: 'sms', account: '', sub_account: 'North', source: 'operator', created_at: longAgo },
+      channel: 'sms',
+      account: '',
+      sub_account: 'North',
+      source: 'operator',
+      created_at: longAgo,
       hash: hashKey.hash('sms', addressOf(1)),
     },
   ]);

@@ -29,7 +29,10 @@ export function tablesWithoutRun(statement: unknown, runTables: RunTables): read
   const found: Rows[] = [];
 
   const inner = (parent: Scope | undefined): Scope => ({
-    ...{ parent, byName: new Map(), all: [], common: new Set(parent?.common) },
+    parent,
+    byName: new Map(),
+    all: [],
+    common: new Set(parent?.common),
   });
 
   function same(one: Rows, other: Rows): void {

@@ -47,26 +47,26 @@ export function once<Value>(make: () => Value): () => Value {
 }
 
 /** The branch to take, out of so many. */
-export type Choose = (ways: number) => number;
+export type Choose = (branches: number) => number;
 
 /** The results of all branches. */
 export function explore<Value>(work: (choose: Choose) => Value): readonly Value[] {
   const results: Value[] = [];
-  const path: { taken: number; readonly ways: number }[] = [];
+  const path: { branch: number; readonly branches: number }[] = [];
   for (;;) {
     let depth = 0;
     results.push(
-      work((ways) => {
-        const step = path[depth] ?? { taken: 0, ways };
+      work((branches) => {
+        const step = path[depth] ?? { branch: 0, branches };
         path[depth++] = step;
-        return step.taken;
+        return step.branch;
       }),
     );
     if (results.length > 300) throw new Untold('it has too many forms');
     path.length = depth;
-    while (path.at(-1) && (path.at(-1)?.taken ?? 0) + 1 >= (path.at(-1)?.ways ?? 0)) path.pop();
+    while (path.at(-1) && (path.at(-1)?.branch ?? 0) + 1 >= (path.at(-1)?.branches ?? 0)) path.pop();
     const last = path.at(-1);
     if (!last) return results;
-    last.taken++;
+    last.branch++;
   }
 }

@@ -9,8 +9,8 @@ export type Given = Readonly<Record<string, readonly unknown[]>>;
 const functions = /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/;
 
 /** File and outermost function of a node. */
-export function functionNameOf(source: Source, place: Node): string {
-  const names = [...ancestors(source.parents, place)].flatMap((each) => declaredName(source, each) ?? []);
+export function functionNameOf(source: Source, node: Node): string {
+  const names = [...ancestors(source.parents, node)].flatMap((each) => declaredName(source, each) ?? []);
   return `${source.path.replace('ledger/', '')} ${names.at(-1) ?? ''}`;
 }
 
