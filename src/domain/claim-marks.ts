@@ -20,7 +20,7 @@ export type ClaimMarks = {
   /** Call it when the ledger has every mark read. Deletes the marks of ended processes, except the newest. */
   readonly prune: (ledger: string) => void;
   /**
-   * An operator replaced the ledger `former` by another at `location` (see `serverLocation`). A ledger that
+   * An operator replaced the ledger `former` by another at `location` (see `readServerLocation`). A ledger that
    * later appears there under the former name is a backup.
    */
   readonly markReplaced: (former: string, location: string | null) => void;

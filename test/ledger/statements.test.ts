@@ -43,7 +43,7 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
     'requests to poll, of all runs of an account',
   ],
   'operations/figures.ts countSlices': ['runs, slices', fleet],
-  'operations/figures.ts countUnknown': ['billing_entries', allRuns],
+  'operations/figures.ts countUnknownRecipients': ['billing_entries', allRuns],
   'location/location.ts listUnfinishedRuns': ['runs', lists],
   'planning/remove-reached.ts findAncestors': ['run_origins, runs', lineage],
   'planning/remove-reached.ts findRelatives': ['run_origins, runs', lineage],
@@ -59,7 +59,7 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
   'recipients/history.ts findByJobNumber': ['reports', 'a job number, in any run'],
   'recipients/history.ts findRecipients': ['recipients_between, runs', 'recipients by address, in any run'],
   'requests/by-message-id.ts findRequestsByMessageId': ['runs', 'the run number in a MessageID'],
-  'runs/contact-files.ts findDigests': [
+  'runs/contact-files.ts findKnownDigests': [
     'contact_files, runs',
     'whether a run of the campaign has sent a file',
   ],

@@ -7,8 +7,8 @@ import {
   type LedgerLocation,
   listUnfinishedRuns,
   readLocation,
+  readServerLocation,
   recordLocation,
-  serverLocation,
 } from '../../ledger/location/location.ts';
 import { pauseRun } from '../../ledger/runs/stop.ts';
 import { formatReasonOrNull, heldLedgerAdvice } from '../../platform/reason-text.ts';
@@ -31,7 +31,7 @@ export async function checkLedgerLocation(context: EngineContext): Promise<Check
   const found = await readLocation(pool);
   // Also on hold: this machine may know of a claim that the ledger lacks.
   if (!found.incomplete) {
-    const here = await serverLocation(pool);
+    const here = await readServerLocation(pool);
     const older =
       reasonIfSucceeded(marks.replacedAt(found.ledger), here) ??
       reasonIfOlder(await findMissingClaim(pool, marks.read(found.ledger)));

@@ -6,7 +6,7 @@ import { glob } from 'tinyglobby';
 import type { Campaign } from '../../campaign/campaign.ts';
 import { standardInput } from '../../campaign/contacts-definition.ts';
 import { InputError } from '../../domain/problems.ts';
-import { findDigests } from '../../ledger/runs/contact-files.ts';
+import { findKnownDigests } from '../../ledger/runs/contact-files.ts';
 import { unreadableReason } from '../../platform/file-error.ts';
 import { makeFolder } from '../../platform/make-folder.ts';
 import type { EngineContext } from '../context.ts';
@@ -143,7 +143,7 @@ export async function moveContactFiles(
 
 /** Compares with the contact files stored with earlier runs. */
 export function ranBeforeFinder({ ledger }: EngineContext): FindRanBefore {
-  return (campaign, digests) => findDigests(ledger.pool, campaign, digests);
+  return (campaign, digests) => findKnownDigests(ledger.pool, campaign, digests);
 }
 
 async function moveFile(from: string, to: string): Promise<void> {

@@ -21,7 +21,7 @@ import {
   listRejectedContacts,
   listRejections,
   listResolutions,
-  listStates,
+  listStateChanges,
   type RejectionGroup,
   type ResolutionGroup,
   type RunHead,
@@ -70,7 +70,7 @@ export async function reportRun<Result>(
     return use({
       ...head,
       summary,
-      states: await listStates(client, run),
+      states: await listStateChanges(client, run),
       sending: await describeSending(client, run, timeZone, maxListed.slowest),
       deliveryResults: await listDeliveryResults(client, run),
       conflicts: {

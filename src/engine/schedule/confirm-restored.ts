@@ -5,8 +5,8 @@ import {
   holdLedger,
   listUnfinishedRuns,
   readLocation,
+  readServerLocation,
   releaseLedger,
-  serverLocation,
 } from '../../ledger/location/location.ts';
 import { markUnsentInDoubt } from '../../ledger/runs/stop.ts';
 import { lockSchedules, markDueTicksMissed, recordTicks } from '../../ledger/schedules/ticks.ts';
@@ -50,7 +50,7 @@ export async function confirmRestored(
     const hold = { kind: 'being_restored', words: reason } as const;
     await holdLedger(ledger.pool, { reason: hold, incomplete: false }, now());
     const doubted = since === null ? [] : await doubtUnsentRequests(context, { reason, since });
-    const location = await serverLocation(ledger.pool);
+    const location = await readServerLocation(ledger.pool);
     const { ledger: former } = await readLocation(ledger.pool);
     await inTransaction(ledger.pool, async (client) => {
       if (since !== null) await missTicks(client, reason, now());

@@ -8,7 +8,7 @@ import type { Connection } from '../session.ts';
 export type LedgerLocation = {
   /** New after each restore that an operator declares. */
   readonly ledger: string;
-  /** As in `serverLocation`; null if unknown. */
+  /** As in `readServerLocation`; null if unknown. */
   readonly location: string | null;
   readonly heldAt: Date | null;
   readonly heldReason: HoldReason | null;
@@ -43,7 +43,7 @@ const locationUnavailable = /^(42883|42501|0A000)$/;
  *
  * @returns null if the server hides it
  */
-export async function serverLocation(client: Connection): Promise<string | null> {
+export async function readServerLocation(client: Connection): Promise<string | null> {
   try {
     const { rows } = await client.query<{ location: string }>(locationStatement);
     return rows[0]?.location ?? null;
@@ -59,7 +59,7 @@ export async function serverLocation(client: Connection): Promise<string | null>
 
 /** Restricts claims of this session to a ledger with the location of its server. */
 export async function bindToLocation(client: Connection): Promise<void> {
-  const location = await serverLocation(client);
+  const location = await readServerLocation(client);
   await client.query(`SELECT set_config('volley.location', $1, false)`, [location ?? '']);
 }
 

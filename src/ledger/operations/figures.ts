@@ -39,8 +39,8 @@ export type InboxFigures = {
 export async function readFigures(pool: pg.Pool, now: Date): Promise<LedgerFigures> {
   const slices = await countSlices(pool);
   const openBreakers = await listOpenBreakers(pool);
-  const inbox = await inboxFigures(pool, now);
-  const unknownRecipients = await countUnknown(pool);
+  const inbox = await readInboxFigures(pool, now);
+  const unknownRecipients = await countUnknownRecipients(pool);
   const ticks = await countTicks(pool);
   const notifications = await countNotifications(pool, now);
   const { rows } = await pool.query<{ times: unknown }>('SELECT times FROM schedules WHERE active');
@@ -92,7 +92,7 @@ export async function countFailedReports(pool: pg.Pool): Promise<number> {
 }
 
 /** Each row is a committed batch: 100,000 are read in 25 ms. */
-async function inboxFigures(pool: pg.Pool, now: Date): Promise<InboxFigures> {
+async function readInboxFigures(pool: pg.Pool, now: Date): Promise<InboxFigures> {
   const { rows } = await pool.query<InboxFigures>(
     `
     SELECT coalesce(extract(epoch FROM $1 - min(due_at) FILTER (WHERE due_at <= $1)), 0)::double precision AS lag,
@@ -107,7 +107,7 @@ async function inboxFigures(pool: pg.Pool, now: Date): Promise<InboxFigures> {
 }
 
 /** Few entries match; `billing_entries_unknown` finds them. */
-async function countUnknown(pool: pg.Pool): Promise<number> {
+async function countUnknownRecipients(pool: pg.Pool): Promise<number> {
   const { rows } = await pool.query<{ unknown: number }>(
     'SELECT coalesce(sum(unknown), 0)::integer AS unknown FROM billing_entries WHERE unknown <> 0',
   );

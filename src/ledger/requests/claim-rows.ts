@@ -88,7 +88,7 @@ export async function claimRows(
   if (rows.length === 0) await requireHashKey(pool, key);
   return {
     kind: rows.length === 0 ? 'refused' : 'granted',
-    claimed: rows.flatMap((row) => (row.message_id === null ? [] : [claimedRequest(row)])),
+    claimed: rows.flatMap((row) => (row.message_id === null ? [] : [toClaimedRequest(row)])),
     cancelled: rows.flatMap((row) =>
       row.message_id === null && row.request !== null
         ? [{ request: row.request, recipients: row.recipients }]
@@ -218,7 +218,7 @@ const claimStatement = `
   ORDER BY b.request
 `;
 
-function claimedRequest(row: DbClaimedRequest): ClaimedRequest {
+function toClaimedRequest(row: DbClaimedRequest): ClaimedRequest {
   const all = { count: row.size, addresses: row.addresses, fields: row.destinations };
   const suppressed = new Set(row.suppressed_positions.map((position) => position - 1));
   return {

@@ -28,12 +28,12 @@ export async function settleRequests(
   settlements: readonly Settlement[],
 ): Promise<ReadonlySet<number>> {
   const divided = settlements.filter((settlement) => settlement.state === 'rejected' && settlement.divide);
-  if (divided.length === 0) return settle(pool, settlements);
+  if (divided.length === 0) return settleBatch(pool, settlements);
   return inTransaction(pool, async (client) => {
     // Transactions that change slices lock the run first.
     const runs = [...new Set(settlements.map(({ run }) => run))];
     await client.query('SELECT FROM runs WHERE run_id = ANY ($1) ORDER BY run_id FOR NO KEY UPDATE', [runs]);
-    const settled = await settle(client, settlements);
+    const settled = await settleBatch(client, settlements);
     const byRun = Map.groupBy(
       divided.filter((settlement) => settled.has(settlements.indexOf(settlement))),
       ({ run }) => run,
@@ -46,7 +46,10 @@ export async function settleRequests(
   });
 }
 
-async function settle(client: Connection, settlements: readonly Settlement[]): Promise<ReadonlySet<number>> {
+async function settleBatch(
+  client: Connection,
+  settlements: readonly Settlement[],
+): Promise<ReadonlySet<number>> {
   const hasJobs = settlements.some((settlement) => jobNumberOf(settlement) !== null);
   const { rows } = await client.query<{ index: string }>({
     name: hasJobs ? 'settle-requests-with-jobs' : 'settle-requests',

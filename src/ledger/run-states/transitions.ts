@@ -24,17 +24,17 @@ export async function markPlanned(client: Transaction, run: string): Promise<voi
 
 /** `planned → running`: started, or a worker acquires its first slice. */
 export async function markBegun(client: Transaction, run: string): Promise<void> {
-  await change(client, run, { from: ['planned'], to: 'running' });
+  await changeState(client, run, { from: ['planned'], to: 'running' });
 }
 
 /** `paused → running` */
 export async function markResumed(client: Transaction, run: string): Promise<void> {
-  await change(client, run, { from: ['paused'], to: 'running' });
+  await changeState(client, run, { from: ['paused'], to: 'running' });
 }
 
 /** `planned, running → paused` */
 export async function markPaused(client: Transaction, run: string, reason: RunReason): Promise<void> {
-  await change(client, run, { from: ['planned', 'running'], to: 'paused', reason });
+  await changeState(client, run, { from: ['planned', 'running'], to: 'paused', reason });
 }
 
 /** `planned, running, paused → paused`: another ledger may have sent the run. */
@@ -43,7 +43,7 @@ export async function markUnrecorded(
   run: string,
   reason: UnrecordedReason,
 ): Promise<void> {
-  await change(client, run, { from: ['planned', 'running', 'paused'], to: 'paused', reason });
+  await changeState(client, run, { from: ['planned', 'running', 'paused'], to: 'paused', reason });
 }
 
 /** `planned, running, paused → cancelled` */
@@ -53,7 +53,7 @@ export async function markCancelled(
   reason: RunReason,
   now: Date,
 ): Promise<void> {
-  await change(client, run, {
+  await changeState(client, run, {
     from: ['planned', 'running', 'paused'],
     to: 'cancelled',
     reason,
@@ -63,12 +63,12 @@ export async function markCancelled(
 
 /** `running, paused → completed`: nothing is left to send. */
 export async function markCompleted(client: Transaction, run: string, now: Date): Promise<void> {
-  await change(client, run, { from: ['running', 'paused'], to: 'completed', finishedAt: now });
+  await changeState(client, run, { from: ['running', 'paused'], to: 'completed', finishedAt: now });
 }
 
 /** `completed → paused`: requests of the run are resent. */
 export async function markReopened(client: Transaction, run: string, reason: RunReason): Promise<void> {
-  await change(client, run, { from: ['completed'], to: 'paused', reason });
+  await changeState(client, run, { from: ['completed'], to: 'paused', reason });
 }
 
 type Change = {
@@ -78,7 +78,7 @@ type Change = {
   readonly finishedAt?: Date;
 };
 
-async function change(
+async function changeState(
   client: Transaction,
   run: string,
   { from, to, reason, finishedAt }: Change,

@@ -52,7 +52,7 @@ export async function* readContactFilePieces(
 }
 
 /** @returns the given digests (SHA-256, hexadecimal) of files that the campaign has read */
-export async function findDigests(
+export async function findKnownDigests(
   pool: pg.Pool,
   campaign: string,
   digests: readonly string[],

@@ -150,7 +150,7 @@ export type RunStateChange = {
   readonly at: Date;
 };
 
-export async function listStates(client: Connection, run: string): Promise<RunStateChange[]> {
+export async function listStateChanges(client: Connection, run: string): Promise<RunStateChange[]> {
   const { rows } = await client.query<Stored<RunStateChange>>(
     'SELECT state, reason, changed_at AS at FROM run_states WHERE run_id = $1 ORDER BY change',
     [run],

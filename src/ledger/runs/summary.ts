@@ -130,11 +130,11 @@ const summaryStatement = `
 function countRequests(rows: readonly DbSummaryRow[]): RunSummary['requests'] {
   const count = (state: RequestState): number => rows.find((row) => row.state === state)?.requests ?? 0;
   const total = rows.reduce((sum, { requests }) => sum + requests, 0);
-  return { total, ...record(requestStates, count) };
+  return { total, ...countEach(requestStates, count) };
 }
 
 function countRecipients(rows: readonly DbSummaryRow[]): RecipientCounts {
-  const counts = record(recipientStates, () => 0);
+  const counts = countEach(recipientStates, () => 0);
   for (const { state, recipients, delivered, undelivered, cancelled } of rows) {
     if (state === null) continue;
     counts[recipientStateOf[state]] += recipients - delivered - undelivered - cancelled;
@@ -145,7 +145,10 @@ function countRecipients(rows: readonly DbSummaryRow[]): RecipientCounts {
   return { total: rows.reduce((sum, { recipients }) => sum + recipients, 0), ...counts };
 }
 
-function record<Key extends string>(keys: readonly Key[], count: (key: Key) => number): Record<Key, number> {
+function countEach<Key extends string>(
+  keys: readonly Key[],
+  count: (key: Key) => number,
+): Record<Key, number> {
   const result: Partial<Record<Key, number>> = {};
   for (const key of keys) result[key] = count(key);
   return result as Record<Key, number>;

@@ -142,7 +142,7 @@ export async function markSendingFinished(
   { run, slice }: { readonly run: string; readonly slice: number },
   runState: RunState,
 ): Promise<'done' | 'waiting'> {
-  return releaseSlice(
+  return setNotHeld(
     client,
     `CASE
        WHEN claimed_to < last_request AND $3 THEN 'waiting'
@@ -162,7 +162,7 @@ export async function markDoubtsFinished(
   { run, slice }: { readonly run: string; readonly slice: number },
   isLeft: boolean,
 ): Promise<'done' | 'waiting'> {
-  return releaseSlice(
+  return setNotHeld(
     client,
     `CASE
        WHEN $3 OR EXISTS (SELECT FROM slices WHERE run_id = $1 AND phase = 'sending' AND state <> 'done')
@@ -173,7 +173,7 @@ export async function markDoubtsFinished(
   );
 }
 
-async function releaseSlice(
+async function setNotHeld(
   client: Transaction,
   state: string,
   values: unknown[],

@@ -42,7 +42,7 @@ export async function finishSlice(
     );
     const state = rows[0]?.state ?? 'cancelled';
     const released =
-      (await isOwner(client, held)) && (await releaseSlice(client, held, state, interrupted, now));
+      (await isOwner(client, held)) && (await finishPhase(client, held, state, interrupted, now));
     if (!released) return 'lost';
     await queue.complete(queueName, [job], null, { db: queueDb(client) });
     if (state === 'running') await enqueueSlices(queue, client, plan);
@@ -59,18 +59,18 @@ async function isOwner(client: Transaction, { run, slice, owner }: HeldSlice): P
   return rowCount === 1;
 }
 
-async function releaseSlice(
+async function finishPhase(
   client: Transaction,
   held: HeldSlice,
   runState: RunState,
   interrupted: boolean,
   now: Date,
 ): Promise<'done' | 'waiting'> {
-  const isOver = runState === 'cancelled';
+  const isCancelled = runState === 'cancelled';
   if (held.phase === 'settling doubts') {
-    return markDoubtsFinished(client, held, !isOver && (interrupted || runState !== 'running'));
+    return markDoubtsFinished(client, held, !isCancelled && (interrupted || runState !== 'running'));
   }
-  if (isOver) await cancelPlanned(client, held.run, now, held);
+  if (isCancelled) await cancelPlanned(client, held.run, now, held);
   await markUnrecordedInDoubt(client, held, held.owner, now);
   const released = await markSendingFinished(client, held, runState);
   if (released === 'done') await compactOutcomes(client, held.run, held.slice);

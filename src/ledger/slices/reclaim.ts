@@ -119,15 +119,15 @@ async function releaseSlice(
   message: string,
   now: Date,
 ): Promise<void> {
-  const isOver = run_state === 'cancelled';
+  const isCancelled = run_state === 'cancelled';
   if (first !== null && last !== null) {
     await markUnrecordedInDoubt(client, { run, slice, first, last }, owner, now);
     // Requests that became planned after the run was cancelled.
-    if (isOver) await cancelPlanned(client, run, now, { first, last });
+    if (isCancelled) await cancelPlanned(client, run, now, { first, last });
   }
   const db = queueDb(client);
-  const isSent = run_state === 'planned' || run_state === 'running';
-  await markReleased(client, { run, slice }, isSent ? 'queued' : isOver ? 'done' : 'waiting');
-  if (isSent) await queue.fail(queueName, job, { message }, { db });
+  const isQueued = run_state === 'planned' || run_state === 'running';
+  await markReleased(client, { run, slice }, isQueued ? 'queued' : isCancelled ? 'done' : 'waiting');
+  if (isQueued) await queue.fail(queueName, job, { message }, { db });
   else await queue.complete(queueName, job, null, { db });
 }

@@ -32,7 +32,7 @@ export async function openWorkerSession(
   try {
     // Before the lock, because a worker that holds it may reclaim.
     await isGraceOver(client);
-    if (isReplacement) await extendGrace(client);
+    if (isReplacement) await restartGrace(client);
     await client.query(`SELECT pg_advisory_lock(${workerLockKey('$1')})`, [worker]);
     await client.query(`LISTEN ${wakeChannel}`);
   } catch (error) {
@@ -84,7 +84,7 @@ async function beginGrace(client: Connection): Promise<boolean> {
  * Begins the grace for a worker that lost its session, as others may have. A running grace is not prolonged: a
  * session that fails again and again must not prevent reclaims.
  */
-export async function extendGrace(client: Connection): Promise<void> {
+export async function restartGrace(client: Connection): Promise<void> {
   await client.query(
     `UPDATE startup_grace SET ends_at = clock_timestamp() + ${grace} WHERE ends_at <= clock_timestamp()`,
   );
