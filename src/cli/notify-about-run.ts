@@ -85,7 +85,7 @@ async function notifyUntilDone(
   const deadlines = drainDeadlines(shell.stop);
   const options = {
     tools: createNotifyOptions(shell, campaignsFolder(shell), findCommand, ownCampaign),
-    every: undefined,
+    pollInterval: undefined,
     logger,
     stop: shell.stop,
     cutOff: deadlines.cutOff,

@@ -49,7 +49,7 @@ export async function workUntilStopped(
   const notifying = worker
     ? runNotifier(context, {
         tools: createNotifyOptions(shell, campaigns, planner.findCommand),
-        every: notifyPollInterval,
+        pollInterval: notifyPollInterval,
         logger,
         stop: end,
         cutOff: deadlines.cutOff,

@@ -14,38 +14,38 @@ export type WriteAuditEntry = Alongside;
 
 export function auditEntry(
   { actor, now }: Pick<EngineContext, 'actor' | 'now'>,
-  act: AuditEvent,
+  event: AuditEvent,
 ): WriteAuditEntry {
-  return (client) => addAuditEntry(client, actor, withoutAddressesIn(act), 'done', now());
+  return (client) => addAuditEntry(client, actor, withoutAddressesIn(event), 'done', now());
 }
 
 /**
- * A refused act has an entry too, with the reason.
+ * A refused event has an entry too, with the reason.
  *
  * @param work gets a function that writes the entry in its transaction
  */
 export async function audited<Result>(
   context: EngineContext,
-  act: AuditEvent,
+  event: AuditEvent,
   work: (writeEntry: WriteAuditEntry) => Promise<Result>,
 ): Promise<Result> {
   try {
-    return await work(auditEntry(context, act));
+    return await work(auditEntry(context, event));
   } catch (error) {
-    if (error instanceof InputError) await recordRefusal(context, act, error.problems);
+    if (error instanceof InputError) await recordRefusal(context, event, error.problems);
     throw error;
   }
 }
 
 export async function recordRefusal(
   { ledger, actor, now }: EngineContext,
-  act: AuditEvent,
+  event: AuditEvent,
   problems: readonly Problem[],
 ): Promise<void> {
   const texts = problems.map(({ where, what, userNames = [] }) =>
     maskAddresses(`${where}: ${what}`, [actor.name, ...userNames]),
   );
-  const { details, ...refused } = withoutAddressesIn(act);
+  const { details, ...refused } = withoutAddressesIn(event);
   const why = texts.join('\n').slice(0, maxTextLength);
   await addAuditEntry(ledger.pool, actor, { ...refused, details: { ...details, why } }, 'refused', now());
 }
@@ -54,14 +54,14 @@ export async function recordRefusal(
 const personDetails = new Set(['by', 'owner']);
 
 /** Free text may quote an address. */
-function withoutAddressesIn({ details = {}, ...act }: AuditEvent): AuditEvent {
+function withoutAddressesIn({ details = {}, ...event }: AuditEvent): AuditEvent {
   const clean = Object.entries(details).map(([name, value]) => [
     name,
     typeof value === 'string' && !personDetails.has(name)
       ? maskAddresses(value).slice(0, maxTextLength)
       : value,
   ]);
-  return { ...act, details: Object.fromEntries(clean) };
+  return { ...event, details: Object.fromEntries(clean) };
 }
 
 const maxTextLength = 2_000;

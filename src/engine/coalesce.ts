@@ -25,7 +25,7 @@ export function coalesce<Item, Result>(
 ): (item: Item) => Promise<Result> {
   const waiting: Waiting<Item, Result>[] = [];
   let committing = false;
-  let lastBatch = 0;
+  let lastBatchSize = 0;
   let wake: (() => void) | undefined;
 
   /** Until as many wait as the last commit had. */
@@ -44,13 +44,13 @@ export function coalesce<Item, Result>(
       const batch = waiting.splice(0, maxBatch);
       try {
         const results = await commit(batch.map(({ item }) => item));
-        if (results.length !== batch.length) throw new Error('a commit has a result for each item');
+        if (results.length !== batch.length) throw new Error('a commit must return one result for each item');
         for (const [index, result] of results.entries()) batch[index]?.resolve(result);
       } catch (error) {
         for (const { reject } of batch) reject(error);
       }
-      lastBatch = batch.length;
-      if (lastBatch >= busyThreshold && waiting.length < lastBatch) await waitForMore();
+      lastBatchSize = batch.length;
+      if (lastBatchSize >= busyThreshold && waiting.length < lastBatchSize) await waitForMore();
     }
     committing = false;
   }
@@ -59,6 +59,6 @@ export function coalesce<Item, Result>(
     new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject });
       if (!committing) void commitAll();
-      else if (waiting.length >= lastBatch) wake?.();
+      else if (waiting.length >= lastBatchSize) wake?.();
     });
 }

@@ -90,7 +90,7 @@ export async function openNotifyScene(): Promise<NotifyScene> {
     notifyAll: (others: Partial<NotifyOptions> = {}) =>
       runNotifier(context, {
         tools: { ...tools, ...others },
-        every: undefined,
+        pollInterval: undefined,
         logger,
         stop: never,
         cutOff: never,

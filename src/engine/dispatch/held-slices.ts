@@ -73,9 +73,9 @@ export function createHeldSlices(options: HeldSlicesOptions): HeldSlices {
     const runs = new Set([...held].map(({ slice }) => slice.run));
     if (watchedRun !== undefined) runs.add(watchedRun);
     if (runs.size === 0) return;
-    const watches = await readDispatchProgress(ledger.pool, [...runs]);
-    await options.onWatch(watches);
-    for (const item of held) await stopUnlessWanted(options, item, watches.get(item.slice.run));
+    const progress = await readDispatchProgress(ledger.pool, [...runs]);
+    await options.onWatch(progress);
+    for (const item of held) await stopUnlessWanted(options, item, progress.get(item.slice.run));
   }
 
   return {

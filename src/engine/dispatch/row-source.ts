@@ -7,8 +7,8 @@ import { released } from './next-step.ts';
 import { type RequestSource, refusedClaimWait, type SourceContext } from './request-source.ts';
 import { sendRequest } from './send-request.ts';
 
-export function createRowSource(tools: SourceContext, checkpoint: SliceCheckpoint): RequestSource {
-  const { slice, outageRetry, context, recorder, onSettled } = tools;
+export function createRowSource(options: SourceContext, checkpoint: SliceCheckpoint): RequestSource {
+  const { slice, outageRetry, context, recorder, onSettled } = options;
   const { pool } = context.ledger;
   /** Claimed and not recorded: they may have been sent. */
   const unrecorded = new Set<number>();

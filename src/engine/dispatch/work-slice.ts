@@ -72,10 +72,10 @@ async function sendAll(work: SliceWork, halt: () => void): Promise<void> {
     onFailed: fail,
     recorder,
   });
-  const tools = { ...work, context: sender.context };
+  const sourceContext = { ...work, context: sender.context };
   for (const open of [createRangeSource, createRowSource]) {
-    const source = open(tools, checkpoint);
-    const isDone = await sendAllOf({ ...work, source, checkpoint, room, onRefused, fail });
+    const source = open(sourceContext, checkpoint);
+    const isDone = await sendFromSource({ ...work, source, checkpoint, room, onRefused, fail });
     await source.end(sender).catch(fail);
     if (failure) throw failure.error;
     if (!isDone) break;
@@ -99,7 +99,7 @@ type SourceWork = SliceWork & {
  *
  * @returns false if the slice stops before its end
  */
-async function sendAllOf(work: SourceWork): Promise<boolean> {
+async function sendFromSource(work: SourceWork): Promise<boolean> {
   const { source, sender, checkpoint, concurrency, room, fail } = work;
   const { stop } = sender;
   let answered = 0;
@@ -122,7 +122,7 @@ async function sendAllOf(work: SourceWork): Promise<boolean> {
     for (;;) {
       while (!stop.aborted && !hasRoom()) await room.wait(1_000, stop);
       if (stop.aborted || !sender.isWindowOpen()) return false;
-      // Without permits for more than is there: at a low rate, a slice would end late.
+      // Asks for no more permits than there are requests. Otherwise, at a low rate, the slice would end late.
       const available = await source.available(concurrency + claimAhead(), stop);
       if (available === 0) return true;
       const entry = await waitForBreaker(work, stop);

@@ -25,7 +25,7 @@ const warnAfter = 10 * 60_000;
 export type NotifierOptions = {
   readonly tools: NotifyOptions;
   /** Milliseconds between two looks; undefined: end when nothing is due. */
-  readonly every: number | undefined;
+  readonly pollInterval: number | undefined;
   readonly logger: Logger;
   readonly stop: AbortSignal;
   readonly cutOff: AbortSignal;
@@ -37,7 +37,7 @@ export type NotifierOptions = {
  */
 export async function runNotifier(
   context: EngineContext,
-  { tools, every, logger, stop, cutOff }: NotifierOptions,
+  { tools, pollInterval, logger, stop, cutOff }: NotifierOptions,
 ): Promise<void> {
   const inFlight = new Set<Promise<void>>();
   const deferred = createDeferredNotifications(context.monotonic);
@@ -60,9 +60,9 @@ export async function runNotifier(
       if (reason !== lastFailure) logger.error({ reason }, 'notifications could not be sent; retrying');
       lastFailure = reason;
     }
-    if (every === undefined && inFlight.size === 0) break;
+    if (pollInterval === undefined && inFlight.size === 0) break;
     const waited = new AbortController();
-    const pause = sleep(every ?? notifyPollInterval, undefined, {
+    const pause = sleep(pollInterval ?? notifyPollInterval, undefined, {
       signal: AbortSignal.any([stop, waited.signal]),
     });
     await Promise.race([pause.catch(() => undefined), ...inFlight]);
@@ -100,7 +100,7 @@ async function notifyAndRecord(
     if ('output' in result && result.output)
       logger.info({ ...logFields, output: result.output }, 'notify command wrote output');
     if (result.kind === 'unavailable') deferred.defer(notification);
-    await recordResult(context, acquired, result, { logger, left: deferred }, logFields);
+    await recordResult(context, acquired, result, { logger, deferred }, logFields);
   } catch (error) {
     logger.error(
       { ...logFields, reason: loggableReason(error) },
@@ -124,7 +124,7 @@ async function recordResult(
   { ledger: { pool }, now, random }: EngineContext,
   acquired: AcquiredNotification,
   result: NotifyResult,
-  { logger, left: deferred }: { readonly logger: Logger; readonly left: DeferredNotifications },
+  { logger, deferred }: { readonly logger: Logger; readonly deferred: DeferredNotifications },
   logFields: Readonly<Record<string, string>>,
 ): Promise<void> {
   const time = now();

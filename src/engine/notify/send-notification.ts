@@ -46,17 +46,17 @@ export const commandTimeout = 60_000;
 export async function sendNotification(
   context: EngineContext,
   acquired: AcquiredNotification,
-  tools: NotifyOptions,
+  options: NotifyOptions,
   cutOff: AbortSignal,
 ): Promise<NotifyResult> {
   const target = frozenTarget.parse(acquired.target);
   switch (target.kind) {
     case 'command':
-      return runCommandTarget(context, acquired, target, tools, cutOff);
+      return runCommandTarget(context, acquired, target, options, cutOff);
     case 'webhook':
-      return callWebhookTarget(context, acquired, target, tools, cutOff);
+      return callWebhookTarget(context, acquired, target, options, cutOff);
     case 'email':
-      return planMailTarget(context, acquired, target, tools);
+      return planMailTarget(context, acquired, target, options);
   }
 }
 
@@ -86,15 +86,15 @@ async function runCommandTarget(
   context: EngineContext,
   acquired: AcquiredNotification,
   { command }: Target<'command'>,
-  tools: NotifyOptions,
+  options: NotifyOptions,
   cutOff: AbortSignal,
 ): Promise<NotifyResult> {
-  const found = await tools.findCommand(campaignFileOf(acquired, tools), command, tools);
+  const found = await options.findCommand(campaignFileOf(acquired, options), command, options);
   if (found.kind === 'unavailable') return found;
   const body = await beginNotification(context, acquired);
   if (body === undefined) return { kind: 'superseded' };
   trace('notification begun', acquired.notification);
-  const environment = environmentOf(acquired, tools.settings.environment);
+  const environment = environmentOf(acquired, options.settings.environment);
   const call = { command, folder: found.folder, environment, input: body, timeout: commandTimeout };
   const end = await runCommand(call, cutOff);
   trace('notification sent', acquired.notification);
@@ -169,7 +169,7 @@ async function planMailTarget(
       async (client, planned) => {
         if (await markMailed(client, acquired, planned, context.now())) return;
         superseded.abort();
-        throw new Error('another process has it');
+        throw new Error('another process has acquired the notification');
       },
     );
     trace('notification mailed', acquired.notification);
