@@ -1,11 +1,7 @@
 import type { Command } from 'commander';
 import type { Shell } from './shell.ts';
 
-/**
- * A command's module: declares its arguments, options and action, and its subcommands.
- *
- * `words` are all of the command line.
- */
+/** A command's module: defines its arguments, options, action and subcommands. `words` is the whole command line. */
 export type CommandModule = {
   readonly define: (command: Command, shell: Shell, words: readonly string[]) => void | Promise<void>;
 };
@@ -13,7 +9,7 @@ export type CommandModule = {
 /** Modules by the name of their command. */
 export type CommandModules = Readonly<Record<string, () => Promise<CommandModule>>>;
 
-/** Defines the subcommand whose name stands after that of its command; all of them where none does, as for the help. */
+/** Defines the subcommand that is called, or all of them for the help. */
 export async function defineCalled(
   modules: CommandModules,
   command: Command,

@@ -3,8 +3,8 @@ import { hostname, userInfo } from 'node:os';
 import type { Settings } from '../engine/settings.ts';
 
 /**
- * Who runs this process, and where: `user@host`. The name is that of the operating system; the caller of sudo stands in a
- * variable, which every user but root could have set to any name.
+ * Returns the user of this process as `user@host`, by the operating system. The variable with the caller of sudo counts
+ * for root only: every other user can set it to any name.
  */
 export function currentUser(
   environment: Settings['environment'],
@@ -14,7 +14,7 @@ export function currentUser(
   return `${caller || userName()}@${hostname()}`;
 }
 
-/** A number that has no name in a container, where the system knows none. */
+/** Returns the user's number in a container that has no name for it. */
 function userName(): string {
   try {
     return userInfo().username;

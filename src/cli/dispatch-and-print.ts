@@ -15,15 +15,15 @@ import { afterRecording } from './after-recording.ts';
 import { startRunProgress } from './progress.ts';
 import type { ExitCode, Shell } from './shell.ts';
 
-/** What a process that sends waits for, once it was asked to stop. */
+/** What a process that sends waits for after Ctrl-C. */
 export function drainText(run?: string): string {
-  const goesOn = run === undefined ? '' : ` \`volley resume ${run}\` goes on later.`;
-  return `Nothing new is sent; waiting for the answers to the requests that are on their way, at most ${cutOffAfter / 1000} s. Those that are not answered by then are in doubt.${goesOn}`;
+  const goesOn = run === undefined ? '' : ` \`volley resume ${run}\` continues it later.`;
+  return `Volley sends nothing new, and waits up to ${cutOffAfter / 1000} s for answers to requests in flight. Requests without an answer are then in doubt.${goesOn}`;
 }
 
-const recordingText = 'Everything is answered; waiting until that is recorded, a few seconds at most.';
+const recordingText = 'Everything is answered. Volley records the answers, for a few seconds at most.';
 
-/** Dispatch with a progress bar. From here on, Ctrl-C drains. */
+/** Dispatches with a progress bar. From here on, Ctrl-C drains. */
 export async function dispatchWithProgress(
   shell: Shell,
   context: EngineContext,
@@ -70,21 +70,21 @@ export async function dispatchAndPrint(
   await afterRecording(shell, async () => {
     const { notifyAboutRun } = await notifying();
     await notifyAboutRun(shell, context, run, ownCampaign);
-    // Reports count what is not booked, so a process that is asked to stop leaves it to others.
+    // Reports count unbooked requests too, so a process that stops leaves booking to others.
     if (!shell.stop.aborted) await bookBilling(context, () => !shell.stop.aborted);
   });
   return exitCodeOf(end);
 }
 
 /**
- * Modules for the end of a run: loaded after its first requests have left, and not at its end, when their files may have
- * been replaced by those of a newer Volley.
+ * Loads modules for the end of a run a second after its start. At its end, a newer Volley could have replaced their
+ * files.
  */
 function loadLater<Module>(load: () => Promise<Module>): () => Promise<Module> {
   let loading: Promise<Module> | undefined;
   const timer = setTimeout(() => {
     loading = load();
-    // Whoever asks for it meets the failure.
+    // The caller gets the failure later.
     loading.catch(() => undefined);
   }, 1_000);
   return () => {
@@ -94,24 +94,24 @@ function loadLater<Module>(load: () => Promise<Module>): () => Promise<Module> {
   };
 }
 
-/** Leaves at once, because the database is away: what can be said of the run is said from what this process knows. */
+/** Ends the process at once during an outage, with what this process knows about the run. */
 function leaveDuringOutage(shell: Shell, run: string, end: Exclude<RunEnd, KnownEnd>): never {
   switch (end.kind) {
     case 'idle':
       shell.note(
-        `The database was away until the end; all that this process had sent was recorded before. \`volley resume ${run}\` goes on.`,
+        `Database outage until the end. Everything that this process sent was recorded before. \`volley resume ${run}\` continues the run.`,
       );
       return shell.leave(130);
     case 'unrecorded':
       shell.note(
-        `The database was away until the end. What could not be recorded is in doubt; \`volley resume ${run}\` says what, and goes on.`,
+        `Database outage until the end. What could not be recorded is in doubt. \`volley resume ${run}\` lists it and continues the run.`,
       );
       return shell.leave(130);
     case 'recorded': {
       const { state, stateReason, total, notAccepted } = end.watch;
       const counts = `${total} requests, ${notAccepted} of them not accepted`;
       shell.note(
-        `The database was away until the end, after all of the run had been recorded: it is ${state} (${counts}). \`volley status ${run}\` shows it.`,
+        `Database outage until the end, after all of the run was recorded: it is ${state} (${counts}). \`volley status ${run}\` shows it.`,
       );
       if (state === 'completed') return shell.leave(notAccepted > 0 ? 3 : 0);
       return shell.leave(isInterruption(stateReason) ? 130 : 4);
@@ -119,13 +119,13 @@ function leaveDuringOutage(shell: Shell, run: string, end: Exclude<RunEnd, Known
   }
 }
 
-/** Prints what a run came to, and what an operator can do next. */
+/** Prints the summary of a run, and what an operator can do next. */
 export function printEnd(shell: Shell, run: string, end: KnownEnd, json: boolean): void {
   const { summary } = end;
   shell.print(json ? JSON.stringify(summary) : formatRunSummary(summary, shell.screen));
-  if (end.kind === 'drained') shell.note(`Interrupted. \`volley resume ${run}\` goes on.`);
+  if (end.kind === 'drained') shell.note(`Interrupted. \`volley resume ${run}\` continues the run.`);
   if (end.kind === 'paused' || end.kind === 'cancelled') {
-    const next = end.kind === 'paused' ? ` \`volley resume ${run}\` goes on.` : '';
+    const next = end.kind === 'paused' ? ` \`volley resume ${run}\` continues it.` : '';
     shell.note(`The run is ${end.kind}: ${printable(end.reason)}.${next}`);
   }
   if (summary.requests.in_doubt > 0) {

@@ -4,7 +4,7 @@ import { styled } from '../report/screen.ts';
 import { localizeTimes } from '../report/time.ts';
 import type { Shell } from './shell.ts';
 
-/** Mistakes in input are told with their places, and without a stack; characters that a reader does not see, by their names. */
+/** Prints input errors with their positions, without a stack, and invisible characters by their names. */
 export function explainInput({ problems }: InputError, shell: Shell): void {
   for (const { where, what } of shownProblems(problems))
     shell.note(

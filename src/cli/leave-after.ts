@@ -1,13 +1,13 @@
 import type { Logger } from '../platform/logger.ts';
 import type { Shell } from './shell.ts';
 
-/** The time to be gone within after the last deadline (milliseconds). */
+/** Time for closing after the last deadline (milliseconds). */
 const closingTime = 1_000;
 
-/** What hangs longer, as a plan of millions does, is ended as safely as by a kill. */
+/** Ends a process that does not close in time, for example in a plan of millions; as safe as a kill. */
 export function leaveAfter(giveUp: AbortSignal, shell: Shell, logger: Logger): void {
   const leave = (): never => {
-    logger.error('not everything could be closed in time');
+    logger.error('process ended before everything was closed');
     return shell.leave(1);
   };
   giveUp.addEventListener('abort', () => setTimeout(leave, closingTime).unref(), { once: true });

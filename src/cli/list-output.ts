@@ -5,18 +5,22 @@ import type { Screen } from '../report/screen.ts';
 import { parseWholeNumber } from './options.ts';
 import type { Shell } from './shell.ts';
 
-/** Of the commands that list what there may be millions of: a table of the first for people, or all for programs. */
+/** Options of commands that can list millions of rows: a table of the first ones, or all for programs. */
 export type ListOutput = { readonly limit?: number; readonly json?: true; readonly csv?: true };
 
-/** Most that a table lists, where nothing is said. */
+/** Rows of a table without --limit. */
 const defaultLimit = 100;
 
 export function addListOptions(command: Command): Command {
   return command
-    .option('--limit <number>', 'most to list (default: 100, or all with --json or --csv)', parseWholeNumber)
+    .option(
+      '--limit <number>',
+      'list so many at most (default: 100, or all with --json or --csv)',
+      parseWholeNumber,
+    )
     .option('--json', 'print one JSON object a line')
     .addOption(
-      new Option('--csv', 'print as CSV, in which no text is a formula to a spreadsheet').conflicts('json'),
+      new Option('--csv', 'print as CSV, with no text that a spreadsheet computes').conflicts('json'),
     );
 }
 
@@ -26,14 +30,14 @@ export type ListForm<Row> = {
   readonly none: string;
 };
 
-/** @param list gives pages, of at most so many rows together; undefined for all. Resolves to the number of rows. */
+/** @param list passes on pages with up to `limit` rows in all (undefined: every row), and returns their number */
 export async function printList<Row>(
   shell: Shell,
   { limit, json, csv }: ListOutput,
   { table, columns, none }: ListForm<Row>,
   list: (limit: number | undefined, onPage: (page: readonly Row[]) => void) => Promise<number>,
 ): Promise<void> {
-  // One write a page: one a line costs more than all the rest.
+  // One write for each page: a write for each line costs more than everything else.
   if (json) {
     await list(limit, (page) => shell.print(page.map((row) => JSON.stringify(row)).join('\n')));
   } else if (csv) {
@@ -47,7 +51,7 @@ export async function printList<Row>(
   }
 }
 
-/** The shell ends what it prints. */
+/** The shell adds the last line end. */
 function withoutEnd(lines: string): string {
   return lines.replace(/\n$/, '');
 }

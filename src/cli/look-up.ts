@@ -19,7 +19,7 @@ export async function lookUp(
   const { account: name } = await requireRun(context, requests.run);
   const account = await loadAccount(name, shell.settings);
   const gateway = openGateway(account);
-  shell.drainOnStop(() => 'Stopping: waits for one more answer of the service.');
+  shell.drainOnStop(() => 'Volley waits for one more answer of the service.');
   try {
     const service = { account, gateway, rate: createRateLimiter(context, account) };
     const end = await lookUpDoubts(context, service, requests, shell.stop, (doubt, answer) => {

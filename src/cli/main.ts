@@ -22,71 +22,80 @@ type CommandEntry = {
 /** Every command, with its line in `volley --help`; a module is loaded only when its command is called. */
 const commands: Readonly<Record<string, CommandEntry>> = {
   init: { summary: 'make a folder a project, with a new ledger', load: () => import('./commands/init.ts') },
-  check: { summary: 'check a campaign and all it names', load: () => import('./commands/check.ts') },
+  check: {
+    summary: 'check a campaign and the files that it names',
+    load: () => import('./commands/check.ts'),
+  },
   plan: { summary: 'show what a run would send, and send nothing', load: () => import('./commands/plan.ts') },
   run: { summary: 'run a campaign', load: () => import('./commands/run.ts') },
-  resume: { summary: 'go on with an interrupted or paused run', load: () => import('./commands/resume.ts') },
+  resume: { summary: 'continue an interrupted or paused run', load: () => import('./commands/resume.ts') },
   approve: {
-    summary: 'let a run be sent that waits for a second person',
+    summary: 'approve a run, as a second person',
     load: () => import('./commands/approve.ts'),
   },
-  pause: { summary: 'stop sending a run; resume goes on', load: () => import('./commands/pause.ts') },
+  pause: { summary: 'stop sending a run; resume continues it', load: () => import('./commands/pause.ts') },
   cancel: { summary: 'end a run for good', load: () => import('./commands/cancel.ts') },
-  worker: { summary: 'help to send whatever runs there are', load: () => import('./commands/worker.ts') },
+  worker: { summary: 'help to send all runs', load: () => import('./commands/worker.ts') },
   schedule: {
-    summary: 'campaigns that run by themselves: sync, list, next',
+    summary: 'list and update campaigns that run by themselves',
     load: () => import('./commands/schedule.ts'),
   },
   runs: { summary: 'list the runs, newest first', load: () => import('./commands/runs.ts') },
   status: { summary: 'show a run in numbers', load: () => import('./commands/status.ts') },
   resolve: {
-    summary: 'requests in doubt: list, look up, settle',
+    summary: 'list, look up and resolve requests in doubt',
     load: () => import('./commands/resolve.ts'),
   },
   report: {
-    summary: 'reports: a run, its contacts, a recipient, billing',
+    summary: 'report a run, its contacts, a recipient, billing',
     load: () => import('./commands/report.ts'),
   },
   'delivery-reports': {
-    summary: 'delivery reports: list, list the missing ones, replay',
+    summary: 'list delivery reports and missing ones, replay them',
     alias: 'reports',
     load: () => import('./commands/delivery-reports.ts'),
   },
   billing: {
-    summary: 'close a month of billing, list the closed ones',
+    summary: 'close a month of billing, list closed months',
     load: () => import('./commands/billing.ts'),
   },
   suppress: {
-    summary: 'addresses not to be sent to: add, remove, import, list',
+    summary: 'add, remove, import and list suppressed addresses',
     load: () => import('./commands/suppress.ts'),
   },
   account: {
-    summary: 'accounts: show or change how fast they may be used',
+    summary: 'show or change the limits of accounts',
     load: () => import('./commands/account.ts'),
   },
   purge: {
     summary: 'erase addresses, names and messages of old runs',
     load: () => import('./commands/purge.ts'),
   },
-  audit: { summary: 'who did what, and when', load: () => import('./commands/audit.ts') },
+  audit: {
+    summary: 'list the audit trail: who did what, and when',
+    load: () => import('./commands/audit.ts'),
+  },
   token: {
-    summary: 'tokens of the API: create, list, revoke',
+    summary: 'create, list and revoke tokens of the API',
     load: () => import('./commands/token.ts'),
   },
   serve: {
-    summary: 'all in one process: receive reports, begin scheduled campaigns, send, API',
+    summary: 'receive delivery reports, start schedules, send, and answer the API',
     load: () => import('./commands/serve.ts'),
   },
   sandbox: {
-    summary: 'the messaging service itself, to try things on',
+    summary: 'start a sandbox of the messaging service',
     load: () => import('./commands/sandbox.ts'),
   },
-  db: { summary: 'the database: migrate, status, stop', load: () => import('./commands/db.ts') },
+  db: { summary: 'migrate, show or stop the database', load: () => import('./commands/db.ts') },
   schema: {
     summary: 'print the JSON Schema of campaigns or accounts, or the API as OpenAPI',
     load: () => import('./commands/schema.ts'),
   },
-  demo: { summary: 'the whole way once, on this machine', load: () => import('./commands/demo.ts') },
+  demo: {
+    summary: 'show an import, a dispatch and billing on this machine',
+    load: () => import('./commands/demo.ts'),
+  },
 };
 
 const exitCodes = `
@@ -102,19 +111,19 @@ Environment:
   DATABASE_URL     Postgres; without it an embedded server is started in VOLLEY_HOME
   VOLLEY_HOME      state of the embedded server (default: .volley in the project's folder, volley init)
   VOLLEY_ACCOUNTS  the accounts file (default campaigns/accounts.yaml, in the project's folder)
-  VOLLEY_HASH_KEY  key of the suppressions that volley purge has hashed (default: VOLLEY_HOME/hash-key)
+  VOLLEY_HASH_KEY  key of the hashed suppressions, see volley purge (default: VOLLEY_HOME/hash-key)
   LOG_LEVEL        debug, info, warn, error, silent
   NO_COLOR         no colours on a terminal
-  TZ               the zone of times on a terminal, where --zone names no other`;
+  TZ               the zone of times on a terminal, without --zone`;
 
 export async function main(words: readonly string[]): Promise<void> {
   keepHeapSmall();
   await runCommand(words, processShell());
 }
 
-/** Runs one command in a shell, and tells it the exit code. */
+/** Runs one command in a shell, and gives the shell its exit code. */
 export async function runCommand(words: readonly string[], shell: Shell): Promise<void> {
-  // What --color and --zone say is known when the words are read, and looked at when something is printed.
+  // --color and --zone change these while the words are parsed, before anything is printed.
   const screens = { screen: { ...shell.screen }, noteScreen: { ...shell.noteScreen } };
   const own = { ...shell, ...screens };
   const adjust: ScreenSetters = {
@@ -172,7 +181,7 @@ function calledCommand(program: Command, words: readonly string[]): string | und
 const isCommand = (word: string): boolean =>
   Object.entries(commands).some(([name, { alias }]) => word === name || word === alias);
 
-/** What the options of all commands change of the screens. */
+/** How --color and --zone change the screens. */
 type ScreenSetters = {
   readonly setColour: (choice: ColourChoice) => void;
   readonly setZone: (zone: string) => void;
@@ -180,11 +189,11 @@ type ScreenSetters = {
 
 async function zoneOption(words: readonly string[], setZone: ScreenSetters['setZone']): Promise<Option> {
   const isGiven = words.some((word) => word.startsWith('--zone'));
-  // What knows the zones takes as long to load as all the rest of `--help`.
+  // Loading the time zones takes as long as the rest of `--help`.
   const parse = isGiven ? (await import('./time-zone-option.ts')).parseTimeZone : undefined;
   return new Option(
     '--zone <zone>',
-    "of the times that are shown to people, such as Pacific/Auckland; default: the terminal's (TZ), otherwise UTC; JSON and CSV are UTC",
+    "time zone of printed times, such as Pacific/Auckland (default: the terminal's (TZ), otherwise UTC); JSON and CSV are UTC",
   ).argParser((text) => {
     const zone = parse?.(text) ?? text;
     setZone(zone);
@@ -218,13 +227,13 @@ function explain(error: unknown, shell: Shell): ExitCode {
   const shortage = databaseShortage(error);
   if (shortage !== undefined) {
     shell.note(
-      `Postgres cannot go on: ${shortage}. What it has recorded is kept. Make room there; \`volley runs\` shows how runs stand, and \`volley resume <run>\` goes on with one.`,
+      `Postgres cannot continue: ${shortage}. What is recorded is kept. Make room there. \`volley runs\` lists the runs, and \`volley resume <run>\` continues one.`,
     );
     return 1;
   }
   if (isConnectionFailure(error)) {
     shell.note(
-      `The database was lost: ${printable(error.message)}. What was recorded stays: \`volley runs\` shows how far each run is, and \`volley resume <run>\` goes on with one that is not over.`,
+      `The connection to the database was lost: ${printable(error.message)}. What is recorded is kept. \`volley runs\` lists the runs, and \`volley resume <run>\` continues one.`,
     );
     return 1;
   }

@@ -18,10 +18,8 @@ import { campaignsFolder } from './options.ts';
 import type { Shell } from './shell.ts';
 
 /**
- * What this process has to tell others with.
- *
  * @param campaigns the folder of campaigns
- * @param ownCampaign the campaign that this process was told to run
+ * @param ownCampaign the campaign file of this `volley run`
  */
 export function createNotifyOptions(
   shell: Shell,
@@ -39,14 +37,11 @@ export function createNotifyOptions(
   };
 }
 
-/** Whoever cannot be told in that time is left to the next process (milliseconds); and an e-mail has so long. */
+/** Milliseconds; later notifications are left to the next process. */
 const notifyTimeout = 20_000;
 const mailTimeout = 30_000;
 
-/**
- * Tells what became of a run that was sent by this process, as far as nobody else does: there may be no worker. What else
- * is due is told too.
- */
+/** Sends the notifications of a run of this process, unless a worker does, and then other due ones. */
 export async function notifyAboutRun(
   shell: Shell,
   context: EngineContext,
@@ -55,11 +50,11 @@ export async function notifyAboutRun(
 ): Promise<void> {
   await notifyUntilDone(shell, context, () => listRunNotifications(context.ledger.pool, run), {
     ownCampaign,
-    more: `; \`volley status ${run}\` says who is not`,
+    more: ` (see \`volley status ${run}\`)`,
   });
 }
 
-/** Tells that a run was refused, as far as no worker does. */
+/** Sends the notifications of a refused run, unless a worker does. */
 export async function notifyAboutRefusal(
   shell: Shell,
   context: EngineContext,
@@ -98,14 +93,16 @@ async function notifyUntilDone(
       await sleep(500, undefined, { signal: shell.stop }).catch(() => undefined);
     }
     if (await hasDue())
-      shell.note(`Not everybody is told yet${more}. A worker tells them, or the next \`volley run\`.`);
+      shell.note(
+        `Some notifications are not sent yet${more}. A worker, or the next \`volley run\`, sends them.`,
+      );
     for (const { mailRun } of await list()) if (mailRun !== null) await sendMail(shell, context, mailRun);
   } finally {
     deadlines.clear();
   }
 }
 
-/** An e-mail that takes too long stays in the queue, for whatever process is there next. */
+/** Sends an e-mail; one that takes too long stays in the queue for the next process. */
 async function sendMail(shell: Shell, context: EngineContext, run: string): Promise<void> {
   const over = new AbortController();
   const stop = AbortSignal.any([shell.stop, over.signal, AbortSignal.timeout(mailTimeout)]);

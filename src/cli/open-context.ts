@@ -26,7 +26,7 @@ type Opener = {
 
 /**
  * @param access as in `prepareSchema`
- * @throws InputError where there is no ledger, or none to work with
+ * @throws InputError when there is no ledger, or it cannot be used
  */
 export async function openContext(
   { user: name, settings, now, note }: Opener,

@@ -14,7 +14,7 @@ export type ReceiverSetup = {
   readonly logger: Logger;
 };
 
-/** @throws InputError when the port cannot be had */
+/** @throws InputError when the port is not available */
 export async function openReceiver(
   shell: Shell,
   context: EngineContext,
@@ -25,12 +25,12 @@ export async function openReceiver(
   const receiver = await startReceiver(context, { ...options, accounts, sharing, logger, store });
   for (const account of accounts.keys()) {
     const path = `/webhook/${encodeURIComponent(account)}/<its webhookToken>`;
-    shell.note(`Reports of account ${account}: POST ${publicUrl ?? receiver.url}${path}`);
+    shell.note(`Delivery reports of account ${account}: POST ${publicUrl ?? receiver.url}${path}`);
   }
   return receiver;
 }
 
-/** Asks for reports that do not come by themselves, where the service can be asked, until it is stopped. */
+/** Asks services with a status look-up for missing delivery reports, until it is stopped. */
 export async function pollMissing(
   shell: Shell,
   context: EngineContext,
@@ -40,7 +40,9 @@ export async function pollMissing(
 ): Promise<void> {
   const { accounts: pollable, problems } = await pollableAccounts(shell.settings, accounts.keys());
   for (const { name } of pollable)
-    shell.note(`Missing reports of account ${name} are asked for, from five minutes to six hours on.`);
-  for (const problem of problems) logger.warn({ problem }, 'missing reports cannot be asked for');
+    shell.note(
+      `Missing delivery reports of account ${name} are looked up, from five minutes to six hours after acceptance.`,
+    );
+  for (const problem of problems) logger.warn({ problem }, 'missing delivery reports cannot be looked up');
   await pollPeriodically(context, pollable, defaultPolling, wake, logger, stop);
 }

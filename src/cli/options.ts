@@ -4,19 +4,19 @@ import { inProject } from '../engine/definition-files.ts';
 import type { Shell } from './shell.ts';
 
 /**
- * Readers of option values; what they refuse ends the command with exit code 2. Those that need a package are in files of
- * their own, so that only the commands with such an option load it.
+ * Parsers of option values; a refused value ends the command with exit code 2. Parsers that need a package have files of
+ * their own, so that only commands with such an option load it.
  */
 
-/** Where the project's campaigns are, as seen from the working folder. */
+/** The project's folder of campaigns, relative to the working folder. */
 export const campaignsFolder = ({ settings }: Shell): string =>
   inProject('campaigns', settings.workingFolder);
 
-/** Of commands that begin campaigns by themselves or for others. */
+/** For commands that start campaigns of schedules or of the API. */
 export const campaignsOption = (shell: Shell): Option =>
   new Option(
     '--campaigns <folder>',
-    'where the campaigns are that have a schedule or are started over the API',
+    'folder of the campaigns that have a schedule or are started over the API',
   ).default(campaignsFolder(shell), "the project's campaigns");
 
 export function parsePort(text: string): number {
@@ -42,7 +42,7 @@ export function parseShare(text: string): number {
   throw new InvalidArgumentError('expected a share from 0 to 1, such as 0.05.');
 }
 
-/** The name of a person, as lists and the audit trail show it. */
+/** The name of a person, for lists and the audit trail. */
 export function parsePerson(text: string): string {
   if (/^(?=.*\S)\P{C}{1,200}$/u.test(text)) return text.trim();
   throw new InvalidArgumentError('expected the name of a person, of at most 200 printable characters.');
@@ -55,25 +55,25 @@ export function parseTime(text: string): Date {
   throw new InvalidArgumentError('expected a time in UTC, such as 2026-11-21 or 2026-11-21T08:00:00Z.');
 }
 
-/** @throws InputError when it ends before it begins */
+/** @throws InputError when the period ends before it starts */
 export function requirePeriod(from: string | undefined, to: string | undefined): void {
   if (from !== undefined && to !== undefined && from >= to)
     throw new InputError([{ where: '--to', what: `${to} is not after --from ${from}.` }]);
 }
 
-/** Of the commands that read contacts; may be given several times. */
+/** For commands that read contacts; the option can be repeated. */
 export function addContactsOption(command: Command): Command {
   return command.option(
     '--contacts <file>',
-    "a contact file in place of the campaign's, relative to the working folder; - is standard input; may be repeated",
+    "a contact file instead of the campaign's, relative to the working folder; - is standard input; can be repeated",
     (file: string, files: readonly string[] = []) => [...files, file],
   );
 }
 
-/** Of the commands that read contacts that may have been mended. */
+/** For commands that read fixed contacts. */
 export function addOriginOption(command: Command, also = ''): Command {
   return command.option(
     '--of <run>',
-    `the run that mended contacts come from: recipients whom it, or a run of its contacts, reached or may reach are left out; a result file names its run by itself${also}`,
+    `the run that fixed contacts come from; recipients that it, or another run of its contacts, reached or may reach are left out. A result file names its run itself${also}`,
   );
 }

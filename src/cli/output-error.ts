@@ -1,6 +1,6 @@
 import { printable } from '../report/printable.ts';
 
-/** A result could not be written where it was to go; neither the input nor the database is at fault. */
+/** A result could not be written to its file or standard output. */
 export class OutputError extends Error {
   constructor(where: string, cause: unknown) {
     super(`${printable(where)} cannot be written: ${whyUnwritable(cause)}.`, { cause });
@@ -10,14 +10,14 @@ export class OutputError extends Error {
 
 export const standardOutput = 'Standard output';
 
-/** What an error of writing means to people; other codes keep the words of the system. */
+/** Words for errors of writing; other codes keep the words of the system. */
 const meanings: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
-  EFBIG: 'it would be larger than files may be here',
+  EFBIG: 'the file would exceed the size limit',
   EROFS: 'the disk is read-only',
   EIO: 'the disk reports an error',
-  ESTALE: 'the network drive is gone',
+  ESTALE: 'the network drive is not there any more',
 };
 
 function whyUnwritable(error: unknown): string {

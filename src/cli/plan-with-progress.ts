@@ -18,7 +18,7 @@ import { originLines, unreadableText } from './preview-text.ts';
 import { stageText, startProgressLine } from './progress.ts';
 import type { Shell } from './shell.ts';
 
-/** From so many contacts on, planning takes long enough to be told. */
+/** From this number of contacts on, expanding takes long enough to show it. */
 const manyContacts = 100_000;
 
 export async function planWithProgress(
@@ -69,7 +69,7 @@ export async function planWithProgress(
     },
   };
   shell.endOnStop(
-    'Stopped while planning: nothing was sent. A run is made as a whole or not at all; `volley runs` shows whether it was.',
+    'Stopped while planning: nothing was sent. A run is made completely or not at all; `volley runs` shows whether it was.',
   );
   const run = await planRun(context, prepared, kept, planProgress, { ...options, onRefused });
   const { filtered } = prepared.found();

@@ -34,7 +34,7 @@ export function previewText(preview: Preview, screen: Screen = plainScreen): str
     parts.push(`  SMS parts   ${preview.smsParts}, with the service's own placeholders counted as written`);
   }
   if (preview.ledger === 'not read') {
-    parts.push('  ledger      not read: its suppressions, and who was sent to before, are not looked at');
+    parts.push('  ledger      not read: its suppressions and earlier runs are not known');
   }
   if (preview.repeats !== null)
     parts.push(`  repeats     ${printable(localizeTimes(screen, preview.repeats))}`);
@@ -59,7 +59,7 @@ export function previewText(preview: Preview, screen: Screen = plainScreen): str
   return parts.join('\n');
 }
 
-/** Which runs mended contacts come from, and what that means. */
+/** The runs that fixed contacts come from, and their effect. */
 export function originLines({
   runs,
   others,
@@ -73,22 +73,22 @@ export function originLines({
     ...(runs.length === 0
       ? []
       : [
-          `  mended      contacts of ${runsText(runs)}; left out: ${reached.length === 0 ? 'none' : printable(formatReached(reached))}`,
+          `  fixed       contacts of ${runsText(runs)}; left out: ${reached.length === 0 ? 'none' : printable(formatReached(reached))}`,
         ]),
     ...(others.length === 0
       ? []
-      : [`  contacts    of ${runsText(others)} of another campaign: whom that reached is sent to`]),
+      : [`  contacts    of ${runsText(others)} of another campaign: its recipients are sent to again`]),
   ];
 }
 
 export function unreadableText({ lines, problems }: Preview['unreadableSuppressions']): string[] {
   return [
-    `Lines of suppression files that hold no address (${problems.length} of ${lines} shown)`,
+    `Lines of suppression files without an address (${problems.length} of ${lines} shown)`,
     ...problems.map(({ where, what }) => `  ${printable(where)}: ${printable(what)}`),
   ];
 }
 
-/** What waits for its window, when it would end, where anything but the service says so, and who would be late. */
+/** Requests that wait for their window, the end of the run unless only the service decides it, and late recipients. */
 export function forecastText(
   { endsAt, limits, windows, waits, deadline }: RunForecast,
   screen?: Screen,
@@ -101,7 +101,7 @@ export function forecastText(
   const ends = (time: string): string =>
     rate === ''
       ? `${time} or soon after${windowed}; no rate is set`
-      : `${time}, begun now, at ${rate} a second${windowed}`;
+      : `${time}, started now, at ${rate} a second${windowed}`;
   const lines =
     endsAt === null
       ? []
@@ -112,7 +112,7 @@ export function forecastText(
     const ifKnown = rate === '' ? ', if sending took no time: no rate is set' : '';
     const text =
       late === 0
-        ? `${formatMinute(screen, moment)}; nobody would miss it${ifKnown}`
+        ? `${formatMinute(screen, moment)}; no recipient would be late${ifKnown}`
         : printable(formatLate(deadline, endsAt, screenZone(screen)));
     lines.push(`  deadline    ${text}`);
   }
@@ -126,18 +126,18 @@ function pastSendTimesText({ recipients, examples }: Preview['pastSendTimes']): 
         `${printable(fileAndLine)} (${sendTime === '' ? 'empty' : printable(sendTime)})`,
     )
     .join(', ');
-  return `  SendTime    over or empty for ${recipients === 1 ? '1 recipient' : `${recipients} recipients`}, so that the service sends at once: ${some}`;
+  return `  SendTime    past or empty for ${recipients === 1 ? '1 recipient' : `${recipients} recipients`}, so the service sends at once: ${some}`;
 }
 
 function removedMarksText({ recipients, marks, examples }: Preview['removedMarks']): string {
   const what = marks.map(({ mark, recipients: count }) => `${mark} (${count})`).join(', ');
   const numbers = recipients === 1 ? '1 number' : `${recipients} numbers`;
-  return `  cleaned     ${numbers}, of what is no part of one: ${what}; see ${examples.map(printable).join(', ')}`;
+  return `  cleaned     ${numbers}, of characters that are no part of one: ${what}; see ${examples.map(printable).join(', ')}`;
 }
 
 function bidiText({ recipients, characters, examples }: Preview['bidiControls']): string {
   const messages = recipients === 1 ? '1 message holds' : `${recipients} messages hold`;
-  return `  warning     ${messages} characters that turn the direction of text, so that it may read otherwise than it is: ${characters.join(', ')}; see ${examples.map(printable).join(', ')}`;
+  return `  warning     ${messages} characters that turn the direction of text, so a reader may see other text: ${characters.join(', ')}; see ${examples.map(printable).join(', ')}`;
 }
 
 function fileText({ name, encoding, delimiter, gzip }: PreviewedFile): string {
@@ -150,7 +150,7 @@ function totalText(cost: CostEstimate): string {
     : `not known: ${cost.why}`;
 }
 
-/** Whether lines say more than their total does. */
+/** Whether the lines show more than their total. */
 function isDivided(cost: CostEstimate): cost is KnownCost {
   return (
     cost.kind === 'known' &&
@@ -207,7 +207,7 @@ function sourceText({ field, kind, source }: FieldSource): string {
 function mergeText(merge: MergePlan): string {
   switch (merge.kind) {
     case 'none':
-      return 'nothing to merge, everybody gets the same text';
+      return 'nothing to merge, all recipients get the same text';
     case 'engine':
       return `by Volley (${printable(merge.why)})`;
     case 'service': {

@@ -8,13 +8,13 @@ import type { Shell } from './shell.ts';
 export type ProgressLine = {
   /** Shows the text, at most a few times a second. */
   readonly show: (text: () => string) => void;
-  /** Shows the text at once: something else begins. */
+  /** Shows the text at once, because something else starts. */
   readonly showNow: (text: string) => void;
   /** Shows the last text for good. */
   readonly done: (text: string) => void;
 };
 
-/** Milliseconds between two drawings in a terminal, and between two plain lines elsewhere (a log file, cron's mail). */
+/** Milliseconds between two drawings on a terminal, and between two lines elsewhere (a log file, cron's mail). */
 const redrawInterval = 100;
 const plainLineInterval = 5_000;
 
@@ -45,18 +45,18 @@ export async function startProgressLine(
   };
 }
 
-/** How far a stage is. `part` and `whole` are of one unit, whatever that is; `began` is what was done before. */
+/** The progress of a stage. `part`, `whole` and `before` (done earlier) share any unit. */
 export type StageState = {
   readonly part: number;
   readonly whole: number | undefined;
   readonly before?: number;
-  /** What is counted for people: so many of what. */
+  /** The printed count, such as `5 contacts`. */
   readonly done: string;
-  /** How many of that, for the rate. */
+  /** The same count as a number, for the rate. */
   readonly count: number;
 };
 
-/** One line of a stage: a bar where the whole is known, how much is done, how fast, how long it still takes. */
+/** One line of a stage: a bar if the whole is known, the count, the rate, the time left. */
 export function stageText(name: string, milliseconds: number, state: StageState): string {
   const { part, whole, before = 0, done, count } = state;
   const seconds = Math.max(milliseconds / 1000, 0.001);
@@ -67,17 +67,17 @@ export function stageText(name: string, milliseconds: number, state: StageState)
   return `  ${name.padEnd(8)} ${drawn}${done}, ${Math.round(rate)}/s${left}`;
 }
 
-/** Progress of a dispatch: a bar, requests, rate, time left, failures so far, of all workers together. */
+/** Shows the progress of a dispatch by all workers. */
 export async function startRunProgress(
   shell: Pick<Shell, 'terminal' | 'now' | 'note' | 'noteScreen'>,
 ): Promise<RunProgress & { readonly done: () => void; readonly isAllSettled: () => boolean }> {
   const line = await startProgressLine(shell);
   let began: number | undefined;
   let watch: DispatchProgress | undefined;
-  /** The opening, or the trouble of the service, that the last line was of. */
+  /** The opening, or the start of the service's refusals, that the last line showed. */
   let waitedFor: number | undefined;
   let startedAt = shell.now().getTime();
-  /** When all was last seen to wait: that time says nothing of how fast it goes. */
+  /** When everything was last waiting; that time does not count for the rate. */
   let waitsSince: number | undefined;
 
   const text = ({
@@ -90,14 +90,14 @@ export async function startRunProgress(
     phase,
   }: DispatchProgress): string => {
     if (refusal !== null) {
-      return `  waiting  ${bar(settled, total)} ${settled}/${total} requests; ${formatRefusal(refusal, shell.noteScreen)}; one request tries it now and then`;
+      return `  waiting  ${bar(settled, total)} ${settled}/${total} requests; ${formatRefusal(refusal, shell.noteScreen)}; one request probes it now and then`;
     }
     if (opensAt !== null) {
       const time = formatMinute(shell.noteScreen, opensAt);
-      return `  waiting  ${bar(settled, total)} ${settled}/${total} requests; the next sending window opens at ${time}`;
+      return `  waiting  ${bar(settled, total)} ${settled}/${total} requests; the next window opens at ${time}`;
     }
     if (phase === 'settling doubts') {
-      return `  settling ${bar(settled, total)} ${settled}/${total} requests, ${notAccepted} not accepted; those in doubt are being looked at`;
+      return `  settling ${bar(settled, total)} ${settled}/${total} requests, ${notAccepted} not accepted; resolving those in doubt`;
     }
     const stage = stageText('sending', shell.now().getTime() - startedAt, {
       part: settled,
@@ -121,17 +121,17 @@ export async function startRunProgress(
       const waitsFor = now.opensAt?.getTime() ?? now.refusal?.since.getTime();
       if (waitsSince !== undefined && waitsFor !== undefined) startedAt += time - waitsSince;
       waitsSince = waitsFor === undefined ? undefined : time;
-      // A night of waiting is one line in a log.
+      // A long wait is one line in a log.
       if (waitsFor === undefined) line.show(() => text(now));
       else if (waitsFor !== waitedFor) line.showNow(text(now));
       waitedFor = waitsFor;
     },
     onDown: (error) => {
       line.showNow(
-        `  waiting  the database is away (${printable(error.message)}); nothing is sent until it is back`,
+        `  waiting  database outage (${printable(error.message)}); nothing is sent until it is over`,
       );
     },
-    onUp: () => line.showNow('  sending  the database is back; going on'),
+    onUp: () => line.showNow('  sending  the database outage is over'),
     done: () => {
       if (watch) line.done(text(watch));
     },

@@ -21,7 +21,7 @@ export function addReportOptions(command: Command, defaultFormat: ReportFormat):
 
 type Advice = string;
 
-/** Of a command whose report has several tables, and so not every format. */
+/** For a report with several tables, which does not have every format. */
 export function addLimitedReportOptions(
   command: Command,
   defaultFormat: ReportFormat,
@@ -47,18 +47,18 @@ function addFormatOptions(
 ): Command {
   const option = new Option(
     '--format <format>',
-    `the form of the report (default: as --out ends, otherwise ${defaultFormat})`,
+    `the format of the report (default: by the ending of --out, otherwise ${defaultFormat})`,
   );
   return command
     .addOption(limit(option))
     .addOption(new Option('--json', 'short for --format json').conflicts('format'))
-    .option('--out <file>', 'write to this file, which must not be there yet; standard output by default');
+    .option('--out <file>', 'write to this new file (default: standard output)');
 }
 
 /**
- * The format that is meant, of those that the report has.
+ * Chooses the format by the options or the ending of the file.
  *
- * @throws InputError when it is another one by the ending of its file, or a workbook would be written to a terminal
+ * @throws InputError when the report lacks that format, the ending means another one, or a workbook would go to a terminal
  */
 export function chooseFormat<Format extends ReportFormat>(
   { resultTerminal }: Pick<Shell, 'resultTerminal'>,
@@ -72,7 +72,7 @@ export function chooseFormat<Format extends ReportFormat>(
   const chosen = formats.find((each) => each === named);
   if (chosen === undefined) throw new InputError([{ where: `--out ${out}`, what: advice }]);
   if (chosen === 'xlsx' && out === undefined && resultTerminal) {
-    const what = 'A workbook is not for a terminal; say where it goes with --out <file>.';
+    const what = 'A terminal cannot show a workbook. Name a file with --out <file>.';
     throw new InputError([{ where: '--format xlsx', what }]);
   }
   return chosen;
@@ -81,9 +81,9 @@ export function chooseFormat<Format extends ReportFormat>(
 export type WriteSheet = <Row>(sheet: Sheet<Row>) => Promise<void>;
 
 /**
- * Asked before the report is made, so that a mistake does not cost its making.
+ * Checks the options before the report is made.
  *
- * @throws InputError when a workbook would be written to a terminal
+ * @throws InputError when the options do not fit, see `chooseFormat`
  */
 export function sheetWriter(
   shell: Pick<Shell, 'resultTerminal' | 'result' | 'settings' | 'screen'>,
@@ -94,7 +94,7 @@ export function sheetWriter(
   return (sheet) => writeReport(shell, options, chosen, formatSheet(sheet, chosen, screenOf(shell, options)));
 }
 
-/** What a report is printed on. Where its dates are of a zone, so are all times on the screen. */
+/** The screen of a report. If its dates have a zone, all its times have. */
 export function screenOf(
   { screen }: Pick<Shell, 'screen'>,
   { out, timeZone }: Pick<ReportOptions, 'out'> & { readonly timeZone?: string },
@@ -104,8 +104,8 @@ export function screenOf(
 }
 
 /**
- * Writes a report to its file or to standard output. On a screen, every format but the table (whose cells are safe already)
- * has its control and bidi characters shown.
+ * Writes a report to its file or to standard output. On a terminal, control and bidi characters are made visible; the
+ * cells of a table already are.
  *
  * @throws InputError when the file cannot be made
  */
@@ -125,7 +125,7 @@ async function* printablePieces(
   for await (const piece of pieces) yield typeof piece === 'string' ? printableFile(piece) : piece;
 }
 
-/** The endings of files, without the dot, and the formats they are for. */
+/** Endings of files, without the dot, and their formats. */
 const endings: ReadonlyMap<string, ReportFormat> = new Map<string, ReportFormat>([
   ...reportFormats.filter((format) => format !== 'table').map((format) => [format, format] as const),
   ['txt', 'table'],
@@ -137,15 +137,14 @@ function endingOf(out: string | undefined): string {
   return out === undefined ? '' : extname(out).slice(1).toLowerCase();
 }
 
-/** A file called `bill.xlsx` is to be a workbook. */
 function formatOf(out: string | undefined): ReportFormat | undefined {
   return endings.get(endingOf(out));
 }
 
 /**
- * A name that promises what is not in the file would be opened by the wrong program.
+ * Refuses a file name whose ending means another format, because the wrong program would open it.
  *
- * @param isExplicit whether the format was asked for by name: then an ending that promises nothing is right
+ * @param isExplicit whether the user named the format; then an unknown ending is allowed
  * @throws InputError
  */
 function refuseEnding(out: string | undefined, format: ReportFormat, isExplicit: boolean): void {
@@ -156,9 +155,9 @@ function refuseEnding(out: string | undefined, format: ReportFormat, isExplicit:
   const known = [...endings.keys()].map((each) => `.${each}`);
   const what =
     ending === 'pdf'
-      ? 'No report is written as PDF. Take .html, and print it or save it as PDF.'
+      ? 'Volley writes no PDF. Use .html, and print it or save it as PDF.'
       : endings.has(ending)
-        ? `The file is called .${ending} and would hold ${format}. Leave --format out, or give the file another name.`
-        : `No report is written as .${ending}; expected ${oneOf(known)}.${didYouMean(`.${ending}`, known)} --format says what is meant where the name may end otherwise.`;
+        ? `The file is called .${ending} and would contain ${format}. Omit --format, or give the file another name.`
+        : `There is no format .${ending}; expected ${oneOf(known)}.${didYouMean(`.${ending}`, known)} For another ending, name the format with --format.`;
   throw new InputError([{ where: `--out ${out}`, what }]);
 }

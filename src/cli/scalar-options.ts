@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { billingTime, duration, expectedDuration, localTime, positiveNumber } from '../platform/scalars.ts';
 
-/** How many times as fast; up to a billion, at which a month takes 3 milliseconds. */
+/** A factor of up to a billion, at which a month takes 3 milliseconds. */
 export function parseSpeed(text: string): number {
   const result = positiveNumber(1_000_000_000).safeParse(text);
   if (result.success) return result.data;
@@ -14,7 +14,7 @@ export function parseDuration(text: string): number {
   throw new InvalidArgumentError(`${expectedDuration}.`);
 }
 
-/** Requests or recipients a second, or those of the accounts file. */
+/** Requests or recipients a second, or `file` for the accounts file. */
 export function parseRateLimit(text: string): number | 'file' {
   if (text === 'file') return text;
   const result = positiveNumber(100_000).safeParse(text);
@@ -22,10 +22,10 @@ export function parseRateLimit(text: string): number | 'file' {
   throw new InvalidArgumentError('expected a number above 0, at most 100000, such as 50 or 0.5, or "file".');
 }
 
-/** A local date or time, in a form that Postgres reads, and in which the later one is the greater text. */
+/** A local date or time that Postgres reads; a later one is the greater text. */
 export const parseLocalTime = (text: string): string => parseAs(localTime, text);
 
-/** As `parseLocalTime`, where billing can tell what was before it. */
+/** Like `parseLocalTime`, on a quarter of an hour, by which billing is kept. */
 export const parseBillingTime = (text: string): string => parseAs(billingTime, text);
 
 function parseAs(scalar: typeof localTime | typeof billingTime, text: string): string {

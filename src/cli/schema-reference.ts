@@ -20,14 +20,13 @@ const node = z.object({
   get items() {
     return node.optional();
   },
-  /** A value that can be written in several ways. */
   get anyOf() {
     return z.array(node).optional();
   },
 });
 type Node = z.output<typeof node>;
 
-/** A JSON Schema as a Markdown table, one row a key, in the order of the schema. */
+/** Writes a JSON Schema as a Markdown table, one row for each key, in the order of the schema. */
 export function schemaReference(title: string, schema: unknown): string {
   return [
     `# ${title}`,
@@ -43,7 +42,7 @@ export function schemaReference(title: string, schema: unknown): string {
 
 function rows(prefix: string, { properties = {}, required = [] }: Node): string[] {
   return Object.entries(properties).flatMap(([name, child]) => {
-    // A key that no value is right for is there only to be refused.
+    // A key without allowed values exists only to be refused with a message.
     if (child.not !== undefined) return [];
     const key = `${prefix}${name}`;
     const cells = [
@@ -73,10 +72,10 @@ function valueText({ type, enum: values, const: only, anyOf, minimum, maximum }:
   if (only !== undefined) return `\`${only}\``;
   if (values) return values.map((value) => `\`${value}\``).join(', ');
   if (minimum !== undefined && maximum !== undefined) {
-    // An amount is exact as a text, and usually written as a number.
+    // An amount is an exact text, and usually written as a number.
     return `${Array.isArray(type) ? 'amount' : 'whole number'}, ${minimum} to ${maximum}`;
   }
-  // Text may be written without quotes, so it is declared as text, number or boolean.
+  // YAML text without quotes can look like a number or boolean, so its schema allows these too.
   if (Array.isArray(type)) return type.includes('array') ? 'text, or a list of texts' : 'text';
   const kinds: Readonly<Record<string, string>> = {
     string: 'text',

@@ -23,19 +23,20 @@ export type Shell = {
   readonly note: (text: string) => void;
   /** Whether standard error is a terminal, where a line can be drawn again. */
   readonly terminal: boolean;
-  /** What results are printed on, and notes. */
+  /** The screen of results. */
   readonly screen: Screen;
+  /** The screen of notes. */
   readonly noteScreen: Screen;
-  /** Whether standard output is a terminal, which bytes of a file would upset. */
+  /** Whether standard output is a terminal, which cannot show the bytes of a file. */
   readonly resultTerminal: boolean;
-  /** Aborted by the first Ctrl-C or `kill`, for commands that say they drain. */
+  /** Aborted by the first Ctrl-C or `kill`, for commands that drain. */
   readonly stop: AbortSignal;
-  /** Says that the command drains, and what it waits for then, in sentences that a user reads after Ctrl-C. */
+  /** Makes Ctrl-C drain the command; the text says what it then waits for. */
   readonly drainOnStop: (waitsFor: () => string) => void;
-  /** What Ctrl-C means while the command does not drain, in sentences. */
-  readonly endOnStop: (told: string) => void;
+  /** Makes Ctrl-C end the command at once; the text says what that means. */
+  readonly endOnStop: (text: string) => void;
   readonly exitWith: (code: ExitCode) => void;
-  /** Ends the process at once, for a command that would wait for the database while it closes; as safe as being killed. */
+  /** Ends the process at once, because closing would wait for the database; as safe as a kill. */
   readonly leave: (code: ExitCode) => never;
 };
 
@@ -51,7 +52,7 @@ export function processShell(): Shell {
     drainable: drainOnStop,
     endsAtOnce: endOnStop,
   } = listenForStop((text) => writeLine(process.stderr, text));
-  // A command that sends goes on without its standard output; ended at once, it would leave requests in doubt.
+  // A command that sends continues without its standard output; an end at once would leave requests in doubt.
   watchStandardOutput(drains);
   ignoreUnwritableNotes();
   return {
@@ -59,7 +60,7 @@ export function processShell(): Shell {
     settings: {
       environment: process.env,
       workingFolder: process.cwd(),
-      // Opened only by who reads it: an open standard input keeps the process alive.
+      // An open standard input keeps the process running, so only its reader opens it.
       get standardInput() {
         return process.stdin;
       },
@@ -68,7 +69,7 @@ export function processShell(): Shell {
     result: process.stdout,
     print: (text) => writeLine(process.stdout, text),
     note: (text) => writeLine(process.stderr, text),
-    // A terminal that does not tell its size cannot be drawn on.
+    // Volley cannot draw on a terminal of unknown size.
     terminal: process.stderr.isTTY === true && process.stderr.columns > 0,
     screen: screenOfStream(process.stdout),
     noteScreen: screenOfStream(process.stderr),
@@ -83,7 +84,7 @@ export function processShell(): Shell {
   };
 }
 
-/** That of TZ, or of the machine; undefined for one that has no name. */
+/** The zone of TZ, or of the machine; undefined for a zone without a name. */
 function localZone(): string | undefined {
   const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
   return /^[A-Za-z]/.test(timeZone) && timeZone !== 'Etc/Unknown' ? timeZone : undefined;
@@ -98,10 +99,10 @@ function screenOfStream({ isTTY, columns }: NodeJS.WriteStream): Screen {
 }
 
 /**
- * Opens the ledger for as long as a command works with it, and brings its schema up to date; starts the embedded server if
- * there is no other. Makes a new ledger only where VOLLEY_HOME asks for it by name, and says so.
+ * Opens the ledger for a command and migrates it; without DATABASE_URL, starts the embedded server. Makes a new ledger
+ * only if VOLLEY_HOME names it, and notes that.
  *
- * @throws InputError where there is no ledger
+ * @throws InputError when there is no ledger
  */
 export function withLedger<Result>(
   shell: Shell,
@@ -111,7 +112,7 @@ export function withLedger<Result>(
   return withLedgerFor(!url && home ? 'create' : 'migrate', shell, work);
 }
 
-/** As `withLedger`, for commands that only look: nothing is made, migrated or changed. */
+/** Like `withLedger`, for commands that only read: nothing is made, migrated or changed. */
 export function withLedgerToRead<Result>(
   shell: Shell,
   work: (context: EngineContext) => Promise<Result>,
@@ -140,7 +141,7 @@ async function withLedgerFor<Result>(
   }
 }
 
-/** For commands that can do without: with no ledger where there is none yet, or, saying so, where it cannot be used. */
+/** For commands that also work without a ledger, if there is none or it cannot be used. */
 export async function withLedgerIfAny<Result>(
   shell: Shell,
   work: (context: EngineContext | undefined) => Promise<Result>,
@@ -152,7 +153,7 @@ export async function withLedgerIfAny<Result>(
   if (!environment['DATABASE_URL'] && !isThere) return work(undefined);
   const opened = await openContext(shell, 'read').catch((error: unknown) => {
     if (!(error instanceof InputError)) throw error;
-    shell.note(`${error.message}\nGoing on without the ledger.`);
+    shell.note(`${error.message}\nContinuing without the ledger.`);
     return undefined;
   });
   if (!opened) return work(undefined);
@@ -163,15 +164,15 @@ export async function withLedgerIfAny<Result>(
   }
 }
 
-/** What knows Postgres is a third of what a command loads; whoever asks for help or mistypes does without. */
+/** The modules of Postgres are a third of what a command loads; help and usage errors do without. */
 async function openContext(shell: Shell, access: SchemaAccess): Promise<OpenedContext> {
   const opening = await import('./open-context.ts');
   return opening.openContext(shell, access);
 }
 
 /**
- * Says once what became of standard output. A reader such as `head` may leave early, which is no error. Otherwise the
- * command ends with 1: at once, or in its own time where it drains.
+ * Reports once that standard output failed. A reader such as `head` can end early, which is no error. Otherwise the
+ * command ends with 1: at once, or when it has drained.
  */
 export function watchStandardOutput(drains: () => boolean): void {
   let failed = false;
@@ -188,7 +189,7 @@ export function watchStandardOutput(drains: () => boolean): void {
   });
 }
 
-/** A command goes on when its notes cannot be written: a log on a full disk must not put what is being sent in doubt. */
+/** A command continues without its notes: a full disk of a log must not put requests in doubt. */
 export function ignoreUnwritableNotes(): void {
   process.stderr.on('error', () => undefined);
 }

@@ -4,17 +4,17 @@ import { type pause, waitUntilIdle } from '../engine/runs/stop-run.ts';
 import { formatRunSummary } from '../report/run-summary.ts';
 import { type Shell, withLedger } from './shell.ts';
 
-/** Of the commands that stop a run, whatever process sends it; waits until what was on its way is recorded. */
+/** Defines a command that stops a run in all processes, and waits until its requests in flight are recorded. */
 export function stopCommand(command: Command, shell: Shell, stop: typeof pause, byDefault: string): void {
   command
     .argument('<run>', "the run's id (volley runs)")
-    .option('--reason <text>', 'why, for those who come after', byDefault)
+    .option('--reason <text>', 'the reason, for the audit trail', byDefault)
     .option('--json', "print the run's summary as JSON")
     .action(async (run: string, { reason, json }: { reason: string; json?: true }) => {
       await withLedger(shell, async (context) => {
         await stop(context, run, reason);
         shell.endOnStop(
-          'The run is stopped; the processes that send it may still be recording what was on its way (volley status).',
+          'The run is stopped. The processes that send it can still be recording requests in flight (volley status).',
         );
         await waitUntilIdle(context, run, shell.stop);
         const summary = await requireSummary(context, run);

@@ -2,9 +2,7 @@ import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { showInvisible } from '../platform/invisible-characters.ts';
 import { didYouMean, oneOf } from '../platform/suggestions.ts';
 
-/** Mistakes in the words of a command line, told in Volley's own words; each ends the command with exit code 2. */
-
-/** A command whose mistakes, and those of its subcommands, are told so. */
+/** Makes a command and its subcommands explain usage errors in Volley's own words, and end with exit code 2. */
 export function withUsageErrors(command: Command): Command {
   command.createCommand = (name) => withUsageErrors(new Command(name));
   command.error = (message, { code = '' } = {}) => {
@@ -17,12 +15,12 @@ export function withUsageErrors(command: Command): Command {
 
 const argumentMissing = 'volley.wordMissing';
 
-/** Of arguments that may be left out, though not all of them. */
+/** For arguments of which at least one is needed. */
 export function failMissingArgument(command: Command, what: string): never {
   return command.error(what, { code: argumentMissing });
 }
 
-/** Of an option or argument with a closed list of words. */
+/** For an option or argument with a closed list of words. */
 export function notInList(word: string, known: readonly string[], more = ''): InvalidArgumentError {
   return new InvalidArgumentError(`expected ${oneOf(known)}${more}.${didYouMean(word, known)}`);
 }
@@ -31,7 +29,7 @@ type Mistake = { readonly what: string; readonly hint: string };
 
 function explainMistake(command: Command, message: string, code: string): Mistake {
   const path = pathOf(command);
-  const help = `(${path} --help says more)`;
+  const help = `(see ${path} --help)`;
   const withUsage = (what: string): Mistake => ({
     what,
     hint: `Usage: ${command.createHelp().commandUsage(command)}\n${help}`,
@@ -54,7 +52,7 @@ function explainMistake(command: Command, message: string, code: string): Mistak
       return { what: `There is no option ${first}.${didYouMean(first, optionsOf(command))}`, hint: help };
     case 'commander.unknownCommand': {
       const names = command.commands.map((each) => each.name());
-      const hint = `(${path} --help lists the commands)`;
+      const hint = `(see ${path} --help for the commands)`;
       return { what: `There is no command "${first}".${didYouMean(first, names)}`, hint };
     }
     case 'commander.excessArguments': {
@@ -64,7 +62,7 @@ function explainMistake(command: Command, message: string, code: string): Mistak
       return withUsage(what);
     }
     case 'commander.conflictingOption':
-      return { what: `${first} and ${second} exclude each other; give one of them.`, hint: help };
+      return { what: `${first} and ${second} exclude each other. Use one of them.`, hint: help };
     case 'commander.invalidArgument':
       return { what: explainInvalid(message), hint: help };
     case argumentMissing:
@@ -74,7 +72,7 @@ function explainMistake(command: Command, message: string, code: string): Mistak
   }
 }
 
-/** What was expected stands in the first sentence, and what was given belongs there. */
+/** Adds the given value to the first sentence, which says what was expected. */
 function explainInvalid(message: string): string {
   const ofOption = /^error: option '(.+?)' argument '(.*)' is invalid\. (.+)$/s.exec(message);
   const ofArgument = /^error: command-argument value '(.*)' is invalid for argument '(.+?)'\. (.+)$/s.exec(

@@ -11,16 +11,16 @@ import type { Planner } from './planner/planner.ts';
 import type { Shell } from './shell.ts';
 
 export type Work = {
-  /** Helps to send whatever runs there are. */
+  /** Whether to help to send all runs. */
   readonly worker: boolean;
-  /** Begins the runs of campaigns whose time has come. */
+  /** Whether to start runs of schedules. */
   readonly schedules: boolean;
   readonly campaigns: string;
 };
 
 export type WorkTools = {
   readonly logger: Logger;
-  /** Who counts; what is to be told of a dispatch in words is logged here. */
+  /** Counts for metrics. */
   readonly observer: Omit<Observer, 'runEnded' | 'clockSteppedBack'>;
   readonly stop: AbortSignal;
   readonly deadlines: DrainDeadlines;
@@ -28,10 +28,10 @@ export type WorkTools = {
 };
 
 /**
- * Works until it is stopped, and drains then. Leaves the process where the database was away until the end: what could
- * not be recorded is in doubt.
+ * Works until it is stopped, and then drains. Ends the process if a database outage lasts until the end; what could not
+ * be recorded is then in doubt.
  *
- * @throws Error when the ledger fails otherwise than by being away
+ * @throws Error when the ledger fails for another reason than an outage
  */
 export async function workUntilStopped(
   shell: Shell,
@@ -43,8 +43,8 @@ export async function workUntilStopped(
   const end = AbortSignal.any([stop, failed.signal]);
   const accountNamed = accountLoader(shell);
   const outage = {
-    onDown: ({ message }: Error) => logger.warn({ reason: message }, 'the database is away; waiting'),
-    onUp: () => logger.info('the database is back; going on'),
+    onDown: ({ message }: Error) => logger.warn({ reason: message }, 'database outage; waiting'),
+    onUp: () => logger.info('database outage over; continuing'),
   };
   const notifying = worker
     ? runNotifier(context, {
@@ -63,13 +63,16 @@ export async function workUntilStopped(
       await runWorker(context, {
         accountNamed,
         onUnknownAccount: ({ message }) =>
-          logger.warn({ reason: message }, 'an account cannot be used here; its requests are left to others'),
+          logger.warn({ reason: message }, 'account cannot be used here; other workers send its requests'),
         observer: withLogging(observer, logger),
         onSliceFailed: () => unfinished++,
         stop: end,
         cutOff: deadlines.cutOff,
         onHeld: skipRepetitions((reason) =>
-          logger.error({ reason }, 'the ledger is held: nothing is sent until `volley db restored` says so'),
+          logger.error(
+            { reason },
+            'the ledger is held: nothing is sent until an operator runs `volley db restored`',
+          ),
         ),
         outageRetry: createOutageRetry(outage, context.ledger, deadlines.giveUp),
       });
@@ -78,8 +81,8 @@ export async function workUntilStopped(
   } catch (error) {
     failed.abort();
     if (!deadlines.giveUp.aborted) throw error;
-    const doubt = unfinished > 0 ? 'what could not be recorded is in doubt' : 'nothing was being sent';
-    logger.error(`the database was away until the end; ${doubt}`);
+    const doubt = unfinished > 0 ? 'what could not be recorded is in doubt' : 'nothing was in flight';
+    logger.error(`database outage until the end; ${doubt}`);
     shell.leave(1);
   } finally {
     await scheduling;
@@ -87,7 +90,7 @@ export async function workUntilStopped(
   }
 }
 
-/** Says the same words again only after others. */
+/** Skips a text that equals the one before it. */
 function skipRepetitions(write: (words: string) => void): (text: string) => void {
   let last = '';
   return (words) => {
@@ -96,28 +99,28 @@ function skipRepetitions(write: (words: string) => void): (text: string) => void
   };
 }
 
-/** Logs what somebody may have to look into, by run and MessageID; never the words of the service, which may hold an address. */
+/** Logs what a person may need to look into, by run and MessageID; the service's words can contain an address. */
 function withLogging(observer: WorkTools['observer'], logger: Logger): Observer {
   let last = '';
   return {
     ...observer,
     settled(request) {
       observer.settled(request);
-      if (request.state === 'in_doubt') logger.warn(request, 'a request is in doubt');
-      else if (request.state !== 'accepted') logger.debug(request, 'a request was not accepted');
+      if (request.state === 'in_doubt') logger.warn(request, 'request in doubt');
+      else if (request.state !== 'accepted') logger.debug(request, 'request not accepted');
     },
     clockSteppedBack(account, milliseconds) {
       logger.warn(
         { account, seconds: milliseconds / 1_000 },
-        'the clock of the database was set back; what is owed by the rate of the account stays what it was',
+        'the clock of the database was set back; reservations of the account keep their order',
       );
     },
     runEnded({ account, run, state }) {
-      // Each slice of the run says so.
+      // Each slice of the run reports its end.
       if (last === `${run} ${state}`) return;
       last = `${run} ${state}`;
-      if (state === 'completed') logger.info({ account, run, state }, 'a run is completed');
-      else logger.warn({ account, run, state }, 'a run is sent no more; `volley status` says why');
+      if (state === 'completed') logger.info({ account, run, state }, 'run completed');
+      else logger.warn({ account, run, state }, 'run stopped; see `volley status`');
     },
   };
 }

@@ -11,10 +11,10 @@ import { OutputError, standardOutput } from './output-error.ts';
 import type { Shell } from './shell.ts';
 
 /**
- * Writes a result to a file that only this user can read, or to standard output. A file that is there already is not
- * overwritten, and one that is there in the end is whole: until then it has another name beside it.
+ * Writes a result to standard output, or to a new file that only this user can read. The file has a temporary name
+ * beside it until it is complete. An existing file is not overwritten.
  *
- * @throws InputError when the file cannot be made; OutputError when what it is written to cannot hold it
+ * @throws InputError when the file cannot be made; OutputError when writing fails
  */
 export async function writeResult(
   { result, settings }: Pick<Shell, 'result' | 'settings'>,
@@ -26,9 +26,8 @@ export async function writeResult(
     return;
   }
   const { workingFolder } = settings;
-  // In the words of who named it, where these lead to the same place.
+  // Messages then show the name as the user wrote it.
   const out = workingFolder === process.cwd() ? named : resolve(workingFolder, named);
-  // Before anything is made that would have no place.
   await refuseExisting(out);
   const unfinished = join(dirname(out), `.${basename(out).slice(0, 50)}.${randomUUID()}`);
   const file = await create(unfinished, out);
@@ -42,7 +41,7 @@ export async function writeResult(
   }
 }
 
-/** Tells a failure of what is written to from one of what is read: the error of a report's own source passes as it is. */
+/** Throws an OutputError for a failed write; an error of the source passes unchanged. */
 async function writePieces(
   pieces: AsyncIterable<string | Uint8Array>,
   to: NodeJS.WritableStream,
@@ -71,14 +70,14 @@ async function refuseExisting(out: string): Promise<void> {
   if (found) throw unwritable(out, Object.assign(new Error('exists'), { code: 'EEXIST' }));
 }
 
-/** A second name is refused where there is such a file; a new name would take its place without a word. */
+/** Links the file to its name, because a link fails if the name exists and a rename replaces it silently. */
 async function publish(unfinished: string, out: string): Promise<void> {
   const named = await link(unfinished, out).then(
     () => true,
     () => false,
   );
   if (named) return;
-  // There is such a file; or the file system knows no second names (memory sticks, network drives).
+  // The name exists, or the file system has no links (memory sticks, network drives).
   await (await create(out, out)).close();
   const forget = runAtExit(() => rmSync(out, { force: true }));
   try {
@@ -99,8 +98,8 @@ function create(path: string, out: string): Promise<FileHandle> {
 
 function unwritable(out: string, error: unknown): InputError {
   const whyUnwritable =
-    codeOf(error) === 'EACCES' ? 'this user may not write there' : unreadableReason(error, out);
-  const why = codeOf(error) === 'EEXIST' ? 'it is there already' : whyUnwritable;
+    codeOf(error) === 'EACCES' ? 'this user cannot write there' : unreadableReason(error, out);
+  const why = codeOf(error) === 'EEXIST' ? 'it exists already' : whyUnwritable;
   return new InputError([{ where: out, what: `The file cannot be written (${why}).` }], { cause: error });
 }
 

@@ -116,7 +116,7 @@ describe('volley account limits', () => {
   });
 
   test('the help of volley account lists limits', async () => {
-    expect((await volley(['--help'])).stdout).toMatch(/account +accounts: show or change/);
+    expect((await volley(['--help'])).stdout).toMatch(/account +show or change the limits/);
     const { code, stdout } = await limits('--help');
     expect(code).toBe(0);
     expect(stdout).toMatch(/--requests-per-second <number>/);

@@ -66,12 +66,12 @@ describe('volley report billing', () => {
     ]);
     expect(refused.map(({ code }) => code)).toEqual([2, 2, 2, 2, 2, 2]);
     expect(refused.map(({ stderr }) => stderr)).toEqual([
-      expect.stringContaining('--out x.pdf: No report is written as PDF. Take .html'),
-      expect.stringContaining('--out x.pdf: No report is written as PDF. Take .html'),
-      expect.stringContaining('--out x.cvs: No report is written as .cvs; expected .csv, .json,'),
-      expect.stringContaining('--out x.docx: No report is written as .docx;'),
-      expect.stringContaining('--out x.xlsx: The file is called .xlsx and would hold csv.'),
-      expect.stringContaining('--out x.csv: The file is called .csv and would hold json.'),
+      expect.stringContaining('--out x.pdf: Volley writes no PDF. Use .html'),
+      expect.stringContaining('--out x.pdf: Volley writes no PDF. Use .html'),
+      expect.stringContaining('--out x.cvs: There is no format .cvs; expected .csv, .json,'),
+      expect.stringContaining('--out x.docx: There is no format .docx;'),
+      expect.stringContaining('--out x.xlsx: The file is called .xlsx and would contain csv.'),
+      expect.stringContaining('--out x.csv: The file is called .csv and would contain json.'),
     ]);
     expect(refused[2]?.stderr).toContain('Did you mean ".csv"?');
     expect(await out('bill.2026-11', '--format', 'csv')).toMatchObject({ code: 0 });

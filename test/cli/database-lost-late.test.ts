@@ -18,7 +18,7 @@ const notify = `notify:
 
 test.each([
   ['nothing else to do', '', ''],
-  ['others to notify', notify, 'If others are still to be notified'],
+  ['others to notify', notify, 'sends the notifications that are due'],
 ])(
   'a database that is lost after a run is complete, with %s, changes neither its summary nor its exit code',
   async (_, more, said) => {

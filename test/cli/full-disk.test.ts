@@ -52,7 +52,7 @@ test('a file that cannot hold its report is no lost database, and leaves nothing
   const billing = ['report', 'billing', '--out', 'bill.csv'];
   expect(await volleyAfter('ulimit -f 0; exec "$0" "$@"', billing)).toEqual({
     code: 1,
-    stderr: 'bill.csv cannot be written: it would be larger than files may be here (EFBIG).\n',
+    stderr: 'bill.csv cannot be written: the file would exceed the size limit (EFBIG).\n',
   });
   expect(await readdir(workspace.folder)).toEqual([]);
 });
@@ -115,7 +115,7 @@ test('Postgres without room is told apart from a Postgres that is lost', async (
   expect({ code, stderr }).toEqual({
     code: 1,
     stderr: expect.stringMatching(
-      /^Postgres cannot go on: its disk is full \(53100\)\. What it has recorded is kept\./,
+      /^Postgres cannot continue: its disk is full \(53100\)\. What is recorded is kept\./,
     ),
   });
 });

@@ -66,7 +66,7 @@ test('contacts that were left out are exported by reason; duplicates only when t
 describe('a run of mended contacts', () => {
   test('reaches those who were mended and no other, without a flag, as its plan says; run again, it is refused', async () => {
     await mended(run, '--reasons', 'invalid,duplicate');
-    const words = `mended      contacts of run ${run}; left out: 2 sent to by run ${run}`;
+    const words = `fixed       contacts of run ${run}; left out: 2 sent to by run ${run}`;
     const planned = await call('plan', 'campaign.yaml', '--contacts', 'left-out.csv');
     expect(planned.stdout).toContain('4 read: 2 to send to, 0 invalid, 2 duplicate');
     expect(planned.stdout).toContain(words);

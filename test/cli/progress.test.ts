@@ -12,7 +12,7 @@ describe('the progress line of a stage', () => {
   });
 
   test('the rate does not count what was done before the process started', () => {
-    const state = { part: 600, whole: 1_000, began: 500, done: '600/1000 requests', count: 100 };
+    const state = { part: 600, whole: 1_000, before: 500, done: '600/1000 requests', count: 100 };
     expect(stageText('sending', 10_000, state)).toMatch(/600\/1000 requests, 10\/s, 40 s left$/);
   });
 

@@ -8,7 +8,7 @@ const terminal = { resultTerminal: true, result: process.stdout, settings, scree
 
 test('a workbook is not written to a terminal', () => {
   expect(problemsThrown(() => sheetWriter(terminal, { format: 'xlsx' }, 'csv'))).toEqual([
-    '--format xlsx: A workbook is not for a terminal; say where it goes with --out <file>.',
+    '--format xlsx: A terminal cannot show a workbook. Name a file with --out <file>.',
   ]);
 });
 

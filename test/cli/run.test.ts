@@ -189,7 +189,7 @@ test('delivery reports received by serve make every recipient delivered or undel
     env: { ...base, LOG_LEVEL: 'silent' },
   });
   try {
-    await server.waitForText('Reports of account sandbox: POST http');
+    await server.waitForText('Delivery reports of account sandbox: POST http');
     const url = /POST (http:\/\/127\.0\.0\.1:\d+\/webhook\/sandbox\/)/.exec(server.stderrSoFar())?.[1];
     expect(server.stderrSoFar()).not.toContain(token);
     const where = await surroundings({ webhook: { url: `${url}${token}` }, undeliveredRate: 0.5 });
@@ -265,7 +265,7 @@ test('the result file goes to standard output, or to a new file that only its us
   expect(statSync(`${workspace.folder}/result.csv`).mode & 0o777).toBe(0o600);
   expect(await volley(words, where)).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('result.csv: The file cannot be written (it is there already).'),
+    stderr: expect.stringContaining('result.csv: The file cannot be written (it exists already).'),
   });
   const rejected = await volley(['report', 'contacts', run, '--rejected'], where);
   expect(rejected.stdout.split('\n').length).toBe(2);

@@ -57,12 +57,12 @@ const surroundings = (more: Readonly<Record<string, string>> = {}) => ({
 test('serve prints the address of each account as seen from outside, without token or password', async () => {
   const outside = { VOLLEY_PUBLIC_URL: 'https://hooks.example/volley/', LOG_LEVEL: 'silent' };
   const server = startInProcess(['serve', '--no-api', '--port', '0'], surroundings(outside));
-  await server.waitForText('Reports of account north');
+  await server.waitForText('Delivery reports of account north');
   server.stop();
   const { code, stderr } = await server.ended;
   expect(code).toBe(0);
   expect(stderr).toContain(
-    'Reports of account main: POST https://hooks.example/volley/webhook/main/<its webhookToken>\n',
+    'Delivery reports of account main: POST https://hooks.example/volley/webhook/main/<its webhookToken>\n',
   );
   expect(stderr).toContain(
     'POST https://hooks.example/volley/webhook/north%20%26%20south%2F1/<its webhookToken>\n',
@@ -118,7 +118,7 @@ const states = ({ ledger }: TestLedger, state: string) =>
 test('serve listens on loopback and takes what has the token and the password, and with --metrics-port it has monitoring elsewhere alone', async () => {
   const words = ['serve', '--no-api', '--no-worker', '--no-schedules', '--port', '0', '--metrics-port', '0'];
   const server = startVolley(words, surroundings());
-  await server.waitForText('Reports of account north');
+  await server.waitForText('Delivery reports of account north');
   const url = /Monitoring: (http:\/\/127\.0\.0\.1:\d+)\/healthz/.exec(server.stderrSoFar())?.[1] ?? '';
   expect((await scrape(url)).get('volley_database_up')).toBe(1);
   const receiver = /POST (http:\/\/127\.0\.0\.1:\d+)\/webhook\/main/.exec(server.stderrSoFar())?.[1];

@@ -36,7 +36,7 @@ test('Ctrl-C while a run is planned says at once that nothing was sent, and leav
   const { code, stdout, stderr } = await started.ended;
   expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
   expect(stderr).toBe(
-    'Stopped while planning: nothing was sent. A run is made as a whole or not at all; `volley runs` shows whether it was.\n',
+    'Stopped while planning: nothing was sent. A run is made completely or not at all; `volley runs` shows whether it was.\n',
   );
   expect((await ledger.ledger.pool.query('SELECT FROM runs')).rowCount).toBe(0);
 });

@@ -33,7 +33,7 @@ test.concurrent('Ctrl-C ends a run within 10 seconds although the service stalls
   started.process.kill('SIGTERM');
   // Told while it waits, and not in the end.
   await started.waitForText(
-    `Stopping. Nothing new is sent; waiting for the answers to the requests that are on their way, at most 7.5 s. Those that are not answered by then are in doubt. \`volley resume ${run}\` goes on later. Press Ctrl-C again to end at once.\n`,
+    `Stopping. Volley sends nothing new, and waits up to 7.5 s for answers to requests in flight. Requests without an answer are then in doubt. \`volley resume ${run}\` continues it later. Press Ctrl-C again to end at once.\n`,
   );
   expect(started.process.exitCode).toBe(null);
   const { code, stderr } = await started.ended;

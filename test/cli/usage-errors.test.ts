@@ -12,12 +12,12 @@ test('a missing argument is told with what it is, and with the usage of that com
   expect(await told('run')).toEqual([
     '<campaign> is missing: the campaign file (YAML), or --only with --of <run>.',
     'Usage: volley run [options] [campaign]',
-    '(volley run --help says more)',
+    '(see volley run --help)',
   ]);
   expect(await told('report', 'run')).toEqual([
     expect.stringMatching(/^<run> is missing/),
     'Usage: volley report run [options] <run>',
-    '(volley report run --help says more)',
+    '(see volley report run --help)',
   ]);
 });
 
@@ -34,7 +34,7 @@ test('so are too many arguments, and an option that must be there', async () => 
   expect(await told('plan', 'a.yaml', 'b.yaml')).toEqual([
     'volley plan takes 1 argument, got 2: a.yaml, b.yaml.',
     'Usage: volley plan [options] <campaign>',
-    '(volley plan --help says more)',
+    '(see volley plan --help)',
   ]);
   expect((await told('suppress', 'add', '+64211234567'))[0]).toMatch(
     /^--channel <channel...> is missing: .+ \(email, sms, fax, voice or tts\)\.$/,
@@ -71,7 +71,7 @@ test.each([
   ],
   [
     ['report', 'billing', '--json', '--format', 'csv'],
-    '--json and --format <format> exclude each other; give one of them.',
+    '--json and --format <format> exclude each other. Use one of them.',
   ],
   [['runs', '--limit'], 'a value is missing.'],
 ])('%j is told in words of our own', async (words, what) => {

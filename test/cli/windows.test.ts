@@ -19,12 +19,12 @@ test('a run whose window is shut says until when it waits, outlives its process,
 
   const started = scene.start(['run', 'campaign.yaml']);
   const run = await plannedRun(started);
-  await started.waitForText(`0/3 requests; the next sending window opens at ${time} UTC`);
+  await started.waitForText(`0/3 requests; the next window opens at ${time} UTC`);
   started.process.kill('SIGKILL');
   await started.ended;
 
   const resumed = scene.startHere(['resume', run]);
-  await resumed.waitForText(`the next sending window opens at ${time} UTC`);
+  await resumed.waitForText(`the next window opens at ${time} UTC`);
   const { stdout } = await scene.runHere(['status', run]);
   expect(stdout).toContain(
     `  waiting     3 requests (6 recipients) for their window in Etc/UTC, until ${time} UTC\n`,

@@ -7,7 +7,7 @@ test.concurrent('a worker says of which account it leaves the requests to others
   await scene.plan();
   await scene.workspace.write('accounts.yaml', accountsYaml.replace('sandbox:', 'other:'));
   const worker = scene.start(['worker']);
-  await worker.waitForText('its requests are left to others');
+  await worker.waitForText('other workers send its requests');
   worker.process.kill('SIGTERM');
   const { code, stderr } = await worker.ended;
   expect(code, stderr).toBe(0);
@@ -20,10 +20,10 @@ test.concurrent('a worker that is stopped while its database is away says so, wi
   const worker = scene.start(['worker']);
   await worker.waitForText('worker started');
   await scene.ledger.dropDatabase();
-  await worker.waitForText('the database is away');
+  await worker.waitForText('database outage');
   worker.process.kill('SIGTERM');
   const { code, stderr } = await worker.ended;
   expect(code, stderr).toBe(1);
-  expect(stderr).toContain('the database was away until the end; nothing was being sent');
-  expect(stderr).not.toContain('the database is back');
+  expect(stderr).toContain('database outage until the end; nothing was in flight');
+  expect(stderr).not.toContain('database outage over');
 });

@@ -40,7 +40,7 @@ test('a file that is there is left as it is, and nothing is read for it', async 
     yield 'theirs';
   }
   expect(await problemsRejected(() => writeResult(shell, pieces(), out))).toEqual([
-    `${out}: The file cannot be written (it is there already).`,
+    `${out}: The file cannot be written (it exists already).`,
   ]);
   expect({ asked, content: await workspace.read('result.csv') }).toEqual({ asked: false, content: 'mine' });
 });
@@ -51,7 +51,7 @@ test('a file that appears meanwhile is left as it is', async () => {
     await writeFile(out, 'mine');
   }
   expect(await problemsRejected(() => writeResult(shell, pieces(), out))).toEqual([
-    `${out}: The file cannot be written (it is there already).`,
+    `${out}: The file cannot be written (it exists already).`,
   ]);
   expect(await workspace.read('result.csv')).toBe('mine');
   expect(await readdir(workspace.folder)).toEqual(['result.csv']);

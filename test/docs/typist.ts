@@ -61,7 +61,7 @@ export function openTypist(folder: string, env: Record<string, string>): Typist 
         cwd: folder,
         env: { ...env, LOG_LEVEL: 'silent' },
       });
-      await another.waitForText(kind === 'sandbox' ? 'Sandbox listens on' : 'Reports of account');
+      await another.waitForText(kind === 'sandbox' ? 'Sandbox listens on' : 'Delivery reports of account');
       another.stop();
       return another.ended;
     }

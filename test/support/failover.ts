@@ -92,7 +92,7 @@ export async function failOver(
 async function end(started: Started, how: 'killed' | 'interrupted'): Promise<void> {
   if (how === 'interrupted') {
     // In the middle of an outage, which it has noticed.
-    await Promise.race([started.waitForText('the database is away'), sleep(1_000)]);
+    await Promise.race([started.waitForText('database outage'), sleep(1_000)]);
     started.process.kill('SIGINT');
   } else started.process.kill('SIGKILL');
   await started.ended;

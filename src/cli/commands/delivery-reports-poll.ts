@@ -24,7 +24,7 @@ export function definePoll(command: Command, shell: Shell): void {
         const { account: name } = await requireRun(context, run);
         const account = await loadAccount(name, shell.settings);
         const gateway = openGateway(account);
-        shell.drainOnStop(() => 'Stopping: waits for one more answer of the service.');
+        shell.drainOnStop(() => 'Volley waits for one more answer of the service.');
         try {
           const rate = createRateLimiter(context, account);
           const work = { account, gateway, rate, run, acceptedWithin: context.now().getTime() };

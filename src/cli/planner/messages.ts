@@ -5,7 +5,7 @@ import type { CommandScope, FoundCommand } from '../../engine/notify/find-comman
 import { NothingNewError, type UnmovedFile } from '../../engine/plan/contact-patterns.ts';
 import type { DatabaseConnection } from '../../platform/database.ts';
 
-/** What a process and its planning thread say to each other: plain data, for it is copied. */
+/** Messages between a process and its planning thread: plain data, because they are copied. */
 
 export type PlannerData = {
   readonly connection: DatabaseConnection;
@@ -23,7 +23,7 @@ export type Question =
       readonly command: readonly string[];
       readonly allowed: Pick<CommandScope, 'campaigns' | 'ownCampaign'>;
     }
-  /** Is answered when schedules are to be kept no longer. */
+  /** Answered after `stop schedules`. */
   | { readonly kind: 'keep schedules' };
 
 export type Answer =
@@ -34,14 +34,14 @@ export type Answer =
 export type ToPlanner =
   | { readonly kind: 'ask'; readonly id: number; readonly question: Question }
   | { readonly kind: 'stop schedules' }
-  /** Finishes what is under way, and ends. */
+  /** Finishes the open questions, and ends the thread. */
   | { readonly kind: 'end' };
 
 export type FromPlanner =
   | { readonly kind: 'answer'; readonly id: number; readonly answer: Answer }
   | { readonly kind: 'failure'; readonly id: number; readonly failure: Failure };
 
-/** An error as it can be copied: its class says what becomes of it. */
+/** An error in a form that can be copied; `kind` stands for its class. */
 export type Failure =
   | { readonly kind: 'refused'; readonly refused: RefusedRun; readonly problems: readonly Problem[] }
   | { readonly kind: 'input'; readonly problems: readonly Problem[] }

@@ -19,16 +19,15 @@ import {
 } from './messages.ts';
 
 /**
- * Whatever reads campaign and contact files for a process that goes on answering, in a thread of its own: reading takes as
- * long as the files are large, and nothing else of a process happens meanwhile. The thread is started when it is first
- * needed, and again after it was lost.
+ * Reads campaign and contact files in a thread of its own, so that the process answers meanwhile. The thread starts when
+ * it is first needed, and again after it ended.
  */
 export type Planner = {
   readonly startRun: StartRun;
   readonly findCommand: FindCommand;
-  /** Until the signal. What goes wrong is logged, and tried again. */
+  /** Runs until the signal. Failures are logged and tried again. */
   readonly keepSchedules: (stop: AbortSignal) => Promise<void>;
-  /** Lets what is under way be finished. */
+  /** Waits for the open questions, and ends the thread. */
   readonly close: () => Promise<void>;
 };
 

@@ -22,11 +22,11 @@ import {
   toFailure,
 } from './messages.ts';
 
-/** The planning thread: campaign and contact files are read here, so that the process goes on answering meanwhile. */
+/** The planning thread reads campaign and contact files, so that the process answers meanwhile. */
 
 const data: PlannerData = workerData;
 const port = parentPort;
-if (!port) throw new Error('this is no thread');
+if (!port) throw new Error('this module must run in a worker thread');
 
 const settings = { environment: data.environment, workingFolder: data.workingFolder };
 const scheduleSource = {
@@ -45,7 +45,7 @@ async function openContext(): Promise<EngineContext> {
   const home = findHome(settings.environment, settings.workingFolder);
   const ledger = await openLedger(data.connection, data.description, undefined, hashKey, {
     access: 'migrate',
-    // Nothing is planned in a ledger that lacks what this machine has sent.
+    // The marks refuse a ledger that lacks what this machine has sent.
     ...(home === undefined ? {} : { marks: openClaimMarks(home, (what) => logger.warn(what)) }),
   });
   return {
@@ -91,7 +91,7 @@ async function end(): Promise<void> {
   stopping.abort();
   await Promise.all(openQuestions);
   await context.ledger.close();
-  // Nothing else keeps the thread.
+  // An open port would keep the thread running.
   port?.close();
 }
 

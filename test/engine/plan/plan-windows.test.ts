@@ -183,7 +183,7 @@ describe('the forecast', () => {
       deadline: null,
     });
     expect(previewText(previewed)).toContain(
-      '\n  waiting     20 requests (40 recipients) for their window in Pacific/Auckland, until 2026-11-22 20:00 UTC\n  ends        2026-11-22 20:33 UTC, begun now, at 0.01 requests a second, in its window\n',
+      '\n  waiting     20 requests (40 recipients) for their window in Pacific/Auckland, until 2026-11-22 20:00 UTC\n  ends        2026-11-22 20:33 UTC, started now, at 0.01 requests a second, in its window\n',
     );
   });
 
@@ -247,14 +247,14 @@ describe('the forecast', () => {
     await setRateLimits(opened.ledger.pool, 'sandbox', { requestsPerSecond: 10 });
     expect((await preview()).forecast.deadline).toMatchObject({ late: 0, examples: [] });
     expect(previewText(await preview())).toContain(
-      '\n  deadline    2026-11-22 20:16 UTC; nobody would miss it\n',
+      '\n  deadline    2026-11-22 20:16 UTC; no recipient would be late\n',
     );
   });
 
   test('a run of unknown duration is not reported as in time', async () => {
     await write(rows, `${deadline}\nonDeadline: refuse`, 'Message: Hi');
     expect(previewText(await preview())).toContain(
-      '\n  deadline    2026-11-22 20:16 UTC; nobody would miss it, if sending took no time: no rate is set\n',
+      '\n  deadline    2026-11-22 20:16 UTC; no recipient would be late, if sending took no time: no rate is set\n',
     );
   });
 });
@@ -299,14 +299,14 @@ describe('a SendTime of each row', () => {
       ],
     });
     expect(previewText(previewed)).toContain(
-      '\n  SendTime    over or empty for 2 recipients, so that the service sends at once: line 2 (2026-11-20T15:00), line 5',
+      '\n  SendTime    past or empty for 2 recipients, so the service sends at once: line 2 (2026-11-20T15:00), line 5',
     );
   });
 
   test('an empty SendTime is reported, because the service sends at once', async () => {
     await write([`${mobile(1)},,UTC,`, `${mobile(2)},,UTC,2026-11-24T09:00`], '', message);
     expect(previewText(await preview())).toContain(
-      '\n  SendTime    over or empty for 1 recipient, so that the service sends at once: line 2 (empty)\n',
+      '\n  SendTime    past or empty for 1 recipient, so the service sends at once: line 2 (empty)\n',
     );
   });
 

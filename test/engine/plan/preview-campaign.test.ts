@@ -209,7 +209,7 @@ test('characters removed around numbers are listed with counts and examples', as
     examples: ['line 2', 'line 3', 'line 4'],
   });
   expect(previewText(previewed)).toContain(
-    '  cleaned     3 numbers, of what is no part of one: tel: (2), U+202A LEFT-TO-RIGHT EMBEDDING (1), U+202C POP DIRECTIONAL FORMATTING (1); see line 2, line 3, line 4',
+    '  cleaned     3 numbers, of characters that are no part of one: tel: (2), U+202A LEFT-TO-RIGHT EMBEDDING (1), U+202C POP DIRECTIONAL FORMATTING (1); see line 2, line 3, line 4',
   );
 });
 
