@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Breaker, Refusal } from '../../domain/breaker.ts';
 import { type Connection, inTransaction, type Transaction } from '../session.ts';
 
-/** Undefined: closed. `now`: clock of Postgres (milliseconds since 1970). */
+/** An account's breaker, undefined if closed, and the clock of Postgres (milliseconds since 1970). */
 export type BreakerSnapshot = { readonly breaker: Breaker | undefined; readonly now: number };
 
 type DbBreaker = { readonly [Key in keyof Omit<Breaker, 'probe'>]: Breaker[Key] | null } & {
@@ -25,7 +25,7 @@ export async function readBreaker(client: Connection, account: string): Promise<
   return toSnapshot(rows[0]);
 }
 
-/** Under a lock of the fleet. @returns the new breaker */
+/** Changes a breaker under a lock of the fleet. @returns the new one */
 export async function changeBreaker(
   pool: pg.Pool,
   account: string,

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { RateLimits } from '../../domain/rates.ts';
 import type { Connection } from '../session.ts';
 
-/** Set by an operator instead of the accounts file; null if not set. Waits for no lock. */
+/** Rates that an operator set instead of those of the accounts file; null if not set. Waits for no lock. */
 export async function readRateLimits(pool: pg.Pool, account: string): Promise<RateLimits> {
   const { rows } = await pool.query<RateLimits>(
     `

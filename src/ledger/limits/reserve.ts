@@ -4,7 +4,7 @@ import { clockStepBack, recordClock } from './clock.ts';
 
 /** Requests that can be claimed from a moment on. Times: clock of Postgres, milliseconds since 1970. */
 export type Reservation = {
-  /** 1 to `wanted`, at most about a tenth of a second of the rate. */
+  /** 1 to `wanted`, at most about a tenth of a second's worth. */
   readonly requests: number;
   readonly now: number;
   readonly admittedAt: number;
@@ -143,7 +143,7 @@ export async function spendReservation(
   );
 }
 
-/** Clock of Postgres, milliseconds since 1970. */
+/** When the service may be asked. Times: clock of Postgres, milliseconds since 1970. */
 export type ReservedLookUp = { readonly now: number; readonly admittedAt: number };
 
 /** The service allows one look-up a second. */

@@ -4,7 +4,7 @@ import { batchOf } from '../batch.ts';
 import { holdReason, reasonValue, type Stored } from '../reasons.ts';
 import type { Connection } from '../session.ts';
 
-/** A held ledger grants no claims. */
+/** Which ledger this is, and where. A held ledger grants no claims. */
 export type LedgerLocation = {
   /** New after each restore that an operator declares. */
   readonly ledger: string;
@@ -38,8 +38,8 @@ const locationStatement = `
 const locationUnavailable = /^(42883|42501|0A000)$/;
 
 /**
- * `system/timeline/database`. A restored dump has another database; a restored base backup or promoted stand-by has
- * another timeline.
+ * Where the server writes: `system/timeline/database`. A restored dump has another database; a restored base backup
+ * or promoted stand-by has another timeline.
  *
  * @returns null if the server hides it
  */
@@ -69,7 +69,7 @@ export type ClaimFence = {
   readonly last: ClaimMark | null;
 };
 
-/** SQL. Former owners are known by the version at which they acquired the slice. */
+/** SQL: whether the ledger has a claim. Former owners are known by the version at which they acquired the slice. */
 function hasClaim(run: string, slice: string, owner: string, version: string): string {
   return `EXISTS (
     SELECT FROM slices s
@@ -85,7 +85,7 @@ function hasClaim(run: string, slice: string, owner: string, version: string): s
 }
 
 /**
- * SQL, for the statement that claims.
+ * SQL: whether claims are allowed, as part of the statement that claims.
  *
  * @param first number of the first of the five `fenceValues`
  */

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import type { RunPhase } from '../../domain/runs.ts';
 
-/** From small tables or partial indexes. */
+/** Figures of the fleet, from small tables or partial indexes. */
 export type LedgerFigures = {
-  /** Not done, of runs that are not over. */
+  /** Slices that are not done, of runs that are not over. */
   readonly slices: readonly SliceCount[];
   readonly openBreakers: readonly OpenBreaker[];
   readonly inbox: InboxFigures;

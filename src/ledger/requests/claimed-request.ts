@@ -1,6 +1,6 @@
 import type { Destinations, Envelope } from '../../domain/message.ts';
 
-/** A request that only this owner may send now. */
+/** A request that only this owner can send now. */
 export type ClaimedRequest = {
   readonly request: number;
   readonly messageId: string;

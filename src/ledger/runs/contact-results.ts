@@ -8,7 +8,7 @@ import type { Transaction } from '../session.ts';
 import { recipientStateOf } from './recipient-state.ts';
 import { rejectionDetailOfRow } from './rejection-detail.ts';
 
-/** Line numbers continue from file to file. */
+/** What became of a contact. Line numbers continue from file to file. */
 export type ContactResult = {
   readonly line: number;
   readonly state: RecipientState | RejectionReason;

@@ -28,7 +28,7 @@ export async function listRejectedContacts(
   return rows.map((row) => ({ ...row, detail: leftOutReason(row.detail) }));
 }
 
-/** Requests that were not accepted. */
+/** Requests that were not accepted, by state and reason. */
 export type Failure = {
   readonly state: RequestState;
   readonly reason: RequestReason | null;

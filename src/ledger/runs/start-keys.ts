@@ -40,7 +40,7 @@ export async function recordStartKey(
   return rowCount === 1;
 }
 
-/** A session lock. */
+/** Takes a session lock: only its holder can start the run of the key. */
 export async function tryStartKeyLock(client: pg.ClientBase, { token, key }: StartKey): Promise<boolean> {
   const { rows } = await client.query<{ locked: boolean }>(
     `SELECT pg_try_advisory_lock(hashtextextended(concat_ws(' ', 'volley start', $1::text, $2::text), 0)) AS locked`,

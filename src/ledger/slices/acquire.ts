@@ -31,7 +31,7 @@ export type SendingSlice = AcquiredJob &
     /** Requests up to this one that have no rows may have been sent. */
     readonly claimedTo: number;
     readonly version: number;
-    /** Null if it may be sent at any time. */
+    /** Null if it can be sent at any time. */
     readonly window: SliceWindow | null;
   };
 
@@ -54,10 +54,10 @@ type DbRun = Pick<AcquiredJob, 'account' | 'channel' | 'definition'> & {
   readonly preempted: boolean;
 };
 
-/** Seconds. */
+/** Seconds until a preempted slice can be acquired again. */
 const preemptedWait = 1;
 
-/** Of pg-boss, by `maxAccountSlices`. */
+/** The tiers of pg-boss, by `maxAccountSlices`. */
 const tiers = Object.fromEntries(
   Array.from({ length: accountSlicesLimit }, (_, index) => [String(index + 1), index + 1]),
 );

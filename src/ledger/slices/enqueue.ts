@@ -14,9 +14,9 @@ export type SlicePlan = {
   readonly run: string;
   /** The group of its jobs. */
   readonly account: string;
-  /** That the fleet may hold at once: 1 to `accountSlicesLimit`. */
+  /** Slices of the account that the fleet can hold at once: 1 to `accountSlicesLimit`. */
   readonly maxAccountSlices: number;
-  /** Queued or held at once. */
+  /** Slices of the run that can be queued or held at once. */
   readonly maxRunSlices: number;
   /** Whether the first slice must be done before another is queued. */
   readonly canary: boolean;

@@ -1,7 +1,7 @@
 import { type Priority, priorities } from '../../domain/runs.ts';
 import type { Connection } from '../session.ts';
 
-/** As in the queue: normal is 0. */
+/** The number of a priority in the queue: normal is 0. */
 export function rankOf(priority: Priority): number {
   return priorities.indexOf(priority) - priorities.indexOf('normal');
 }
@@ -16,10 +16,10 @@ const preemptingRuns = (run: string): string => `
       WHERE q.run_id = urgent.run_id AND q.phase = 'sending' AND q.state IN ('queued', 'held')
     )`;
 
-/** SQL. `run`: an alias. */
+/** SQL: whether a more urgent run goes first. `run`: an alias. */
 export const isPreempted = (run: string): string => `EXISTS (SELECT ${preemptingRuns(run)})`;
 
-/** The most urgent run that goes first, and of several the oldest. */
+/** Finds the most urgent run that goes first, and of several the oldest. */
 export async function findPreemptingRun(client: Connection, run: string): Promise<string | undefined> {
   const { rows } = await client.query<{ run: string }>(
     `

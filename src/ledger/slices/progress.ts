@@ -5,7 +5,7 @@ import type { RunPhase, RunState } from '../../domain/runs.ts';
 import { runReason, type Stored } from '../reasons.ts';
 import { isPreempted } from './priority.ts';
 
-/** Of a run over all workers, read from its few slices. */
+/** Progress of a run over all workers, read from its few slices. */
 export type DispatchProgress = {
   readonly state: RunState;
   readonly stateReason: RunReason | null;

@@ -9,7 +9,7 @@ export type SliceQueue = PgBoss;
 export const queueName = 'slices';
 const schema = 'volley_queue';
 
-/** A lease expires without renewal; the minimum of pg-boss. */
+/** A lease expires after this time without renewal; the minimum of pg-boss. */
 export const leaseSeconds = 10;
 
 const bossOptions = {

@@ -30,7 +30,7 @@ export async function openWorkerSession(
   client.on('end', () => resolve());
   client.on('notification', onWake);
   try {
-    // Before the lock, because a worker that holds it may reclaim.
+    // Before the lock, because a worker that holds it can reclaim.
     await isGraceOver(client);
     if (isReplacement) await restartGrace(client);
     await client.query(`SELECT pg_advisory_lock(${workerLockKey('$1')})`, [worker]);
@@ -68,7 +68,7 @@ export async function isGraceOver(client: Connection): Promise<boolean> {
   return rows[0]?.over ?? (await beginGrace(client));
 }
 
-/** No worker needs it without held slices. */
+/** Without held slices, no worker needs the grace. */
 async function beginGrace(client: Connection): Promise<boolean> {
   const { rows } = await client.query<{ over: boolean }>(`
     INSERT INTO startup_grace (server_started_at, ends_at)

@@ -2,13 +2,13 @@ import type pg from 'pg';
 import type { TokenScope } from '../../domain/access.ts';
 import type { Transaction } from '../session.ts';
 
-/** Only a digest of its text is stored. */
+/** A token of the API. Only a digest of its text is stored. */
 export type Token = {
   readonly name: string;
   /** The person it belongs to. */
   readonly owner: string;
   readonly scope: TokenScope;
-  /** Null: all. */
+  /** The accounts whose runs and campaigns it can use; null: all. */
   readonly accounts: readonly string[] | null;
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
