@@ -2,7 +2,7 @@ import type { Format, InterfaceName } from '../domain/message.ts';
 import type { Rate } from '../domain/rates.ts';
 import type { AllowedValues } from '../wire/allowed-values.ts';
 
-/** interface.md, section 5. */
+/** What identifies the caller (interface.md, section 5). */
 export type Credentials =
   | { readonly kind: 'authToken'; readonly authToken: string }
   | { readonly kind: 'apiKey'; readonly sender: string; readonly apiKey: string }
@@ -22,7 +22,7 @@ export type Account = {
   /** Over all workers; null: no limit. */
   readonly requestsPerSecond: number | null;
   readonly recipientsPerSecond: number | null;
-  /** Values beyond the observed ones. */
+  /** Message field values beyond the observed ones. */
   readonly allow?: AllowedValues;
   /** Whether the service has the status look-up. */
   readonly statusLookUp: boolean;

@@ -5,7 +5,7 @@ export type Evidence =
   | {
       readonly kind: 'answer';
       readonly status: number;
-      /** Unparsed; see `retryAfterMilliseconds`. */
+      /** The header's text; see `retryAfterMilliseconds`. */
       readonly retryAfter?: string;
       readonly body: Buffer;
       /** `Connection: close`: nothing more is answered on this connection. */

@@ -8,7 +8,7 @@ export type LookUp =
   | { readonly kind: 'found'; readonly state?: string; readonly jobNumber?: string }
   /** Unknown, deleted, or not processed yet: no proof that the message was not accepted. */
   | { readonly kind: 'not_found' }
-  /** One entry or more. */
+  /** In the service's words; one entry or more. */
   | { readonly kind: 'unauthorized'; readonly words: readonly string[] }
   | InconclusiveLookUp;
 
@@ -19,7 +19,7 @@ export type RecipientLookUp =
   | Exclude<LookUp, { kind: 'found' }>
   | ({ readonly kind: 'found' } & StatusLookUpPage);
 
-/** Of a MessageID, state or job number. */
+/** The longest MessageID, state or job number that is kept. */
 const maxNameLength = 80;
 
 /** `found` requires a whole, well-formed 200 for this MessageID with a state other than `Unknown`. */

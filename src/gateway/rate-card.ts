@@ -122,7 +122,7 @@ function compareTexts(one: string, other: string): number {
   return one < other ? -1 : Number(one > other);
 }
 
-/** Such as `sms to NZ from 2026-11-01`. */
+/** Writes a rate such as `sms to NZ from 2026-11-01`. */
 function describeRate(written: Rate | undefined): string {
   if (written === undefined) return '';
   const { channel, destination: to, from, until } = written;

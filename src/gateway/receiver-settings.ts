@@ -67,7 +67,6 @@ export const receiverSettings = z
     'How delivery reports are received and read. A caller must know the token of the path and pass every check that is given here.',
   );
 
-/** Beside `receiverSettings`. */
 export const webhookTokens = {
   webhookToken: secretReference
     .optional()
@@ -86,13 +85,13 @@ export type ReceiverAccount = {
   readonly name: string;
   /** One or two; either is valid. */
   readonly tokenDigests: readonly Buffer[];
-  /** Of `user:password`. */
+  /** SHA-256 of `user:password`. */
   readonly basicDigest?: Buffer;
   readonly credentialDigests?: { readonly sender: Buffer; readonly apiKey: Buffer };
   readonly addresses?: AddressList;
   /** The receiver uses the lists of all accounts together. */
   readonly trustedProxies: readonly string[];
-  /** HMAC-SHA256. */
+  /** The key of HMAC-SHA256. */
   readonly signatureKey?: Buffer;
   readonly mapping: DeliveryReportMapping;
 };

@@ -12,7 +12,7 @@ export type Verdict =
   | { readonly kind: 'retry'; readonly reason: string; readonly retryAfter?: string }
   | { readonly kind: 'in_doubt'; readonly reason: string };
 
-/** Characters of a quoted answer. */
+/** The most characters of a quoted answer. */
 const maxQuoteLength = 500;
 
 /**

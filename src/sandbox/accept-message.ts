@@ -13,7 +13,6 @@ export type AcceptanceSettings = Pick<AcceptedMessage, 'interface' | 'version'> 
   readonly delay: number;
   /** The sender's default; an IANA name. */
   readonly timeZone: string;
-  /** Whether messages wait for their SendTime. */
   readonly holdsSendTime: boolean;
 };
 

@@ -9,7 +9,7 @@ export type Clock = {
   readonly close: () => void;
 };
 
-/** Milliseconds: 24.8 days. */
+/** The longest delay of a timer, in milliseconds: 24.8 days. */
 const maxTimerDelay = 2 ** 31 - 1;
 
 /** @param machineTime where this clock starts */

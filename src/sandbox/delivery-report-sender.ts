@@ -22,7 +22,7 @@ export type ReportableMessage = {
 export type DeliveryReportSender = {
   /** @param delay milliseconds of the clock @returns cancels the reports */
   readonly schedule: (reportable: ReportableMessage, delay: number) => () => void;
-  /** Neither acknowledged nor abandoned. */
+  /** The number of reports neither acknowledged nor abandoned. */
   readonly outstanding: () => number;
   readonly close: () => Promise<void>;
 };

@@ -15,7 +15,6 @@ import { seededRandom } from './seeded-values.ts';
 /** An accepted message: only what its delivery reports and status need. */
 export type AcceptedMessage = Acceptance & {
   readonly interface: InterfaceName;
-  /** As in delivery reports. */
   readonly version: string;
   readonly channel: Channel;
   readonly reference?: string;
@@ -30,7 +29,7 @@ export type AcceptedMessage = Acceptance & {
   readonly sentAt: Date;
   /** Waits for a SendTime. */
   readonly delayed: boolean;
-  /** By a caller, before it was sent. */
+  /** A caller stopped it before it was sent. */
   readonly aborted: boolean;
   /** How often a caller had it sent again to failed recipients. */
   readonly resubmitted: number;
@@ -39,7 +38,6 @@ export type AcceptedMessage = Acceptance & {
 /** The zone of a message's local times, or the sender's default. */
 export type MessageZone = {
   readonly written: string;
-  /** IANA name. */
   readonly region: string;
 };
 
@@ -62,7 +60,6 @@ export type DeliverySettings = {
 export type Delivery = {
   readonly destination: string;
   readonly delivered: boolean;
-  /** In the service's words. */
   readonly status: 'Success' | 'Failed';
   readonly result: string;
   readonly units: Units;

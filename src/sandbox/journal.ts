@@ -24,7 +24,6 @@ export type JournalLine = {
   readonly channel: string | null;
   readonly messageId: string | null;
   readonly recipients: readonly string[];
-  /** HTTP. */
   readonly status: number;
   /** The MessageID was received before. */
   readonly repeated: boolean;
@@ -37,7 +36,7 @@ export type JournalledMessage = {
   readonly fields: Readonly<Record<string, string>>;
   /** Without the recipient; in the order of `recipients`. */
   readonly destinations: readonly Readonly<Record<string, string>>[];
-  /** `bytes`: decoded. */
+  /** `bytes` is the decoded size. */
   readonly files: readonly { readonly name: string; readonly bytes: number }[];
   readonly keypads: readonly Keypad[];
 };

@@ -13,7 +13,7 @@ export type KeptMessage = {
 
 export type KeptMessages = {
   readonly add: (kept: KeptMessage) => void;
-  /** The newest with this MessageID. */
+  /** Returns the newest with this MessageID. */
   readonly find: (messageId: string) => KeptMessage | undefined;
   readonly all: () => Iterable<KeptMessage>;
 };
@@ -21,7 +21,7 @@ export type KeptMessages = {
 /** Of all messages together; the oldest messages are dropped. */
 export const maxRecipients = 500_000;
 
-/** Use as much memory as a recipient. */
+/** Characters that use as much memory as a recipient. */
 const charactersPerRecipient = 500;
 
 /** @param limit recipients; long texts count as more */

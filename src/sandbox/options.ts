@@ -25,7 +25,6 @@ export type SandboxOptions = {
   readonly latency?: number;
   /** Share of valid requests that are answered 500 and not accepted. */
   readonly failRate?: number;
-  /** Share of recipients reported as undelivered. */
   readonly undeliveredRate?: number;
   /** Share of reached SMS recipients that reply. */
   readonly replyRate?: number;

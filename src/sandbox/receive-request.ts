@@ -31,12 +31,11 @@ export type Acceptance = {
 /** A request as far as it was understood, and its answer. */
 export type Receipt = {
   readonly interface?: InterfaceName;
-  /** As in delivery reports. */
   readonly version?: string;
   readonly format?: Format;
   readonly channel?: Channel;
   readonly request?: SendRequest;
-  /** Only if accepted. */
+  /** Only of an accepted request. */
   readonly acceptedAs?: Acceptance;
   readonly words: readonly string[];
   readonly answer: EncodedAnswer;
