@@ -96,7 +96,7 @@ export async function recount(pool: pg.Pool, timeZone: string): Promise<Recipien
            rates,
            (SELECT max(started_at) FROM all_attempts a WHERE a.run_id = q.run_id AND a.request = q.request) AS started_at,
            ARRAY(SELECT position FROM recipient_outcomes o
-                 WHERE o.run_id = q.run_id AND o.request = q.request AND outcome = 'cancelled') AS left_out,
+                 WHERE o.run_id = q.run_id AND o.request = q.request AND outcome = 'cancelled') AS suppressed_positions,
            ARRAY(
              WITH RECURSIVE named AS (
                SELECT q.request

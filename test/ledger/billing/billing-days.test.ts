@@ -25,7 +25,12 @@ const timeZone = 'Pacific/Auckland';
 async function sendAt(time: string): Promise<void> {
   const world = { ledger: opened.ledger, runs: [], now: new Date(time) };
   await performStep(world, {
-    ...{ kind: 'plan', channel: 'sms', payers: [{}], contacts: 1, chunkSize: 1, rates: null },
+    kind: 'plan',
+    channel: 'sms',
+    payers: [{}],
+    contacts: 1,
+    chunkSize: 1,
+    rates: null,
   });
   await performStep(world, { kind: 'send', run: 0, requests: 1, ends: ['accepted'] });
 }
@@ -91,7 +96,12 @@ test('requests sent a second before and after the end of a month are billed to t
 test('requests of one block that are sent before and after midnight are billed to the right days', async () => {
   const world = { ledger: opened.ledger, runs: [], now: new Date('2026-09-26T11:59:59Z') };
   await performStep(world, {
-    ...{ kind: 'plan', channel: 'sms', payers: [{}], contacts: 5, chunkSize: 1, rates: null },
+    kind: 'plan',
+    channel: 'sms',
+    payers: [{}],
+    contacts: 5,
+    chunkSize: 1,
+    rates: null,
   });
   await performStep(world, { kind: 'send', run: 0, requests: 2, ends: ['accepted', 'accepted'] });
   world.now = new Date('2026-09-26T12:00:01Z');
@@ -108,7 +118,12 @@ test('requests of one block that are sent before and after midnight are billed t
 test('a slice whose requests are sent more than 24 days apart finishes and is booked, although 32 bits of milliseconds overflow', async () => {
   const world = { ledger: opened.ledger, runs: [], now: new Date('2026-08-20T00:00:00Z') };
   await performStep(world, {
-    ...{ kind: 'plan', channel: 'sms', payers: [{}], contacts: 2, chunkSize: 1, rates: null },
+    kind: 'plan',
+    channel: 'sms',
+    payers: [{}],
+    contacts: 2,
+    chunkSize: 1,
+    rates: null,
   });
   await performStep(world, { kind: 'send', run: 0, requests: 1, ends: ['accepted'] });
   world.now = new Date('2026-09-26T00:00:00Z');

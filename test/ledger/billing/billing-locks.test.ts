@@ -21,7 +21,7 @@ const now = new Date('2026-11-05T00:00:00Z');
 beforeEach(async () => {
   const { ledger } = opened;
   await createWorld(ledger, now.toISOString());
-  const contacts = Array.from({ length: 4_100 }, (_, place) => aContact(place + 2));
+  const contacts = Array.from({ length: 4_100 }, (_, index) => aContact(index + 2));
   run = await planContacts(ledger, aRun({ chunkSize: 1, createdAt: now }), contacts);
   await createRequestRows(ledger.pool, run);
   await ledger.pool.query(
@@ -29,7 +29,7 @@ beforeEach(async () => {
     WITH tried AS (
       INSERT INTO attempts (run_id, request, attempt, owner, started_at, finished_at, verdict)
       SELECT run_id, request, 1, gen_random_uuid(), $2, $2, 'accepted' FROM requests WHERE run_id = $1
-    ), begun AS (
+    ), claimed AS (
       UPDATE runs SET state = 'running' WHERE run_id = $1
     )
     UPDATE requests
@@ -42,7 +42,12 @@ beforeEach(async () => {
 
 const resolve = (client: Parameters<typeof resolveRequests>[0], request: number) =>
   resolveRequests(client, {
-    ...{ run, requests: [request], resolution: 'accepted', by: 'ann', reason: 'seen', now },
+    run,
+    requests: [request],
+    resolution: 'accepted',
+    by: 'ann',
+    reason: 'seen',
+    now,
   });
 
 const figures = async () => {

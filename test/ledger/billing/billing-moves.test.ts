@@ -33,7 +33,11 @@ async function reportedWhileSending(contacts = 1): Promise<World> {
   const world: World = { ledger: opened.ledger, runs: [], now: new Date('2026-10-31T23:50:00Z') };
   const tariff = [{ price: '0.1', tax: null, from: null, until: null }];
   await performStep(world, {
-    ...{ kind: 'plan', channel: 'fax', payers: [{}], contacts, chunkSize: 1 },
+    kind: 'plan',
+    channel: 'fax',
+    payers: [{}],
+    contacts,
+    chunkSize: 1,
     rates: { currency: 'NZD', tariffs: [tariff] },
   });
   await performStep(world, { kind: 'send', run: 0, requests: 1, ends: ['lost'] });
