@@ -129,8 +129,12 @@ const worded: readonly (readonly [Exclude<Reason, string>, string])[] = [
   ],
   [
     {
-      ...{ kind: 'suppressed_address', channel: 'sms', subAccount: 'North' },
-      ...{ source: 'reply', reason: 'Stop', run: '1-a' },
+      kind: 'suppressed_address',
+      channel: 'sms',
+      subAccount: 'North',
+      source: 'reply',
+      reason: 'Stop',
+      run: '1-a',
     },
     'suppressed for sms of SubAccount North: replied "Stop" (run 1-a)',
   ],
@@ -157,8 +161,12 @@ test('text from the service or an operator is shown unchanged', () => {
 test('this file tests every kind of reason that the ledger can store', () => {
   const kinds = new Set<string>(
     Object.keys({
-      ...{ ...requestReasonKinds, ...runReasonKinds, ...holdReasonKinds },
-      ...{ ...approvalReasonKinds, ...tickReasonKinds, ...leftOutReasonKinds },
+      ...requestReasonKinds,
+      ...runReasonKinds,
+      ...holdReasonKinds,
+      ...approvalReasonKinds,
+      ...tickReasonKinds,
+      ...leftOutReasonKinds,
     }),
   );
   expect(new Set(worded.map(([{ kind }]) => kind))).toEqual(kinds);

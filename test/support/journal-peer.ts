@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Destination } from '../../src/domain/message.ts';
 import { seededRandom } from '../../src/sandbox/seeded-values.ts';
 import { decodeSendRequest } from '../../src/wire/decode-send-request.ts';
 import { encodeSendAnswer } from '../../src/wire/encode-send-answer.ts';
@@ -21,8 +22,8 @@ export type PeerBehaviour = {
 export type Acceptance = { readonly messageId: string; readonly recipients: readonly string[] };
 
 /**
- * A service that accepts a MessageID as often as it arrives, and syncs each acceptance to disk before
- * answering. It accepts every complete request, even if the sender has been killed.
+ * A service that accepts a MessageID as often as it arrives, and syncs acceptances to disk before answering. It
+ * accepts every complete request, even from a killed sender.
  */
 export type JournalPeer = AsyncDisposable & {
   readonly url: string;
@@ -48,24 +49,15 @@ export async function startJournalPeer(
   journal: string,
   behaviour: Partial<PeerBehaviour> = {},
 ): Promise<JournalPeer> {
-  let behaviourNow: PeerBehaviour = { latency: 0, rejects: 0, busy: 0, ...behaviour };
+  const current = createBehaviour(behaviour);
   const synced = await openSyncedJournal(journal);
-  let changed = new AbortController();
   let received = 0;
   const arrivals: number[] = [];
   let concurrent = 0;
   let maxConcurrent = 0;
   let nextArrival = Promise.withResolvers<number>();
 
-  const wait = () =>
-    sleep(behaviourNow.latency, undefined, { signal: changed.signal }).catch(() => undefined);
-  const change = (changes: Partial<PeerBehaviour>): void => {
-    behaviourNow = { ...behaviourNow, ...changes };
-    changed.abort();
-    changed = new AbortController();
-  };
-
-  const refuses = (messageId: string): boolean => seededRandom('rejects', messageId) < behaviourNow.rejects;
+  const refuses = (messageId: string): boolean => seededRandom('rejects', messageId) < current.get().rejects;
 
   async function answer(decoded: DecodedSendRequest): Promise<EncodedAnswer> {
     if (decoded.kind !== 'request' || decoded.request.messageId === undefined) return plain(404);
@@ -74,14 +66,13 @@ export async function startJournalPeer(
     arrivals.push(Date.now());
     nextArrival.resolve(performance.now());
     nextArrival = Promise.withResolvers();
-    if (seededRandom('busy', received) < behaviourNow.busy) return plain(received % 2 === 0 ? 429 : 503);
+    if (seededRandom('busy', received) < current.get().busy) return plain(received % 2 === 0 ? 429 : 503);
     if (refuses(messageId)) {
       return encodeSendAnswer({ kind: 'refused', words: ['not this one'], messageId }, decoded.answer);
     }
-    await wait();
-    const acceptance: Acceptance = { messageId, recipients: destinations.map(({ Recipient }) => Recipient) };
-    await synced.write(acceptance);
-    await wait();
+    await current.wait();
+    await synced.write({ messageId, recipients: addressesIn(destinations) } satisfies Acceptance);
+    await current.wait();
     return encodeSendAnswer({ kind: 'accepted', messageId, jobNumber: 'JOB00001' }, decoded.answer);
   }
 
@@ -97,11 +88,7 @@ export async function startJournalPeer(
     response.writeHead(answered.status, answered.headers).end(answered.body);
   }
 
-  const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
-    response.on('error', () => undefined);
-    // A failed write to disk must not look like an answer.
-    handle(request, response).catch(() => response.destroy());
-  });
+  const server = createPeerServer(handle);
   const url = await listen(server);
   return {
     url,
@@ -118,15 +105,43 @@ export async function startJournalPeer(
       while (received < requests) await nextArrival.promise;
     },
     maxConcurrent: () => maxConcurrent,
-    behave: change,
+    behave: current.change,
     async [Symbol.asyncDispose]() {
-      change({ latency: 0 });
+      current.change({ latency: 0 });
       server.close();
       server.closeAllConnections();
       while (concurrent > 0) await sleep(10);
       await synced.close();
     },
   };
+}
+
+function addressesIn(destinations: readonly Destination[]): string[] {
+  return destinations.map(({ Recipient }) => Recipient);
+}
+
+function createBehaviour(first: Partial<PeerBehaviour>) {
+  let behaviour: PeerBehaviour = { latency: 0, rejects: 0, busy: 0, ...first };
+  let changed = new AbortController();
+  return {
+    get: () => behaviour,
+    wait: () => sleep(behaviour.latency, undefined, { signal: changed.signal }).catch(() => undefined),
+    change(changes: Partial<PeerBehaviour>): void {
+      behaviour = { ...behaviour, ...changes };
+      changed.abort();
+      changed = new AbortController();
+    },
+  };
+}
+
+function createPeerServer(
+  handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
+): Server {
+  return createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+    response.on('error', () => undefined);
+    // A failed write to disk must not look like an answer.
+    handle(request, response).catch(() => response.destroy());
+  });
 }
 
 async function listen(server: Server): Promise<string> {

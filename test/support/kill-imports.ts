@@ -48,8 +48,8 @@ export async function expectKilledImportsAtomic(
 }
 
 /**
- * Kills an import at certain steps, however fast the machine is: at each step a lock stops it. Expects nothing
- * in the ledger before the commit, a whole run once the commit has begun, and the same run from a later import.
+ * Kills an import at certain steps, where a lock stops it on any machine. Expects nothing in the ledger before
+ * the commit, and a whole run once it has begun.
  *
  * @param tables their first row is a step, besides reading and commit
  */
@@ -85,7 +85,6 @@ type Scene = AsyncDisposable & {
   readonly killedLedger: TestLedger;
   readonly referenceLedger: TestLedger;
   readonly startRun: (ledger: TestLedger, words?: readonly string[], others?: ProcessOptions) => Started;
-  /** Plans another run in this process, and returns its id. */
   readonly plan: (ledger: TestLedger) => Promise<string>;
 };
 
@@ -95,7 +94,6 @@ const sessionName = 'import to be killed';
 async function openScene(rows: number): Promise<Scene> {
   await using opened = new AsyncDisposableStack();
   const contacts = contactsCsv(rows);
-  // Slow, so nothing is accepted before the kill.
   const sandbox = opened.adopt(await startSandbox({ latency: 60_000 }), (started) => started.close());
   const { folder } = opened.use(
     await makeWorkspace({
@@ -176,7 +174,7 @@ function wholeRun(rows: number) {
   };
 }
 
-/** Plans a run without a kill; returns the milliseconds and the content. */
+/** Returns the milliseconds and the content of an import without a kill. */
 async function planReference(scene: Scene, plan: typeof planByProcess = (_, ledger) => scene.plan(ledger)) {
   const startedAt = performance.now();
   const run = await plan(scene, scene.referenceLedger);
@@ -186,7 +184,7 @@ async function planReference(scene: Scene, plan: typeof planByProcess = (_, ledg
   return { took: duration, content };
 }
 
-/** Plans a run, and kills the process before it sends. Returns the run's id. */
+/** Kills the process before it sends. Returns the run's id. */
 async function planByProcess({ startRun }: Scene, ledger: TestLedger): Promise<string> {
   const started = startRun(ledger, ['--again']);
   await started.waitForText('planned  run');
@@ -214,8 +212,8 @@ const plannedTables = [
 type PlannedTable = (typeof plannedTables)[number];
 
 /**
- * Kills an import that has copied some contacts and waits for more from an open pipe. Imports copy in batches,
- * so half of the contacts must exceed a batch.
+ * The import waits for more contacts from an open pipe. Imports copy in batches, so half of the contacts must
+ * exceed a batch.
  */
 async function killWhileReading({ contacts, killedLedger, startRun }: Scene): Promise<void> {
   const input = contacts.slice(0, contacts.length / 2);
@@ -231,7 +229,6 @@ async function killWhileReading({ contacts, killedLedger, startRun }: Scene): Pr
   await expectNoLocks(killedLedger);
 }
 
-/** Locks the table until the import is killed. */
 async function killAtTable(scene: Scene, table: PlannedTable): Promise<void> {
   await killAtLock(scene, `BEGIN; LOCK TABLE ${table} IN SHARE MODE`, 'ROLLBACK', {
     sql: "locktype = 'relation' AND relation = $2::regclass",
@@ -297,7 +294,6 @@ async function waitUntilReached(
   }, sql);
 }
 
-/** Polls for up to a minute. */
 async function waitUntil(happens: () => Promise<boolean>, what: string): Promise<void> {
   const deadline = performance.now() + 60_000;
   while (!(await happens())) {
@@ -340,7 +336,6 @@ async function expectNoLocks({ ledger }: TestLedger): Promise<void> {
   );
 }
 
-/** Lists tables that contain any row of a run. */
 async function tablesWithRows({ ledger }: TestLedger): Promise<readonly string[]> {
   const { rows: tables } = await ledger.pool.query<{ name: string }>(
     `SELECT table_name AS name FROM information_schema.columns
@@ -360,7 +355,6 @@ async function runsIn({ ledger }: TestLedger): Promise<readonly string[]> {
   return rows.map(({ run }) => run);
 }
 
-/** Foreign keys ensure that all parts of a run belong to a row of `runs`. */
 async function countsOf({ ledger }: TestLedger, run: string): Promise<unknown> {
   const { rows } = await ledger.pool.query(
     `
@@ -382,7 +376,6 @@ async function countsOf({ ledger }: TestLedger, run: string): Promise<unknown> {
   return rows[0];
 }
 
-/** Everything except ids, keys, times and later changes. */
 async function contentOf({ ledger }: TestLedger, run: string) {
   const select = async (sql: string) => (await ledger.pool.query(sql, [run])).rows;
   const pieces = await select('SELECT data FROM contact_file_pieces WHERE run_id = $1 ORDER BY file, piece');

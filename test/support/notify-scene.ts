@@ -95,19 +95,25 @@ export async function openNotifyScene(): Promise<NotifyScene> {
         stop: never,
         cutOff: never,
       }),
-    passMinutes: (minutes: number) =>
-      opened.ledger.pool.query(
-        `UPDATE notifications
-         SET created_at = created_at - make_interval(mins => $1), due_at = due_at - make_interval(mins => $1)`,
-        [minutes],
-      ),
-    mailOf: async (run: string) =>
-      (await listRunNotifications(opened.ledger.pool, run)).find(({ mailRun }) => mailRun !== null)
-        ?.mailRun ?? 'none',
+    passMinutes: (minutes: number) => ageNotifications(opened, minutes),
+    mailOf: (run: string) => findMailRun(opened, run),
     notifications: (run: string) => listRunNotifications(opened.ledger.pool, run),
   };
   const whole = stack.move();
   return { ...scene, [Symbol.asyncDispose]: () => whole.disposeAsync() };
+}
+
+function ageNotifications({ ledger }: TestLedger, minutes: number): Promise<unknown> {
+  return ledger.pool.query(
+    `UPDATE notifications
+     SET created_at = created_at - make_interval(mins => $1), due_at = due_at - make_interval(mins => $1)`,
+    [minutes],
+  );
+}
+
+async function findMailRun({ ledger }: TestLedger, run: string): Promise<string> {
+  const notifications = await listRunNotifications(ledger.pool, run);
+  return notifications.find(({ mailRun }) => mailRun !== null)?.mailRun ?? 'none';
 }
 
 /** `notify` with one webhook. */

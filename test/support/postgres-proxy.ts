@@ -28,8 +28,8 @@ export type PostgresProxy = Listening & {
 type Armed = { readonly cut: Cut; left: number; readonly done: () => void };
 
 /**
- * A TCP proxy for Postgres that recognises statements. It can cut a connection before Postgres gets a
- * statement, or before the answer arrives.
+ * A TCP proxy that recognises Postgres statements, and cuts connections before a statement or its answer
+ * arrives.
  *
  * @param target URL of a database, without TLS
  */
@@ -131,7 +131,7 @@ function forward(client: Socket, upstream: Socket, takeOrder: FindCut, hangs: ()
   });
 }
 
-/** Returns the statement that a client's message completes: a simple query, or the end of an extended one. */
+/** Returns the statement that a client's message completes. */
 function createStatementReader(): (kind: string, body: Buffer) => string | undefined {
   const prepared = new Map<string, string>();
   let bound: string | undefined;

@@ -30,49 +30,54 @@ export function withKey({ context }: TestLedger): EngineContext {
 
 /** Texts that a purge must erase: from contacts, messages, files and the service's words. */
 export const plantedTexts = [
-  ...['0412345671', '412345671', '412345672', '412345673', '412345674', '412345679', 'zebedee', 'xanthippe'],
-  ...[
-    'quagmire',
-    'plumbago',
-    'reply-of-a-person',
-    'reason-of-a-person',
-    'ann@private.example',
-    'reference-77',
-    'not-a-number',
-    '412345678',
-    'tick-of-zebedee',
-  ],
+  '0412345671',
+  '412345671',
+  '412345672',
+  '412345673',
+  '412345674',
+  '412345679',
+  'zebedee',
+  'xanthippe',
+  'quagmire',
+  'plumbago',
+  'reply-of-a-person',
+  'reason-of-a-person',
+  'ann@private.example',
+  'reference-77',
+  'not-a-number',
+  '412345678',
+  'tick-of-zebedee',
 ];
 
-/**
- * Plans a run that was sent and reported on long ago. It has personal messages, rejected contacts, a rejected
- * request that quotes a contact, a reply, an unmatched delivery report and a suppression.
- */
-export async function planOldRun(opened: TestLedger): Promise<string> {
-  const { pool } = opened.ledger;
-  await using workspace = await makeWorkspace({
-    'accounts.yaml': accountsYaml,
-    'contacts.csv': [
-      'mobile,name,ref',
-      '0412345671,Zebedee,reference-77',
-      '0412 345 672,Xanthippe,r',
-      '0412345673,Carl,r',
-      'not-a-number,Dora,r',
-      '0412345671,Zebedee,r',
-      '0412345674,Eve,r',
-      '',
-    ].join('\n'),
-    'campaign.yaml': `campaign: reminder
+const oldRunFiles = {
+  'contacts.csv': [
+    'mobile,name,ref',
+    '0412345671,Zebedee,reference-77',
+    '0412 345 672,Xanthippe,r',
+    '0412345673,Carl,r',
+    'not-a-number,Dora,r',
+    '0412345671,Zebedee,r',
+    '0412345674,Eve,r',
+    '',
+  ].join('\n'),
+  'campaign.yaml': `campaign: reminder
 account: sandbox
 channel: sms
 contacts: { file: contacts.csv, country: AU, columns: { Recipient: mobile } }
 message: { Message: "Dear [[name]], quagmire [[ref]]", SubAccount: North, ChargeCode: C1, Reference: "plumbago [[ref]]" }
 dispatch: { chunkSize: 1 }
 `,
-  });
+};
+
+/** Adds a suppression, a removed suppression and a failed tick. */
+async function addOldRows(pool: pg.Pool): Promise<void> {
   await addSuppressions(pool, [
     {
-      ...{ channel: 'sms', address: '+61412345674', subAccount: '', source: 'reply', createdAt: longAgo },
+      channel: 'sms',
+      address: '+61412345674',
+      subAccount: '',
+      source: 'reply',
+      createdAt: longAgo,
       reason: 'reply-of-a-person',
     },
   ]);
@@ -87,6 +92,16 @@ dispatch: { chunkSize: 1 }
     INSERT INTO ticks (schedule, due_at, state, reason)
     VALUES ('a.yaml', '2025-01-02', 'failed', '"contacts.csv:4: tick-of-zebedee"');
   `);
+}
+
+/**
+ * Plans a run that was sent and reported on long ago. It has personal messages, rejected contacts, a rejected
+ * request that quotes a contact, a reply, an unmatched delivery report and a suppression.
+ */
+export async function planOldRun(opened: TestLedger): Promise<string> {
+  const { pool } = opened.ledger;
+  await using workspace = await makeWorkspace({ 'accounts.yaml': accountsYaml, ...oldRunFiles });
+  await addOldRows(pool);
   const settings = {
     workingFolder: workspace.folder,
     environment: {
@@ -112,7 +127,10 @@ dispatch: { chunkSize: 1 }
     claimed.map(({ request }) =>
       request === 3
         ? {
-            ...{ ...outcome, request, state: 'rejected', httpStatus: 400 },
+            ...outcome,
+            request,
+            state: 'rejected',
+            httpStatus: 400,
             detail: 'Bad number +61412345673 for Zebedee',
           }
         : { ...outcome, request, state: 'accepted', httpStatus: 200, detail: 'Xanthippe' },
@@ -123,7 +141,9 @@ dispatch: { chunkSize: 1 }
     delivered(first?.messageId ?? '', '+61412345671'),
     delivered(second?.messageId ?? '', '+61412345672'),
     {
-      ...{ Type: 'SMSReply', MessageID: first?.messageId, Destination: '+61412345671' },
+      Type: 'SMSReply',
+      MessageID: first?.messageId,
+      Destination: '+61412345671',
       Message: 'reply-of-a-person',
     },
     delivered('Unknown1', '+61412345679'),
@@ -152,8 +172,13 @@ export async function completeRun(pool: pg.Pool, run: string): Promise<void> {
 
 function delivered(messageId: string, address: string) {
   return {
-    ...{ Type: 'SMS', MessageID: messageId, Destination: address, Status: 'Success' },
-    ...{ Result: 'delivered to Zebedee', Price: '0.05', Detail: 'SMSParts:1' },
+    Type: 'SMS',
+    MessageID: messageId,
+    Destination: address,
+    Status: 'Success',
+    Result: 'delivered to Zebedee',
+    Price: '0.05',
+    Detail: 'SMSParts:1',
   };
 }
 
@@ -166,7 +191,10 @@ export async function receiveOldReports(
     ledger.pool,
     randomUUID(),
     bodies.map((body) => ({
-      ...{ account: 'sandbox', receivedAt: longAgo, method: 'POST', contentType: 'application/json' },
+      account: 'sandbox',
+      receivedAt: longAgo,
+      method: 'POST',
+      contentType: 'application/json',
       headers: { 'x-caller': 'ann@private.example' },
       body: Buffer.from(JSON.stringify(body)),
     })),

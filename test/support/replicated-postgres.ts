@@ -60,16 +60,8 @@ export async function makeReplicatedOrigin(programs: string): Promise<Replicated
     spawn(join(programs, 'postgres'), ['-D', data, '-p', String(port)], { ...own, stdio: 'ignore' });
 
   const origin = join(work, 'origin');
-  await run('initdb', [
-    '-D',
-    origin,
-    '-U',
-    userName,
-    '--auth=trust',
-    '--encoding=UTF8',
-    '--locale=C',
-    '--no-sync',
-  ]);
+  const initOptions = ['--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'];
+  await run('initdb', [`--pgdata=${origin}`, `--username=${userName}`, ...initOptions]);
   appendFileSync(join(origin, 'postgresql.conf'), `${settings.join('\n')}\n`);
   await makeLedger(async (port) => start(origin, port));
 
@@ -84,19 +76,7 @@ export async function makeReplicatedOrigin(programs: string): Promise<Replicated
       const [replicating, address] = [await startTcpLink(port), await startTcpLink(port)];
       const servers = [start(primary, port)];
       await waitUntilReady(urlAt(port));
-      const connection = `host=127.0.0.1 port=${replicating.port} user=${userName} application_name=standby`;
-      await run('pg_basebackup', [
-        '-d',
-        connection,
-        '-D',
-        standby,
-        '-R',
-        '-X',
-        'stream',
-        '-c',
-        'fast',
-        '--no-sync',
-      ]);
+      await run('pg_basebackup', backupOptions(replicating.port, standby));
       servers.push(start(standby, standbyPort));
       await waitUntilStreaming(port, replication);
       let primaryRuns = true;
@@ -121,6 +101,18 @@ export async function makeReplicatedOrigin(programs: string): Promise<Replicated
     },
     [Symbol.dispose]: () => rmSync(home, { recursive: true, force: true }),
   };
+}
+
+function backupOptions(port: number, standby: string): readonly string[] {
+  const connection = `host=127.0.0.1 port=${port} user=${userName} application_name=standby`;
+  return [
+    `--dbname=${connection}`,
+    `--pgdata=${standby}`,
+    '--write-recovery-conf',
+    '--wal-method=stream',
+    '--checkpoint=fast',
+    '--no-sync',
+  ];
 }
 
 function urlAt(port: number, name = 'postgres'): string {

@@ -1,20 +1,14 @@
 import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pLimit from 'p-limit';
 import { seededRandom } from '../../src/sandbox/seeded-values.ts';
 import { decodeSendRequest } from '../../src/wire/decode-send-request.ts';
-import { deliveryReportFormats, encodeDeliveryReport } from '../../src/wire/encode-delivery-report.ts';
 import { encodeSendAnswer } from '../../src/wire/encode-send-answer.ts';
 import type { EncodedAnswer } from '../../src/wire/wire-interface.ts';
+import { type AcceptedRecipient, createReporter, type ReportFigures } from './delivery-reporter.ts';
 import { listening } from './listening.ts';
 
-/** What the service knows about a recipient. */
-export type AcceptedRecipient = {
-  readonly chargeCode: string;
-  readonly outcome: 'delivered' | 'undelivered';
-  readonly price: string;
-};
+type Figures = { requests: number; refused: number; cut: number } & ReportFigures;
 
 export type ReportingService = AsyncDisposable & {
   readonly url: string;
@@ -22,7 +16,7 @@ export type ReportingService = AsyncDisposable & {
   readonly accepted: ReadonlyMap<string, number>;
   /** By MessageID and address. */
   readonly recipients: ReadonlyMap<string, AcceptedRecipient>;
-  readonly figures: { requests: number; refused: number; cut: number; reports: number; reportsTried: number };
+  readonly figures: Figures;
   /** Resolves when every delivery report has been answered with 2xx. */
   readonly reported: () => Promise<void>;
 };
@@ -39,52 +33,8 @@ export const recipientKey = (messageId: string, address: string): string => `${m
 export async function startReportingService(receivers: readonly string[]): Promise<ReportingService> {
   const accepted = new Map<string, number>();
   const recipients = new Map<string, AcceptedRecipient>();
-  const figures = { requests: 0, refused: 0, cut: 0, reports: 0, reportsTried: 0 };
-  const calling = pLimit(16);
-  const reporting = new Set<Promise<void>>();
-  const over = new AbortController();
-
-  async function report(
-    messageId: string,
-    address: string,
-    recipient: AcceptedRecipient,
-    copy: number,
-  ): Promise<void> {
-    await sleep(seededRandom('wait', messageId, address, copy) * 5_000, undefined, { signal: over.signal });
-    const common = {
-      ...{ version: 'v2.02', url: 'https://volley.example', type: 'SMS', messageId, destination: address },
-      ...{ price: recipient.price, units: { SMSParts: 1 }, sentTimeUtc: new Date().toISOString() },
-    };
-    const final =
-      recipient.outcome === 'delivered'
-        ? { ...common, status: 'Success', result: 'delivered' }
-        : { ...common, status: 'Failed', result: 'Bad Number' };
-    const what = copy === 2 ? { ...common, status: 'Pending', result: '' } : final;
-    const format =
-      deliveryReportFormats[Math.floor(seededRandom('format', messageId, address, copy) * 4)] ?? 'json';
-    const { method, headers, body } = encodeDeliveryReport(what, format);
-    for (let attempts = 0; !over.signal.aborted; attempts++) {
-      const receiver = receivers[(copy + attempts + address.length) % receivers.length] ?? '';
-      figures.reportsTried++;
-      const answer = await calling(() =>
-        fetch(method === 'GET' ? `${receiver}?${body}` : receiver, {
-          ...{ method, headers, signal: AbortSignal.timeout(5_000) },
-          ...(method === 'POST' && { body }),
-        }).then(
-          async (response) => {
-            await response.arrayBuffer();
-            return response.ok;
-          },
-          () => false,
-        ),
-      );
-      if (answer) {
-        figures.reports++;
-        return;
-      }
-      await sleep(200);
-    }
-  }
+  const figures: Figures = { requests: 0, refused: 0, cut: 0, reports: 0, reportsTried: 0 };
+  const reporter = createReporter(receivers, figures);
 
   function accept(messageId: string, chargeCode: string, addresses: readonly string[]): void {
     accepted.set(messageId, (accepted.get(messageId) ?? 0) + 1);
@@ -94,14 +44,7 @@ export async function startReportingService(receivers: readonly string[]): Promi
       const recipient = { chargeCode, outcome, price: `0.0${Math.floor(draw * 90) + 10}` } as const;
       recipients.set(recipientKey(messageId, address), recipient);
       const copies = [0, ...(draw < 0.2 ? [1] : []), ...(draw > 0.9 ? [2] : [])];
-      for (const copy of copies) {
-        const one = report(messageId, address, recipient, copy)
-          .catch((error: unknown) => {
-            if (!over.signal.aborted) throw error;
-          })
-          .finally(() => reporting.delete(one));
-        reporting.add(one);
-      }
+      for (const copy of copies) reporter.report({ messageId, address, recipient, copy });
     }
   }
 
@@ -149,13 +92,10 @@ export async function startReportingService(receivers: readonly string[]): Promi
     accepted,
     recipients,
     figures,
-    async reported() {
-      while (reporting.size > 0) await Promise.all(reporting);
-    },
+    reported: reporter.done,
     async [Symbol.asyncDispose]() {
-      over.abort();
       stop();
-      await Promise.allSettled(reporting);
+      await reporter.stop();
     },
   };
 }

@@ -170,7 +170,9 @@ function acceptedRequest({ settlement, startedAt }: SentRequest): AcceptedReques
   const { request, httpStatus } = settlement;
   const finishedAt = settlement.finishedAt.getTime();
   return {
-    ...{ request, finishedAt, httpStatus: httpStatus ?? 200 },
+    request,
+    finishedAt,
+    httpStatus: httpStatus ?? 200,
     jobNumber: settlement.state === 'accepted' ? settlement.jobNumber : undefined,
     tookMs: Math.max(0, finishedAt - startedAt.getTime()),
   };

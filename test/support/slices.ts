@@ -15,7 +15,6 @@ import { queueName } from '../../src/ledger/slices/queue.ts';
 import { aContact, aRun, planContacts } from './ledger.ts';
 import { type Claim, claimRequests } from './requests.ts';
 
-/** Begins a run, and acquires its next slice. */
 export async function acquireSliceOf({ pool, queue: open }: Ledger, run: string): Promise<SendingSlice> {
   const queue = await open();
   const now = new Date();
@@ -110,7 +109,6 @@ export async function cutContents(pool: pg.Pool, run: string, requestsInSlice: n
   );
 }
 
-/** Acquires a slice of any run, as a new or named worker. */
 export async function acquireNextSlice(
   { pool, queue }: Ledger,
   worker: string = randomUUID(),
@@ -144,7 +142,6 @@ function sendingOf(acquisition: Acquisition): SendingSlice {
   return acquisition.slice;
 }
 
-/** Counts queued jobs without a worker. */
 export async function waitingJobs({ pool }: Ledger): Promise<number> {
   const { rows } = await pool.query<{ jobs: number }>(
     `SELECT count(*)::integer AS jobs FROM volley_queue.job WHERE state IN ('created', 'retry')`,

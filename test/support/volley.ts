@@ -29,7 +29,7 @@ export type ProcessOptions = {
 };
 
 /**
- * Starts the real command line in its own process. It inherits only PATH and HOME. Fails if its log contains a
+ * Starts the real command line, with only PATH and HOME from our environment. Fails if its log contains a
  * secret or an address.
  */
 export function startVolley(
@@ -73,8 +73,8 @@ export function volley(words: readonly string[], surroundings?: ProcessOptions):
 }
 
 /**
- * How long a process may take to stop: ten seconds on an idle machine, adjusted by the measured duration of a
- * small command. In milliseconds.
+ * Milliseconds that a process may take to stop: ten seconds on an idle machine, adjusted by the duration of a
+ * small command.
  */
 export async function maxStopMilliseconds(): Promise<number> {
   const begun = performance.now();
@@ -97,8 +97,7 @@ export type StartedInProcess = Pick<Started, 'waitForText' | 'stderrSoFar' | 'en
 };
 
 /**
- * Runs the command line in this process, half a second faster, for commands that are not killed. Its log goes
- * to this process's standard error.
+ * Runs the command line in this process, half a second faster. Its log goes to this process's standard error.
  */
 export function startInProcess(
   words: readonly string[],
