@@ -37,15 +37,51 @@ export function openPlanner(
   campaigns: string,
   logger: Logger,
 ): Planner {
-  const data: PlannerData = {
+  const thread = createThread({
     connection,
     description,
     environment: { ...environment },
     workingFolder,
     campaigns,
+  });
+  return {
+    async startRun({ actor }, request, onUnmoved) {
+      const answer = await thread.ask({ kind: 'start run', request, actor });
+      if (answer.kind !== 'start run') throw new Error(`the planning thread answered ${answer.kind}`);
+      for (const file of answer.unmoved) onUnmoved(file);
+      return answer.end;
+    },
+    async findCommand(file, command, { campaigns: folder, ownCampaign }) {
+      const allowed = { campaigns: folder, ownCampaign };
+      const answer = await thread.ask({ kind: 'find command', file, command, allowed });
+      if (answer.kind !== 'find command') throw new Error(`the planning thread answered ${answer.kind}`);
+      return answer.found;
+    },
+    async keepSchedules(stop) {
+      const end = (): void => thread.send({ kind: 'stop schedules' });
+      stop.addEventListener('abort', end, { once: true });
+      while (!stop.aborted) {
+        await thread.ask({ kind: 'keep schedules' }).catch((error: unknown) => {
+          logger.error({ reason: loggableReason(error) }, 'schedules not checked; trying again');
+        });
+        await sleep(defaultInterval, undefined, { signal: stop }).catch(() => undefined);
+      }
+      stop.removeEventListener('abort', end);
+    },
+    close: thread.close,
   };
+}
+
+type Thread = {
+  /** Starts the thread if there is none. */
+  readonly ask: (question: Question) => Promise<Answer>;
+  readonly send: (message: ToPlanner) => void;
+  readonly close: () => Promise<void>;
+};
+
+function createThread(data: PlannerData): Thread {
   const pending = new Map<number, PromiseWithResolvers<Answer>>();
-  let thread: Worker | undefined;
+  let worker: Worker | undefined;
   let lastId = 0;
 
   function start(): Worker {
@@ -53,18 +89,18 @@ export function openPlanner(
       workerData: data,
       name: 'planner',
     });
-    started.on('message', (said: FromPlanner) => {
-      const promise = pending.get(said.id);
-      pending.delete(said.id);
-      if (said.kind === 'failure') promise?.reject(toError(said.failure));
-      else promise?.resolve(said.answer);
+    started.on('message', (message: FromPlanner) => {
+      const promise = pending.get(message.id);
+      pending.delete(message.id);
+      if (message.kind === 'failure') promise?.reject(toError(message.failure));
+      else promise?.resolve(message.answer);
     });
     let cause: unknown;
     started.on('error', (error) => {
       cause = error;
     });
     started.on('exit', () => {
-      if (thread === started) thread = undefined;
+      if (worker === started) worker = undefined;
       const why = cause === undefined ? '' : ` (${loggableReason(cause)})`;
       const ended = new EndedError(`the planning thread has ended${why}`, { cause });
       for (const { reject } of pending.values()) reject(ended);
@@ -73,45 +109,20 @@ export function openPlanner(
     return started;
   }
 
-  const send = (message: ToPlanner): void => thread?.postMessage(message);
-
-  function ask(question: Question): Promise<Answer> {
-    thread ??= start();
-    const promise = Promise.withResolvers<Answer>();
-    const id = ++lastId;
-    pending.set(id, promise);
-    send({ kind: 'ask', id, question });
-    return promise.promise;
-  }
-
+  const send = (message: ToPlanner): void => worker?.postMessage(message);
   return {
-    async startRun({ actor }, request, onUnmoved) {
-      const answer = await ask({ kind: 'start run', request, actor });
-      if (answer.kind !== 'start run') throw new Error(`the planning thread answered ${answer.kind}`);
-      for (const file of answer.unmoved) onUnmoved(file);
-      return answer.end;
-    },
-    async findCommand(file, command, { campaigns: folder, ownCampaign }) {
-      const allowed = { campaigns: folder, ownCampaign };
-      const answer = await ask({ kind: 'find command', file, command, allowed });
-      if (answer.kind !== 'find command') throw new Error(`the planning thread answered ${answer.kind}`);
-      return answer.found;
-    },
-    async keepSchedules(stop) {
-      const end = (): void => send({ kind: 'stop schedules' });
-      stop.addEventListener('abort', end, { once: true });
-      while (!stop.aborted) {
-        await ask({ kind: 'keep schedules' }).catch((error: unknown) => {
-          logger.error({ reason: loggableReason(error) }, 'schedules not checked; trying again');
-        });
-        await sleep(defaultInterval, undefined, { signal: stop }).catch(() => undefined);
-      }
-      stop.removeEventListener('abort', end);
+    send,
+    ask(question) {
+      worker ??= start();
+      const promise = Promise.withResolvers<Answer>();
+      const id = ++lastId;
+      pending.set(id, promise);
+      send({ kind: 'ask', id, question });
+      return promise.promise;
     },
     async close() {
-      const ending = thread;
-      if (!ending) return;
-      const ended = once(ending, 'exit');
+      if (!worker) return;
+      const ended = once(worker, 'exit');
       send({ kind: 'end' });
       await ended;
     },
