@@ -66,9 +66,9 @@ async function measureSource(source: Source, size: Size): Promise<string[]> {
     try {
       const from = source.kind === 'package' ? `Debian's ${source.name}` : 'the registry';
       const sent = await measureDispatch(server, size);
-      const { taken, applied } = await measureWebhooks(server, size);
+      const { received, applied } = await measureWebhooks(server, size);
       const { booked, report } = await measureBilling(server, size);
-      const rates = [sent, taken, applied].map((rate) => Math.round(rate).toLocaleString('en'));
+      const rates = [sent, received, applied].map((rate) => Math.round(rate).toLocaleString('en'));
       return [server.version, from, server.jit, ...rates, (booked / 1000).toFixed(1), report.toFixed(0)];
     } finally {
       await server.stop();
@@ -99,20 +99,20 @@ async function measureWebhooks(server: StockServer, { requests, rounds }: Size) 
     databaseUrl: `${server.url}/webhooks`,
     file: join(folder, 'reports.jsonl'),
   };
-  const taking: number[] = [];
+  const receiving: number[] = [];
   const applying: number[] = [];
   try {
     await runStatement(`${server.url}/postgres`, 'CREATE DATABASE webhooks');
     await acceptedRun(bench, requests);
     for (let round = 0; round < rounds; round++) {
       await emptyInbox(bench);
-      taking.push((await withServe(bench, (url) => send(bench, url))).seconds);
+      receiving.push((await withServe(bench, (url) => send(bench, url))).seconds);
       applying.push((await applyAgain(bench)).applying);
     }
   } finally {
     await rm(folder, { recursive: true });
   }
-  return { taken: requests / median(taking), applied: requests / median(applying) };
+  return { received: requests / median(receiving), applied: requests / median(applying) };
 }
 
 async function measureBilling(server: StockServer, { recipients, rounds }: Size) {

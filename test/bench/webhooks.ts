@@ -106,10 +106,10 @@ async function printTable(
   for (let round = 0; round < rounds; round++) {
     bare.push(await withBare((url) => send(bench, url)));
     await emptyInbox(bench);
-    const taken = await withServe(bench, (url) => send(bench, url));
-    volley.push(taken);
+    const received = await withServe(bench, (url) => send(bench, url));
+    volley.push(received);
     await emptyInbox(bench);
-    paced.push(await withServe(bench, (url) => send(bench, url, reports / taken.seconds / 2)));
+    paced.push(await withServe(bench, (url) => send(bench, url, reports / received.seconds / 2)));
     applied.push(await applyAgain(bench));
   }
   const seconds = (figures: readonly Figures[]): number => median(figures.map((each) => each.seconds));

@@ -94,7 +94,11 @@ test(
     const slope = (of: (sample: Minute) => number): number =>
       slopeOf(warm.map((one) => ({ x: one.minute, y: of(one) })));
     console.log({
-      ...{ minutes, sent: sent.answered, kept, purged, states: rows },
+      minutes,
+      sent: sent.answered,
+      kept,
+      purged,
+      states: rows,
       'heap, MiB a minute': slope(({ heap }) => heap),
       'RSS, MiB a minute': slope(({ rss }) => rss),
       'files, a minute': slope(({ files }) => files),

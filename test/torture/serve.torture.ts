@@ -91,9 +91,13 @@ test(`serve under load for ${minutes} minutes grows by less than 1 MiB a minute 
   const serve = startVolley(['serve', '--port', String(port), '--api-port', String(apiPort)], {
     cwd: workspace.folder,
     env: {
-      ...{ DATABASE_URL: ledger.url, VOLLEY_ACCOUNTS: 'accounts.yaml', VOLLEY_WEBHOOK_TOKEN: token },
-      ...{ VOLLEY_SANDBOX_URL: sandbox.url, VOLLEY_SANDBOX_TOKEN: 'any' },
-      ...{ NOTIFY_URL: peer.url, NOTIFY_SECRET: webhookSecret },
+      DATABASE_URL: ledger.url,
+      VOLLEY_ACCOUNTS: 'accounts.yaml',
+      VOLLEY_WEBHOOK_TOKEN: token,
+      VOLLEY_SANDBOX_URL: sandbox.url,
+      VOLLEY_SANDBOX_TOKEN: 'any',
+      NOTIFY_URL: peer.url,
+      NOTIFY_SECRET: webhookSecret,
     },
   });
   await serve.waitForText('worker started');
@@ -129,12 +133,14 @@ test(`serve under load for ${minutes} minutes grows by less than 1 MiB a minute 
     'heap, MiB a minute': slope((sample) => sample.heap),
     'RSS at the end, MiB': samples.at(-1)?.rss,
     'RSS each minute, MiB': perMinute(samples),
-    ...{ filesBefore, filesAfter },
+    filesBefore,
+    filesAfter,
     accepted: figure('volley_requests_settled_total{account="bulk",state="accepted"}'),
     'accepted by schedule': figure('volley_requests_settled_total{account="small",state="accepted"}'),
     reports: figure('volley_reports_taken_total{account="bulk"}'),
     applied: figure('volley_reports_applied_total'),
-    ...{ 'API calls': apiCalls, notifications: peer.calls.length },
+    'API calls': apiCalls,
+    notifications: peer.calls.length,
   });
   expect(code, stderr.slice(-2_000)).toBe(0);
   // There was a load.

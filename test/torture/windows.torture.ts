@@ -13,24 +13,24 @@ const requests = 2_000;
 test('nothing arrives outside the window and everything in the end, however often the worker is killed', async () => {
   await using scene = await openDispatchScene({ requests, concurrency, peer: { latency: 100 } });
   // Closed for one minute of the day, soon.
-  const shuts = Math.ceil((Date.now() + 25_000) / minute) * minute;
-  const opens = shuts + minute;
+  const closesAt = Math.ceil((Date.now() + 25_000) / minute) * minute;
+  const opensAt = closesAt + minute;
   const timeOf = (at: number): string => new Date(at).toISOString().slice(11, 16);
-  const window = `window: { from: "${timeOf(opens)}", to: "${timeOf(shuts)}", timeZone: Etc/UTC }\n`;
+  const window = `window: { from: "${timeOf(opensAt)}", to: "${timeOf(closesAt)}", timeZone: Etc/UTC }\n`;
   await scene.workspace.write('campaign.yaml', `${await scene.workspace.read('campaign.yaml')}${window}`);
 
   const kills: Killed[] = [];
   let worker = scene.start(['run', 'campaign.yaml']);
   const run = await plannedRun(worker);
-  while (Date.now() < opens + 15_000) {
+  while (Date.now() < opensAt + 15_000) {
     // One kill is just before the window closes.
-    const untilShut = shuts - Date.now() - 5_500;
-    await sleep(untilShut > 0 && untilShut < 10_000 ? untilShut : 3_000 + Math.random() * 7_000);
+    const untilClosed = closesAt - Date.now() - 5_500;
+    await sleep(untilClosed > 0 && untilClosed < 10_000 ? untilClosed : 3_000 + Math.random() * 7_000);
     const from = Date.now();
     worker.process.kill('SIGKILL');
     await worker.ended;
     kills.push({
-      what: `killed ${Math.round((from - shuts) / 1_000)} s after it shut`,
+      what: `killed ${Math.round((from - closesAt) / 1_000)} s after it closed`,
       from,
       to: Date.now(),
     });
@@ -40,9 +40,9 @@ test('nothing arrives outside the window and everything in the end, however ofte
   expect([0, 3], stderr).toContain(code);
 
   const arrivals = scene.peer.arrivals();
-  expect(arrivals.filter((at) => at >= shuts && at < opens)).toEqual([]);
-  expect(arrivals.some((at) => at < shuts)).toBe(true);
-  expect(arrivals.some((at) => at >= opens)).toBe(true);
+  expect(arrivals.filter((at) => at >= closesAt && at < opensAt)).toEqual([]);
+  expect(arrivals.some((at) => at < closesAt)).toBe(true);
+  expect(arrivals.some((at) => at >= opensAt)).toBe(true);
   expect(await statusOf(scene, run)).toMatchObject({ state: 'completed', requests: { total: requests } });
   const figures = await expectNothingLostOrDuplicated(
     scene,

@@ -23,7 +23,7 @@ export type AccountBreaker = {
   readonly changeSignal: () => AbortSignal;
   readonly refresh: () => Promise<void>;
   /**
-   * Asks whether requests may be claimed.
+   * Asks whether requests can be claimed.
    *
    * @param probe a new UUID for the right to probe. Repeat it if the answer was lost
    * @returns `probe`: one request only. A number: ask again after so many milliseconds

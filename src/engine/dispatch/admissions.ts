@@ -1,4 +1,4 @@
-/** @returns how many may proceed, from 1 to `wanted`; 0 after `stop` */
+/** @returns how many can proceed, from 1 to `wanted`; 0 after `stop` */
 export type Admit = (wanted: number, stop: AbortSignal) => Promise<number>;
 
 type Waiter = {

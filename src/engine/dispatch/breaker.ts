@@ -35,7 +35,7 @@ export function openBreaker(
   };
 }
 
-/** Milliseconds until a probe may be sent. A time further ahead than any wait is ignored: the clock was set back. */
+/** Milliseconds until a probe can be sent. A time further ahead than any wait is ignored: the clock was set back. */
 export function millisecondsUntilProbe({ retryAt, probe }: Breaker, now: number, lease: number): number {
   const untilRetry = remaining(retryAt, now, maxRetryWait);
   const untilLeaseEnds = probe === null ? 0 : remaining(probe.expiresAt, now, lease);
@@ -47,7 +47,7 @@ function remaining(until: number, now: number, max: number): number {
 }
 
 /**
- * @param lease how long the answer may take (milliseconds)
+ * @param lease how long the answer can take (milliseconds)
  * @returns the same breaker if it is too early, or another probe has the right
  */
 export function grantProbe(breaker: Breaker, id: string, now: number, lease: number): Breaker {

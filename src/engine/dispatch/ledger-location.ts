@@ -17,7 +17,7 @@ import type { EngineContext } from '../context.ts';
 export type CheckedLocation = {
   readonly ledger: string;
   readonly location: string | null;
-  /** Why nothing may be sent; null if it may. */
+  /** Why nothing can be sent; null if it can. */
   readonly held: string | null;
 };
 

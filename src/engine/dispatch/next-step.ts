@@ -64,7 +64,7 @@ function settle(as: SettledState): Step {
   return { kind: 'settle', as };
 }
 
-/** @returns undefined if the request may leave */
+/** @returns undefined if the request can leave */
 export function withholdingReason({
   stopping,
   held,

@@ -12,7 +12,7 @@ import { areEqual, type CurrentLimits, createCurrentLimits, refreshInterval } fr
 
 /** Keeps an account's rates, shared by all processes through the ledger. */
 export type RateLimiter = {
-  /** Waits until some requests may be claimed. A stopped wait uses nothing up. */
+  /** Waits until some requests can be claimed. A stopped wait uses nothing up. */
   readonly admit: Admit;
   /** Returns unclaimed requests, and charges excess requests and recipients. Can be repeated after a failure. */
   readonly spend: (usage: Usage) => Promise<void>;

@@ -37,7 +37,7 @@ function handoverAt(
   return { at, fields: { SendTime: localTime(at, zone), TimeZone: zone } };
 }
 
-/** @returns undefined for a slice that may be sent at any time */
+/** @returns undefined for a slice that can be sent at any time */
 export function windowGateOf(definition: unknown, window: SliceWindow | null): WindowGate | undefined {
   const rule = window && windowOf(definition);
   return rule ? createWindowGate(rule, window) : undefined;

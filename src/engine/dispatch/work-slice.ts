@@ -90,12 +90,12 @@ type SourceWork = SliceWork & {
 };
 
 /**
- * After a kill, every claimed request without a recorded outcome is in doubt, so claims are limited to four times
- * what may be in flight:
+ * After a kill, every claimed request without a recorded outcome is in doubt. So at most four times `concurrency` are
+ * claimed and not recorded:
  *
- * - A claim has as many requests as may be in flight, plus as many as the service answered during the last claim.
- *   Otherwise a fast service would wait for each claim.
- * - Nothing is claimed while twice as many as may be in flight are accepted and not recorded.
+ * - A claim has `concurrency` requests, plus up to as many again that the service answered during the last
+ *   claim. Otherwise a fast service would wait for each claim.
+ * - Nothing is claimed while twice `concurrency` are accepted and not recorded.
  *
  * @returns false if the slice stops before its end
  */

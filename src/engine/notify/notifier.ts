@@ -32,7 +32,7 @@ export type NotifierOptions = {
 };
 
 /**
- * Sends notifications about runs and schedules. Any number of processes may do this. A failed notification is retried
+ * Sends notifications about runs and schedules. Any number of processes can do this. A failed notification is retried
  * for a day.
  */
 export async function runNotifier(

@@ -17,16 +17,24 @@ const bodies = lines.map((line) => {
   const [messageId, destination] = recipient.parse(JSON.parse(line));
   return encodeDeliveryReport(
     {
-      ...{ version: 'v2.02', url: 'https://volley.example/webhook', type: 'SMS', messageId, destination },
-      ...{ status: 'Success', result: 'delivered', jobNumber: 'ABCD1234', price: '0.08' },
-      ...{ sentTimeUtc: '2026-11-21T12:00:00.000Z', units: { SMSParts: 1 } },
+      version: 'v2.02',
+      url: 'https://volley.example/webhook',
+      type: 'SMS',
+      messageId,
+      destination,
+      status: 'Success',
+      result: 'delivered',
+      jobNumber: 'ABCD1234',
+      price: '0.08',
+      sentTimeUtc: '2026-11-21T12:00:00.000Z',
+      units: { SMSParts: 1 },
     },
     'json',
   );
 });
 
 const pool = new Pool(url, { connections, allowH2: false });
-const taken = new Float64Array(bodies.length);
+const durations = new Float64Array(bodies.length);
 let next = 0;
 
 async function send(index: number): Promise<void> {
@@ -35,7 +43,7 @@ async function send(index: number): Promise<void> {
   const begun = performance.now();
   const { statusCode, body } = await pool.request({ path, ...report });
   await body.dump();
-  taken[index] = performance.now() - begun;
+  durations[index] = performance.now() - begun;
   if (statusCode !== 200) throw new Error(`HTTP ${statusCode}`);
 }
 
@@ -60,6 +68,6 @@ if (Number(perSecond) > 0) await sendPaced(Number(perSecond));
 else await Promise.all(Array.from({ length: connections }, sendAll));
 const seconds = (performance.now() - begun) / 1000;
 await pool.close();
-const sorted = taken.toSorted();
+const sorted = durations.toSorted();
 const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? 0;
 console.log(JSON.stringify({ seconds, median: at(0.5), p99: at(0.99) }));

@@ -24,7 +24,7 @@ async function refuseAll(): Promise<void> {
 }
 
 async function findBreaker(): Promise<{ refusals: number; probe: string | null; until: Date } | undefined> {
-  const sql = 'SELECT refusals AS tries, probe, probe_until AS until FROM account_breakers';
+  const sql = 'SELECT refusals, probe, probe_until AS until FROM account_breakers';
   return (await opened.ledger.pool.query(sql)).rows[0];
 }
 
@@ -65,7 +65,7 @@ test('a repeated question with the same probe id has the same answer', async () 
   expect(await breaker.enter(probeId)).toBe('probe');
   for (const _ of [1, 2]) expect(await breaker.extendProbe(probeId)).toBe(true);
   for (const _ of [1, 2]) await breaker.recordRefusal({ ...refusal, probeId });
-  expect(await findBreaker()).toMatchObject({ tries: 2, probe: null });
+  expect(await findBreaker()).toMatchObject({ refusals: 2, probe: null });
 });
 
 test('two slices of one process do not share the right to probe', async () => {

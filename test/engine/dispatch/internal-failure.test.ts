@@ -40,21 +40,22 @@ async function openSlice() {
     checkpoint,
   );
   const sender = (gateway: Sender['gateway']): Sender => ({
-    ...{
-      context,
-      outageRetry,
-      gateway,
-      limiter: createRateLimiter(context, anAccount()),
-      breaker: undefined,
-    },
-    ...{ run, slice: slice.slice, owner: slice.owner, channel: 'sms', retries: 0, bisect: false },
-    ...{
-      isLeaseValid: () => true,
-      ensureLease: async () => true,
-      isWindowOpen: () => true,
-      stop: never,
-      cutOff: never,
-    },
+    context,
+    outageRetry,
+    gateway,
+    limiter: createRateLimiter(context, anAccount()),
+    breaker: undefined,
+    run,
+    slice: slice.slice,
+    owner: slice.owner,
+    channel: 'sms',
+    retries: 0,
+    bisect: false,
+    isLeaseValid: () => true,
+    ensureLease: async () => true,
+    isWindowOpen: () => true,
+    stop: never,
+    cutOff: never,
   });
   const claimedTo = async () => {
     const { rows } = await ledger.pool.query<{ claimed_to: number }>(
@@ -88,14 +89,12 @@ test('a request whose answer could not be classified is not returned with the un
 test('after a claim that could not be marked, no accepted request counts as recorded', async () => {
   const { context, checkpoint, recorded, slice } = await openSlice();
   const accepted = (request: number) => ({
-    ...{
-      request,
-      messageId: `M${request}`,
-      finishedAt: Date.now(),
-      tookMs: 1,
-      httpStatus: 200,
-      jobNumber: undefined,
-    },
+    request,
+    messageId: `M${request}`,
+    finishedAt: Date.now(),
+    tookMs: 1,
+    httpStatus: 200,
+    jobNumber: undefined,
   });
   const { marks } = context.ledger;
   const write = marks.write;

@@ -11,15 +11,13 @@ const finishedAt = new Date('2026-10-21T07:28:00Z');
 
 /** The first attempt, with one retry left and half of the jitter. */
 const ordinary: StepContext = {
-  ...{
-    attempts: 1,
-    retries: 1,
-    stopping: false,
-    breakerOpen: false,
-    recipients: 3,
-    bisect: false,
-    random: 0.5,
-  },
+  attempts: 1,
+  retries: 1,
+  stopping: false,
+  breakerOpen: false,
+  recipients: 3,
+  bisect: false,
+  random: 0.5,
 };
 
 function stepAfter(outcome: Outcome, circumstances: Partial<StepContext> = {}): Step {

@@ -17,14 +17,18 @@ function open({
 } = {}) {
   const events: string[] = [];
   const outage = {
-    onDown: ({ message }: Error) => events.push(`away: ${message}`),
-    onUp: () => events.push('back'),
+    onDown: ({ message }: Error) => events.push(`down: ${message}`),
+    onUp: () => events.push('up'),
   };
   let drops = 0;
   const dropConnections = (): void => {
     drops++;
   };
-  return { said: events, drops: () => drops, ...createOutageRetry(outage, { revive, dropConnections }, end) };
+  return {
+    events: events,
+    drops: () => drops,
+    ...createOutageRetry(outage, { revive, dropConnections }, end),
+  };
 }
 
 const lost = (): Error => new Error('Connection terminated unexpectedly');
@@ -38,52 +42,52 @@ function failing(times: number, error: () => Error = lost): () => Promise<string
 }
 
 test('work is repeated after one broken connection, and that is no outage', async () => {
-  const { retry, said } = open();
+  const { retry, events } = open();
   expect(await retry(failing(1))).toBe('done');
-  expect(said).toEqual([]);
+  expect(events).toEqual([]);
 });
 
 test('the start and end of an outage are reported once, however many callers wait', async () => {
-  const { retry, said } = open();
+  const { retry, events } = open();
   const backAt = performance.now() + 600;
   const work = async (): Promise<void> => {
     if (performance.now() < backAt) throw lost();
   };
   await Promise.all([retry(work), retry(work), retry(work)]);
-  expect(said).toEqual(['away: Connection terminated unexpectedly', 'back']);
+  expect(events).toEqual(['down: Connection terminated unexpectedly', 'up']);
 });
 
 test('work that succeeds without the database does not end the outage', async () => {
-  const { retry, said } = open();
+  const { retry, events } = open();
   let isBack = false;
   const waiting = retry(async () => {
     if (!isBack) throw lost();
   });
-  while (said.length === 0) await sleep(5);
+  while (events.length === 0) await sleep(5);
   await retry(async () => 'from memory');
-  expect(said).toHaveLength(1);
+  expect(events).toHaveLength(1);
   isBack = true;
   await waiting;
-  expect(said).toHaveLength(2);
+  expect(events).toHaveLength(2);
 });
 
 test('stopped work does not end the outage', async () => {
-  const { retry, said } = open();
+  const { retry, events } = open();
   const stop = new AbortController();
-  let tries = 0;
+  let attempts = 0;
   const work = async (): Promise<void> => {
-    if (++tries === 3) stop.abort();
+    if (++attempts === 3) stop.abort();
     if (!stop.signal.aborted) throw lost();
   };
   await retry(work, stop.signal);
-  expect(said).toEqual(['away: Connection terminated unexpectedly']);
+  expect(events).toEqual(['down: Connection terminated unexpectedly']);
 });
 
 test('a transaction that Postgres rolled back after a deadlock is repeated, and that is no outage', async () => {
-  const { retry, said } = open();
+  const { retry, events } = open();
   const deadlock = () => Object.assign(new Error('deadlock detected'), { code: '40P01' });
   expect(await retry(failing(3, deadlock))).toBe('done');
-  expect(said).toEqual([]);
+  expect(events).toEqual([]);
 });
 
 test.each([
@@ -92,9 +96,9 @@ test.each([
   ['25006', 'a stand-by that only reads'],
   ['57P03', 'a server that is starting up'],
 ])('the failure %s (%s) is an outage, and the work is repeated', async (code, message) => {
-  const { retry, said } = open();
+  const { retry, events } = open();
   expect(await retry(failing(2, () => Object.assign(new Error(message), { code })))).toBe('done');
-  expect(said).toEqual([`away: ${message}`, 'back']);
+  expect(events).toEqual([`down: ${message}`, 'up']);
 });
 
 test('any other failure is thrown at once', async () => {
@@ -114,9 +118,9 @@ test('the end signal ends all retries, even without an answer of the database', 
 });
 
 test('after the end signal, work fails with the last failure of the database', async () => {
-  const { retry, said } = open({ end: AbortSignal.timeout(400) });
+  const { retry, events } = open({ end: AbortSignal.timeout(400) });
   await expect(retry(failing(Number.POSITIVE_INFINITY))).rejects.toThrow('Connection terminated');
-  expect(said).toHaveLength(1);
+  expect(events).toHaveLength(1);
   await expect(retry(async () => 'too late')).rejects.toThrow('Connection terminated');
 });
 
@@ -126,9 +130,9 @@ test('an embedded server that ended is marked down at once and is started again'
     onGone();
     revivals++;
   };
-  const { retry, said } = open({ revive });
+  const { retry, events } = open({ revive });
   await retry(failing(1));
-  expect([said, revivals]).toEqual([['away: Connection terminated unexpectedly', 'back'], 1]);
+  expect([events, revivals]).toEqual([['down: Connection terminated unexpectedly', 'up'], 1]);
 });
 
 test('the reason why an embedded server cannot start is reported once', async () => {
@@ -136,39 +140,39 @@ test('the reason why an embedded server cannot start is reported once', async ()
     onGone();
     throw new Error('its port is taken');
   };
-  const { retry, said } = open({ revive });
+  const { retry, events } = open({ revive });
   await retry(failing(3));
-  expect(said).toEqual(['away: Connection terminated unexpectedly', 'away: its port is taken', 'back']);
+  expect(events).toEqual(['down: Connection terminated unexpectedly', 'down: its port is taken', 'up']);
 });
 
 test('a database without an answer is marked down after 5 seconds, and its connections are dropped after 30', async () => {
   vi.useFakeTimers();
-  const { query, said, drops } = open();
+  const { query, events, drops } = open();
   const answer = Promise.withResolvers<string>();
   const asked = query(() => answer.promise);
   await vi.advanceTimersByTimeAsync(4_900);
-  expect(said).toEqual([]);
+  expect(events).toEqual([]);
   await vi.advanceTimersByTimeAsync(200);
-  expect(said).toEqual(['away: no answer for 5 s']);
+  expect(events).toEqual(['down: no answer for 5 s']);
   await vi.advanceTimersByTimeAsync(25_000);
   expect(drops()).toBe(1);
   answer.resolve('late');
   expect(await asked).toBe('late');
-  expect(said.at(-1)).toBe('back');
+  expect(events.at(-1)).toBe('up');
 });
 
 test('waitUntilUp resolves at the end of the outage or at stop', async () => {
-  const { retry, waitUntilUp, said } = open();
+  const { retry, waitUntilUp, events } = open();
   await waitUntilUp(never);
   let isBack = false;
   const waiting = retry(async () => {
     if (!isBack) throw lost();
   });
-  while (said.length === 0) await sleep(5);
+  while (events.length === 0) await sleep(5);
   await waitUntilUp(AbortSignal.timeout(10));
-  expect(said).toHaveLength(1);
+  expect(events).toHaveLength(1);
   const present = waitUntilUp(never);
   isBack = true;
   await Promise.all([waiting, present]);
-  expect(said).toHaveLength(2);
+  expect(events).toHaveLength(2);
 });

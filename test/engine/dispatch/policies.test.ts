@@ -115,14 +115,14 @@ describe('executeRun with failFast', () => {
 
 describe('executeRun after a pause by failFast', () => {
   test('a resumed run is sent when the service accepts it, and rejected requests stay rejected', async () => {
-    let mended = false;
+    let fixed = false;
     await using service = await sendPeer(async () => {
       await sleep(20);
-      return mended ? { kind: 'accepted' } : { kind: 'rejected', words: 'No' };
+      return fixed ? { kind: 'accepted' } : { kind: 'rejected', words: 'No' };
     });
     const run = await planRun(120, 1, { failFast: { first: 6, share: 0.05 } }, 6);
     expect((await execute(run, { baseUrl: service.url })).end.kind).toBe('paused');
-    mended = true;
+    fixed = true;
     const { end, summary } = await execute(run, { baseUrl: service.url });
     expect(end).toMatchObject({ kind: 'finished' });
     expect(summary.requests).toMatchObject({ accepted: 114, rejected: 6 });

@@ -27,7 +27,7 @@ const claimed = {
 async function send(
   service: SendPeer,
   changes: Partial<Sender>,
-  judge?: (gateway: Gateway) => Gateway['classify'],
+  classify?: (gateway: Gateway) => Gateway['classify'],
 ): ReturnType<typeof sendRequest> {
   const { context } = opened;
   const never = new AbortController().signal;
@@ -35,7 +35,7 @@ async function send(
   const sender: Sender = {
     context,
     outageRetry: createOutageRetry({ onDown: () => {}, onUp: () => {} }, context.ledger, never),
-    gateway: { ...gateway, ...(judge && { classify: judge(gateway) }) },
+    gateway: { ...gateway, ...(classify && { classify: classify(gateway) }) },
     limiter: createRateLimiter(context, anAccount()),
     breaker: undefined,
     run: 'run',
@@ -78,7 +78,9 @@ test('a failure after sending is thrown, even while the run is stopping', async 
 test('a request whose lease may be lost is not sent and is returned', async () => {
   await using service = await sendPeer(() => ({ kind: 'accepted' }));
   expect(await send(service, { ensureLease: async () => false })).toMatchObject({
-    ...{ state: 'planned', verdict: 'released', attempt: 1 },
+    state: 'planned',
+    verdict: 'released',
+    attempt: 1,
   });
   expect(service.calls).toEqual([]);
 });

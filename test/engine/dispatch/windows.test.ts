@@ -93,7 +93,9 @@ async function openScene(
   };
   const execute: Scene['execute'] = (run, { stop = never, url = peer.url, onWait = clock.jumpTo } = {}) =>
     executeRun(context, run, async () => anAccount({ baseUrl: url }), stop, {
-      ...{ onStart: () => {}, onDown: () => {}, onUp: () => {} },
+      onStart: () => {},
+      onDown: () => {},
+      onUp: () => {},
       onWatch: ({ opensAt, state }) => {
         if (opensAt !== null && state === 'running') onWait(opensAt);
       },
@@ -269,7 +271,8 @@ describe('windows with hold: service', () => {
   test('an earlier version of the interface gets SendTime and TimeZone in UTC', () => {
     const plan = windowPlanner({ ...short, hold: 'service' }, 'rest-1.04', new Date(fridayEvening));
     expect(plan?.(['Antarctica/Troll'])?.handover?.fields).toEqual({
-      ...{ SendTime: '2026-11-20T09:00', TimeZone: 'UTC' },
+      SendTime: '2026-11-20T09:00',
+      TimeZone: 'UTC',
     });
   });
 });
