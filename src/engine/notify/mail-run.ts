@@ -10,7 +10,7 @@ import type { PlannedRun } from '../../ledger/planning/planned-run.ts';
 import { stageContacts } from '../../ledger/planning/stage-contacts.ts';
 import { inSession } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
-import { firstSlices } from '../plan/plan-run.ts';
+import { firstSlices } from '../plan/first-slices.ts';
 import { newRunId } from '../runs/run-id.ts';
 
 export type Mail = { readonly subject: string; readonly text: string };

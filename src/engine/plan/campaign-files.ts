@@ -55,41 +55,9 @@ export async function openCampaignFiles(
   const root = await realpath(folder);
   await requireFoldersWithoutOwnFiles(root, ownFiles, rowFolders);
   const campaignFolder: CampaignFolder = { root, isOwnFile: await fileIdentityCheck(ownFiles) };
-  // `max` would allocate memory for all entries at once.
-  const checked = new LRUCache<string, CheckedFile>({ maxSize: maxCachedChecks, sizeCalculation: () => 1 });
+  const checkOnce = createCachedCheck(campaignFolder);
   const chosenByCampaign = new Set<string>();
   let storedBytes = 0;
-
-  const checkOnce = async (path: string, kind: FileKind, rowFolder?: string): Promise<CheckedFile> => {
-    const key = JSON.stringify([kind, path, rowFolder]);
-    const known = checked.get(key);
-    if (known) return known;
-    const found = await checkFile(campaignFolder, path, kind, rowFolder).catch((error: unknown) => ({
-      problem: unreadableReason(error, path),
-    }));
-    checked.set(key, found);
-    return found;
-  };
-
-  const findFileProblem = async ({
-    files,
-    audio,
-  }: Envelope): Promise<{ column: string; detail: string } | undefined> => {
-    const parts = [
-      ...files.map(({ path }, index) => ({ column: `files.${index}.file`, path, kind: 'file' as const })),
-      ...Object.entries(audio).map(([column, path]) => ({ column, path, kind: 'audio' as const })),
-    ];
-    let bytes = 0;
-    for (const { column, path, kind } of parts) {
-      const found = await checkOnce(path, kind, rowFolders.get(column)?.folder);
-      if ('problem' in found)
-        return { column, detail: `the file "${path}" cannot be sent: ${found.problem}` };
-      bytes += found.bytes;
-      if (bytes > maxBytesOfRequest) return { column, detail: tooLargeText };
-    }
-    return undefined;
-  };
-
   return {
     check: (path, kind) => {
       chosenByCampaign.add(path);
@@ -99,9 +67,10 @@ export async function openCampaignFiles(
       for await (const batch of contacts) {
         const checked: Contact[] = [];
         for (const contact of batch) {
-          const wrong = hasFiles(contact) ? await findFileProblem(contact.envelope) : undefined;
+          const problem =
+            hasFiles(contact) && (await findFileProblem(contact.envelope, rowFolders, checkOnce));
           const { file, line } = contact;
-          checked.push(wrong ? { kind: 'rejected', file, line, reason: 'invalid', ...wrong } : contact);
+          checked.push(problem ? { kind: 'rejected', file, line, reason: 'invalid', ...problem } : contact);
         }
         yield checked;
       }
@@ -125,6 +94,42 @@ export async function openCampaignFiles(
       }
     },
   };
+}
+
+type CachedCheck = (path: string, kind: FileKind, rowFolder?: string) => Promise<CheckedFile>;
+
+function createCachedCheck(campaignFolder: CampaignFolder): CachedCheck {
+  // `max` would allocate memory for all entries at once.
+  const checked = new LRUCache<string, CheckedFile>({ maxSize: maxCachedChecks, sizeCalculation: () => 1 });
+  return async (path, kind, rowFolder) => {
+    const key = JSON.stringify([kind, path, rowFolder]);
+    const known = checked.get(key);
+    if (known) return known;
+    const found = await checkFile(campaignFolder, path, kind, rowFolder).catch((error: unknown) => ({
+      problem: unreadableReason(error, path),
+    }));
+    checked.set(key, found);
+    return found;
+  };
+}
+
+async function findFileProblem(
+  { files, audio }: Envelope,
+  rowFolders: FileRules['rowFolders'],
+  checkOnce: CachedCheck,
+): Promise<{ column: string; detail: string } | undefined> {
+  const parts = [
+    ...files.map(({ path }, index) => ({ column: `files.${index}.file`, path, kind: 'file' as const })),
+    ...Object.entries(audio).map(([column, path]) => ({ column, path, kind: 'audio' as const })),
+  ];
+  let bytes = 0;
+  for (const { column, path, kind } of parts) {
+    const found = await checkOnce(path, kind, rowFolders.get(column)?.folder);
+    if ('problem' in found) return { column, detail: `the file "${path}" cannot be sent: ${found.problem}` };
+    bytes += found.bytes;
+    if (bytes > maxBytesOfRequest) return { column, detail: tooLargeText };
+  }
+  return undefined;
 }
 
 function hasFiles(contact: Contact): contact is Extract<Contact, { kind: 'contact' }> {

@@ -6,7 +6,6 @@ import { createTariffs } from '../../campaign/tariffs.ts';
 import { type Contact, isKeyed } from '../../domain/contacts.ts';
 import { type RefusedRun, RefusedRunError } from '../../domain/problems.ts';
 import type { DuplicateContacts, ReachedContacts } from '../../domain/rejected-contacts.ts';
-import type { Account } from '../../gateway/account.ts';
 import { insertRefusedRunNotifications } from '../../ledger/notifications/insert.ts';
 import { insertNotifyList } from '../../ledger/notifications/notify-lists.ts';
 import { expandRun } from '../../ledger/planning/expand.ts';
@@ -15,16 +14,15 @@ import { stageSuppressions } from '../../ledger/planning/remove-suppressed.ts';
 import { stageContacts } from '../../ledger/planning/stage-contacts.ts';
 import { recordFingerprint } from '../../ledger/runs/fingerprints.ts';
 import { inSession } from '../../ledger/session.ts';
-import { enqueueSlices } from '../../ledger/slices/enqueue.ts';
 import { auditEntry } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
-import { dispatchSettings } from '../dispatch/dispatch-settings.ts';
 import { requireSendableLedger } from '../dispatch/ledger-location.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
 import { enqueueAndStart } from '../runs/begin-run.ts';
 import { newRunId } from '../runs/run-id.ts';
 import { createApprovalGate } from './approval-gate.ts';
 import { createFingerprint } from './fingerprint.ts';
+import { firstSlices } from './first-slices.ts';
 import { forecastRun, type RunForecast, readLimitsInForce, requireDeadlineMet } from './forecast.ts';
 import { toFrequencyCap } from './frequency-cap.ts';
 import type { KeptContactFiles } from './kept-contact-files.ts';
@@ -35,13 +33,13 @@ import { refuseRepeat } from './repeat-check.ts';
 import { createSmsCounter } from './sms-text.ts';
 
 export type PlanProgress = {
-  /** Called for each batch, with its size. */
+  /** Called for each batch. */
   readonly onRead: (contacts: number) => void;
   readonly onExpand: () => void;
   /** Called for fixed contacts, with the recipients that earlier runs may have reached. */
   readonly onOrigins?: (origins: Origins, reached: readonly ReachedContacts[]) => void;
   /** Called with the duplicates that are rejected. */
-  readonly onRepeated?: (repeated: DuplicateContacts, placeOf: (line: number) => string) => void;
+  readonly onRepeated?: (repeated: DuplicateContacts, fileAndLine: (line: number) => string) => void;
   readonly onForecast?: (forecast: RunForecast) => void;
 };
 
@@ -97,116 +95,146 @@ async function planContacts(
   prepared: PreparedCampaign,
   kept: KeptContactFiles,
   progress: PlanProgress,
-  { again = false, alongside }: Omit<PlanOptions, 'onRefused'>,
+  options: Omit<PlanOptions, 'onRefused'>,
 ): Promise<string> {
-  const { campaign, account, composition, files, contacts, contactFiles, suppressionLists } = prepared;
-  const definition = campaign.value;
-  const now = context.now();
-  const run = newRunId(now, context.randomBytes(5));
+  const planning = await startPlanning(context, prepared, kept, progress);
+  const { run, definition, fingerprint, linesBefore, tariffs } = planning;
   const countParts = definition.channel === 'sms' ? createSmsCounter() : undefined;
-  const linesBefore = countLinesBefore(contactFiles);
-  const placeOf = fileAndLineFormatter(contactFiles, linesBefore);
-  const limits = await readLimitsInForce(context, account);
-  const tariffs = createTariffs(definition.channel, account);
-  const first = await firstSlices(context, run, account, definition);
-  const { name: plannedBy, via: plannedHow } = context.actor;
-  const { workingFolder: folder, path: campaignFile, sha256: campaignSha256 } = prepared;
-  const asked = { run, plannedBy, plannedHow, folder, campaignFile, campaignSha256 };
-  const fingerprint = createFingerprint(definition);
-  const gate = createApprovalGate(definition.approval, asked, enqueueAndStart(context, run, first.enqueue));
   await inSession(context.ledger.pool, async (client) => {
     await stageContacts(client, {
-      contacts: fingerprint.watch(reportProgress(contacts, progress.onRead)),
+      contacts: fingerprint.watch(reportProgress(prepared.contacts, progress.onRead)),
       linesBefore,
-      keyed: isKeyed(composition.identity),
+      keyed: isKeyed(prepared.composition.identity),
       partsOf: ({ envelope, destination, address }) => countParts?.(envelope, address, destination) ?? null,
       tariffOf: tariffs.tariffIndexOf,
       takePieces: kept.takeCompletePieces,
     });
-    await stageSuppressions(client, suppressionLists.addresses);
-    const origins = await readOrigins(client, definition.campaign, prepared.origin, prepared.found().origins);
+    await stageSuppressions(client, prepared.suppressionLists.addresses);
+    const named = prepared.found().origins;
+    const origins = await readOrigins(client, definition.campaign, prepared.origin, named);
     progress.onExpand();
     const rates = tariffs.rates();
-    await expandRun(
-      client,
-      {
-        run,
-        campaign: definition.campaign,
-        account: definition.account,
-        suppressionAccount: account.suppressionsOf,
-        channel: definition.channel,
-        definition,
-        messageKey: context.randomBytes(32),
-        chunkSize: definition.dispatch.chunkSize,
-        recipientColumn: composition.recipientColumn,
-        identity: composition.identity,
-        frequencyCap: toFrequencyCap(definition, now),
-        contactFiles: contactFiles.map(({ name, format }, file) => {
-          const { encoding, delimiter, skipLines } = format();
-          const sha256 = kept.digestOf(file);
-          return { name, linesBefore: linesBefore(file), encoding, delimiter, skipLines, sha256 };
-        }),
-        sourceRun: null,
-        origins: origins.runs,
-        files:
-          fingerprint.paths().size === 0
-            ? { kind: 'none' }
-            : { kind: 'read', readFile: fingerprint.watchFiles(files.read) },
-        rates,
-        window: windowPlanner(definition.window, account.interface, now),
-        checkForecast:
-          definition.deadline === undefined
-            ? undefined
-            : (portions) => {
-                const forecast = forecastRun(definition, account, { limits, from: now }, portions, placeOf);
-                requireDeadlineMet(campaign, forecast);
-                progress.onForecast?.(forecast);
-              },
-        ...first,
-        enqueue: async (session) => {
-          await alongside?.(session, run);
-          const of = origins.runs.length > 0 ? { of: origins.runs } : {};
-          const details = { campaign: definition.campaign, file: prepared.path, ...of };
-          await auditEntry(context, { action: 'run planned', run, details })(session);
-          await insertNotifyList(session, run, freezeTargets(definition), prepared.absolutePath);
-          await gate.enqueue(session);
-        },
-        complete: async (session) => {
-          const relatives = origins.relatives.map((each) => each.run);
-          const made = { run, fingerprint: fingerprint.digest(), now, relatives };
-          await recordFingerprint(session, run, made.fingerprint);
-          if (!again) await refuseRepeat(session, campaign, made);
-        },
-        checkPlan: (totals, leftOut) => {
-          const recipients = totals.reduce((sum, total) => sum + total.recipients, 0);
-          if (origins.runs.length + origins.others.length > 0) progress.onOrigins?.(origins, leftOut.reached);
-          checkRecipients(campaign, prepared.found(), { ...leftOut, recipients }, placeOf);
-          progress.onRepeated?.(leftOut.repeated, placeOf);
-          const estimate = estimateCost(totals, definition.channel, rates, now);
-          checkBudget(campaign, estimate);
-          gate.assess(totals, estimate);
-        },
-        createdAt: now,
-      },
-      context.ledger.hashKey,
-    );
+    const plan = {
+      ...toPlannedRun(planning, origins, rates),
+      ...planSteps(planning, origins, rates, options),
+    };
+    await expandRun(client, plan, context.ledger.hashKey);
   });
   return run;
 }
 
-/** @param definition as it is frozen */
-export async function firstSlices(
-  { ledger }: EngineContext,
-  run: string,
-  account: Account,
-  definition: unknown,
-): Promise<Pick<PlannedRun, 'canary' | 'priority' | 'enqueue'>> {
-  const queue = await ledger.queue();
-  const { plan, failFast } = dispatchSettings(run, account, definition);
+type Planning = Awaited<ReturnType<typeof startPlanning>>;
+
+async function startPlanning(
+  context: EngineContext,
+  prepared: PreparedCampaign,
+  kept: KeptContactFiles,
+  progress: PlanProgress,
+) {
+  const { campaign, account, contactFiles } = prepared;
+  const definition = campaign.value;
+  const now = context.now();
+  const run = newRunId(now, context.randomBytes(5));
+  const linesBefore = countLinesBefore(contactFiles);
+  const limits = await readLimitsInForce(context, account);
+  const first = await firstSlices(context, run, account, definition);
+  const { name: plannedBy, via: plannedHow } = context.actor;
+  const { workingFolder: folder, path: campaignFile, sha256: campaignSha256 } = prepared;
+  const request = { run, plannedBy, plannedHow, folder, campaignFile, campaignSha256 };
   return {
-    canary: failFast?.first ?? null,
-    priority: plan.priority,
-    enqueue: (client) => enqueueSlices(queue, client, plan),
+    context,
+    prepared,
+    kept,
+    progress,
+    definition,
+    now,
+    run,
+    linesBefore,
+    fileAndLine: fileAndLineFormatter(contactFiles, linesBefore),
+    limits,
+    tariffs: createTariffs(definition.channel, account),
+    first,
+    fingerprint: createFingerprint(definition),
+    gate: createApprovalGate(definition.approval, request, enqueueAndStart(context, run, first.enqueue)),
+  };
+}
+
+type PlanStep = 'enqueue' | 'complete' | 'checkForecast' | 'checkPlan';
+
+function toPlannedRun(
+  { context, prepared, kept, definition, now, run, linesBefore, first, fingerprint }: Planning,
+  origins: Origins,
+  rates: PlannedRun['rates'],
+): Omit<PlannedRun, PlanStep> {
+  const { account, composition, contactFiles, files } = prepared;
+  return {
+    run,
+    campaign: definition.campaign,
+    account: definition.account,
+    suppressionAccount: account.suppressionsOf,
+    channel: definition.channel,
+    definition,
+    messageKey: context.randomBytes(32),
+    chunkSize: definition.dispatch.chunkSize,
+    recipientColumn: composition.recipientColumn,
+    identity: composition.identity,
+    frequencyCap: toFrequencyCap(definition, now),
+    contactFiles: contactFiles.map(({ name, format }, file) => {
+      const { encoding, delimiter, skipLines } = format();
+      const sha256 = kept.digestOf(file);
+      return { name, linesBefore: linesBefore(file), encoding, delimiter, skipLines, sha256 };
+    }),
+    sourceRun: null,
+    origins: origins.runs,
+    files:
+      fingerprint.paths().size === 0
+        ? { kind: 'none' }
+        : { kind: 'read', readFile: fingerprint.watchFiles(files.read) },
+    rates,
+    window: windowPlanner(definition.window, account.interface, now),
+    canary: first.canary,
+    priority: first.priority,
+    createdAt: now,
+  };
+}
+
+function planSteps(
+  { context, prepared, progress, definition, now, run, fileAndLine, limits, fingerprint, gate }: Planning,
+  origins: Origins,
+  rates: PlannedRun['rates'],
+  { again = false, alongside }: Omit<PlanOptions, 'onRefused'>,
+): Pick<PlannedRun, PlanStep> {
+  const { campaign, account } = prepared;
+  const checkForecast: PlannedRun['checkForecast'] = (portions) => {
+    const forecast = forecastRun(definition, account, { limits, from: now }, portions, fileAndLine);
+    requireDeadlineMet(campaign, forecast);
+    progress.onForecast?.(forecast);
+  };
+  return {
+    checkForecast: definition.deadline === undefined ? undefined : checkForecast,
+    checkPlan: (totals, leftOut) => {
+      const recipients = totals.reduce((sum, total) => sum + total.recipients, 0);
+      if (origins.runs.length + origins.others.length > 0) progress.onOrigins?.(origins, leftOut.reached);
+      checkRecipients(campaign, prepared.found(), { ...leftOut, recipients }, fileAndLine);
+      progress.onRepeated?.(leftOut.repeated, fileAndLine);
+      const estimate = estimateCost(totals, definition.channel, rates, now);
+      checkBudget(campaign, estimate);
+      gate.assess(totals, estimate);
+    },
+    enqueue: async (session) => {
+      await alongside?.(session, run);
+      const of = origins.runs.length > 0 ? { of: origins.runs } : {};
+      const details = { campaign: definition.campaign, file: prepared.path, ...of };
+      await auditEntry(context, { action: 'run planned', run, details })(session);
+      await insertNotifyList(session, run, freezeTargets(definition), prepared.absolutePath);
+      await gate.enqueue(session);
+    },
+    complete: async (session) => {
+      const relatives = origins.relatives.map((each) => each.run);
+      const made = { run, fingerprint: fingerprint.digest(), now, relatives };
+      await recordFingerprint(session, run, made.fingerprint);
+      if (!again) await refuseRepeat(session, campaign, made);
+    },
   };
 }
 

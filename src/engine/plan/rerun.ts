@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { storedApproval } from '../../campaign/approval.ts';
 import { checkBudget } from '../../campaign/budget.ts';
-import { estimateCost } from '../../campaign/cost.ts';
+import { type CostEstimate, estimateCost } from '../../campaign/cost.ts';
 import { createTariffs } from '../../campaign/tariffs.ts';
 import { duplicatePolicies } from '../../domain/contacts.ts';
 import { InputError } from '../../domain/problems.ts';
@@ -9,8 +9,10 @@ import type { RecipientState } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
 import { copyNotifyList } from '../../ledger/notifications/notify-lists.ts';
 import { expandRun } from '../../ledger/planning/expand.ts';
+import type { BillingTotal, PlannedRun } from '../../ledger/planning/planned-run.ts';
 import { restageRecipients } from '../../ledger/planning/restage-recipients.ts';
 import { listContactFiles } from '../../ledger/runs/contact-files.ts';
+import type { Run } from '../../ledger/runs/find.ts';
 import { lockRunForRerun } from '../../ledger/runs/rerun-lock.ts';
 import { inSession } from '../../ledger/session.ts';
 import { auditEntry } from '../audit.ts';
@@ -21,7 +23,7 @@ import { enqueueAndStart } from '../runs/begin-run.ts';
 import { requireUnpurgedRun } from '../runs/find-run.ts';
 import { newRunId } from '../runs/run-id.ts';
 import { createApprovalGate } from './approval-gate.ts';
-import { firstSlices } from './plan-run.ts';
+import { firstSlices } from './first-slices.ts';
 
 /** Recipients in these states were not reached and will not be. */
 export const rerunStates = [
@@ -71,69 +73,82 @@ export async function planRerun(
     throw new InputError([{ where: `run ${sourceRun}`, what }]);
   }
   try {
-    const source = await requireUnpurgedRun(context, sourceRun);
-    const now = context.now();
-    const run = newRunId(now, context.randomBytes(5));
-    const { dispatch, budget, approval, contacts } = frozenDefinition.parse(source.definition);
-    const frozen = {
-      value: { budget, channel: source.channel },
-      locate: (path: readonly PropertyKey[]) => `run ${sourceRun}, ${path.join('.')}`,
-    };
-    const recipientColumn = 'Recipient';
-    const first = await firstSlices(context, run, account, source.definition);
-    const { name: plannedBy, via: plannedHow } = context.actor;
-    const files = { folder: null, campaignFile: null, campaignSha256: null };
-    const asked = { run, plannedBy, plannedHow, ...files };
-    const told = { campaign: source.campaign, of: sourceRun, only: states };
-    const note = auditEntry(context, { action: 'run planned', run, details: told });
-    const gate = createApprovalGate(approval, asked, enqueueAndStart(context, run, first.enqueue));
-    await inSession(ledger.pool, async (client) => {
-      const tariffs = createTariffs(source.channel, account);
-      await restageRecipients(client, { run: sourceRun, states }, recipientColumn, tariffs.tariffIndexOf);
-      const rates = tariffs.rates();
-      await expandRun(
-        client,
-        {
-          run,
-          campaign: source.campaign,
-          account: source.account,
-          suppressionAccount: account.suppressionsOf,
-          channel: source.channel,
-          definition: source.definition,
-          messageKey: context.randomBytes(32),
-          chunkSize: dispatch.chunkSize,
-          recipientColumn,
-          identity: contacts,
-          frequencyCap: undefined,
-          contactFiles: await listContactFiles(client, sourceRun),
-          sourceRun,
-          origins: [],
-          files: { kind: 'run', run: sourceRun },
-          rates,
-          window: windowPlanner(windowOf(source.definition), account.interface, now),
-          ...first,
-          enqueue: async (session) => {
-            await note(session);
-            await copyNotifyList(session, sourceRun, run);
-            await gate.enqueue(session);
-          },
-          checkPlan: (totals) => {
-            if (totals.length > 0) {
-              const estimate = estimateCost(totals, source.channel, rates, now);
-              checkBudget(frozen, estimate);
-              gate.assess(totals, estimate);
-              return;
-            }
-            const what = `No recipient is ${states.join(' or ')}, and neither suppressed nor sent to again already; \`volley status ${sourceRun}\` shows the states.`;
-            throw new InputError([{ where: `run ${sourceRun}`, what }]);
-          },
-          createdAt: now,
-        },
-        ledger.hashKey,
-      );
-    });
-    return run;
+    return await expandRerun(context, await requireUnpurgedRun(context, sourceRun), states, account);
   } finally {
     await lock.release();
   }
+}
+
+async function expandRerun(
+  context: EngineContext,
+  source: Run,
+  states: readonly RerunState[],
+  account: Account,
+): Promise<string> {
+  const { ledger } = context;
+  const { run: sourceRun, campaign, channel, definition } = source;
+  const now = context.now();
+  const run = newRunId(now, context.randomBytes(5));
+  const { dispatch, approval, contacts } = frozenDefinition.parse(definition);
+  const first = await firstSlices(context, run, account, definition);
+  const { name: plannedBy, via: plannedHow } = context.actor;
+  const request = { run, plannedBy, plannedHow, folder: null, campaignFile: null, campaignSha256: null };
+  const gate = createApprovalGate(approval, request, enqueueAndStart(context, run, first.enqueue));
+  const recipientColumn = 'Recipient';
+  await inSession(ledger.pool, async (client) => {
+    const tariffs = createTariffs(channel, account);
+    await restageRecipients(client, { run: sourceRun, states }, recipientColumn, tariffs.tariffIndexOf);
+    const rates = tariffs.rates();
+    const plan: PlannedRun = {
+      run,
+      campaign,
+      account: source.account,
+      suppressionAccount: account.suppressionsOf,
+      channel,
+      definition,
+      messageKey: context.randomBytes(32),
+      chunkSize: dispatch.chunkSize,
+      recipientColumn,
+      identity: contacts,
+      frequencyCap: undefined,
+      contactFiles: await listContactFiles(client, sourceRun),
+      sourceRun,
+      origins: [],
+      files: { kind: 'run', run: sourceRun },
+      rates,
+      window: windowPlanner(windowOf(definition), account.interface, now),
+      canary: first.canary,
+      priority: first.priority,
+      enqueue: async (session) => {
+        const details = { campaign, of: sourceRun, only: states };
+        await auditEntry(context, { action: 'run planned', run, details })(session);
+        await copyNotifyList(session, sourceRun, run);
+        await gate.enqueue(session);
+      },
+      checkPlan: (totals) => gate.assess(totals, checkCost(source, states, totals, rates, now)),
+      createdAt: now,
+    };
+    await expandRun(client, plan, ledger.hashKey);
+  });
+  return run;
+}
+
+/** @throws InputError without recipients, or over the budget of the source run */
+function checkCost(
+  { run, channel, definition }: Run,
+  states: readonly RerunState[],
+  totals: readonly BillingTotal[],
+  rates: PlannedRun['rates'],
+  now: Date,
+): CostEstimate {
+  const where = `run ${run}`;
+  if (totals.length === 0) {
+    const what = `No recipient is ${states.join(' or ')}, except suppressed ones and those of other reruns. \`volley status ${run}\` shows the states.`;
+    throw new InputError([{ where, what }]);
+  }
+  const { budget } = frozenDefinition.parse(definition);
+  const estimate = estimateCost(totals, channel, rates, now);
+  const locate = (path: readonly PropertyKey[]): string => `${where}, ${path.join('.')}`;
+  checkBudget({ value: { budget, channel }, locate }, estimate);
+  return estimate;
 }

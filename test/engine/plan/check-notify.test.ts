@@ -64,7 +64,7 @@ test.each([
   [
     'a secret in the file',
     hook('https://other.example/', webhookSecret),
-    'a secret must not stand in the file',
+    'a secret must not be in the file',
   ],
   ['a missing program', 'command: [./nowhere.sh]', 'it does not exist'],
   ['a file that is not executable', 'command: [./tell.sh]', 'it is not executable'],

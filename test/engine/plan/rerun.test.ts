@@ -105,7 +105,7 @@ describe('a rerun of failed and unknown recipients', () => {
       })),
     );
     expect(await problemsRejected(() => again(run, 'failed'))).toEqual([
-      `run ${run}: No recipient is failed, and neither suppressed nor sent to again already; \`volley status ${run}\` shows the states.`,
+      `run ${run}: No recipient is failed, except suppressed ones and those of other reruns. \`volley status ${run}\` shows the states.`,
     ]);
   });
 

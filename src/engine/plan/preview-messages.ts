@@ -1,0 +1,82 @@
+import type { Tariffs } from '../../campaign/tariffs.ts';
+import { isKeyed } from '../../domain/contacts.ts';
+import type { Destination } from '../../domain/message.ts';
+import type { WindowTotals } from '../../ledger/planning/windows.ts';
+import { windowPlanner } from '../dispatch/windows.ts';
+import { countBidiControls } from './bidi-controls.ts';
+import { countPastSendTimes } from './past-send-times.ts';
+import { createPlanCounts, type PlanCounts } from './plan-counts.ts';
+import type { PreparedCampaign } from './prepare-campaign.ts';
+import type { Preview, PreviewedMessage } from './preview.ts';
+import type { ValidContact } from './preview-rejections.ts';
+import { countRemovedMarks } from './removed-marks.ts';
+import { collectSentFields } from './sent-fields.ts';
+import { createSmsReader } from './sms-text.ts';
+
+const maxMessages = 3;
+
+export type MessageCollector = {
+  /** @param line counted over all files */
+  readonly add: (contact: ValidContact, compared: string, line: number) => void;
+  readonly counts: PlanCounts;
+  readonly found: (
+    portions: readonly WindowTotals[],
+  ) => Pick<Preview, 'sentFields' | 'pastSendTimes' | 'bidiControls' | 'removedMarks' | 'messages'>;
+};
+
+/** Counts the messages of a plan, and collects their fields, warnings and examples. */
+export function createMessageCollector(
+  { campaign, account, composition, contactFiles }: PreparedCampaign,
+  tariffs: Tariffs,
+  fileAndLine: (line: number) => string,
+  now: Date,
+): MessageCollector {
+  const { channel, message, window } = campaign.value;
+  const counts = createPlanCounts(tariffs, isKeyed(composition.identity));
+  const pastSendTimes = countPastSendTimes(message, now);
+  const removedMarks = channel === 'email' ? undefined : countRemovedMarks();
+  const bidiControls = countBidiControls();
+  const planWindow = windowPlanner(window, account.interface, now);
+  const sentFields = collectSentFields(composition.target, channel);
+  const readSms = channel === 'sms' ? createSmsReader() : undefined;
+  const messages: PreviewedMessage[] = [];
+
+  const toMessage = (contact: ValidContact, destination: Destination, text: string | null) => {
+    const { file, line, envelope, zones } = contact;
+    const handover = zones === undefined ? undefined : planWindow?.(zones.split(','))?.handover;
+    return {
+      ...envelope,
+      file: contactFiles[file]?.name ?? '',
+      line,
+      destination,
+      fields: { ...envelope.fields, ...handover?.fields },
+      text,
+    };
+  };
+  return {
+    counts,
+    add(contact, compared, line) {
+      const { address, envelope } = contact;
+      const destination = { Recipient: address, ...contact.destination };
+      const sms = readSms?.(envelope, destination);
+      counts.add({ ...contact, line, compared }, sms?.parts ?? null);
+      const where = (): string => fileAndLine(line);
+      sentFields.add(envelope, contact.destination);
+      pastSendTimes.add(envelope, where);
+      removedMarks?.add(contact.originalAddress, where);
+      bidiControls.add(envelope, contact.destination, where);
+      if (messages.length < maxMessages) messages.push(toMessage(contact, destination, sms?.text ?? null));
+    },
+    found(portions) {
+      for (const { zones } of portions)
+        sentFields.addFields(Object.keys((zones.length > 0 && planWindow?.(zones).handover?.fields) || {}));
+      return {
+        sentFields: sentFields.found(),
+        pastSendTimes: pastSendTimes.found(),
+        bidiControls: bidiControls.found(),
+        removedMarks: removedMarks?.found() ?? { recipients: 0, marks: [], examples: [] },
+        messages,
+      };
+    },
+  };
+}
