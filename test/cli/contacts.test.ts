@@ -86,7 +86,7 @@ describe('contacts from standard input', () => {
     );
     const given = impatient(silent, 10);
     expect(await problemsRejected(() => collect(given ?? bytesOf('')))).toEqual([
-      'standard input: Nothing has come through it for 5 s. Pipe a file in, or name one with --contacts.',
+      'standard input: No data arrived for 5 s. Pipe a file in, or name one with --contacts.',
     ]);
     expect(destroyed).toBe(true);
   });

@@ -76,7 +76,9 @@ test('a replay reads delivery reports by the names and words of their account', 
   const [unread] = (await call('delivery-reports', 'list', '--state', 'unreadable', '--json')).lines();
   expect(unread.why).toBe('it has no Status');
   const mapped = { cwd: workspace.folder, env: { ...env, VOLLEY_ACCOUNTS: 'mapped.yaml' } };
-  expect((await volley(['delivery-reports', 'replay'], mapped)).stdout).toBe('1 read again.\n');
+  expect((await volley(['delivery-reports', 'replay'], mapped)).stdout).toBe(
+    '1 delivery reports replayed.\n',
+  );
   const { lines } = await call('delivery-reports', 'list', '--json');
   expect(lines()).toMatchObject([{ state: 'unmatched', status: 'lost', outcome: 'undelivered' }]);
   await opened.ledger.pool.query('DELETE FROM unusual_reports; DELETE FROM inbox_queue; DELETE FROM inbox');
@@ -138,12 +140,12 @@ describe('delivery reports of a run', () => {
 
   test('a replay reads applied delivery reports again only with --all, and changes nothing', async () => {
     const before = (await call('report', 'run', run, '--json')).stdout;
-    expect((await call('delivery-reports', 'replay')).stdout).toBe('2 read again.\n');
+    expect((await call('delivery-reports', 'replay')).stdout).toBe('2 delivery reports replayed.\n');
     expect((await call('delivery-reports', 'replay', '--all', '--account', 'sandbox')).stdout).toBe(
-      '6 read again.\n',
+      '6 delivery reports replayed.\n',
     );
     expect((await call('delivery-reports', 'replay', '--all', '--since', '2999-01-01')).stdout).toBe(
-      '0 read again.\n',
+      '0 delivery reports replayed.\n',
     );
     expect((await call('report', 'run', run, '--json')).stdout).toBe(before);
   });
@@ -191,13 +193,14 @@ describe('delivery reports of a run', () => {
 
   test('a delivery report of an unknown message is not in the history, which names the command that lists it', async () => {
     const { stderr } = await call('report', 'recipient', '+64211230001');
-    const [, words = ''] = /1 more report is .*`volley (delivery-reports list .*)`/.exec(stderr) ?? [];
+    const [, words = ''] =
+      /1 more delivery report is .*`volley (delivery-reports list .*)`/.exec(stderr) ?? [];
     const { lines } = await call(...words.split(' '), '--json');
     expect(lines().map(({ messageId, state }) => [messageId, state])).toContainEqual([
       'nobody-knows',
       'unmatched',
     ]);
-    expect((await call('report', 'recipient', '+64211230002')).stderr).not.toContain('more report');
+    expect((await call('report', 'recipient', '+64211230002')).stderr).not.toContain('more delivery report');
   });
 
   test('delivery reports with an unreadable price are applied, and listed with the problem', async () => {

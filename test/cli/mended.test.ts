@@ -55,11 +55,11 @@ test('contacts that were left out are exported by reason; duplicates only when t
   expect(stdout).toMatch(/eve.*invalid.*\n04120000O6.*invalid/);
   expect(stdout).not.toContain('duplicate');
   expect(stderr).toBe(
-    'Contacts left out: 2 invalid, 0 suppressed. Not exported: 2 duplicate (--reasons names what is).\n',
+    'Rejected contacts: 2 invalid, 0 suppressed. Not exported: 2 duplicate (--reasons selects reasons).\n',
   );
   const all = await call('report', 'contacts', run, '--reasons', 'invalid,duplicate');
   expect(all.stdout.match(/duplicate/g)).toHaveLength(2);
-  expect(all.stderr).toBe('Contacts left out: 2 invalid, 2 duplicate.\n');
+  expect(all.stderr).toBe('Rejected contacts: 2 invalid, 2 duplicate.\n');
   expect(await call('report', 'contacts', run, '--reasons', 'none')).toMatchObject({ code: 2 });
 });
 

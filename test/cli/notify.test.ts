@@ -51,7 +51,7 @@ test('volley run sends its notifications without a worker, and status lists thei
   await writeCampaign(webhookNotify() + mail);
   const before = (await subjects()).length;
   const { code, stdout, stderr } = await volley('run', 'campaign.yaml', '--json');
-  expect({ code, stderr: stderr.includes('told yet') }).toEqual({ code: 0, stderr: false });
+  expect({ code, stderr: stderr.includes('not sent yet') }).toEqual({ code: 0, stderr: false });
   const { run } = JSON.parse(stdout);
   expect(scene.peer.calls.map(({ notification }) => notification.data['run'])).toEqual([run]);
   expect((await subjects()).slice(before)).toEqual(['Campaign test: completed, 4 sent']);

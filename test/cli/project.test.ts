@@ -82,7 +82,7 @@ describe('a project', () => {
 
     expect((await at('', suppressWords)).code).toBe(0);
     const again = await at('', ['init']);
-    expect(again.stdout).toMatch(/is a Volley project\.\nIts ledger was there already: embedded Postgres/);
+    expect(again.stdout).toMatch(/is a Volley project\.\nIts ledger existed already: embedded Postgres/);
     expect(again.stderr).toBe('');
     expect((await at('', listWords)).stdout).toContain('+61412345678');
   });

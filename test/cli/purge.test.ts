@@ -35,14 +35,16 @@ describe('volley purge', () => {
     expect(await purge(['--dry-run'])).toMatchObject({
       code: 0,
       stdout:
-        'To be erased: the contacts and messages of 1 runs (3 recipients), 5 raw reports; 1 suppressions to be hashed.\n',
+        'To be erased: the contacts and messages of 1 runs (3 recipients), 5 raw delivery reports; 1 suppressions to be hashed.\n',
     });
   });
 
   test('volley purge erases nothing without --yes, or with a hash key that other users can read', async () => {
     const asked = await purge([], key);
     expect(asked).toMatchObject({ code: 2, stdout: '' });
-    expect(asked.stderr).toContain('--yes: A purge cannot be undone, and no terminal is here to confirm it');
+    expect(asked.stderr).toContain(
+      '--yes: Nothing was erased. A purge cannot be undone, and there is no terminal',
+    );
     const keyless = await purge(['--yes']);
     expect(keyless).toMatchObject({ code: 2, stdout: '' });
     expect(keyless.stderr).toContain('VOLLEY_HASH_KEY: ');

@@ -148,7 +148,7 @@ describe('volley resolve with a mistake', () => {
     [
       'a reason without a word',
       ['--reason', 'x'],
-      /--reason: It belongs to --accepted, --resend or --abandon/,
+      /--reason: It needs one of --accepted, --resend and --abandon/,
     ],
     ['two words', ['--accepted', '--resend', ...why], /exclude each other/],
     ['a word and a look-up', ['--look-up', '--abandon', ...why], /exclude each other/],

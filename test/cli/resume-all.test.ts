@@ -55,7 +55,7 @@ test('volley resume --all continues every interrupted run, and no other', async 
   expect(rows).toEqual([{ state: 'paused' }, { state: 'running' }]);
   // The runs that could not be resumed are printed.
   expect(code).toBe(2);
-  expect(stderr).toContain(`run ${elsewhere} is left as it is`);
+  expect(stderr).toContain(`Run ${elsewhere} was not resumed`);
   expect(stderr).toContain('"elsewhere"');
 });
 
@@ -64,7 +64,7 @@ test('volley resume needs a run or --all, and not both', async () => {
     const { code, stderr } = await resume(...words);
     expect([code, stderr]).toEqual([
       2,
-      expect.stringMatching(/^<run> is missing: .*\nUsage: volley resume /),
+      expect.stringMatching(/^Expected either <run>.*\nUsage: volley resume /),
     ]);
   }
 });

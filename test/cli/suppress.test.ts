@@ -62,7 +62,7 @@ describe('volley suppress add', () => {
       const words = ['+64211234567', '--channel', 'sms', '--sub-account', 'x'.repeat(length)];
       expect(await suppress('add', ...words)).toMatchObject({
         code: 2,
-        stderr: expect.stringContaining(`It has ${length} characters; a SubAccount has 40 at most.`),
+        stderr: expect.stringContaining(`The name has ${length} characters; the maximum is 40.`),
       });
       expect(await suppressed()).toEqual([]);
     },
@@ -169,7 +169,7 @@ describe('volley suppress import', () => {
     expect(lines).toHaveLength(21);
     expect(lines[0]).toMatch(/^list\.csv:3: "nobody 0" is not a phone number/);
     expect(lines[19]).toMatch(/^list\.csv:22: "nobody 19" is not a phone number/);
-    expect(lines[20]).toBe('25 lines without an address that can be suppressed, the first 20 shown.');
+    expect(lines[20]).toBe('25 lines have no address that can be suppressed, the first 20 shown.');
     expect(await suppressed()).toHaveLength(4);
   });
 

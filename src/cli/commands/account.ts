@@ -11,21 +11,21 @@ import { parseRateLimit } from '../scalar-options.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
-  command.description('Accounts: how fast they may be used.');
+  command.description('Shows or changes the limits of accounts.');
   command
     .command('limits')
     .description(
-      'Shows how fast accounts may be used, or changes it, while runs go on too: all workers follow within half a second. What is set holds in place of the accounts file until it goes back to it.',
+      'Shows or changes the rate limits of accounts, also during a run. All workers follow within half a second. A limit that is set here replaces the one of the accounts file until you set it to "file".',
     )
-    .argument('[account]', 'only this account; needed for a change')
+    .argument('[account]', 'only this account; required for a change')
     .option(
       '--requests-per-second <number>',
-      'most requests a second, such as 50 or 0.5; "file": that of the accounts file',
+      'maximum of requests a second, such as 50 or 0.5; "file": the limit of the accounts file',
       parseRateLimit,
     )
     .option(
       '--recipients-per-second <number>',
-      'most recipients a second; "file": that of the accounts file',
+      'maximum of recipients a second; "file": the limit of the accounts file',
       parseRateLimit,
     )
     .option('--json', 'print one JSON object a line')
@@ -45,7 +45,7 @@ function limitsOf(
     return withLedgerToRead(shell, (context) => listAccountLimits(context, shell.settings, account));
   if (account !== undefined)
     return withLedger(shell, (context) => changeAccountLimits(context, shell.settings, account, changes));
-  const what = 'Name the account that it is for: volley account limits <account> …';
+  const what = 'The change needs an account: volley account limits <account> …';
   throw new InputError([{ where: 'account limits', what }]);
 }
 

@@ -7,7 +7,7 @@ import { type Shell, withLedger } from '../shell.ts';
 export function define(command: Command, shell: Shell): void {
   command
     .description(
-      'Approves a run of a campaign with `approval`, before which nothing of it is sent, in the name of the user of the operating system. It has to be another one than the one who planned it, and neither the campaign nor its contact files may have changed since.',
+      'Approves a run of a campaign with `approval`; before, nothing of the run is sent. The approver is the user of the operating system, and must be another person than the planner. The campaign and its contact files must be unchanged.',
     )
     .argument('<run>', "the run's id (volley runs)")
     .option('--json', 'print the approval as JSON')
@@ -18,7 +18,7 @@ export function define(command: Command, shell: Shell): void {
         const next =
           state === 'paused'
             ? `It is paused; \`volley resume ${run}\` sends it.`
-            : `A scheduled one begins by itself; \`volley resume ${run}\` sends any.`;
+            : `A run of a schedule or of the API starts by itself. \`volley resume ${run}\` sends any run.`;
         const text = `Run ${run} is approved by ${by}. ${next}`;
         const reason = formatReason(approval.reason);
         shell.print(json ? JSON.stringify({ run, by, approvedAt, reason }) : text);

@@ -16,12 +16,16 @@ type AuditOptions = ReportOptions & {
 export function define(command: Command, shell: Shell): void {
   addReportOptions(command, 'table')
     .description(
-      'Who did what, newest first: on the command line, over the API, or by a schedule. Nothing in it is ever changed or taken away, and nothing in it is of a recipient.',
+      'Lists the audit trail, newest first: what users did on the command line or over the API, and what schedules did. Entries are never changed or removed, and contain nothing about recipients.',
     )
-    .option('--run <run>', 'only of this run')
-    .option('--who <name>', 'only by this user@host, owner of a token, or "schedule <file>"')
-    .addOption(new Option('--action <action>', 'only this').choices(auditActions))
-    .option('--since <time>', 'only from then on, such as 2026-11-21 or 2026-11-21T08:00:00Z', parseTime)
+    .option('--run <run>', 'only entries of this run')
+    .option('--who <name>', 'only entries by this user@host, owner of a token, or "schedule <file>"')
+    .addOption(new Option('--action <action>', 'only entries of this action').choices(auditActions))
+    .option(
+      '--since <time>',
+      'only entries from this time on, such as 2026-11-21 or 2026-11-21T08:00:00Z',
+      parseTime,
+    )
     .action(async ({ run, who, action, since, ...options }: AuditOptions) => {
       const write = sheetWriter(shell, options, 'table');
       const filters = Object.entries({ run, who, action, since: since?.toISOString() });

@@ -9,15 +9,17 @@ import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 import { timeZoneOption } from '../time-zone-option.ts';
 
 export function define(command: Command, shell: Shell): void {
-  command.description('Closes months of billing. The reports themselves: volley report billing.');
+  command.description(
+    'Closes months of billing, and lists closed months. `volley report billing` prints the reports.',
+  );
   command
     .command('close')
     .description(
-      'Freezes a month: its billing report stays the same from now on. What becomes known later of what was sent in it goes to the next month, as a correction that the report names. Months are closed one after the other; the first one closes all before it.',
+      'Closes a month: its billing report stays the same from now on. Later changes to requests of the month go to the next month, as a named correction. You close months one after the other; the first one closes all months before it.',
     )
     .argument('<month>', 'such as 2026-11', parseMonth)
-    .addOption(timeZoneOption('in which the month begins and ends'))
-    .option('--by <name>', 'who says so (default: user@host)', parsePerson)
+    .addOption(timeZoneOption('time zone in which the month starts and ends'))
+    .option('--by <name>', 'the person who closes the month (default: user@host)', parsePerson)
     .option('--json', 'print the closing as JSON')
     .action(async (month: string, { timeZone, by, json }: CloseOptions) => {
       const closing = await withLedger(shell, (context) =>
@@ -27,7 +29,7 @@ export function define(command: Command, shell: Shell): void {
     });
   command
     .command('list')
-    .description('Lists the months that are closed, earliest first.')
+    .description('Lists the closed months, earliest first.')
     .option('--json', 'print one JSON object a line')
     .action(async ({ json }: { json?: true }) => {
       const closings = await withLedgerToRead(shell, ({ ledger }) => listClosings(ledger.pool));
@@ -46,7 +48,7 @@ function parseMonth(text: string): string {
 
 function closedText({ period, timeZone, beginsAt, endsAt }: Closing, screen: Screen): string {
   const [from, to] = [beginsAt, endsAt].map((time) => formatTime(screen, time));
-  return `${period} is closed: what was sent from ${from} until before ${to} ${screenZone(screen)} (a month of ${timeZone}). Later news of it goes to the next month, as corrections.`;
+  return `${period} is closed: requests sent from ${from} until before ${to} ${screenZone(screen)} (a month of ${timeZone}). Later changes go to the next month, as corrections.`;
 }
 
 function closingTable(closings: readonly Closing[], screen?: Screen): string {

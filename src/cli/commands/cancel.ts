@@ -5,7 +5,7 @@ import { stopCommand } from '../stop-command.ts';
 
 export function define(command: Command, shell: Shell): void {
   command.description(
-    'Ends a run for good, whatever process is sending it: what is not sent by now never is, and what is on its way is recorded.',
+    'Ends a run for good, in whichever process sends it. Requests that are not sent yet are never sent. Answers to requests in flight are recorded.',
   );
   stopCommand(command, shell, cancel, 'cancelled by an operator');
 }

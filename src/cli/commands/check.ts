@@ -8,7 +8,7 @@ import type { Shell } from '../shell.ts';
 export function define(command: Command, shell: Shell): void {
   addContactsOption(command)
     .description(
-      'Checks a campaign with its account, contact file header, placeholders and files. Sends and writes nothing.',
+      'Checks a campaign with its account, placeholders and files, and the header of its contact file. Sends and writes nothing.',
     )
     .argument('<campaign>', 'the campaign file (YAML)')
     .option('--json', 'print the result as JSON')
@@ -21,7 +21,7 @@ export function define(command: Command, shell: Shell): void {
       shell.print(
         json
           ? JSON.stringify({ campaign: name, account: account.name, channel, ok: true })
-          : `${path}: campaign ${name} is in order (${channel} through account ${account.name}).`,
+          : `${path}: campaign ${name} is valid (${channel} through account ${account.name}).`,
       );
     });
 }
@@ -37,12 +37,12 @@ function settingsFor({ settings }: Shell): Settings {
   };
 }
 
-/** Milliseconds of silence after which nothing is expected of a pipe any more. */
+/** Milliseconds without data after which a pipe counts as empty. */
 export const patience = 5_000;
 
 /**
- * Standard input that ends when nothing comes. A caller may leave a pipe open and write nothing: a command that needs only its
- * first bytes would wait without end.
+ * Ends standard input when no data arrives. A caller can leave a pipe open and write nothing, and a command that needs
+ * only the first bytes would wait forever.
  */
 export function impatient(
   input: StandardInput | undefined,
@@ -69,10 +69,10 @@ async function* readImpatiently(
       yield chunk.value;
     }
   } finally {
-    // A stream that is waited for cannot be asked to return.
+    // A pending read blocks return(), so the stream is destroyed.
     if (silent) input.destroy?.();
     else await chunks.return?.();
   }
 }
 
-const nothingCame = `Nothing has come through it for ${patience / 1000} s. Pipe a file in, or name one with --contacts.`;
+const nothingCame = `No data arrived for ${patience / 1000} s. Pipe a file in, or name one with --contacts.`;

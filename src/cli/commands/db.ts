@@ -16,15 +16,15 @@ import { type Shell, withLedger, withNewLedger } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
   const { environment, workingFolder } = shell.settings;
-  command.description('The database: DATABASE_URL, or the embedded server.');
+  command.description('Migrates, shows or stops the database: DATABASE_URL, or the embedded server.');
   command
     .command('migrate')
     .description(
-      'Brings the tables up to date, or makes a new, empty ledger where there is none. Commands that change something bring them up to date by themselves, and make none.',
+      'Migrates the ledger, or makes a new, empty one if there is none. Other commands that change something migrate a ledger too, but make none.',
     )
     .action(async () => {
       await withNewLedger(shell, async ({ ledger }, { description, migrated }) => {
-        // A newer pg-boss has newer tables of its own; others may not be allowed to change them.
+        // This role can migrate the tables of a newer pg-boss; the role of other commands may lack the rights.
         await ledger.queue();
         shell.print(`${description}: ${migrated.length === 0 ? 'up to date.' : migrated.join(', ')}`);
       });
@@ -32,7 +32,7 @@ export function define(command: Command, shell: Shell): void {
   command
     .command('status')
     .description(
-      'Says which database is used, whether it runs, and whether it has a ledger. Changes nothing.',
+      'Shows which database is used, whether it runs, and whether it has a ledger. Changes nothing.',
     )
     .option('--json', 'print the status as JSON')
     .action(async ({ json }: { json?: true }) => {
@@ -41,7 +41,7 @@ export function define(command: Command, shell: Shell): void {
     });
   command
     .command('stop')
-    .description('Stops the embedded server, if a killed command left it running.')
+    .description('Stops the embedded server if a killed command left it running.')
     .action(async () => {
       const wasRunning = await stopEmbeddedServer(requireHome(environment, workingFolder));
       shell.print(`The embedded server ${wasRunning ? 'is stopped' : 'was not running'}.`);
@@ -49,18 +49,18 @@ export function define(command: Command, shell: Shell): void {
   command
     .command('restored')
     .description(
-      'Says that the ledger was restored from a backup, moved, or that a stand-by was promoted. What was left to send of its runs may have been sent since the backup, so it is put in doubt, and the runs are paused; `volley resume` and `volley resolve` go on (docs/backup.md).',
+      'Confirms that the ledger was restored from a backup, was moved, or is a promoted standby. Its unsent requests may have been sent since the backup, so they become in doubt, and their runs are paused. Continue with `volley resume` and `volley resolve` (docs/backup.md).',
     )
-    .option('--since <time>', 'when the backup was made, such as 2026-11-21T08:00:00Z', parseTime)
+    .option('--since <time>', 'the time of the backup, such as 2026-11-21T08:00:00Z', parseTime)
     .option(
       '--nothing-missing',
-      'instead of --since: the ledger has everything, because all was stopped before it was moved, or the stand-by was synchronous; nothing is put in doubt',
+      'instead of --since: the ledger is complete, because everything was stopped before the move, or the standby was synchronous; nothing becomes in doubt',
     )
-    .requiredOption('--reason <words>', 'why, in words for people')
-    .option('--json', 'print the runs that were not over as JSON')
+    .requiredOption('--reason <words>', 'the reason, for the audit trail')
+    .option('--json', 'print the unfinished runs as JSON')
     .action(async ({ since, nothingMissing, reason, json }: RestoredOptions) => {
       if ((since === undefined) === (nothingMissing === undefined)) {
-        const what = 'Give one of the two: when the backup was made, or that nothing is missing.';
+        const what = 'Use one of the two: the time of the backup, or that nothing is missing.';
         throw new InputError([{ where: '--since, --nothing-missing', what }]);
       }
       const runs = await withLedger(shell, (context) =>
@@ -80,7 +80,7 @@ type RestoredOptions = {
 function restoredText(runs: readonly DoubtedRun[]): string {
   const lines = runs.map(
     ({ run, requests }) =>
-      `Run ${run}: ${requests} requests are in doubt; \`volley resume ${run}\` asks the service where it can, \`volley resolve ${run}\` settles the rest.`,
+      `Run ${run}: ${requests} requests are in doubt. \`volley resume ${run}\` looks them up if the account allows it; \`volley resolve ${run}\` resolves the others.`,
   );
   return [...lines, 'The ledger is in use again.'].join('\n');
 }

@@ -14,7 +14,7 @@ export function definePoll(command: Command, shell: Shell): void {
   command
     .command('poll')
     .description(
-      'Asks the service about accepted requests of a run without final delivery reports, one a second. The account needs statusLookUp: on.',
+      'Looks up accepted requests of a run without final delivery reports, one a second. The account needs statusLookUp: on.',
     )
     .argument('<run>', "the run's id (volley runs)")
     .option('--json', 'print the result as JSON')

@@ -19,7 +19,7 @@ import { definePoll } from './delivery-reports-poll.ts';
 
 export function define(command: Command, shell: Shell): void {
   command.description(
-    'Lists delivery reports and replies, lists the missing ones, asks the service for them, and reads kept ones again.',
+    'Lists delivery reports and replies, lists missing delivery reports and looks them up, and replays stored ones.',
   );
   defineList(command, shell);
   defineMissing(command, shell);
@@ -27,7 +27,7 @@ export function define(command: Command, shell: Shell): void {
   defineReplay(command, shell);
 }
 
-/** The states that a person should look at. */
+/** The states that need a person's attention. */
 const noteworthy: readonly DeliveryReportState[] = [
   'conflicting',
   'unmatched',
@@ -46,7 +46,7 @@ type ListOptions = ListOutput & {
 function defineList(command: Command, shell: Shell): void {
   addListOptions(ofRun(command.command('list')))
     .description(
-      'Lists delivery reports in the order they came: conflicting, unmatched, unreadable (or with an unreadable price) and failed ones, and replies.',
+      'Lists delivery reports in the order of arrival: conflicting, unmatched, unreadable (or with an unreadable price) and failed ones, and replies.',
     )
     .addOption(
       new Option('--state <state...>', 'delivery reports in these states instead').choices(
@@ -77,7 +77,7 @@ type MissingOptions = ListOutput & { run?: string; olderThan: number };
 function defineMissing(command: Command, shell: Shell): void {
   addListOptions(ofRun(command.command('missing')))
     .description('Lists accepted recipients without a final delivery report, oldest first.')
-    .option('--older-than <duration>', 'accepted at least so long ago', parseDuration, 0)
+    .option('--older-than <duration>', 'accepted at least this long ago', parseDuration, 0)
     .action(async ({ run, olderThan, ...output }: MissingOptions) => {
       await withLedgerToRead(shell, async (context) => {
         if (run !== undefined) await requireRun(context, run);
@@ -95,14 +95,16 @@ type ReplayOptions = { account?: string; since?: Date; all?: boolean; json?: tru
 function defineReplay(command: Command, shell: Shell): void {
   command
     .command('replay')
-    .description('Reads unreadable, failed and unmatched delivery reports again. Nothing counts twice.')
+    .description(
+      'Applies unreadable, failed and unmatched delivery reports again. No delivery report counts twice.',
+    )
     .option('--account <name>', 'only of this account')
     .option(
       '--since <time>',
-      'only what came then or later, such as 2026-11-21 or 2026-11-21T08:00:00Z',
+      'only delivery reports received from this time on, such as 2026-11-21 or 2026-11-21T08:00:00Z',
       parseTime,
     )
-    .option('--all', 'read all of them again, applied ones too')
+    .option('--all', 'replay all, also applied ones')
     .option('--json', 'print the result as JSON')
     .action(async ({ account, since, all = false, json }: ReplayOptions) => {
       const rules = await reportRules(shell.settings);
@@ -115,9 +117,11 @@ function defineReplay(command: Command, shell: Shell): void {
         await applyInbox(context, { ...rules, onFailed });
         return count;
       });
-      shell.print(json ? JSON.stringify({ replayed, failed }) : `${replayed} read again.`);
+      shell.print(json ? JSON.stringify({ replayed, failed }) : `${replayed} delivery reports replayed.`);
       if (failed === 0) return;
-      shell.note(`${failed} could not be applied: volley delivery-reports list --state failed.`);
+      shell.note(
+        `${failed} delivery reports could not be applied: volley delivery-reports list --state failed.`,
+      );
       shell.exitWith(3);
     });
 }

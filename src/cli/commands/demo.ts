@@ -27,37 +27,41 @@ const mainCampaigns = ['outage-sms.yaml', 'statement-email.yaml', 'works-fax.yam
 /** Small campaigns, one for every other interface, format and channel. */
 const interfacesFolder = 'interfaces';
 
-/** Milliseconds until the demo gives up waiting for delivery reports. */
-const reportPatience = 60_000;
+/** How long the demo waits for delivery reports (milliseconds). */
+const maxReportWait = 60_000;
 
 export function define(command: Command, shell: Shell): void {
   command
     .description(
-      'Runs the example campaigns against the sandbox, waits for the delivery reports and prints what it cost.',
+      'Runs the example campaigns against the sandbox, waits for the delivery reports, and prints the cost.',
     )
-    .option('--interfaces', 'run a small campaign for every other interface, format and channel instead')
+    .option('--interfaces', 'instead, run a small campaign for every other interface, format and channel')
     .action(async ({ interfaces }: { interfaces?: true }) => {
       const home = demoHome(shell.settings);
       const environment = { ...shell.settings.environment, VOLLEY_HOME: home, DATABASE_URL: undefined };
       const { workingFolder } = shell.settings;
-      const place = { ...shell, settings: { environment, workingFolder } };
+      const demoShell = { ...shell, settings: { environment, workingFolder } };
       const how = { everyInterface: interfaces === true, asked: shell.settings };
-      await withNewLedger(place, (context) => runDemo(place, context, home, how));
+      await withNewLedger(demoShell, (context) => runDemo(demoShell, context, home, how));
     });
 }
 
-/** The demo has a ledger of its own beside the project's, whatever DATABASE_URL says, so it leaves nothing in the user's. */
+/** The demo has a ledger of its own beside the project's, also with a DATABASE_URL, so it changes no other ledger. */
 function demoHome({ environment, workingFolder }: Settings): string {
   return join(findHome(environment, workingFolder) ?? join(workingFolder, '.volley'), 'demo');
 }
 
-/** Commands that look into the demo's ledger, as they are to be typed where the demo was started. */
-function lookAround(home: string, { environment, workingFolder }: Settings, runs: readonly string[]): string {
+/** Commands that read the demo's ledger, for the folder where the demo was started. */
+function nextCommands(
+  home: string,
+  { environment, workingFolder }: Settings,
+  runs: readonly string[],
+): string {
   const path = projectFolder(workingFolder) === workingFolder ? relative(workingFolder, home) : home;
   const unset = environment['DATABASE_URL'] ? 'env -u DATABASE_URL ' : '';
   const volley = `${unset}VOLLEY_HOME=${path} npx volley`;
   return [
-    "The same by ChargeCode too, and whatever else is in the demo's ledger:",
+    "The report by ChargeCode too, and all runs of the demo's ledger:",
     `  ${volley} report billing --by SubAccount,ChargeCode --run ${runs.join(' ')}`,
     `  ${volley} runs`,
   ].join('\n');
@@ -90,7 +94,7 @@ async function runDemo(
   const webhook = { url: `${receiver.url}/webhook/sandbox/${environment.VOLLEY_WEBHOOK_TOKEN}` };
   const sandbox = await startSandbox({
     token: sandboxToken,
-    // The examples have a SendTime of next week, and the demo waits for every report.
+    // The examples have a SendTime of next week, and the demo waits for every delivery report.
     holdsSendTime: false,
     journal,
     webhook,
@@ -118,7 +122,7 @@ async function runDemo(
     };
     await writeBilling(context, query, sheetWriter(shell, {}, 'table'), shell.now());
     shell.print(`\nEvery request the sandbox received is in ${journal}.`);
-    shell.print(lookAround(home, asked, runs));
+    shell.print(nextCommands(home, asked, runs));
     if (!summaries.every(isSettled)) shell.exitWith(3);
   } finally {
     await sandbox.close();
@@ -160,7 +164,7 @@ async function waitForReports(
   runs: readonly string[],
 ): Promise<RunSummary[]> {
   const line = await startProgressLine(shell);
-  const givenUpAt = shell.now().getTime() + reportPatience;
+  const givenUpAt = shell.now().getTime() + maxReportWait;
   for (;;) {
     const summaries = await Promise.all(runs.map((run) => requireSummary(context, run)));
     const total = summaries.reduce((sum, { recipients }) => sum + recipients.total, 0);

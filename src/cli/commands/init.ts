@@ -7,7 +7,7 @@ import { type Shell, withNewLedger } from '../shell.ts';
 export function define(command: Command, shell: Shell): void {
   command
     .description(
-      `Makes a folder a Volley project: marks it (${projectMarker}), makes campaigns/ in it, and a new, empty ledger: in its .volley/, or in the database that DATABASE_URL names. What is there already stays as it is.`,
+      `Makes a folder a Volley project: marks it (${projectMarker}), makes campaigns/ in it, and makes a new, empty ledger. The ledger is in .volley/, or in the database of DATABASE_URL. Existing files and ledgers stay unchanged.`,
     )
     .argument('[folder]', 'the folder of the project; the working folder by default')
     .option('--json', 'print what was made as JSON')
@@ -17,8 +17,8 @@ export function define(command: Command, shell: Shell): void {
       const folder = resolve(workingFolder, named ?? '.');
       const { made } = markProject(folder);
       const { environment } = shell.settings;
-      const place = { ...shell, settings: { environment, workingFolder: folder } };
-      const ledger = await withNewLedger(place, async (_, { description, created: isNew }) => {
+      const projectShell = { ...shell, settings: { environment, workingFolder: folder } };
+      const ledger = await withNewLedger(projectShell, async (_, { description, created: isNew }) => {
         return { description, made: isNew };
       });
       if (json) {
@@ -26,14 +26,14 @@ export function define(command: Command, shell: Shell): void {
         return;
       }
       shell.print(`${folder} is a Volley project.`);
-      if (!ledger.made) shell.print(`Its ledger was there already: ${ledger.description}.`);
+      if (!ledger.made) shell.print(`Its ledger existed already: ${ledger.description}.`);
     });
 }
 
-/** Commands that are started below a project would use its second ledger without a word. */
+/** Refuses a project inside a project, because commands in it would silently use the second ledger. */
 function refuseInside(workingFolder: string): void {
   const project = findProject(workingFolder);
   if (project === undefined || project === workingFolder) return;
-  const what = `is inside the project ${project}, whose ledger is used from here too. For a project of its own, with an empty ledger, name the folder: \`volley init .\`.`;
+  const what = `is inside the project ${project}, and commands here use its ledger. To make a separate project with an empty ledger, name the folder: \`volley init .\`.`;
   throw new InputError([{ where: workingFolder, what }]);
 }

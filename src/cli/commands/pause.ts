@@ -5,7 +5,7 @@ import { stopCommand } from '../stop-command.ts';
 
 export function define(command: Command, shell: Shell): void {
   command.description(
-    'Pauses a run, whatever process is sending it: nothing more is sent from now on, and what is on its way is recorded. `volley resume` goes on.',
+    'Pauses a run, in whichever process sends it. No further request is sent, and answers to requests in flight are recorded. `volley resume` continues it.',
   );
   stopCommand(command, shell, pause, 'paused by an operator');
 }

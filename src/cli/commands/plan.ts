@@ -8,7 +8,7 @@ import { type Shell, withLedgerIfAny } from '../shell.ts';
 export function define(command: Command, shell: Shell): void {
   addOriginOption(addContactsOption(command))
     .description(
-      'Shows what a run would send: contacts read and left out, requests, merging, SMS parts, the estimated cost and the first messages. Sends and writes nothing.',
+      'Shows what a run would send: accepted and rejected contacts, requests, merging, SMS parts, the estimated cost and the first messages. Sends and writes nothing.',
     )
     .argument('<campaign>', 'the campaign file (YAML)')
     .option('--json', 'print the plan as JSON')
@@ -28,7 +28,7 @@ export function define(command: Command, shell: Shell): void {
     });
 }
 
-/** What a plan of a few recipients takes (bytes, measured). */
+/** Memory of a plan of a few recipients (bytes, measured). */
 const memoryOfPlan = 200 * 1024 * 1024;
 
 type PlanOptions = { readonly json?: true; readonly contacts?: string[]; readonly of?: string };

@@ -18,13 +18,13 @@ type PurgeOptions = {
   readonly json?: true;
 };
 
-/** Who means `400` days and writes `400s` would erase everything. */
+/** A user who writes `400s` instead of `400d` would erase everything. */
 const shortest = 86_400_000;
 
 export function define(command: Command, shell: Shell): void {
   command
     .description(
-      'Erases addresses, names, messages, files and raw reports of runs that ended long ago, for good. Counts, units, money, MessageIDs and who pays stay, and billing reports are as before; suppressions stay as keyed hashes. What is kept, and the key of the hashes: docs/operations.md.',
+      'Erases addresses, names, messages, files and raw delivery reports of old runs, for good. Counts, units, money, MessageIDs and payers stay, so billing reports do not change. Suppressions stay as keyed hashes. docs/operations.md describes what is kept, and the key of the hashes.',
     )
     .requiredOption(
       '--older-than <time>',
@@ -33,15 +33,15 @@ export function define(command: Command, shell: Shell): void {
     )
     .option(
       '--also-in-doubt',
-      'also runs with requests in doubt; they can be resolved after it, and not sent again',
+      'also erase runs with requests in doubt; you can still resolve these requests, but not send them again',
     )
-    .option('--dry-run', 'say what would be erased, and erase nothing')
-    .option('--yes', 'do not ask')
+    .option('--dry-run', 'print what would be erased, and erase nothing')
+    .option('--yes', 'do not ask for confirmation')
     .option('--json', 'print the result as JSON')
     .action(async ({ olderThan, alsoInDoubt, dryRun, yes, json }: PurgeOptions) => {
       if (olderThan < shortest)
         throw new InputError([
-          { where: '--older-than', what: 'Expected a day at least, such as 400d; nothing was erased.' },
+          { where: '--older-than', what: 'Nothing was erased. Expected a day or more, such as 400d.' },
         ]);
       const { environment, workingFolder, standardInput } = shell.settings;
       const limit: PurgeLimit = {
@@ -61,7 +61,7 @@ export function define(command: Command, shell: Shell): void {
       }
       if (!yes) await askToPurge(purgeText(expected, true), standardInput, shell.note);
       const { made } = ensureHashKey(environment, workingFolder, randomBytes);
-      if (made) shell.note(`Made ${made}, the key of hashed suppressions. Keep a copy of it.`);
+      if (made) shell.note(`Made ${made}, the key of hashed suppressions. Keep a copy of this file.`);
       print(
         await withLedger(shell, (context) =>
           purge(context, limit, ({ run, campaign, recipients }) =>
@@ -72,7 +72,7 @@ export function define(command: Command, shell: Shell): void {
     });
 }
 
-/** Runs that are named; all are counted. */
+/** How many kept runs are printed; all are counted. */
 const namedRuns = 20;
 
 function noteHeld({ note }: Shell, { held }: Purge): void {
@@ -83,12 +83,12 @@ function noteHeld({ note }: Shell, { held }: Purge): void {
 function purgeText({ runs, recipients, reports, suppressions }: Purge, dryRun?: true): string {
   const erased = dryRun ? 'To be erased' : 'Erased';
   const hashed = dryRun ? 'to be hashed' : 'hashed';
-  return `${erased}: the contacts and messages of ${runs} runs (${recipients} recipients), ${reports} raw reports; ${suppressions} suppressions ${hashed}.`;
+  return `${erased}: the contacts and messages of ${runs} runs (${recipients} recipients), ${reports} raw delivery reports; ${suppressions} suppressions ${hashed}.`;
 }
 
 const word = 'purge';
 
-/** @throws InputError when no terminal is there to ask on, or something else is typed */
+/** @throws InputError without a terminal, or when the user types another word */
 export async function askToPurge(
   text: string,
   input: StandardInput | undefined,
@@ -96,10 +96,10 @@ export async function askToPurge(
 ): Promise<void> {
   if (!input?.isTTY) {
     const what =
-      'A purge cannot be undone, and no terminal is here to confirm it. Nothing was erased; say --yes to erase without a question.';
+      'Nothing was erased. A purge cannot be undone, and there is no terminal to confirm it. Add --yes to erase without confirmation.';
     throw new InputError([{ where: '--yes', what }]);
   }
-  note(`${text}\nThis cannot be undone. Type "${word}" to go on:`);
+  note(`${text}\nThis cannot be undone. Type "${word}" to continue:`);
   let typed = '';
   for await (const chunk of input) {
     typed += chunk.toString('utf8');

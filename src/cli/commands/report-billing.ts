@@ -46,24 +46,24 @@ export function define(command: Command, shell: Shell): void {
   const billing = command
     .command('billing')
     .description(
-      'Requests, recipients, units and money by who pays, of what was sent in a period. The totals are the sum of the lines. A month that is closed (volley billing close) gives the same lines again.',
+      'Prints requests, recipients, units and money by payer, of the requests sent in a period. The totals are the sum of the lines. The report of a closed month (volley billing close) does not change.',
     )
     .option(
       '--from <date>',
-      'what was sent from then on: 2026-11, 2026-11-01 or 2026-11-01T08:30',
+      'requests sent from this time on: 2026-11, 2026-11-01 or 2026-11-01T08:30',
       parseBillingTime,
     )
-    .option('--to <date>', 'and before then', parseBillingTime)
-    .addOption(timeZoneOption('of the dates'))
+    .option('--to <date>', 'requests sent before this time', parseBillingTime)
+    .addOption(timeZoneOption('time zone of the dates'))
     .addOption(
-      new Option('--by <dimensions>', `separated by commas, of ${billingDimensions.join(', ')}`)
+      new Option('--by <dimensions>', `dimensions separated by commas: ${billingDimensions.join(', ')}`)
         .default(['SubAccount', 'ChargeCode'], 'SubAccount,ChargeCode')
         .argParser(parseDimensionsOption),
     );
   for (const [option, dimension] of entriesOf(filters)) {
     const filter = new Option(
       filterFlags[option],
-      `only of this ${dimension}${hasNone(option) ? `, or ${noName}` : ''}`,
+      `only this ${dimension}${hasNone(option) ? `, or ${noName}` : ''}`,
     );
     billing.addOption(option === 'channel' ? filter.choices(channels) : filter);
   }
@@ -78,7 +78,7 @@ export function define(command: Command, shell: Shell): void {
   });
 }
 
-/** The billing report, as of that time; of what is closed, as of its closing. */
+/** Writes the billing report as of a time, and closed months as of their closing. */
 export async function writeBilling(
   context: EngineContext,
   query: BillingQuery,
@@ -110,13 +110,13 @@ function parseDimensionsOption(text: string): readonly BillingDimension[] {
   const isKnown = (name: string): boolean =>
     billingDimensions.some((known) => known.toLowerCase() === name.toLowerCase());
   const unknown = names.find((name) => !isKnown(name));
-  if (unknown !== undefined) throw notInList(unknown, billingDimensions, ', with commas between');
+  if (unknown !== undefined) throw notInList(unknown, billingDimensions, ', separated by commas');
   const dimensions = parseDimensions(text);
   if (typeof dimensions === 'string') throw new InvalidArgumentError(dimensions);
   return dimensions;
 }
 
-/** Every run has an account, a campaign and a channel. */
+/** Whether requests can lack a value for the filter; every run has an account, a campaign and a channel. */
 function hasNone(option: FilterOption): boolean {
   return option === 'subAccount' || option === 'department' || option === 'chargeCode';
 }

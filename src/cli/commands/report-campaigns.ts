@@ -18,16 +18,16 @@ export function define(command: Command, shell: Shell): void {
   const campaigns = command
     .command('campaigns')
     .description(
-      'The runs of campaigns side by side, newest first: how many contacts, requests and recipients, what became of them, how long it took, what it cost. The figures are those of volley report billing --by run.',
+      'Compares the runs of campaigns, newest first: contacts, requests, recipients, results, duration and cost. The costs equal those of `volley report billing --by run`.',
     )
-    .argument('[campaign...]', 'their names; all by default')
+    .argument('[campaign...]', 'names of campaigns; all by default')
     .option(
       '--from <date>',
-      'runs that were planned from then on: 2026-11, 2026-11-01 or 2026-11-01T08:30',
+      'runs planned from this time on: 2026-11, 2026-11-01 or 2026-11-01T08:30',
       parseLocalTime,
     )
-    .option('--to <date>', 'and before then', parseLocalTime)
-    .addOption(timeZoneOption('of these dates'));
+    .option('--to <date>', 'runs planned before this time', parseLocalTime)
+    .addOption(timeZoneOption('time zone of these dates'));
   addReportOptions(campaigns, 'table').action(
     async (names: readonly string[], { from, to, timeZone, ...options }: CampaignsOptions) => {
       const write = sheetWriter(shell, { ...options, timeZone }, 'table');

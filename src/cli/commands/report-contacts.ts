@@ -9,14 +9,14 @@ import { notInList } from '../usage-errors.ts';
 export function define(command: Command, shell: Shell): void {
   addReportOptions(command.command('contacts'), 'csv')
     .description(
-      'The result file: the rows of the contact files, in their order, with state, reason, MessageID, units and price. With --rejected, the contacts that were left out, ready to be mended and run again with `volley run <campaign> --contacts <file> --of <run>`.',
+      'Prints the result file: the rows of the contact files in their order, with state, reason, MessageID, units and price. With --rejected, prints the rejected contacts, so you can fix them and run `volley run <campaign> --contacts <file> --of <run>`.',
     )
     .argument('<run>', "the run's id (volley runs)")
-    .option('--rejected', 'only contacts that were left out because they were invalid or suppressed')
+    .option('--rejected', 'only contacts that were rejected as invalid or suppressed')
     .addOption(
       new Option(
         '--reasons <reasons>',
-        `only contacts that were left out for these reasons (${rejectionReasons.join(',')}); a duplicate is of a recipient who is in the run`,
+        `only contacts that were rejected for these reasons (${rejectionReasons.join(',')}); the recipient of a duplicate is in the run`,
       ).argParser(parseReasons),
     )
     .addOption(
@@ -49,11 +49,11 @@ function parseReasons(text: string): readonly RejectionReason[] {
   return text.split(',').map((word) => {
     const reason = rejectionReasons.find((known) => known === word.trim());
     if (reason !== undefined) return reason;
-    throw notInList(word.trim(), rejectionReasons, ', with commas between');
+    throw notInList(word.trim(), rejectionReasons, ', separated by commas');
   });
 }
 
-/** What an export of contacts that were left out holds, by reason, and what it does not. */
+/** The counts of rejected contacts, by reason, inside and outside the export. */
 function exportText(
   exported: readonly RejectionReason[],
   counts: ReadonlyMap<ReportedState, number>,
@@ -61,6 +61,6 @@ function exportText(
   const listed = (reasons: readonly RejectionReason[]): string =>
     reasons.map((reason) => `${counts.get(reason) ?? 0} ${reason}`).join(', ');
   const others = rejectionReasons.filter((reason) => !exported.includes(reason) && counts.has(reason));
-  const not = others.length > 0 ? ` Not exported: ${listed(others)} (--reasons names what is).` : '';
-  return `Contacts left out: ${listed(exported)}.${not}`;
+  const not = others.length > 0 ? ` Not exported: ${listed(others)} (--reasons selects reasons).` : '';
+  return `Rejected contacts: ${listed(exported)}.${not}`;
 }

@@ -7,7 +7,7 @@ import { type Shell, withLedgerToRead } from '../shell.ts';
 export function define(command: Command, shell: Shell): void {
   addReportOptions(command.command('failures'), 'table')
     .description(
-      "Every request that was rejected, failed, is in doubt or was abandoned, with its MessageID and the service's own words.",
+      "Prints every request that was rejected, failed, is in doubt or was abandoned, with its MessageID and the service's own words.",
     )
     .argument('<run>', "the run's id (volley runs)")
     .action(async (runId: string, options: ReportOptions) => {

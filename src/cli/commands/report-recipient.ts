@@ -9,29 +9,28 @@ export function define(command: Command, shell: Shell): void {
   command
     .command('recipient')
     .description(
-      "The whole story of a recipient, from the row of the contact file to the price; of all recipients of a request, by its MessageID or the service's job number.",
+      "Prints the history of a recipient, from the row of the contact file to the price. A MessageID or the service's job number selects all recipients of a request.",
     )
     .argument('<recipient>', 'a phone number, an e-mail address, a MessageID or a job number')
-    .option('--country <country>', 'of a number that is written without a country code', parseCountry)
-    .option('--limit <number>', 'most recipients to tell of', parseCount, 100)
+    .option('--country <country>', 'country of a number without a country code', parseCountry)
+    .option('--limit <number>', 'maximum of recipients', parseCount, 100)
     .option('--json', 'print one JSON object a line')
     .action(async (recipient: string, { country, limit, json }: RecipientOptions) => {
       const { stories, hasMore, others } = await withLedgerToRead(shell, (context) =>
         reportRecipient(context, recipient, country, limit),
       );
-      const told = stories.map(formatReasonsOf);
+      const printed = stories.map(formatReasonsOf);
       shell.print(
         json
-          ? told.map((story) => JSON.stringify(story)).join('\n')
-          : told.map((story) => recipientStoryText(story, shell.screen)).join('\n\n'),
+          ? printed.map((story) => JSON.stringify(story)).join('\n')
+          : printed.map((story) => recipientStoryText(story, shell.screen)).join('\n\n'),
       );
-      if (hasMore) shell.note(`There are more than these ${stories.length}; --limit <number> tells of more.`);
+      if (hasMore)
+        shell.note(`There are more than these ${stories.length} recipients. --limit <number> prints more.`);
       if (others) {
         const { reports, address } = others;
-        const which = reports === 1 ? '1 more report is' : `${reports} more reports are`;
-        shell.note(
-          `${which} of no message that is known: \`volley delivery-reports list --address ${address}\`.`,
-        );
+        const which = reports === 1 ? '1 more delivery report is' : `${reports} more delivery reports are`;
+        shell.note(`${which} for unknown messages: \`volley delivery-reports list --address ${address}\`.`);
       }
     });
 }

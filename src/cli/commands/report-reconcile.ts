@@ -36,33 +36,31 @@ export function define(command: Command, shell: Shell): void {
   const reconcile = command
     .command('reconcile')
     .description(
-      "The service's own statement beside the ledger, by MessageID and recipient: what is missing here or there, twice, or at another price. Exit code 3 when they differ. How to read it: docs/operations.md.",
+      'Compares an invoice of the service with the ledger, by MessageID and recipient. Prints lines that are missing on one side, charged twice, or at another price. Ends with exit code 3 when they differ. docs/operations.md explains the report.',
     )
     .requiredOption('--invoice <file>', 'a CSV file with a line for each recipient, gzipped or not')
     .option(
       '--column <field=name...>',
-      `which column is ${invoiceFields.join(', ')}, such as MessageID="Message Ref" (default: by the usual names)`,
+      `the column of ${invoiceFields.join(', ')}, such as MessageID="Message Ref" (default: the usual names)`,
       parseColumn,
     )
     .addOption(
-      new Option('--decimal <sign>', 'what stands before the decimals')
-        .choices(['point', 'comma'])
-        .default('point'),
+      new Option('--decimal <sign>', 'the decimal separator').choices(['point', 'comma']).default('point'),
     )
-    .option('--country <country>', 'of numbers that are written without a country code', parseCountry)
+    .option('--country <country>', 'country of numbers without a country code', parseCountry)
     .option('--skip-lines <number>', 'lines before the header', parseWholeNumber, 0)
-    .option('--skip-unreadable', 'leave out lines that cannot be read, in place of stopping')
+    .option('--skip-unreadable', 'skip lines that cannot be read, instead of stopping')
     .option(
       '--from <date>',
-      'what the invoice is for was sent from then on: 2026-11 or 2026-11-01',
+      'the invoice is for requests sent from this time on: 2026-11 or 2026-11-01',
       parseLocalTime,
     )
-    .option('--to <date>', 'and before then', parseLocalTime)
-    .addOption(timeZoneOption('of the dates'))
-    .option('--account <name...>', 'the invoice is for these accounts alone')
-    .option('--sub-account <name...>', `the invoice is for these SubAccounts alone, or ${noName}`)
+    .option('--to <date>', 'the invoice is for requests sent before this time', parseLocalTime)
+    .addOption(timeZoneOption('time zone of the dates'))
+    .option('--account <name...>', 'the invoice is for these accounts only')
+    .option('--sub-account <name...>', `the invoice is for these SubAccounts only, or ${noName}`)
     .addOption(
-      new Option('--channel <channel...>', 'the invoice is for these channels alone').choices(channels),
+      new Option('--channel <channel...>', 'the invoice is for these channels only').choices(channels),
     );
   addReportOptions(reconcile, 'table').action(async (options: ReconcileOptions) => {
     const write = sheetWriter(shell, options, 'table');
@@ -109,7 +107,7 @@ function filterTexts({ account, subAccount, channel }: ReconcileOptions): string
   );
 }
 
-/** `MessageID=Message Ref`, added to those before it. */
+/** Adds `MessageID=Message Ref` to the columns of earlier options. */
 function parseColumn(
   text: string,
   earlier: Readonly<Partial<Record<InvoiceField, string>>> = {},

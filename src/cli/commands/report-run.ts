@@ -14,19 +14,19 @@ import { type Shell, withLedgerToRead } from '../shell.ts';
 import { parseTimeZone } from '../time-zone-option.ts';
 
 const instead =
-  'The report of a run has several tables; `volley report contacts` and `volley report failures` are one each.';
+  'The report of a run has several tables. For a single table, use `volley report contacts` or `volley report failures`.';
 
 export function define(command: Command, shell: Shell): void {
   const run = command
     .command('run')
     .description(
-      "A run in full: counts by state, timeline, sends over time, the slowest requests, delivery results, conflicting reports and failures in the service's own words, contacts left out, cost.",
+      "Prints a run in full: counts by state, timeline, sends over time, slowest requests, delivery results, conflicting delivery reports, failures in the service's own words, rejected contacts and cost.",
     )
     .argument('<run>', "the run's id (volley runs)")
     .addOption(
       new Option(
         '--time-zone <zone>',
-        "of the times, such as Pacific/Auckland (default: the terminal's in a table, otherwise UTC); in JSON, of sends over time",
+        "time zone of the times, such as Pacific/Auckland (default: the terminal's in a table, otherwise UTC); in JSON, only of sends over time",
       ).argParser(parseTimeZone),
     );
   addLimitedReportOptions(run, 'table', runReportFormats, instead).action(

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type CommandModules, defineCalled } from '../command-modules.ts';
 import type { Shell } from '../shell.ts';
 
-/** Every report, in the order of `volley report --help`. */
+/** All reports, in the order of `volley report --help`. */
 const reports: CommandModules = {
   run: () => import('./report-run.ts'),
   campaigns: () => import('./report-campaigns.ts'),
@@ -14,6 +14,6 @@ const reports: CommandModules = {
 };
 
 export async function define(command: Command, shell: Shell, words: readonly string[]): Promise<void> {
-  command.description('Reports of what was sent and what it cost.');
+  command.description('Prints reports of runs, contacts, recipients and billing.');
   await defineCalled(reports, command, shell, words);
 }

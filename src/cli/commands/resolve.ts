@@ -11,28 +11,34 @@ import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 export function define(command: Command, shell: Shell): void {
   command
     .description(
-      'Requests in doubt: lists them, asks the service about them, or settles them by your word, which is recorded. A request is in doubt when it may have reached the service and no answer says so.',
+      'Lists requests in doubt, looks them up, or resolves them by your decision, which is recorded. A request is in doubt when it may have reached the service, but no answer proves it.',
     )
     .argument('<run>', "the run's id (volley runs)")
-    .option('--request <request...>', 'only these, by number or MessageID; all that are in doubt by default')
-    .addOption(action('accepted', 'the service has them: they count as accepted'))
+    .option('--request <request...>', 'only these requests, by number or MessageID (default: all in doubt)')
+    .addOption(action('accepted', 'the service has them; they count as accepted'))
     .addOption(
-      action('resend', 'send them again, same MessageID and bytes; recipients may get the message twice'),
+      action(
+        'resend',
+        'send them again with the same MessageID and bytes; recipients can get the message twice',
+      ),
     )
-    .addOption(action('abandon', 'give them up; their recipients stay unknown'))
+    .addOption(action('abandon', 'give them up; the state of their recipients stays unknown'))
     .addOption(
-      action('lookUp', 'ask the service about each, at most one a second; those it has are accepted'),
+      action(
+        'lookUp',
+        'ask the service about each request, at most one a second; a request that the service has is accepted',
+      ),
     )
-    .option('--reason <words>', 'why, with --accepted, --resend or --abandon')
-    .option('--by <name>', 'who says so (default: user@host)', parsePerson)
-    .option('--json', 'print the result as JSON; the list as one object a line')
+    .option('--reason <words>', 'the reason for --accepted, --resend or --abandon')
+    .option('--by <name>', 'the person who decides (default: user@host)', parsePerson)
+    .option('--json', 'print the result as JSON, and a list as one object a line')
     .action(async (run: string, options: ResolveOptions) => {
       const requests = { run, named: options.request };
       const resolution = resolutionOf(options);
       if (resolution)
         await withLedger(shell, (context) => settle(shell, context, requests, resolution, options));
       else if (options.lookUp) {
-        // What speaks to the service is most of what the command would load.
+        // The gateway is most of what the command would load.
         const { lookUp } = await import('../look-up.ts');
         await withLedger(shell, (context) => lookUp(shell, context, requests, options));
       } else await withLedgerToRead(shell, (context) => list(shell, context, requests, options));
@@ -57,11 +63,11 @@ function action(name: (typeof actions)[number], description: string): Option {
   return new Option(`--${name === 'lookUp' ? 'look-up' : name}`, description).conflicts(others);
 }
 
-/** @throws InputError when a word comes without its reason, or a reason without a word */
+/** @throws InputError for a resolution without a reason, or a reason without a resolution */
 function resolutionOf({ accepted, resend, abandon, reason, by }: ResolveOptions): Resolution | undefined {
   const resolution = accepted ? 'accepted' : resend ? 'resend' : abandon ? 'abandon' : undefined;
   if (resolution === undefined && (reason !== undefined || by !== undefined)) {
-    const what = 'It belongs to --accepted, --resend or --abandon; say which.';
+    const what = 'It needs one of --accepted, --resend and --abandon.';
     throw new InputError([{ where: reason === undefined ? '--by' : '--reason', what }]);
   }
   if (resolution !== undefined && !reason?.trim()) {
@@ -71,7 +77,7 @@ function resolutionOf({ accepted, resend, abandon, reason, by }: ResolveOptions)
   return resolution;
 }
 
-/** So many are listed for people. */
+/** Rows of the table. */
 const listed = 100;
 
 async function list(
@@ -91,9 +97,10 @@ async function list(
     shell.print(`No request of run ${requests.run} is in doubt.`);
     return;
   }
-  if (doubts > listed) shell.note(`The first ${listed} of ${doubts}; --json lists all.`);
+  if (doubts > listed)
+    shell.note(`The table has the first ${listed} of ${doubts} requests; --json lists all.`);
   shell.note(
-    `volley resolve ${requests.run} --look-up asks the service; --accepted, --resend or --abandon with --reason "…" settles them.`,
+    `volley resolve ${requests.run} --look-up asks the service. --accepted, --resend or --abandon with --reason "…" resolves them.`,
   );
 }
 

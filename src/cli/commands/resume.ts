@@ -15,17 +15,17 @@ import { failMissingArgument } from '../usage-errors.ts';
 export function define(command: Command, shell: Shell): void {
   command
     .description(
-      'Goes on with a planned, paused or interrupted run. Requests that were on their way when the process died become in_doubt and are not sent again.',
+      'Continues a planned, paused or interrupted run. Requests that were in flight when their process died become in doubt, and are not sent again.',
     )
     .argument('[run]', "the run's id (volley runs)")
     .option(
       '--all',
-      'every run that was interrupted, one after the other, the oldest first; not those that somebody paused, that were refused, or that wait for approval',
+      'all interrupted runs, one after the other, oldest first; not runs that an operator paused, that the service refused, or that wait for approval',
     )
-    .option('--json', "print the run's summary as JSON, of several runs one a line")
+    .option('--json', "print the run's summary as JSON; with --all, one line for each run")
     .action(async (run: string | undefined, { all, json }: { all?: true; json?: true }) => {
       if ((run === undefined) === (all === undefined))
-        failMissingArgument(command, "<run> is missing: the run's id (volley runs), or --all; not both.");
+        failMissingArgument(command, "Expected either <run>, the run's id (volley runs), or --all.");
       await withLedger(shell, async (context) => {
         if (run === undefined) return resumeAll(shell, context, json === true);
         const found = await requireRun(context, run);
@@ -50,26 +50,26 @@ async function resume(
   return dispatchAndPrint(shell, context, run, account, { json });
 }
 
-/** Whichever process has sent or stopped the run: its own summary and exit code. */
+/** Prints a run that is over, and returns its exit code, whichever process sent or stopped it. */
 function printOver(shell: Shell, { run, state }: Run, end: KnownEnd, json: boolean): ExitCode {
   shell.note(`run ${run}: ${nothingLeftText(state)}`);
   printEnd(shell, run, end, json);
   return exitCodeOf(end);
 }
 
-/** Of several runs, the code of the one that went worst. */
+/** The exit code of several runs is the worst one. */
 const bestFirst: readonly ExitCode[] = [0, 3, 4, 2, 1, 130];
 
-/** What is wrong with one run keeps no other from going on. */
+/** Continues each run, also after an error of another one. */
 async function resumeAll(shell: Shell, context: EngineContext, json: boolean): Promise<void> {
   const runs = await listInterruptedRuns(context.ledger.pool);
-  if (runs.length === 0) shell.note('No run was interrupted.');
+  if (runs.length === 0) shell.note('There is no interrupted run.');
   let worst: ExitCode = 0;
   for (const run of runs) {
     if (shell.stop.aborted) break;
     const code = await resume(shell, context, run, json).catch((error: unknown): ExitCode => {
       if (!(error instanceof InputError)) throw error;
-      shell.note(`run ${run.run} is left as it is:`);
+      shell.note(`Run ${run.run} was not resumed:`);
       explainInput(error, shell);
       return 2;
     });

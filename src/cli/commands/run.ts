@@ -27,20 +27,20 @@ type RunOptions = {
 };
 
 export function define(command: Command, shell: Shell): void {
-  const also = '; with --only, the run whose recipients are sent to again';
+  const also = '; with --only, the run to rerun';
   addOriginOption(addContactsOption(command), also)
     .description(
-      'Makes a new run of a campaign and sends it. Ctrl-C drains: what is on its way is recorded, and `volley resume` goes on.',
+      'Makes a new run of a campaign and sends it. Ctrl-C drains: Volley records the answers to requests in flight, and `volley resume` continues the run.',
     )
-    .argument('[campaign]', 'the campaign file (YAML); none with --only')
+    .argument('[campaign]', 'the campaign file (YAML); omit it with --only')
     .option(
       '--only <states>',
-      `with --of, and no campaign: send again to the recipients of a run in these states, with new MessageIDs (${rerunStates.join(',')})`,
+      `with --of and no campaign: send again, with new MessageIDs, to the recipients of a run in these states (${rerunStates.join(',')})`,
       parseStates,
     )
     .option(
       '--again',
-      'also when a run of the last hours (dispatch.repeat, by default 12h) has sent the same message to the same contacts',
+      'also if an earlier run has sent the same message to the same contacts, within dispatch.repeat (default: 12h)',
     )
     .option('--json', "print the run's summary as JSON")
     .action(async (path: string | undefined, options: RunOptions) => {
@@ -75,16 +75,16 @@ async function runCampaign(
     }
     const run = await planWithProgress(shell, context, prepared, kept, { again });
     for (const { file, reason } of await moveContactFiles(prepared, path, shell.settings, run))
-      shell.note(`  ${file} could not be moved (${reason}); it is not read again all the same.`);
+      shell.note(`  ${file} could not be moved (${reason}); later runs still do not read it again.`);
     const how = { ...justPlanned(json), ownCampaign: prepared.absolutePath };
     shell.exitWith(await dispatchAndPrint(shell, context, run, prepared.account, how));
   });
 }
 
 /**
- * What a pattern matches is looked for once more, where it is known what has been run.
+ * Finds the files of a pattern again, without those that earlier runs of the ledger have read.
  *
- * @returns undefined when there is nothing new
+ * @returns undefined if there are no new files
  */
 async function withNewFiles(
   shell: Shell,
@@ -114,7 +114,7 @@ async function runAgain(
     sourceRun === undefined
   ) {
     const what =
-      '--only goes with --of and without a campaign, contacts or --again: those of the run are used, as they were. For mended contacts, name the campaign with --contacts, without --only.';
+      '--only needs --of, and takes no campaign, --contacts or --again, because it uses those of the run. For fixed contacts, name the campaign and --contacts, without --only.';
     throw new InputError([{ where: 'volley run', what }]);
   }
   await withLedger(shell, async (context) => {
@@ -123,15 +123,13 @@ async function runAgain(
     const run = await planRerun(context, sourceRun, only, account);
     shell.note(`  planned  run ${run}: ${only.join(', ')} of run ${sourceRun}`);
     if (only.includes('unknown')) {
-      shell.note(
-        '  Recipients whose state was unknown may have got the message already; it is sent to them again.',
-      );
+      shell.note('  Recipients whose state was unknown may have the message already, and get it again.');
     }
     shell.exitWith(await dispatchAndPrint(shell, context, run, account, justPlanned(json)));
   });
 }
 
-/** A run that is paused by now was paused by an operator after it was planned; it stays so. */
+/** Keeps a run paused if an operator paused it since it was planned. */
 function justPlanned(json: true | undefined) {
   return { json: json === true, includePaused: false };
 }
@@ -145,6 +143,6 @@ function parseStates(text: string): readonly RerunState[] {
   return text.split(',').map((word) => {
     const state = rerunStates.find((known) => known === word.trim());
     if (state !== undefined) return state;
-    throw notInList(word.trim(), rerunStates, ', with commas between');
+    throw notInList(word.trim(), rerunStates, ', separated by commas');
   });
 }

@@ -9,7 +9,7 @@ import { type Shell, withLedgerToRead } from '../shell.ts';
 export function define(command: Command, shell: Shell): void {
   command
     .description('Lists the runs, newest first.')
-    .option('--limit <number>', 'most runs to list', parseLimit, 20)
+    .option('--limit <number>', 'maximum of runs', parseLimit, 20)
     .option('--json', 'print one JSON object a line')
     .action(async ({ json, limit }: { json?: true; limit: number }) => {
       const runs = await withLedgerToRead(shell, ({ ledger }) => listRuns(ledger.knex, limit));

@@ -32,35 +32,35 @@ type SandboxFlags = {
 };
 
 const interfaces = `
-Every interface is on the one port, so the address it prints is the baseUrl of any account:
+All interfaces have the same port, so the printed address is the baseUrl of any account:
   POST /api/v2.02/send/{email|sms|fax}     version 2.02, JSON or XML
   POST /api/v2.04/send/{…|tts|voice}       versions 2.03 and 2.04, with calls; a baseUrl may end with /api/v2.04
   POST /api/json/send/, /api/xml/send/     versions 1.02 and 1.04: email, sms, fax, voice, text-to-speech
   POST any other path                      text-to-speech by SOAP; GET it with ?wsdl for its description
-  GET  /api/v2.02/get/status/{MessageID}   what became of a message; also v2.03 and v2.04
-  GET  /api/v2.04/get/sms/reply/{MessageID}, /get/sms/received     what recipients answered (--reply-rate)
+  GET  /api/v2.02/get/status/{MessageID}   state of a message; also v2.03 and v2.04
+  GET  /api/v2.04/get/sms/reply/{MessageID}, /get/sms/received     replies of recipients (--reply-rate)
   PATCH /api/v2.04/set/{abort|reschedule|resubmit|pacing}/{MessageID}
 
-It refuses what is missing and what the interface's document forbids; --lenient takes the latter. A message waits for its
-SendTime, by a clock that --clock-speed makes faster. One with SendMode Test is reported as delivered at no charge. A
-request's own WebhookCallbackURL and WebhookCallbackFormat are followed only with --webhook-url. Rates and results are
-drawn from the seed, the MessageID and the address, so a repetition gives the same. The journal never has a token or a key
-in it. More: docs/sandbox.md`;
+The sandbox refuses missing values, and values that the interface's document forbids; --lenient accepts the latter. A
+message waits for its SendTime, by the clock of --clock-speed. A message with SendMode Test is reported as delivered at no
+charge. WebhookCallbackURL and WebhookCallbackFormat of a request work only with --webhook-url. Rates and results depend on
+the seed, the MessageID and the address only, so a repetition gives the same results. The journal contains no token or key.
+More: docs/sandbox.md`;
 
 export function define(command: Command, shell: Shell): void {
   command
     .description(
-      'The messaging service itself, as its interface describes it, on this machine. It delivers to nobody.',
+      'Starts a sandbox of the messaging service on this machine, which follows the interface and delivers nothing.',
     )
-    .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--port <number>', 'port to listen on; 0 for any free one', parsePort, 8025)
-    .option('--journal <file>', 'append every request received, one JSON object a line')
-    .option('--token <token>', 'the only token or API key to take; without it, any')
-    .option('--webhook-url <url>', 'where delivery reports go; without it, none are sent')
+    .option('--host <address>', 'address that it listens on', '127.0.0.1')
+    .option('--port <number>', 'port that it listens on; 0: any free port', parsePort, 8025)
+    .option('--journal <file>', 'append every received request to this file, one JSON object a line')
+    .option('--token <token>', 'the only token or API key that it accepts (default: any)')
+    .option('--webhook-url <url>', 'target of delivery reports (default: none are sent)')
     .addOption(
       new Option(
         '--webhook-format <format>',
-        'what delivery reports are written in: json, xml, form fields (post) or a query string (get)',
+        'format of delivery reports: json, xml, form fields (post) or a query string (get)',
       )
         .choices(deliveryReportFormats)
         .default('json'),
@@ -68,42 +68,47 @@ export function define(command: Command, shell: Shell): void {
     .addOption(
       new Option(
         '--webhook-id <id>',
-        'what delivery reports of SOAP give as their MessageID: that of the message, or the job number of its answer',
+        'MessageID in delivery reports of SOAP: the one of the message, or the job number of its answer',
       )
         .choices(deliveryReportIds)
         .default('message'),
     )
     .option('--webhook-sender <sender>', 'Sender in delivery reports; with --webhook-api-key')
     .option('--webhook-api-key <key>', 'APIKey in delivery reports; with --webhook-sender')
-    .addOption(durationOption('--latency <duration>', 'wait before every answer', 0, '0s'))
+    .addOption(durationOption('--latency <duration>', 'time before every answer', 0, '0s'))
     .option('--fail-rate <share>', 'share of requests answered 500, from 0 to 1', parseShare, 0)
     .option('--undelivered-rate <share>', 'share of recipients reported undelivered', parseShare, 0)
-    .option('--reply-rate <share>', 'share of recipients that an SMS reached who answer it', parseShare, 0)
-    .option('--lenient', 'take values that the document forbids, as the service is said to', false)
+    .option('--reply-rate <share>', 'share of delivered SMS that their recipients answer', parseShare, 0)
+    .option('--lenient', 'accept values that the document of the interface forbids', false)
     .option(
       '--clock-speed <factor>',
-      'how many times as fast its clock runs, for SendTime, --delivery-delay and --webhook-retry',
+      'speed of its clock, for SendTime, --delivery-delay and --webhook-retry',
       parseSpeed,
       1,
     )
     .option(
       '--time-zone <zone>',
-      "the sender's own zone, for messages without a TimeZone",
+      "the sender's time zone, for messages without a TimeZone",
       parseTimeZone,
       'UTC',
     )
     .addOption(
-      durationOption('--delivery-delay <duration>', 'from acceptance to the delivery reports', 0, '0s'),
+      durationOption('--delivery-delay <duration>', 'time from acceptance to the delivery reports', 0, '0s'),
     )
     .addOption(
       durationOption(
         '--webhook-retry <duration>',
-        'wait before a report that was not taken is sent again',
+        'time before a delivery report without a 2xx answer is sent again',
         300_000,
         '5m',
       ),
     )
-    .option('--seed <number>', 'the same seed gives the same deliveries', parseWholeNumber, 1)
+    .option(
+      '--seed <number>',
+      'seed of the results; the same seed gives the same results',
+      parseWholeNumber,
+      1,
+    )
     .addHelpText('after', interfaces)
     .action(async (flags: SandboxFlags) => {
       const sandbox = await startSandbox({
@@ -111,7 +116,7 @@ export function define(command: Command, shell: Shell): void {
         ...webhookOf(flags),
       });
       shell.note(`Sandbox listens on ${sandbox.url}`);
-      shell.drainOnStop(() => 'The sandbox answers the calls that have come in.');
+      shell.drainOnStop(() => 'The sandbox answers the open calls.');
       if (!shell.stop.aborted) await once(shell.stop, 'abort');
       await sandbox.close();
     });
@@ -129,7 +134,7 @@ function webhookOf(flags: SandboxFlags): Pick<SandboxOptions, 'webhook'> {
   return { webhook: { url, format, id, ...credentials } };
 }
 
-/** @param shown the default as a person writes it */
+/** @param shown the default as the user would write it */
 function durationOption(flags: string, description: string, milliseconds: number, shown: string): Option {
   return new Option(flags, description).argParser(parseDuration).default(milliseconds, shown);
 }

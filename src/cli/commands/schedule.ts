@@ -13,12 +13,12 @@ import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
   command.description(
-    'Campaigns with a `schedule` run by themselves, as long as a `volley worker` is there: each of their times makes one run, however many workers there are.',
+    'Lists and updates campaigns with a `schedule`, which run by themselves while a `volley worker` runs. Each tick makes one run, with any number of workers.',
   );
   command
     .command('sync')
     .description(
-      'Reads the schedules of a folder of campaigns into the ledger, as workers do every few seconds, and says what is wrong with them.',
+      'Reads the schedules of a folder of campaigns into the ledger, as workers do every few seconds, and prints their mistakes.',
     )
     .addArgument(folderArgument(shell))
     .action(async (folder: string) => {
@@ -29,13 +29,13 @@ export function define(command: Command, shell: Shell): void {
     });
   command
     .command('list')
-    .description('Lists the schedules, and what became of their latest times.')
-    .option('--limit <number>', 'most times to list', parseWholeNumber, 20)
-    .option('--json', 'print one JSON object a line: the schedules, then the times')
+    .description('Lists the schedules, and the results of their latest ticks.')
+    .option('--limit <number>', 'maximum of ticks', parseWholeNumber, 20)
+    .option('--json', 'print one JSON object a line: the schedules, then the ticks')
     .action(async ({ limit, json }: { limit: number; json?: true }) => {
-      const { schedules, ticks, untold } = await withLedgerToRead(shell, async (context) => ({
+      const { schedules, ticks, unacknowledged } = await withLedgerToRead(shell, async (context) => ({
         ...(await describeSchedules(context, limit)),
-        untold: await listUnacknowledgedTicks(context.ledger.pool, limit),
+        unacknowledged: await listUnacknowledgedTicks(context.ledger.pool, limit),
       }));
       if (json) for (const each of [...schedules, ...ticks]) shell.print(JSON.stringify(each));
       else if (schedules.length === 0) shell.print('No schedules yet. A campaign has one under `schedule`.');
@@ -46,13 +46,13 @@ export function define(command: Command, shell: Shell): void {
             ...(ticks.length > 0 ? [tickTable(ticks, shell.screen)] : []),
           ].join('\n\n'),
         );
-      for (const line of tickNotificationLines(untold)) shell.note(line);
+      for (const line of tickNotificationLines(unacknowledged)) shell.note(line);
     });
   command
     .command('next')
-    .description('Lists when campaigns will run next, as their files say now; the ledger is not asked.')
+    .description('Lists the next ticks of campaigns, by their files only; the ledger is not read.')
     .addArgument(folderArgument(shell))
-    .option('--limit <number>', 'most times to list', parseWholeNumber, 10)
+    .option('--limit <number>', 'maximum of ticks', parseWholeNumber, 10)
     .option('--json', 'print one JSON object a line')
     .action(async (folder: string, { limit, json }: { limit: number; json?: true }) => {
       const read = await readScheduleFolder(resolve(shell.settings.workingFolder, folder));
@@ -60,30 +60,33 @@ export function define(command: Command, shell: Shell): void {
       if (json) for (const each of upcoming) shell.print(JSON.stringify(each));
       else
         shell.print(
-          upcoming.length === 0 ? 'Nothing is to run by itself.' : upcomingTable(upcoming, shell.screen),
+          upcoming.length === 0 ? 'No campaign has a next tick.' : upcomingTable(upcoming, shell.screen),
         );
       refuseUnreadable(read, folder);
     });
 }
 
 function folderArgument(shell: Shell): Argument {
-  return new Argument('[folder]', 'where the campaigns are').default(
+  return new Argument('[folder]', 'folder of the campaigns').default(
     campaignsFolder(shell),
     "the project's campaigns",
   );
 }
 
-/** @throws InputError that names the campaigns whose schedule cannot be read. @param folder as it was named */
+/**
+ * @param folder as the user wrote it
+ * @throws InputError with the campaigns whose schedule cannot be read
+ */
 function refuseUnreadable({ unreadable }: ScheduleFolder, folder: string): void {
   if (unreadable.length === 0) return;
   throw new InputError(
     unreadable.map(({ schedule, what }) => {
-      // With its place in the file, where that is told: `night.yaml:6:19: …`.
-      const told = what.startsWith(`${schedule}:`) ? what.slice(schedule.length) : '';
-      const place = /^(?::\d+)+(?=: )/.exec(told)?.[0] ?? '';
+      // A message such as `night.yaml:6:19: …` starts with its position.
+      const rest = what.startsWith(`${schedule}:`) ? what.slice(schedule.length) : '';
+      const position = /^(?::\d+)+(?=: )/.exec(rest)?.[0] ?? '';
       return {
-        where: join(folder, schedule) + place,
-        what: place === '' ? what : told.slice(place.length + 2),
+        where: join(folder, schedule) + position,
+        what: position === '' ? what : rest.slice(position.length + 2),
       };
     }),
   );

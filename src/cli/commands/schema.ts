@@ -12,10 +12,10 @@ const schemas = {
 export function define(command: Command, shell: Shell): void {
   command
     .description(
-      'Prints the JSON Schema that editors use for completion, or the same as a table; of the API, its OpenAPI document.',
+      'Prints the JSON Schema of campaigns or accounts, for completion in editors, or as a table. For the API, prints its OpenAPI document.',
     )
     .addArgument(
-      new Argument('<kind>', 'of which file, or of the API').choices([...Object.keys(schemas), 'api']),
+      new Argument('<kind>', 'the kind of file, or the API').choices([...Object.keys(schemas), 'api']),
     )
     .option('--markdown', 'print a table in Markdown')
     .action(async (kind: keyof typeof schemas | 'api', { markdown }: { markdown?: true }) => {

@@ -30,35 +30,44 @@ type ServeOptions = Work & {
 };
 
 const paths = `
-On its port it answers, besides the webhooks:
-  GET /healthz   200 as long as the process lives
-  GET /readyz    200, or 503 with what is wrong: the database, its migrations, or that the process is to end
-  GET /metrics   figures for Prometheus
-The last two only to programs of this machine that come through no proxy. With --metrics-port they are there instead, for
-every caller that reaches that address and calls it by an address, by this machine's host name or by a --metrics-name.
+Besides webhooks, its port answers:
+  GET /healthz   200 while the process runs
+  GET /readyz    200, or 503 with the problem: the database, its migrations, or a process that drains
+  GET /metrics   metrics for Prometheus
+/readyz and /metrics answer only programs of this machine, and only without a proxy. With --metrics-port they move to that
+port, and answer every caller that uses an IP address, this machine's host name or a --metrics-name.
 
-The API has a port of its own, for this machine alone: https:// and the way in from elsewhere are a proxy's. It answers
-nothing without a token (volley token create); docs/api.md says what it does.
+The API has a port of its own, for this machine only; put a proxy in front of it for https:// and other machines. Every
+call needs a token (volley token create). docs/api.md describes the API.
 
-Ctrl-C drains: what is on its way is recorded, slices are left to other workers, and reports are received until then.`;
+Ctrl-C drains: Volley records the answers to requests in flight, leaves its slices to other workers, and receives delivery
+reports until then.`;
 
 export function define(command: Command, shell: Shell): void {
   command
     .description(
-      'Everything in one process, until it is stopped: receives delivery reports for every account with a webhookToken, answers the API, begins campaigns whose time has come, helps to send whatever runs there are, and tells what became of them (notify).',
+      'Runs everything in one process until it is stopped. Receives delivery reports for accounts with a webhookToken, answers the API, starts scheduled campaigns, helps to send all runs, and sends their notifications.',
     )
-    .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--port <number>', 'port to listen on; 0 for any free one', parsePort, 8026)
+    .option('--host <address>', 'address to listen on, for webhooks and monitoring', '127.0.0.1')
+    .option(
+      '--port <number>',
+      'port to listen on, for webhooks and monitoring; 0: any free port',
+      parsePort,
+      8026,
+    )
     .option('--no-receiver', 'receive no delivery reports')
-    .option('--no-api', 'no API')
-    .option('--api-host <address>', 'address that the API listens on', '127.0.0.1')
-    .option('--api-port <number>', 'its port; 0 for any free one', parsePort, 8027)
-    .option('--no-worker', 'send nothing, and tell nobody')
-    .option('--no-schedules', 'begin nothing')
+    .option('--no-api', 'answer no API')
+    .option('--api-host <address>', 'address of the API', '127.0.0.1')
+    .option('--api-port <number>', 'port of the API; 0: any free port', parsePort, 8027)
+    .option('--no-worker', 'send no requests and no notifications')
+    .option('--no-schedules', 'start no scheduled campaigns')
     .addOption(campaignsOption(shell))
-    .option('--metrics-host <address>', 'address of a listener for monitoring alone; with --metrics-port')
-    .option('--metrics-name <name...>', 'names by which callers of the monitoring listener know this machine')
-    .option('--metrics-port <number>', 'its port; 0 for any free one', parsePort)
+    .option('--metrics-host <address>', 'address of a listener for monitoring only; needs --metrics-port')
+    .option(
+      '--metrics-name <name...>',
+      'further names of this machine that callers of the monitoring listener use',
+    )
+    .option('--metrics-port <number>', 'port of the monitoring listener; 0: any free port', parsePort)
     .addHelpText('after', paths)
     .action(async (options: ServeOptions) => {
       const { environment } = shell.settings;
@@ -81,18 +90,18 @@ function checkOptions({ receiver, api, worker, schedules, ...monitoring }: Serve
   const { metricsHost, metricsName, metricsPort } = monitoring;
   if (!receiver && !api && !worker && !schedules) {
     const what =
-      'Nothing is left to do: leave one of --no-receiver, --no-api, --no-worker and --no-schedules out.';
+      'There is nothing to do. Omit one of --no-receiver, --no-api, --no-worker and --no-schedules.';
     throw new InputError([{ where: 'serve', what }]);
   }
   if (metricsPort !== undefined) return;
   const where = metricsHost === undefined ? '--metrics-name' : '--metrics-host';
   if (metricsHost !== undefined || metricsName !== undefined)
-    throw new InputError([{ where, what: 'Expected --metrics-port with it.' }]);
+    throw new InputError([{ where, what: 'It needs --metrics-port.' }]);
 }
 
 async function serve(shell: Shell, context: EngineContext, options: ServeOptions, receiving: ReceiverSetup) {
   shell.drainOnStop(
-    () => `${drainText()} Calls that have come in are answered, and reports that were received are kept.`,
+    () => `${drainText()} Open calls are answered, and received delivery reports are stored.`,
   );
   const { logger } = receiving;
   const failed = new AbortController();
@@ -101,7 +110,7 @@ async function serve(shell: Shell, context: EngineContext, options: ServeOptions
   const metrics = createMetrics({ includeNode: true });
   const operations = createOperations(context, metrics, () => stop.aborted);
   const { metricsHost = '127.0.0.1', metricsName = [], metricsPort } = options;
-  // What is opened first is closed last: reports are received until all else is done, and monitoring hears of that.
+  // The first part is closed last, so the receiver and monitoring work until everything else has ended.
   await using opened = new AsyncDisposableStack();
   opened.defer(async () => deadlines.clear());
   leaveAfter(deadlines.giveUp, shell, logger);
@@ -117,8 +126,8 @@ async function serve(shell: Shell, context: EngineContext, options: ServeOptions
   opened.defer(planner.close);
   const parts: Promise<void>[] = [];
   if (options.receiver) {
-    const usual = metricsPort === undefined ? { operations } : {};
-    const address = { host: options.host, port: options.port, ...usual };
+    const monitoring = metricsPort === undefined ? { operations } : {};
+    const address = { host: options.host, port: options.port, ...monitoring };
     const receiver = await openReceiver(shell, context, receiving, { ...address, observer: metrics.reports });
     opened.defer(() => receiver.close(deadlines.giveUp));
     parts.push(pollMissing(shell, context, receiving, receiver, stop));
@@ -139,14 +148,14 @@ async function serve(shell: Shell, context: EngineContext, options: ServeOptions
     );
   const tools = { logger, observer: metrics.dispatch, stop, deadlines, planner };
   parts.push(workUntilStopped(shell, context, options, tools));
-  // One that fails ends the others, and the process: who keeps it running starts it again.
+  // A failed part ends the others and the process; systemd or a container restarts it.
   for (const part of parts) part.catch((error: unknown) => failed.abort(error));
   if (!stop.aborted) await once(stop, 'abort');
   await Promise.allSettled(parts);
   if (failed.signal.aborted) throw failed.signal.reason;
 }
 
-/** @returns what closes it, and cuts off at the signal what it is not done with */
+/** @returns a function that closes the API, and cuts off open calls at the signal */
 async function openApi(
   shell: Shell,
   context: EngineContext,
@@ -154,7 +163,7 @@ async function openApi(
   tools: { readonly logger: Logger; readonly observer: ApiObserver; readonly startRun: StartRun },
   cutOff: AbortSignal,
 ): Promise<() => Promise<void>> {
-  // What describes and checks its routes is loaded by who wants it.
+  // Only a process with the API loads its schemas.
   const { apiPath, startApi } = await import('../../server/api/api.ts');
   const scheduleSource = { folder, settings: shell.settings, accountNamed: accountLoader(shell) };
   const names = { host: '--api-host', port: '--api-port' };
@@ -164,16 +173,16 @@ async function openApi(
 }
 
 /**
- * The address that the receiver is reached at from outside, without a trailing slash.
+ * Reads the public URL of the receiver, and removes a trailing slash.
  *
- * @throws InputError for what is none
+ * @throws InputError for another value
  */
 export function readPublicUrl(written: string | undefined): string | undefined {
   if (!written) return undefined;
   const url = URL.parse(written);
   const isPlain = url?.search === '' && url.hash === '' && url.username === '' && url.password === '';
   if (url === null || !/^https?:$/.test(url.protocol) || !isPlain) {
-    // Not shown: it may hold a password.
+    // The value is not shown, because it can contain a password.
     const what = 'expected an http:// or https:// address without user, password, query and fragment';
     throw new InputError([{ where: 'VOLLEY_PUBLIC_URL', what }]);
   }

@@ -12,9 +12,7 @@ import { type Shell, withLedgerToRead } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
   command
-    .description(
-      'Shows a run in numbers: contacts, requests and recipients by state; and who was told of it (notify).',
-    )
+    .description('Shows a run in numbers: contacts, requests and recipients by state, and its notifications.')
     .argument('<run>', "the run's id (volley runs)")
     .option('--json', 'print the summary as JSON')
     .action(async (runId: string, { json }: { json?: true }) => {
@@ -28,9 +26,11 @@ export function define(command: Command, shell: Shell): void {
         shell.print(formatRunSummary(status, shell.screen));
         if (reason) shell.print(`  because     ${printable(reason)}`);
         if (phase === 'settling doubts') {
-          shell.print('  phase       settling doubts: all else is done, and requests in doubt are looked at');
+          shell.print(
+            '  phase       settling doubts: everything else is sent, and requests in doubt are being resolved',
+          );
         }
-        if (preemptedBy) shell.print(`  waits       for run ${preemptedBy}, which is more urgent`);
+        if (preemptedBy) shell.print(`  waits       for the more urgent run ${preemptedBy}`);
         if (refusal) shell.print(`  waits       because ${formatRefusalWithRetry(refusal, shell.screen)}`);
         if (clockStep) shell.print(`  clock       ${steppedBack(clockStep, shell.screen)}`);
         if (held) shell.print(`  held        ${printable(`${held} ${heldLedgerAdvice}`)}`);
@@ -40,5 +40,5 @@ export function define(command: Command, shell: Shell): void {
 }
 
 function steppedBack({ at, seconds }: ClockStep, screen: Screen): string {
-  return `the database's clock was set back by ${seconds.toFixed(1)} s at ${formatTime(screen, at)} ${screenZone(screen)}; rates hold, but times before and after do not compare`;
+  return `the database's clock was set back by ${seconds.toFixed(1)} s at ${formatTime(screen, at)} ${screenZone(screen)}; rate limits still hold, but times before and after cannot be compared`;
 }

@@ -23,7 +23,9 @@ import { addListOptions, type ListOutput, printList } from '../list-output.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
-  command.description('Addresses that must not be sent to, per channel, for all or for one SubAccount.');
+  command.description(
+    'Adds, removes, imports and lists addresses that must not be sent to, per channel, for all or one SubAccount.',
+  );
   defineAdd(command, shell);
   defineRemove(command, shell);
   defineImport(command, shell);
@@ -40,7 +42,7 @@ type AddressOptions = {
 
 function defineAdd(command: Command, shell: Shell): void {
   addressOptions(command.command('add'))
-    .description('Suppresses addresses. One that is suppressed already keeps its earlier reason.')
+    .description('Suppresses addresses. An address that is suppressed already keeps its earlier reason.')
     .argument('<address...>', 'phone numbers or e-mail addresses')
     .addOption(reasonOption())
     .action(async (texts: string[], options: AddressOptions & { reason: string }) => {
@@ -54,7 +56,7 @@ function defineAdd(command: Command, shell: Shell): void {
 function defineRemove(command: Command, shell: Shell): void {
   addressOptions(command.command('remove'))
     .description(
-      'Lets addresses be sent to again. Takes away exactly what is named: what is suppressed for one account or SubAccount needs --account or --sub-account.',
+      'Removes suppressions. A suppression for one account or SubAccount is removed only with --account or --sub-account.',
     )
     .argument('<address...>', 'phone numbers or e-mail addresses')
     .action(async (texts: string[], options: AddressOptions) => {
@@ -75,12 +77,12 @@ function defineRemove(command: Command, shell: Shell): void {
 function defineImport(command: Command, shell: Shell): void {
   addressOptions(command.command('import'))
     .description(
-      'Suppresses the addresses of a CSV file. A column SubAccount gives a row its own, and in lists that Volley wrote a column Account. Lines without an address are listed, and the others imported (exit code 3).',
+      'Suppresses the addresses of a CSV file. A row can have its own SubAccount in the column SubAccount, and in lists of Volley its own account in the column Account. Lines without an address are listed, the others are imported, and the exit code is 3.',
     )
-    .argument('<file>', 'a CSV file, with a header or of addresses alone')
+    .argument('<file>', 'a CSV file, with a header or with addresses only')
     .option(
       '--column <name>',
-      "the column of the addresses (default: the one that would be a contact file's recipient, else the only one)",
+      "the column of the addresses (default: the column that would be a contact file's recipient, or the only column)",
     )
     .addOption(reasonOption())
     .action(async (path: string, options: AddressOptions & { reason: string; column?: string }) => {
@@ -112,7 +114,7 @@ function defineList(command: Command, shell: Shell): void {
       .option('--account <name>', 'only for this account')
       .option('--sub-account <name>', 'only for this SubAccount')
       .option('--address <address>', 'only this phone number or e-mail address')
-      .option('--country <country>', 'of a number that is written without a country code', parseCountry),
+      .option('--country <country>', 'country of a number without a country code', parseCountry),
   ).action(async (options: ListOptions) => {
     const form = { table: suppressionTable, columns: suppressionColumns, none: 'No suppressions.' };
     await withLedgerToRead(shell, ({ ledger }) =>
@@ -137,7 +139,7 @@ type ListOptions = ListOutput & {
   country?: string;
 };
 
-/** An address is looked for as it was written down; without a channel, its look says what it is. */
+/** Normalises the address; without a channel, an address with @ is an e-mail address and any other a number. */
 function filterOf({ channel, account, subAccount, address, country }: ListOptions) {
   if (address === undefined) return { channel, account, subAccount };
   const kind = channel ?? (address.includes('@') ? 'email' : 'sms');
@@ -148,21 +150,21 @@ function filterOf({ channel, account, subAccount, address, country }: ListOption
 function addressOptions(command: Command): Command {
   return command
     .addOption(
-      new Option('--channel <channel...>', 'the channels they must not be sent to in')
+      new Option('--channel <channel...>', 'the channels of the suppression')
         .choices(channels)
         .makeOptionMandatory(),
     )
-    .option('--account <name>', 'only for messages of this account (default: of all)')
+    .option('--account <name>', 'only for messages of this account (default: all accounts)')
     .option('--sub-account <name>', 'only for messages of this SubAccount', parseSubAccount, '')
-    .option('--country <country>', 'of numbers that are written without a country code', parseCountry)
+    .option('--country <country>', 'country of numbers without a country code', parseCountry)
     .option('--json', 'print the result as JSON');
 }
 
 function reasonOption(): Option {
-  return new Option('--reason <words>', 'why, in words for people').default('', 'none');
+  return new Option('--reason <words>', 'the reason').default('', 'none');
 }
 
-/** Each address in each channel, once. */
+/** Keys for each address in each channel, without repetitions. */
 function keysOf(texts: readonly string[], account: string, options: AddressOptions): SuppressionKey[] {
   const { channel, subAccount, country } = options;
   const addresses = readAddresses(texts, suppressedAddressReader(channel, country));
@@ -173,10 +175,10 @@ function keysOf(texts: readonly string[], account: string, options: AddressOptio
   );
 }
 
-/** @throws InputError without the name itself, which may be long */
+/** @throws InputError without the name, which can be long */
 function parseSubAccount(name: string): string {
   if (name.length <= maxSubAccountLength) return name;
-  const what = `It has ${name.length} characters; a SubAccount has ${maxSubAccountLength} at most.`;
+  const what = `The name has ${name.length} characters; the maximum is ${maxSubAccountLength}.`;
   throw new InputError([{ where: '--sub-account', what }]);
 }
 
@@ -187,12 +189,12 @@ function keyText({ channel, address, account = '', subAccount }: SuppressionKey)
 }
 
 function addedText({ added, already }: { readonly added: number; readonly already: number }): string {
-  return already === 0 ? `${added} suppressed.` : `${added} suppressed; ${already} were already.`;
+  return already === 0 ? `${added} suppressed.` : `${added} suppressed; ${already} were suppressed already.`;
 }
 
 function noteUnreadable(shell: Shell, { unreadable, problems }: SuppressionImport): void {
   for (const { where, what } of problems) shell.note(`${printable(where)}: ${printable(what)}`);
   if (unreadable === 0) return;
   const more = unreadable > problems.length ? `, the first ${problems.length} shown` : '';
-  shell.note(`${unreadable} lines without an address that can be suppressed${more}.`);
+  shell.note(`${unreadable} lines have no address that can be suppressed${more}.`);
 }

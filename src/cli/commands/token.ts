@@ -20,28 +20,34 @@ type CreateOptions = {
 
 export function define(command: Command, shell: Shell): void {
   command.description(
-    'Tokens of the API (volley serve). read: lists, status and reports; run: also start, pause, resume and cancel; admin: also approve, resolve and the audit trail.',
+    'Creates, lists and revokes tokens of the API (volley serve). Scopes: read for lists, status and reports; run also to start, pause, resume and cancel; admin also to approve and resolve, and for the audit trail.',
   );
   command
     .command('create')
-    .description('Makes a token and prints it, once: only its SHA-256 is kept.')
-    .requiredOption('--name <name>', 'its name in lists and in the audit trail; never used again', parseName)
-    .addOption(new Option('--scope <scope>', 'what it allows').choices(tokenScopes).makeOptionMandatory())
+    .description('Creates a token and prints it once; Volley stores only its SHA-256.')
+    .requiredOption(
+      '--name <name>',
+      'name of the token in lists and the audit trail; a name cannot be used again',
+      parseName,
+    )
+    .addOption(
+      new Option('--scope <scope>', 'what the token allows').choices(tokenScopes).makeOptionMandatory(),
+    )
     .option(
       '--owner <person>',
-      'the person it stands for, who does not approve what the same person planned (default: user@host)',
+      'the person behind the token, who cannot approve runs of the same person (default: user@host)',
       parsePerson,
     )
     .option(
       '--account <name...>',
-      'only runs and campaigns of these accounts, and no lists of tokens and of the audit trail (default: all accounts)',
+      'only runs and campaigns of these accounts, without the audit trail and the list of tokens (default: all accounts)',
     )
     .addOption(
-      new Option('--expires <time>', 'after which it is of no use, or "never"')
+      new Option('--expires <time>', 'time until the token expires, or "never"')
         .default(90 * 86_400_000, '90d')
         .argParser(parseExpiry),
     )
-    .option('--json', 'print it as JSON')
+    .option('--json', 'print the token as JSON')
     .action(async ({ name, scope, owner: named, account, expires, json }: CreateOptions) => {
       const accounts = account ?? null;
       const expiresAt = expires === null ? null : new Date(shell.now().getTime() + expires);
@@ -52,12 +58,12 @@ export function define(command: Command, shell: Shell): void {
       if (json) shell.print(JSON.stringify({ token, name, owner, scope, accounts, expiresAt }));
       else {
         shell.print(token);
-        shell.note('Keep it where only its owner finds it: it is not shown again.');
+        shell.note('Store the token where only its owner can read it. It is not shown again.');
       }
     });
   command
     .command('list')
-    .description('Lists the tokens, revoked ones too; never the tokens themselves.')
+    .description('Lists the names and properties of all tokens, also revoked ones.')
     .option('--json', 'print one JSON object a line')
     .action(async ({ json }: { json?: true }) => {
       const tokens = await withLedgerToRead(shell, ({ ledger }) => listTokens(ledger.pool));
@@ -65,14 +71,14 @@ export function define(command: Command, shell: Shell): void {
       else
         shell.print(
           tokens.length === 0
-            ? 'No tokens. `volley token create` makes one.'
+            ? 'No tokens. `volley token create` creates one.'
             : tokenTable(tokens, shell.now(), shell.screen),
         );
     });
   command
     .command('revoke')
-    .description('Makes a token useless, from the next call on.')
-    .argument('<name>', 'its name (volley token list)')
+    .description('Revokes a token from the next call on.')
+    .argument('<name>', 'name of the token (volley token list)')
     .option('--json', 'print the result as JSON')
     .action(async (name: string, { json }: { json?: true }) => {
       await withLedger(shell, (context) => revokeToken(context, name));

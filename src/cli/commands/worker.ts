@@ -12,10 +12,10 @@ import { workUntilStopped } from '../work-until-stopped.ts';
 export function define(command: Command, shell: Shell): void {
   command
     .description(
-      'Helps to send whatever runs there are, from any machine with the same DATABASE_URL and accounts, until it is stopped; and begins those of campaigns whose time has come (volley schedule), and tells what became of runs (notify). Ctrl-C drains: what is on its way is recorded, and the rest is left to other workers.',
+      'Helps to send all runs until it is stopped, from any machine with the same DATABASE_URL and accounts. Also starts scheduled campaigns (volley schedule) and sends notifications. Ctrl-C drains: the worker records the answers to requests in flight, and leaves the rest to other workers.',
     )
     .addOption(campaignsOption(shell))
-    .option('--no-schedules', 'begin nothing; only help to send')
+    .option('--no-schedules', 'start no scheduled campaigns, only help to send')
     .action(async (options: WorkerOptions) => {
       const logger = openLogger(shell.settings.environment['LOG_LEVEL'], 'info');
       await withLedger(shell, async (context) => {
