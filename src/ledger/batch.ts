@@ -1,7 +1,4 @@
-/**
- * JavaScript values of Postgres types. numeric and bigint are decimal text, timestamps may be ISO 8601 text, JSON is
- * encoded.
- */
+/** Values of Postgres types. numeric and bigint are decimal text, timestamps may be ISO 8601 text, JSON is encoded. */
 type Values = {
   boolean: boolean;
   bytea: Uint8Array;
@@ -49,10 +46,7 @@ export function batchOf<Row>(columns: Columns<Row>): Batch<Row> {
   };
 }
 
-/**
- * An array parameter as a Postgres literal where JSON differs only in the brackets: 20 times as fast. Else pg encodes
- * it.
- */
+/** An array as a Postgres literal, where JSON differs only in the brackets: 20 times as fast as pg. */
 export function toArrayParameter(values: readonly unknown[]): unknown {
   const text = JSON.stringify(values);
   return text.includes('\\') ? values : `{${text.slice(1, -1)}}`;

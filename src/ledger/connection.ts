@@ -26,7 +26,7 @@ export type Ledger = {
   /** Names the database, without secrets. */
   readonly description: string;
   readonly pool: pg.Pool;
-  /** For claims and settlements: statements are planned once a connection, by keys only. */
+  /** For claims and settlements, planned once a connection, by keys. */
   readonly hot: pg.Pool;
   readonly knex: Knex;
   /** For monitoring: separate connections with short timeouts. */
@@ -70,7 +70,7 @@ export function knexConfiguration(
         );
       },
     },
-    // Knex would print connection failures among results; the caller gets the error anyway.
+    // Knex would print connection failures among results; callers get them anyway.
     log: { warn: () => undefined, error: () => undefined },
     migrations: {
       directory: migrationsFolder,
@@ -103,7 +103,7 @@ export async function openLedger(
     try {
       await queue.stop();
     } catch (error) {
-      // Everything is committed by now, so a failed connection is harmless.
+      // Everything is committed by now.
       if (!isConnectionFailure(error)) throw error;
     } finally {
       marks.close();

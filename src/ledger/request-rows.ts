@@ -2,8 +2,8 @@
 export const everyRequest = '1, 2147483647';
 
 /**
- * SQL to join: a request. LIMIT makes it a lookup for each row: of a range Postgres expects 0.5% of the table, and
- * may compare every request of a run with every other.
+ * SQL to join: a request. LIMIT makes it a lookup for each row. Of a range Postgres expects 0.5% of the table, and
+ * may join every request of a run with every other.
  */
 export function requestOf(run: string, request: string): string {
   return `LATERAL (SELECT * FROM requests_between(${run}, ${request}, ${request}) LIMIT 1)`;

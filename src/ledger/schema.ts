@@ -13,11 +13,11 @@ const migrationLock = 7_306_915_042;
 /** @returns the names of new migrations */
 export async function migrateLedger(knex: Knex): Promise<string[]> {
   return knex.transaction(async (lock) => {
-    // Comes first: even listing migrations creates knex's tables.
+    // First: even listing migrations creates knex's tables.
     await lock.raw('SELECT pg_advisory_xact_lock(?)', [migrationLock]);
     const [, pending]: [unknown[], unknown[]] = await knex.migrate.list();
     if (pending.length === 0) return [];
-    // We hold the lock, so the process that held knex's own has ended.
+    // We hold our lock, so the process that held knex's has ended.
     await knex.migrate.forceFreeMigrationsLock();
     const [, names]: [number, string[]] = await knex.migrate.latest();
     return names;

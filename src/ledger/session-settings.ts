@@ -9,10 +9,9 @@ export type SessionSettings = Readonly<Record<string, string>>;
 export const everySession: SessionSettings = { jit: 'off' };
 
 /**
- * Forces generic plans by keys. Planning a claim takes 1 ms for 0.4 ms of work, so claims need generic plans.
- * Postgres makes one while the tables are nearly empty and keeps it, so it would scan whole tables ever after. These
- * settings leave only plans by keys. A statement that needs a disabled one would cost 10^10;
- * `test/ledger/hot-plans.test.ts` rules that out.
+ * Forces generic plans by keys: planning a claim takes 1 ms for 0.4 ms of work. Postgres keeps a plan made on nearly
+ * empty tables, which would scan large ones, so these settings leave only plans by keys. A statement that needs a
+ * disabled one would cost 10^10; `test/ledger/hot-plans.test.ts` rules that out.
  */
 export const keyedPlans: SessionSettings = {
   plan_cache_mode: 'force_generic_plan',
@@ -25,7 +24,7 @@ export const keyedPlans: SessionSettings = {
 export const readOnly: SessionSettings = { default_transaction_read_only: 'on' };
 
 export async function applySettings(client: pg.ClientBase, settings: SessionSettings): Promise<void> {
-  // Skips settings unknown to databases that only speak Postgres's protocol. Reading pg_settings would take 2 ms.
+  // Skips settings unknown to databases that only speak Postgres's protocol. Reading pg_settings takes 2 ms.
   await client.query(
     `SELECT set_config(name, value, false)
      FROM unnest($1::text[], $2::text[]) AS wanted (name, value)

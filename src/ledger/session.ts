@@ -27,8 +27,8 @@ export async function inSession<Result>(
 export type Alongside = (client: Transaction) => Promise<void>;
 
 /**
- * Like `inSession`, in a transaction. The timeout frees locks of a process that hangs or has ended: Postgres may not
- * notice for hours.
+ * Like `inSession`, in a transaction. The timeout frees the locks of a hanging process, which Postgres may not notice
+ * for hours.
  */
 export async function inTransaction<Result>(
   pool: pg.Pool,
@@ -38,7 +38,7 @@ export async function inTransaction<Result>(
   return inSession(pool, (client) => inTransactionOf(client, work, begin));
 }
 
-/** A failure leaves the transaction open: the caller closes the session. */
+/** The caller closes the session after a failure: the transaction stays open. */
 export async function inTransactionOf<Result>(
   session: pg.ClientBase,
   work: (client: Transaction) => Promise<Result>,
@@ -51,8 +51,8 @@ export async function inTransactionOf<Result>(
 }
 
 /**
- * Like `inTransaction`, for reports: reads one snapshot, read-only. Postgres checks the connection each second, where
- * the platform can: it would otherwise finish the query of a reader that has gone.
+ * Like `inTransaction`, for reports: one read-only snapshot. Postgres checks the connection each second, where it
+ * can; otherwise it would finish the query of a disconnected reader.
  */
 export async function inSnapshot<Result>(
   pool: pg.Pool,

@@ -4,15 +4,15 @@ import { inTransaction, type Transaction } from '../session.ts';
 import { hasUnknownSendTime, pendingChanges, sliceOf } from './changes.ts';
 import { figureColumns, keyColumns, pendingClauses } from './pending-sums.ts';
 
-/** An arbitrary lock number: one process at a time books entries or closes a period. */
+/** An arbitrary lock number for booking and for closing a period. */
 const billingLock = 4_190_733_815;
 
 type BookingLimits = { readonly slices: number; readonly changes: number; readonly outcomes: number };
 
-/** A row of outcomes holds those of one batch of delivery reports. */
+/** A row of outcomes has those of one batch of delivery reports. */
 const bookingLimits: BookingLimits = { slices: 128, changes: 50_000, outcomes: 500 };
 
-/** SQL: the end of the last closed period. Entries are booked at this time or later. */
+/** SQL: the end of the last closed period. */
 export const closedUntil = `coalesce((SELECT max(ends_at) FROM billing_closings), '-infinity')`;
 
 /**
@@ -30,7 +30,7 @@ export async function bookPending(pool: pg.Pool): Promise<boolean> {
   });
 }
 
-/** Books all pending changes, of unsettled requests too. Waits for another process that books. */
+/** Books all pending changes, of unsettled requests too. Waits for other processes that book. */
 export async function bookEverything(client: Transaction): Promise<void> {
   await client.query(`SELECT pg_advisory_xact_lock(${billingLock})`);
   await book(client, null);
@@ -44,9 +44,9 @@ const sliceKeys = batchOf<SliceKey>({
 });
 
 /**
- * Booking and changing requests never wait for each other. The booking statement itself checks whether a slice is
- * done. Changes of settled requests are recorded by their own transactions: those that this statement misses remain
- * for the next booking.
+ * Booking and changing requests never wait for each other: the booking statement checks which slices are done, and
+ * changes of settled requests are recorded by their own transactions. Those that it misses remain for the next
+ * booking.
  *
  * @param limits null: everything, including unsettled requests
  * @returns whether more may be pending

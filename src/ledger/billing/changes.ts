@@ -1,7 +1,7 @@
 import { batchOf } from '../batch.ts';
 import type { Transaction } from '../session.ts';
 
-/** Adds the slices of a run that is being planned. None of them is booked yet. */
+/** Adds the slices of a run in planning, all unbooked. */
 export async function insertBillingSlices(client: Transaction, run: string): Promise<void> {
   await client.query(
     `
@@ -14,7 +14,7 @@ export async function insertBillingSlices(client: Transaction, run: string): Pro
   );
 }
 
-/** SQL to join: the slice that contains the request of a row. */
+/** SQL to join: the slice of a row's request. */
 export const sliceOf = (row: string): string => `LATERAL (
       SELECT slice, state
       FROM slices
@@ -24,7 +24,7 @@ export const sliceOf = (row: string): string => `LATERAL (
     )`;
 
 /**
- * SQL of a statement that records changed settled requests, so that their slices are booked again. It is part of the
+ * SQL of a statement that records changed settled requests, so that their slices are booked again, as part of the
  * statement that changes them. Slices of unsettled requests are open anyway.
  *
  * @param requests SQL: a table with `run_id` and `request`
@@ -37,9 +37,9 @@ export function recordReopenedRequests(requests: string): string {
 }
 
 /**
- * SQL of a statement that records outcome changes for the next booking, as part of the statement that writes them.
+ * SQL of a statement that records outcome changes for booking, as part of the statement that writes them.
  *
- * @param outcomes one row with `sign` 1 for each new outcome, and one with `sign` -1 for each that it replaces
+ * @param outcomes a row with `sign` 1 for each new outcome, and one with -1 for each that it replaces
  */
 export function recordOutcomeChanges(outcomes: string): string {
   const sum = (outcome: string): string =>
@@ -58,7 +58,7 @@ export function recordOutcomeChanges(outcomes: string): string {
 
 /**
  * SQL: like `recordOutcomeChanges`, for recipients of accepted requests without an earlier outcome. It sums them by
- * request, because the caller knows what booking would have to look up.
+ * request: the caller knows what booking would have to look up.
  *
  * @param outcomes has run_id, request, slice, envelope, tariff, outcome, units and price of each
  */
@@ -77,8 +77,8 @@ export function recordFirstOutcomes(outcomes: string): string {
 }
 
 /**
- * SQL: whether a change has to wait for a later booking because its request has no send time: the request is planned,
- * or is being sent and has no row. What is booked at the time of a claim cannot be moved later.
+ * SQL: whether a change waits for a later booking because its request has no send time yet: it is planned, or sending
+ * without a row. Booked at the time of its claim, the change could not be moved later.
  */
 export const hasUnknownSendTime = (change: string): string => `EXISTS (
       SELECT
@@ -132,8 +132,8 @@ const laterAttempts = batchOf<LaterAttempt>({
 
 /**
  * Moves reported outcomes to the last attempt, which decides when a request was sent: a service that answers "busy"
- * may have accepted the request, and report on it before the retry. Call this after the statement that locks the
- * request, so that it sees the report that held the lock before.
+ * may have accepted the request, and report on it before the retry. Call this after locking the request, to see
+ * reports that held the lock before.
  */
 export async function moveOutcomesToLastAttempt(
   client: Transaction,
@@ -141,7 +141,7 @@ export async function moveOutcomesToLastAttempt(
 ): Promise<void> {
   const later = attempts.filter(({ attempt }) => attempt > 1);
   if (later.length === 0) return;
-  // One statement, so that outcomes and unbooked changes come from the same snapshot.
+  // One statement reads outcomes and unbooked changes from the same snapshot.
   await client.query({
     name: 'move-billed-outcomes',
     text: `

@@ -27,8 +27,8 @@ const columns = `
 `;
 
 /**
- * Closes a month: later changes become corrections in the next month, and so do reports on requests without an
- * answer. The first closing also closes everything sent earlier.
+ * Closes a month: later changes, and reports on requests without an answer, become corrections in the next month. The
+ * first closing also closes everything earlier.
  */
 export async function closePeriod(
   pool: pg.Pool,
@@ -72,7 +72,7 @@ export async function listClosings(client: Connection): Promise<Closing[]> {
   return rows;
 }
 
-/** The closing that covers all time before a local date or time; undefined where part of it is open. */
+/** The closing of all time before a local date or time; undefined where part of it is open. */
 export async function findClosingOf(
   client: Transaction,
   until: string,

@@ -22,7 +22,7 @@ export type ReconciliationScope = {
 
 /**
  * Compares the staged invoice with the ledger by MessageID and recipient, into a temporary table. Invoice lines of
- * purged runs count as `unknown`, and no recipient of theirs is missing.
+ * purged runs are `unknown`, and none of their recipients is missing.
  */
 export async function compareInvoice(
   client: Transaction,
@@ -57,8 +57,8 @@ export async function compareInvoice(
 }
 
 /**
- * Requests that the invoice names, and requests of the period whose recipients it should contain. The send time is
- * the start of the last attempt, as in billing.
+ * Requests that the invoice names, and requests of the period whose recipients it should contain. As in billing, they
+ * were sent when the last attempt began.
  */
 const wantedRequests = `
   INSERT INTO wanted_requests

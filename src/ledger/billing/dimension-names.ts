@@ -50,10 +50,7 @@ export async function listKnownNames(
 
 type NameTable = 'runs' | 'billing_entries' | 'envelopes';
 
-/**
- * Booked entries are few and survive a purge. Unbooked names are only in the envelopes, of which there may be
- * millions.
- */
+/** Booked entries are few and survive a purge; unbooked names are in millions of envelopes. */
 function tablesOf(dimension: NamedDimension): readonly NameTable[] {
   return dimension === 'account' || dimension === 'campaign' ? ['runs'] : ['billing_entries', 'envelopes'];
 }

@@ -2,7 +2,7 @@ import { changeSumClauses } from './change-sums.ts';
 import { priceOf } from './price-of.ts';
 import { joinEnvelope, sliceSumClauses } from './slice-sums.ts';
 
-/** Figures of an entry. Each is a sum, so entries can be added up in any grouping. */
+/** Figures of an entry: sums, which can be added up in any grouping. */
 export const figureColumns = [
   'requests',
   'recipients',
@@ -43,11 +43,11 @@ const keys = keyColumns.join(', ');
  * SQL of `WITH` clauses that end with `pending`: unbooked sums, with the columns of an entry except `booked`. They
  * need `open_slice` with the slices to sum, and `change` from `pendingChanges`.
  *
- * A request is sent when its last attempt begins; untried and cancelled requests do not count. The sums of a slice
- * are compared with its entries, so it may be partly booked.
+ * A request is sent when its last attempt begins; untried and cancelled requests do not count. A slice may be partly
+ * booked: its sums are compared with its entries.
  *
- * Single rows are looked up by key (LATERAL with LIMIT or OFFSET), and the rest uses FULL JOIN, which Postgres hashes
- * or merges. Right after a run there are no statistics, and a nested loop took 0.4 ms for each request.
+ * Single rows are looked up by key (LATERAL with LIMIT or OFFSET); the rest uses FULL JOIN, which Postgres hashes or
+ * merges. Without statistics, right after a run, nested loops took 0.4 ms for each request.
  */
 export const pendingClauses = `
   ${sliceSumClauses}, of_tariff AS (

@@ -36,8 +36,8 @@ export type BillingFilter = {
 };
 
 /**
- * Money and units are exact decimal text. recipients = accepted + failed + unknown, without suppressed recipients and
- * without untried or cancelled requests.
+ * Money and units are exact decimal text. recipients = accepted + failed + unknown, without suppressed recipients,
+ * untried and cancelled requests.
  */
 export type BillingFigures = {
   readonly requests: number;
@@ -58,7 +58,7 @@ export type BillingFigures = {
   readonly emails: string;
   readonly expectedSmsParts: string;
   readonly price: string;
-  /** By the run's rate card: of expected units, or reported ones where none can be expected. */
+  /** By the rate card, of expected units, or of reported ones where none can be expected. */
   readonly estimated: string;
   readonly estimatedTax: string;
   readonly difference: string;

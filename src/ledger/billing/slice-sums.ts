@@ -19,10 +19,10 @@ export const joinEnvelope = (row: string): string => `CROSS JOIN LATERAL (
 
 /**
  * SQL of a `WITH` clause: sums of requests without rows, by block of contents. Nearly every block has one envelope
- * and was accepted within a quarter of an hour: one addition. In other blocks it reads each recipient.
+ * and one quarter of an hour: one addition. In other blocks it reads each recipient.
  *
- * State and send time follow the rules of `ordinary_requests_between`, and `billing.test.ts` compares both. That
- * function takes six times as long, because it returns a row for each request.
+ * State and send time follow `ordinary_requests_between`, and `billing.test.ts` compares both. That function takes
+ * six times as long, with a row for each request.
  */
 const ordinaryRequestsClause = `
   ordinary AS (

@@ -9,7 +9,7 @@ import { dequeueReports, type QueuedReport } from './queue.ts';
 import type { ParsedQueuedReport, RawReport, ReportContent } from './report-content.ts';
 import { type FailedReport, storeFailed } from './store-failed.ts';
 
-/** Bytes of bodies: about half a millisecond of parsing. */
+/** Bytes: about half a millisecond of parsing. */
 const bytesBetweenPauses = 16 * 1024;
 
 export type ApplyOptions = {
@@ -20,11 +20,10 @@ export type ApplyOptions = {
 };
 
 /**
- * Dequeues a batch of delivery reports, parses and applies them, in one transaction. Safe with several appliers at
- * once, after a crash, and in any order. A report that the ledger refuses is marked `failed` and does not block
- * others.
+ * Dequeues, parses and applies a batch of delivery reports in one transaction. Safe in parallel, after a crash, and
+ * in any order. A report that the ledger refuses is marked `failed` and blocks no other.
  *
- * @param parse pure function of the bytes
+ * @param parse pure
  * @returns the number of dequeued reports; 0: none is due
  */
 export async function applyReports(
@@ -63,7 +62,7 @@ async function parseAll(
     try {
       readings.push({ ...report, ...parse(report) });
     } catch (error) {
-      // A parser bug: it would throw for this report every time.
+      // A parser bug would recur with each attempt.
       unread.push({ ...report, code: error instanceof Error ? error.name : 'unknown' });
     }
     sincePause += report.body.byteLength;
@@ -76,7 +75,7 @@ async function parseAll(
 }
 
 /**
- * Applies reports together. Where the ledger refuses them, applies each half by itself, down to single reports.
+ * Applies reports together; where the ledger refuses them, each half by itself, down to single reports.
  *
  * @returns the refused reports
  */

@@ -8,9 +8,9 @@ import { defaultUnits, isPriceOutlier, tariffClause } from './price-outliers.ts'
 import type { ParsedQueuedReport, ParsedReport } from './report-content.ts';
 
 /**
- * Applies the ordinary reports of a batch in one statement. A report is ordinary if it is the first final one of its
- * recipient, for the account of the run, with the MessageID of an accepted request and an address in it. Its outcome
- * row is all that is written. Reports that are not ordinary, or not any more by then, stay unapplied.
+ * Applies the ordinary reports of a batch in one statement, which writes only their outcomes. An ordinary report is
+ * the first final one of its recipient, for the run's own account, with the MessageID of an accepted request and one
+ * of its addresses.
  *
  * @returns the unapplied reports
  */
@@ -25,7 +25,7 @@ export async function applyOrdinary(
     return request ? [{ ...reading, ...request }] : [];
   });
   if (candidates.length === 0) return reports;
-  // Not prepared: a plan made for small tables would read whole tables for every batch.
+  // Not prepared: a plan made for small tables would scan large ones.
   const { rows } = await client.query<{ report: string }>(statement, [
     JSON.stringify(defaultUnits),
     ...reportColumns.values(candidates).map(toArrayParameter),
@@ -71,7 +71,7 @@ const statement = `
       LIMIT 1
     ) c
     CROSS JOIN LATERAL (
-      -- The first recipient of the request; a request with one recipient is found at once.
+      -- The request's first recipient; a single one is found at once.
       SELECT coalesce(
                array_position(c.request_offsets, CAST(least(r.request - c.first_request, 32767) AS smallint)), 1
              ) AS first
@@ -100,7 +100,7 @@ const statement = `
   ), recorded AS (${recordFirstOutcomes(`
       SELECT *
       FROM (
-        -- Postgres hashes a FULL JOIN; planned for one row, another join would be a nested loop.
+        -- A FULL JOIN is hashed; planned for one row, another join would be a nested loop.
         SELECT w.run_id, w.request, m.slice, m.envelope, m.tariff, w.outcome, w.units, w.price
         FROM written w
         FULL JOIN matched m USING (report_id)

@@ -14,14 +14,12 @@ import { storeDeliveries } from './store-deliveries.ts';
 import { storeReplies, storeUnreadable } from './store-replies.ts';
 
 /**
- * Applies parsed reports in the caller's transaction: stores them, decides the outcomes of their recipients, settles
- * requests that they prove, and suppresses addresses that opted out. A report that is read again replaces its earlier
- * content. A report for a recipient that was suppressed in its request matches nothing and proves nothing: that
- * message was never sent.
+ * Applies parsed reports in the caller's transaction: stores them, decides outcomes, settles requests that they
+ * prove, and suppresses addresses that opted out. A report read again replaces its earlier content. A report for a
+ * recipient suppressed in its request matches and proves nothing: that message was never sent.
  *
- * Ordinary reports lock outcomes first, the others after them, each in key order. Two appliers can deadlock where
- * reports of the same recipients are ordinary for one of them only; then Postgres aborts one, whose batch is applied
- * again.
+ * Ordinary reports lock outcomes first, the others later, each in key order. Two appliers deadlock if reports of the
+ * same recipients are ordinary for only one of them; Postgres aborts one, whose batch is applied again.
  *
  * @param batch in order of arrival
  */

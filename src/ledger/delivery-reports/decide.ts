@@ -13,9 +13,9 @@ import type { ParsedReport } from './report-content.ts';
 type FinalReport = { readonly reading: ParsedReport<'delivery'>; readonly recipient: MatchedRecipient };
 
 /**
- * Decides the outcomes of the recipients of these reports: the first final report to arrive wins, whatever the order
- * and number of appliers. A later report with the same outcome may add a price or units; one with another outcome is
- * `conflicting`. Without a final report the outcome is deleted.
+ * Decides outcomes: the first final report to arrive wins, whatever the order and number of appliers. A later one may
+ * add a price or units to the same outcome; another outcome is `conflicting`. Without a final report the outcome is
+ * deleted.
  *
  * The reports must be stored already: an applier locks the outcome, then sees all reports that others stored before.
  *
@@ -46,12 +46,12 @@ export async function decideOutcomes(
   );
 }
 
-/** Returns recipients that an earlier reading of these reports was about, except those of purged runs. */
+/** Recipients of earlier readings of these reports, except those of purged runs. */
 export async function listEarlierRecipients(
   client: Transaction,
   reports: readonly string[],
 ): Promise<RecipientKey[]> {
-  // Not prepared: a plan made for small tables would read whole tables for every batch.
+  // Not prepared: a plan made for small tables would scan large ones.
   const { rows } = await client.query<RecipientKey>(
     `
     SELECT DISTINCT k.run_id AS run, k.request, k.position
@@ -77,10 +77,9 @@ const firstOutcomes = batchOf<FinalReport>({
 });
 
 /**
- * Inserts outcomes of recipients that have none, in key order to avoid deadlocks. An existing outcome is locked and
- * stays.
+ * Inserts missing outcomes in key order, to avoid deadlocks. Locks existing ones.
  *
- * @returns keys of the recipients that had none
+ * @returns keys of the inserted outcomes
  */
 async function insertFirstOutcomes(
   client: Transaction,
@@ -109,8 +108,8 @@ async function insertFirstOutcomes(
 }
 
 /**
- * Locks existing outcomes in key order. Must come before reports that were read earlier are stored again: an applier
- * that decides an outcome also updates its reports, so two appliers would deadlock.
+ * Locks existing outcomes in key order. Call this before storing reports that were read earlier: an applier that
+ * decides an outcome also updates its reports, so two appliers would deadlock.
  */
 export async function lockOutcomes(client: Transaction, recipients: readonly RecipientKey[]): Promise<void> {
   if (recipients.length === 0) return;
@@ -126,10 +125,10 @@ export async function lockOutcomes(client: Transaction, recipients: readonly Rec
   );
 }
 
-/** Limits the final reports that are read for a recipient: the service may send any number. */
+/** Limits the final reports read for a recipient: the service may send any number. */
 const maxReports = 100;
 
-/** SQL of `WITH` clauses that end with `decision`: what the final reports of each recipient say. */
+/** SQL of `WITH` clauses that end with `decision`: what each recipient's final reports say. */
 const decisionClauses = `
   recipient AS MATERIALIZED (
     SELECT DISTINCT run_id, request, position
@@ -161,7 +160,7 @@ const decisionClauses = `
     GROUP BY run_id, request, position, decider, decided
   )`;
 
-/** SQL of a `WITH` clause: the states of all these reports, by the decisions. $1: ids of other reports to update. */
+/** SQL of a `WITH` clause: states of all these reports. $1: ids of other reports to update. */
 const updateStatesClause = `
   marked AS (
     UPDATE unusual_reports k
@@ -180,7 +179,7 @@ const updateStatesClause = `
     WHERE k.report_id = m.report_id AND k.state <> m.state
   )`;
 
-/** SQL of `WITH` clauses that end with `written`: outcomes before the decisions, deleted, and written. */
+/** SQL of `WITH` clauses that end with `written`: outcomes before, deleted and written. */
 const writeOutcomesClauses = `
   before AS MATERIALIZED (
     SELECT o.* FROM recipient r JOIN recipient_outcomes o USING (run_id, request, position)
@@ -209,7 +208,7 @@ const writeOutcomesClauses = `
     RETURNING o.*
   )`;
 
-/** Decides outcomes from all reports of these recipients, and updates the states of those reports. */
+/** Decides outcomes from all stored reports, and updates the reports' states. */
 async function redecideOutcomes(
   client: Transaction,
   recipients: readonly RecipientKey[],

@@ -13,7 +13,7 @@ import {
   sharedColumns,
 } from './matched-recipient.ts';
 
-/** Requests that share a job number; a service may reuse numbers after years. */
+/** Requests with the same job number: a service may reuse numbers after years. */
 const maxRequestsPerNumber = 100;
 
 const subjects = batchOf<ReportSubject & { readonly request: RequestKey | undefined }>({
@@ -29,8 +29,8 @@ const subjects = batchOf<ReportSubject & { readonly request: RequestKey | undefi
 /**
  * Finds recipients of reports without a matching MessageID:
  *
- * - by the service's job number, which may also stand in place of the MessageID. Job numbers count within an account.
- *   Of several requests, the report belongs to the last one answered before it arrived.
+ * - by the service's job number, which may also stand in for the MessageID. Job numbers count within an account. Of
+ *   several requests, the report belongs to the last one answered before it arrived.
  * - in the parts of a divided request. The report is about the whole, so it proves nothing about the part.
  *
  * @returns by the index of the report
@@ -42,7 +42,7 @@ export async function findByJobNumberOrPart(
   webhooks: readonly AccountShare[],
 ): Promise<ReadonlyMap<number, MatchedRecipient>> {
   const named = reports.map((report) => ({ ...report, request: findNamedRequest(report, requests) }));
-  // Each step looks up one key for one report. Without the limits, a plan without statistics joins all requests of a
+  // Looks up one key for one report at a time. Without the limits, a plan without statistics joins all requests of a
   // run: half a minute instead of 20 ms.
   const { rows } = await client.query<MatchedRecipient & { readonly index: number }>(
     `

@@ -14,9 +14,9 @@ import {
 } from './matched-recipient.ts';
 
 /**
- * Finds recipients of reports by MessageID and address, among messages of the report's account and of accounts with
- * the same webhook. Suppressed recipients never match. Addresses may differ in case and plus sign. The rest are
- * looked up by job number, and in the parts of divided requests.
+ * Finds recipients of reports by MessageID and address, among messages of the account and of accounts with the same
+ * webhook. Suppressed recipients never match. Addresses may differ in case and plus sign. The others are looked up by
+ * job number, and in parts of divided requests.
  *
  * @returns by the index of the report
  */
@@ -61,7 +61,7 @@ async function findByRequest(
     return request ? [{ ...report, ...request, index }] : [];
   });
   if (named.length === 0) return new Map();
-  // Not prepared: a plan made for small tables would read whole tables for every batch.
+  // Not prepared: a plan made for small tables would scan large ones.
   const { rows } = await client.query<Omit<MatchedRecipient, 'isProof'> & { readonly index: number }>(
     `
     SELECT f.index, f.run_id AS run, f.request, f.position, f.state

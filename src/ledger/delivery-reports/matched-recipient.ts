@@ -8,15 +8,15 @@ export type RecipientKey = RequestKey & { readonly position: number };
 
 export type MatchedRecipient = RecipientKey & {
   readonly state: RequestState;
-  /** Whether the report is about this very request, and so proves that the service accepted it. */
+  /** Whether the report proves that the service accepted the request. */
   readonly isProof: boolean;
 };
 
-/** What a report says about its message and recipient. */
+/** What identifies a report's recipient. */
 export type ReportSubject = Pick<RawReport, 'account' | 'receivedAt'> &
   Pick<Delivery, 'messageId' | 'jobNumber' | 'address'>;
 
-/** Requests by the MessageIDs that reports name, of any account. */
+/** By the MessageIDs in reports, of any account. */
 export type NamedRequests = ReadonlyMap<string, RequestKey>;
 
 export function findNamedRequest(
@@ -27,9 +27,9 @@ export function findNamedRequest(
 }
 
 /**
- * SQL: whether a report for one account may concern a message of another: they are the same, or share a webhook.
+ * SQL: whether a report for one account may concern a message of another: the same, or one with the same webhook.
  *
- * @param accounts SQL parameter (text[]) of accounts that share a webhook; `of` of the accounts that own it
+ * @param accounts SQL parameter (text[]) of accounts that share a webhook; `of` of the webhooks' accounts
  */
 export function mayConcern(ofRun: string, ofReport: string, accounts: string, of: string): string {
   return `(${ofRun} = ${ofReport} OR (${ofRun}, ${ofReport}) IN (SELECT * FROM unnest(${accounts}::text[], ${of}::text[])))`;

@@ -23,9 +23,8 @@ const optOutColumns = batchOf<OptOut>({
 
 /**
  * Suppresses recipients who opted out, in the channel, account and SubAccount of the message that they answer. A
- * reply that matches no message counts for SMS, the account that received it and the SubAccount that the service
- * names, or all. Existing suppressions stay. A suppression that an operator removed after the report arrived is not
- * added again.
+ * reply to no known message counts for SMS, the account that received it and the SubAccount that the service names,
+ * or all. Existing suppressions stay, and those that an operator removed since stay removed.
  *
  * @param shared accounts that use the suppressions of another
  */

@@ -1,15 +1,15 @@
 import type { Transaction } from '../session.ts';
 import { type RecipientKey, recipientKeys } from './matched-recipient.ts';
 
-/* Give ordinary reports rows of their own, which then hold their states. Outcomes stay as they are. */
+/* Give ordinary reports rows of their own, which then hold their states. */
 
 const columns = `report_id, account, received_at, state, message_id, address, status, result, outcome, sent_at, units, price,
   run_id, request, position, job_number`;
 
-/** Adds rows of those reports that were ordinary when they were read before. */
+/** Adds rows of reports that were ordinary when they were read before. */
 export async function addRowsOfReports(client: Transaction, reports: readonly string[]): Promise<void> {
   if (reports.length === 0) return;
-  // Locks outcomes first, like `decideOutcomes`, to avoid deadlocks.
+  // Locks outcomes first, as `decideOutcomes` does: otherwise they could deadlock.
   await client.query(
     `SELECT
      FROM recipient_outcomes
@@ -29,8 +29,8 @@ export async function addRowsOfReports(client: Transaction, reports: readonly st
 }
 
 /**
- * Adds rows of the reports that decided these outcomes, which the caller has locked. OFFSET 0 looks up each by key:
- * in a join, the view would list every report of the ledger.
+ * Adds rows of the reports that decided these locked outcomes. OFFSET 0 looks up each by key: in a join, the view
+ * would list every report.
  */
 export async function addRowsOfDecidingReports(
   client: Transaction,

@@ -5,7 +5,7 @@ import type { Transaction } from '../session.ts';
 import type { MatchedRecipient, RecipientKey } from './matched-recipient.ts';
 import type { ParsedReport } from './report-content.ts';
 
-/** An operator has to check a price that differs from the rate card by this factor. */
+/** Prices that differ from the rate card by this factor need a check. */
 const outlierFactor = 10;
 
 /** Units of a report without units; a call counts as a minute. */
@@ -18,7 +18,7 @@ export const defaultUnits: Readonly<Record<Channel, number>> = {
 };
 
 /**
- * SQL of a `WITH` clause `tariff`: rates of the tariffs in `priced`, each looked up once.
+ * SQL of a `WITH` clause `tariff`: rates of the tariffs in `priced`.
  *
  * @param priced has run_id, tariff, received_at and price
  */
@@ -34,7 +34,7 @@ export function tariffClause(priced: string): string {
 }
 
 /**
- * SQL: whether the price of a row is far from the expected one. A price of 0 is not.
+ * SQL: whether a row's price is far from the expected one; 0 is not.
  *
  * @param row has units, price and channel
  * @param units parameter with `defaultUnits` as JSON
@@ -64,9 +64,7 @@ const pricedReports = batchOf<PricedReport>({
   price: ['numeric', ({ price }) => price],
 });
 
-/**
- * Prices of these reports that are far from the rate card. They are booked all the same, as the service charges them.
- */
+/** Prices far from the rate card. They are booked all the same, as the service charges them. */
 export async function findPriceOutliers(
   client: Transaction,
   deliveries: readonly ParsedReport<'delivery'>[],

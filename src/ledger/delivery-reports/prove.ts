@@ -7,11 +7,11 @@ import type { MatchedRecipient } from './matched-recipient.ts';
 const unprovenStates: readonly RequestState[] = ['planned', 'sending', 'in_doubt'];
 
 /**
- * Settles requests that a report or reply proves: one in doubt, or one waiting for a resend after a doubt, is
- * accepted. For one that is sending, the proof is kept in case its answer is lost.
+ * Settles requests that a report or reply proves: in doubt, or waiting for a resend, they become accepted; for a
+ * request that is sending, the proof is kept in case its answer is lost.
  *
- * A proof of a request that this ledger never tried means that another copy of the ledger sent it. Then this ledger
- * is held, so that nothing is claimed, and the run is recorded: its planned requests become in doubt.
+ * A proof of an untried request means that another copy of the ledger sent it. Then the ledger is held, so that
+ * nothing is claimed, and the run is recorded: its planned requests become in doubt.
  */
 export async function proveAccepted(
   client: Transaction,

@@ -9,22 +9,22 @@ export type QueuedReport = RawReport & {
   readonly reread: boolean;
 };
 
-/** Bytes of bodies in a queue entry, not counting the last body. */
+/** Bytes in a queue entry, without its last body. */
 export const maxEntryBytes = 1024 * 1024;
 
 /** Reports in a queue entry. */
 export const maxEntryReports = 256;
 
-/** Entries that one call locks; in busy moments each has dozens of reports. */
+/** Entries that one call locks; a busy one has dozens of reports. */
 const maxEntries = 50;
 
-/** Bytes of bodies in memory, not counting the last entry. */
+/** Bytes in memory, without the last entry. */
 const maxBytes = 16 * 1024 * 1024;
 
 /**
- * Removes the reports that have been due longest from the queue. Skips those that another applier is removing.
+ * Dequeues the reports due longest, except entries locked by another applier.
  *
- * @param limit stops taking entries once they hold this many reports
+ * @param limit number of reports after which no more entries are dequeued
  */
 export async function dequeueReports(client: Transaction, limit: number, now: Date): Promise<QueuedReport[]> {
   const { rows } = await client.query<QueuedReport>({
@@ -55,7 +55,7 @@ export async function dequeueReports(client: Transaction, limit: number, now: Da
     SELECT report_id AS report, account, received_at AS "receivedAt", method, content_type AS "contentType", body, attempts,
            reread
     FROM (
-      -- A report that was replayed while it waited is in two entries.
+      -- A report replayed while it waited is in two entries.
       SELECT report_id, min(attempts) AS attempts, bool_or(reread) AS reread FROM dequeued, unnest(report_ids) report_id GROUP BY report_id
     ) reports
     JOIN inbox USING (report_id)
@@ -72,10 +72,7 @@ const waiting = batchOf<Pick<QueuedReport, 'report' | 'body' | 'attempts'>>({
   attempts: ['integer', ({ attempts }) => attempts],
 });
 
-/**
- * Queues reports with an unknown MessageID again: after a minute, then at doubling intervals for about three days.
- * Later only a replay reads them.
- */
+/** Queues reports with an unknown MessageID again: after a minute, then at doubling intervals for about three days. */
 export async function requeueUnmatched(
   client: Transaction,
   unmatched: readonly Pick<QueuedReport, 'report' | 'body' | 'attempts'>[],

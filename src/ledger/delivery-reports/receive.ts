@@ -13,14 +13,13 @@ export type ReceivedReport = {
   readonly headers: Readonly<Record<string, string>>;
   /** Of a GET: the query string. */
   readonly body: Buffer;
-  /** Digest of what the sender signed; a call with a known digest is a duplicate. */
+  /** Digest of the signed content, to recognise duplicates. */
   readonly signature?: Buffer;
 };
 
 /**
- * Commits raw delivery reports to the inbox in order, all or none, except signed duplicates. Only then may the
- * receiver answer 2xx (rule 5). Calling it again with the same batch changes nothing, so the caller can retry until
- * it succeeds.
+ * Commits raw delivery reports to the inbox in order, all or none, without signed duplicates. Only then may the
+ * receiver answer 2xx (rule 5). A repeated call with the same batch changes nothing, so the caller can retry.
  *
  * @param batch a new UUID for these reports
  */
@@ -35,7 +34,7 @@ export async function receiveReports(
     end += report.body.byteLength;
     return { ...report, start };
   });
-  // As one value: an array of bytes would travel as text of twice the length.
+  // One value: an array of bytes would travel as text of twice the length.
   const bodies = Buffer.concat(reports.map(({ body }) => body));
   await pool.query({
     name: 'receive-reports',

@@ -6,8 +6,8 @@ import type { PriceOutlier } from './price-outliers.ts';
 import type { ParsedReport } from './report-content.ts';
 
 /**
- * Stores the content of delivery reports, replacing earlier readings. Their states assume that each is the only final
- * report of its recipient; `decideOutcomes` corrects them.
+ * Stores the content of delivery reports instead of earlier readings. Assumes each is its recipient's only final
+ * report; `decideOutcomes` corrects the states.
  */
 export async function storeDeliveries(
   client: Transaction,

@@ -16,7 +16,7 @@ const failedColumns = batchOf<FailedReport>({
   code: ['text', ({ code }) => `the ledger refuses it (${code})`],
 });
 
-/** Marks reports as `failed`. Outcomes that earlier readings decided are decided again without them. */
+/** Marks reports as `failed`, and decides outcomes of earlier readings again without them. */
 export async function storeFailed(client: Transaction, failed: readonly FailedReport[]): Promise<void> {
   if (failed.length === 0) return;
   const reports = failed.map(({ report }) => report);

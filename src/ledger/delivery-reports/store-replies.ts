@@ -33,7 +33,7 @@ const replies = batchOf<MatchedReply>({
   named_request: ['integer', ({ named }) => named?.request ?? null],
 });
 
-/** Stores replies with the recipient they answer. A reply from another phone may match the request alone. */
+/** Stores replies with their recipients. A reply from another phone may match the request alone. */
 export async function storeReplies(
   client: Transaction,
   messages: readonly ParsedReport<'inbound'>[],
@@ -47,7 +47,7 @@ export async function storeReplies(
     recipient: recipients.get(message.report),
     named: findNamedRequest(message, requests),
   }));
-  // Not prepared: a plan made for small tables would read whole tables for every reply.
+  // Not prepared: a plan made for small tables would scan large ones.
   await client.query(
     `
     INSERT INTO unusual_reports AS k (report_id, account, received_at, state, message_id, job_number, address, text, run_id,

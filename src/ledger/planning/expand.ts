@@ -29,10 +29,9 @@ import { removeSuppressed } from './remove-suppressed.ts';
 import { insertWindows, numberWindows, readWindowTotals } from './windows.ts';
 
 /**
- * Turns the staged contacts of this session into a planned run, in one transaction: removes suppressed, reached and
- * duplicate contacts, groups recipients by envelope and numbers requests in file order. Before the commit there is no
- * run; after it, contact files are no longer needed. A failure leaves the transaction open, so the caller closes the
- * session.
+ * Turns the staged contacts of this session into a planned run: removes suppressed, reached and duplicate contacts,
+ * groups recipients by envelope and numbers requests in file order. It is one transaction: a crash leaves no run. A
+ * failure leaves it open, so the caller closes the session.
  *
  * @param hashKey key of hashed suppressions
  */
@@ -45,7 +44,7 @@ export async function expandRun(
 }
 
 async function expand(client: Transaction, run: PlannedRun, hashKey: HashKey | null): Promise<void> {
-  // In Postgres's default of 4 MiB, sorting a million rows would go to disk.
+  // With the default of 4 MiB, sorting a million rows would go to disk.
   await client.query("SET LOCAL work_mem = '256MB'; SET LOCAL jit = off");
   await mergeEnvelopes(client);
   await client.query(
@@ -113,8 +112,8 @@ async function mergeEnvelopes(client: Transaction): Promise<void> {
 }
 
 /**
- * Removes contacts that related runs reached: the runs this one was made from, and others made from those. In a
- * rerun, the selected states already say what its source run and that run's own origins did.
+ * Removes contacts that related runs reached: runs that this one was made from, and others made from those. In a
+ * rerun, the selected states already cover its source run and that run's origins.
  *
  * @returns counts by run
  */
@@ -131,10 +130,7 @@ async function removeReachedByRelatives(
   return removeReached(client, recipientColumn, channel, toComparedRuns(relativesToCompare, identity));
 }
 
-/**
- * Counts recipients of each envelope, and requests and recipients before its first. Envelopes of a window are
- * adjacent.
- */
+/** Counts recipients of each envelope, and requests and recipients before its first. */
 async function sizeEnvelopes(client: Transaction, chunkSize: number, windowed: boolean): Promise<void> {
   const order = windowed ? 'window_index, staged' : 'staged';
   await client.query(

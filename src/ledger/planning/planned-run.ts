@@ -9,7 +9,6 @@ import type { Transaction } from '../session.ts';
 import type { FrequencyCap } from './remove-suppressed.ts';
 import type { PlanWindow, WindowTotals } from './windows.ts';
 
-/** A run to be planned from the staged contacts. */
 export type PlannedRun = {
   readonly run: string;
   readonly campaign: string;
@@ -31,7 +30,7 @@ export type PlannedRun = {
   /** The runs that its corrected contacts were rejected in. */
   readonly origins: readonly string[];
   readonly files: FileSource;
-  /** For its channel; null: the account has none. With several tariffs, staged contacts have an index of theirs. */
+  /** For its channel; null: none. Of several tariffs, staged contacts have an index. */
   readonly rates: RunRates | null;
   /** Requests to send and settle before any other; null: none. */
   readonly canary: number | null;
@@ -49,11 +48,11 @@ export type PlannedRun = {
   readonly createdAt: Date;
 };
 
-/** Contacts that expansion excluded. Import has excluded others. */
+/** Contacts excluded by expansion; import excludes others. */
 export type LeftOutCounts = {
   readonly duplicate: number;
   readonly suppressed: number;
-  /** Duplicates by the earlier run that reached them, or may. */
+  /** By the earlier run that reached them, or may. */
   readonly reached: readonly ReachedContacts[];
   readonly repeated: DuplicateContacts;
 };
@@ -70,7 +69,6 @@ export type BillingTotal = {
   readonly example: string | null;
 };
 
-/** Whether recipients may have different tariffs. */
 export function hasTariffs({ rates }: Pick<PlannedRun, 'rates'>): boolean {
   return rates !== null && rates.tariffs.length > 1;
 }

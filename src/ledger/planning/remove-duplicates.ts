@@ -7,8 +7,8 @@ import type { PlannedRun } from './planned-run.ts';
 import { stagedAddress } from './remove-suppressed.ts';
 
 /**
- * Removes duplicates but for the first contact. Where duplicates are allowed, moves equal addresses to different
- * requests, because a delivery report identifies a recipient by MessageID and address. A rerun has no duplicates.
+ * Removes all but the first of equal contacts. Where duplicates are allowed, equal addresses go to different
+ * requests: a delivery report identifies a recipient by MessageID and address. A rerun has no duplicates.
  */
 export async function handleDuplicates(client: Transaction, run: PlannedRun): Promise<void> {
   const { identity, sourceRun } = run;

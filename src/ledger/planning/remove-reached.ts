@@ -51,7 +51,7 @@ const lineage = `
   SELECT run_id, origin FROM run_origins
 `;
 
-/** These runs, all runs that they were made from, all runs made from those, and so on; ordered by id. */
+/** These runs, the runs they were made from, the runs made from those, and so on; ordered by id. */
 export async function findRelatives(client: Connection, runs: readonly string[]): Promise<OriginRun[]> {
   const { rows } = await client.query<{ run: string }>(
     `
@@ -88,9 +88,7 @@ export async function findAncestors(client: Connection, run: string): Promise<st
   return rows.map(({ run: ancestor }) => ancestor);
 }
 
-/**
- * Until the commit, no other run of the campaign can be made from runs: two planned at once would not see each other.
- */
+/** Until the commit, no other run of the campaign can be made from runs: two at once would not see each other. */
 export async function lockLineage(client: Transaction, campaign: string): Promise<void> {
   await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('volley lineage ' || $1, 0))`, [
     campaign,
@@ -110,9 +108,7 @@ export function toComparedRuns(relatives: readonly OriginRun[], identity: Contac
   return { runs: relatives.map(({ run }) => run), byKey: comparable.map(({ run }) => run) };
 }
 
-/**
- * SQL: distinct recipients of the runs in `$first`, the surest reason first. `$first + 1` are runs to compare by key.
- */
+/** SQL: distinct recipients of the runs in `$first`, surest reason first; `$first + 1` are runs to compare by key. */
 function reachedRecipients(channel: Channel, first: number): string {
   return `
     SELECT DISTINCT ON (address, key) address, key, kind, run_id

@@ -61,8 +61,8 @@ export async function stageSuppressions(
 }
 
 /**
- * SQL of all suppressed and recently used addresses: `address`, the reason (`rejectionDetailColumns`), `priority`,
- * `list_index`. A message that may have been accepted counts as accepted.
+ * SQL of suppressed and recently used addresses: `address`, the reason (`rejectionDetailColumns`), `priority`,
+ * `list_index`. A message that may have been accepted counts.
  *
  * @param account whose suppressions apply, besides global ones
  * @param first number of its first parameter
@@ -108,8 +108,7 @@ function suppressedAddresses(
 }
 
 /**
- * Addresses that a run planned now would exclude, except those of the campaign's own lists; the stronger reason
- * first.
+ * Addresses that a run planned now would exclude, without the campaign's own lists; the stronger reason first.
  *
  * @param account whose suppressions apply, besides global ones
  */

@@ -13,8 +13,8 @@ const batchSize = 5_000;
 export type RecipientSelection = { readonly run: string; readonly states: readonly RecipientState[] };
 
 /**
- * Stages recipients of an earlier run as they were planned, with their lines. Recipients of an earlier rerun are
- * rejected as duplicates, so that a repeated command sends to no recipient twice.
+ * Stages recipients of an earlier run as they were planned. Recipients of an earlier rerun are rejected as
+ * duplicates, so that a repeated command sends nothing twice.
  *
  * @param tariffOf index in the new run's rates; null: one tariff
  */

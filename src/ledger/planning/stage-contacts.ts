@@ -30,8 +30,8 @@ export type ContactSource = {
 export type ValidContact = Extract<Contact, { kind: 'contact' }>;
 
 /**
- * Copies contacts to temporary tables, so a crash before `expandRun` commits leaves nothing behind. Memory use is
- * constant: contacts go in segments, each with its envelopes, rejected contacts and file pieces.
+ * Copies contacts to temporary tables, so a crash before `expandRun` commits leaves nothing behind. Contacts go in
+ * segments, each with its envelopes, rejected contacts and file pieces, so memory use is constant.
  */
 export async function stageContacts(client: pg.ClientBase, source: ContactSource): Promise<void> {
   await createStagingTables(client);

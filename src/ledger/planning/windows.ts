@@ -25,10 +25,7 @@ const planned = batchOf<PlannedWindow & { readonly zones: string }>({
 /** @param zones IANA names */
 export type PlanWindow = (zones: readonly string[]) => PlannedWindow;
 
-/**
- * Numbers the windows of staged contacts by opening, then closing time, so that a run's first requests can be sent
- * first.
- */
+/** Numbers the windows of staged contacts by opening, then closing time: a run's first requests can be sent first. */
 export async function numberWindows(client: Transaction, plan: PlanWindow | undefined): Promise<void> {
   if (!plan) return;
   const { rows } = await client.query<{ zones: string }>(
