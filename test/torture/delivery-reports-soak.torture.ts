@@ -67,15 +67,7 @@ test(
       runs.push(run);
       await sendOver(caller, callsOf(reports), begun + (minute + 1) * 60_000, sent);
       const old = runs.at(-4);
-      if (old !== undefined) {
-        await age(ledger.pool, old);
-        const { code, stdout, stderr } = await volley(
-          ['purge', '--older-than', '300d', '--yes', '--json'],
-          surroundings,
-        );
-        expect(code, stderr).toBe(0);
-        purged += JSON.parse(stdout).runs;
-      }
+      if (old !== undefined) purged += await purgeOld(ledger.pool, old, surroundings);
       samples.push(await sample(ledger.pool, base, (Date.now() - begun) / 60_000));
       console.log(JSON.stringify(samples.at(-1)));
     }
@@ -112,18 +104,35 @@ test(
       // Half a minute of reports.
       expect(unbooked).toBeLessThan(recipients);
     }
-    const middle = Math.ceil(warm.length / 2);
-    for (const table of Object.keys(samples[0]?.passing ?? {})) {
-      const max = (some: readonly Minute[]): number =>
-        Math.max(...some.map(({ passing }) => passing[table] ?? 0));
-      expect(max(warm.slice(middle)), table).toBeLessThanOrEqual(1.5 * max(warm.slice(0, middle)) + 1_024);
-    }
-    for (const table of Object.keys(samples[0]?.growing ?? {})) {
-      expect(warm.at(-1)?.growing[table], table).toBeLessThan(1.3 * (warm[0]?.growing[table] ?? 0));
-    }
+    expectLevelTables(samples, warm);
   },
   (minutes + 10) * 60_000,
 );
+
+function expectLevelTables(samples: readonly Minute[], warm: readonly Minute[]): void {
+  const middle = Math.ceil(warm.length / 2);
+  for (const table of Object.keys(samples[0]?.passing ?? {})) {
+    const max = (some: readonly Minute[]): number =>
+      Math.max(...some.map(({ passing }) => passing[table] ?? 0));
+    expect(max(warm.slice(middle)), table).toBeLessThanOrEqual(1.5 * max(warm.slice(0, middle)) + 1_024);
+  }
+  for (const table of Object.keys(samples[0]?.growing ?? {})) {
+    expect(warm.at(-1)?.growing[table], table).toBeLessThan(1.3 * (warm[0]?.growing[table] ?? 0));
+  }
+}
+
+/** @returns the number of purged runs */
+async function purgeOld(
+  pool: pg.Pool,
+  run: string,
+  surroundings: { readonly cwd: string; readonly env: Record<string, string> },
+): Promise<number> {
+  await age(pool, run);
+  const args = ['purge', '--older-than', '300d', '--yes', '--json'];
+  const { code, stdout, stderr } = await volley(args, surroundings);
+  expect(code, stderr).toBe(0);
+  return JSON.parse(stdout).runs;
+}
 
 /** Makes a run and the unreadable reports 400 days old. */
 async function age(pool: pg.Pool, run: string): Promise<void> {

@@ -50,67 +50,17 @@ type Sample = {
 
 test(`serve under load for ${minutes} minutes grows by less than 1 MiB a minute and leaks no file handle`, async () => {
   await using cleanUp = new AsyncDisposableStack();
-  const ledger = cleanUp.adopt(await openTestLedger(), (it) => it.close());
-  const soon = new Date(Date.now() + 60_000).toISOString().slice(0, 16);
-  const workspace = cleanUp.use(
-    await makeWorkspace({
-      'accounts.yaml': accounts,
-      'campaigns/bulk.yaml': campaign('bulk', `at: [${soon}], catchUp: 1h`),
-      'campaigns/bulk.csv': contactsCsv((minutes + 1) * 60 * requestsPerSecond),
-      'campaigns/small.yaml': campaign('small', 'cron: "* * * * *", overlap: queue'),
-      'campaigns/small.csv': contactsCsv(600),
-    }),
-  );
-  const peer = cleanUp.use(await startWebhookPeer());
-  const reader = await createToken(ledger.context, {
-    name: 'reader',
-    owner: 'ann',
-    scope: 'read',
-    accounts: null,
-    expiresAt: null,
-  });
-  const [port, apiPort] = [await freePort(), await freePort()];
-  const api = `http://127.0.0.1:${apiPort}/api/v1`;
-  const headers = { authorization: `Bearer ${reader}` };
-  let apiCalls = 0;
-  /** Pages of the API, each read to its end. */
-  const ask = async (): Promise<void> => {
-    for (const path of ['runs?limit=20', 'schedules', 'reports/billing?format=json', 'nothing']) {
-      const { status } = await fetch(`${api}/${path}`, { headers }).then(async (answer) => {
-        await answer.arrayBuffer();
-        return answer;
-      });
-      expect(status, path).toBe(path === 'nothing' ? 404 : 200);
-      apiCalls++;
-    }
-  };
-  const url = `http://127.0.0.1:${port}`;
-  const webhook = { url: `${url}/webhook/bulk/${token}` };
-  const options = { webhook, latency: 20, deliveryDelay: 500, failRate: 0.01, webhookRetry: 5_000 };
-  const sandbox = cleanUp.adopt(await startSandbox(options), (it) => it.close());
-  const serve = startVolley(['serve', '--port', String(port), '--api-port', String(apiPort)], {
-    cwd: workspace.folder,
-    env: {
-      DATABASE_URL: ledger.url,
-      VOLLEY_ACCOUNTS: 'accounts.yaml',
-      VOLLEY_WEBHOOK_TOKEN: token,
-      VOLLEY_SANDBOX_URL: sandbox.url,
-      VOLLEY_SANDBOX_TOKEN: 'any',
-      NOTIFY_URL: peer.url,
-      NOTIFY_SECRET: webhookSecret,
-    },
-  });
-  await serve.waitForText('worker started');
-
+  const { serve, url, peer, callApi } = await openScene(cleanUp);
   const begun = Date.now();
   const samples: Sample[] = [];
+  let apiCalls = 0;
   let figures: ReadonlyMap<string, number> = new Map();
   const figure = (name: string): number => figures.get(name) ?? 0;
   while (Date.now() - begun < minutes * 60_000) {
     await sleep(1_000);
     figures = await scrape(url);
     await fetch(`${url}/readyz`).then((answer) => answer.text());
-    await ask();
+    apiCalls += await callApi();
     samples.push({
       minute: (Date.now() - begun) / 60_000,
       rss: figure('process_resident_memory_bytes') / 1024 ** 2,
@@ -152,6 +102,60 @@ test(`serve under load for ${minutes} minutes grows by less than 1 MiB a minute 
   expect(rss).toBeLessThan(1);
   expect(filesAfter).toBeLessThanOrEqual(filesBefore + 5);
 });
+
+async function openScene(cleanUp: AsyncDisposableStack) {
+  const ledger = cleanUp.adopt(await openTestLedger(), (it) => it.close());
+  const soon = new Date(Date.now() + 60_000).toISOString().slice(0, 16);
+  const workspace = cleanUp.use(
+    await makeWorkspace({
+      'accounts.yaml': accounts,
+      'campaigns/bulk.yaml': campaign('bulk', `at: [${soon}], catchUp: 1h`),
+      'campaigns/bulk.csv': contactsCsv((minutes + 1) * 60 * requestsPerSecond),
+      'campaigns/small.yaml': campaign('small', 'cron: "* * * * *", overlap: queue'),
+      'campaigns/small.csv': contactsCsv(600),
+    }),
+  );
+  const peer = cleanUp.use(await startWebhookPeer());
+  const reader = await createToken(ledger.context, {
+    name: 'reader',
+    owner: 'ann',
+    scope: 'read',
+    accounts: null,
+    expiresAt: null,
+  });
+  const [port, apiPort] = [await freePort(), await freePort()];
+  const url = `http://127.0.0.1:${port}`;
+  const webhook = { url: `${url}/webhook/bulk/${token}` };
+  const options = { webhook, latency: 20, deliveryDelay: 500, failRate: 0.01, webhookRetry: 5_000 };
+  const sandbox = cleanUp.adopt(await startSandbox(options), (it) => it.close());
+  const serve = startVolley(['serve', '--port', String(port), '--api-port', String(apiPort)], {
+    cwd: workspace.folder,
+    env: {
+      DATABASE_URL: ledger.url,
+      VOLLEY_ACCOUNTS: 'accounts.yaml',
+      VOLLEY_WEBHOOK_TOKEN: token,
+      VOLLEY_SANDBOX_URL: sandbox.url,
+      VOLLEY_SANDBOX_TOKEN: 'any',
+      NOTIFY_URL: peer.url,
+      NOTIFY_SECRET: webhookSecret,
+    },
+  });
+  await serve.waitForText('worker started');
+  return { serve, url, peer, callApi: () => callApi(apiPort, reader) };
+}
+
+const pages = ['runs?limit=20', 'schedules', 'reports/billing?format=json', 'nothing'];
+
+/** Reads pages of the API to their ends. @returns how many */
+async function callApi(port: number, bearer: string): Promise<number> {
+  const headers = { authorization: `Bearer ${bearer}` };
+  for (const page of pages) {
+    const answer = await fetch(`http://127.0.0.1:${port}/api/v1/${page}`, { headers });
+    await answer.arrayBuffer();
+    expect(answer.status, page).toBe(page === 'nothing' ? 404 : 200);
+  }
+  return pages.length;
+}
 
 /** Maximum of each minute. */
 function perMinute(samples: readonly Sample[]): number[] {

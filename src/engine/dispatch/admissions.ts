@@ -20,13 +20,13 @@ export function shareAdmissions(obtain: Admit, returnUnused: (left: number) => P
 
   async function serveOnce(): Promise<void> {
     abandoned = new AbortController();
-    const wanted = [...waiters].reduce((sum, ask) => sum + ask.wanted, 0);
+    const wanted = [...waiters].reduce((sum, waiter) => sum + waiter.wanted, 0);
     let left = await obtain(wanted, abandoned.signal);
-    for (const ask of waiters) {
+    for (const waiter of waiters) {
       if (left === 0) break;
-      const granted = Math.min(ask.wanted, left);
+      const granted = Math.min(waiter.wanted, left);
       left -= granted;
-      ask.grant(granted);
+      waiter.grant(granted);
     }
     if (left > 0) await returnUnused(left);
   }
@@ -35,7 +35,7 @@ export function shareAdmissions(obtain: Admit, returnUnused: (left: number) => P
     while (waiters.size > 0) {
       round = serveOnce();
       await round.catch((error: unknown) => {
-        for (const ask of waiters) ask.fail(error);
+        for (const waiter of waiters) waiter.fail(error);
       });
     }
     round = undefined;
@@ -45,7 +45,7 @@ export function shareAdmissions(obtain: Admit, returnUnused: (left: number) => P
     if (stop.aborted) return Promise.resolve(0);
     const { promise, resolve, reject } = Promise.withResolvers<number>();
     const cancel = (): void => {
-      waiters.delete(ask);
+      waiters.delete(waiter);
       if (waiters.size === 0) abandoned.abort();
       // The last waiter waits until unused permits are returned.
       const lastRound = waiters.size === 0 ? round : undefined;
@@ -54,10 +54,10 @@ export function shareAdmissions(obtain: Admit, returnUnused: (left: number) => P
         .then(() => resolve(0));
     };
     const done = (): void => {
-      waiters.delete(ask);
+      waiters.delete(waiter);
       stop.removeEventListener('abort', cancel);
     };
-    const ask: Waiter = {
+    const waiter: Waiter = {
       wanted,
       grant: (granted) => {
         done();
@@ -68,7 +68,7 @@ export function shareAdmissions(obtain: Admit, returnUnused: (left: number) => P
         reject(error);
       },
     };
-    waiters.add(ask);
+    waiters.add(waiter);
     stop.addEventListener('abort', cancel, { once: true });
     if (!round) void serve();
     return promise;

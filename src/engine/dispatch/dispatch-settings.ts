@@ -56,7 +56,7 @@ export function dispatchSettings(
   definition: unknown,
 ): DispatchSettings {
   const { dispatch } = frozenDefinition.parse(definition);
-  const maxAccountSlices = slotsFor(account.concurrency);
+  const maxAccountSlices = equalShares(account.concurrency);
   const share = account.concurrency / maxAccountSlices;
   return {
     plan: {
@@ -79,7 +79,7 @@ export function dispatchSettings(
   };
 }
 
-function slotsFor(concurrency: number): number {
-  for (let slots = accountSlicesLimit; slots > 1; slots--) if (concurrency % slots === 0) return slots;
+function equalShares(concurrency: number): number {
+  for (let shares = accountSlicesLimit; shares > 1; shares--) if (concurrency % shares === 0) return shares;
   return 1;
 }

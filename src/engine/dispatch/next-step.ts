@@ -6,8 +6,7 @@ import { retryWait } from './retry-wait.ts';
 
 export type Step =
   /** After so many milliseconds. */
-  | { readonly kind: 'send again'; readonly after: number }
-  | { readonly kind: 'settle'; readonly as: SettledState };
+  { readonly kind: 'retry'; readonly after: number } | { readonly kind: 'settle'; readonly as: SettledState };
 
 export const released: SettledState = { state: 'planned', verdict: 'released' };
 
@@ -55,7 +54,7 @@ export function nextStep(
       if (stopping || breakerOpen) return settle(released);
       if (attempts > retries) return settle({ state: 'failed' });
       const requestedWait = retryAfterMilliseconds(outcome.retryAfter, finishedAt);
-      return { kind: 'send again', after: retryWait(attempts, requestedWait, random) };
+      return { kind: 'retry', after: retryWait(attempts, requestedWait, random) };
     }
   }
 }

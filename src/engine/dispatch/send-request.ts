@@ -20,7 +20,7 @@ export async function sendRequest(
   prepared: PreparedRequest,
 ): Promise<Settlement | undefined> {
   const first = await attemptOnce(sender, prepared, 1);
-  if (first.step.kind === 'send again') return retryRequest(sender, prepared, first);
+  if (first.step.kind === 'retry') return retryRequest(sender, prepared, first);
   return settlementOf(sender, prepared.claimed, first.attempt, first.step.as);
 }
 
@@ -45,7 +45,7 @@ export function retryRequest(
         if (!(await recordNextAttempt(sender, claimed, last.attempt))) return undefined;
         last = await attemptOnce(sender, prepared, attempts);
       }
-      if (last.step.kind === 'send again') throw new RetryAfter(last.step.after);
+      if (last.step.kind === 'retry') throw new RetryAfter(last.step.after);
       return settlementOf(sender, claimed, last.attempt, last.step.as);
     },
     {

@@ -101,7 +101,7 @@ describe('nextStep for a request that is sent again', () => {
     ['after the jitter where it says nothing that can be read', refusedWith('soon'), {}, 250],
     ['after the jitter where it is empty', refusedWith(''), {}, 250],
   ])('a refused request is sent again %s', (_, outcome, circumstances, after) => {
-    expect(stepAfter(outcome, circumstances)).toEqual({ kind: 'send again', after });
+    expect(stepAfter(outcome, circumstances)).toEqual({ kind: 'retry', after });
   });
 });
 
