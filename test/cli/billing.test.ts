@@ -28,7 +28,7 @@ function run(...words: string[]): Promise<Ended> {
 const billing = (...words: string[]): Promise<Ended> => run('report', 'billing', ...words);
 
 describe('volley report billing', () => {
-  test('is by SubAccount and ChargeCode, with the unknown in a column of their own', async () => {
+  test('volley report billing has lines by SubAccount and ChargeCode, with unknown recipients in their own column', async () => {
     const { rows, totals } = JSON.parse((await billing('--json')).stdout);
     expect(rows).toMatchObject([
       { SubAccount: 'North', ChargeCode: '=A1', accepted: 2, unknown: 0, estimated: '0.32', currency: 'NZD' },
@@ -44,7 +44,7 @@ describe('volley report billing', () => {
     expect(totals).toMatchObject([{ SubAccount: 'Total', accepted: 2, unknown: 1, difference: '-0.32' }]);
   });
 
-  test('says in a column of its own of how many the price is not known yet', async () => {
+  test('volley report billing counts recipients whose price is not known yet in their own column', async () => {
     const { rows, totals } = JSON.parse((await billing('--json')).stdout);
     expect(rows).toMatchObject([
       { SubAccount: 'North', accepted: 2, delivered: 0, notYetReported: 2, price: '0' },
@@ -54,7 +54,7 @@ describe('volley report billing', () => {
     expect((await billing()).stdout).toContain('Not yet reported');
   });
 
-  test('is refused a file whose name says that it is something else, before it is made', async () => {
+  test('volley report billing is refused for a file name of another format, before the report is made', async () => {
     const out = (name: string, ...words: string[]) => billing('--out', name, ...words);
     const refused = await Promise.all([
       out('x.pdf'),
@@ -80,7 +80,7 @@ describe('volley report billing', () => {
     expect(await workspace.read('bill.txt')).toMatch(/^Billing\n/);
   });
 
-  test('has the dates of the zone', async () => {
+  test('volley report billing uses dates of the chosen zone', async () => {
     const auckland = ['--time-zone', 'Pacific/Auckland', '--by', 'day', '--format', 'ndjson'];
     expect(JSON.parse((await billing(...auckland)).stdout)).toMatchObject({ day: '2026-09-27', requests: 2 });
     expect((await billing(...auckland, '--to', '2026-09-27')).stdout).toBe('');
@@ -88,12 +88,12 @@ describe('volley report billing', () => {
     expect(JSON.parse((await billing(...auckland, ...of)).stdout)).toMatchObject({ requests: 2 });
   });
 
-  test('is of some alone, also of those who have no value', async () => {
+  test('volley report billing filters lines, also lines without a value', async () => {
     const { stdout } = await billing('--sub-account', '(none)', '--by', 'ChargeCode', '--format', 'csv');
     expect(stdout.split('\n').map((line) => line.split(',')[0])).toEqual(['ChargeCode', 'B-2', '']);
   });
 
-  test('makes a ChargeCode inert that a spreadsheet would compute', async () => {
+  test('volley report billing contains no ChargeCode that a spreadsheet would compute', async () => {
     const { stdout } = await billing('--format', 'csv');
     expect(stdout).toContain(`North,'=A1,`);
   });
@@ -114,7 +114,7 @@ describe('volley report billing', () => {
     [['--sub-account', 'Nroth', '(none)'], /SubAccount Nroth: .*Did you mean "North"\? There is North\./],
     [['--charge-code', 'B-3'], /ChargeCode B-3: .*Did you mean "B-2"\? There are =A1, B-2\./],
     [['--department', 'Ops'], /Department Ops: .*The ledger has no Department\./],
-  ])('refuses %j and says why', async (words, why) => {
+  ])('volley report billing refuses %j with the reason', async (words, why) => {
     const { code, stdout, stderr } = await billing(...words);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(why);
@@ -122,7 +122,7 @@ describe('volley report billing', () => {
 });
 
 describe('volley billing close', () => {
-  test('freezes a month byte for byte; what comes later is a correction in the next', async () => {
+  test('volley billing close keeps a month byte for byte, and later changes are corrections in the next month', async () => {
     const zone = ['--time-zone', 'Pacific/Auckland'];
     const closed = await run('billing', 'close', '2026-09', ...zone, '--by', 'ann');
     expect(closed).toMatchObject({ code: 0, stderr: '' });
@@ -157,13 +157,13 @@ describe('volley billing close', () => {
     ],
     [['2026-10'], /Close the month after it next, with --time-zone/],
     [['2026-13'], /expected a month such as 2026-11/],
-  ])('refuses %j and says why', async (words, why) => {
+  ])('volley billing close refuses %j with the reason', async (words, why) => {
     const { code, stderr } = await run('billing', 'close', ...words);
     expect(code).toBe(2);
     expect(stderr).toMatch(why);
   });
 
-  test('is listed', async () => {
+  test('volley billing list shows the closed months', async () => {
     expect(JSON.parse((await run('billing', 'list', '--json')).stdout)).toMatchObject({
       ...{
         period: '2026-09',

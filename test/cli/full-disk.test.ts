@@ -16,7 +16,7 @@ import {
   type Workspace,
 } from '../support/workspace.ts';
 
-/** A report has no room: in its file, on standard output, or in Postgres. Each says which, and nothing of the others. */
+/** A report has no room in its file, on standard output or in Postgres; the error names that one only. */
 
 let opened: TestLedger;
 let workspace: Workspace;
@@ -31,7 +31,7 @@ afterAll(async () => {
 
 const entry = fileURLToPath(new URL('../../src/cli/volley.js', import.meta.url));
 
-/** Runs a command as a shell does that has set something up before. */
+/** Runs a command in a shell, after a setup by the shell. */
 async function volleyAfter(
   setUp: string,
   words: readonly string[],
@@ -48,7 +48,7 @@ async function volleyAfter(
   return { code, stderr };
 }
 
-test('a file that cannot hold its report is no lost database, and leaves nothing under its name', async () => {
+test('a report that exceeds the size limit of files is not reported as a lost database, and leaves no file', async () => {
   const billing = ['report', 'billing', '--out', 'bill.csv'];
   expect(await volleyAfter('ulimit -f 0; exec "$0" "$@"', billing)).toEqual({
     code: 1,
@@ -70,7 +70,7 @@ test.each([[['report', 'billing']], [['schema', 'campaign']], [['report', '--hel
 test.each([
   ['standard output', '>', { code: 1, stderr: expect.stringContaining('Standard output cannot be written') }],
   ['log', '2>', { code: 0, stderr: '' }],
-])('a run whose %s has no room is sent to its end', async (_name, redirect, expected) => {
+])('a run is sent completely when its %s has no room', async (_name, redirect, expected) => {
   const sandbox = await startSandbox();
   await using scene = await makeWorkspace({
     'campaigns/accounts.yaml': accountsYaml,
@@ -90,7 +90,7 @@ test.each([
   expect(rows).toEqual([{ state: 'accepted' }]);
 });
 
-test('what cannot be logged stops nothing', async () => {
+test('a process continues when its log cannot be written', async () => {
   const logger = new URL('../../src/platform/logger.ts', import.meta.url).href;
   const program = `const { openLogger } = await import('${logger}');
     openLogger('info', 'info').info('one line');`;
@@ -99,11 +99,11 @@ test('what cannot be logged stops nothing', async () => {
   expect((await once(child, 'close'))[0]).toBe(0);
 });
 
-test('a reader that leaves early is no error', async () => {
+test('a reader that closes the pipe early is no error', async () => {
   expect(await volleyAfter('"$0" "$@" | true', ['schema', 'campaign'])).toEqual({ code: 0, stderr: '' });
 });
 
-test('Postgres without room is told apart from a Postgres that is lost', async () => {
+test('Postgres without room has another error than a lost connection', async () => {
   await opened.ledger.knex.raw(`
     CREATE FUNCTION full_disk() RETURNS boolean STABLE LANGUAGE plpgsql AS $$ BEGIN
       RAISE EXCEPTION 'could not write to file "base/pgsql_tmp/pgsql_tmp1.0": No space left on device' USING ERRCODE = '53100';
@@ -130,7 +130,7 @@ test.each([
   ['EAI_AGAIN', 'getaddrinfo', true],
   ['57P01', undefined, true],
   ['53100', undefined, false],
-])('%s of %s is a failure of the connection: %s', (code, syscall, expected) => {
+])('whether %s of %s is a failure of the connection: %s', (code, syscall, expected) => {
   const error = Object.assign(new Error('x'), { code, syscall });
   expect(isConnectionFailure(error)).toBe(expected);
   expect(databaseShortage(error) !== undefined).toBe(code === '53100');

@@ -8,7 +8,7 @@ import { listening } from '../support/listening.ts';
 import { type Started, startVolley } from '../support/volley.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 
-/** What must never stand in a log; each is somewhere that errors quote. */
+/** Texts that a log must not contain; each is where errors could quote it. */
 const secrets = {
   SEND_TOKEN: 'planted-send-token-4711-of-the-account',
   HOOK: 'planted-webhook-token-4711-long-enough',
@@ -44,7 +44,7 @@ const contact = `mobile,name
 0412345671,Zoë Planted
 `;
 
-/** A service that says no in every way, and quotes all that it was sent: its path, headers and body. */
+/** A service that refuses in every way, and quotes the path, headers and body of the request. */
 async function startQuotingService(cleanUp: AsyncDisposableStack) {
   const statuses = [400, 500, 200, 401];
   let calls = 0;
@@ -60,7 +60,7 @@ async function startQuotingService(cleanUp: AsyncDisposableStack) {
   return { url: `http://127.0.0.1:${server.port}`, calls: () => calls };
 }
 
-/** Reports that cannot be read, of nobody, or replies, all of the planted; then callers who may not call. */
+/** Sends unreadable and unmatched delivery reports and replies with planted texts, then calls without permission. */
 async function callInEveryWay(base: string): Promise<void> {
   const authorization = `Basic ${btoa(`volley:${secrets.PASSWORD}`)}`;
   const inbound = { Destination: addresses[0], Status: 'SUCCESS', MessageID: names[0], Result: addresses[4] };
@@ -78,7 +78,7 @@ async function callInEveryWay(base: string): Promise<void> {
     `/webhook/main/%zz${secrets.HOOK}`,
     `/webhook/${names[1]}/${addresses[0]}?${secrets.PASSWORD}`,
   ];
-  // Of each address one refusal a minute is logged.
+  // One refusal a minute is logged for each address.
   let caller = 0;
   const post = async (path: string, body: string, given: Record<string, string>): Promise<number> => {
     const headers = { ...given, 'x-forwarded-for': `198.51.100.${++caller}` };
@@ -98,27 +98,30 @@ function expectNothingPlanted(log: string, url: string): void {
   for (const each of planted.filter((text) => text.length > 1)) expect(log).not.toContain(each);
 }
 
-test('no log line at info or warn has a secret, an address or a name, whatever goes wrong', async () => {
+/** A project whose campaigns fail in different ways. */
+function makeFailingProject(): ReturnType<typeof makeWorkspace> {
+  const past = 'schedule: { cron: "* * * * *", timeZone: UTC, catchUp: 2h }\n';
+  return makeWorkspace({
+    'accounts.yaml': accounts,
+    'campaigns/contacts.csv': contact,
+    'campaigns/good.yaml': campaign('contacts.csv', 'main', past),
+    'campaigns/bad-rows.yaml': campaign('bad.csv', 'main', past),
+    'campaigns/bad.csv': `mobile,name\n"${addresses[3]} and ${addresses[4]}",Zoë Planted\n`,
+    // The reason quotes the invalid code.
+    'campaigns/no-code.yaml': `${campaign('contacts.csv', 'main', past).replace('[[name]]" }', 'you", ChargeCode: "[[name]]" }')}chargeCodes: codes.csv\n`,
+    'campaigns/codes.csv': 'NET-2600\n',
+    'campaigns/keyless.yaml': campaign('contacts.csv', 'keyless', past),
+    'campaigns/broken.yaml': `schedule:\n  ${addresses[0]} ${addresses[4]}: [\n`,
+  });
+}
+
+test('log lines at info and warn contain no secret, address or name, after any failure', async () => {
   await using cleanUp = new AsyncDisposableStack();
   const ledger = await openTestLedger();
   cleanUp.defer(() => ledger.close());
   const service = await startQuotingService(cleanUp);
   const { pool } = ledger.ledger;
-  const past = 'schedule: { cron: "* * * * *", timeZone: UTC, catchUp: 2h }\n';
-  const workspace = cleanUp.use(
-    await makeWorkspace({
-      'accounts.yaml': accounts,
-      'campaigns/contacts.csv': contact,
-      'campaigns/good.yaml': campaign('contacts.csv', 'main', past),
-      'campaigns/bad-rows.yaml': campaign('bad.csv', 'main', past),
-      'campaigns/bad.csv': `mobile,name\n"${addresses[3]} and ${addresses[4]}",Zoë Planted\n`,
-      // Why it cannot be planned names the code that is none.
-      'campaigns/no-code.yaml': `${campaign('contacts.csv', 'main', past).replace('[[name]]" }', 'you", ChargeCode: "[[name]]" }')}chargeCodes: codes.csv\n`,
-      'campaigns/codes.csv': 'NET-2600\n',
-      'campaigns/keyless.yaml': campaign('contacts.csv', 'keyless', past),
-      'campaigns/broken.yaml': `schedule:\n  ${addresses[0]} ${addresses[4]}: [\n`,
-    }),
-  );
+  const workspace = cleanUp.use(await makeFailingProject());
   const port = await freePort();
   const env = {
     DATABASE_URL: ledger.url,
@@ -132,7 +135,7 @@ test('no log line at info or warn has a secret, an address or a name, whatever g
     return started;
   };
   const serve = start(['serve', '--no-api', '--port', String(port)], 'warn');
-  // As if they had been noted some minutes ago; who comes next looks at once.
+  // Two minutes of each schedule are due, so the next process starts runs at once.
   while ((await pool.query('SELECT FROM schedules')).rowCount !== 4) await sleep(20);
   await pool.query(`UPDATE schedules SET recorded_until = now() - interval '2 minutes'`);
   const worker = start(['worker'], 'info');
@@ -151,14 +154,14 @@ test('no log line at info or warn has a secret, an address or a name, whatever g
   await worker.waitForText('database outage');
   expect((await report).status).toBe(503);
   for (const { process } of [serve, worker]) process.kill('SIGINT');
-  // At once with the second one; nothing can be recorded any more.
+  // The second signal ends the process at once, because nothing can be recorded.
   await sleep(600);
   for (const { process } of [serve, worker]) process.kill('SIGINT');
   const ended = await Promise.all([serve.ended, worker.ended]);
 
   const log = ended.map(({ stderr }) => stderr).join('');
   expectNothingPlanted(log + metrics, ledger.url);
-  // It was about all that.
+  // The logs cover these events.
   for (const said of [
     ...['call refused', 'delivery report not stored', 'database outage', 'request in doubt', '"messageId":"'],
     ...['scheduled run failed', 'schedule unreadable', 'run stopped; see', '"check":"path"'],

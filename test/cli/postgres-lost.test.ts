@@ -19,7 +19,7 @@ import { accountsYaml, contactsCsv, makeWorkspace, smsCampaignYaml } from '../su
 
 const requests = 150;
 
-/** A campaign of many requests, at a service that takes its time, with this as its database. */
+/** A campaign of many requests, at a slow service, with the given database. */
 async function openScene(
   database: Readonly<Record<string, string>>,
   onTestFinished: (cleanUp: () => Promise<void>) => void,
@@ -51,7 +51,7 @@ async function openScene(
       nodeFlags: at ? ['--import', signalPreload] : [],
       env: { ...env, ...(at && { [signalVariable]: JSON.stringify(at) }) },
     });
-  /** In this process, for what nobody stops. */
+  /** Runs a command in this process, because it ends by itself. */
   const here = (words: readonly string[]): Promise<Ended> =>
     volleyInProcess(words, { cwd, env: { ...env, LOG_LEVEL: 'silent' } });
   return { service, start, here };
@@ -61,9 +61,9 @@ async function hasReceived(service: SendPeer, calls: number): Promise<void> {
   while (service.calls.length < calls) await sleep(5);
 }
 
-const timesSaid = (text: string, heard: string): number => heard.split(text).length - 1;
+const occurrencesIn = (text: string, output: string): number => output.split(text).length - 1;
 
-test('the embedded server is killed in the middle of a run: the run says so, starts it again and goes on', async () => {
+test('a run restarts a killed embedded server, says so, and continues', async () => {
   const home = makeHome('volley-test-home-');
   onTestFinished(() => removeHome(home));
   copyHome(inject('initialHome'), home);
@@ -73,9 +73,9 @@ test('the embedded server is killed in the middle of a run: the run says so, sta
   await killServer(home);
   const { code, stdout, stderr } = await started.ended;
   expect([code, stderr]).toEqual([0, expect.stringContaining('database outage')]);
-  expect(timesSaid('A new, empty ledger was made', stderr)).toBe(1);
-  expect(timesSaid('waiting  database outage', stderr)).toBe(1);
-  expect(timesSaid('the database outage is over', stderr)).toBe(1);
+  expect(occurrencesIn('A new, empty ledger was made', stderr)).toBe(1);
+  expect(occurrencesIn('waiting  database outage', stderr)).toBe(1);
+  expect(occurrencesIn('the database outage is over', stderr)).toBe(1);
   expect(JSON.parse(stdout)).toMatchObject({ state: 'completed', requests: { accepted: requests } });
   expect(new Set(service.accepted().map(({ messageId }) => messageId)).size).toBe(requests);
   expect(service.accepted()).toHaveLength(requests);
@@ -83,12 +83,12 @@ test('the embedded server is killed in the middle of a run: the run says so, sta
 });
 
 const ways = [
-  ['its connections are lost', 'stop'],
-  ['it answers nothing', 'hang'],
+  ['connections are lost', 'stop'],
+  ['Postgres does not answer', 'hang'],
 ] as const;
 
-describe.concurrent('Ctrl-C while the database is away', () => {
-  test('after all of a run was recorded: says so, and the exit code is that of the run', {
+describe.concurrent('Ctrl-C during a database outage', () => {
+  test('Ctrl-C after all of a run was recorded ends with the exit code of the run and a note', {
     timeout: 60_000,
   }, async ({ expect, onTestFinished }) => {
     const ledger = await openTestLedger();
@@ -100,11 +100,11 @@ describe.concurrent('Ctrl-C while the database is away', () => {
     const started = start(['run', 'campaign.yaml'], atRest);
     await started.waitForText(signalMessage);
     proxy.stop();
-    const goOn = setInterval(() => started.process.kill('SIGCONT'), 100);
+    const continuing = setInterval(() => started.process.kill('SIGCONT'), 100);
     await started.waitForText('database outage');
     started.process.kill('SIGINT');
     const { code, stderr } = await started.ended;
-    clearInterval(goOn);
+    clearInterval(continuing);
     expect([code, stderr]).toEqual([
       0,
       expect.stringContaining(`it is completed (${requests} requests, 0 of them not accepted)`),
@@ -113,7 +113,7 @@ describe.concurrent('Ctrl-C while the database is away', () => {
   });
 
   test.for(ways)(
-    '%s: exit 130 within ten seconds, and what could not be recorded is in doubt',
+    'Ctrl-C ends with exit code 130 within ten seconds when %s, and unrecorded requests are in doubt',
     { timeout: 60_000 },
     async ([_, how], { expect, onTestFinished }) => {
       const ledger = await openTestLedger();
@@ -130,7 +130,7 @@ describe.concurrent('Ctrl-C while the database is away', () => {
       const { code, stderr } = await started.ended;
       expect(performance.now() - askedAt).toBeLessThan(await maxStopMilliseconds());
       expect(code, stderr).toBe(130);
-      expect(timesSaid('waiting  database outage', stderr), stderr).toBe(1);
+      expect(occurrencesIn('waiting  database outage', stderr), stderr).toBe(1);
       const [, run = ''] = /volley resume (\S+)`/.exec(stderr) ?? expect.fail(stderr);
 
       proxy.stop();

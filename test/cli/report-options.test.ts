@@ -19,7 +19,7 @@ test.each([
   expect(() => sheetWriter(shell, { format: 'xlsx', ...options }, 'csv')).not.toThrow();
 });
 
-test('a file whose ending is a format that the report has not is refused, with what there is instead', () => {
+test('a file name of a format that the report lacks is refused, with the available formats', () => {
   const choose = (out: string) =>
     chooseFormat(terminal, { out }, 'table', ['table', 'html'], 'Take the page.');
   expect(problemsThrown(() => choose('run.csv'))).toEqual(['--out run.csv: Take the page.']);

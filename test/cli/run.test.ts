@@ -35,7 +35,7 @@ afterEach(async () => {
   await sandbox?.close();
   sandbox = undefined;
   await workspace[Symbol.asyncDispose]();
-  // Whom a report calls blacklisted is not sent to any more.
+  // Recipients that delivery reports call blacklisted are suppressed.
   await opened.ledger.pool.query('DELETE FROM suppressions');
 });
 
@@ -70,7 +70,7 @@ async function ledgerRequests(run: string) {
   return rows;
 }
 
-test('every request in the journal of the service is accepted in the ledger, with the same MessageID and recipients', async () => {
+test('every request that the service received is accepted in the ledger, with the same MessageID and recipients', async () => {
   const { code, stdout } = await volley(['run', 'campaign.yaml', '--json'], await surroundings());
   expect(code).toBe(0);
   const summary = summaryOf(stdout);
@@ -111,7 +111,7 @@ test('plan and check send nothing and need no database', async () => {
   expect(await journal()).toEqual([]);
 });
 
-test('status, runs and both reports print one JSON object each, or one a line', async () => {
+test('status, runs and both reports print JSON: one object, or one object a line', async () => {
   const where = await surroundings();
   const { run } = summaryOf((await volley(['run', 'campaign.yaml', '--json'], where)).stdout);
   const json = async (...words: string[]) => {
@@ -132,7 +132,7 @@ test('status, runs and both reports print one JSON object each, or one a line', 
   expect(billing.totals).toMatchObject([{ requests: 60, recipients: 60, accepted: 60 }]);
 });
 
-test('a run with failures ends with 3, and its report names them in words', async () => {
+test('a run with failures ends with exit code 3, and its report names them in words', async () => {
   const where = await surroundings({ failRate: 1 });
   const { code, stdout } = await volley(['run', 'campaign.yaml', '--json'], where);
   expect(code).toBe(3);
@@ -143,7 +143,7 @@ test('a run with failures ends with 3, and its report names them in words', asyn
   expect(report.stdout).toMatch(/in_doubt .*Error occurred while creating job.* 60/);
 });
 
-test('a refused credential ends with 4 and pauses the run; resume finishes it', async () => {
+test('a refused credential pauses the run with exit code 4, and resume completes it', async () => {
   const where = await surroundings({ token: 'right' });
   const refused = await volley(['run', 'campaign.yaml', '--json'], where);
   expect(refused.code).toBe(4);
@@ -159,9 +159,9 @@ test('a refused credential ends with 4 and pauses the run; resume finishes it', 
   expect(summaryOf(resumed.stdout)).toMatchObject({ run, state: 'completed', requests: { accepted: 60 } });
 });
 
-test('Ctrl-C drains: exit 130, nothing in doubt, and resume sends the rest once', async () => {
+test('Ctrl-C drains with exit code 130 and nothing in doubt, and resume sends the rest once', async () => {
   const where = await surroundings({ latency: 50 });
-  // The signal itself is sent in stopping.test.ts.
+  // stopping.test.ts sends the signal itself.
   const started = startInProcess(['run', 'campaign.yaml', '--json'], where);
   while ((await journal()).length < 8) await sleep(10);
   started.stop();
@@ -181,7 +181,7 @@ test('Ctrl-C drains: exit 130, nothing in doubt, and resume sends the rest once'
   expect(new Set(ids).size).toBe(60);
 });
 
-test('delivery reports received by serve make every recipient delivered or undelivered', async () => {
+test('delivery reports that serve receives make every recipient delivered or undelivered', async () => {
   const token = 'webhook-token-of-22-characters-or-more';
   const base = { DATABASE_URL: opened.url, VOLLEY_ACCOUNTS: 'accounts.yaml', VOLLEY_WEBHOOK_TOKEN: token };
   const server = startInProcess(['serve', '--no-api', '--port', '0'], {
@@ -209,7 +209,7 @@ async function statusOf(run: string, where: Awaited<ReturnType<typeof surroundin
   return summaryOf((await volley(['status', run, '--json'], where)).stdout);
 }
 
-test('when every connection to the database breaks in the middle of a run, the run goes on, and nobody is sent to twice', async () => {
+test('a run whose database connections all break continues, and sends nothing twice', async () => {
   const own = await openTestLedger();
   const where = await surroundings({ latency: 30 });
   const env = { ...where.env, DATABASE_URL: own.url };
@@ -227,7 +227,7 @@ test('when every connection to the database breaks in the middle of a run, the r
   await own.close();
 });
 
-test('the failed recipients of a run are sent to again by --only and --of, and by nothing else', async () => {
+test('--only and --of send to the failed recipients of a run again, and no other option does', async () => {
   const where = await surroundings({ failRate: 0.3, seed: 7 });
   const first = summaryOf((await volley(['run', 'campaign.yaml', '--json'], where)).stdout);
   const { unknown } = first.recipients;
@@ -271,7 +271,7 @@ test('the result file goes to standard output, or to a new file that only its us
   expect(rejected.stdout.split('\n').length).toBe(2);
 });
 
-test('files that a pattern matches are run once, and a run of nothing new ends with 0', async () => {
+test('files that match a pattern are run once, and a run without new files ends with exit code 0', async () => {
   await workspace.write('campaign.yaml', smsCampaignYaml.replace('contacts.csv', '"inbox/*.csv"'));
   const where = await surroundings();
   await workspace.write('inbox/monday.csv', contactsCsv(3));

@@ -6,6 +6,6 @@ test('serve answers calls while it reads a large campaign', async () => {
     'campaigns/heavy.yaml': heavyCampaign(5_000),
   });
   expect(status).toBe(422);
-  // A process that reads by itself answers before and after.
+  // A process without a planning thread would answer only before and after.
   expect(health.length).toBeGreaterThan(8);
 });

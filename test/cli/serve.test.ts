@@ -54,7 +54,7 @@ const surroundings = (more: Readonly<Record<string, string>> = {}) => ({
   },
 });
 
-test('serve prints the address of each account as seen from outside, without token or password', async () => {
+test('serve prints the public webhook address of each account, without token or password', async () => {
   const outside = { VOLLEY_PUBLIC_URL: 'https://hooks.example/volley/', LOG_LEVEL: 'silent' };
   const server = startInProcess(['serve', '--no-api', '--port', '0'], surroundings(outside));
   await server.waitForText('Delivery reports of account north');
@@ -76,7 +76,7 @@ test.each([
   'ftp://hooks.example',
   'https://ann:hunter2@hooks.example',
   'https://h.example/?a=b',
-])('serve refuses %s as its public address, and does not show it', async (url) => {
+])('serve refuses %s as its public address, and does not print it', async (url) => {
   const { code, stderr } = await volleyInProcess(
     ['serve', '--no-api', '--port', '0'],
     surroundings({ VOLLEY_PUBLIC_URL: url }),
@@ -86,7 +86,7 @@ test.each([
   expect(stderr).not.toContain('hunter2');
 });
 
-test('serve helps to send, and drains: says that it does, records what is on its way, and gives its slices back', async () => {
+test('serve helps to send, and drains: it records requests in flight and releases its slices', async () => {
   await using scene = await openDispatchScene({ requests: 400, concurrency: 4, peer: { latency: 400 } });
   await scene.plan();
   const port = await freePort();
@@ -115,7 +115,7 @@ const states = ({ ledger }: TestLedger, state: string) =>
     state,
   ]);
 
-test('serve listens on loopback and takes what has the token and the password, and with --metrics-port it has monitoring elsewhere alone', async () => {
+test('serve listens on loopback and checks token and password, and with --metrics-port monitors on that port only', async () => {
   const words = ['serve', '--no-api', '--no-worker', '--no-schedules', '--port', '0', '--metrics-port', '0'];
   const server = startVolley(words, surroundings());
   await server.waitForText('Delivery reports of account north');
@@ -147,7 +147,7 @@ test.each([
   expect(stderr).toContain(reason);
 });
 
-test('the API has a port of its own, and the worker beside it sends what is started there', async () => {
+test('the API has its own port, and the worker of the same process sends the runs that it starts', async () => {
   await using cleanUp = new AsyncDisposableStack();
   const sandbox = cleanUp.adopt(await startSandbox(), (it) => it.close());
   const files = {
@@ -181,7 +181,7 @@ test('the API has a port of its own, and the worker beside it sends what is star
   expect(stderr).not.toContain(created.stdout.trim());
 });
 
-test('a port that is in use is told by the option that names it', async () => {
+test('a port in use is reported with the option that names it', async () => {
   await using cleanUp = new AsyncDisposableStack();
   const other = createServer().listen(0, '127.0.0.1');
   cleanUp.defer(async () => void other.close());

@@ -5,7 +5,7 @@ import { openTestLedger } from '../support/ledger.ts';
 import { startVolley } from '../support/volley.ts';
 import { accountsYaml, contactsCsv, makeWorkspace, smsCampaignYaml } from '../support/workspace.ts';
 
-test('Ctrl-C while a run is planned says at once that nothing was sent, and leaves no run behind', async () => {
+test('Ctrl-C while a run is planned says at once that nothing was sent, and leaves no run', async () => {
   await using workspace = await makeWorkspace({
     'accounts.yaml': accountsYaml,
     'campaign.yaml': smsCampaignYaml,

@@ -7,10 +7,10 @@ import { maxStopMilliseconds } from '../support/volley.ts';
 import { accountsYaml } from '../support/workspace.ts';
 
 const concurrency = 4;
-/** A service that does not answer before anybody has lost patience. */
+/** A service that answers after every time limit. */
 const stalled = { latency: 600_000 };
 
-/** A run whose service does not answer, in the middle of its first requests. */
+/** A run with its first requests in flight, at a service that does not answer. */
 async function stalledRun(scene: DispatchScene) {
   await scene.workspace.write('accounts.yaml', accountsYaml.replace('headers: 5s', 'headers: 300s'));
   const started = scene.start(['run', 'campaign.yaml', '--json']);
@@ -24,14 +24,14 @@ async function resume({ runHere }: DispatchScene, run: string): Promise<void> {
   expect([0, 3], stderr).toContain(code);
 }
 
-test.concurrent('Ctrl-C ends a run within 10 seconds although the service stalls: what was on its way is in doubt', async () => {
+test.concurrent('Ctrl-C ends a run within 10 seconds even if the service stalls, and requests in flight are in doubt', async () => {
   await using scene = await openDispatchScene({ requests: 60, concurrency, peer: stalled });
   const { started, run } = await stalledRun(scene);
   const from = Date.now();
   started.process.kill('SIGINT');
-  // As `timeout` does: two signals for one wish.
+  // Like `timeout`, which sends two signals at once.
   started.process.kill('SIGTERM');
-  // Told while it waits, and not in the end.
+  // Printed while it waits, not only at the end.
   await started.waitForText(
     `Stopping. Volley sends nothing new, and waits up to 7.5 s for answers to requests in flight. Requests without an answer are then in doubt. \`volley resume ${run}\` continues it later. Press Ctrl-C again to end at once.\n`,
   );
@@ -51,7 +51,7 @@ test.concurrent('Ctrl-C ends a run within 10 seconds although the service stalls
   expect(figures).toMatchObject({ inDoubt: concurrency, inDoubtAccepted: concurrency });
 });
 
-test.concurrent('a second Ctrl-C ends a run at once, which is as safe as a kill', async () => {
+test.concurrent('a second Ctrl-C ends a run at once, as safely as a kill', async () => {
   await using scene = await openDispatchScene({ requests: 60, concurrency, peer: stalled });
   const { started, run } = await stalledRun(scene);
   started.process.kill('SIGINT');
@@ -63,7 +63,7 @@ test.concurrent('a second Ctrl-C ends a run at once, which is as safe as a kill'
   expect(code).toBe(130);
   expect(stderr).toMatch(/\nEnded at once\.\n/);
   const to = Date.now();
-  // Long before the first one would have ended it.
+  // Much earlier than by the first Ctrl-C.
   expect(to - from).toBeLessThan(3_000);
 
   scene.peer.behave({ latency: 0 });
@@ -73,7 +73,7 @@ test.concurrent('a second Ctrl-C ends a run at once, which is as safe as a kill'
   expect(figures.inDoubt).toBeGreaterThanOrEqual(concurrency);
 });
 
-test.concurrent('Ctrl-C of a run whose service answers leaves nothing in doubt', async () => {
+test.concurrent('Ctrl-C leaves nothing in doubt when the service answers', async () => {
   await using scene = await openDispatchScene({ requests: 200, concurrency, peer: { latency: 20 } });
   const started = scene.start(['run', 'campaign.yaml']);
   const run = await plannedRun(started);

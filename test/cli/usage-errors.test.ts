@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { volleyInProcess as volley } from '../support/volley.ts';
 
-/** What is said of words that no command can be made of; nothing is done then. */
+/** Usage errors; the command does nothing. */
 async function told(...words: string[]): Promise<string[]> {
   const { code, stdout, stderr } = await volley(words);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   return stderr.trimEnd().split('\n');
 }
 
-test('a missing argument is told with what it is, and with the usage of that command', async () => {
+test('a missing argument is reported with its description and the usage of the command', async () => {
   expect(await told('run')).toEqual([
     '<campaign> is missing: the campaign file (YAML), or --only with --of <run>.',
     'Usage: volley run [options] [campaign]',
@@ -21,7 +21,7 @@ test('a missing argument is told with what it is, and with the usage of that com
   ]);
 });
 
-test('a level of the log that there is not is refused before anything is done', async () => {
+test('an unknown log level is refused before the command starts', async () => {
   const { code, stderr } = await volley(['runs'], { env: { LOG_LEVEL: 'inf' } });
   expect({ code, stderr }).toEqual({
     code: 2,
@@ -30,7 +30,7 @@ test('a level of the log that there is not is refused before anything is done', 
   });
 });
 
-test('so are too many arguments, and an option that must be there', async () => {
+test('too many arguments and a missing required option are reported with the usage of the command', async () => {
   expect(await told('plan', 'a.yaml', 'b.yaml')).toEqual([
     'volley plan takes 1 argument, got 2: a.yaml, b.yaml.',
     'Usage: volley plan [options] <campaign>',
@@ -74,7 +74,7 @@ test.each([
     '--json and --format <format> exclude each other. Use one of them.',
   ],
   [['runs', '--limit'], 'a value is missing.'],
-])('%j is told in words of our own', async (words, what) => {
+])("the mistake %j is explained in Volley's own words", async (words, what) => {
   const [said, ...rest] = await told(...words);
   expect(said).toContain(what);
   expect(said).not.toMatch(/^error|argument '|Allowed choices|required option/);

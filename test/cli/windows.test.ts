@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { openDispatchScene } from '../support/dispatch-scene.ts';
 import { plannedRun, waitForRunState } from '../support/planned-run.ts';
 
-/** An hour that begins twelve hours from now. */
+/** A window of an hour that opens in twelve hours. */
 function farWindow(): { readonly yaml: string; readonly opens: Date } {
   const opens = new Date(Date.now() + 12 * 3_600_000);
   opens.setUTCMinutes(0, 0, 0);
@@ -11,7 +11,7 @@ function farWindow(): { readonly yaml: string; readonly opens: Date } {
   return { opens, yaml: `window: { from: "${hour(from)}", to: "${hour(from + 1)}", timeZone: Etc/UTC }\n` };
 }
 
-test('a run whose window is shut says until when it waits, outlives its process, and can be cancelled', async () => {
+test('a run outside its window says until when it waits, survives its process, and can be cancelled', async () => {
   await using scene = await openDispatchScene({ requests: 3, concurrency: 4 });
   const { yaml, opens } = farWindow();
   await scene.workspace.write('campaign.yaml', `${await scene.workspace.read('campaign.yaml')}${yaml}`);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { openDispatchScene } from '../support/dispatch-scene.ts';
 import { accountsYaml } from '../support/workspace.ts';
 
-test.concurrent('a worker says of which account it leaves the requests to others, and why', async () => {
+test.concurrent('a worker logs an account that it cannot use, with the reason, and leaves its requests to others', async () => {
   await using scene = await openDispatchScene({ requests: 20, concurrency: 2, peer: { latency: 600_000 } });
   await scene.plan();
   await scene.workspace.write('accounts.yaml', accountsYaml.replace('sandbox:', 'other:'));
@@ -15,7 +15,7 @@ test.concurrent('a worker says of which account it leaves the requests to others
   expect(stderr).not.toContain('token');
 });
 
-test.concurrent('a worker that is stopped while its database is away says so, within 10 seconds', async () => {
+test.concurrent('a worker that is stopped during a database outage ends within 10 seconds, with a note', async () => {
   await using scene = await openDispatchScene({ requests: 1, concurrency: 1 });
   const worker = scene.start(['worker']);
   await worker.waitForText('worker started');

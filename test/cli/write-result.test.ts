@@ -16,14 +16,14 @@ afterEach(() => workspace[Symbol.asyncDispose]());
 
 const shell = { result: process.stdout, settings: { environment: {}, workingFolder: process.cwd() } };
 
-test('a result is in its file whole, for nobody but its user, and alone', async () => {
+test('a result is complete in its file, which only its user can read, and leaves no other file', async () => {
   await writeResult(shell, inOrder(['a,b\n', Buffer.from('1,2\n')]), out);
   expect(await workspace.read('result.csv')).toBe('a,b\n1,2\n');
   expect((await stat(out)).mode & 0o777).toBe(0o600);
   expect(await readdir(workspace.folder)).toEqual(['result.csv']);
 });
 
-test('a result that breaks off leaves no file', async () => {
+test('a result that fails in the middle leaves no file', async () => {
   async function* broken(): AsyncGenerator<string, void, undefined> {
     yield 'a,b\n';
     throw new Error('the ledger is away');
@@ -32,7 +32,7 @@ test('a result that breaks off leaves no file', async () => {
   expect(await readdir(workspace.folder)).toEqual([]);
 });
 
-test('a file that is there is left as it is, and nothing is read for it', async () => {
+test('an existing file is not changed, and nothing is read for it', async () => {
   await writeFile(out, 'mine');
   let asked = false;
   async function* pieces(): AsyncGenerator<string, void, undefined> {
@@ -45,7 +45,7 @@ test('a file that is there is left as it is, and nothing is read for it', async 
   expect({ asked, content: await workspace.read('result.csv') }).toEqual({ asked: false, content: 'mine' });
 });
 
-test('a file that appears meanwhile is left as it is', async () => {
+test('a file that appears during the write is not changed', async () => {
   async function* pieces(): AsyncGenerator<string, void, undefined> {
     yield 'theirs';
     await writeFile(out, 'mine');
@@ -57,7 +57,7 @@ test('a file that appears meanwhile is left as it is', async () => {
   expect(await readdir(workspace.folder)).toEqual(['result.csv']);
 });
 
-test('a folder that is not there is told', async () => {
+test('a missing folder is reported', async () => {
   const nowhere = join(workspace.folder, 'none', 'result.csv');
   expect(await problemsRejected(() => writeResult(shell, inOrder(['a']), nowhere))).toEqual([
     `${nowhere}: The file cannot be written (there is no folder ${dirname(nowhere)}).`,

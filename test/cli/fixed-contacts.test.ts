@@ -8,7 +8,7 @@ import { smsCampaignYaml } from '../support/workspace.ts';
 const scene = useSandboxScene({ 'campaign.yaml': smsCampaignYaml });
 let run = '';
 
-/** Ann, Bob and Cid twice; Eve's and Fay's numbers are wrong. */
+/** Ann, Bob, and Cid twice; the numbers of Eve and Fay are wrong. */
 const contacts = `mobile,name,code
 0412000001,Ann,A
 0412000002,Bob,A
@@ -27,8 +27,8 @@ beforeEach(async () => {
 
 const call = (...words: string[]): Promise<Ended> => scene.command(words);
 
-/** How often each number was sent to, in all. */
-async function sentTo(): Promise<Record<string, number>> {
+/** How many messages each number has received. */
+async function messagesByNumber(): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   const journal = await scene.journal();
   for (const address of journal.flatMap(({ recipients }) => recipients))
@@ -39,18 +39,18 @@ async function sentTo(): Promise<Record<string, number>> {
 const onceEach = (...last: number[]) =>
   Object.fromEntries(last.map((digit) => [`+6141200000${digit}`, 1] as const));
 
-/** The contacts that were left out of a run, with their numbers mended. */
-async function mended(of = run, ...options: string[]): Promise<string> {
+/** Exports the rejected contacts of a run, with fixed numbers. */
+async function exportFixedContacts(of = run, ...options: string[]): Promise<string> {
   const { stdout } = await call('report', 'contacts', of, '--rejected', ...options);
   const text = stdout.replace('eve,', '0412000005,').replace('04120000O6,', '0412000006,');
   await scene.write('left-out.csv', text);
   return text;
 }
 
-const runMended = (...options: string[]) =>
+const runFixedContacts = (...options: string[]) =>
   call('run', 'campaign.yaml', '--contacts', 'left-out.csv', '--json', ...options);
 
-test('contacts that were left out are exported by reason; duplicates only when they are asked for', async () => {
+test('rejected contacts are exported by reason, and duplicates only on request', async () => {
   const { stdout, stderr } = await call('report', 'contacts', run, '--rejected');
   expect(stdout).toMatch(/eve.*invalid.*\n04120000O6.*invalid/);
   expect(stdout).not.toContain('duplicate');
@@ -63,107 +63,111 @@ test('contacts that were left out are exported by reason; duplicates only when t
   expect(await call('report', 'contacts', run, '--reasons', 'none')).toMatchObject({ code: 2 });
 });
 
-describe('a run of mended contacts', () => {
-  test('reaches those who were mended and no other, without a flag, as its plan says; run again, it is refused', async () => {
-    await mended(run, '--reasons', 'invalid,duplicate');
+describe('a run of fixed contacts', () => {
+  test('a run of fixed contacts reaches only these, as its plan shows, and is refused when it is repeated', async () => {
+    await exportFixedContacts(run, '--reasons', 'invalid,duplicate');
     const words = `fixed       contacts of run ${run}; left out: 2 sent to by run ${run}`;
     const planned = await call('plan', 'campaign.yaml', '--contacts', 'left-out.csv');
     expect(planned.stdout).toContain('4 read: 2 to send to, 0 invalid, 2 duplicate');
     expect(planned.stdout).toContain(words);
     expect(planned.stdout).toContain(`sent to by run ${run}`);
-    const { code, stdout, stderr } = await runMended();
+    const { code, stdout, stderr } = await runFixedContacts();
     const { run: second, contacts: counts } = JSON.parse(stdout);
     expect([code, counts]).toEqual([0, { read: 4, invalid: 0, duplicate: 2, suppressed: 0 }]);
     expect(stderr).toContain(words);
     expect((await call('audit', '--run', second)).stdout).toContain(`"${run}"`);
-    const again = await runMended();
+    const again = await runFixedContacts();
     expect([again.code, again.stdout]).toEqual([2, '']);
     const by = [run, second].toSorted().map((each) => `2 sent to by run ${each}`);
     expect(again.stderr).toContain(`4 of 4 rows are duplicate (${by.join('; ')})`);
-    expect(await sentTo()).toEqual(onceEach(1, 2, 3, 5, 6));
+    expect(await messagesByNumber()).toEqual(onceEach(1, 2, 3, 5, 6));
   });
 
-  test('leaves out whom its origin, or any run between them, has reached, also where a contact was mended to that number', async () => {
-    await scene.write('left-out.csv', (await mended()).replace('0412000006', 'still wrong'));
-    const second = JSON.parse((await runMended()).stdout).run;
-    const text = await mended(second);
+  test('a run of fixed contacts excludes recipients of its original run and of runs between, also after a changed number', async () => {
+    await scene.write('left-out.csv', (await exportFixedContacts()).replace('0412000006', 'still wrong'));
+    const second = JSON.parse((await runFixedContacts()).stdout).run;
+    const text = await exportFixedContacts(second);
     const commas = ','.repeat(10);
     await scene.write(
       'left-out.csv',
       `${text.replace('still wrong', '0412000006')}0412000001,New,A${commas}\n0412000005,New,A${commas}\n`,
     );
-    await runMended();
-    expect(await sentTo()).toEqual(onceEach(1, 2, 3, 5, 6));
+    await runFixedContacts();
+    expect(await messagesByNumber()).toEqual(onceEach(1, 2, 3, 5, 6));
   });
 
-  test('knows its origin from --of where the file has lost the columns of Volley', async () => {
+  test('a run of fixed contacts gets its original run from --of if the file lacks the columns of Volley', async () => {
     await scene.write('left-out.csv', 'mobile,name,code\n0412000001,Ann,A\n0412000005,Eve,A\n');
-    expect(await runMended('--of', run)).toMatchObject({ code: 0 });
-    expect(await sentTo()).toEqual(onceEach(1, 2, 3, 5));
+    expect(await runFixedContacts('--of', run)).toMatchObject({ code: 0 });
+    expect(await messagesByNumber()).toEqual(onceEach(1, 2, 3, 5));
   });
 
-  test('reaches each recipient once where two are started at the same moment', async () => {
-    await mended();
-    const ends = await Promise.all([runMended(), runMended()]);
+  test('two runs of fixed contacts that start at the same moment reach each recipient once', async () => {
+    await exportFixedContacts();
+    const ends = await Promise.all([runFixedContacts(), runFixedContacts()]);
     expect(ends.map(({ code }) => code).toSorted()).toEqual([0, 2]);
-    expect(await sentTo()).toEqual(onceEach(1, 2, 3, 5, 6));
+    expect(await messagesByNumber()).toEqual(onceEach(1, 2, 3, 5, 6));
   });
 
-  test('leaves out whom a run may have reached, and sends to those whom it provably did not', async () => {
+  test('a run of fixed contacts excludes recipients that may have been reached, and sends to those that were not', async () => {
     const { pool } = scene.ledger;
     await createRequestRows(pool, run);
     await pool.query(`UPDATE requests SET state = 'in_doubt' WHERE run_id = $1 AND request = 1`, [run]);
     await pool.query(`UPDATE requests SET state = 'failed' WHERE run_id = $1 AND request = 2`, [run]);
     await scene.write('left-out.csv', 'mobile,name,code\n0412000001,Ann,A\n0412000002,Bob,A\n');
-    const { stdout } = await runMended('--of', run);
+    const { stdout } = await runFixedContacts('--of', run);
     const next = JSON.parse(stdout).run;
     expect((await call('report', 'contacts', next, '--reasons', 'duplicate')).stdout).toContain(
       `may have been sent to by run ${run}`,
     );
-    expect(await sentTo()).toEqual({ ...onceEach(1, 3), '+61412000002': 2 });
+    expect(await messagesByNumber()).toEqual({ ...onceEach(1, 3), '+61412000002': 2 });
   });
 });
 
-test('recipients of a run who are sent to again leave out whom a run of its mended contacts reached', async () => {
+test('a rerun excludes recipients that a run of fixed contacts has reached', async () => {
   await createRequestRows(scene.ledger.pool, run);
   await scene.ledger.pool.query(`UPDATE requests SET state = 'failed' WHERE run_id = $1 AND request = 2`, [
     run,
   ]);
   await scene.write('left-out.csv', 'mobile,name,code\n0412000002,Bob,A\n');
-  await runMended('--of', run);
+  await runFixedContacts('--of', run);
   const { code, stderr } = await call('run', '--only', 'failed', '--of', run);
   expect([code, stderr]).toEqual([2, expect.stringContaining('No recipient is failed')]);
-  expect((await sentTo())['+61412000002']).toBe(2);
+  expect((await messagesByNumber())['+61412000002']).toBe(2);
 });
 
-test('contacts of a run of another campaign are contacts like any others, and Volley says so', async () => {
+test('contacts from a run of another campaign are sent to like any others, with a note', async () => {
   await call('report', 'contacts', run, '--state', 'accepted', '--out', `delivered-${run}.csv`);
   await scene.write('campaign.yaml', smsCampaignYaml.replace('campaign: test', 'campaign: follow-up'));
   const { code, stderr } = await call('run', 'campaign.yaml', '--contacts', `delivered-${run}.csv`);
   expect([code, stderr]).toEqual([0, expect.stringContaining(`of run ${run} of another campaign`)]);
-  expect(Object.values(await sentTo())).toEqual([2, 2, 2]);
+  expect(Object.values(await messagesByNumber())).toEqual([2, 2, 2]);
 });
 
-test('contacts of a run that this ledger does not know are refused, by plan too, and so are those of a purged one and --of another campaign', async () => {
-  await scene.write('left-out.csv', (await mended()).replaceAll(run, '200101-other'));
+test('contacts from an unknown or purged run, and --of another campaign, are refused, also by plan', async () => {
+  await scene.write('left-out.csv', (await exportFixedContacts()).replaceAll(run, '200101-other'));
   const words =
     'There is no run "200101-other" in this ledger, so Volley does not know which contacts it reached';
-  expect(await runMended()).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(words) });
+  expect(await runFixedContacts()).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining(words),
+  });
   const planned = await call('plan', 'campaign.yaml', '--contacts', 'left-out.csv');
   expect(planned).toMatchObject({ code: 2, stderr: expect.stringContaining(words) });
   await scene.write('campaign.yaml', smsCampaignYaml.replace('campaign: test', 'campaign: other'));
-  expect(await runMended('--of', run)).toMatchObject({
+  expect(await runFixedContacts('--of', run)).toMatchObject({
     code: 2,
     stderr: expect.stringContaining(`Run ${run} is of campaign "test", and this is "other"`),
   });
   await scene.ledger.pool.query('UPDATE runs SET purged_at = now() WHERE run_id = $1', [run]);
   await scene.write('campaign.yaml', smsCampaignYaml);
-  expect(await runMended('--of', run)).toMatchObject({
+  expect(await runFixedContacts('--of', run)).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('200101-other'),
   });
   await scene.write('left-out.csv', 'mobile,name,code\n0412000005,Eve,A\n');
-  expect(await runMended('--of', run)).toMatchObject({
+  expect(await runFixedContacts('--of', run)).toMatchObject({
     code: 2,
     stderr: expect.stringContaining(`The contacts come from a purged run (${run})`),
   });
