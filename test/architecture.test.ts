@@ -174,11 +174,11 @@ test('no file imports itself, even through other files', () => {
 });
 
 describe('a package is imported only in its rooms:', () => {
-  test.each(Object.entries(onlyIn))('%s', (name, places) => {
+  test.each(Object.entries(onlyIn))('%s', (name, rooms) => {
     const strangers = imports.filter(
       ({ from, to }) =>
         (to === name || to.startsWith(`${name}/`)) &&
-        !places.some((place) => from === place || from.startsWith(`${place}/`)),
+        !rooms.some((room) => from === room || from.startsWith(`${room}/`)),
     );
     expect(strangers.map(written)).toEqual([]);
   });

@@ -129,7 +129,7 @@ function formatExclusions(
 
 const maxShownRuns = 3;
 
-/** Which runs reached, may have reached or still will reach contacts that are left out: `2 sent to by run …`. */
+/** Which runs reached, may have reached or still will reach contacts that are left out: `2 reached by run …`. */
 export function formatReached(
   reached: readonly { readonly rows: number; readonly detail: RejectionDetail }[],
 ): string {

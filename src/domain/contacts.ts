@@ -13,7 +13,7 @@ export type DuplicatePolicy = (typeof duplicatePolicies)[number];
 /** The columns that identify a contact (none: the address). */
 export type ContactIdentity = { readonly key: readonly string[]; readonly duplicates: DuplicatePolicy };
 
-/** Whether an address may be in a run several times. */
+/** Whether an address can be in a run several times. */
 export function isKeyed({ key, duplicates }: ContactIdentity): boolean {
   return key.length > 0 || duplicates === 'allow';
 }

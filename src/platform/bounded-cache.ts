@@ -17,7 +17,7 @@ const roundsBetweenTrials = 1_024;
  */
 export class BoundedCache<Key, Value extends NonNullable<unknown>> {
   #known = new Map<Key, Value>();
-  #most = maxEntries;
+  #limit = maxEntries;
   #characters = 0;
   #found = 0;
   #rounds = 0;
@@ -30,15 +30,15 @@ export class BoundedCache<Key, Value extends NonNullable<unknown>> {
 
   /** @param characters length of the strings that only this entry keeps in memory */
   set(key: Key, value: Value, characters: number): void {
-    if (this.#known.size >= this.#most || this.#characters >= maxCharacters) this.#forget();
+    if (this.#known.size >= this.#limit || this.#characters >= maxCharacters) this.#clear();
     this.#known.set(key, value);
     this.#characters += characters;
   }
 
-  #forget(): void {
+  #clear(): void {
     const isOfUse = this.#found * 4 > this.#known.size;
     this.#rounds = isOfUse ? 0 : this.#rounds + 1;
-    this.#most = this.#rounds % roundsBetweenTrials === 0 ? maxEntries : minEntries;
+    this.#limit = this.#rounds % roundsBetweenTrials === 0 ? maxEntries : minEntries;
     // Not `clear`: old entries would stay linked to the Map, and keep young objects until a full collection.
     this.#known = new Map();
     this.#characters = 0;

@@ -51,7 +51,7 @@ export type EmbeddedServerLease = {
    * @throws InputError that names the log, if the server cannot be started
    */
   readonly restartIfEnded: (onGone: () => void) => Promise<void>;
-  /** Gives up the lease, and stops the server if this was the last one. May be called again. */
+  /** Gives up the lease, and stops the server if this was the last one. Can be called again. */
   release(): Promise<void>;
 };
 

@@ -7,13 +7,13 @@ type PlanningReason = Exclude<RejectionDetail | ApprovalReason | TickReason, str
 export function formatPlanningReason(reason: PlanningReason): string {
   switch (reason.kind) {
     case 'sent':
-      return `sent to by run ${reason.run}`;
+      return `reached by run ${reason.run}`;
     case 'to_be_sent':
-      return `to be sent to by run ${reason.run}`;
+      return `to be reached by run ${reason.run}`;
     case 'may_have_been_sent':
-      return `may have been sent to by run ${reason.run}`;
+      return `may have been reached by run ${reason.run}`;
     case 'sent_again':
-      return `sent again by run ${reason.run}`;
+      return `reached again by run ${reason.run}`;
     case 'same_contact': {
       const key = reason.key.map((column) => `"${column}"`).join(' and ');
       const source = reason.file === null ? `line ${reason.line}` : `${reason.file}:${reason.line}`;
@@ -30,7 +30,7 @@ export function formatPlanningReason(reason: PlanningReason): string {
       return `listed in ${reason.file}:${reason.line}`;
     case 'sent_recently': {
       const by = reason.run === null ? 'a run of another account' : `run ${reason.run}`;
-      return `sent to within ${formatDuration(reason.milliseconds)}, by ${by}`;
+      return `reached within ${formatDuration(reason.milliseconds)}, by ${by}`;
     }
     default:
       return formatApprovalOrTickReason(reason);

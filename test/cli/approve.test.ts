@@ -11,7 +11,7 @@ const scene = useSandboxScene({ 'contacts.csv': contactsCsv(4) });
 
 const volley = (...words: string[]): Promise<Ended> => as(tester, ...words);
 
-const as = (who: string, ...words: string[]): Promise<Ended> => scene.command(words, { who });
+const as = (user: string, ...words: string[]): Promise<Ended> => scene.command(words, { user });
 
 const write = (approval: string): Promise<void> =>
   scene.write('campaign.yaml', `${smsCampaignYaml}approval: ${approval}\n`);

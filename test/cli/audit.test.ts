@@ -7,8 +7,8 @@ const scene = useSandboxScene({ 'contacts.csv': contactsCsv(2), 'campaign.yaml':
 
 const volley = (...words: string[]): Promise<Ended> => as(tester, ...words);
 
-const as = (who: string, ...words: string[]): Promise<Ended> =>
-  scene.command(words, { who, env: { VOLLEY_HASH_KEY: '0123456789abcdef'.repeat(4) } });
+const as = (user: string, ...words: string[]): Promise<Ended> =>
+  scene.command(words, { user, env: { VOLLEY_HASH_KEY: '0123456789abcdef'.repeat(4) } });
 
 async function audit(...words: string[]): Promise<Record<string, unknown>[]> {
   const { code, stdout, stderr } = await volley('audit', '--format', 'ndjson', ...words);

@@ -66,11 +66,11 @@ test('rejected contacts are exported by reason, and duplicates only on request',
 describe('a run of fixed contacts', () => {
   test('a run of fixed contacts reaches only these, as its plan shows, and is refused when it is repeated', async () => {
     await exportFixedContacts(run, '--reasons', 'invalid,duplicate');
-    const words = `fixed       contacts of run ${run}; left out: 2 sent to by run ${run}`;
+    const words = `fixed       contacts of run ${run}; left out: 2 reached by run ${run}`;
     const planned = await call('plan', 'campaign.yaml', '--contacts', 'left-out.csv');
     expect(planned.stdout).toContain('4 read: 2 to send to, 0 invalid, 2 duplicate');
     expect(planned.stdout).toContain(words);
-    expect(planned.stdout).toContain(`sent to by run ${run}`);
+    expect(planned.stdout).toContain(`reached by run ${run}`);
     const { code, stdout, stderr } = await runFixedContacts();
     const { run: second, contacts: counts } = JSON.parse(stdout);
     expect([code, counts]).toEqual([0, { read: 4, invalid: 0, duplicate: 2, suppressed: 0 }]);
@@ -78,7 +78,7 @@ describe('a run of fixed contacts', () => {
     expect((await call('audit', '--run', second)).stdout).toContain(`"${run}"`);
     const again = await runFixedContacts();
     expect([again.code, again.stdout]).toEqual([2, '']);
-    const by = [run, second].toSorted().map((each) => `2 sent to by run ${each}`);
+    const by = [run, second].toSorted().map((each) => `2 reached by run ${each}`);
     expect(again.stderr).toContain(`4 of 4 rows are duplicate (${by.join('; ')})`);
     expect(await messagesByNumber()).toEqual(onceEach(1, 2, 3, 5, 6));
   });
@@ -118,7 +118,7 @@ describe('a run of fixed contacts', () => {
     const { stdout } = await runFixedContacts('--of', run);
     const next = JSON.parse(stdout).run;
     expect((await call('report', 'contacts', next, '--reasons', 'duplicate')).stdout).toContain(
-      `may have been sent to by run ${run}`,
+      `may have been reached by run ${run}`,
     );
     expect(await messagesByNumber()).toEqual({ ...onceEach(1, 3), '+61412000002': 2 });
   });

@@ -58,7 +58,7 @@ test('each person in an ordinary list with 75 mistakes is sent to once, over a r
   expect(leftOut.map(([mobile]) => mobile?.replace(/^'=/, '='))).toEqual(
     list.fixes.map(({ wrong }) => wrong),
   );
-  const mended = leftOut.map(([, ...others], index) => [list.fixes[index]?.mended ?? '', ...others]);
+  const mended = leftOut.map(([, ...others], index) => [list.fixes[index]?.corrected ?? '', ...others]);
   await workspace.write('mended.csv', stringify([header, ...mended]));
   const again = await call('run', 'campaign.yaml', '--contacts', 'mended.csv', '--json');
   expect(again.code, again.stderr).toBe(0);

@@ -70,9 +70,9 @@ test('splitByRequest gives each request its destinations in order, even if it ha
 
 test('removeDestinations removes the given destinations and keeps the others unchanged', () => {
   fc.assert(
-    fc.property(all, fc.array(fc.nat({ max: 5 })), (destinations, places) => {
-      const left = destinations.filter((_, place) => !places.includes(place));
-      const stored = removeDestinations(asStored(destinations), new Set(places));
+    fc.property(all, fc.array(fc.nat({ max: 5 })), (destinations, removed) => {
+      const left = destinations.filter((_, index) => !removed.includes(index));
+      const stored = removeDestinations(asStored(destinations), new Set(removed));
       expect(formatDestinations(stored)).toBe(JSON.stringify(left));
       expect(listDestinations(stored)).toEqual(left);
     }),

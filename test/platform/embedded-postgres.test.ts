@@ -38,7 +38,7 @@ describe('sharing an embedded server', () => {
     expect(embeddedServerStatus(home)).toMatchObject({ state: 'stopped', leases: [] });
   });
 
-  test('a process may hold several leases, and a second release of one changes nothing', async () => {
+  test('a process can hold several leases, and a second release of one changes nothing', async () => {
     const one = await leaseEmbeddedServer(home);
     const other = await leaseEmbeddedServer(home);
 
@@ -66,18 +66,18 @@ describe('sharing an embedded server', () => {
   });
 
   test('a released lease starts no server, and a release waits for a restart in progress', async () => {
-    const gone = () => {
+    const onGone = () => {
       throw new Error('this lease is released');
     };
     const one = await leaseEmbeddedServer(home);
     const other = await leaseEmbeddedServer(home);
     await killServer(home);
-    const reviving = one.restartIfEnded(() => {});
+    const restarting = one.restartIfEnded(() => {});
     // Wait until the restart has begun.
     while (!isStarting(home)) await sleep(1);
-    await Promise.all([reviving, one.release(), other.release()]);
+    await Promise.all([restarting, one.release(), other.release()]);
     expect(embeddedServerStatus(home).state).toBe('stopped');
-    await one.restartIfEnded(gone);
+    await one.restartIfEnded(onGone);
     expect(embeddedServerStatus(home).state).toBe('stopped');
   });
 
@@ -175,17 +175,17 @@ describe('an embedded server', () => {
 
   test('is restarted once after a kill for all processes that use it', async () => {
     const leases = [await leaseEmbeddedServer(home), await leaseEmbeddedServer(home)];
-    const gone: string[] = [];
-    const revive = () =>
-      Promise.all(leases.map(({ restartIfEnded }) => restartIfEnded(() => gone.push('gone'))));
-    await revive();
-    expect(gone).toEqual([]);
+    const restarts: string[] = [];
+    const restartAll = () =>
+      Promise.all(leases.map(({ restartIfEnded }) => restartIfEnded(() => restarts.push('restart'))));
+    await restartAll();
+    expect(restarts).toEqual([]);
     await killServer(home);
-    await revive();
-    expect(gone).toHaveLength(2);
+    await restartAll();
+    expect(restarts).toHaveLength(2);
     const server = embeddedServerStatus(home);
     expect(server.state).toBe('running');
-    await revive();
+    await restartAll();
     expect(embeddedServerStatus(home)).toEqual(server);
     for (const { release } of leases) await release();
     expect(embeddedServerStatus(home).state).toBe('stopped');

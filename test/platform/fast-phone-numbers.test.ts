@@ -42,7 +42,7 @@ describe('the fast parser agrees with the library', () => {
         fc.constantFrom('', '0', '1', '9', '00', '-', ' (', '+'),
         fc.nat(3),
       )
-      .map(([text, place, piece, dropped]) => text.slice(0, place) + piece + text.slice(place + dropped));
+      .map(([text, offset, piece, dropped]) => text.slice(0, offset) + piece + text.slice(offset + dropped));
     const digits = fc
       .tuple(
         fc.constantFrom('', '0', '00', '8', `+${getCountryCallingCode(country)}`),

@@ -111,10 +111,10 @@ const worded: readonly (readonly [Exclude<Reason, string>, string])[] = [
     { kind: 'ledger_restored_since', words: 'disk lost' },
     'the ledger was restored (disk lost), and its run may have been sent',
   ],
-  [{ kind: 'sent', run: '1-a' }, 'sent to by run 1-a'],
-  [{ kind: 'to_be_sent', run: '1-a' }, 'to be sent to by run 1-a'],
-  [{ kind: 'may_have_been_sent', run: '1-a' }, 'may have been sent to by run 1-a'],
-  [{ kind: 'sent_again', run: '1-a' }, 'sent again by run 1-a'],
+  [{ kind: 'sent', run: '1-a' }, 'reached by run 1-a'],
+  [{ kind: 'to_be_sent', run: '1-a' }, 'to be reached by run 1-a'],
+  [{ kind: 'may_have_been_sent', run: '1-a' }, 'may have been reached by run 1-a'],
+  [{ kind: 'sent_again', run: '1-a' }, 'reached again by run 1-a'],
   [
     { kind: 'same_contact', key: [], file: null, line: 2, differs: true },
     'same address as line 2, but its message differs',
@@ -143,10 +143,10 @@ const worded: readonly (readonly [Exclude<Reason, string>, string])[] = [
     'suppressed for sms of SubAccount North, known only by its hash',
   ],
   [{ kind: 'listed', file: 'no.csv', line: 4 }, 'listed in no.csv:4'],
-  [{ kind: 'sent_recently', milliseconds: 86_400_000, run: '1-a' }, 'sent to within 1d, by run 1-a'],
+  [{ kind: 'sent_recently', milliseconds: 86_400_000, run: '1-a' }, 'reached within 1d, by run 1-a'],
   [
     { kind: 'sent_recently', milliseconds: 86_400_000, run: null },
-    'sent to within 1d, by a run of another account',
+    'reached within 1d, by a run of another account',
   ],
 ];
 

@@ -29,10 +29,10 @@ test('a command gets its input, folder and environment, and no other', async () 
   const end = await run(['sh', '-c', 'cat; pwd; env'], {
     folder: workspace.folder,
     environment: { ...environment, VOLLEY_EVENT: 'paused' },
-    input: 'told\n',
+    input: 'input\n',
   });
-  const [told, folder, ...names] = end.output.split('\n');
-  expect([told, folder, end.problem]).toEqual(['told', workspace.folder, undefined]);
+  const [input, folder, ...names] = end.output.split('\n');
+  expect([input, folder, end.problem]).toEqual(['input', workspace.folder, undefined]);
   const own = ['PATH', 'VOLLEY_EVENT', 'PWD', 'OLDPWD', 'SHLVL', '_'];
   expect(names.flatMap((line) => line.split('=')[0] || []).filter((name) => !own.includes(name))).toEqual([]);
 });

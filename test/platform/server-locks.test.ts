@@ -24,18 +24,18 @@ function open(path: string): number {
   return file;
 }
 
-async function take(file: number, seconds: number, kind: 's' | 'x'): Promise<boolean> {
+async function acquire(file: number, seconds: number, kind: 's' | 'x'): Promise<boolean> {
   return (await runScript(scriptArguments(`lock ${seconds} ${kind} <&3`), [file])) === 0;
 }
 
 test('a lock belongs to one open file or is shared by several, and is freed when a file closes', async () => {
   const path = makePath();
   const [one, other, third] = [open(path), open(path), open(path)];
-  expect([await take(one, 0, 's'), await take(other, 0, 's')]).toEqual([true, true]);
-  expect([await take(third, 0, 'x'), isLocked(path)]).toEqual([false, false]);
+  expect([await acquire(one, 0, 's'), await acquire(other, 0, 's')]).toEqual([true, true]);
+  expect([await acquire(third, 0, 'x'), isLocked(path)]).toEqual([false, false]);
   closeSync(one);
   closeSync(other);
-  expect([await take(third, 0, 'x'), isLocked(path)]).toEqual([true, true]);
+  expect([await acquire(third, 0, 'x'), isLocked(path)]).toEqual([true, true]);
 });
 
 test('a waiting process gets a lock when the holder is killed', async () => {
@@ -48,14 +48,14 @@ test('a waiting process gets a lock when the holder is killed', async () => {
   await once(holder.stdout ?? holder, 'data');
   closeSync(held);
   const own = open(path);
-  expect([await take(own, 0, 's'), isLocked(path)]).toEqual([false, true]);
-  const taking = take(own, 30, 'x');
+  expect([await acquire(own, 0, 's'), isLocked(path)]).toEqual([false, true]);
+  const waiting = acquire(own, 30, 'x');
   process.kill(-(holder.pid ?? 0), 'SIGKILL');
-  expect(await taking).toBe(true);
+  expect(await waiting).toBe(true);
 });
 
 test('a process does not get a lock that is not freed in time', async () => {
   const path = makePath();
-  expect(await take(open(path), 0, 'x')).toBe(true);
-  expect(await take(open(path), 1, 's')).toBe(false);
+  expect(await acquire(open(path), 0, 'x')).toBe(true);
+  expect(await acquire(open(path), 1, 's')).toBe(false);
 });

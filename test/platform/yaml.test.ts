@@ -275,21 +275,21 @@ describe('a syntax error in YAML', () => {
 });
 
 describe('a line with wrong indentation', () => {
-  const told = (has: string, expected: number) =>
+  const wrongIndentation = (has: string, expected: number) =>
     `The indentation of this line does not fit the lines around it: it has ${has}; expected ${expected}.`;
 
   test.each([
-    ['name: x\n colour: red', '2:2', told('1 space', 0)],
-    ['name: x\n# why\n\n   colour: red\n', '4:4', told('3 spaces', 0)],
-    ['name: x\r\n colour: red\r\n', '2:2', told('1 space', 0)],
-    ['name: x\ninner:\n  size: 1\n note: x', '4:2', told('1 space', 2)],
+    ['name: x\n colour: red', '2:2', wrongIndentation('1 space', 0)],
+    ['name: x\n# why\n\n   colour: red\n', '4:4', wrongIndentation('3 spaces', 0)],
+    ['name: x\r\n colour: red\r\n', '2:2', wrongIndentation('1 space', 0)],
+    ['name: x\ninner:\n  size: 1\n note: x', '4:2', wrongIndentation('1 space', 2)],
     // YAML reads these, but differently.
-    ['name: x\ninner:\nsize: 1\n', '3:1', told('0 spaces', 2)],
-    ['name: x\ninner:\n  size: 1\n  deep:\n  leaf: a\n', '5:3', told('2 spaces', 4)],
-    ['name: x\nlist:\n  - file: a\n    - file: b\n  - file: c\n', '4:5', told('4 spaces', 2)],
+    ['name: x\ninner:\nsize: 1\n', '3:1', wrongIndentation('0 spaces', 2)],
+    ['name: x\ninner:\n  size: 1\n  deep:\n  leaf: a\n', '5:3', wrongIndentation('2 spaces', 4)],
+    ['name: x\nlist:\n  - file: a\n    - file: b\n  - file: c\n', '4:5', wrongIndentation('4 spaces', 2)],
     // The block of a line moves with it.
-    ['name: x\ninner:\n  size: 1\ndeep:\n  leaf: a\n', '4:1', told('0 spaces', 2)],
-    ['name: x\ninner:\n  note: |\n    one\n  two\n  size: 1\n', '5:3', told('2 spaces', 4)],
+    ['name: x\ninner:\n  size: 1\ndeep:\n  leaf: a\n', '4:1', wrongIndentation('0 spaces', 2)],
+    ['name: x\ninner:\n  note: |\n    one\n  two\n  size: 1\n', '5:3', wrongIndentation('2 spaces', 4)],
   ])('is reported alone with the expected indentation: %j', (source, place, what) => {
     expect(problems(source).map((problem) => problem.replace(/^a\.yaml:/, ''))).toEqual([
       `${place}: ${what}`,
@@ -298,7 +298,7 @@ describe('a line with wrong indentation', () => {
 
   test('is reported together with other problems', () => {
     expect(problems('colour: pink\ninner:\n  size: 1\n   note: x\n')).toEqual([
-      `a.yaml:4:4: ${told('3 spaces', 2)}`,
+      `a.yaml:4:4: ${wrongIndentation('3 spaces', 2)}`,
       'a.yaml:1:1: "name" is missing; expected the name in reports.',
       'a.yaml:1:9: "colour": expected red, green or blue, got "pink".',
     ]);

@@ -36,9 +36,9 @@ export async function killDispatches(
 ): Promise<KilledRun> {
   const run = await scene.plan();
   const killedRun: RunProgress = { run, kills: [], timesToFirstRequest: [] };
-  const over = new AbortController();
-  const resuming = resumeAndKill(scene, killedRun, kills).finally(() => over.abort());
-  const working = workerKills.length > 0 && workAndKill(scene, killedRun, workerKills, over.signal);
+  const resumed = new AbortController();
+  const resuming = resumeAndKill(scene, killedRun, kills).finally(() => resumed.abort());
+  const working = workerKills.length > 0 && workAndKill(scene, killedRun, workerKills, resumed.signal);
   await Promise.all([resuming, working]);
   return killedRun;
 }
@@ -63,7 +63,7 @@ async function resumeAndKill(scene: DispatchScene, progress: RunProgress, kills:
     else expect([0, 3], end.stderr).toContain(end.code);
     if (await isCompleted(scene, progress.run)) return;
   }
-  expect.fail('the run is not over when the last process has ended');
+  expect.fail('the last process ended, but the run has not completed');
 }
 
 /** Unlike `resume`, a worker does not end by itself. */
@@ -71,12 +71,12 @@ async function workAndKill(
   scene: DispatchScene,
   progress: RunProgress,
   kills: readonly Kill[],
-  over: AbortSignal,
+  resumed: AbortSignal,
 ) {
   for (const kill of [...kills, undefined]) {
-    const { end } = await startAndKill(scene, ['worker'], kill, over);
+    const { end } = await startAndKill(scene, ['worker'], kill, resumed);
     if (end.kind === 'killed') progress.kills.push(end.killed);
-    if (over.aborted) return;
+    if (resumed.aborted) return;
     if (end.kind === 'ended') expect.fail(`the worker ended by itself: ${end.stderr}`);
   }
 }
@@ -89,7 +89,7 @@ async function startAndKill(
   scene: DispatchScene,
   args: readonly string[],
   planned: Kill | undefined,
-  over?: AbortSignal,
+  stopSignal?: AbortSignal,
 ): Promise<{ readonly end: End; readonly sentAfter: number | undefined }> {
   const sent = scene.peer.nextRequest();
   const startedAt = performance.now();
@@ -104,8 +104,8 @@ async function startAndKill(
     if (!exited.signal.aborted) sentAt = at;
   });
   const stop = () => started.process.kill('SIGTERM');
-  if (over?.aborted) stop();
-  over?.addEventListener('abort', stop, { once: true });
+  if (stopSignal?.aborted) stop();
+  stopSignal?.addEventListener('abort', stop, { once: true });
   let killed: Killed | undefined;
   if (planned?.kind === 'moment') {
     if (planned.after === 'first request') await Promise.race([sending, ended]);
@@ -113,7 +113,7 @@ async function startAndKill(
     killed = await kill(started, 'a moment');
   }
   const { code, stderr } = await ended;
-  over?.removeEventListener('abort', stop);
+  stopSignal?.removeEventListener('abort', stop);
   const sentAfter = sentAt === undefined ? undefined : sentAt - startedAt;
   if (started.process.signalCode !== 'SIGKILL') return { end: { kind: 'ended', code, stderr }, sentAfter };
   return {

@@ -70,14 +70,14 @@ export async function sendAtRate(
 }
 
 /** Counts workers that hold slices, until the signal. */
-async function countWorkers({ ledger }: TestLedger, over: AbortSignal): Promise<number> {
+async function countWorkers({ ledger }: TestLedger, signal: AbortSignal): Promise<number> {
   const seen = new Set<string>();
-  while (!over.aborted) {
+  while (!signal.aborted) {
     const { rows } = await ledger.pool.query<{ worker: string }>(
       'SELECT DISTINCT worker FROM slices WHERE worker IS NOT NULL',
     );
     for (const { worker } of rows) seen.add(worker);
-    await sleep(100, undefined, { signal: over }).catch(() => undefined);
+    await sleep(100, undefined, { signal: signal }).catch(() => undefined);
   }
   return seen.size;
 }

@@ -7,7 +7,7 @@ export type RealisticList = {
   readonly reached: ReadonlyMap<string, string>;
   readonly counts: { readonly invalid: number; readonly duplicate: number };
   /** Wrong numbers in file order, with an operator's correction and its E.164 form. */
-  readonly fixes: readonly { readonly wrong: string; readonly mended: string; readonly number: string }[];
+  readonly fixes: readonly { readonly wrong: string; readonly corrected: string; readonly number: string }[];
 };
 
 const rows = 2_539;
@@ -52,7 +52,7 @@ function subscriberOf(index: number): Subscriber {
 /** Parses no number: expectations and spellings are built from the same parts. */
 export function realisticList(): RealisticList {
   const reached = new Map<string, string>();
-  const fixes: { wrong: string; mended: string; number: string }[] = [];
+  const fixes: { wrong: string; corrected: string; number: string }[] = [];
   const counts = { invalid: 0, duplicate: 0 };
   const lines = ['Outage contacts 2026-11', 'Mobile,First Name,Branch'];
   for (let index = 0; index < rows; index++) {
@@ -75,7 +75,7 @@ export function realisticList(): RealisticList {
     }
     const wrong = mistakes[mistakeNumber % mistakes.length]?.(person) ?? '';
     counts.invalid++;
-    fixes.push({ wrong, mended: `0${person.national}`, number });
+    fixes.push({ wrong, corrected: `0${person.national}`, number });
     const quoted = wrong.includes('"') ? `"${wrong.replaceAll('"', '""')}"` : wrong;
     lines.push(`${quoted},${name},${branch}`);
   }

@@ -125,10 +125,10 @@ async function makeLedger(start: (port: number) => Promise<ChildProcess>): Promi
   await waitUntilReady(urlAt(port));
   await runStatement(urlAt(port), `CREATE DATABASE ${database}`);
   await (await openLedger({ connectionString: urlAt(port, database) }, 'replicated')).close();
-  const gone = new Promise((resolve) => server.once('exit', resolve));
+  const exited = new Promise((resolve) => server.once('exit', resolve));
   // Like `pg_ctl stop -m fast`.
   server.kill('SIGINT');
-  await gone;
+  await exited;
 }
 
 async function waitUntilReady(url: string): Promise<void> {

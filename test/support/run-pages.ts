@@ -101,7 +101,7 @@ export function aReportedRun(): RunDetails {
       ...money,
       unrated: 3,
       bySubAccount: largestOf(hostileNames),
-      byChargeCode: largestOf(Array.from({ length: 19 }, (_, place) => `C-${place}`)),
+      byChargeCode: largestOf(Array.from({ length: 19 }, (_, index) => `C-${index}`)),
     },
   };
 }

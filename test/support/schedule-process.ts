@@ -26,9 +26,9 @@ const settings = { environment: process.env, workingFolder: process.cwd() };
 const accountNamed = (name: string) => loadAccount(name, settings);
 const never = new AbortController().signal;
 const outage = { onDown: () => undefined, onUp: () => undefined };
-const place = { folder: 'campaigns', settings, accountNamed };
+const scheduleSource = { folder: 'campaigns', settings, accountNamed };
 await Promise.all([
-  watchSchedules({ ...context, now: fast }, place, 50, openLogger('error', 'warn'), stop.signal),
+  watchSchedules({ ...context, now: fast }, scheduleSource, 50, openLogger('error', 'warn'), stop.signal),
   runWorker(context, {
     accountNamed,
     stop: stop.signal,

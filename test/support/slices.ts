@@ -29,8 +29,8 @@ export async function acquireSliceOf({ pool, queue: open }: Ledger, run: string)
   };
   await beginRun(queue, pool, plan, { lookUp: false, resends: 0 }, now);
   for (;;) {
-    const taking = { worker: randomUUID(), owner: randomUUID(), ignoredAccounts: [], now: () => now };
-    const acquisition = await acquireSlice(queue, pool, taking);
+    const options = { worker: randomUUID(), owner: randomUUID(), ignoredAccounts: [], now: () => now };
+    const acquisition = await acquireSlice(queue, pool, options);
     if (acquisition.kind === 'none') throw new Error(`run ${run} has no slice in the queue`);
     if (acquisition.kind !== 'held' || acquisition.slice.run !== run) continue;
     return sendingOf(acquisition);
@@ -127,7 +127,7 @@ export async function acquireNextSlice(
 /** Also accepts the phase `settling doubts`. */
 export async function acquireAnySlice(ledger: Ledger): Promise<HeldSlice> {
   const acquisition = await acquireNextSlice(ledger);
-  if (acquisition.kind !== 'held') throw new Error(`there was no slice to take: ${acquisition.kind}`);
+  if (acquisition.kind !== 'held') throw new Error(`there was no slice to acquire: ${acquisition.kind}`);
   return acquisition.slice;
 }
 
@@ -137,7 +137,7 @@ export async function acquireSendingSlice(ledger: Ledger, worker?: string): Prom
 }
 
 function sendingOf(acquisition: Acquisition): SendingSlice {
-  if (acquisition.kind !== 'held') throw new Error(`there was no slice to take: ${acquisition.kind}`);
+  if (acquisition.kind !== 'held') throw new Error(`there was no slice to acquire: ${acquisition.kind}`);
   if (acquisition.slice.phase !== 'sending') throw new Error('there was only the phase of settling doubts');
   return acquisition.slice;
 }

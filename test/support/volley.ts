@@ -88,7 +88,7 @@ export const tester = 'tester@here';
 export type InProcessOptions = Pick<ProcessOptions, 'cwd' | 'env' | 'input'> & {
   readonly resultTerminal?: boolean;
   readonly screen?: Screen;
-  readonly who?: string;
+  readonly user?: string;
 };
 
 export type StartedInProcess = Pick<Started, 'waitForText' | 'stderrSoFar' | 'ended'> & {
@@ -107,7 +107,7 @@ export function startInProcess(
     input,
     resultTerminal = false,
     screen = plainScreen,
-    who: user = tester,
+    user = tester,
   }: InProcessOptions = {},
 ): StartedInProcess {
   const stopping = new AbortController();

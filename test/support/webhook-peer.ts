@@ -42,14 +42,14 @@ export async function startWebhookPeer(): Promise<WebhookPeer> {
       const verified = verify.verify(body, toStrings(request.headers));
       const id = String(request.headers['webhook-id']);
       calls.push({ id, path: request.url ?? '', body, notification: notificationSchema.parse(verified) });
-      response.writeHead(status, headers).end('an answer that nobody reads');
+      response.writeHead(status, headers).end('an unread answer');
     } catch {
       response.writeHead(401).end();
     }
   });
   const listener = await listening(server);
   return {
-    url: `http://127.0.0.1:${listener.port}/told`,
+    url: `http://127.0.0.1:${listener.port}/notifications`,
     calls,
     answer: (next, more = {}) => {
       status = next;

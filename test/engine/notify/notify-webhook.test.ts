@@ -49,7 +49,7 @@ describe('sendNotification by webhook', () => {
     scene.peer.answer(307, { location: `${scene.peer.url}/elsewhere` });
     await scene.send(run);
     await scene.notifyAll();
-    expect(scene.peer.calls.map(({ path }) => path)).toEqual(['/told']);
+    expect(scene.peer.calls.map(({ path }) => path)).toEqual(['/notifications']);
     expect(await scene.notifications(run)).toMatchObject([{ state: 'due', problem: 'answered 307' }]);
   });
 

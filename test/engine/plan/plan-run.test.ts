@@ -195,7 +195,7 @@ message: { EmailSubject: x, FromEmail: a@example.org, MessagePlain: Hello }
     'Cy@example.org',
   ]);
   await workspace.write('contacts.csv', 'email\nANN@example.org\n');
-  expect(await leftOut()).toEqual([`contacts.csv:2 suppressed: sent to within 7d, by run ${run}`]);
+  expect(await leftOut()).toEqual([`contacts.csv:2 suppressed: reached within 7d, by run ${run}`]);
 });
 
 describe('contacts.notWithin', () => {
@@ -211,11 +211,11 @@ describe('contacts.notWithin', () => {
     const first = await plan();
     await accept(first, 1);
     await workspace.write('contacts.csv', contacts);
-    expect(await leftOut()).toEqual([`contacts.csv:2 suppressed: sent to within 7d, by run ${first}`]);
+    expect(await leftOut()).toEqual([`contacts.csv:2 suppressed: reached within 7d, by run ${first}`]);
     // Operators of one account must not see runs of others.
     await opened.ledger.pool.query(`UPDATE runs SET account = 'another' WHERE run_id = $1`, [first]);
     expect(await leftOut()).toEqual([
-      'contacts.csv:2 suppressed: sent to within 7d, by a run of another account',
+      'contacts.csv:2 suppressed: reached within 7d, by a run of another account',
     ]);
   });
 
@@ -341,7 +341,7 @@ describe('the result file', () => {
     expect((await requireSummary(opened.context, again)).recipients.total).toBe(1);
     const result = await resultOf(again);
     expect(result).toContain(`0412000012,Good,A,${again},2,pending,`);
-    expect(result).toContain(`to be sent to by run ${run}`);
+    expect(result).toContain(`to be reached by run ${run}`);
   });
 
   test('the result file of a rerun has only the rows of that run, from the first run’s files', async () => {

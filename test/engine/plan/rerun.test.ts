@@ -101,7 +101,7 @@ describe('a rerun of failed and unknown recipients', () => {
         line,
         column: 'Recipient',
         reason: 'duplicate',
-        detail: `sent again by run ${first}`,
+        detail: `reached again by run ${first}`,
       })),
     );
     expect(await problemsRejected(() => again(run, 'failed'))).toEqual([
