@@ -9,11 +9,11 @@ const limits = z
     aboveRecipients: wholeNumber(0, 999_999_999, 0)
       .removeDefault()
       .optional()
-      .describe('Of a run with more recipients.'),
+      .describe('Approval is required above this number of recipients.'),
     aboveCost: decimal(1_000_000_000)
       .optional()
       .describe(
-        "Of a run that is estimated to cost more, in the currency of the account's `rates`, or whose cost cannot be told.",
+        "Approval is required above this estimated cost, in the currency of the account's `rates`, or if the cost cannot be estimated.",
       ),
   })
   .refine(({ aboveRecipients, aboveCost }) => aboveRecipients !== undefined || aboveCost !== undefined, {
@@ -27,12 +27,12 @@ export const approval = z
   .meta({ type: ['string', 'object'] })
   .optional()
   .describe(
-    'Whether another person has to approve a run before anything of it is sent (`volley approve`): always (required), or above a number of recipients or a cost.',
+    'Whether another person must approve a run before Volley sends it (`volley approve`): always (`required`), or only above a number of recipients or a cost.',
   );
 
 export type Approval = NonNullable<z.output<typeof approval>>;
 
-/** As it was written down after it was read. */
+/** As stored with a planned run. */
 export const storedApproval: z.ZodType<Approval | undefined> = z
   .union([
     z.literal('required'),
@@ -40,7 +40,6 @@ export const storedApproval: z.ZodType<Approval | undefined> = z
   ])
   .optional();
 
-/** Why a run has to be approved; undefined when it has not. */
 export function approvalReason(
   written: Approval | undefined,
   recipients: number,

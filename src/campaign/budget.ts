@@ -6,13 +6,13 @@ import type { Definition } from './definition.ts';
 
 type Budget = NonNullable<Definition['budget']>;
 
-/** A limit of the budget that a plan would exceed. Amounts are exact decimals in the estimate's currency. */
+/** A budget limit that a plan exceeds. Amounts are exact decimals in the estimate's currency. */
 export type Overrun = {
-  /** Where the limit stands in the campaign. */
+  /** In the campaign file. */
   readonly path: readonly string[];
-  /** Whose it is, for people: `SubAccount "ACME"`. */
+  /** For error messages: `SubAccount "ACME"`. */
   readonly name: string;
-  /** As the campaign has it, with at least two decimals. */
+  /** With at least two decimals. */
   readonly limit: string;
   readonly cost: string;
 };
@@ -20,9 +20,9 @@ export type Overrun = {
 const maxShownOverruns = 20;
 
 /**
- * Holds the cost of a plan against the campaign's budget. Without a budget there is nothing to check.
+ * Checks the cost of a plan against the campaign's budget, if there is one.
  *
- * @throws InputError when the plan would cost more, or has a budget and its cost is unknown
+ * @throws InputError when the cost exceeds the budget or cannot be estimated
  */
 export function checkBudget(
   {
@@ -34,7 +34,7 @@ export function checkBudget(
   if (budget === undefined) return;
   if (estimate.kind === 'unknown') {
     const remedy = isCountedBeforehand(channel) ? 'Add it to its "rates", or remove' : 'Remove';
-    const what = `A budget cannot be kept where the cost cannot be told: ${estimate.why}. ${remedy} "budget".`;
+    const what = `A budget needs an estimated cost, and there is none: ${estimate.why}. ${remedy} "budget".`;
     throw new InputError([{ where: locate(['budget']), what }]);
   }
   const overruns = findOverruns(estimate, budget);
@@ -45,11 +45,11 @@ export function checkBudget(
     return { where: locate(path), what };
   });
   const more = overruns.length - problems.length;
-  if (more > 0) problems.push({ where: locate(['budget']), what: `${more} more would exceed theirs.` });
+  if (more > 0) problems.push({ where: locate(['budget']), what: `${more} more limits would be exceeded.` });
   throw new InputError(problems);
 }
 
-/** The limits that an estimate exceeds: that of the campaign first, then in the order of the estimate's lines. */
+/** The exceeded limits: the campaign's first, then in the order of the estimate's lines. */
 export function findOverruns(estimate: KnownCost, budget: Budget): readonly Overrun[] {
   const { lines, total } = estimate;
   const all =

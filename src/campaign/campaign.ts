@@ -17,10 +17,8 @@ import type { CampaignTarget } from './target.ts';
 import { characterError, isBlank, lineError, pathError, valueError } from './value-checks.ts';
 import { windowFaults } from './window-faults.ts';
 
-/** A campaign file: its definition, and where each value stands in the file. */
 export type Campaign = YamlFile<Definition>;
 
-/** A message field that a campaign sets: its key in the file, and the text there. */
 export type SetField = {
   readonly definition: FieldDefinition;
   readonly key: string;
@@ -29,7 +27,7 @@ export type SetField = {
 
 type Fault = { readonly path: readonly (string | number)[]; readonly what: string };
 
-/** A campaign has some dozens; keypads, files and lists of addresses may be many. */
+/** A usual campaign has dozens of keys; keypads, files and address lists can add many. */
 const maxKeys = 10_000;
 
 export function readCampaign(source: string, file: string): Campaign {
@@ -37,10 +35,10 @@ export function readCampaign(source: string, file: string): Campaign {
 }
 
 /**
- * The rules a schema cannot say: what the channel has in the interface, what its format can carry, and what a message
- * cannot do without (interface.md, sections 2.1–2.10).
+ * Checks what a schema cannot: the channel's fields in the interface, the characters of its format, and the content
+ * that a message must have (interface.md, 2.1–2.10).
  *
- * @throws InputError with every problem.
+ * @throws InputError with every problem
  */
 export function checkCampaign({ value: definition, locate }: Campaign, target: CampaignTarget): void {
   const known = channelsOf(target.interface);
@@ -72,7 +70,7 @@ export function fieldsOf({ channel, message }: Definition, interfaceName: Interf
   });
 }
 
-/** Fields of which one must hold text (interface.md, 2.4–2.7 and 2.10); none where files are enough. */
+/** Fields of which one must hold text (interface.md, 2.4–2.7 and 2.10); none if files are enough. */
 export function contentFields(
   interfaceName: InterfaceName,
   { channel, files }: Pick<Definition, 'channel' | 'files'>,
@@ -143,7 +141,7 @@ function contentFaults(definition: Definition, target: CampaignTarget): Fault[] 
   );
   if (names.length === 0 || hasContent) return [];
   const files = definition.channel === 'fax' ? ' or "files"' : '';
-  const what = `The ${definition.channel} has nothing to say; expected ${oneOf(names)}${files}.`;
+  const what = `The ${definition.channel} has no content; expected ${oneOf(names)}${files}.`;
   return [{ path: ['message'], what }];
 }
 
@@ -168,7 +166,7 @@ function fileFaults({ channel, files }: Definition, target: CampaignTarget): Fau
   ]);
 }
 
-/** A value with placeholders can only be told once they are filled, but its characters are there already. */
+/** Characters are always checked; the whole value only if it has no placeholders. */
 function sourceError(
   { format }: CampaignTarget,
   source: string,
@@ -190,6 +188,8 @@ function unknownKeyError(key: string, { channel }: Definition, target: CampaignT
   ];
   const name = fieldNameOf(key);
   const hint =
-    name !== undefined && names.includes(name) ? ` It is "${name}" there.` : didYouMean(key, names);
+    name !== undefined && names.includes(name)
+      ? ` In this interface it is "${name}".`
+      : didYouMean(key, names);
   return `not a field of ${channel} in ${target.interface}.${hint} Its fields: ${names.join(', ')}.`;
 }

@@ -4,28 +4,25 @@ import { didYouMean } from '../platform/suggestions.ts';
 import { type Campaign, fieldsOf } from './campaign.ts';
 import { hasPlaceholder } from './placeholders.ts';
 
-/** The ChargeCodes that may be charged, and the name of their file as errors show it. */
 export type ChargeCodeList = { readonly name: string; readonly codes: ReadonlySet<string> };
 
-/** Collects the contacts whose ChargeCode is not valid. What it keeps of them does not grow with their number. */
+/** Collects the contacts with invalid ChargeCodes, in constant memory. */
 export type ChargeCodeCheck = {
   /**
-   * @param code undefined for a contact without
-   * @param line of the contact in its file
-   * @param file its name as errors show it
+   * @param code undefined: the contact has none
+   * @param file the contact file's name in errors
    */
   readonly check: (code: string | undefined, line: number, file: string) => void;
-  /** @throws InputError with the first lines, by code, and the count of all */
   readonly throwIfAny: () => void;
 };
 
 const maxShownLines = 20;
 
 type ContactSource = { readonly file: string; readonly line: number };
-/** Contacts with the same faulty code; `places` are the first of them. */
+/** `sources` are the first contacts with this code. */
 type FaultyCode = { count: number; readonly sources: ContactSource[] };
 
-/** @param where the list is asked for, in the campaign */
+/** @param where `file:line:column` of `chargeCodes` in the campaign */
 export function createChargeCodeCheck({ name, codes }: ChargeCodeList, where: string): ChargeCodeCheck {
   const faultyCodes = new Map<string | undefined, FaultyCode>();
   let faultyContacts = 0;
@@ -72,7 +69,7 @@ export function createChargeCodeCheck({ name, codes }: ChargeCodeList, where: st
   };
 }
 
-/** " So have lines 18 and 23, and 40 more." */
+/** Such as " The same in lines 18, 23 and 40 more." */
 function formatOtherLines(count: number, first: ContactSource, others: readonly ContactSource[]): string {
   if (count === 0) return '';
   const lines = others.map(({ file, line }) => (file === first.file ? String(line) : `${file}:${line}`));
@@ -86,8 +83,7 @@ function codeError(code: string, name: string, known: readonly string[]): string
 }
 
 /**
- * What can be told of ChargeCodes before any contact is read: whether the message has one at all, and whether one
- * that is the same for everybody is valid.
+ * Checks ChargeCodes before any contact is read: that the message has one, and that a constant one is valid.
  *
  * @throws InputError at the campaign's line
  */
@@ -98,7 +94,7 @@ export function checkCampaignChargeCode(
 ): void {
   const field = fieldsOf(definition, interfaceName).find((set) => set.definition.name === 'ChargeCode');
   if (field === undefined) {
-    const what = `Valid ChargeCodes are listed, and the message has no ChargeCode; set "message.ChargeCode", such as "[[Column]]", or remove "chargeCodes".`;
+    const what = `"chargeCodes" lists valid ChargeCodes, but the message has none; set "message.ChargeCode", such as "[[Column]]", or remove "chargeCodes".`;
     throw new InputError([{ where: locate(['chargeCodes']), what }]);
   }
   if (hasPlaceholder(field.source) || codes.has(field.source)) return;

@@ -19,48 +19,44 @@ import { createRowFilter, type RowFilter } from './row-filter.ts';
 import type { CampaignTarget } from './target.ts';
 import { createZoneReader, type ReadZones } from './window-zones.ts';
 
-/** A campaign compiled against its contact file's header: all that is needed to personalise one contact. */
+/** A campaign compiled against the header of its contact files. */
 export type Composition = {
   readonly target: CampaignTarget;
   readonly merge: MergePlan;
   readonly fields: readonly ComposedField[];
-  /** Fields whose values are recordings; their templates are of paths. */
+  /** Their templates are paths of recordings. */
   readonly audio: readonly ComposedField[];
   readonly keypads: readonly ComposedKeypad[];
   readonly files: readonly ComposedFile[];
   readonly bindings: readonly FieldBinding[];
   readonly recipientColumn: string;
-  /** The column with the country of a contact's phone number; an e-mail address has none. */
+  /** Column with the country of a contact's phone number; undefined for email. */
   readonly countryColumn: string | undefined;
-  /** The country of phone numbers that are written without a country code, where the row has none of its own. */
+  /** Default country of phone numbers without a country code. */
   readonly country: string | undefined;
   readonly identity: ContactIdentity;
-  /** Which rows are meant; all, where there is none. */
   readonly filter: RowFilter | undefined;
-  /** In which time zones a contact is; where the campaign has no window, nobody asks. */
   readonly readZones: ReadZones | undefined;
   readonly derived: DerivedColumns;
-  /** Where each destination field comes from, `Recipient` first; without guesses that the message does not use. */
+  /** Without unused guesses. */
   readonly mapping: readonly FieldSource[];
-  /** Columns whose values go into the message or the destination; derived ones and what they are made of too. */
+  /** With the sources of derived columns. */
   readonly usedColumns: readonly string[];
-  /** Columns that every contact file must have. */
   readonly fileColumns: readonly string[];
-  /** Fields of which one must hold text, or nothing would be sent; none where files are enough. */
+  /** One of them must hold text. */
   readonly contentFields: readonly string[];
-  /** The text in which the service fills its own placeholders, before columns got destination fields. */
+  /** The text with the service's placeholders, before columns got destination fields. */
   readonly serviceText: ComposedField | undefined;
 };
 
 export type ComposedField = { readonly definition: FieldDefinition; readonly template: Template };
 export type ComposedKeypad = { readonly tone: string; readonly routeNumber: Template };
-/** Without a name, the path's last part is it. */
+/** `name` is the last part of the path by default. */
 export type ComposedFile = { readonly path: Template; readonly name: Template | undefined };
 
-/** They say who pays, not what is read. */
+/** Fields for billing, which recipients never see. */
 const billingFields: readonly string[] = ['SubAccount', 'Department', 'ChargeCode'];
 
-/** Reads the text at a path of the campaign; what is wrong with its placeholders is kept for later. */
 type ReadTemplate = (
   path: readonly (string | number)[],
   source: string,
@@ -68,8 +64,8 @@ type ReadTemplate = (
 ) => Template;
 
 /**
- * @param header the contact file's column names
- * @throws InputError for a mapped column the file does not have and for a faulty placeholder, with its place.
+ * @param header column names of the contact files
+ * @throws InputError for missing columns and faulty placeholders
  */
 export function compose(campaign: Campaign, target: CampaignTarget, header: readonly string[]): Composition {
   const { contacts } = campaign.value;
@@ -79,7 +75,7 @@ export function compose(campaign: Campaign, target: CampaignTarget, header: read
   const named = new Set<string>();
   const read: ReadTemplate = (path, source, servicePlaceholders) => {
     const resolve = (name: string): Resolution => {
-      // The service's placeholders come first: a column named STOP must not take the place of the opt-out link.
+      // The service's placeholders go first: a column named STOP must not replace the opt-out link.
       const isServices = servicePlaceholders && isServicePlaceholder(campaign.value.channel, name);
       if (!isServices) named.add(name);
       return isServices ? { kind: 'service' } : resolveColumn(name, mapped, header);
@@ -189,7 +185,6 @@ function templatesOf(keypads: readonly ComposedKeypad[], files: readonly Compose
   ];
 }
 
-/** Columns that say which rows are meant, and how to read them. */
 function rowProblems(campaign: Campaign, header: readonly string[]): Problem[] {
   const { countryColumn, where = [], key } = campaign.value.contacts;
   return [
@@ -225,7 +220,7 @@ function missingFiles(template: Template, { files }: Definition): string[] {
   });
 }
 
-/** All that a recipient may get to read or hear, in channels where the service does not merge. */
+/** The content that a recipient can see or hear, where the service does not merge. */
 function recipientTemplates(fields: readonly ComposedField[]): Template {
   return fields
     .filter(({ definition: { name } }) => !billingFields.includes(name))
@@ -233,8 +228,8 @@ function recipientTemplates(fields: readonly ComposedField[]): Template {
 }
 
 /**
- * What the campaign says is sent, overlaid with the fields that carry values to be merged. A guess that the service does not
- * merge is no reason to send a name to it.
+ * The campaign's own destination fields, overlaid with those that carry values for the service to merge. A guessed
+ * column is not sent unless it is merged.
  */
 function destinationBindings(mapped: MessageFields, merge: MergePlan): FieldBinding[] {
   const merged = merge.kind === 'service' ? merge.slots : [];

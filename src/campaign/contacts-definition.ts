@@ -6,22 +6,20 @@ import { booleanText, duration, text, wholeNumber } from '../platform/scalars.ts
 import { knownText } from '../platform/schema-messages.ts';
 import { guardKeys, guardsAgree } from './guards-definition.ts';
 
-/** `contacts` of a campaign: which files, which of their rows, and what of them is sent. */
-
 const withoutPlaceholders = /^(?:[^[]|\[(?!\[))*$/;
 
-/** A recipient is read from one cell: what is put together or the same for everybody is nobody's address. */
+/** A recipient comes from one cell: a template or constant is never an address. */
 const recipientColumn = text
   .regex(withoutPlaceholders, 'expected the name of one column, without [[ ]]')
   .optional()
   .describe(
-    'The column with the phone number or e-mail address. Guessed by the channel where it is not given.',
+    'The column with the phone number or e-mail address. By default, Volley guesses it from the channel.',
   );
 
 const constant = z.strictObject({
   value: text
     .regex(withoutPlaceholders, 'expected a constant without [[')
-    .describe('A text that is the same for everybody.'),
+    .describe('A text that is the same for every contact.'),
 });
 
 function fieldSource(field: string) {
@@ -31,7 +29,7 @@ function fieldSource(field: string) {
     })
     .meta({ type: ['string', 'number', 'boolean', 'object'] })
     .describe(
-      `What is sent as the destination's ${field}: a column, a text with [[Column]] and [[Column|fallback]], or { value: a constant }.`,
+      `The destination's ${field}: a column, a text with [[Column]] and [[Column|fallback]], or { value: a constant }.`,
     )
     .optional();
 }
@@ -48,7 +46,7 @@ const columns = z
   } satisfies Record<DestinationField, z.ZodType>)
   .optional()
   .describe(
-    "Destination fields of the interface, and the contact file's column that fills each. Guessed from the names of the columns where nothing is said (`plan` shows how), and sent only where the message uses the guess; where something is said, all of that is sent, and only a missing Recipient is guessed.",
+    'Destination fields of the interface, and the column of the contact file for each. Without this key, Volley guesses them from the column names (`plan` shows the result) and sends only those that the message uses. With it, Volley sends all fields that it names, and guesses only a missing Recipient.',
   );
 
 const condition = z
@@ -71,7 +69,7 @@ const where = z
   .array(condition)
   .optional()
   .describe(
-    'Which rows of the contact file the campaign is for: all conditions must hold. Other rows are not part of the run and not counted as read. Spaces around a value make no difference, capitals do.',
+    'Which rows of the contact file belong to the campaign: those for which all conditions hold. Other rows are not part of the run and not counted. Spaces around a value are ignored; upper and lower case differ.',
   );
 
 const contactKey = z
@@ -83,7 +81,7 @@ const contactKey = z
   .meta({ type: ['string', 'number', 'boolean', 'array'] })
   .default([])
   .describe(
-    'The column, or the columns, that make two rows the same, such as an account number. The address by default. The recipient column counts as the address that is sent to.',
+    'The column or columns that identify a contact, such as an account number. Rows with the same values are duplicates. By default, the address. The recipient column counts as the normalised address.',
   );
 
 const suppressions = z
@@ -91,7 +89,7 @@ const suppressions = z
   .max(100, 'at most 100 files can be named')
   .default([])
   .describe(
-    "Files of addresses that must not be sent to (CSV), relative to the campaign's folder, besides those of `volley suppress`. The column is the one that would be a contact file's recipient, else the only one; a column SubAccount limits a row to one.",
+    "CSV files of suppressed addresses, relative to the campaign's folder, in addition to those of `volley suppress`. The address column is the one that would be a contact file's recipient, or else the only one. A column SubAccount limits a row to one SubAccount.",
   );
 
 const maxNotWithin = 3650 * 86_400_000;
@@ -114,7 +112,7 @@ const notWithin = z
           by: z
             .enum(['campaign', 'any'])
             .default('campaign')
-            .describe('Whose messages count: those of this campaign, or of any.'),
+            .describe('Which messages count: those of this campaign, or of any campaign.'),
         })
         .transform(({ time, by }) => ({ milliseconds: time, by })),
     ],
@@ -123,7 +121,7 @@ const notWithin = z
   .meta({ type: ['string', 'object'] })
   .optional()
   .describe(
-    'A time such as 7d: addresses are left out that the service accepted a message for in this channel, within that time before the run is planned, by a run of this campaign; { time: 7d, by: any }: by a run of any.',
+    'A duration such as 7d: skips addresses for which the service accepted a message in this channel within that time before planning, from a run of this campaign. With { time: 7d, by: any }, from a run of any campaign.',
   );
 
 export const standardInput = '-';
@@ -139,7 +137,7 @@ const contactFiles = z
   })
   .meta({ type: ['string', 'number', 'boolean', 'array'] })
   .describe(
-    "The contact file (CSV with a header line), relative to the campaign's folder; `-` is standard input. Or a list of up to 100, read one after the other: each must have the columns that are used. They may be packed with gzip. A name may be a pattern (inbox/payroll-*.csv): then those are read that match it and that no run of this campaign has read before, by their content.",
+    "The contact file (CSV with a header line), relative to the campaign's folder; `-` is standard input. Or a list of up to 100 files, read in order; each must have the columns that are used. Files can be compressed with gzip. A name can be a pattern (inbox/payroll-*.csv): it selects matching files whose content no run of this campaign has read before.",
   );
 
 export const contacts = z
@@ -148,25 +146,25 @@ export const contacts = z
     take: z
       .enum(['all', 'newest'])
       .default('all')
-      .describe('Of the files that a pattern matches and that are new: all of them, or the newest.'),
+      .describe('Which of the new files that match a pattern are read: all of them, or the newest.'),
     moveTo: text
       .optional()
       .describe(
-        "A folder, relative to the campaign's, into which the files that a pattern matched are moved when their run is planned: it has their content. Their names get the run's id.",
+        "A folder, relative to the campaign's, for files that a pattern matched. Volley moves them there when their run is planned, and adds the run's id to their names. The run keeps their content.",
       ),
     encoding: z
       .enum(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'mac-roman', 'latin-1'])
-      // Nobody who says Latin-1 means its control characters where Windows-1252 has the euro sign.
+      // Files called latin-1 use the euro sign of Windows-1252, not the control characters of Latin-1.
       .transform((written) => (written === 'latin-1' ? 'windows-1252' : written))
       .optional()
       .describe(
-        'How the text of the contact files is written in bytes. Found out where it is not given: by the byte order mark, else UTF-8, or Windows-1252 where it is not that. Asked for where it may as well be Mac Roman.',
+        'Text encoding of the contact files. By default, Volley detects it: the byte order mark, else UTF-8, else Windows-1252. You must set it if the bytes could also be Mac Roman.',
       ),
     delimiter: z
       .enum(['comma', 'semicolon', 'tab', 'pipe'])
       .optional()
-      .describe('What separates the values. Where it is not given, what the header has most of.'),
-    skipLines: wholeNumber(0, 10_000, 0).describe('Lines before the header that are passed over.'),
+      .describe('What separates the values. By default, the delimiter that occurs most often in the header.'),
+    skipLines: wholeNumber(0, 10_000, 0).describe('Number of lines to skip before the header.'),
     country: knownText(
       (written) => /^[A-Z]{2}$/.test(written),
       'expected a two-letter country code in capitals, such as AU',
@@ -174,17 +172,17 @@ export const contacts = z
     )
       .meta({ pattern: '^[A-Z]{2}$' })
       .optional()
-      .describe('Country of phone numbers that are written without a country code, such as AU.'),
+      .describe('Country of phone numbers without a country code, such as AU.'),
     countryColumn: text
       .optional()
       .describe(
-        "The column with a row's own country, as a two-letter code or an English name; where it is empty, `country` holds.",
+        "The column with a row's own country, as a two-letter code or an English name. Where it is empty, `country` applies.",
       ),
     landlines: z
       .enum(['reject', 'allow'])
       .default('reject')
       .describe(
-        'SMS: what becomes of numbers that cannot be mobiles (landlines, toll-free, premium rate, …): left out, or sent to.',
+        'SMS: whether to reject or allow numbers that cannot be mobiles (landlines, toll-free, premium rate, …).',
       ),
     columns,
     key: contactKey,
@@ -192,7 +190,7 @@ export const contacts = z
       .enum(duplicatePolicies)
       .default('merge')
       .describe(
-        'What becomes of rows that are the same by `key`: the first is sent to and the others are left out (merge), all are sent to (allow), or Volley refuses the run (refuse).',
+        'What to do with duplicates (by `key`): send to the first and skip the others (`merge`), send to all (`allow`), or refuse the run (`refuse`).',
       ),
     where,
     suppressions,
@@ -202,6 +200,6 @@ export const contacts = z
   .refine(guardsAgree, {
     path: ['allowEmpty'],
     error:
-      '"allowEmpty" and "minRecipients" exclude each other: one lets a run be empty, the other forbids it',
+      '"allowEmpty" and "minRecipients" exclude each other: one allows an empty run, the other forbids it',
   })
-  .describe('The contact file, and which of its rows and columns are sent.');
+  .describe('The contact files, and which of their rows and columns are sent.');

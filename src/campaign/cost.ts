@@ -4,20 +4,19 @@ import { type RunRates, type Unit, unitOfChannel } from '../domain/rates.ts';
 import { compareAmounts, decimalsShown, withUsualDecimals } from '../platform/money.ts';
 import { periodAt } from './tariffs.ts';
 
-/** What a plan has of one tariff for one SubAccount and ChargeCode; null is for recipients without. */
+/** The planned recipients of one tariff, SubAccount and ChargeCode. null: without one. */
 export type CostTotal = {
   readonly subAccount: string | null;
   readonly chargeCode: string | null;
-  /** The place of the tariff in the run's rates. */
+  /** Index of the tariff in the run's rates. */
   readonly tariffIndex: number;
   readonly recipients: number;
-  /** SMS parts; null in other channels. */
+  /** Of SMS; null in other channels. */
   readonly parts: number | null;
-  /** The address of one of the recipients; null where all of the run have the same tariff. */
+  /** The address of one recipient; null if the run has one tariff. */
   readonly example: string | null;
 };
 
-/** What one SubAccount and ChargeCode would cost. `cost` is an exact decimal. */
 export type CostLine = {
   readonly subAccount: string | null;
   readonly chargeCode: string | null;
@@ -30,28 +29,28 @@ export type KnownCost = {
   readonly kind: 'known';
   readonly currency: string;
   readonly unit: Unit;
-  /** In the order in which each SubAccount and ChargeCode first comes. All amounts have equally many decimals. */
+  /** In order of first occurrence. All amounts have the same number of decimals. */
   readonly lines: readonly CostLine[];
-  /** The exact sum of all lines, without tax. */
+  /** Without tax. */
   readonly total: string;
-  /** The exact tax on the total; null where no rate has one. */
+  /** On the total; null if no rate has one. */
   readonly tax: string | null;
 };
 
-/** `why` is half a sentence for people: "the account has no rate for sms". */
+/** `why` completes a sentence: "the account has no rate for sms". */
 export type CostEstimate = KnownCost | { readonly kind: 'unknown'; readonly why: string };
 
-/** Whether the units of a channel are known before it is sent: the pages of a fax and the seconds of a call are not. */
+/** Whether the units of a channel are known before sending. Fax pages and call seconds are not. */
 export function isCountedBeforehand(channel: Channel): boolean {
   const unit = unitOfChannel[channel];
   return unit === 'part' || unit === 'email';
 }
 
 /**
- * What a plan would cost, as far as that can be told before it is sent.
+ * Estimates the cost of a plan.
  *
- * @param rates those of the run; null where the account has none for the channel
- * @param at when it would be sent: the rates that are valid then count
+ * @param rates null: the account has none for the channel
+ * @param at when the run is sent; the rates valid then apply
  */
 export function estimateCost(
   totals: readonly CostTotal[],
@@ -104,13 +103,13 @@ type SummedLine = { -readonly [Key in keyof CostLine]: Key extends 'cost' ? Big 
 
 function formatUnrated(totals: readonly CostTotal[], channel: Channel): string {
   const recipients = totals.reduce((sum, total) => sum + total.recipients, 0);
-  // Of several the first in the order of texts, so that it does not depend on how they were counted.
+  // The alphabetically first, so that it does not depend on the order of counting.
   const [example] = totals.flatMap(({ example }) => example ?? []).sort();
   const subject = recipients === 1 ? '1 recipient has' : `${recipients} recipients have`;
   return `${subject} no rate for ${channel} that is valid now${example === undefined ? '' : `, such as ${example}`}`;
 }
 
-/** The lines that cost most, the dearest first; of equal ones the earlier first. */
+/** The lines with the highest cost, highest first; equal ones in their order. */
 export function costliestLines({ lines }: KnownCost, limit: number): CostLine[] {
   return lines.toSorted((one, other) => compareAmounts(other.cost, one.cost)).slice(0, limit);
 }

@@ -12,8 +12,8 @@ import { schedule } from './schedule.ts';
 import { campaignTimeZone, deadline, onDeadline, sendingWindow } from './window-definition.ts';
 
 /**
- * The one source of a campaign's shape: the TypeScript type, the check at load and the JSON Schema for editors
- * (`campaigns/campaign.schema.json`) all come from here.
+ * Defines a campaign's shape once: for the TypeScript type, the check when it is loaded, and the JSON Schema for
+ * editors (`campaigns/campaign.schema.json`).
  */
 
 const name = z
@@ -25,12 +25,12 @@ const tone = z
   .string()
   .refine((written) => keypadTones.includes(written), { error: 'expected a button from 1 to 9' })
   .meta({ type: 'integer', minimum: 1, maximum: 9 })
-  .describe('The button of the telephone.');
+  .describe('The telephone button.');
 
 const keypad = z.strictObject({
   Tone: tone,
   RouteNumber: text.describe(
-    'The phone number a call is connected to when the button is pressed; read and checked as recipients are.',
+    'The phone number to which the button connects the call; Volley reads and checks it like a recipient.',
   ),
 });
 
@@ -43,16 +43,16 @@ const keypads = z
       context.addIssue({ code: 'custom', path: [index, 'Tone'], message: 'expected each button once' });
     }
   })
-  .describe('Voice, text to speech: the buttons that connect a call to a number, at most 9.');
+  .describe('Voice and text to speech: the buttons that connect a call to a number, at most 9.');
 
-/** Known to the schema only to be refused in words of its own. */
+/** In the schema only so that its error can say why. */
 const messageId = z
   .unknown()
   .refine(() => false, {
     error:
-      'Volley makes it itself (at most 40 letters and digits, unique to each request); remove it from the campaign',
+      'Volley creates it (at most 40 letters and digits, unique to each request); remove it from the campaign',
   })
-  .meta({ not: {}, description: 'Not for campaigns: Volley makes it itself.' });
+  .meta({ not: {}, description: 'Not for campaigns: Volley creates it.' });
 
 const message = z
   .strictObject({
@@ -61,12 +61,12 @@ const message = z
     MessageID: messageId.optional(),
   })
   .describe(
-    "The message, under the interface's own field names; values may contain [[Column]] and [[Column|fallback]].",
+    "The message, under the interface's own field names. Values can contain [[Column]] and [[Column|fallback]].",
   );
 
 const file = z.strictObject({
-  file: text.describe("A file to send along, in the campaign's folder."),
-  name: text.optional().describe("The name the recipient sees; the file's own name by default."),
+  file: text.describe("A file to send, in the campaign's folder."),
+  name: text.optional().describe("The name that the recipient sees; by default, the file's own name."),
 });
 
 const amount = decimal(1_000_000_000);
@@ -76,7 +76,7 @@ function amountsOf(name: string) {
     .record(z.string(), amount)
     .optional()
     .describe(
-      `The most that a run may cost each of these ${name}s; "*" (in quotes) is for every other one, each by itself, and for recipients without ${name}.`,
+      `The most that a run may cost for each ${name}. "*" (in quotes) applies to each ${name} not listed, and to recipients without one.`,
     );
 }
 
@@ -88,7 +88,7 @@ const budget = z
   })
   .optional()
   .describe(
-    "What one run may cost, in the currency of the account's `rates`. A plan that would cost more is refused, and so is one whose cost cannot be told.",
+    "The most that a run may cost, in the currency of the account's `rates`. Volley refuses a plan that would cost more, or whose cost cannot be estimated.",
   );
 
 const chargeCodeFile = z.strictObject({
@@ -102,14 +102,14 @@ const chargeCodes = z
   .meta({ type: ['string', 'number', 'boolean', 'object'] })
   .optional()
   .describe(
-    "A CSV file with all valid ChargeCodes, relative to the campaign's folder, or { file: …, column: … } where it has several columns and none is called ChargeCode. A contact with another ChargeCode, or without one, stops the plan.",
+    "A CSV file with all valid ChargeCodes, relative to the campaign's folder. Or { file: …, column: … } if it has several columns and none is called ChargeCode. A contact with another ChargeCode, or without one, stops the plan.",
   );
 
 export const definitionSchema = z
   .strictObject({
     campaign: name.describe("The campaign's name in reports."),
     account: name.describe('An account of the accounts file.'),
-    channel: z.enum(channels).describe('What is sent. Which channels there are depends on the interface.'),
+    channel: z.enum(channels).describe('The channel. The available channels depend on the interface.'),
     contacts,
     message,
     files: z
@@ -117,7 +117,7 @@ export const definitionSchema = z
       .max(20, 'at most 20 files can be sent along')
       .default([])
       .describe(
-        'Attachments; the document of a fax; what [[File1]], [[File2]], … link to in an SMS. Their values may contain [[Column]] too, for a file of each contact, after a folder of its own (statements/[[account]].pdf): a row can name no other file. Hidden files, YAML files and the files of the campaign itself are not sent. At most 20 MiB together in a request, 2 GiB in a run.',
+        'Attachments of an email, the document of a fax, or the targets of [[File1]], [[File2]], … in an SMS. To send each contact its own file, put [[Column]] into the path after a folder (statements/[[account]].pdf): a row can only name files of that folder. Volley does not send hidden files, YAML files or the files of the campaign itself. At most 20 MiB together in a request, 2 GiB in a run.',
       ),
     dispatch,
     budget,

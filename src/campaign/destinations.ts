@@ -1,13 +1,13 @@
 import { callingCodeOf, countryReader, isPhoneCountry } from '../platform/phone-countries.ts';
 
-/** Which of the destinations of a rate card a number in E.164 belongs to; undefined: none of them. */
+/** Finds the rate card's destination of a number in E.164; undefined: none. */
 export type DestinationReader = (number: string) => string | undefined;
 
 /**
- * The longest beginning of a number goes before the country. A country with a calling code of its own is told by that;
- * numbers are only looked into where countries share one.
+ * The longest matching prefix wins over the country. The number itself is parsed only where countries share a
+ * calling code.
  *
- * @param destinations countries (`NZ`) and beginnings of numbers (`+6421`)
+ * @param destinations countries (`NZ`) and prefixes (`+6421`)
  */
 export function createDestinationReader(destinations: Iterable<string>): DestinationReader {
   const written = [...destinations];
@@ -30,7 +30,6 @@ export function createDestinationReader(destinations: Iterable<string>): Destina
   };
 }
 
-/** Looks the beginnings of a number up, the longest first. */
 function createPrefixLookup<Value>(
   named: readonly (readonly [beginning: string, value: Value])[],
 ): (number: string) => Value | undefined {

@@ -5,58 +5,59 @@ import { duration, percentage, wholeNumber } from '../platform/scalars.ts';
 const failFast = z
   .strictObject({
     first: wholeNumber(1, 1000, 20).describe(
-      'So many requests are sent first, and waited for, before any other: when the service rejects all of them, the run pauses. A run that is resumed counts from there.',
+      'Volley sends this many requests first and waits for their outcomes. If the service rejects all of them, the run pauses. A resumed run starts this count again.',
     ),
     share: percentage
       .optional()
       .describe(
-        'From then on, the run pauses when more than this share of the answered requests is rejected, such as 5%.',
+        'After that, the run pauses when the service rejects more than this share of the answered requests, such as 5%.',
       ),
   })
   .optional()
-  .describe('When to stop by itself because the service rejects what it is sent; the run can be resumed.');
+  .describe('When to pause the run because the service rejects its requests. You can resume it.');
 
 const repeat = z
   .union([z.literal('allow'), duration], { error: 'expected allow, or a duration such as 12h' })
   .prefault('12h')
   .describe(
-    'For so long after a run that sent anything, a run of the same campaign with the same contacts and the same message is refused, as one started by mistake; `allow` never does. `volley run --again` makes an exception. Times of a `schedule` and calls of the API, which have an Idempotency-Key, are no repetition.',
+    'How long Volley refuses a repetition: a run of the same campaign with the same contacts and message as an earlier run that sent anything. `allow` never refuses one. `volley run --again` makes an exception. Times of a `schedule` and API calls, which have an Idempotency-Key, are not repetitions.',
   );
 
-/** A campaign's `dispatch`: how its requests are sent, and what becomes of those that go wrong. */
 export const dispatch = z
   .strictObject({
-    chunkSize: wholeNumber(1, 10_000, 200).describe('Most recipients in one request.'),
-    concurrency: wholeNumber(1, 256, 8).describe('Most requests in flight at once.'),
+    chunkSize: wholeNumber(1, 10_000, 200).describe('Maximum number of recipients in one request.'),
+    concurrency: wholeNumber(1, 256, 8).describe('Maximum number of requests in flight at once.'),
     priority: z
       .enum(priorities)
       .default('normal')
       .describe(
-        'Which runs go first. While a more urgent run of the same account has something to send, the others wait: they finish what is on its way, and go on when it is done.',
+        'Which runs go first. While a more urgent run of the same account has requests to send, other runs wait: they finish their requests in flight, and continue afterwards.',
       ),
     retries: wholeNumber(0, 20, 5).describe(
-      'Most repeats of a request that provably never reached the service, or that it asked to repeat, while the service answers others.',
+      'Maximum number of retries of a request that provably never reached the service, or that the service asked to repeat, while it answers others.',
     ),
     giveUpAfter: duration
       .prefault('1h')
       .describe(
-        'How long the run waits while the service refuses every request of the account (503, 429, no connection). One request tries it now and then, and retries are not spent. After that time the run pauses; it can be resumed. `0s`: the run does not wait, and requests fail when their retries are spent.',
+        'How long the run waits while the service refuses every request of the account (503, 429, no connection). Volley probes with one request from time to time, and uses no retries. After that time the run pauses; you can resume it. `0s`: the run does not wait, and requests fail when their retries are used up.',
       ),
     onUnknown: z
       .enum(['hold', 'resend'])
       .default('hold')
       .describe(
-        'What becomes of a request of which nobody knows whether the service took it (in_doubt): held for a delivery report, a status look-up or an operator, so that nothing is sent twice; or sent again with the same MessageID once all others are done, so that nothing is missed and some may get it twice.',
+        'What to do with a request in doubt (`in_doubt`), which the service may or may not have accepted. `hold`: wait for a delivery report, a status look-up or an operator, so that nothing is sent twice. `resend`: send it again with the same MessageID after all other requests, so that nothing is missed, but a recipient can get it twice.',
       ),
-    resends: wholeNumber(1, 10, 3).describe('With `onUnknown: resend`, how often a request is sent again.'),
+    resends: wholeNumber(1, 10, 3).describe(
+      'With `onUnknown: resend`, how many times a request is sent again.',
+    ),
     onRejected: z
       .enum(['keep', 'bisect'])
       .default('keep')
       .describe(
-        'What becomes of a request of several recipients that the service rejects: kept as rejected, or divided into halves with MessageIDs of their own, again and again, until the recipients that are to blame are alone.',
+        'What to do with a rejected request of several recipients. `keep`: leave it rejected. `bisect`: divide it into halves with MessageIDs of their own, repeatedly, until the recipients that cause the rejection are alone.',
       ),
     failFast,
     repeat,
   })
   .prefault({})
-  .describe('How fast, and in which portions, the requests are sent.');
+  .describe('How fast, and in what portions, Volley sends the requests.');

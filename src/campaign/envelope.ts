@@ -8,21 +8,20 @@ import { columnsOf, render, type Template } from './placeholders.ts';
 import { sendTimeError } from './send-times.ts';
 import { isBlank, lineError, valueError } from './value-checks.ts';
 
-/** A contact's envelope, or why it cannot be sent. */
 export type ReadEnvelope = (
   valueIn: ValueIn,
 ) => { readonly kind: 'envelope'; readonly envelope: Envelope } | Invalid;
 
 /**
- * Renders and checks envelopes. Contacts with the same values in the columns an envelope is made of get the same object,
- * as long as it is remembered: most campaigns have far fewer envelopes than contacts.
+ * Renders and checks envelopes. Contacts with the same values in the envelope's columns share one object while it
+ * is cached: most campaigns have far fewer envelopes than contacts.
  */
 export function createEnvelopeReader(composition: Composition): ReadEnvelope {
   const plain = createCachedReader(composition, composition.fields);
   const { merge, serviceText } = composition;
   if (merge.kind !== 'service' || !serviceText) return plain;
-  // What the service puts in for an empty destination field is not shown (interface.md, 2.5), so the text of a contact
-  // with an empty value is rendered here, and goes into a request of its own kind.
+  // interface.md (2.5) does not show what the service inserts for an empty destination field. So Volley renders the
+  // text of a contact with an empty value, which goes into a request of its own.
   const withText = createCachedReader(
     composition,
     composition.fields.map((field) => (field.definition === serviceText.definition ? serviceText : field)),
@@ -37,7 +36,7 @@ function createCachedReader(composition: Composition, fields: readonly ComposedF
   const columns = [...new Set(columnsOf(envelopeTemplate(composition, fields)))];
   const cache = new BoundedCache<string, ReturnType<ReadEnvelope>>();
   return (valueIn) => {
-    // NUL stands in no value that gets this far.
+    // No value that reaches this point contains NUL.
     let key = '';
     for (const column of columns) key += `${valueIn(column)}\0`;
     const found = cache.get(key);
@@ -56,7 +55,6 @@ function charactersOf(read: ReturnType<ReadEnvelope>): number {
   return characters;
 }
 
-/** All that an envelope is made of. */
 function envelopeTemplate(
   { audio, keypads, files }: Composition,
   fields: readonly ComposedField[],
@@ -100,7 +98,6 @@ function renderEnvelope(
   };
 }
 
-/** Fields that are empty for this contact are left out. */
 function renderFields(fields: readonly ComposedField[], valueIn: ValueIn): MessageFields {
   const rendered: Record<string, string> = {};
   for (const { definition, template } of fields) {
@@ -140,7 +137,7 @@ function checkFields({ fields, audio, target }: Composition, envelope: Envelope)
   return undefined;
 }
 
-/** A time and its zone may be right each by itself, and not together. */
+/** A valid time and a valid zone can be invalid together. */
 function checkSendTime({ fields }: Composition, { fields: values }: Envelope): Invalid | undefined {
   const detail = sendTimeError(values);
   if (detail === undefined) return undefined;
@@ -149,7 +146,7 @@ function checkSendTime({ fields }: Composition, { fields: values }: Envelope): I
     .map((field) => invalidTime(field, detail))[0];
 }
 
-/** Times come from a column of their own more often than not: that is where the value can be put right. */
+/** Names the column if the time comes from one, because that is where to fix it. */
 function invalidTime({ definition: { name }, template }: ComposedField, detail: string): Invalid {
   const [column = name, ...others] = columnsOf(template);
   return column === name || others.length > 0 ? invalid(name, detail) : invalid(column, `${name}: ${detail}`);

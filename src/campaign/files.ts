@@ -5,18 +5,17 @@ import type { CampaignTarget } from './target.ts';
 import { rowFolderOf } from './value-checks.ts';
 
 /**
- * Paths in a campaign: files to send along, and the recordings of a voice message. They are rendered here; whether a
- * path exists and stays in the campaign's folder is for who opens it.
+ * Paths in a campaign: files to send, and recordings of a voice message. They are only rendered here; the code that
+ * opens a file checks that it exists and is in the campaign's folder.
  */
 
-/** A file that is the same for every contact, and where the campaign names it. */
 export type StaticFile = {
   readonly kind: 'file' | 'audio';
   readonly path: string;
   readonly where: string;
 };
 
-/** Files and recordings whose paths have no placeholders, so that they can be read before any contact is. */
+/** Files and recordings that all contacts share. */
 export function staticFiles(campaign: Campaign, target: CampaignTarget): StaticFile[] {
   const { value, locate } = campaign;
   const files = value.files.map(
@@ -28,10 +27,10 @@ export function staticFiles(campaign: Campaign, target: CampaignTarget): StaticF
   return [...files, ...recordings].filter(({ path }) => !hasPlaceholder(path));
 }
 
-/** A folder whose files rows of the contact files may name, and where the campaign names it. */
+/** A folder from which contact rows can name files, and where the campaign names it. */
 export type RowFolder = { readonly folder: string; readonly where: string };
 
-/** The folders of paths with placeholders, by the columns that rejected contacts are told: `files.0.file`, `MessageToPeople`. */
+/** The folders of paths with placeholders, by the column named in rejections: `files.0.file`, `MessageToPeople`. */
 export function rowFolders(campaign: Campaign, target: CampaignTarget): ReadonlyMap<string, RowFolder> {
   const { value, locate } = campaign;
   const paths = [
@@ -56,14 +55,14 @@ export function rowFolders(campaign: Campaign, target: CampaignTarget): Readonly
   );
 }
 
-/** The name a recipient sees where the campaign gives none. */
+/** The file's name for recipients if the campaign sets none. */
 export function nameOfPath(path: string): string {
   return posix.basename(path);
 }
 
 /**
- * Why a contact's values cannot be put into a path: each must be (a part of) one file's or folder's name, or it could
- * walk to files that are meant for others. Fallbacks are the campaign's own words.
+ * Why a contact's values cannot go into a path. A value must not contain a separator, or it could reach files of
+ * other recipients. Fallbacks come from the campaign, so they are not checked.
  */
 export function pathValueError(template: Template, valueIn: (column: string) => string): string | undefined {
   for (const segment of template) {

@@ -1,41 +1,42 @@
 import type { RateLimits } from '../domain/rates.ts';
 import { stateAt, type WindowRule } from './window.ts';
 
-/** When a run would end at the rate that is set, if nothing else is sent through its account. Pure; times are estimates. */
+/**
+ * Forecasts when a run ends at its rate limits, if nothing else is sent through its account. Pure; times are
+ * estimates.
+ */
 
-/** What a run has for one window, or all of it where it has none. */
 export type ForecastPortion = {
-  /** None where it may be sent at any time. */
+  /** Empty: no window. */
   readonly zones: readonly string[];
   readonly requests: number;
   readonly recipients: number;
-  /** When the service sends what it is handed over before; null where it is told nothing. */
+  /** When the service sends requests handed over earlier; null: at once. */
   readonly sendAt: Date | null;
 };
 
 export type Forecast = {
-  /** When the last request is sent. */
   readonly endsAt: Date;
-  /** Recipients who are sent to after the deadline, for each portion: those whose requests have the highest numbers. */
+  /** For each portion, the recipients sent after the deadline: those in the last requests. */
   readonly late: readonly number[];
 };
 
 type PortionProgress = ForecastPortion & {
-  /** Milliseconds that it still takes, and that it takes as a whole. */
+  /** Milliseconds still to go, and in total. */
   remaining: number;
   readonly duration: number;
-  /** The part of it that is sent in time. */
+  /** The share of it sent in time. */
   inTime: number;
   open: boolean;
   until: number;
 };
 
 /**
- * Plays the dispatch through, from event to event: of the portions whose windows are open, the one that shuts first is sent
- * first, as by `ledger/slices/enqueue.ts`.
+ * Simulates the dispatch from event to event. Of the portions with open windows, the one that closes first is sent
+ * first, as in `ledger/slices/enqueue.ts`.
  *
- * @param rule of the windows of portions that have zones
- * @returns undefined where a window never opens
+ * @param rule the window of portions that have zones
+ * @returns undefined if a window never opens
  */
 export function forecast(
   portions: readonly ForecastPortion[],
@@ -72,7 +73,7 @@ export function forecast(
     const sentAt = Math.max(done, first.sendAt?.getTime() ?? done);
     first.inTime += shareInTime(first, now, done, latest);
     endsAt = Math.max(endsAt, sentAt);
-    // What is too short for a number of this size to grow by is over too.
+    // Ends a remainder too short to change a number of this size.
     first.remaining = now + first.remaining <= nextChange ? 0 : first.remaining - (done - now);
     now = done;
     unfinished = unfinished.filter((portion) => portion !== first || portion.remaining > 0);
@@ -97,7 +98,7 @@ function updateWindow(portion: PortionProgress, rule: WindowRule | undefined, no
   portion.until = state.until?.getTime() ?? Number.POSITIVE_INFINITY;
 }
 
-/** Of what is sent of a portion between two moments, the part of the portion that is sent before the deadline. */
+/** Share of the portion that is sent between two moments and before the deadline. */
 function shareInTime(
   { sendAt, duration, remaining }: PortionProgress,
   from: number,
@@ -105,7 +106,7 @@ function shareInTime(
   last: number,
 ): number {
   if ((sendAt?.getTime() ?? from) > last || from > last) return 0;
-  // Without a rate it takes no time.
+  // Without a rate limit, sending takes no time.
   if (duration === 0) return 1;
   return Math.min(remaining, Math.min(until, last) - from) / duration;
 }

@@ -6,9 +6,7 @@ const maxRows = 999_999_999;
 export const guardKeys = {
   allowEmpty: booleanText
     .default(false)
-    .describe(
-      'Whether a run may have no recipient. Without it, Volley refuses a run of which no recipient is left, and says why.',
-    ),
+    .describe('Whether a run can have no recipients. By default, Volley refuses such a run and says why.'),
   maxInvalid: z
     .union(
       [
@@ -23,10 +21,10 @@ export const guardKeys = {
     .meta({ type: ['string', 'integer'], default: '50%' })
     .default({ share: 0.5 })
     .describe(
-      'The most invalid rows that a run may have: a share such as 5%, or a number. Of more, Volley refuses the run. Rows without an address do not count.',
+      'The most invalid rows that a run can have: a share such as 5%, or a number. Volley refuses a run with more. Rows without an address do not count.',
     ),
   minRecipients: wholeNumber(0, maxRows, 0).describe(
-    'The fewest recipients that a run may have. Of fewer, Volley refuses the run.',
+    'The fewest recipients that a run can have. Volley refuses a run with fewer.',
   ),
 };
 

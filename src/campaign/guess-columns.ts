@@ -1,9 +1,9 @@
 import type { Channel, DestinationField } from '../domain/message.ts';
 
 /**
- * Which column of a contact file fills a destination field, where the campaign does not say so. Names are compared
- * without case, spaces, "_" and "-". An earlier line of a field's names is surer than a later one; the field's own name
- * is the surest, so that a guess never changes what `[[Company]]` means in a file that has such a column.
+ * Column names that fill a destination field if the campaign does not map it, compared without case, spaces, "_"
+ * and "-". Earlier lines take precedence. A field's own name comes first, so that a guess never changes what
+ * `[[Company]]` means in a file with that column.
  */
 type Names = readonly (readonly string[])[];
 
@@ -21,7 +21,7 @@ const recipientNames: Readonly<Record<Channel, Names>> = {
   email: [['recipient'], ['email', 'mail', 'emailaddress']],
 };
 
-/** The custom fields mean whatever a campaign wants, so nothing can be guessed of them. */
+/** Nothing can be guessed of the custom fields: each campaign gives them its own meaning. */
 const fieldNames: Readonly<Record<Exclude<DestinationField, 'Recipient'>, Names>> = {
   Attention: [['attention'], ['fullname', 'name', 'contact', 'contactname']],
   'First Name': [['firstname'], ['givenname']],
@@ -31,7 +31,6 @@ const fieldNames: Readonly<Record<Exclude<DestinationField, 'Recipient'>, Names>
   Custom2: [],
 };
 
-/** The columns that could fill a field, all equally likely: one is a guess, several are a question. */
 export function guessColumns(
   field: DestinationField,
   channel: Channel,

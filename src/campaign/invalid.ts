@@ -1,6 +1,5 @@
 export type Invalid = { readonly kind: 'invalid'; readonly column: string; readonly detail: string };
 
-/** A contact's value in a column; empty where it has none. */
 export type ValueIn = (column: string) => string;
 
 export function invalid(column: string, detail: string): Invalid {

@@ -16,35 +16,32 @@ import {
 import type { CampaignTarget } from './target.ts';
 
 /**
- * Which column fills which destination field. A field that is put together from several columns, or is the same for
- * everybody, is a column too: a derived one, so that all that works with columns (placeholders, the merge plan, the
- * checks of values) works with it.
+ * Which column fills which destination field. A template or a constant becomes a derived column, so that
+ * placeholders, the merge plan and value checks treat it like any other.
  */
 export type Mapping = {
-  /** The column of each mapped field, `Recipient` included. */
   readonly columns: MessageFields;
-  /** Of those, the ones that the campaign itself maps. */
+  /** Those that the campaign maps itself. */
   readonly explicit: MessageFields;
-  /** What the derived columns are made of. */
+  /** The templates of derived columns. */
   readonly derived: DerivedColumns;
   readonly sources: readonly FieldSource[];
   readonly problems: readonly Problem[];
 };
 
-/** Derived columns by their names: no column that a campaign can name has brackets in its own. */
+/** By column name. No column that a campaign can name has brackets. */
 export type DerivedColumns = ReadonlyMap<string, Template>;
 
-/** Where a destination field comes from, as `plan` shows it. */
 export type FieldSource = {
   readonly field: DestinationField;
   readonly kind: 'column' | 'guessed' | 'template' | 'constant';
-  /** The column, the template as it is written, or the constant. */
+  /** The column, the template as written, or the constant. */
   readonly source: string;
 };
 
 /**
- * Without `contacts.columns` all fields are guessed, and those are sent that the message uses; with it, what it says holds
- * and only a missing `Recipient` is guessed: a campaign that says what is sent must not send more than that.
+ * Without `contacts.columns`, all fields are guessed, and those that the message uses are sent. With it, only a
+ * missing `Recipient` is guessed: a campaign that says what is sent must not send more.
  */
 export function mapColumns(campaign: Campaign, target: CampaignTarget, header: readonly string[]): Mapping {
   const { columns: written } = campaign.value.contacts;
@@ -75,10 +72,10 @@ export function mapColumns(campaign: Campaign, target: CampaignTarget, header: r
   };
 }
 
-/** What is known of one field: nothing, where a guess has no or too many candidates. */
+/** No source: the guess has no candidate, or too many. */
 type MappedField = {
   readonly source?: FieldSource;
-  /** Of a derived column. */
+  /** Only of a derived column. */
   readonly template?: Template;
   readonly problems: readonly Problem[];
 };
@@ -118,13 +115,13 @@ function guessField(campaign: Campaign, field: DestinationField, header: readonl
   if (column !== undefined && others.length === 0) {
     return { source: { field, kind: 'guessed', source: column }, problems: [] };
   }
-  // Nobody can be sent to without a recipient; every other field can stay empty.
+  // Only the recipient is required.
   if (field !== 'Recipient') return { problems: [] };
   const where = campaign.locate(['contacts', 'columns', field]);
   return { problems: [{ where, what: recipientColumnError(campaign, candidates, header) }] };
 }
 
-/** A contact's values, those of derived columns among them. The ends are trimmed: a name may lack its first part. */
+/** Reads a contact's values, derived columns included. Ends are trimmed: the first part of a name can be empty. */
 export function createValueReader(
   derived: DerivedColumns,
   valueIn: (column: string) => string,
@@ -136,12 +133,10 @@ export function createValueReader(
   };
 }
 
-/** The columns of the file that a column stands for, and itself. */
 export function columnWithSources(derived: DerivedColumns, column: string): string[] {
   return [...columnsOf(derived.get(column) ?? []), column];
 }
 
-/** A problem, or none, with a column that a campaign names. */
 export function columnProblems(
   { value: { contacts }, locate }: Campaign,
   path: readonly (string | number)[],
@@ -182,13 +177,13 @@ function recipientColumnError(
   candidates: readonly string[],
   header: readonly string[],
 ): string {
-  const remedy = `Say which with "contacts.columns": { Recipient: … }.`;
+  const remedy = `Set it with "contacts.columns": { Recipient: … }.`;
   if (candidates.length === 0) {
     const file = nameOfFirstFile(contacts);
     const address = header.find((name) => /^\+?\d[\d ()./-]{6,}$|^[^\s@]+@[^\s@]+$/.test(name));
     if (address !== undefined)
-      return `${file} has no header: "${address}" is of a recipient. Put a line with the names of its columns in front.`;
-    return `No column of ${file} has a name that is usual for the recipient of ${channel}. ${remedy} ${formatColumns(header)}`;
+      return `${file} has no header: "${address}" is a recipient. Insert a first line with the column names.`;
+    return `No column of ${file} has a usual name for the recipient of ${channel}. ${remedy} ${formatColumns(header)}`;
   }
   return `The columns ${candidates.join(', ')} of ${nameOfFirstFile(contacts)} could each be the recipient of ${channel}. ${remedy}`;
 }

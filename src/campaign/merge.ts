@@ -7,12 +7,11 @@ import {
 import { asPlaceholder, type Segment, type Template } from './placeholders.ts';
 
 /**
- * Who fills the placeholders of a message is decided here, for the fewest requests: where the service merges and the
- * message uses no more values than there are destination fields for, the values travel in those fields and a whole
- * chunk shares one request; otherwise the engine renders, and only recipients with equal content share a request.
+ * Decides whether the service or Volley fills the placeholders, for the fewest requests. If there are enough
+ * destination fields for all values, they travel in those fields and a whole chunk shares one request. Otherwise
+ * Volley renders, and only recipients with equal content share a request.
  */
 
-/** A destination field, and the column (with its fallback) that fills it. */
 export type FieldBinding = {
   readonly field: DestinationField;
   readonly column: string;
@@ -24,13 +23,13 @@ export type MergePlan =
   | { readonly kind: 'service'; readonly slots: readonly FieldBinding[]; readonly template: Template }
   | { readonly kind: 'engine'; readonly why: string };
 
-/** Destination fields that may be given to a column the campaign did not map itself: they have no meaning of their own. */
+/** Fields without a meaning of their own, which an unmapped column can use. */
 const freeFields: readonly DestinationField[] = ['Custom1', 'Custom2'];
 
 /**
- * @param template the one field that the service merges (interface.md 2.5: the SMS text), or undefined
- * @param mergeable the destination fields the service can merge into it
- * @param mapped the campaign's own mapping of destination fields to columns
+ * @param template the one field that the service merges (the SMS text; interface.md, 2.5)
+ * @param mergeable the destination fields that the service can merge into it
+ * @param mapped the campaign's own mapping
  */
 export function planMerge(
   template: Template | undefined,
@@ -57,9 +56,8 @@ export function planMerge(
   };
 }
 
-/** An SMS text, and how the service merges a destination's fields into it (interface.md, 2.5). */
+/** An SMS text, merged as by the service (interface.md, 2.5). */
 export type MergeText = {
-  /** Whether the text is the same for every destination. */
   readonly constant: boolean;
   readonly mergedFor: (destination: Destination) => string;
   readonly lengthFor: (address: string, otherFields: MessageFields) => number;
@@ -68,7 +66,7 @@ export type MergeText = {
 const fieldPlaceholder = new RegExp(`\\[\\[(${destinationFields.join('|')})\\]\\]`);
 
 export function mergeText(text: string): MergeText {
-  // Texts at even places, names of fields between them.
+  // Texts at even indexes, field names at odd ones.
   const parts = text.split(fieldPlaceholder);
   const fields = parts.flatMap((part, index) =>
     destinationFields.filter((field) => index % 2 === 1 && field === part),
@@ -93,7 +91,7 @@ export function mergeText(text: string): MergeText {
   };
 }
 
-/** The same column with two fallbacks needs two fields, so the pair is what counts. */
+/** By column and fallback: the same column with two fallbacks needs two fields. */
 function distinctColumns(template: Template): { column: string; fallback: string }[] {
   const distinct = new Map<string, { column: string; fallback: string }>();
   for (const segment of template) {

@@ -2,11 +2,11 @@ import { channels, type InterfaceName, interfaceNames } from '../domain/message.
 import { type FieldDefinition, messageFieldNames, messageFields } from '../wire/fields.ts';
 
 /**
- * The keys of a campaign's `message`. A field is written under its own name, or under the name that the account's REST
- * interface gives it (`ForceGSMChars`, interface.md, 2.8). The names of SOAP's elements are never written by people.
+ * The keys of a campaign's `message`: a field's own name, or its name in the account's REST interface
+ * (`ForceGSMChars`; interface.md, 2.8). SOAP element names are not keys.
  */
 
-/** The keys that set a field in an interface, the field's own name first. */
+/** Its own name first. */
 export function keysOf(interfaceName: InterfaceName, { name, wireName }: FieldDefinition): readonly string[] {
   return interfaceName === 'soap-tts' || wireName === name ? [name] : [name, wireName];
 }
@@ -18,10 +18,8 @@ for (const interfaceName of interfaceNames) {
   }
 }
 
-/** Every key that sets a field in some interface and channel. */
 export const messageKeys: readonly string[] = [...fieldNameOfKey.keys()];
 
-/** The name of the field that a key sets, in whatever interface it does. */
 export function fieldNameOf(key: string): string | undefined {
   return fieldNameOfKey.get(key);
 }

@@ -10,7 +10,7 @@ const command = z
   .max(100, 'expected a program and at most 99 arguments')
   .optional()
   .describe(
-    "A program and its arguments, run in the campaign's folder, without a shell: [./tell.sh, night]. It gets JSON on its standard input, and VOLLEY_EVENT, VOLLEY_RUN and VOLLEY_NOTIFICATION; ends it with another code than 0, it is run again later.",
+    "A program and its arguments, run in the campaign's folder without a shell: [./tell.sh, night]. It gets JSON on standard input, and VOLLEY_EVENT, VOLLEY_RUN and VOLLEY_NOTIFICATION. If it exits with a code other than 0, Volley runs it again later.",
   );
 
 const webhook = z
@@ -18,7 +18,7 @@ const webhook = z
     url: z
       .string()
       .describe(
-        'Its https address; may contain ${NOTIFY_…}: names of the environment that begin so, and no others.',
+        'An https address. It can contain ${NOTIFY_…}: environment variables with this prefix, and no others.',
       )
       .meta({ writeOnly: true }),
     secret: secretReference.describe(
@@ -27,14 +27,14 @@ const webhook = z
     plainHttp: z
       .enum(['refused', 'allowed'])
       .default('refused')
-      .describe('Whether the address may be http on another machine than this.'),
+      .describe('Whether the address can be http on another machine.'),
   })
   .optional()
   .describe(
-    'An address that JSON is sent to by POST, signed by the Standard Webhooks scheme; again with the same webhook-id until it is answered with 2xx.',
+    'An address to which Volley posts JSON, signed by the Standard Webhooks scheme. It repeats the call with the same webhook-id until the answer is 2xx.',
   );
 
-/** Fields of an e-mail that say from whom it is, and who pays; the rest of it Volley writes itself. */
+/** The sender and billing fields of the e-mail; Volley writes the rest. */
 export const mailFields = [
   'SMTPFrom',
   'From',
@@ -53,12 +53,10 @@ const email = z
       .array(text)
       .min(1, 'expected at least one address')
       .max(20, 'at most 20 addresses')
-      .describe('The addresses it is sent to.'),
+      .describe('The recipient addresses.'),
     account: text
       .optional()
-      .describe(
-        "The account it is sent through; the campaign's own by default. Its interface must have e-mail.",
-      ),
+      .describe("The account to send through; by default the campaign's. Its interface must have e-mail."),
     ...({
       SMTPFrom: mailField,
       From: mailField,
@@ -70,9 +68,7 @@ const email = z
     } satisfies Record<(typeof mailFields)[number], z.ZodType>),
   })
   .optional()
-  .describe(
-    'The summary as an e-mail, sent through an account as a run of its own: campaign "<name> (summary)".',
-  );
+  .describe('The summary as an e-mail, sent as a run of its own: campaign "<name> (summary)".');
 
 const targetKinds = ['command', 'webhook', 'email'] as const;
 
@@ -83,7 +79,7 @@ const target = z
       .min(1, 'expected at least one event')
       .default([...notifiedEvents])
       .describe(
-        'What is told: completed (all accepted), failures (completed with rejected, failed or unknown requests), paused, missed (a time of the schedule made no run), refused (Volley refused to make a run, because of its contacts).',
+        'The events to notify: completed (all accepted), failures (completed with rejected, failed or unknown requests), paused, missed (a scheduled time made no run), refused (Volley refused the run because of its contacts).',
       ),
     command,
     webhook,
@@ -96,15 +92,15 @@ const target = z
 
 export const notify = z
   .array(target)
-  .max(20, 'at most 20 can be told')
+  .max(20, 'expected at most 20 targets')
   .optional()
   .describe(
-    'Who is told that a run is completed, paused or refused, or that a time of the schedule was missed.',
+    'Where to send notifications when a run is completed, paused or refused, or a scheduled time was missed.',
   );
 
 type Target = NonNullable<z.output<typeof notify>>[number];
 
-/** As it is frozen with a run: names of secrets, never secrets. */
+/** As stored with a run: names of secrets, never their values. */
 export const frozenTarget = z.intersection(
   z.object({ on: z.array(z.enum(notifiedEvents)) }),
   z.discriminatedUnion('kind', [
@@ -125,7 +121,6 @@ export const frozenTarget = z.intersection(
 );
 export type FrozenTarget = z.output<typeof frozenTarget>;
 
-/** What a campaign says of who is told, with its account where nothing else is said. */
 export function freezeTargets({
   notify: targets = [],
   account,

@@ -40,9 +40,9 @@ function renderDestination({ bindings }: Composition, valueIn: ValueIn): Message
   return destination;
 }
 
-const placeholderInValue = 'contains "[[", which the service would read as a placeholder of its own';
+const placeholderInValue = 'contains "[[", which the service would read as a placeholder';
 
-/** Characters are judged here for all that is rendered: those of the campaign's own texts were, when it was checked. */
+/** Checks the characters of all values; those of the campaign's own texts were checked with it. */
 function checkCharacters(
   { usedColumns, serviceText, target }: Composition,
   valueIn: ValueIn,
@@ -56,7 +56,7 @@ function checkCharacters(
   return undefined;
 }
 
-/** The text as it is read must not be blank, nor may a value make a placeholder together with the text beside it. */
+/** The rendered text must not be blank, and a value must not form a placeholder with the text beside it. */
 function createUnsafeTextCheck({
   serviceText,
   usedColumns,
@@ -71,7 +71,7 @@ function createUnsafeTextCheck({
   const mayBeUnsafe = (valueIn: ValueIn): boolean =>
     !neverBlank || bracketInFallback || usedColumns.some((column) => valueIn(column).includes('['));
   return (valueIn) => {
-    // The campaign's own words were judged when it was checked; most values can change nothing about that.
+    // The campaign's own text is already checked, and most values cannot change the result.
     if (!mayBeUnsafe(valueIn)) return undefined;
     const read = render(template, valueIn);
     if (isBlank(read)) return invalid(name, emptyMessage);
@@ -79,12 +79,11 @@ function createUnsafeTextCheck({
   };
 }
 
-/** The service's own placeholders are right where they are. */
 function withNeutralText(segment: Segment): Segment {
   return segment.kind === 'service' ? { kind: 'text', text: '\0' } : segment;
 }
 
-/** Where the service merges, the values are parts of a text, which may have several lines. */
+/** Where the service merges, values are parts of a text, which can have line breaks. */
 function checkDestination({ bindings, serviceText }: Composition, valueIn: ValueIn): Invalid | undefined {
   if (serviceText) return undefined;
   for (const { column } of bindings) {

@@ -1,9 +1,9 @@
 /**
- * Placeholders have the interface's own syntax: `[[Column]]`, and `[[Column|fallback]]` for an empty value.
- * Parsing and rendering are pure; which names exist is the caller's business.
+ * Placeholders: `[[Column]]`, and `[[Column|fallback]]` for an empty value, as in the interface. Pure; the caller
+ * decides which names exist.
  */
 
-/** A piece of a template. `column` names a column of the contact file; `service` is left for the service to fill. */
+/** `column` is a column of the contact file; `service` is for the service to fill. */
 export type Segment =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'column'; readonly column: string; readonly fallback: string }
@@ -11,13 +11,12 @@ export type Segment =
 
 export type Template = readonly Segment[];
 
-/** What the words in the brackets stand for, or `unknown`. */
 export type Resolution =
   | { readonly kind: 'column'; readonly column: string }
   | { readonly kind: 'service' }
   | { readonly kind: 'unknown' };
 
-/** `unknown` holds names; `unclosed` the beginnings of what looks like a placeholder and is none. */
+/** `unknown` holds names; `unclosed` the beginnings of incomplete placeholders. */
 export type ParsedTemplate = {
   readonly template: Template;
   readonly unknown: readonly string[];
@@ -26,7 +25,7 @@ export type ParsedTemplate = {
 
 const placeholder = /\[\[([^[\]]*)\]\]/g;
 
-/** Whether a text is more than a constant; what looks like a placeholder and is none is told by `parseTemplate`. */
+/** Whether a text is not constant. `parseTemplate` reports incomplete placeholders. */
 export function hasPlaceholder(source: string): boolean {
   return source.includes('[[');
 }
@@ -34,8 +33,8 @@ export function hasPlaceholder(source: string): boolean {
 /**
  * Splits a message field into text and placeholders.
  *
- * @param resolve says what a name stands for. A placeholder of the service has no fallback, and its name may hold a
- *   bar (`[[Link:https://x/?a|b]]`), so the whole inside is asked for first.
+ * @param resolve gives the meaning of a name. It is first asked for the whole content, because a service
+ *   placeholder has no fallback and can contain a bar (`[[Link:https://x/?a|b]]`)
  */
 export function parseTemplate(source: string, resolve: (name: string) => Resolution): ParsedTemplate {
   const template: Segment[] = [];
@@ -70,17 +69,19 @@ function unclosedPlaceholders(segment: Segment): string[] {
   return start < 0 ? [] : [segment.text.slice(start, start + 20)];
 }
 
-/** A column as a placeholder, for people. The name of a derived column is written as one already. */
+/** A column as a placeholder, for messages. The name of a derived column already is one. */
 export function asPlaceholder(column: string): string {
   return hasPlaceholder(column) ? column : `[[${column}]]`;
 }
 
-/** Every column a template needs, as often as it is named. */
+/** The columns of a template, with repetitions. */
 export function columnsOf(template: Template): string[] {
   return template.flatMap((segment) => (segment.kind === 'column' ? [segment.column] : []));
 }
 
-/** Fills a template for one contact. `escapeValue` is applied to values and fallbacks, not to the text around them. */
+/**
+ * Renders a template for one contact. `escapeValue` applies to values and fallbacks, not to the text around them.
+ */
 export function render(
   template: Template,
   valueIn: (column: string) => string,

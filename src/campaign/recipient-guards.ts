@@ -10,7 +10,7 @@ import type { Guards } from './guards-definition.ts';
 export type PlannedContacts = {
   readonly duplicate: number;
   readonly suppressed: number;
-  /** Of the duplicates, those whom earlier runs reached, may have reached or still will; the most first. */
+  /** Duplicates that earlier runs reached, may have reached or will reach; the largest group first. */
   readonly reached: readonly ReachedContacts[];
   readonly repeated: DuplicateContacts;
   readonly recipients: number;
@@ -19,10 +19,9 @@ export type PlannedContacts = {
 const count = new Intl.NumberFormat('en');
 
 /**
- * Holds a plan against `contacts.allowEmpty`, `maxInvalid`, `minRecipients` and `duplicates`.
+ * Checks a plan against `contacts.allowEmpty`, `maxInvalid`, `minRecipients` and `duplicates`.
  *
- * @param fileAndLine a line of all files together, as people are told it
- *
+ * @param fileAndLine formats a line number counted over all files
  * @throws RefusedRunError with the likely cause and the first invalid rows
  */
 export function checkRecipients(
@@ -56,11 +55,10 @@ function repeatedFaults(
 ): Fault[] {
   if (duplicates !== 'refuse' || repeated.rows === 0) return [];
   const examplesText = formatRepeated(repeated, fileAndLine);
-  const what = `${formatCount(repeated.rows, 'row')} ${repeated.rows === 1 ? 'is' : 'are'} the same as an earlier one, and "contacts.duplicates" is refuse, so Volley makes no run: ${examplesText}.`;
+  const what = `${formatCount(repeated.rows, 'row')} ${repeated.rows === 1 ? 'repeats' : 'repeat'} an earlier one, and "contacts.duplicates" is refuse, so Volley makes no run: ${examplesText}.`;
   return [{ key: 'duplicates', what }];
 }
 
-/** Where some repeated contacts stand, and which they repeat. */
 export function formatRepeated(
   { examples }: Pick<DuplicateContacts, 'examples'>,
   fileAndLine: (line: number) => string,
@@ -68,14 +66,14 @@ export function formatRepeated(
   return examples.map(({ line, detail }) => `${fileAndLine(line)} (${formatReason(detail)})`).join('; ');
 }
 
-/** A sentence for people about contacts that are left out although they are sent something else; undefined without any. */
+/** A sentence about skipped duplicates with different content; undefined if there are none. */
 export function formatDiffering(
   { differing, examples }: DuplicateContacts,
   fileAndLine: (line: number) => string,
 ): string | undefined {
   if (differing === 0) return undefined;
   const examplesText = formatRepeated({ examples: examples.slice(0, differing) }, fileAndLine);
-  return `${formatCount(differing, 'duplicate row')} left out would be sent another message, other files or be billed otherwise than the row that stays: ${examplesText}. Set "contacts.key" to what tells them apart, or "contacts.duplicates: allow".`;
+  return `${formatCount(differing, 'skipped duplicate row')} would get another message, other files or another billing than the row that stays: ${examplesText}. Set "contacts.key" to the columns that tell them apart, or "contacts.duplicates: allow".`;
 }
 
 function guardFaults(guards: Guards, found: ContactFindings, planned: PlannedContacts): Fault[] {
@@ -84,7 +82,7 @@ function guardFaults(guards: Guards, found: ContactFindings, planned: PlannedCon
   const withAddress = found.read - found.empty;
   const invalid = found.invalid - found.empty;
   if (planned.recipients === 0 && !guards.allowEmpty) {
-    const what = `No recipient is left, so Volley makes no run: ${why}. Where such a run is right, set "contacts.allowEmpty: true".`;
+    const what = `No recipient is left, so Volley makes no run: ${why}. To allow an empty run, set "contacts.allowEmpty: true".`;
     return [{ key: 'allowEmpty', what }];
   }
   const { maxInvalid } = guards;
@@ -103,14 +101,14 @@ function guardFaults(guards: Guards, found: ContactFindings, planned: PlannedCon
   return faults;
 }
 
-/** Half a sentence: `2,539 of 2,539 invalid (2,539 …)`. */
+/** Completes a sentence: `2,539 of 2,539 invalid (2,539 …)`. */
 function formatExclusions(
   { read, filtered, invalid, causes }: ContactFindings,
   { duplicate, suppressed, reached }: PlannedContacts,
 ): string {
   if (read === 0) {
     return filtered > 0
-      ? `"contacts.where" leaves out all rows (${count.format(filtered)})`
+      ? `"contacts.where" excludes all rows (${count.format(filtered)})`
       : 'the contact files have a header and no row';
   }
   const parts = [
@@ -129,7 +127,7 @@ function formatExclusions(
 
 const maxShownRuns = 3;
 
-/** Which runs reached, may have reached or still will reach contacts that are left out: `2 reached by run …`. */
+/** The earlier runs of duplicates: `2 reached by run …`. */
 export function formatReached(
   reached: readonly { readonly rows: number; readonly detail: RejectionDetail }[],
 ): string {

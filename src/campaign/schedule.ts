@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { duration, timeZone } from '../platform/scalars.ts';
 import { didYouMean } from '../platform/suggestions.ts';
 
-/** Whether a campaign's next run waits where the last one is not over yet, or does not take place. */
+/** Whether the next run is skipped or queued while the last one has not ended. */
 export const overlaps = ['skip', 'queue'] as const;
 
 const cron = z
@@ -13,7 +13,7 @@ const cron = z
     if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
   })
   .describe(
-    'When it runs: minute, hour, day of the month, month, day of the week, such as "30 2 * * MON-FRI". A local time that comes twice, when the clocks are put back, counts once; one that does not come, when they are put forward, counts at the moment they are. Hours given as * or */2 count each time they come, as in nights without a change.',
+    'When the campaign runs: minute, hour, day of the month, month, day of the week, such as "30 2 * * MON-FRI". When clocks go back, a local time that occurs twice counts once. When clocks go forward, a skipped local time counts at the moment of the change. Hours given as * or */2 count each time they occur.',
   );
 
 const at = z
@@ -29,7 +29,7 @@ const at = z
   .min(1, 'expected at least one time')
   .max(1_000, 'at most 1000 times')
   .describe(
-    'Single times at which it runs, instead of cron: [2026-12-01T09:00, 2026-12-24T09:00], in the time zone.',
+    'Single times at which the campaign runs, instead of cron: [2026-12-01T09:00, 2026-12-24T09:00], in the time zone.',
   );
 
 const required = z
@@ -40,14 +40,12 @@ const required = z
     catchUp: duration
       .prefault('0s')
       .describe(
-        'How late a run may begin that was missed because no worker was there, such as 2h; one that is older is listed as missed. 0s: not at all, but for a minute.',
+        'How late a run can start that was missed because no worker was running, such as 2h. An older one is listed as missed. 0s: at most one minute late.',
       ),
     overlap: z
       .enum(overlaps)
       .default('skip')
-      .describe(
-        'What becomes of a run whose time comes while the last one is not over: skip it, or queue it.',
-      ),
+      .describe('What to do with a run that is due while the last one has not ended: skip it, or queue it.'),
   })
   .refine((written) => (written.cron === undefined) !== (written.at === undefined), {
     error: 'expected either cron or at',
@@ -55,11 +53,11 @@ const required = z
 
 export const schedule = required
   .optional()
-  .describe('When `volley serve` and `volley worker` run the campaign by themselves.');
+  .describe('When `volley serve` and `volley worker` start runs of the campaign.');
 
 export type Schedule = z.output<typeof required>;
 
-/** A schedule as it was written down after it was read: its durations are milliseconds. */
+/** As stored with a campaign; durations are milliseconds. */
 export const storedSchedule: z.ZodType<Schedule> = z.object({
   cron: z.string().optional(),
   at: z.array(z.string()).optional(),
@@ -82,7 +80,7 @@ export function nextTick({ cron: pattern, at: times, timeZone }: Times, after: D
 /**
  * The times of a schedule after one and up to another, earliest first.
  *
- * @param limit more than so many are not told: the latest are
+ * @param limit of more times, the latest are returned
  */
 export function ticksBetween(times: Times, after: Date, until: Date, limit: number): Date[] {
   const ticks: Date[] = [];
@@ -93,7 +91,7 @@ export function ticksBetween(times: Times, after: Date, until: Date, limit: numb
   return ticks;
 }
 
-/** Five fields: seconds would start more runs than anybody could mean. */
+/** Five fields: with seconds, a schedule would start far too many runs. */
 function cronOf(pattern: string, timeZone: string): Cron {
   return new Cron(pattern, {
     timezone: timeZone,
@@ -127,7 +125,6 @@ const cronFields: readonly {
   { name: 'day of the week', range: '0 to 7, or SUN to SAT', words: dayNames },
 ];
 
-/** Each field is tried by itself. */
 function cronFieldError(written: string): string {
   for (const [index, text] of written.trim().split(/\s+/).entries()) {
     const field = cronFields[index];
@@ -139,7 +136,7 @@ function cronFieldError(written: string): string {
     const word = (text.match(/[A-Za-z]{2,}/g) ?? []).find(
       (each) => !field.words.includes(each.toUpperCase()),
     );
-    return `"${text}" is no ${field.name}; it is from ${field.range}, with commas, "-", "*" or "/" between.${didYouMean(word ?? '', field.words)}`;
+    return `"${text}" is no ${field.name}; expected ${field.range}, with commas, "-", "*" or "/" between.${didYouMean(word ?? '', field.words)}`;
   }
   return 'expected five fields, such as "30 2 * * *"';
 }

@@ -1,12 +1,12 @@
 import type { Format, InterfaceName } from '../domain/message.ts';
 import type { AllowedValues } from '../wire/allowed-values.ts';
 
-/** What a campaign is sent to, as far as its text depends on it. */
+/** The properties of an account that decide which texts a campaign can send. */
 export type CampaignTarget = {
   readonly interface: InterfaceName;
   readonly format: Format;
-  /** Whether the account's address is this very machine, as that of the sandbox is. */
+  /** Whether the account's address is this machine, as with a sandbox. */
   readonly loopback: boolean;
-  /** Values that its service takes beyond those that were observed. */
+  /** Values that the service accepts beyond the observed ones. */
   readonly allow?: AllowedValues;
 };

@@ -5,21 +5,21 @@ import { createDestinationReader } from './destinations.ts';
 
 export type RateCard = {
   readonly rates: readonly Rate[];
-  /** Of their dates; a name of the IANA database. */
+  /** IANA zone of the rates' dates. */
   readonly ratesTimeZone: string;
 };
 
-/** The tariffs of a channel, as a run comes to need them. */
+/** The tariffs of a channel that a run needs. */
 export type Tariffs = {
-  /** The place of an address's tariff in `rates`; null where all have the first, or there is none. */
+  /** Index of an address's tariff in `rates`; null: there is at most one tariff. */
   readonly tariffIndexOf: ((address: string) => number) | null;
-  /** Those that were asked for, in that order; null where the account has no rate for the channel. */
+  /** The tariffs used so far, in order of first use; null: the account has no rate for the channel. */
   readonly rates: () => RunRates | null;
 };
 
 /**
- * Whoever no rate is for has a tariff without a period. A run has only the tariffs of its own recipients: a card may be
- * for every country, and is frozen with each run.
+ * An address without a rate gets a tariff without periods. A rate card can cover every country and is stored with
+ * each run, so a run gets only the tariffs of its own recipients.
  */
 export function createTariffs(channel: Channel, { rates, ratesTimeZone }: RateCard): Tariffs {
   const ofChannel = rates.filter((rate) => rate.channel === channel);
@@ -58,7 +58,7 @@ function periodOf({ price, tax, from, until }: Rate, timeZone: string): RatePeri
   return { price, tax: tax ?? null, from: beginningOf(from, timeZone), until: beginningOf(until, timeZone) };
 }
 
-/** The instant a local date begins at; where a day has no midnight, its first moment. */
+/** The instant at which a local date begins; of a day without midnight, its first moment. */
 function beginningOf(date: string | undefined, timeZone: string): string | null {
   if (date === undefined) return null;
   return Temporal.PlainDate.from(date).toZonedDateTime({ timeZone }).toInstant().toString();

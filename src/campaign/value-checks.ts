@@ -9,11 +9,10 @@ import { wireValueError } from '../wire/wire-values.ts';
 import { hasPlaceholder } from './placeholders.ts';
 import type { CampaignTarget } from './target.ts';
 
-/** What is wrong with a value of a message, as it would be sent; undefined when nothing is. */
+/** Errors in message values as sent; undefined: none. */
 
-/** What is wrong with the characters of any text, whatever it is for. */
 export function characterError(format: Format, text: string): string | undefined {
-  // JSON carries it, the ledger does not: PostgreSQL has no way to keep it in a text.
+  // JSON can carry NUL, but PostgreSQL cannot store it in a text.
   if (text.includes('\0')) return 'contains a NUL character';
   const character = firstUnsupportedCharacter(format, text);
   if (character === undefined) return undefined;
@@ -37,7 +36,7 @@ export function valueError(
   );
 }
 
-/** A line break in a subject, a name or an address would forge a mail header. */
+/** A line break in a subject, name or address would forge a mail header. */
 export function lineBreakError(value: string): string | undefined {
   return /[\r\n]/.test(value) ? 'expected one line, got a line break in it.' : undefined;
 }
@@ -47,20 +46,20 @@ export function lineError(value: string): string | undefined {
 }
 
 /**
- * Why a path whose placeholders are still to be filled cannot be in the campaign's folder. Of one without placeholders,
- * the file itself is looked at.
+ * Why a path with placeholders cannot be in the campaign's folder. A path without placeholders is checked with its
+ * file.
  */
 export function pathError(source: string): string | undefined {
   const outside = hasPlaceholder(source) && (posix.isAbsolute(source) || source.split('/').includes('..'));
   if (outside) return `expected a path inside the campaign's folder, got "${source}".`;
   if (!hasPlaceholder(source) || rowFolderOf(source) !== undefined) return undefined;
-  return `a placeholder needs a folder of its own before it, such as attachments/${source}: else a row of the contact file could name any file of the campaign's folder.`;
+  return `a placeholder needs a folder before it, such as attachments/${source}: otherwise a contact row could name any file of the campaign's folder.`;
 }
 
 /**
- * The folder whose files a contact's row may name: what stands before the first placeholder of a path.
+ * The folder before the first placeholder of a path: a contact's row can name its files.
  *
- * @returns without a slash at the end; undefined where there is no placeholder, or no folder before it
+ * @returns without a trailing slash; undefined if there is no placeholder or no such folder
  */
 export function rowFolderOf(source: string): string | undefined {
   const [before = '', ...after] = source.split('[[');
@@ -78,7 +77,7 @@ function lengthError({ limit, source }: FieldDefinition, { length }: string): st
   return `expected at most ${limit} characters, got ${length}.`;
 }
 
-/** What was only observed may be otherwise at the service of this account; its owner knows. */
+/** Observed values and ranges can differ at this account's service; its operator can allow more. */
 function notAllowedError(
   { interface: interfaceName, allow }: CampaignTarget,
   field: FieldDefinition,
@@ -87,7 +86,7 @@ function notAllowedError(
   const wrong = rangeError(field, value) ?? choiceError(interfaceName, field, value);
   if (wrong === undefined || !isExtendable(field)) return wrong;
   if (isAllowed(allow, field, value)) return undefined;
-  return `${wrong} If your service takes it, say so in the account: allow: { ${field.name}: [${value}] }.`;
+  return `${wrong} If your service accepts it, allow it in the account: allow: { ${field.name}: [${value}] }.`;
 }
 
 function rangeError({ range }: FieldDefinition, value: string): string | undefined {
@@ -107,7 +106,7 @@ function choiceError(
   return `expected ${oneOf(values)}, got "${value}".${didYouMean(value, values)}`;
 }
 
-/** The rule of interface.md, 2.1. A sandbox on this machine can report to an address of this machine only by http. */
+/** interface.md, 2.1. A sandbox on this machine can report only to a local http address. */
 function urlError({ loopback }: CampaignTarget, value: string): string | undefined {
   const https = value.startsWith('https://') && URL.canParse(value);
   const taken = !/\s/.test(value) && (https || (loopback && isLoopbackHttp(value)));

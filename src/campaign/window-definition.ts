@@ -5,11 +5,9 @@ import { didYouMean } from '../platform/suggestions.ts';
 import { didYouMeanZone } from '../platform/time-zone-names.ts';
 import { isTimeZone, parseTimeZone } from '../wire/time-zone.ts';
 
-/** `timeZone`, `window`, `deadline` and `onDeadline` of a campaign. */
-
 const expectedZone = 'expected a time zone such as Pacific/Auckland or New Zealand Standard Time';
 
-/** As the interfaces of the service take them, by either kind of name; read into that of the IANA database. */
+/** Accepts IANA and Windows names, as the service's interfaces do, and returns the IANA name. */
 const zone = knownText(isTimeZone, expectedZone, didYouMeanZone).transform(
   (written) => parseTimeZone(written) ?? written,
 );
@@ -17,7 +15,7 @@ const zone = knownText(isTimeZone, expectedZone, didYouMeanZone).transform(
 export const campaignTimeZone = zone
   .optional()
   .describe(
-    "The campaign's own time zone, such as Pacific/Auckland, or a Windows zone: that of the window where it names no other, of recipients whose own cannot be told, and of the deadline.",
+    "The campaign's own time zone: an IANA name such as Pacific/Auckland, or a Windows name. It applies to the window if that names no zone, to recipients whose zone is unknown, and to the deadline.",
   );
 
 const dayNames = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
@@ -36,7 +34,7 @@ const days = z
   .meta({ type: ['string', 'array'] })
   .describe('The days on which the window opens: Mon-Fri, or [Mon, Wed, Sat-Sun]. Every day by default.');
 
-/** @returns days from 1, Monday, to 7, in their order; undefined where one cannot be read */
+/** @returns days from 1, Monday, to 7, sorted; undefined if one is invalid */
 function parseDays(written: readonly string[]): number[] | undefined {
   const found = new Set<number>();
   for (const range of written.flatMap((each) => each.split(','))) {
@@ -75,9 +73,16 @@ function timeOfDay(pattern: RegExp, expected: string) {
 }
 
 const timeZone = z
-  .union([zone, z.literal('recipient'), z.strictObject({ column: text.describe('The column with it.') })], {
-    error: `${expectedZone}, recipient, or { column: … }`,
-  })
+  .union(
+    [
+      zone,
+      z.literal('recipient'),
+      z.strictObject({ column: text.describe('The column with the time zone.') }),
+    ],
+    {
+      error: `${expectedZone}, recipient, or { column: … }`,
+    },
+  )
   .transform((written) =>
     typeof written === 'object'
       ? ({ kind: 'column', column: written.column } as const)
@@ -88,27 +93,27 @@ const timeZone = z
   .meta({ type: ['string', 'object'] })
   .optional()
   .describe(
-    "Whose local time counts: a zone for everybody; recipient, that of the country of the phone number (of a country with several, the window must be open in all of them); or { column: Zone }, that of a column with zones by either kind of name. The campaign's `timeZone` where it is not given.",
+    "The zone of the window's local times: one zone for all recipients; `recipient`, the zone of the phone number's country (in a country with several zones, the window must be open in all of them); or { column: Zone }, a column with IANA or Windows names. By default, the campaign's `timeZone`.",
   );
 
 const required = z
   .strictObject({
     days,
     from: timeOfDay(/^([01]?\d|2[0-3]):[0-5]\d$/, 'expected a time of day such as "09:00"').describe(
-      'The local time from which on requests may be sent, such as "09:00".',
+      'The local time at which the window opens, such as "09:00".',
     ),
     to: timeOfDay(
       /^(([01]?\d|2[0-3]):[0-5]\d|24:00)$/,
       'expected a time of day such as "20:00", or "24:00"',
     ).describe(
-      'The local time from which on they may not; before `from`, it is that of the day after. "24:00" is midnight.',
+      'The local time at which the window closes. If it is before `from`, the window closes on the next day. "24:00" is midnight.',
     ),
     timeZone,
     hold: z
       .enum(['engine', 'service'])
       .default('engine')
       .describe(
-        'Where that waits which cannot go now: here, or handed over at once with the SendTime and TimeZone of the next opening, where the interface has them.',
+        'Where requests wait while the window is closed. `engine`: Volley holds them. `service`: Volley hands them over at once, with the SendTime and TimeZone of the next opening, if the interface has them.',
       ),
   })
   .refine(({ from, to }) => from !== to, {
@@ -118,7 +123,7 @@ const required = z
 
 export const sendingWindow = required
   .optional()
-  .describe('When requests may be sent, by local time; what cannot go now waits.');
+  .describe('The local times at which Volley can send requests; other requests wait.');
 
 export const frozenWindow = z
   .object({
@@ -140,17 +145,17 @@ export const deadline = z
   .refine(isTime, 'there is no such day or time')
   .optional()
   .describe(
-    'The local time by which all should be sent, in the campaign\'s `timeZone` (or that of the window, or of the schedule): 2026-12-01T17:00, or the next time that it is so late, "06:00". `plan` says who would miss it at the rate that is set.',
+    'The local time by which all requests should be sent: 2026-12-01T17:00, or the next "06:00". It is in the campaign\'s `timeZone`, or that of the window or the schedule. `plan` shows which recipients would miss it at the configured rate.',
   );
 
 export const onDeadline = z
   .enum(['warn', 'refuse'])
   .optional()
   .describe(
-    'What becomes of a plan of which somebody would miss the deadline: it is told (warn, as by default), or refused, and nothing is planned.',
+    'What to do with a plan in which a recipient would miss the deadline: warn (the default), or refuse it and plan nothing.',
   );
 
-/** Whether a deadline is a time of whatever day it is. */
+/** Whether a deadline has no date. */
 export function isTimeOfDay(deadline: string): boolean {
   return !deadline.includes('T');
 }

@@ -8,7 +8,6 @@ import { isTimeOfDay } from './window-definition.ts';
 
 type Fault = { readonly path: readonly string[]; readonly what: string };
 
-/** What is wrong with the window and the deadline of a campaign, besides what each value by itself is. */
 export function windowFaults(definition: Definition, target: CampaignTarget): Fault[] {
   const faults: Fault[] = [];
   const fault = (path: readonly string[], what: string): void => {
@@ -34,9 +33,9 @@ export function windowFaults(definition: Definition, target: CampaignTarget): Fa
   const wrongTime = sendTimeError(Object.fromEntries(staticTimes(definition)));
   if (wrongTime !== undefined) fault(['message', 'SendTime'], `${wrongTime}.`);
   if (deadline !== undefined && campaignZone(definition) === undefined)
-    fault(['deadline'], 'expected a timeZone of the campaign: nobody can tell when this is.');
+    fault(['deadline'], 'expected a timeZone of the campaign, because a deadline is a local time.');
   if (deadline !== undefined && definition.schedule?.cron !== undefined && !isTimeOfDay(deadline)) {
-    const what = 'every run of the schedule after it would miss it; expected a time of day such as "06:00".';
+    const what = 'later runs of the schedule would all miss it; expected a time of day such as "06:00".';
     fault(['deadline'], what);
   }
   if (definition.onDeadline !== undefined && deadline === undefined)
@@ -61,7 +60,6 @@ export function campaignZone({
   return timeZone ?? ofWindow ?? schedule?.timeZone;
 }
 
-/** Whether a message can say when it is to be sent, in a zone that it names. */
 function supportsServiceHold(fields: readonly FieldDefinition[]): boolean {
   return ['SendTime', 'TimeZone'].every((name) => fields.some((field) => field.name === name));
 }

@@ -1,22 +1,21 @@
 import { stateAt, type WindowRule, type WindowState } from './window.ts';
 
-/** Whether requests of one window may leave now; asked before each of them. */
 export type WindowGate = {
   readonly isOpen: (now: Date) => boolean;
-  /** When they may leave next; `now` where they may. */
+  /** When requests can be sent next; `now` if they can. */
   readonly opensAt: (now: Date) => Date;
 };
 
 /**
- * What leaves in the last moments would arrive outside: connections take their time, and so do clocks to go wrong
- * (milliseconds).
+ * Milliseconds before the window closes in which nothing is sent: it could arrive too late, because connections
+ * take time and clocks differ.
  */
 export const closingMargin = 5_000;
 
-/** Nobody waits so long; the window of a run opened at some time when it was planned. */
+/** Later than any window opens; a planned run's window opened at least once. */
 const farFuture = 400 * 86_400_000;
 
-/** @param sendAt the moment at which the service is to send what it is handed over before; the window opens then */
+/** @param sendAt the SendTime of requests handed over early; until then the window counts as open */
 export function createWindowGate(
   rule: WindowRule,
   { zones, sendAt }: { readonly zones: readonly string[]; readonly sendAt: Date | null },

@@ -5,10 +5,10 @@ import type { Definition } from './definition.ts';
 import { type Invalid, invalid, type ValueIn } from './invalid.ts';
 import { everOpens } from './window.ts';
 
-/** The zones of a contact as one text, which recipients of a request share: names of the IANA database with commas between. */
+/** A contact's zones as one text, which the recipients of a request share: IANA names, separated by commas. */
 export type WindowZones = string;
 
-/** In which time zones a contact is, as far as its window goes by them; or why it cannot be told. */
+/** Reads the time zones that a contact's window depends on, or says why they are unknown. */
 export type ReadZones = (
   valueIn: ValueIn,
   address: string,
@@ -20,7 +20,7 @@ export function createZoneReader(
 ): ReadZones | undefined {
   if (!window) return undefined;
   const { timeZone } = window;
-  /** By the zones; `undefined` for those of which the window opens at some time. */
+  /** The error for zones; `undefined`: the window opens in them. */
   const known = new Map<WindowZones, string | undefined>();
   const checkZones = (column: string, zones: WindowZones, zonesName: string): ReturnType<ReadZones> => {
     if (!known.has(zones)) {
@@ -56,7 +56,7 @@ export function createZoneReader(
       return (_valueIn, address) => {
         const zones = zonesOfNumber(address);
         return zones.length === 0
-          ? fallBack(recipientColumn, 'a number of no country, so no time zone')
+          ? fallBack(recipientColumn, 'the number has no country, and so no time zone')
           : checkZones(recipientColumn, zones.join(','), 'all time zones of its country at once');
       };
     default: {

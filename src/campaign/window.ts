@@ -2,42 +2,41 @@ import { Temporal } from 'temporal-polyfill';
 import { toInstant } from '../platform/zoned-times.ts';
 
 /**
- * When a sending window is open: pure arithmetic over instants, days and time zones. `test/campaign/window.test.ts` holds it
- * against a search minute by minute, over the changes of daylight saving time.
+ * When a sending window is open: pure arithmetic over instants, days and time zones. `test/campaign/window.test.ts`
+ * compares it minute by minute with a search, across changes of daylight saving time.
  */
 
-/** On which days, and between which local times, requests may be sent. */
 export type WindowRule = {
-  /** From 1, Monday, to 7; the days on which the window opens. */
+  /** The days on which the window opens, from 1, Monday, to 7. */
   readonly days: readonly number[];
-  /** Minutes of the day. Where `to` is before `from`, the window shuts on the day after. */
+  /** Minute of the day. If `to` is before `from`, the window closes on the next day. */
   readonly from: number;
-  /** The first minute at which it is shut again; 1440: midnight. */
+  /** The first minute at which it is closed again; 1440: midnight. */
   readonly to: number;
 };
 
-/** Whether a window is open at a moment, and when that ends; null: not as far as anybody looks. */
+/** Whether a window is open, and when that changes; null: never. */
 export type WindowState = { readonly open: boolean; readonly until: Date | null };
 
 const minutesOfDay = 1_440;
 
-/** A window that stays as it is for so many days stays so for good: summer comes again after a year. */
+/** Days after which a window that has not changed never will: seasons repeat after a year. */
 const farthestDays = 400;
 
 const day = 86_400_000;
 
 /**
- * The window of recipients of whom it is only known that they are in one of several zones is open when it is in each of them.
+ * With several zones, the window is open when it is open in each of them.
  *
- * @param zones names of the IANA database, at least one
+ * @param zones IANA names, at least one
  */
 export function isOpen(rule: WindowRule, zones: readonly string[], at: Date): boolean {
   return zones.every((zone) => isOpenIn(rule, zonedTime(at, zone)));
 }
 
 /**
- * Whether it is open, and until when. Between the moments that are looked at nothing changes: the local times at which the
- * window opens and shuts, and those at which the clocks are changed.
+ * Whether the window is open, and until when. Examines only the moments at which it can change: its opening and
+ * closing times, and clock changes.
  */
 export function stateAt(
   rule: WindowRule,
@@ -58,7 +57,7 @@ export function stateAt(
   return { open, until: null };
 }
 
-/** Whether it opens at all, in summer or in winter. */
+/** Whether it ever opens, in summer or in winter. */
 export function everOpens(rule: WindowRule, zones: readonly string[]): boolean {
   return ['2026-01-12T00:00Z', '2026-07-13T00:00Z'].some((season) => {
     const { open, until } = stateAt(rule, zones, new Date(season), 14);
@@ -66,25 +65,25 @@ export function everOpens(rule: WindowRule, zones: readonly string[]): boolean {
   });
 }
 
-/** The first moment, not before this one, at which it is open; null: never. */
+/** The first moment from `at` on at which it is open; null: never. */
 export function opensAt(rule: WindowRule, zones: readonly string[], at: Date): Date | null {
   const { open, until } = stateAt(rule, zones, at);
   return open ? at : until;
 }
 
-/** The local time of a moment, as the interface writes it: `2026-12-01T09:00`. */
+/** The local time in the interface's format: `2026-12-01T09:00`. */
 export function localTime(at: Date, zone: string): string {
   return zonedTime(at, zone).toPlainDateTime().toString({ smallestUnit: 'minute' });
 }
 
-/** The first local time after a moment that is this time of day, `06:00`: `2026-12-01T06:00`. */
+/** The next occurrence of a time of day, `06:00`: `2026-12-01T06:00`. */
 export function nextLocalTime(timeOfDay: string, zone: string, after: Date): string {
   const today = zonedTime(after, zone).toPlainDate();
   const on = (days: number): string => `${today.add({ days }).toString()}T${timeOfDay}`;
   return toInstant(on(0), zone) > after ? on(0) : on(1);
 }
 
-/** Whether the clocks of a zone ever show a local time: they leave some out when they are put forward. */
+/** Whether a local time exists in a zone: clocks that go forward skip some. */
 export function isLocalTime(local: string, zone: string): boolean {
   const time = Temporal.PlainDateTime.from(local);
   return time.toZonedDateTime(zone).toPlainDateTime().equals(time);
@@ -97,7 +96,10 @@ function isOpenIn({ days, from, to }: WindowRule, time: Temporal.ZonedDateTime):
   return (days.includes(time.dayOfWeek) && minute >= from) || (days.includes(yesterday) && minute < to);
 }
 
-/** Of zones whose clocks show the same between two moments, one. A country may have many, and few that differ by now. */
+/**
+ * One zone of each group with equal clocks between two moments. A country can have many zones, but few that still
+ * differ.
+ */
 function distinctZones(zones: readonly string[], from: number, until: number): readonly string[] {
   if (zones.length < 2) return zones;
   const byClock = new Map<string, string>();
@@ -110,7 +112,7 @@ function distinctZones(zones: readonly string[], from: number, until: number): r
   return [...byClock.values()];
 }
 
-/** The next moment (epoch milliseconds) at which the window may change in a zone. */
+/** The next moment (epoch milliseconds) at which the window can change in a zone. */
 function nextMoment({ from, to }: WindowRule, zone: string, after: number): number {
   const today = zonedTime(new Date(after), zone).toPlainDate();
   const moments = [
@@ -122,10 +124,10 @@ function nextMoment({ from, to }: WindowRule, zone: string, after: number): numb
   return Math.min(...moments.filter((moment) => moment > after));
 }
 
-/** By the zone: nothing changes between two moments. */
+/** By zone: a span without a clock change. */
 const changes = new Map<string, { readonly from: number; readonly until: number }>();
 
-/** When the clocks of a zone are changed next; infinity: never. */
+/** When the clocks of a zone change next; infinity: never. */
 function nextChange(zone: string, after: number): number {
   const known = changes.get(zone);
   if (known && known.from <= after && after < known.until) return known.until;
@@ -135,7 +137,7 @@ function nextChange(zone: string, after: number): number {
   return until;
 }
 
-/** Both, of a local time that comes twice. */
+/** Both moments of a local time that occurs twice. */
 function momentsOf(date: Temporal.PlainDate, minute: number, zone: string): number[] {
   const time = date.toPlainDateTime({ hour: Math.floor(minute / 60), minute: minute % 60 });
   return (['earlier', 'later'] as const).map(

@@ -12,25 +12,25 @@ import { characterName, firstInvisible, showInvisible } from '../platform/invisi
 import { foreignCharacter, readPhoneText } from './phone-text.ts';
 import { spreadsheetDamage } from './spreadsheet-damage.ts';
 
-/** An address in the one form that is compared and sent, or why it cannot be. */
+/** A normalised address, or why it is invalid. */
 export type Address =
   | { readonly kind: 'valid'; readonly address: string }
   | { readonly kind: 'invalid'; readonly detail: string };
 
 /**
- * Reads addresses of a channel: e-mail addresses, or phone numbers into E.164.
+ * Reads e-mail addresses, or phone numbers into E.164.
  *
- * @param country the contact's own, for a number that is written without a country code
+ * @param country the contact's own, for a number without a country code
  */
 export type AddressReader = (text: string, country?: CountryCode) => Address;
 
-/** What becomes of an SMS to a number that cannot be a mobile. */
+/** What to do with an SMS to a number that cannot be a mobile. */
 export type Landlines = 'reject' | 'allow';
 
 /**
- * @param country of numbers written without a country code (ISO 3166, two letters)
- * @param missingCountryHint said of such a number where there is no country
- * @returns undefined when the country is not one the phone number library knows
+ * @param country default of numbers without a country code (ISO 3166, two letters)
+ * @param missingCountryHint explains an invalid number when there is no country
+ * @returns undefined: the phone number library does not know the country
  */
 export function createAddressReader(
   channel: Channel,
@@ -44,7 +44,7 @@ export function createAddressReader(
   return (written, ownCountry = country) => {
     const { text } = readPhoneText(written);
     const fast = ownCountry === undefined ? undefined : fastParserOf(ownCountry)?.(text);
-    // A number that is refused is refused in the words of the slow way.
+    // The slow path words the errors.
     const isAccepted = fast !== undefined && !(mobilesOnly && lineWithoutSms(fast.type));
     return isAccepted
       ? { kind: 'valid', address: fast.e164 }
@@ -52,7 +52,7 @@ export function createAddressReader(
   };
 }
 
-/** Once a country, not once a row. */
+/** By country, because creating one is slow. */
 const fastParsers = new Map<CountryCode, FastPhoneParser | undefined>();
 
 function fastParserOf(country: CountryCode): FastPhoneParser | undefined {
@@ -61,8 +61,8 @@ function fastParserOf(country: CountryCode): FastPhoneParser | undefined {
 }
 
 /**
- * @param text as `readPhoneText` gives it
- * @param shown what errors show of it
+ * @param text as `readPhoneText` returns it
+ * @param shown the number in errors
  */
 function readPhoneNumber(
   text: string,
@@ -74,9 +74,9 @@ function readPhoneNumber(
   if (text === '') return invalid('no phone number');
   const foreign = foreignCharacter(text);
   if (foreign !== undefined) {
-    return invalid(`"${shown}" holds ${characterName(foreign)}, which is no part of a phone number`);
+    return invalid(`"${shown}" contains ${characterName(foreign)}, which cannot be part of a phone number`);
   }
-  // The whole cell must be the number: by default the library picks one out of any text around it.
+  // The whole cell must be the number: by default the library extracts one from any text.
   const number = parsePhoneNumberFromString(text, phoneOptions(country));
   if (!number) {
     const damage = spreadsheetDamage(text);
@@ -86,9 +86,9 @@ function readPhoneNumber(
     return invalid(`"${shown}" is not a phone number${hint}`);
   }
   if (number.ext !== undefined) {
-    return invalid(`"${shown}" has an extension, "${number.ext}", that would be lost`);
+    return invalid(`"${shown}" has an extension, "${number.ext}", which would be lost`);
   }
-  // Most numbers have a type, and one that has is valid; both questions cost the same, so only one is asked.
+  // A number with a type is valid, and most have one. Both checks cost the same, so usually only one runs.
   const type = number.getType();
   if (type === undefined && !number.isValid()) {
     return invalid(`"${shown}" is not a number in use in ${number.country ?? country ?? 'its country'}`);
@@ -98,7 +98,7 @@ function readPhoneNumber(
   return { kind: 'valid', address: number.number };
 }
 
-/** Lines that take no SMS. Internet telephones and personal numbers may, and so may what is either. */
+/** Lines that receive no SMS. Internet and personal numbers can, and so can ambiguous types. */
 const withoutSms: Readonly<Partial<Record<NonNullable<NumberType>, string>>> = {
   FIXED_LINE: 'a landline',
   PREMIUM_RATE: 'a premium-rate number',
@@ -115,7 +115,6 @@ function lineWithoutSms(type: NumberType): string | undefined {
 
 type PhoneOptions = { readonly defaultCountry?: CountryCode; readonly extract: false };
 
-/** Once a country, not once a row. */
 const phoneOptionsOf = new Map<CountryCode | undefined, PhoneOptions>([[undefined, { extract: false }]]);
 
 function phoneOptions(country: CountryCode | undefined): PhoneOptions {
@@ -129,10 +128,10 @@ function phoneOptions(country: CountryCode | undefined): PhoneOptions {
 
 const { email: emailPattern } = z.regexes;
 
-/** Characters of an e-mail address (RFC 5321, 4.5.3.1.3). A longer one no report could be about. */
+/** Characters of an e-mail address (RFC 5321, 4.5.3.1.3). No delivery report could name a longer one. */
 const maxEmailLength = 254;
 
-/** The local part is the receiving server's business; the domain has one form: small letters, ASCII. */
+/** Keeps the local part, which the receiving server defines; the domain becomes lower-case ASCII. */
 function readEmailAddress(text: string): Address {
   const trimmed = text.trim();
   if (trimmed === '') return invalid('no e-mail address');
@@ -142,17 +141,17 @@ function readEmailAddress(text: string): Address {
     );
   const at = trimmed.lastIndexOf('@') + 1;
   const local = trimmed.slice(0, at);
-  // What the pattern takes is ASCII already, as nearly all addresses are.
+  // Fast path: nearly all addresses are ASCII.
   if (emailPattern.test(trimmed)) return { kind: 'valid', address: local + trimmed.slice(at).toLowerCase() };
 
   const hidden = firstInvisible(trimmed);
   if (hidden !== undefined) {
     return invalid(
-      `"${showInvisible(trimmed)}" holds ${characterName(hidden)}, which is no part of an e-mail address`,
+      `"${showInvisible(trimmed)}" contains ${characterName(hidden)}, which cannot be part of an e-mail address`,
     );
   }
   const domain = domainToASCII(trimmed.slice(at));
-  // The pattern takes letters alone for a top-level domain, and `.рф` is `.xn--p1ai` in ASCII.
+  // The pattern allows only letters in a top-level domain, and `.рф` is `.xn--p1ai` in ASCII.
   const plainDomain = domain.replace(/\.xn--[a-z0-9-]*[a-z0-9]$/, '.idn');
   if (!emailPattern.test(local + plainDomain)) {
     return invalid(`"${trimmed}" ${spreadsheetDamage(trimmed) ?? 'is not an e-mail address'}`);

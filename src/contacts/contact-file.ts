@@ -13,7 +13,7 @@ export { type Delimiter, delimiters } from './csv.ts';
 export { type Encoding, encodings } from './encodings.ts';
 export type { Row } from './rows.ts';
 
-/** What a campaign says of how its contact file is written; what it does not say is found out. */
+/** The campaign's settings for its contact files; the rest is detected. */
 export type ReadingOptions = {
   readonly encoding?: Encoding | undefined;
   readonly delimiter?: Delimiter | undefined;
@@ -24,9 +24,9 @@ export type ReadingOptions = {
 export type ContactFile = {
   /** As errors show it. */
   readonly name: string;
-  /** Column names, without the spaces around them. */
+  /** Trimmed column names. */
   readonly header: readonly string[];
-  /** How the file was found to be written; `encoding` is known for certain only at the end. */
+  /** The detected format; `encoding` is final only at the end. */
   readonly format: () => {
     readonly encoding: Encoding;
     readonly delimiter: Delimiter;
@@ -34,24 +34,23 @@ export type ContactFile = {
     readonly gzip: boolean;
   };
   /**
-   * The rows after the header, in their order; blank lines are passed over. Can be read once. Whoever stops early closes
-   * the file by it, before the first batch too.
+   * The rows after the header, without blank lines. Can be read once. A caller that stops early, even before the
+   * first batch, thereby closes the file.
    *
-   * @throws InputError when the bytes are not of the file's encoding, or more than half of the rows are broken
+   * @throws InputError for bytes outside the encoding, or if more than half of the rows are broken
    */
   readonly batches: AsyncIterable<readonly Row[]>;
-  /** Physical lines read so far, header and skipped ones included; all of them at the end. */
+  /** Physical lines read so far, header and skipped ones included. */
   readonly lines: () => number;
 };
 
 /**
- * Opens a contact file and reads its header; rows are streamed, so memory does not grow with the file. It may be packed
- * with gzip. In a result file that is read again, texts are as they were before it made them inert.
+ * Opens a contact file, possibly compressed with gzip, and reads its header. Rows are streamed in constant memory.
+ * In a result file that is read again, the escapes for spreadsheets are removed.
  *
- * @param name the file's name as errors show it
- * @param campaignOptions how the campaign says that its list is written; a result file is written as Volley does, whatever they say
- * @throws InputError when the file cannot be read, or its header is missing, cannot be read, or has an empty or repeated
- *   name
+ * @param name the file's name in errors
+ * @param campaignOptions the campaign's settings; ignored for a result file, which Volley wrote
+ * @throws InputError when the file or its header cannot be read, or a column name is empty or repeated
  */
 export async function openContactFile(
   bytes: AsyncIterable<Buffer>,
@@ -103,7 +102,7 @@ export async function openContactFile(
   }
 }
 
-/** Closes a file whose rows nobody is going to read, or to read on. */
+/** Closes a file without reading its remaining rows. */
 export async function closeContactFile({ batches }: ContactFile): Promise<void> {
   await batches[Symbol.asyncIterator]().return?.();
 }
@@ -117,7 +116,7 @@ async function* prepend(
   yield* rest;
 }
 
-/** @throws InputError where the first bytes tell that this is no CSV file */
+/** @throws InputError if the first bytes show another format */
 async function* refuseOtherFormats(
   pieces: AsyncIterable<Buffer>,
   name: string,
@@ -131,7 +130,7 @@ async function* refuseOtherFormats(
   }
 }
 
-/** A generator that has not begun does not clean up after itself. */
+/** A generator that has not started does not run its `finally`, so `close` is called here too. */
 function closeAtEnd<Item>(
   items: AsyncGenerator<Item, void, undefined>,
   close: () => Promise<void>,
@@ -158,7 +157,6 @@ function closeAtEnd<Item>(
   };
 }
 
-/** Broken rows that are shown of a file that has too many of them. */
 const maxShownBroken = 3;
 
 async function* readBatches(
@@ -185,7 +183,7 @@ async function* readBatches(
     }
   } while (await more());
   if (broken * 2 <= count) return;
-  const what = `${broken} of ${count} rows are broken, so the file was not read as it was meant. Look at its delimiter ("contacts.delimiter"; it was read with ${JSON.stringify(delimiter)}), its encoding ("contacts.encoding"), the lines before its header ("contacts.skipLines") and its quotes. The first broken rows:`;
+  const what = `${broken} of ${count} rows are broken, so the file was probably read in the wrong format. Check its delimiter ("contacts.delimiter"; it was read with ${JSON.stringify(delimiter)}), its encoding ("contacts.encoding"), the lines before its header ("contacts.skipLines") and its quotes. The first broken rows:`;
   throw new InputError([{ where: name, what }, ...shown]);
 }
 

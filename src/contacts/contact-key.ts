@@ -3,7 +3,7 @@ import type { Composition } from '../campaign/composition.ts';
 import { comparedAddress } from '../domain/compared-address.ts';
 import { resultFileColumns } from '../domain/files.ts';
 
-/** What tells a contact from others, where that is not its address: a digest, as a UUID is written but for the dashes. */
+/** Identifies a contact by something other than its address: a digest with 32 hexadecimal digits. */
 export type ContactKey =
   | { readonly kind: 'key'; readonly key: string }
   | { readonly kind: 'invalid'; readonly column: string; readonly detail: string };
@@ -13,10 +13,10 @@ export type KeyReader = (valueIn: (column: string) => string, address: string) =
 const resultColumns = new Set<string>(resultFileColumns);
 
 /**
- * Reads the key of a row: the columns of `contacts.key`, or with `duplicates: allow` the whole row, without the columns
- * that a result file has added. The recipient counts as it is sent to, other values without the spaces around them.
+ * Reads a row's key: the columns of `contacts.key`, or with `duplicates: allow` the whole row without a result
+ * file's own columns. Uses the normalised address, and other values trimmed.
  *
- * @returns undefined where contacts are told apart by their addresses
+ * @returns undefined if addresses identify contacts
  */
 export function createKeyReader(
   { identity: { key, duplicates }, recipientColumn }: Composition,
@@ -35,7 +35,7 @@ export function createKeyReader(
       // A result file has the columns of all files of its run.
       .filter(([, value]) => value !== '');
     if (firstColumn !== undefined && pairs.length === 0) {
-      const detail = 'is empty, and "contacts.key" tells rows apart by it';
+      const detail = 'is empty, but "contacts.key" identifies rows by it';
       return { kind: 'invalid', column: firstColumn, detail };
     }
     return { kind: 'key', key: hash('sha256', JSON.stringify(pairs), 'hex').slice(0, 32) };

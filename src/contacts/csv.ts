@@ -1,22 +1,21 @@
 import { CsvError, type Options, parse } from 'csv-parse/sync';
 
-/** What separates the values of a row. */
 export const delimiters = [',', ';', '\t', '|'] as const;
 export type Delimiter = (typeof delimiters)[number];
 
-/** Characters. A quote that is never closed would otherwise take the whole file for one value. */
+/** Characters. Otherwise an unclosed quote would turn the whole file into one value. */
 export const maxRecordSize = 1_048_576;
 
-/** What is wrong with a record: in which value, from 0, and what, as half a sentence. */
+/** `column` is an index; `what` completes a sentence. */
 export type CsvFault = { readonly column: number; readonly what: string };
 
-/** The values of records up to the first that is faulty. */
+/** The records before the first faulty one. */
 export type ParsedRecords = { readonly records: readonly (readonly string[])[]; readonly fault?: CsvFault };
 
 /**
- * The judge of everything with a quote in it.
+ * Parses records with quotes by csv-parse.
  *
- * @param texts records with all their quotes in pairs, each without its line end, none of them empty
+ * @param texts non-empty records with paired quotes, without line ends
  */
 export function parseRecords(texts: readonly string[], delimiter: Delimiter): ParsedRecords {
   const text = texts.join('\n');
@@ -31,7 +30,7 @@ export function parseRecords(texts: readonly string[], delimiter: Delimiter): Pa
   }
 }
 
-/** Reads the same once more, to keep what was good. */
+/** Parses again to keep the records before the fault. */
 function recordsBeforeFault(text: string, options: Options): string[][] {
   const records: string[][] = [];
   const keep = (values: string[]): null => {

@@ -2,30 +2,30 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import { byteOrderMarks, type Encoding } from './encodings.ts';
 import { checkSingleBytes, macRoman, noWindows1252, windows1252 } from './single-byte.ts';
 
-/** The text of some bytes; where they are not what the encoding allows, the text before that, and what is wrong. */
+/** Decoded text; with a fault, the text before it. */
 export type Decoded = { readonly text: string; readonly fault?: string };
 
 export type Decoder = {
-  /** As far as it is known. What is ASCII alone is UTF-8 too. */
+  /** As far as known; pure ASCII counts as UTF-8. */
   readonly encoding: () => Encoding;
-  /** A character that the end of the bytes cuts in two comes with the next ones. */
+  /** Keeps a character that the end of the bytes splits for the next call. */
   readonly decode: (bytes: Buffer) => Decoded;
-  /** What is left over when no more bytes come. */
+  /** Decodes the remaining bytes. */
   readonly end: () => Decoded;
 };
 
 /**
- * Decodes a file piece by piece, and never puts a replacement character for what it cannot read.
+ * Decodes a file in pieces, without replacement characters.
  *
- * Where no encoding is named and no byte order mark tells it, the first piece with bytes beyond ASCII decides for the
- * whole file: UTF-8 when it is that, Windows-1252 when not a single character in it could be UTF-8 and its letters make no
- * words in Mac Roman. Anything else is not guessed at: either guess would send some recipient a wrong name.
+ * Without a named encoding or byte order mark, the first piece with non-ASCII bytes decides for the whole file:
+ * UTF-8 if valid; Windows-1252 if no character could be UTF-8 and its letters make no words in Mac Roman. Anything
+ * else is an error: a wrong guess would send a recipient a wrong name.
  */
 export function createDecoder(named: Encoding | undefined): Decoder {
   let encoding = named;
   let started = false;
   let rest: Buffer = Buffer.alloc(0);
-  // The word that the first letter beyond ASCII is in may have begun in the piece before.
+  // The end of the previous piece: the word with the first non-ASCII letter can begin there.
   let before: Buffer = Buffer.alloc(0);
 
   const decode = (bytes: Buffer, last: boolean): Decoded => {
@@ -65,29 +65,29 @@ export function createDecoder(named: Encoding | undefined): Decoder {
 const wordLength = 16;
 
 const mixed =
-  'The file holds bytes that are UTF-8, and in this line some that are not. Save it as "CSV UTF-8", or name its encoding with "contacts.encoding".';
+  'The file contains UTF-8, but this line contains bytes that are not UTF-8. Save the file as "CSV UTF-8", or set its encoding with "contacts.encoding".';
 const notUtf8 =
-  'Expected UTF-8, and this line holds bytes that are not. Save the file as "CSV UTF-8", or name its encoding with "contacts.encoding".';
+  'Expected UTF-8, but this line contains other bytes. Save the file as "CSV UTF-8", or set its encoding with "contacts.encoding".';
 const notText =
-  'The file holds NUL bytes: it is UTF-16 without a byte order mark, or no text file. Save it as "CSV UTF-8", or name its encoding with "contacts.encoding".';
+  'The file contains NUL bytes: it is UTF-16 without a byte order mark, or not a text file. Save it as "CSV UTF-8", or set its encoding with "contacts.encoding".';
 const lateUtf8 =
-  'The file was read as Windows-1252 so far, and this line looks like UTF-8. Save it as "CSV UTF-8", or name its encoding with "contacts.encoding".';
+  'The file was read as Windows-1252 so far, but this line looks like UTF-8. Save it as "CSV UTF-8", or set its encoding with "contacts.encoding".';
 const notWindows1252 =
-  'This line holds a byte that means nothing in Windows-1252, and the file is not UTF-8 either. Save it as "CSV UTF-8", or name its encoding with "contacts.encoding".';
-const notUtf16 = 'This line holds bytes that are not UTF-16. Save the file as "CSV UTF-8".';
+  'This line contains a byte without meaning in Windows-1252, and the file is not UTF-8 either. Save it as "CSV UTF-8", or set its encoding with "contacts.encoding".';
+const notUtf16 = 'This line contains bytes that are not UTF-16. Save the file as "CSV UTF-8".';
 
 function contradiction(marked: Encoding, named: Encoding): string {
-  return `The file begins with the byte order mark of ${marked}, and "contacts.encoding" says ${named}. Leave "contacts.encoding" out, or set it to ${marked}.`;
+  return `The file begins with the byte order mark of ${marked}, but "contacts.encoding" is ${named}. Remove "contacts.encoding", or set it to ${marked}.`;
 }
 
 function isWide(encoding: Encoding | undefined): boolean {
   return encoding === 'utf-16le' || encoding === 'utf-16be';
 }
 
-/** A character of UTF-8 beyond ASCII. In Windows-1252 it is two letters that hardly ever stand side by side. */
+/** A non-ASCII character of UTF-8. In Windows-1252 it is a pair of letters that hardly any word has. */
 const utf8Character = /[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}/;
 
-/** Undecided, it is said why, with the text before the place. */
+/** If undecided, a fault with the text before it. */
 function detectEncoding(bytes: Buffer, before: Buffer): Encoding | Decoded {
   if (isUtf8(bytes)) return 'utf-8';
   if (utf8Character.test(bytes.toString('latin1'))) {
@@ -95,7 +95,7 @@ function detectEncoding(bytes: Buffer, before: Buffer): Encoding | Decoded {
   }
   const guess = checkSingleBytes(Buffer.concat([before, bytes]));
   if (guess.certain) return 'windows-1252';
-  const fault = `The file is not UTF-8. This line reads "${guess.windows}" in Windows-1252 and "${guess.mac}" in Mac Roman: say which is right with "contacts.encoding" (windows-1252 or mac-roman), or save the file as "CSV UTF-8".`;
+  const fault = `The file is not UTF-8. This line reads "${guess.windows}" in Windows-1252 and "${guess.mac}" in Mac Roman. Choose one with "contacts.encoding" (windows-1252 or mac-roman), or save the file as "CSV UTF-8".`;
   return { text: bytes.toString('latin1', 0, guess.offset - before.length), fault };
 }
 
@@ -119,7 +119,7 @@ const decoders: Readonly<Record<Encoding, (bytes: Buffer, named: Encoding | unde
   'utf-16le': decodeUtf16,
   'utf-16be': (bytes) => {
     const swapped = Buffer.from(bytes.subarray(0, bytes.length & ~1)).swap16();
-    // Half a character at the end stays what it is.
+    // Keeps half a character at the end.
     return decodeUtf16(Buffer.concat([swapped, bytes.subarray(swapped.length)]));
   },
 };
@@ -130,20 +130,20 @@ function decodeUtf16(bytes: Buffer): Decoded {
   return bytes.length % 2 === 0 ? { text } : { text, fault: notUtf16 };
 }
 
-/** How many bytes are UTF-8 before the first that is not. */
+/** Number of valid UTF-8 bytes before the first invalid one. */
 function lengthOfUtf8(bytes: Buffer): number {
   let good = 0;
   let bad = bytes.length;
   while (bad - good > 1) {
     const middle = (good + bad) >> 1;
-    // A character cut in two by the middle is no fault.
+    // Ignores a character that the middle splits.
     if (isUtf8(bytes.subarray(0, endOfWholeCharacters(bytes.subarray(0, middle), 'utf-8')))) good = middle;
     else bad = middle;
   }
   return good;
 }
 
-/** Leaves out a last character that the end of the bytes may have cut in two. */
+/** The length without a last character that the end of the bytes may split. */
 function endOfWholeCharacters(bytes: Buffer, encoding: Encoding | undefined): number {
   const { length } = bytes;
   if (encoding === 'utf-16le' || encoding === 'utf-16be') {

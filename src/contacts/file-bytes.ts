@@ -4,25 +4,25 @@ import { createGunzip } from 'node:zlib';
 import { InputError } from '../domain/problems.ts';
 import { hasCode, unreadableReason } from '../platform/file-error.ts';
 
-/** The bytes of contact files: from the disk, unpacked, in pieces of one size. */
+/** The bytes of contact files: read, decompressed, and cut into pieces of one size. */
 
 /**
- * Bytes. Pieces are of the same size however the bytes arrive, so that what is found out from the first of them does not
- * depend on the pipe they came through. The rows of larger ones would live long enough to burden the garbage collector.
+ * Bytes. A fixed size makes detection from the first piece independent of the pipe. Rows of larger pieces would
+ * live long enough to burden the garbage collector.
  */
 export const pieceSize = 16_384;
 
 /**
- * A file's bytes. It is opened when the first are asked for, and closed by whoever stops asking.
+ * Reads a file's bytes: opens it at the first read, and closes it when the caller stops.
  *
- * @param name the file's name as errors show it
+ * @param name the file's name in errors
  * @throws InputError when the file cannot be read
  */
 export async function* readFileBytes(path: string, name: string): AsyncGenerator<Buffer, void, undefined> {
   yield* readBytes(createReadStream(path, { highWaterMark: pieceSize }), name);
 }
 
-/** The same of a stream that somebody else opened. */
+/** Reads a stream that is already open. */
 export async function* readBytes(
   stream: AsyncIterable<Buffer>,
   name: string,
@@ -38,7 +38,7 @@ export async function* readBytes(
   }
 }
 
-/** The same bytes in pieces of `pieceSize`; only the last may be smaller. */
+/** Cuts bytes into pieces of `pieceSize`; only the last can be smaller. */
 export async function* inPieces(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
   let parts: Buffer[] = [];
   let length = 0;
@@ -61,19 +61,21 @@ function concatenate(parts: readonly Buffer[]): Buffer {
   return only !== undefined && filled.length === 1 ? only : Buffer.concat(filled);
 }
 
-/** Whether these are the first bytes of a gzip file. */
 export function isGzip(bytes: Uint8Array | undefined): boolean {
   return bytes !== undefined && bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
 
-/** Lists of contacts are packed to a third, very regular ones to a fiftieth; gzip itself can reach a thousandth. Bytes. */
+/**
+ * Contact lists shrink to a third with gzip, very regular ones to a fiftieth; gzip itself can reach a thousandth.
+ * Bytes.
+ */
 const maxExpansion = 100;
 const uncheckedSize = 64 * 1024 * 1024;
 
 /**
- * What a gzip file holds; all its parts, where several were put one after the other.
+ * Decompresses a gzip file with all its members.
  *
- * @throws InputError when it is cut off or damaged, or unpacks to far more than a list does
+ * @throws InputError when it is truncated or damaged, or expands far more than a contact list does
  */
 export async function* unpack(
   source: AsyncIterable<Buffer>,
@@ -89,13 +91,13 @@ export async function* unpack(
     }
   };
   const feed = pipeline(counted, gunzip);
-  // A failure is thrown where the output is read; here it would only be told a second time.
+  // Reading the output throws the same error.
   feed.catch(() => {});
   try {
     for await (const bytes of gunzip) {
       unpacked += bytes.length;
       if (unpacked > uncheckedSize && unpacked > maxExpansion * packed) {
-        const what = `The file is packed with gzip and holds more than ${maxExpansion} times its size, as no list of contacts does. If it is one, unpack it and name the unpacked file.`;
+        const what = `The file is compressed with gzip and expands more than ${maxExpansion} times, as no contact list does. If it is one, decompress it and name the decompressed file.`;
         throw new InputError([{ where: name, what }]);
       }
       yield bytes;
@@ -109,8 +111,8 @@ export async function* unpack(
 }
 
 const packingErrors: Readonly<Record<string, string>> = {
-  Z_BUF_ERROR: 'The file is packed with gzip and ends too early. Was it copied as a whole?',
-  Z_DATA_ERROR: 'The file is packed with gzip and damaged. Copy or pack it again.',
+  Z_BUF_ERROR: 'The file is compressed with gzip and ends too early. Check that it was copied completely.',
+  Z_DATA_ERROR: 'The file is compressed with gzip and damaged. Copy or compress it again.',
 };
 
 function readableError(error: unknown, name: string): unknown {

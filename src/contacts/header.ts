@@ -3,19 +3,18 @@ import { type Delimiter, delimiters, maxRecordSize, parseRecords } from './csv.t
 import type { TextLines } from './text-lines.ts';
 import { findHeaderBelow } from './title-line.ts';
 
-/** Far more than any table of people has; each row is looked at column by column. */
+/** More than any real table has; each row is checked column by column. */
 const maxColumns = 2_000;
 
-/** What stands above the rows of a contact file. */
 export type Header = { readonly names: readonly string[]; readonly delimiter: Delimiter };
 
 type HeaderOptions = { readonly delimiter?: Delimiter | undefined; readonly skipLines?: number };
 
 /**
- * Reads the lines up to the header and the header itself; the rows begin where `lines` then are.
+ * Reads the header and the lines before it; `lines` then stands at the first row.
  *
- * @param more gets the next piece of the text; false when there is none
- * @throws InputError when there is no header, it cannot be read, or a column has no name or that of another
+ * @param more appends the next piece of text; false at the end
+ * @throws InputError when the header is missing or unreadable, or a column name is empty or repeated
  */
 export async function readHeader(
   lines: TextLines,
@@ -58,12 +57,12 @@ export async function readHeader(
   }
   const names = (records[0] ?? []).map((column) => column.trim());
   if (names.length > maxColumns) {
-    const what = `The header has ${names.length.toLocaleString('en')} columns; expected at most ${maxColumns.toLocaleString('en')}. If these are rows, the file is written sideways; else leave columns out that the campaign does not use.`;
+    const what = `The header has ${names.length.toLocaleString('en')} columns; expected at most ${maxColumns.toLocaleString('en')}. If these are rows, transpose the table; otherwise remove columns that the campaign does not use.`;
     throw fail(first, what);
   }
   const below = findHeaderBelow(record, lines.line - 1, lines.text.slice(lines.position));
   if (below) {
-    const what = `This line looks like a title: line ${below.line} below it has ${below.columns} names of columns. Pass over the lines before that one with "contacts.skipLines: ${below.line - 1}".`;
+    const what = `This line looks like a title: line ${below.line} below it has ${below.columns} column names. Skip the lines before that one with "contacts.skipLines: ${below.line - 1}".`;
     throw fail(first, what);
   }
   checkNames(names, `${name}:${first}`);
@@ -91,14 +90,14 @@ function noHeader(skipLines: number): string {
     : `The file has nothing after the ${skipLines} lines of "contacts.skipLines"; expected a header line.`;
 }
 
-/** Excel's way to say what separates the values. */
+/** Excel's way to declare the delimiter. */
 const separatorLine = /^"?sep=(.)"?$/i;
 
 function delimiterOf(separator: string | undefined, name: string): Delimiter | undefined {
   if (separator === undefined) return undefined;
   const said = delimiters.find((delimiter) => delimiter === separator);
   if (said !== undefined) return said;
-  const what = `"sep=${separator}" names no delimiter that can be read; expected a comma, a semicolon, a tab or a pipe.`;
+  const what = `"sep=${separator}" is not a supported delimiter; expected a comma, a semicolon, a tab or a pipe.`;
   throw new InputError([{ where: `${name}:1`, what }]);
 }
 
@@ -109,14 +108,14 @@ const delimiterNames: Readonly<Record<Delimiter, string>> = {
   '|': 'pipes',
 };
 
-/** The one that the header has most of, outside quotes; a header with none of them has one column. */
+/** The most frequent delimiter outside quotes; a header without any has one column. */
 function findDelimiter(record: string, where: string): Delimiter {
   const unquoted = record.replaceAll(/"[^"]*"?/g, '');
   const counts = delimiters.map((delimiter) => ({ delimiter, count: unquoted.split(delimiter).length - 1 }));
   const [commonest, second] = counts.toSorted((one, other) => other.count - one.count);
   if (commonest === undefined || commonest.count === 0) return ',';
   if (second?.count !== commonest.count) return commonest.delimiter;
-  const what = `The header has as many ${delimiterNames[commonest.delimiter]} as ${delimiterNames[second.delimiter]}, so it does not tell what separates its columns; say it with "contacts.delimiter".`;
+  const what = `The header has as many ${delimiterNames[commonest.delimiter]} as ${delimiterNames[second.delimiter]}, so its delimiter is ambiguous; set it with "contacts.delimiter".`;
   throw new InputError([{ where, what }]);
 }
 

@@ -3,40 +3,39 @@ import { InputError, type Problem } from '../domain/problems.ts';
 import type { AddressReader } from './address.ts';
 import type { ContactFile, Row } from './contact-file.ts';
 
-/** What is read of an invoice; its lines may leave out the last two. */
+/** The last two are optional. */
 export const invoiceFields = ['MessageID', 'Destination', 'Price', 'Units', 'Date'] as const;
 export type InvoiceField = (typeof invoiceFields)[number];
 
-/** A line of the service's own statement: one recipient of a request. */
+/** A line of the service's invoice: one recipient of a request. */
 export type InvoiceLine = {
   readonly kind: 'line';
-  /** Of the file, from 1. */
+  /** From 1. */
   readonly line: number;
   readonly messageId: string;
-  /** As the invoice has it. */
+  /** As written in the invoice. */
   readonly destination: string;
-  /** In the form that is compared: small letters, and no plus sign. */
+  /** For comparison: lower case, without the plus sign. */
   readonly address: string;
-  /** Decimal text; null where the cell is empty: nothing was charged. */
+  /** Decimal text; null: nothing was charged. */
   readonly price: string | null;
-  /** Decimal text; null where nothing is said. */
+  /** Decimal text. */
   readonly units: string | null;
-  /** As the invoice has it. */
+  /** As written in the invoice. */
   readonly date: string | null;
 };
 
 export type UnreadableLine = { readonly kind: 'unreadable'; readonly problem: Problem };
 
 export type InvoiceOptions = {
-  /** The columns that are named; the others are guessed. */
+  /** The named columns; the others are guessed. */
   readonly columns: Readonly<Partial<Record<InvoiceField, string>>>;
-  /** What stands before the decimals. */
   readonly decimal: 'point' | 'comma';
-  /** Reads numbers that are written in another way than they were sent to. */
+  /** Reads numbers whose form differs from the one sent. */
   readonly readAddress: AddressReader;
 };
 
-/** In capitals and small letters, spaces, "_", "-" and "." names are alike. An earlier line is surer than a later one. */
+/** Compared without case, spaces, "_", "-" and ".". Earlier lines take precedence. */
 const usualNames: Readonly<Record<InvoiceField, readonly (readonly string[])[]>> = {
   MessageID: [['messageid'], ['messageref', 'messagereference', 'msgid'], ['reference', 'ref']],
   Destination: [
@@ -54,14 +53,13 @@ const mayBeMissing: readonly InvoiceField[] = ['Units', 'Date'];
 
 type Columns = Readonly<Record<InvoiceField, number | undefined>>;
 
-/** What is needed of an opened file. */
 export type InvoiceFile = Pick<ContactFile, 'name' | 'header' | 'batches'>;
 
 /**
- * Finds the columns of an invoice: as they are named, else by the usual names.
+ * Finds the columns of an invoice, as named or by usual names.
  *
- * @returns their positions; undefined for one that may be missing and is
- * @throws InputError naming every column that is not there, or that could be several
+ * @returns indexes; undefined for a missing optional column
+ * @throws InputError naming every missing or ambiguous column
  */
 export function invoiceColumns({ name, header }: InvoiceFile, named: InvoiceOptions['columns']): Columns {
   const problems: Problem[] = [];
@@ -74,7 +72,7 @@ export function invoiceColumns({ name, header }: InvoiceFile, named: InvoiceOpti
     const what =
       wanted !== undefined
         ? `There is no column "${wanted}" for ${field}. The columns are ${quoted(header)}.`
-        : `Which column is ${field}? ${found.length === 0 ? 'The columns are' : 'It may be'} ${quoted(found.length === 0 ? header : found)}; say which with --column ${field}="…".`;
+        : `Which column is ${field}? ${found.length === 0 ? 'The columns are' : 'It may be'} ${quoted(found.length === 0 ? header : found)}; name it with --column ${field}="…".`;
     problems.push({ where: `${name}:1`, what });
     return undefined;
   };
@@ -102,9 +100,9 @@ function quoted(titles: readonly string[]): string {
 }
 
 /**
- * Reads an invoice in the batches of its file. A line that cannot be read is told with the place in it.
+ * Reads an invoice in batches; an unreadable line has its position.
  *
- * @throws InputError when its columns cannot be told
+ * @throws InputError for missing or ambiguous columns
  */
 export async function* readInvoice(
   file: InvoiceFile,
@@ -132,9 +130,9 @@ function readLine(
   const messageId = cell('MessageID');
   const destination = cell('Destination');
   if (messageId === '' || messageId.includes('\0'))
-    return unreadable(at('MessageID'), 'There is no MessageID.');
+    return unreadable(at('MessageID'), 'The MessageID is missing.');
   if (destination === '' || destination.includes('\0'))
-    return unreadable(at('Destination'), 'There is no destination.');
+    return unreadable(at('Destination'), 'The destination is missing.');
   for (const field of ['Price', 'Units'] as const) {
     const text = cell(field);
     if (text !== '' && readAmount(text, decimal) === undefined)
@@ -153,8 +151,8 @@ function readLine(
 }
 
 /**
- * An amount, exactly, as decimal text; undefined for what is none. Thousands are not to be separated: in `1,234` nobody
- * can tell them from decimals.
+ * An exact amount as decimal text; undefined: invalid. Thousands separators are not allowed: `1,234` would be
+ * ambiguous.
  */
 function readAmount(text: string, decimal: InvoiceOptions['decimal']): string | undefined {
   const plain = text.replace(/^(-?)\p{Sc}\s?/u, '$1').replace(/\s?\p{Sc}$/u, '');
@@ -171,11 +169,11 @@ function notAnAmount(text: string, field: InvoiceField, decimal: InvoiceOptions[
   const hint =
     readAmount(text, other) === undefined
       ? 'Write it without thousands separators.'
-      : `Say --decimal ${other}, if it has a decimal ${other}.`;
+      : `Set --decimal ${other} if it has a decimal ${other}.`;
   return `"${text}" is no ${field.toLowerCase()} with a decimal ${decimal}. ${hint}`;
 }
 
-/** As delivery reports are matched. */
+/** In the form in which delivery reports are matched. */
 function invoicedAddress(text: string, readAddress: AddressReader): string {
   if (text.includes('@')) return comparedWithService(text);
   const read = readAddress(text);

@@ -1,20 +1,20 @@
 import { byteOrderMarks } from './encodings.ts';
 
 /**
- * Files that people take for a contact list and that are none. Each is known by its first bytes, whatever its name: an
- * export that is called `.csv` or `.xls` is often a workbook or a page of HTML.
+ * Recognises other formats by their first bytes, whatever the file's name: an export called `.csv` or `.xls` is
+ * often a workbook or an HTML page.
  */
 
 type Signature = { readonly bytes: readonly number[]; readonly what: string };
 
 const saveSheet = 'Open it in the spreadsheet program and save the sheet as "CSV UTF-8".';
 const packed = (name: string): string =>
-  `The file is packed with ${name}. Unpack it, or pack the CSV file itself with gzip.`;
+  `The file is compressed with ${name}. Decompress it, or compress the CSV file itself with gzip.`;
 
 const signatures: readonly Signature[] = [
   {
     bytes: ascii('%PDF-'),
-    what: 'The file is a PDF. Ask for the list as CSV: the rows of a page cannot be told for certain.',
+    what: 'The file is a PDF. Ask for the list as CSV: rows cannot be read reliably from a page.',
   },
   {
     bytes: [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1],
@@ -27,17 +27,17 @@ const signatures: readonly Signature[] = [
   { bytes: [0x28, 0xb5, 0x2f, 0xfd], what: packed('zstd') },
   { bytes: [...ascii('BZh'), 0x31], what: packed('bzip2') },
   { bytes: [...ascii('BZh'), 0x39], what: packed('bzip2') },
-  { bytes: [0x1f, 0x8b], what: 'The file is packed with gzip twice. Unpack it once.' },
+  { bytes: [0x1f, 0x8b], what: 'The file is compressed with gzip twice. Decompress it once.' },
   { bytes: [0x89, ...ascii('PNG')], what: 'The file is a picture (PNG). Ask for the list as CSV.' },
   { bytes: [0xff, 0xd8, 0xff], what: 'The file is a picture (JPEG). Ask for the list as CSV.' },
   { bytes: ascii('SQLite format 3\0'), what: 'The file is an SQLite database. Export the table as CSV.' },
   { bytes: ascii('PAR1'), what: 'The file is a Parquet table. Export it as CSV.' },
 ];
 
-/** An archive, an empty one, and one in several parts. */
+/** Of an archive, an empty one, and one in several parts. */
 const zipMarks = ['PK\x03\x04', 'PK\x05\x06', 'PK\x07\x08'];
 
-/** Names of entries that tell what a zip archive is; they stand in it as they are. */
+/** Entry names that identify the content of a zip archive; they are not compressed. */
 const archives: readonly (readonly [RegExp, string])[] = [
   [/xl\/|xl\\/, `The file is an Excel workbook (xlsx). ${saveSheet}`],
   [
@@ -45,7 +45,7 @@ const archives: readonly (readonly [RegExp, string])[] = [
     `The file is a workbook. ${saveSheet}`,
   ],
   [/word\/|opendocument\.text/, 'The file is a text document. Save the list as plain text, as CSV.'],
-  // All of Office's files begin so, and what follows may stand further on.
+  // All Office files begin with this entry, and the others can come later.
   [/\[Content_Types\]\.xml/, `The file is an Office document, probably a workbook (xlsx). ${saveSheet}`],
 ];
 
@@ -56,16 +56,16 @@ const texts: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /^\s*<(?:!doctype\s+html|html|head|body|table|meta|style)\b/i,
-    `The file is a page of HTML, as many exports are that are called xls. ${saveSheet}`,
+    `The file is an HTML page, as many exports called xls are. ${saveSheet}`,
   ],
   [/^\s*<\?xml[^>]*>\s*<\?mso-application/, `The file is an Excel workbook (XML). ${saveSheet}`],
   [/^\s*<\?xml\b/, 'The file is XML. Export the list as CSV with a header line, or convert it first.'],
 ];
 
 /**
- * What a file is that is no CSV file, and what to do, in sentences; undefined for what may be one.
+ * Describes a file that is not CSV, and the remedy, in sentences; undefined: it can be CSV.
  *
- * @param start its first bytes, unpacked where it was packed with gzip; a few thousand tell most
+ * @param start its first bytes, decompressed; a few thousand are enough
  */
 export function describeOtherFile(start: Buffer): string | undefined {
   const signature = signatures.find(({ bytes }) => bytes.every((byte, index) => start[index] === byte));
@@ -82,7 +82,7 @@ function ascii(text: string): number[] {
   return [...Buffer.from(text, 'latin1')];
 }
 
-/** ASCII alone is looked at, so any encoding will do that has it. */
+/** Only ASCII matters here, so any encoding that contains it works. */
 function textOf(start: Buffer, latin: string): string {
   const marked = byteOrderMarks.find(({ mark }) => mark.equals(start.subarray(0, mark.length)));
   if (!marked) return latin;

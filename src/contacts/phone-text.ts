@@ -1,11 +1,10 @@
 /**
- * A phone number as files have it, in the characters that the phone number library reads alike in every country: ASCII
- * digits and signs. The library takes U+FF0B for a plus sign in one place and passes over it in another, so that
- * `＋49 170…` becomes +4949170… in Germany.
+ * A phone number in ASCII digits and signs, which the phone number library reads alike in every country. It reads
+ * U+FF0B as a plus sign in one place and ignores it in another, so that `＋49 170…` becomes +4949170… in Germany.
  */
 export type PhoneText = {
   readonly text: string;
-  /** What was taken away, in the order of the text: `tel:`, or an invisible character. */
+  /** Removed text, in order: `tel:`, or an invisible character. */
   readonly removed: readonly string[];
 };
 
@@ -17,10 +16,10 @@ const blank = String.raw`[\s\p{Cf}\p{Default_Ignorable_Code_Point}]`;
 const before = new RegExp(`^${blank}*(?:tel:${blank}*)?`, 'iu');
 const after = new RegExp(`${blank}+$`, 'u');
 
-/** What the library itself passes over inside a number. */
+/** Characters that the library ignores inside a number. */
 const ignorable = /[\u00ad\u200b\u2060]/gu;
 
-/** Signs that phone numbers are written with, full-width and small forms; the rest has a class of its own. */
+/** Full-width and small forms of phone number signs; dashes and spaces have their own classes. */
 const signs: Readonly<Record<string, string>> = {
   '＋': '+',
   '﹢': '+',
@@ -36,14 +35,14 @@ const signs: Readonly<Record<string, string>> = {
   '−': '-',
 };
 
-/** Numbers are read from texts of a cell; nothing is left out but spaces at the ends and what `removed` lists. */
+/** Removes only spaces at the ends and what `removed` lists. */
 export function readPhoneText(written: string): PhoneText {
-  // Nearly all numbers are written so. The library takes nothing that is longer, and the patterns below would take long.
+  // Fast path for nearly all numbers. The library rejects longer texts, and the patterns below would be slow.
   const isPlain = /^[\x20-\x7e]*$/.test(written) && !/^\s*tel:/i.test(written);
   if (isPlain || written.length > maxLength) {
     return { text: written.trim(), removed: [] };
   }
-  // What follows a semicolon belongs to a `tel:` address (RFC 3966), and the library knows what to do with it.
+  // A semicolon marks a `tel:` address (RFC 3966), which the library parses itself.
   const isAddress = /^\s*tel:[^;]*;/i.test(written);
   const start = isAddress ? '' : (before.exec(written)?.[0] ?? '');
   const rest = written.slice(start.length);
@@ -55,7 +54,7 @@ export function readPhoneText(written: string): PhoneText {
   };
 }
 
-/** A character that has no place in a phone number, however it is written. Letters are not among them: they make words. */
+/** A character that no phone number has. Letters are allowed here: they make words. */
 export function foreignCharacter(text: string): string | undefined {
   return /[^\x20-\x7e\p{L}\p{M}]/u.exec(text)?.[0];
 }
@@ -66,7 +65,7 @@ function marksOf(text: string): string[] {
   return [...invisibleIn(first), ...scheme, ...invisibleIn(second)];
 }
 
-/** Spaces of whatever width are nothing to tell of. */
+/** Excludes spaces of any width. */
 function invisibleIn(text: string): string[] {
   return text.match(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu) ?? [];
 }
@@ -78,7 +77,7 @@ function plainCharacter(character: string): string {
   return signs[character] ?? character;
 }
 
-/** Unicode has the digits of each script side by side, from zero to nine. */
+/** Unicode orders the digits of each script from zero to nine. */
 function decimalValue(digit: string): string {
   const code = digit.codePointAt(0) ?? 0;
   let zero = code;

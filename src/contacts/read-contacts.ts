@@ -9,8 +9,8 @@ import { originColumn } from './result-file.ts';
 import { createRouteNumberReader } from './route-numbers.ts';
 
 /**
- * Maps, normalises and validates each row of the contact files that the campaign is for, in order. All files are closed
- * at the end, and when the caller stops reading early.
+ * Maps, normalises and validates the campaign's rows, in order. Closes all files at the end, and when the caller
+ * stops early.
  */
 export async function* readContacts(
   files: readonly ContactFile[],
@@ -36,17 +36,17 @@ export async function* readContacts(
   }
 }
 
-/** What a caller counts of the rows as they are read. */
+/** Callbacks to count rows as they are read. */
 export type RowWatch = {
-  /** For each row that the campaign is not for. */
+  /** A row that `contacts.where` excludes. */
   readonly onFiltered?: (() => void) | undefined;
-  /** For each row that names the run which it was a contact of before. */
+  /** A row of a result file, with its run. */
   readonly onOrigin?: (run: string) => void;
-  /** For each row whose address is invalid, with the country that the number was read for. */
+  /** A row with an invalid address, and the country with which it was read. */
   readonly onWrongAddress?: (text: string, country: string | undefined) => void;
 };
 
-/** What a row comes to; undefined where the campaign is not for it. */
+/** Undefined: the campaign excludes the row. */
 type RowReader = (row: Row) => Contact | undefined;
 
 function rowReader(
@@ -63,7 +63,7 @@ function rowReader(
   const positions = new Map(header.map((column, index) => [column, index]));
   const originPosition = positions.get(originColumn);
   const recipientPosition = positions.get(recipientColumn) ?? -1;
-  // One lookup for all rows: it is asked for several values of each.
+  // One lookup for all rows, because each row needs several values.
   let values: readonly string[] = [];
   const valueIn = (column: string): string => values[positions.get(column) ?? -1] ?? '';
 
@@ -84,7 +84,7 @@ function rowReader(
     const ownCountry = country === '' ? undefined : countryOf(country);
     if (country !== '' && ownCountry === undefined) {
       const hint = didYouMeanCountry(country).replace(/^ (.*)$/, '. $1');
-      const detail = `"${country}" is no country with phone numbers; expected a code such as NZ, or its English name${hint}`;
+      const detail = `"${country}" is not a country with phone numbers; expected a code such as NZ, or its English name${hint}`;
       return reject(countryColumn ?? '', detail);
     }
     const originalAddress = values[recipientPosition] ?? '';

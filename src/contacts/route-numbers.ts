@@ -7,17 +7,17 @@ import type { Envelope } from '../domain/message.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { AddressReader } from './address.ts';
 
-/** The numbers that the buttons of a call connect to: read, checked and sent in one form, as recipients are. */
+/** The numbers to which buttons connect a call: read, checked and sent like recipients. */
 
 type Routed = { readonly kind: 'envelope'; readonly envelope: Envelope } | Invalid;
 
-/** An envelope with its route numbers in E.164, or which of them is no phone number. */
+/** Returns the envelope with route numbers in E.164, or the invalid one. */
 export type RouteNumberReader = (envelope: Envelope, ownCountry: CountryCode | undefined) => Routed;
 
 /**
- * Contacts that share an envelope and a country share what comes of it.
+ * Contacts with the same envelope and country share the result.
  *
- * @param readAddress as it reads recipients; a number from a column is of the contact's own country, if it has one
+ * @param readAddress the recipients' reader; a number from a column uses the contact's own country
  */
 export function createRouteNumberReader(
   { keypads }: Pick<Composition, 'keypads'>,
@@ -54,7 +54,7 @@ function routeCall(
   return { kind: 'envelope', envelope: { ...envelope, keypads } };
 }
 
-/** What is wrong with the route numbers that are the same for everybody. */
+/** Problems with constant route numbers. */
 export function routeNumberProblems(
   { value: { message }, locate }: Campaign,
   readAddress: AddressReader,

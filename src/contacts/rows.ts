@@ -1,11 +1,10 @@
 import { type CsvFault, type Delimiter, maxRecordSize, parseRecords } from './csv.ts';
 import type { TextLines } from './text-lines.ts';
 
-/** A row of a contact file, or a line that is none. */
 export type Row =
   | {
       readonly kind: 'row';
-      /** Where it begins, from 1; all lines of the file count. */
+      /** Its first line in the file, from 1. */
       readonly line: number;
       /** As many as the header has columns. */
       readonly values: readonly string[];
@@ -13,18 +12,18 @@ export type Row =
   | {
       readonly kind: 'broken';
       readonly line: number;
-      /** What is wrong, as half a sentence. */
+      /** Completes a sentence. */
       readonly detail: string;
-      /** The line as it stands in the file, without its line end; of one over 1 MiB the beginning. */
+      /** The line as written, without its line end; at most its first 1 MiB. */
       readonly text: string;
     };
 
-/** Rows that are handed on together, at most: fewer cost more a row, more cost memory. */
+/** Rows per batch: fewer cost more time per row, more cost memory. */
 const batchSize = 4_096;
 
 /**
- * Whether a value of a line begins with a quote. One with spaces before it counts, so that csv-parse refuses it: somebody
- * meant to quote the value, and would see the quotes sent.
+ * Whether a value begins with a quote. One after spaces counts too, so that csv-parse rejects it: the author meant
+ * to quote the value, and recipients would see the quotes.
  */
 const beginsWithQuote: Readonly<Record<Delimiter, RegExp>> = {
   ',': /(?:^|,)[ \t]*"/,
@@ -33,7 +32,7 @@ const beginsWithQuote: Readonly<Record<Delimiter, RegExp>> = {
   '|': /(?:^|\|)[ \t]*"/,
 };
 
-/** A record with quotes in it, which has a place among the rows and is judged together with others. */
+/** A record with quotes, parsed later in a group. */
 type QuotedRecord = {
   readonly index: number;
   readonly line: number;
@@ -41,27 +40,27 @@ type QuotedRecord = {
   /** Of its first line. */
   readonly endOfLine: number;
   readonly text: string;
-  /** How many lines it has. */
+  /** Its number of lines. */
   readonly count: number;
 };
 
 /**
- * Reads the rows after the header. A line of which no value begins with a quote is split where it stands, and a quote in
- * the middle of a value is part of it (`5" pipe`); of the others csv-parse is the judge, of many at a time.
+ * Reads the rows after the header. A line without a value that begins with a quote is split directly: a quote
+ * inside a value is part of it (`5" pipe`). csv-parse parses the other records in groups.
  *
- * Where a record is broken, its first line is, and reading goes on with the next line: a quote that is never closed must
- * not take the good rows after it along.
+ * Of a broken record only the first line is rejected, and reading continues with the next line: an unclosed quote
+ * must not swallow the good rows after it.
  */
 export class RowReader {
   private readonly lines: TextLines;
   private readonly delimiter: Delimiter;
   private readonly columns: number;
   private readonly quotedValue: RegExp;
-  /** Quoted records that are judged together: few, once reading had to go back, for all after that is read again. */
+  /** Quoted records parsed together. Few after going back, because all rows after the broken one are read again. */
   private groupSize = batchSize;
-  /** The last line of what was meant as one record: a quote there may well be the end of a value. */
+  /** The last line of a broken record: a quote there can be the end of a value. */
   private strictUntil = 0;
-  /** The rest of a line over the limit is on its way, and belongs to nothing. */
+  /** Skips the rest of a line over the limit. */
   private skippingLongLine = false;
 
   constructor(lines: TextLines, delimiter: Delimiter, columns: number) {
@@ -71,7 +70,7 @@ export class RowReader {
     this.quotedValue = beginsWithQuote[delimiter];
   }
 
-  /** The next rows of the text that is there; none when it has been read and more is needed. */
+  /** The next rows of the available text; empty: more text is needed. */
   readBatch(): readonly Row[] {
     const rows: Row[] = [];
     let group: QuotedRecord[] = [];
@@ -84,7 +83,7 @@ export class RowReader {
     }
   }
 
-  /** @returns whether a record, or a blank line, was there as a whole */
+  /** @returns whether a whole record or blank line was available */
   private readRecord(rows: Row[], group: QuotedRecord[]): boolean {
     const { lines } = this;
     const { text, position: start, line } = lines;
@@ -133,14 +132,14 @@ export class RowReader {
       this.rereadAfter(line, endOfLine, count);
     } else {
       group.push({ index: rows.length, line, start, endOfLine, text: text.slice(start, end), count });
-      // Its place, until it is judged.
+      // Reserves its index until its group is parsed.
       rows.push({ kind: 'row', line, values: [] });
       lines.advance(end, count);
     }
     return true;
   }
 
-  /** @returns whether reading goes on within a record that was broken; what was read after it is forgotten then */
+  /** @returns whether reading continues inside a broken record; rows after it are discarded */
   private parseGroup(rows: Row[], group: readonly QuotedRecord[]): boolean {
     const { lines } = this;
     let parsed = 0;
@@ -158,7 +157,7 @@ export class RowReader {
           rows[quoted.index] = { kind: 'row', line: quoted.line, values };
           continue;
         }
-        // Of a record of several lines only the first is broken, so it is what the fault is told of.
+        // Only the first line of a record is broken, so the fault must describe that line.
         const detail = values
           ? this.wrongValueCount(values)
           : quoted.count > 1
@@ -184,7 +183,7 @@ export class RowReader {
     return true;
   }
 
-  /** Reads the lines of a broken record anew, but for its first. */
+  /** Goes back to the second line of a broken record. */
   private rereadAfter(line: number, endOfLine: number, count: number): void {
     this.strictUntil = Math.max(this.strictUntil, line + count - 1);
     this.lines.goBack(this.lines.startAfter(endOfLine), line + 1);
@@ -195,7 +194,7 @@ export class RowReader {
   }
 
   private wrongValueCount(values: readonly string[]): string {
-    return `${values.length} ${values.length === 1 ? 'value' : 'values'}, where the header has ${this.columns} columns`;
+    return `${values.length} ${values.length === 1 ? 'value' : 'values'}, but the header has ${this.columns} columns`;
   }
 
   private rejectLongLine(rows: Row[], start: number, end: number): boolean {
@@ -218,7 +217,7 @@ export class RowReader {
     return true;
   }
 
-  /** A line that is passed over may end with the file, just where a piece of it did. */
+  /** A skipped line can end with the file, exactly at the end of a piece. */
   private endOfText(): boolean {
     if (this.skippingLongLine && this.lines.ended) this.skipLongLine(this.lines.text.length);
     return false;

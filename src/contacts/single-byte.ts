@@ -1,17 +1,17 @@
 /**
- * Windows-1252 and Mac Roman have a letter for nearly every byte, so that neither can be ruled out by its bytes. What
- * tells them apart is whether the letters make words: `René` of the one is `RenÈ` of the other.
+ * Windows-1252 and Mac Roman have a letter for nearly every byte, so bytes alone rule out neither. Only one of them
+ * usually makes words: `René` in one is `RenÈ` in the other.
  */
 
 export const windows1252 = new TextDecoder('windows-1252');
 export const macRoman = new TextDecoder('macintosh');
 
-/** Bytes that Windows-1252 has no character for. */
+/** Bytes without a character in Windows-1252. */
 export const noWindows1252 = /[\x81\x8d\x8f\x90\x9d]/;
 
 /**
- * Whether bytes that are not UTF-8 are Windows-1252 for certain. If not, a place where both could be meant, as each reads
- * it.
+ * Whether non-UTF-8 bytes are certainly Windows-1252. If not, returns a text that could be either, in both
+ * readings.
  */
 export function checkSingleBytes(
   bytes: Buffer,
@@ -31,19 +31,19 @@ export function checkSingleBytes(
     if (macFault) macFaults++;
     if (!macFault || windowsFault) doubtful ??= index;
   }
-  // A typing mistake here and there is odd in either.
+  // Typing mistakes are unlikely in either encoding.
   if (macFaults > 3 * windowsFaults) return { certain: true };
   const offset = doubtful ?? Math.max(0, latin.search(/[\x80-\xff]/));
   return { certain: false, offset, windows: textAround(windows, offset), mac: textAround(mac, offset) };
 }
 
-/** Ligatures and letters that hardly any word has, in either encoding. */
+/** Ligatures and letters that hardly any word has. */
 const rareLetter = /[ﬁﬂıƒªº]/;
 const accentAlone = /[\u02c0-\u02ff\u00a8\u00af\u00b8]/;
 
 /**
- * Whether a character hardly stands where it does: a sign within a word, a letter beside a digit, a capital behind a small
- * letter.
+ * Whether a character is unlikely there: a sign inside a word, a letter next to a digit, a capital after a
+ * lower-case letter.
  */
 function isUnlikelyIn(text: string, index: number): boolean {
   const character = text.charAt(index);
@@ -62,7 +62,7 @@ const isCapital = (text: string): boolean => /\p{Lu}/u.test(text);
 const isSmall = (text: string): boolean => /\p{Ll}/u.test(text);
 const isDigit = (text: string): boolean => /\d/.test(text);
 
-/** A few characters around a place, within its line. */
+/** A few characters around an offset, within its value. */
 function textAround(text: string, offset: number): string {
   const start = text.slice(Math.max(0, offset - 12), offset).replace(/^.*[\r\n,;\t|"]/s, '');
   const end = text.slice(offset, offset + 12).replace(/[\r\n,;\t|"].*$/s, '');

@@ -7,7 +7,7 @@ import type { AddressReader } from './address.ts';
 import type { ContactFile, Row } from './contact-file.ts';
 import { unescapeText } from './result-file.ts';
 
-/** A row of a list of suppressed addresses. `account` and `subAccount` are empty where it is suppressed for all. */
+/** `account` and `subAccount` are empty if the address is suppressed for all. */
 export type SuppressedAddress =
   | {
       readonly kind: 'address';
@@ -18,28 +18,27 @@ export type SuppressedAddress =
     }
   | { readonly kind: 'unreadable'; readonly line: number; readonly detail: string };
 
-/** What is needed of an opened file. */
 export type ListFile = Pick<ContactFile, 'name' | 'header' | 'batches' | 'lines'>;
 
 export type SuppressionFileOptions = {
-  /** What the addresses are for; their column is guessed as the recipient's of these is. */
+  /** The channels of the addresses, from which their column is guessed. */
   readonly channels: readonly Channel[];
   readonly readAddress: AddressReader;
-  /** The column of the addresses; guessed where it is not given. */
+  /** The address column; guessed by default. */
   readonly column?: string | undefined;
-  /** For rows without an account of their own; empty: for all. */
+  /** For rows without their own account; empty: all. */
   readonly account?: string | undefined;
-  /** For rows without a SubAccount of their own; empty: for all. */
+  /** For rows without their own SubAccount; empty: all. */
   readonly subAccount?: string | undefined;
 };
 
 /**
- * Reads a list of suppressed addresses, in the batches of the file. The addresses are in the column that is named, else
- * in the one that would be a contact file's recipient, else in the only one; a column SubAccount gives each row's own. A
- * list without a header is one column whose first line holds an address, or what was meant to be one. Of a list that Volley
- * wrote (`volley suppress list --csv`), rows of other channels are unreadable, and the column Account gives each row's own.
+ * Reads a list of suppressed addresses in batches. Their column is the named one, else the one that would be a
+ * contact file's recipient, else the only one. A column SubAccount applies per row. A list without a header has one
+ * column, and its first line looks like an address. In a list from `volley suppress list --csv`, the column Account
+ * applies per row, and rows of other channels are unreadable.
  *
- * @throws InputError when there is no telling which column holds the addresses
+ * @throws InputError when the address column is ambiguous
  */
 export async function* readSuppressionFile(
   file: ListFile,
@@ -58,18 +57,18 @@ export async function* readSuppressionFile(
     const values = isOurs ? row.values.map(unescapeText) : row.values;
     const channel = values[channelColumn];
     if (channel !== undefined && !options.channels.some((one) => one === channel))
-      return { kind: 'unreadable', line, detail: `it is of channel "${channel}"` };
+      return { kind: 'unreadable', line, detail: `its channel is "${channel}"` };
     const address = options.readAddress(values[column] ?? '');
     if (address.kind === 'invalid') return { kind: 'unreadable', line, detail: address.detail };
     const own = values[subAccountColumn]?.trim() || (options.subAccount ?? '');
     const account = values[accountColumn]?.trim() || (options.account ?? '');
     if (own.includes('\0') || account.includes('\0'))
-      return { kind: 'unreadable', line, detail: 'the account or the SubAccount holds a NUL character' };
+      return { kind: 'unreadable', line, detail: 'the account or the SubAccount contains a NUL character' };
     if (own.length > maxSubAccountLength)
       return {
         kind: 'unreadable',
         line,
-        detail: `its SubAccount has ${own.length} characters, ${maxSubAccountLength} at most`,
+        detail: `its SubAccount has ${own.length} characters; expected at most ${maxSubAccountLength}`,
       };
     return { kind: 'address', line, address: address.address, account, subAccount: own };
   };
@@ -80,7 +79,6 @@ export async function* readSuppressionFile(
   for await (const batch of file.batches) yield batch.map(read);
 }
 
-/** The position of the column. */
 function addressColumn({ name, header }: ListFile, { channels, column }: SuppressionFileOptions): number {
   const columns = header.map((title) => `"${title}"`).join(', ');
   if (column !== undefined) {
@@ -104,7 +102,7 @@ function addressColumn({ name, header }: ListFile, { channels, column }: Suppres
 }
 
 function ambiguousColumnError(name: string, columns: string): InputError {
-  const what = `Expected one column of addresses, and found ${columns}. Call it Recipient, or name it where the file is imported: \`volley suppress import --column\`.`;
+  const what = `Expected one column of addresses, and found ${columns}. Name it Recipient, or set it on import: \`volley suppress import --column\`.`;
   return new InputError([{ where: name, what }]);
 }
 
@@ -117,8 +115,8 @@ function isSubAccount(title: string): boolean {
 }
 
 /**
- * Whether the first line of a list is no header. What only looks like an address counts too: it is listed as
- * unreadable, where as a header it would be lost without a word.
+ * Whether a list has no header. An invalid address counts as data: it is listed as unreadable, but as a header it
+ * would be lost silently.
  */
 function isDataLine(header: readonly string[], { channels, readAddress }: SuppressionFileOptions): boolean {
   const [first, ...others] = header;

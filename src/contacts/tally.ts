@@ -3,23 +3,22 @@ import type { Channel } from '../domain/message.ts';
 import { fullNumberWithoutPlus } from '../platform/phone-countries.ts';
 import type { RowWatch } from './read-contacts.ts';
 
-/** Counts contacts as they go by, and what is wrong with them; nothing of a row is kept but a few examples. */
+/** Counts contacts and their problems as they are read, with a few examples. */
 export type ContactTally = {
-  /** For the reader of the rows. */
+  /** For `readContacts`. */
   readonly watch: RowWatch;
-  /** Passes contacts on, and counts them. */
+  /** Counts contacts and passes them on. */
   readonly count: (contacts: AsyncIterable<readonly Contact[]>) => AsyncIterable<readonly Contact[]>;
   readonly findings: () => ContactFindings;
 };
 
-/** Invalid rows, causes and calling codes that are shown. */
 const shownExamples = 3;
 const shownCauses = 3;
 const shownCodes = 2;
 
 const written = new Intl.NumberFormat('en');
 
-/** @param nameOf a contact file's name as errors show it */
+/** @param nameOf a contact file's name in errors */
 export function createContactTally(
   channel: Channel,
   recipientColumn: string,
@@ -42,7 +41,7 @@ export function createContactTally(
     const main: [number, string][] = [
       [addresses.withoutCountry, `without a country code, and the campaign sets no "contacts.country"`],
       [addresses.empty, `with an empty "${recipientColumn}"`],
-      [addresses.wrong, `whose "${recipientColumn}" is no ${kind} that can be sent to`],
+      [addresses.wrong, `with an invalid ${kind} in "${recipientColumn}"`],
       ...others,
     ];
     const codes = [...byCallingCode].map(([code, rows]): [number, string] => [

@@ -1,17 +1,17 @@
 /**
- * Text that comes in pieces, seen line by line: LF, CRLF and CR each end a line, mixed as they may be. What lies before
- * `position` is forgotten when the next piece comes.
+ * Reads text in pieces line by line; LF, CRLF and CR end a line, even mixed. Text before `position` is dropped with
+ * the next piece.
  */
 export class TextLines {
   text = '';
-  /** Where the line begins that is read next. */
+  /** The start of the next line. */
   position = 0;
   /** Its number, from 1. */
   line = 1;
   /** No more text will come. */
   ended = false;
 
-  // Where the next one of each character is, looked for only once: at or after the last place that was asked for.
+  // The next occurrence of each character at or after the last offset searched, so that each is searched once.
   private lineFeed = -1;
   private carriageReturn = -1;
   private quote = -1;
@@ -22,34 +22,33 @@ export class TextLines {
     this.resetSearch();
   }
 
-  /** Where the line ends that goes on at `start`, without its line end; the end of the text, where there is none yet. */
+  /** The end of the line that contains `start`, without its line end; the end of the text if it has none yet. */
   endOfLine(start: number): number {
     if (this.lineFeed < start) this.lineFeed = this.find('\n', start);
     if (this.carriageReturn < start) this.carriageReturn = this.find('\r', start);
     return this.lineFeed < this.carriageReturn ? this.lineFeed : this.carriageReturn;
   }
 
-  /** Whether a line that ends there is there as a whole: a CR may be half of a CRLF. */
+  /** Whether the line up to `end` is complete: a CR can be half of a CRLF. */
   isWhole(end: number): boolean {
     if (this.ended) return true;
     const { length } = this.text;
     return end < length - 1 || (end < length && this.text.charCodeAt(end) === lineFeed);
   }
 
-  /** Where the line after it begins. */
+  /** The start of the next line. */
   startAfter(end: number): number {
     const { text } = this;
     const isCrLf = text.charCodeAt(end) === carriageReturn && text.charCodeAt(end + 1) === lineFeed;
     return Math.min(end + (isCrLf ? 2 : 1), text.length);
   }
 
-  /** Whether there is a quote in a part of the text. */
   hasQuote(start: number, end: number): boolean {
     if (this.quote < start) this.quote = this.find('"', start);
     return this.quote < end;
   }
 
-  /** Whether the quotes in a part of the text come in pairs. */
+  /** Whether a range contains an even number of quotes. */
   quotesArePaired(start: number, end: number): boolean {
     const { text } = this;
     let paired = true;
@@ -57,13 +56,13 @@ export class TextLines {
     return paired;
   }
 
-  /** Goes on behind a line, or behind several that end there. */
+  /** Continues after a line, or after the last of several. */
   advance(end: number, lines = 1): void {
     this.position = this.startAfter(end);
     this.line += lines;
   }
 
-  /** Goes back to a line that has not been forgotten. */
+  /** Goes back to a line that has not been dropped. */
   goBack(position: number, line: number): void {
     this.position = position;
     this.line = line;
@@ -86,7 +85,6 @@ const lineFeed = 10;
 const carriageReturn = 13;
 const quote = 34;
 
-/** How many lines end in a text. */
 export function countLineEnds(text: string): number {
   return text.match(/\r\n|\n|\r/g)?.length ?? 0;
 }

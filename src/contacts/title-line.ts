@@ -1,18 +1,18 @@
 import { type Delimiter, delimiters } from './csv.ts';
 
-/** Where the header seems to be, and how many names it has. */
+/** The likely header's line and its number of columns. */
 export type LikelyHeader = { readonly line: number; readonly columns: number };
 
-/** Lines behind the supposed header that are looked at. */
+/** Lines examined below the supposed header. */
 const examined = 20;
 
 /**
- * Finds the header that stands below a title ("Customers, November 2026"), as programs put one above what they export. A
- * title has few cells; the lines below it have many, all of them as many, and the first of those holds no data.
+ * Finds the header below a title ("Customers, November 2026"), which some exports have. A title has few cells; the
+ * lines below it all have many, and the first of them contains only names.
  *
  * @param first the supposed header
  * @param line its number
- * @param following the text after it, as far as it is there
+ * @param following the available text after it
  */
 export function findHeaderBelow(first: string, line: number, following: string): LikelyHeader | undefined {
   const below = following
@@ -36,7 +36,7 @@ export function findHeaderBelow(first: string, line: number, following: string):
     : undefined;
 }
 
-/** The last line may be there only in part. */
+/** The last line can be incomplete. */
 function commonest(texts: readonly string[]): Delimiter | undefined {
   const counted = delimiters.map((delimiter) => ({
     delimiter,
@@ -52,7 +52,7 @@ function cellsOf(text: string, delimiter: Delimiter): string[] {
     .split(delimiter);
 }
 
-/** What a column may be called: a text, and neither a number nor an address. */
+/** A column name is text, and neither a number nor an address. */
 function isName(cell: string): boolean {
   return /\p{L}/u.test(cell) && !cell.includes('@');
 }

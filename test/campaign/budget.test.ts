@@ -102,7 +102,7 @@ describe('a budget', () => {
     const told = problems('budget: { subAccounts: { "*": 0.99 } }', many);
     expect(told.length).toBe(21);
     expect(told[19]).toContain('SubAccount "S19"');
-    expect(told[20]).toBe('c.yaml:6:9: 980 more would exceed theirs.');
+    expect(told[20]).toBe('c.yaml:6:9: 980 more limits would be exceeded.');
   });
 
   test('is exceeded by a cost that is higher, by however little', () => {
@@ -126,13 +126,13 @@ describe('a budget where the cost cannot be told is refused, with what to do', (
 
   test('because a rate is missing', () => {
     expect(refusal('sms')).toEqual([
-      'c.yaml:6:9: A budget cannot be kept where the cost cannot be told: the account has no rate for sms. Add it to its "rates", or remove "budget".',
+      'c.yaml:6:9: A budget needs an estimated cost, and there is none: the account has no rate for sms. Add it to its "rates", or remove "budget".',
     ]);
   });
 
   test('because units are known only after sending', () => {
     expect(refusal('fax')).toEqual([
-      'c.yaml:6:9: A budget cannot be kept where the cost cannot be told: fax is paid by the page, and how many there are is known only after sending. Remove "budget".',
+      'c.yaml:6:9: A budget needs an estimated cost, and there is none: fax is paid by the page, and how many there are is known only after sending. Remove "budget".',
     ]);
   });
 

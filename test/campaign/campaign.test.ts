@@ -84,7 +84,7 @@ files:
       'c.yaml:10:24: "dispatch.chunkSize": expected a whole number from 1 to 10000, got "0".',
       'c.yaml:10:27: Unknown key "concurency" in "dispatch". Did you mean "concurrency"? Known here: chunkSize, concurrency, priority, retries, giveUpAfter, onUnknown, resends, onRejected, failFast, repeat.',
       'c.yaml:10:51: "dispatch.retries": expected a whole number from 0 to 20, got "21".',
-      'c.yaml:12:5: "files.0.file" is missing; expected a file to send along, in the campaign\'s folder.',
+      'c.yaml:12:5: "files.0.file" is missing; expected a file to send, in the campaign\'s folder.',
     ]);
   });
 
@@ -92,7 +92,7 @@ files:
     expect(problems('campaign: x\n')).toEqual([
       'c.yaml:1:1: "account" is missing; expected an account of the accounts file.',
       'c.yaml:1:1: "channel" is missing; expected email, sms, fax, voice or tts.',
-      'c.yaml:1:1: "contacts" is missing; expected the contact file, and which of its rows and columns are sent.',
+      'c.yaml:1:1: "contacts" is missing; expected the contact files, and which of their rows and columns are sent.',
       expect.stringMatching(/^c\.yaml:1:1: "message" is missing; expected the message, under the/),
     ]);
   });
@@ -237,7 +237,7 @@ describe('a message field', () => {
       const [name = '', value = ''] = field.split(': ');
       const [problem] = problems(`${source}  ${field}\n`, target);
       expect(problem).toContain(what);
-      expect(problem).toContain(`say so in the account: allow: { ${name}: [${value}] }.`);
+      expect(problem).toContain(`allow it in the account: allow: { ${name}: [${value}] }.`);
       const allow = { [name]: [value] };
       expect(() => check(`${source}  ${field}\n`, { ...target, allow })).not.toThrow();
     },
@@ -279,22 +279,22 @@ describe('a message field', () => {
 
 describe('the text', () => {
   test.each([
-    ['sms', 'The sms has nothing to say; expected Message.'],
-    ['email', 'The email has nothing to say; expected MessagePlain, MessageHTML or Template.'],
-    ['fax', 'The fax has nothing to say; expected Message or "files".'],
+    ['sms', 'The sms has no content; expected Message.'],
+    ['email', 'The email has no content; expected MessagePlain, MessageHTML or Template.'],
+    ['fax', 'The fax has no content; expected Message or "files".'],
   ])('of an %s cannot be missing', (channel, what) => {
     expect(problems(`${head(channel)}  Reference: R\n`)).toEqual([`c.yaml:8:3: ${what}`]);
   });
 
   test.each(['voice', 'tts'])('of a %s call cannot be missing', (channel) => {
     expect(problems(`${head(channel)}  Reference: R\n`, { interface: 'rest-1.04' })).toEqual([
-      `c.yaml:8:3: The ${channel} has nothing to say; expected MessageToPeople.`,
+      `c.yaml:8:3: The ${channel} has no content; expected MessageToPeople.`,
     ]);
   });
 
   test('cannot be blank', () => {
     expect(problems(`${head('sms')}  Message: "  "\n`)).toEqual([
-      'c.yaml:8:3: The sms has nothing to say; expected Message.',
+      'c.yaml:8:3: The sms has no content; expected Message.',
     ]);
   });
 
@@ -419,7 +419,7 @@ describe('the address of reports', () => {
 describe('the MessageID', () => {
   test('is refused, because Volley makes it', () => {
     expect(problems(`${sms}  MessageID: abc1\n`)).toEqual([
-      'c.yaml:9:14: "message.MessageID": Volley makes it itself (at most 40 letters and digits, unique to each request); remove it from the campaign.',
+      'c.yaml:9:14: "message.MessageID": Volley creates it (at most 40 letters and digits, unique to each request); remove it from the campaign.',
     ]);
   });
 });
@@ -492,7 +492,7 @@ describe('a key of an earlier REST interface', () => {
   test('is refused in the current one, which has another name for it', () => {
     expect(problems(source)).toEqual([
       expect.stringMatching(
-        /^c\.yaml:9:18: "message\.ForceGSMChars": not a field of sms in rest-2\.02\. It is "CharacterConversion" there\./,
+        /^c\.yaml:9:18: "message\.ForceGSMChars": not a field of sms in rest-2\.02\. In this interface it is "CharacterConversion"\./,
       ),
     ]);
   });

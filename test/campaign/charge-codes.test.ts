@@ -112,7 +112,7 @@ chargeCodes: valid-codes.csv`;
 
   test('must be there, where codes are asked for', () => {
     expect(problemsThrown(() => check(''))).toEqual([
-      'c.yaml:6:14: Valid ChargeCodes are listed, and the message has no ChargeCode; set "message.ChargeCode", such as "[[Column]]", or remove "chargeCodes".',
+      'c.yaml:6:14: "chargeCodes" lists valid ChargeCodes, but the message has none; set "message.ChargeCode", such as "[[Column]]", or remove "chargeCodes".',
     ]);
   });
 });

@@ -231,7 +231,7 @@ describe('a contact is left out, with the column and the reason', () => {
     expect(personalised(sms, { note })).toEqual({
       kind: 'invalid',
       column: 'note',
-      detail: 'contains "[[", which the service would read as a placeholder of its own',
+      detail: 'contains "[[", which the service would read as a placeholder',
     });
   });
 

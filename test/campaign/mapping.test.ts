@@ -91,7 +91,7 @@ describe('without "columns"', () => {
 
   test('a recipient with two likely columns is asked for, with both', () => {
     expect(problems({ header: ['mobile', 'cell', 'phone'] })).toEqual([
-      'c.yaml:4:11: The columns mobile, cell of c.csv could each be the recipient of sms. Say which with "contacts.columns": { Recipient: … }.',
+      'c.yaml:4:11: The columns mobile, cell of c.csv could each be the recipient of sms. Set it with "contacts.columns": { Recipient: … }.',
     ]);
   });
 
@@ -99,14 +99,14 @@ describe('without "columns"', () => {
     'a file whose first line is a recipient (%s) has no header',
     (own) => {
       expect(problems({ header: [own, 'Ann', 'Auckland'] })).toEqual([
-        `c.yaml:4:11: c.csv has no header: "${own}" is of a recipient. Put a line with the names of its columns in front.`,
+        `c.yaml:4:11: c.csv has no header: "${own}" is a recipient. Insert a first line with the column names.`,
       ]);
     },
   );
 
   test('a recipient without a likely column is asked for, with all columns', () => {
     expect(problems({ header: ['id', 'email'] })).toEqual([
-      'c.yaml:4:11: No column of c.csv has a name that is usual for the recipient of sms. Say which with "contacts.columns": { Recipient: … }. Its columns: id, email.',
+      'c.yaml:4:11: No column of c.csv has a usual name for the recipient of sms. Set it with "contacts.columns": { Recipient: … }. Its columns: id, email.',
     ]);
   });
 });

@@ -78,7 +78,7 @@ ${more}`;
       'c.yaml:6:9: "window": expected a timeZone here, or one of the campaign.',
     ]);
     expect(problems(source('sms', 'deadline: 2026-12-01T17:00'))).toEqual([
-      'c.yaml:6:11: "deadline": expected a timeZone of the campaign: nobody can tell when this is.',
+      'c.yaml:6:11: "deadline": expected a timeZone of the campaign, because a deadline is a local time.',
     ]);
   });
 
@@ -106,7 +106,7 @@ ${more}`;
   test('has no deadline of one day for the runs of every day', () => {
     const nightly = 'schedule: { cron: "0 2 * * *", timeZone: UTC }';
     expect(problems(source('sms', `deadline: 2026-12-01T17:00\n${nightly}`))).toEqual([
-      'c.yaml:6:11: "deadline": every run of the schedule after it would miss it; expected a time of day such as "06:00".',
+      'c.yaml:6:11: "deadline": later runs of the schedule would all miss it; expected a time of day such as "06:00".',
     ]);
     expect(problems(source('sms', `deadline: "24:30"\n${nightly}`))).toEqual([
       'c.yaml:6:11: "deadline": there is no such day or time.',
@@ -146,7 +146,7 @@ ${more}`;
   test('has no SendTime that the clocks leave out', () => {
     const message = 'Message: Hi, SendTime: "2026-09-27T02:30", TimeZone: New Zealand';
     expect(problems(source('sms', '', message))).toEqual([
-      'c.yaml:5:35: "message.SendTime": there is no 2026-09-27T02:30 in New Zealand: the clocks are put forward over it.',
+      'c.yaml:5:35: "message.SendTime": there is no 2026-09-27T02:30 in New Zealand: the clocks go forward and skip it.',
     ]);
   });
 });

@@ -92,11 +92,11 @@ describe('an attachment that a row names', () => {
 });
 
 test.each(['[[file]]', './[[file]]', 'statements-[[file]]', 'statements/../[[file]]', '[[file]]/1.pdf'])(
-  'a placeholder without a folder of its own before it is an error of the campaign: %s',
+  'a placeholder without a folder before it is an error of the campaign: %s',
   async (file) => {
     const { code, stderr } = await plan(file, '1.pdf');
     expect(code).toBe(2);
-    expect(stderr).toMatch(/a folder of its own before it|inside the campaign's folder/);
+    expect(stderr).toMatch(/a folder before it|inside the campaign's folder/);
   },
 );
 

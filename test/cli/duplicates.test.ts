@@ -65,7 +65,7 @@ const duplicates = (count: number) => ({
 describe('rows with the same address', () => {
   test('rows with the same address are merged by default, with a warning if their messages differ', async () => {
     const words =
-      '1 duplicate row left out would be sent another message, other files or be billed otherwise than the row that stays: line 4 (same address as line 2, but its message differs). Set "contacts.key" to what tells them apart, or "contacts.duplicates: allow".';
+      '1 skipped duplicate row would get another message, other files or another billing than the row that stays: line 4 (same address as line 2, but its message differs). Set "contacts.key" to the columns that tell them apart, or "contacts.duplicates: allow".';
     const planned = await call('plan campaign.yaml');
     expect(planned.stdout).toContain(`  duplicates  ${words}`);
     expect(planned.stdout).toContain('5 read: 3 to send to, 0 invalid, 2 duplicate');
@@ -95,7 +95,7 @@ describe('rows with the same address', () => {
         code: 2,
         stdout: '',
         stderr: expect.stringContaining(
-          '2 rows are the same as an earlier one, and "contacts.duplicates" is refuse, so Volley makes no run: line 4 (same address as line 2, but its message differs); line 5 (same address as line 2).',
+          '2 rows repeat an earlier one, and "contacts.duplicates" is refuse, so Volley makes no run: line 4 (same address as line 2, but its message differs); line 5 (same address as line 2).',
         ),
       });
   });
@@ -128,7 +128,7 @@ describe('contacts.key', () => {
   test('contacts.key rejects a row with an empty key, and refuses a column that the files do not have', async () => {
     await scene.write('contacts.csv', `${contacts}dan@example.org,Dan,\n`);
     const { stdout } = await call('plan campaign.yaml', ', key: account');
-    expect(stdout).toMatch(/account +.*is empty, and "contacts\.key" tells rows apart by it/);
+    expect(stdout).toMatch(/account +.*is empty, but "contacts\.key" identifies rows by it/);
     expect(await call('plan campaign.yaml', ', key: acount')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('has no column "acount". Did you mean "account"?'),

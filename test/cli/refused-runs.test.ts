@@ -52,7 +52,7 @@ describe('a run without recipients is refused by plan and run, and its refusal i
   test('a run without recipients is refused with the calling code of its numbers if their country is missing', async () => {
     const words = await refusal(rows('0412000001', '0412000002', '64211234567'), '');
     expect(words).toContain(
-      'No recipient is left, so Volley makes no run: 3 of 3 rows are invalid (3 without a country code, and the campaign sets no "contacts.country"; 1 beginning with 64, the calling code of NZ). Where such a run is right, set "contacts.allowEmpty: true".',
+      'No recipient is left, so Volley makes no run: 3 of 3 rows are invalid (3 without a country code, and the campaign sets no "contacts.country"; 1 beginning with 64, the calling code of NZ). To allow an empty run, set "contacts.allowEmpty: true".',
     );
     expect(words).toContain('contacts.csv:2: "0412000001" is not a phone number');
     expect(scene.peer.calls.map(({ notification }) => notification)).toMatchObject([
@@ -78,7 +78,7 @@ describe('a run without recipients is refused by plan and run, and its refusal i
 
   test('a run without recipients is refused if contacts.where excludes every row', async () => {
     const where = 'where: [{ column: name, equals: Bob }]\n  country: AU';
-    expect(await refusal(rows('0412000001'), where)).toContain('"contacts.where" leaves out all rows (1)');
+    expect(await refusal(rows('0412000001'), where)).toContain('"contacts.where" excludes all rows (1)');
   });
 
   test('a run without recipients is refused if every recipient is suppressed', async () => {
@@ -111,7 +111,7 @@ describe('contacts.maxInvalid', () => {
   test('contacts.maxInvalid is half of the rows by default', async () => {
     const words = await refusal(twoOfThree);
     expect(words).toContain(
-      'More rows are invalid than "contacts.maxInvalid" allows (50%), so Volley makes no run: 2 of 3 rows are invalid (2 whose "mobile" is no phone number that can be sent to).',
+      'More rows are invalid than "contacts.maxInvalid" allows (50%), so Volley makes no run: 2 of 3 rows are invalid (2 with an invalid phone number in "mobile").',
     );
     expect(await command('plan', rows('0412000001', 'nonsense'))).toMatchObject({ code: 0 });
   });
@@ -129,7 +129,7 @@ describe('contacts.maxInvalid', () => {
     expect([code, stdout]).toEqual([
       0,
       expect.stringContaining(
-        '\n  invalid     2 with an empty "mobile"; 1 whose "mobile" is no phone number that can be sent to\n',
+        '\n  invalid     2 with an empty "mobile"; 1 with an invalid phone number in "mobile"\n',
       ),
     ]);
   });

@@ -143,7 +143,7 @@ describe('volley suppress import', () => {
     await workspace.write('long.csv', `to,SubAccount\n+64211234567,${names[0]}\n+64211234568,${names[1]}\n`);
     expect(await suppress('import', 'long.csv', '--channel', 'sms')).toMatchObject({
       code: 3,
-      stderr: expect.stringMatching(/long.csv:3: its SubAccount has \d+ characters, 40 at most/),
+      stderr: expect.stringMatching(/long.csv:3: its SubAccount has \d+ characters; expected at most 40/),
     });
     expect(await suppressed()).toEqual([`sms +64211234567 ${names[0]} import`]);
   });
@@ -217,7 +217,7 @@ test('a list of suppressions as CSV can be imported again, and contains no text 
   await opened.ledger.pool.query('DELETE FROM suppressions');
   const imported = await suppress('import', 'list.csv', '--channel', 'email');
   expect(imported).toMatchObject({ code: 3, stdout: '2 suppressed.\n' });
-  expect(imported.stderr).toContain('list.csv:4: it is of channel "sms"');
+  expect(imported.stderr).toContain('list.csv:4: its channel is "sms"');
   await suppress('import', 'list.csv', '--channel', 'sms');
   expect((await opened.ledger.pool.query(keys)).rows).toEqual(before);
 });

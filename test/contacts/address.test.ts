@@ -126,28 +126,31 @@ describe('a phone number is refused with what it is', () => {
     ['0458665290;0411222333', '0411222333'],
     ['0458665290#7', '7'],
   ])('when a part of it would be lost: %s', (text, rest) => {
-    expect(read(text, 'AU')).toEqual(invalid(`"${text}" has an extension, "${rest}", that would be lost`));
+    expect(read(text, 'AU')).toEqual(invalid(`"${text}" has an extension, "${rest}", which would be lost`));
   });
 
   test.each([
-    ['0458\u202e665290', '"0458<U+202E RIGHT-TO-LEFT OVERRIDE>665290" holds U+202E RIGHT-TO-LEFT OVERRIDE'],
-    ['0458665290\n0411222333', '"0458665290<U+000A LINE FEED>0411222333" holds U+000A LINE FEED'],
-    ['0458 665 29\u2070', '"0458 665 29⁰" holds U+2070'],
-    ['☎ 0458 665 290', '"☎ 0458 665 290" holds U+260E'],
-    ['①458665290', '"①458665290" holds U+2460'],
+    [
+      '0458\u202e665290',
+      '"0458<U+202E RIGHT-TO-LEFT OVERRIDE>665290" contains U+202E RIGHT-TO-LEFT OVERRIDE',
+    ],
+    ['0458665290\n0411222333', '"0458665290<U+000A LINE FEED>0411222333" contains U+000A LINE FEED'],
+    ['0458 665 29\u2070', '"0458 665 29⁰" contains U+2070'],
+    ['☎ 0458 665 290', '"☎ 0458 665 290" contains U+260E'],
+    ['①458665290', '"①458665290" contains U+2460'],
   ])('with the name of a character that is neither a digit nor a sign: %j', (text, said) => {
-    expect(read(text, 'AU')).toEqual(invalid(`${said}, which is no part of a phone number`));
+    expect(read(text, 'AU')).toEqual(invalid(`${said}, which cannot be part of a phone number`));
   });
 
   test.each([
     ['6.4215E+10', 'is a number that a spreadsheet has shortened, so that its last digits are lost.'],
     ['4,58665E+08', 'is a number that a spreadsheet has shortened'],
-    ['="0458665290"', 'is a formula, with which a spreadsheet was made to keep leading zeros.'],
+    ['="0458665290"', 'is a formula that keeps leading zeros in a spreadsheet.'],
     ['=A2&B2', 'is a formula of a spreadsheet, not its result.'],
-    ["'0458665290", 'begins with the apostrophe with which a spreadsheet marks text.'],
-    ["'+61458665290", 'begins with the apostrophe with which a spreadsheet marks text.'],
-    ['#N/A', 'is an error that a spreadsheet shows in place of a value.'],
-    ['########', 'is an error that a spreadsheet shows in place of a value.'],
+    ["'0458665290", 'begins with an apostrophe, which marks text in a spreadsheet.'],
+    ["'+61458665290", 'begins with an apostrophe, which marks text in a spreadsheet.'],
+    ['#N/A', 'is an error value of a spreadsheet.'],
+    ['########', 'is an error value of a spreadsheet.'],
   ])('with what a spreadsheet has made of it: %s', (text, what) => {
     expect(read(text, 'AU')).toEqual(invalid(expect.stringContaining(`"${text}" ${what}`)));
     if (!text.startsWith("'"))
@@ -218,18 +221,20 @@ describe('an e-mail address', () => {
   test.each([
     [
       'a@example.com\nBcc: b@example.com',
-      '"a@example.com<U+000A LINE FEED>Bcc: b@example.com" holds U+000A LINE FEED',
+      '"a@example.com<U+000A LINE FEED>Bcc: b@example.com" contains U+000A LINE FEED',
     ],
     [
       'ann@\u202eexample.com',
-      '"ann@<U+202E RIGHT-TO-LEFT OVERRIDE>example.com" holds U+202E RIGHT-TO-LEFT OVERRIDE',
+      '"ann@<U+202E RIGHT-TO-LEFT OVERRIDE>example.com" contains U+202E RIGHT-TO-LEFT OVERRIDE',
     ],
     [
       'ann@bü\u200bcher.example',
-      '"ann@bü<U+200B ZERO WIDTH SPACE>cher.example" holds U+200B ZERO WIDTH SPACE',
+      '"ann@bü<U+200B ZERO WIDTH SPACE>cher.example" contains U+200B ZERO WIDTH SPACE',
     ],
   ])('%j is refused, with the name of what is not seen', (text, said) => {
-    expect(read(text, undefined, 'email')).toEqual(invalid(`${said}, which is no part of an e-mail address`));
+    expect(read(text, undefined, 'email')).toEqual(
+      invalid(`${said}, which cannot be part of an e-mail address`),
+    );
   });
 
   test('is refused when there is none', () => {

@@ -188,7 +188,7 @@ describe('the delimiter', () => {
 
   test('is asked for where the header has as many of one as of another', async () => {
     expect(await problems('\na,b;c\n')).toEqual([
-      'contacts.csv:2: The header has as many commas as semicolons, so it does not tell what separates its columns; say it with "contacts.delimiter".',
+      'contacts.csv:2: The header has as many commas as semicolons, so its delimiter is ambiguous; set it with "contacts.delimiter".',
     ]);
   });
 
@@ -210,7 +210,7 @@ describe('the delimiter', () => {
 
   test('cannot be any other that a spreadsheet is told', async () => {
     expect(await problems('sep=#\na#b\n')).toEqual([
-      'contacts.csv:1: "sep=#" names no delimiter that can be read; expected a comma, a semicolon, a tab or a pipe.',
+      'contacts.csv:1: "sep=#" is not a supported delimiter; expected a comma, a semicolon, a tab or a pipe.',
     ]);
   });
 });
@@ -280,7 +280,7 @@ describe('the encoding', () => {
 
 describe('bytes that are not of the encoding are refused, never replaced', () => {
   const notUtf8 =
-    'Expected UTF-8, and this line holds bytes that are not. Save the file as "CSV UTF-8", or name its encoding with "contacts.encoding".';
+    'Expected UTF-8, but this line contains other bytes. Save the file as "CSV UTF-8", or set its encoding with "contacts.encoding".';
   const latin1 = (text: string) => Buffer.from(text, 'latin1');
   const pieces = (...parts: readonly Uint8Array[]) => Buffer.concat(parts);
   /** More than a piece, so that what comes after it is decided by what comes before. */
@@ -304,7 +304,7 @@ describe('bytes that are not of the encoding are refused, never replaced', () =>
   test('both kinds in one piece: nothing is guessed', async () => {
     const content = pieces(Buffer.from('a,b\nZoë,1\n'), latin1('Zoë,1\n'));
     expect(await problems(content)).toEqual([
-      'contacts.csv:3: The file holds bytes that are UTF-8, and in this line some that are not. Save it as "CSV UTF-8", or name its encoding with "contacts.encoding".',
+      'contacts.csv:3: The file contains UTF-8, but this line contains bytes that are not UTF-8. Save the file as "CSV UTF-8", or set its encoding with "contacts.encoding".',
     ]);
     expect((await rowsOf(content, { encoding: 'windows-1252' })).length).toBe(2);
   });
@@ -312,13 +312,13 @@ describe('bytes that are not of the encoding are refused, never replaced', () =>
   test('UTF-8 late in a file that was found to be Windows-1252', async () => {
     const content = pieces(latin1('a,b\nZoë,1\n'), filling, Buffer.from('Zoë,1\n'));
     expect(await problems(content)).toEqual([
-      `contacts.csv:${pieceSize / 4 + 3}: The file was read as Windows-1252 so far, and this line looks like UTF-8. Save it as "CSV UTF-8", or name its encoding with "contacts.encoding".`,
+      `contacts.csv:${pieceSize / 4 + 3}: The file was read as Windows-1252 so far, but this line looks like UTF-8. Save it as "CSV UTF-8", or set its encoding with "contacts.encoding".`,
     ]);
   });
 
   test('a byte that Windows-1252 has no character for', async () => {
     const what =
-      'This line holds a byte that means nothing in Windows-1252, and the file is not UTF-8 either. Save it as "CSV UTF-8", or name its encoding with "contacts.encoding".';
+      'This line contains a byte without meaning in Windows-1252, and the file is not UTF-8 either. Save it as "CSV UTF-8", or set its encoding with "contacts.encoding".';
     const content = latin1('a,b\nZo\xeb,2\nZo\x8d,1\n');
     expect(await problems(content, { encoding: 'windows-1252' })).toEqual([`contacts.csv:3: ${what}`]);
   });
@@ -331,7 +331,7 @@ describe('bytes that are not of the encoding are refused, never replaced', () =>
     ['1 JOS\xc9', '1 JOSÉ', '1 JOS…'],
     ['M\x9fller', 'MŸller', 'Müller'],
   ])('letters that are words in Mac Roman too: %j is asked for', async (name, windows, mac) => {
-    const what = `The file is not UTF-8. This line reads "${windows}" in Windows-1252 and "${mac}" in Mac Roman: say which is right with "contacts.encoding" (windows-1252 or mac-roman), or save the file as "CSV UTF-8".`;
+    const what = `The file is not UTF-8. This line reads "${windows}" in Windows-1252 and "${mac}" in Mac Roman. Choose one with "contacts.encoding" (windows-1252 or mac-roman), or save the file as "CSV UTF-8".`;
     const content = latin1(`a,b\nx,1\n${name},1\n`);
     expect(await problems(content)).toEqual([`contacts.csv:3: ${what}`]);
     expect(await rowsOf(content, { encoding: 'mac-roman' })).toContainEqual(row(3, mac, '1'));
@@ -346,7 +346,7 @@ describe('bytes that are not of the encoding are refused, never replaced', () =>
   );
 
   test.each(['utf-16le', 'utf-16be'] as const)('half a character of %s', async (encoding) => {
-    const what = 'This line holds bytes that are not UTF-16. Save the file as "CSV UTF-8".';
+    const what = 'This line contains bytes that are not UTF-16. Save the file as "CSV UTF-8".';
     expect(await problems(encode('a,b\r\n1,\ud83d\r\n', encoding, true))).toEqual([
       `contacts.csv:2: ${what}`,
     ]);
@@ -357,14 +357,14 @@ describe('bytes that are not of the encoding are refused, never replaced', () =>
 
   test('NUL bytes, where nothing says that it is UTF-16', async () => {
     const what =
-      'The file holds NUL bytes: it is UTF-16 without a byte order mark, or no text file. Save it as "CSV UTF-8", or name its encoding with "contacts.encoding".';
+      'The file contains NUL bytes: it is UTF-16 without a byte order mark, or not a text file. Save it as "CSV UTF-8", or set its encoding with "contacts.encoding".';
     expect(await problems(encode('a,b\n', 'utf-16le'))).toEqual([`contacts.csv:1: ${what}`]);
     expect(await problems(Buffer.from([0x89, 0x50, 0, 0, 0x0d]))).toEqual([`contacts.csv:1: ${what}`]);
   });
 
   test('a byte order mark that says another encoding than the campaign', async () => {
     expect(await problems(encode('a,b\n', 'utf-8', true), { encoding: 'windows-1252' })).toEqual([
-      'contacts.csv:1: The file begins with the byte order mark of utf-8, and "contacts.encoding" says windows-1252. Leave "contacts.encoding" out, or set it to utf-8.',
+      'contacts.csv:1: The file begins with the byte order mark of utf-8, but "contacts.encoding" is windows-1252. Remove "contacts.encoding", or set it to utf-8.',
     ]);
   });
 });
@@ -382,12 +382,12 @@ describe('a file that is no CSV is refused with what it is and what to do', () =
     ['is an Excel workbook (xls)', Buffer.from('d0cf11e0a1b11ae100000000', 'hex')],
     ['is a workbook', zip('mimetypeapplication/vnd.oasis.opendocument.spreadsheet')],
     ['is a text document', zip('[Content_Types].xml', 'word/document.xml')],
-    ['is packed with zip', zip('contacts.csv')],
-    ['is packed with 7-Zip', Buffer.from('377abcaf271c0004', 'hex')],
-    ['is packed with bzip2', 'BZh91AY&SY'],
+    ['is compressed with zip', zip('contacts.csv')],
+    ['is compressed with 7-Zip', Buffer.from('377abcaf271c0004', 'hex')],
+    ['is compressed with bzip2', 'BZh91AY&SY'],
     ['is a PDF', '%PDF-1.7\n%\u00e2\u00e3'],
-    ['is a page of HTML', '\n<!DOCTYPE html>\n<html><body>Please sign in'],
-    ['is a page of HTML', '<table border="1"><tr><td>mobile</td>'],
+    ['is an HTML page', '\n<!DOCTYPE html>\n<html><body>Please sign in'],
+    ['is an HTML page', '<table border="1"><tr><td>mobile</td>'],
     ['is an Excel workbook (XML)', '<?xml version="1.0"?>\n<?mso-application progid="Excel.Sheet"?>'],
     ['is XML', '\ufeff<?xml version="1.0"?><contacts/>'],
     ['is a picture (PNG)', Buffer.from('89504e470d0a1a0a0000000d', 'hex')],
@@ -401,7 +401,7 @@ describe('a file that is no CSV is refused with what it is and what to do', () =
 
   test('a file that was packed twice', async () => {
     expect(await problems(gzipSync(gzipSync('a,b\n1,2\n')))).toEqual([
-      'contacts.csv: The file is packed with gzip twice. Unpack it once.',
+      'contacts.csv: The file is compressed with gzip twice. Decompress it once.',
     ]);
   });
 
@@ -420,7 +420,7 @@ describe('a file that is no CSV is refused with what it is and what to do', () =
 describe('a title above the header is refused with how to pass over it', () => {
   const rows = 'mobile,name,suburb\n0412000001,Ann,Perth\n0412000002,"Lee, Bo",Perth\n';
   const title = (line: number, skip: number): string[] => [
-    `contacts.csv:${line}: This line looks like a title: line ${skip + 1} below it has 3 names of columns. Pass over the lines before that one with "contacts.skipLines: ${skip}".`,
+    `contacts.csv:${line}: This line looks like a title: line ${skip + 1} below it has 3 column names. Skip the lines before that one with "contacts.skipLines: ${skip}".`,
   ];
 
   test.each([
@@ -471,12 +471,12 @@ describe('a file packed with gzip', () => {
 
   test('is refused when it is cut off', async () => {
     expect(await problems(gzipSync(content).subarray(0, -3))).toEqual([
-      'contacts.csv: The file is packed with gzip and ends too early. Was it copied as a whole?',
+      'contacts.csv: The file is compressed with gzip and ends too early. Check that it was copied completely.',
     ]);
   });
 
   test('is refused when it is damaged, or something stands behind it', async () => {
-    const what = 'contacts.csv: The file is packed with gzip and damaged. Copy or pack it again.';
+    const what = 'contacts.csv: The file is compressed with gzip and damaged. Copy or compress it again.';
     const damaged = gzipSync(content);
     damaged.writeUInt32LE(1, damaged.length - 8);
     expect(await problems(damaged)).toEqual([what]);
@@ -490,10 +490,10 @@ describe('a broken row is broken alone', () => {
 
   test('when it has fewer or more values than the header', async () => {
     expect(await rowsOf('a,b\n1\n1,2,3\n,\n1,"2",3\n3,4\n5,6')).toEqual([
-      broken(2, '1 value, where the header has 2 columns', '1'),
-      broken(3, '3 values, where the header has 2 columns', '1,2,3'),
+      broken(2, '1 value, but the header has 2 columns', '1'),
+      broken(3, '3 values, but the header has 2 columns', '1,2,3'),
       row(4, '', ''),
-      broken(5, '3 values, where the header has 2 columns', '1,"2",3'),
+      broken(5, '3 values, but the header has 2 columns', '1,"2",3'),
       row(6, '3', '4'),
       row(7, '5', '6'),
     ]);
@@ -542,7 +542,7 @@ describe('a broken row is broken alone', () => {
 
   test('and what is left of it does not become a row that nobody wrote', async () => {
     expect(await rowsOf(['a,b,c', 'Ann,"1 Foo St', 'Apt 3",0412,x', '1,2,3', '4,5,6'].join('\n'))).toEqual([
-      broken(2, '4 values, where the header has 3 columns', 'Ann,"1 Foo St'),
+      broken(2, '4 values, but the header has 3 columns', 'Ann,"1 Foo St'),
       broken(3, expect.stringContaining('stands inside a value'), 'Apt 3",0412,x'),
       row(4, '1', '2', '3'),
       row(5, '4', '5', '6'),
@@ -588,10 +588,10 @@ describe('a broken row is broken alone', () => {
 describe('a file of which more than half of the rows are broken is refused', () => {
   test('at its end, with the first of them', async () => {
     expect(await problems('a,b\n1;2\n3,4\n5,6\n7;8\n9;10\n11;12\n')).toEqual([
-      'contacts.csv: 4 of 6 rows are broken, so the file was not read as it was meant. Look at its delimiter ("contacts.delimiter"; it was read with ","), its encoding ("contacts.encoding"), the lines before its header ("contacts.skipLines") and its quotes. The first broken rows:',
-      'contacts.csv:2: 1 value, where the header has 2 columns.',
-      'contacts.csv:5: 1 value, where the header has 2 columns.',
-      'contacts.csv:6: 1 value, where the header has 2 columns.',
+      'contacts.csv: 4 of 6 rows are broken, so the file was probably read in the wrong format. Check its delimiter ("contacts.delimiter"; it was read with ","), its encoding ("contacts.encoding"), the lines before its header ("contacts.skipLines") and its quotes. The first broken rows:',
+      'contacts.csv:2: 1 value, but the header has 2 columns.',
+      'contacts.csv:5: 1 value, but the header has 2 columns.',
+      'contacts.csv:6: 1 value, but the header has 2 columns.',
     ]);
   });
 

@@ -85,7 +85,7 @@ describe('a row of the contact file', () => {
         line: 3,
         column: '',
         reason: 'invalid',
-        detail: '2 values, where the header has 3 columns',
+        detail: '2 values, but the header has 3 columns',
       },
       {
         kind: 'rejected',
@@ -93,7 +93,7 @@ describe('a row of the contact file', () => {
         line: 4,
         column: '',
         reason: 'invalid',
-        detail: '4 values, where the header has 3 columns',
+        detail: '4 values, but the header has 3 columns',
       },
       {
         kind: 'rejected',
@@ -101,7 +101,7 @@ describe('a row of the contact file', () => {
         line: 5,
         column: 'name',
         reason: 'invalid',
-        detail: 'contains "[[", which the service would read as a placeholder of its own',
+        detail: 'contains "[[", which the service would read as a placeholder',
       },
     ]);
     expect(contacts[4]).toMatchObject({
@@ -137,7 +137,7 @@ describe('the country of a row', () => {
         line: 2,
         column: 'code',
         reason: 'invalid',
-        detail: '"ZZ" is no country with phone numbers; expected a code such as NZ, or its English name',
+        detail: '"ZZ" is not a country with phone numbers; expected a code such as NZ, or its English name',
       },
     ]);
   });
@@ -170,7 +170,7 @@ describe('a row that the campaign is not for', () => {
       { line: 3, values: ['0458665290', 'Ann', '7'] },
     ];
     expect(await contactsWith(filtered, rows)).toMatchObject([
-      { kind: 'rejected', line: 2, detail: '2 values, where the header has 3 columns' },
+      { kind: 'rejected', line: 2, detail: '2 values, but the header has 3 columns' },
       { kind: 'contact', line: 3 },
     ]);
   });

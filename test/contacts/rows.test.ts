@@ -159,7 +159,7 @@ function readSlowly(content: string, columns: number, separator: Delimiter): Row
 function judged(line: number, values: readonly string[], columns: number, text: string): Row {
   return values.length === columns
     ? { kind: 'row', line, values }
-    : { kind: 'broken', line, detail: expect.stringContaining('where the header has'), text };
+    : { kind: 'broken', line, detail: expect.stringContaining('but the header has'), text };
 }
 
 function parseOne(record: string, separator: Delimiter): string[] | undefined {

@@ -117,7 +117,7 @@ describe('the column of the addresses', () => {
   });
 
   test.each([
-    [['a', 'b'], undefined, /^list\.csv: Expected one column of addresses, and found "a", "b"\. Call it/],
+    [['a', 'b'], undefined, /^list\.csv: Expected one column of addresses, and found "a", "b"\. Name it/],
     [
       ['mobile', 'cell', 'x'],
       undefined,

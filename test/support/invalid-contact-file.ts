@@ -41,11 +41,11 @@ const quoteInside =
 const invalidKinds: readonly InvalidKind[] = [
   {
     write: ({ number }) => `${number},Ann`,
-    detail: () => '2 values, where the header has 3 columns',
+    detail: () => '2 values, but the header has 3 columns',
   },
   {
     write: ({ number }) => `${number},Ann,AU,too many`,
-    detail: () => '4 values, where the header has 3 columns',
+    detail: () => '4 values, but the header has 3 columns',
   },
   { write: ({ number }) => `"${number},Ann,AU`, detail: () => `value 1: ${neverClosed}` },
   { write: ({ number }) => `${number},"Ann,AU`, detail: () => `value 2: ${neverClosed}` },
@@ -62,7 +62,7 @@ const invalidKinds: readonly InvalidKind[] = [
     write: ({ number }) => `${number},Ann,Atlantis`,
     column: 'country',
     detail: () =>
-      '"Atlantis" is no country with phone numbers; expected a code such as NZ, or its English name',
+      '"Atlantis" is not a country with phone numbers; expected a code such as NZ, or its English name',
   },
   {
     write: ({ earlier }) => `${earlier},Ann,AU`,

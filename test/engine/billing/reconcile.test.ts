@@ -201,8 +201,8 @@ describe('unreadable lines of an invoice', () => {
   test('an unreadable line is an input error with its line number', async () => {
     expect(await problemsRejected(() => reconcile(opened, anInvoice(rows)))).toEqual([
       'invoice.csv:3:3: "1,000.00" is no price with a decimal point. Write it without thousands separators.',
-      'invoice.csv:4:1: There is no MessageID.',
-      'invoice.csv:5: 1 value, where the header has 4 columns.',
+      'invoice.csv:4:1: The MessageID is missing.',
+      'invoice.csv:5: 1 value, but the header has 4 columns.',
       'invoice.csv: 3 lines of the invoice cannot be read, so nothing was compared. Fix them, or skip them with --skip-unreadable.',
     ]);
   });
@@ -214,14 +214,14 @@ describe('unreadable lines of an invoice', () => {
 
   test('an amount with the other decimal separator is unreadable', async () => {
     const [problem] = await problemsRejected(() => reconcile(opened, anInvoice(['Abc,1,"0,05",1'])));
-    expect(problem).toContain('Say --decimal comma');
+    expect(problem).toContain('Set --decimal comma');
   });
 });
 
 test('columns that cannot be identified are asked for', async () => {
   const bytes = inOrder([Buffer.from('Ref,Reference,To,Cost\n')]);
   expect(await problemsRejected(() => reconcile(opened, anInvoice([], { bytes })))).toEqual([
-    'invoice.csv:1: Which column is MessageID? It may be "Ref", "Reference"; say which with --column MessageID="…".',
+    'invoice.csv:1: Which column is MessageID? It may be "Ref", "Reference"; name it with --column MessageID="…".',
   ]);
 });
 

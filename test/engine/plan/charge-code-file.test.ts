@@ -112,10 +112,10 @@ describe('openChargeCodes before any contact is read', () => {
 
   test('a broken row is an input error, instead of making its codes unknown', async () => {
     expect(await problems('ChargeCode,Owner\nP1,Ann\nP2\n')).toEqual([
-      'night/codes.csv:3: The row cannot be read: 1 value, where the header has 2 columns.',
+      'night/codes.csv:3: The row cannot be read: 1 value, but the header has 2 columns.',
     ]);
     expect(await problems('P1\nP2,P3\n')).toEqual([
-      'night/codes.csv:2: The row cannot be read: 2 values, where the header has 1 columns.',
+      'night/codes.csv:2: The row cannot be read: 2 values, but the header has 1 columns.',
     ]);
   });
 

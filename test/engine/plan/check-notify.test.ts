@@ -61,11 +61,7 @@ test.each([
     'NOTIFY_NOWHERE is not set',
   ],
   ['a guessable secret', hook('https://other.example/', '${NOTIFY_WEAK}'), 'must be whsec_ and 24 to 64'],
-  [
-    'a secret in the file',
-    hook('https://other.example/', webhookSecret),
-    'a secret must not be in the file',
-  ],
+  ['a secret in the file', hook('https://other.example/', webhookSecret), 'a secret must not be in the file'],
   ['a missing program', 'command: [./nowhere.sh]', 'it does not exist'],
   ['a file that is not executable', 'command: [./tell.sh]', 'it is not executable'],
   [

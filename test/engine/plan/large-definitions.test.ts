@@ -80,6 +80,6 @@ describe('large contact files', () => {
       VOLLEY_SANDBOX_TOKEN: 'any',
     };
     const { code, stderr } = await volleyInProcess(['plan', 'campaign.yaml'], { cwd: workspace.folder, env });
-    expect([code, stderr]).toEqual([2, expect.stringContaining('holds more than 100 times its size')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('expands more than 100 times')]);
   });
 });

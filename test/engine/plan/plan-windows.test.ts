@@ -273,7 +273,7 @@ describe('a SendTime of each row', () => {
     const { rejected, messages } = await preview();
     expect(rejected.map(({ line, column, detail }) => `${line} ${column}: ${detail}`)).toEqual([
       '3 when: SendTime: expected a date and time such as 2026-11-21T18:30, got "tomorrow".',
-      '4 when: SendTime: there is no 2027-09-26T02:30 in Pacific/Auckland: the clocks are put forward over it',
+      '4 when: SendTime: there is no 2027-09-26T02:30 in Pacific/Auckland: the clocks go forward and skip it',
       '5 zone: TimeZone: expected a time zone such as Pacific/Auckland or AUS Eastern, got "Mordor".',
     ]);
     expect(messages.map(({ fields }) => fields)).toEqual([

@@ -425,7 +425,7 @@ test('without a rate the cost is unknown, and a budget cannot be checked', async
   expect(previewed.cost).toEqual({ kind: 'unknown', why: 'the account has no rate for sms' });
   const parts = { message: '{ Message: Hello }', more: 'budget: { campaign: 5 }' };
   expect(await problemsRejected(() => preview([], parts))).toEqual([
-    'campaign.yaml:7:9: A budget cannot be kept where the cost cannot be told: the account has no rate for sms. Add it to its "rates", or remove "budget".',
+    'campaign.yaml:7:9: A budget needs an estimated cost, and there is none: the account has no rate for sms. Add it to its "rates", or remove "budget".',
   ]);
 });
 

@@ -236,7 +236,7 @@ describe('recipients without a rate', () => {
   test('recipients without a rate make the cost unknown, and plan and run report their number and one example', async () => {
     await writeCampaign(numbers, 'budget: { campaign: 100 }');
     const problem =
-      'campaign.yaml:7:9: A budget cannot be kept where the cost cannot be told: 4 recipients have no rate for sms that is valid now, such as +12015550123. Add it to its "rates", or remove "budget".';
+      'campaign.yaml:7:9: A budget needs an estimated cost, and there is none: 4 recipients have no rate for sms that is valid now, such as +12015550123. Add it to its "rates", or remove "budget".';
     expect(await problemsRejected(() => preview(at('2026-10-01T00:00:00Z')))).toEqual([problem]);
     expect(await problemsRejected(() => plan(at('2026-10-01T00:00:00Z')))).toEqual([problem]);
   });

@@ -203,7 +203,7 @@ describe('POST /runs, for a campaign that cannot start', () => {
     expect([status, json?.['kind'], json?.['detail']]).toEqual([
       422,
       'input',
-      expect.stringContaining('"contacts.where" leaves out all rows (4)'),
+      expect.stringContaining('"contacts.where" excludes all rows (4)'),
     ]);
     expect(await runsOf()).toBe(before);
     const { rows } = await scene.opened.ledger.pool.query(`SELECT event, state FROM notifications`);
