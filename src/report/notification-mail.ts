@@ -5,15 +5,15 @@ import { formatRunSummary } from './run-summary.ts';
 const count = new Intl.NumberFormat('en');
 
 /** Contains no recipient's address. */
-export function formatNotificationMail(told: NotificationPayload): {
+export function formatNotificationMail(notification: NotificationPayload): {
   readonly subject: string;
   readonly text: string;
 } {
-  if (told.type === 'run.refused') return formatRefusalMail(told);
-  const { reason } = told.data;
+  if (notification.type === 'run.refused') return formatRefusalMail(notification);
+  const { reason } = notification.data;
   const because = reason === null ? [] : [`  because     ${printable(reason)}`];
-  if (told.type === 'schedule.missed') {
-    const { campaign, schedule, times, from, until, state } = told.data;
+  if (notification.type === 'schedule.missed') {
+    const { campaign, schedule, times, from, until, state } = notification.data;
     const happened = state === 'missed' ? 'missed' : 'could not be planned';
     return {
       subject: `Campaign ${campaign}: ${happened}${times > 1 ? `, ${count.format(times)} times` : ''}`,
@@ -26,14 +26,14 @@ export function formatNotificationMail(told: NotificationPayload): {
       ].join('\n'),
     };
   }
-  const { run, campaign } = told.data;
-  const next = told.type === 'run.paused' ? [`volley resume ${run}   continues it.`] : [];
+  const { run, campaign } = notification.data;
+  const next = notification.type === 'run.paused' ? [`volley resume ${run}   continues it.`] : [];
   return {
-    subject: `Campaign ${campaign}: ${headline(told)}`,
+    subject: `Campaign ${campaign}: ${headline(notification)}`,
     text: [
-      formatRunSummary(told.data),
+      formatRunSummary(notification.data),
       ...because,
-      `  event       ${told.type}, ${told.timestamp}`,
+      `  event       ${notification.type}, ${notification.timestamp}`,
       '',
       `volley report run ${run}   has the details.`,
       ...next,

@@ -77,15 +77,13 @@ async function* formatDifferences(
 
 function totalLine({ kind, lines, ...sums }: ReconciliationTotal): SheetLine {
   return {
-    ...{
-      run: null,
-      request: null,
-      subAccount: null,
-      department: null,
-      chargeCode: null,
-      line: null,
-      date: null,
-    },
+    run: null,
+    request: null,
+    subAccount: null,
+    department: null,
+    chargeCode: null,
+    line: null,
+    date: null,
     ...sums,
     kind: kind === 'agrees' ? 'Agrees' : kind === 'all' ? 'Total' : `Total ${kind}`,
     messageId: `${lines} line${lines === 1 ? '' : 's'}`,

@@ -69,7 +69,12 @@ export async function toRunDetails(
   const timeline = toTimeline(states, others.sending);
   const money = await sumMoney(billingBy);
   return {
-    ...{ summary, stateReason: formatReasonOrNull(stateReason), account, channel, timeZone, timeline },
+    summary,
+    stateReason: formatReasonOrNull(stateReason),
+    account,
+    channel,
+    timeZone,
+    timeline,
     ...others,
     failures: failures.map((failure) => formatReasonOf(failure)),
     cancellations: cancellations.map((each) => formatReasonOf(each)),

@@ -100,10 +100,10 @@ export type FittedColumn = {
 export function fitColumns(columns: readonly FittedColumn[], width: number | undefined): Fit {
   const kept = columns.map((column, index) => ({ ...column, index }));
   while (width !== undefined && sumWidths(kept) > width) {
-    const least = kept.reduce((found, { minor = 0 }) => Math.max(found, minor), 0);
-    if (least === 0) return { kind: 'records' };
+    const lowestRank = kept.reduce((found, { minor = 0 }) => Math.max(found, minor), 0);
+    if (lowestRank === 0) return { kind: 'records' };
     kept.splice(
-      kept.findLastIndex(({ minor }) => minor === least),
+      kept.findLastIndex(({ minor }) => minor === lowestRank),
       1,
     );
   }

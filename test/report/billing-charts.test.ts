@@ -9,21 +9,38 @@ import type {
 import { billingCharts } from '../../src/report/billing-charts.ts';
 
 const nothing: BillingFigures = {
-  ...{ requests: 0, recipients: 0, accepted: 0, failed: 0, unknown: 0, delivered: 0, undelivered: 0 },
+  requests: 0,
+  recipients: 0,
+  accepted: 0,
+  failed: 0,
+  unknown: 0,
+  delivered: 0,
+  undelivered: 0,
   notYetReported: 0,
-  ...{ smsParts: '0', faxPages: '0', voiceSeconds: '0', emails: '0', expectedSmsParts: '0' },
-  ...{ price: '0', estimated: '0', estimatedTax: '0', difference: '0', unrated: 0 },
+  smsParts: '0',
+  faxPages: '0',
+  voiceSeconds: '0',
+  emails: '0',
+  expectedSmsParts: '0',
+  price: '0',
+  estimated: '0',
+  estimatedTax: '0',
+  difference: '0',
+  unrated: 0,
 };
 
 const total = (changes: Partial<BillingTotal>): BillingTotal => ({
   ...nothing,
-  ...{ currency: null, corrections: false },
+  currency: null,
+  corrections: false,
   ...changes,
 });
 
 const line = (value: string | null, changes: Partial<BillingLine>): BillingLine => ({
   ...nothing,
-  ...{ values: [value], currency: null, correctionOf: null },
+  values: [value],
+  currency: null,
+  correctionOf: null,
   ...changes,
 });
 

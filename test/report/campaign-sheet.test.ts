@@ -5,14 +5,32 @@ import type { ReportFormat } from '../../src/report/formats/sheet.ts';
 import { inOrder, written } from '../support/sheets.ts';
 
 const figures: RunFigures = {
-  ...{ contactsRead: 500, contactsLeftOut: 54, requests: 385, recipients: 446, accepted: 446 },
-  ...{ delivered: 431, undelivered: 15, failed: 0, unknown: 0, deliveredShare: '96.6' },
-  ...{ price: '34.880', estimated: '0', currency: null },
+  contactsRead: 500,
+  contactsLeftOut: 54,
+  requests: 385,
+  recipients: 446,
+  accepted: 446,
+  delivered: 431,
+  undelivered: 15,
+  failed: 0,
+  unknown: 0,
+  deliveredShare: '96.6',
+  price: '34.880',
+  estimated: '0',
+  currency: null,
 };
 const run: CampaignRun = {
-  ...{ ...figures, run: '261121-20qpx', campaign: 'outage', account: 'main', channel: 'sms' },
-  ...{ state: 'running', plannedAt: new Date('2026-11-21T19:40:04Z'), begunAt: null, finishedAt: null },
-  ...{ seconds: null, requestsPerSecond: null },
+  ...figures,
+  run: '261121-20qpx',
+  campaign: 'outage',
+  account: 'main',
+  channel: 'sms',
+  state: 'running',
+  plannedAt: new Date('2026-11-21T19:40:04Z'),
+  begunAt: null,
+  finishedAt: null,
+  seconds: null,
+  requestsPerSecond: null,
 };
 const query = { campaigns: ['outage'], from: '2026-11-01T00:00', until: null, timeZone: 'Pacific/Auckland' };
 

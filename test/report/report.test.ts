@@ -14,19 +14,36 @@ const summary: RunSummary = {
   state: 'paused',
   contacts: { read: 500, invalid: 3, duplicate: 2, suppressed: 0 },
   requests: {
-    ...{ total: 10, planned: 1, sending: 0, accepted: 6, rejected: 1 },
-    ...{ failed: 0, in_doubt: 2, cancelled: 0, abandoned: 0 },
+    total: 10,
+    planned: 1,
+    sending: 0,
+    accepted: 6,
+    rejected: 1,
+    failed: 0,
+    in_doubt: 2,
+    cancelled: 0,
+    abandoned: 0,
   },
   recipients: {
-    ...{ total: 495, pending: 5, accepted: 300, delivered: 90, undelivered: 0 },
-    ...{ rejected: 50, failed: 0, unknown: 50, cancelled: 0 },
+    total: 495,
+    pending: 5,
+    accepted: 300,
+    delivered: 90,
+    undelivered: 0,
+    rejected: 50,
+    failed: 0,
+    unknown: 50,
+    cancelled: 0,
   },
 };
 
 describe('formatRunSummary', () => {
   test("waiting requests show their windows' zones and one screen zone", () => {
     const waiting = (hour: number, timeZones: readonly string[]) => ({
-      ...{ timeZones, until: `2026-11-22T${hour}:00:00.000Z`, requests: 2, recipients: 300 },
+      timeZones,
+      until: `2026-11-22T${hour}:00:00.000Z`,
+      requests: 2,
+      recipients: 300,
     });
     const zones = ['Asia/Tokyo', 'Asia/Kolkata', 'UTC', 'Etc/GMT-1', 'Etc/GMT-2', 'Etc/GMT-3'];
     const waits = [
@@ -87,8 +104,15 @@ describe('formatRunDetails', () => {
     timeZone: 'Pacific/Auckland',
     timeline: [],
     sending: {
-      ...{ firstAt: null, lastAt: null, attempts: 0, retries: 0, retried: 0, unit: 'minute' },
-      ...{ ends: [], sends: [], slowest: [] },
+      firstAt: null,
+      lastAt: null,
+      attempts: 0,
+      retries: 0,
+      retried: 0,
+      unit: 'minute',
+      ends: [],
+      sends: [],
+      slowest: [],
       answerTimes: { answered: 0, median: null, p95: null, p99: null },
     },
     conflicts: { reports: 0, recipients: 0, listed: [] },
@@ -123,11 +147,16 @@ describe('formatRunDetails', () => {
         { outcome: 'undelivered', result: null, recipients: 1 },
       ],
       conflicts: {
-        ...{ reports: 3, recipients: 2 },
+        reports: 3,
+        recipients: 2,
         listed: [
           {
-            ...{ messageId: 'abc', address: '+64211', decided: 'delivered', decidedResult: 'SentOK' },
-            ...{ outcome: 'undelivered', result: 'Bad Number' },
+            messageId: 'abc',
+            address: '+64211',
+            decided: 'delivered',
+            decidedResult: 'SentOK',
+            outcome: 'undelivered',
+            result: 'Bad Number',
             decidedAt: new Date('2026-11-21T10:00:00Z'),
             receivedAt: new Date('2026-11-21T11:00:00Z'),
           },
@@ -164,14 +193,30 @@ describe('formatRunDetails', () => {
 
 describe('billingSheet', () => {
   const nothing = {
-    ...{ failed: 0, faxPages: '0', voiceSeconds: '0', emails: '0', expectedSmsParts: '0' },
-    ...{ estimated: '0', estimatedTax: '0', difference: '0.10', unrated: 0 },
-    ...{ currency: null, correctionOf: null, corrections: false, notYetReported: 0 },
+    failed: 0,
+    faxPages: '0',
+    voiceSeconds: '0',
+    emails: '0',
+    expectedSmsParts: '0',
+    estimated: '0',
+    estimatedTax: '0',
+    difference: '0.10',
+    unrated: 0,
+    currency: null,
+    correctionOf: null,
+    corrections: false,
+    notYetReported: 0,
   };
   const figures = {
     ...nothing,
-    ...{ requests: 1, recipients: 3, accepted: 2, delivered: 1, undelivered: 1 },
-    ...{ unknown: 1, smsParts: '2', price: '0.10' },
+    requests: 1,
+    recipients: 3,
+    accepted: 2,
+    delivered: 1,
+    undelivered: 1,
+    unknown: 1,
+    smsParts: '2',
+    price: '0.10',
   };
   const total = { ...figures, requests: 2, recipients: 6, price: '0.20', difference: '0.20' };
   const query = {

@@ -16,7 +16,7 @@ export function define(command: Command, shell: Shell): void {
     .option('--limit <number>', 'maximum of recipients', parseCount, 100)
     .option('--json', 'print one JSON object a line')
     .action(async (recipient: string, { country, limit, json }: RecipientOptions) => {
-      const { stories, hasMore, others } = await withLedgerToRead(shell, (context) =>
+      const { stories, hasMore, unmatched } = await withLedgerToRead(shell, (context) =>
         reportRecipient(context, recipient, country, limit),
       );
       const printed = stories.map(formatReasonsOf);
@@ -27,8 +27,8 @@ export function define(command: Command, shell: Shell): void {
       );
       if (hasMore)
         shell.note(`There are more than these ${stories.length} recipients. --limit <number> prints more.`);
-      if (others) {
-        const { reports, address } = others;
+      if (unmatched) {
+        const { reports, address } = unmatched;
         const which = reports === 1 ? '1 more delivery report is' : `${reports} more delivery reports are`;
         shell.note(`${which} for unknown messages: \`volley delivery-reports list --address ${address}\`.`);
       }

@@ -61,16 +61,16 @@ function defineRemove(command: Command, shell: Shell): void {
     .argument('<address...>', 'phone numbers or e-mail addresses')
     .action(async (texts: string[], options: AddressOptions) => {
       const keys = keysOf(texts, options.account ?? '', options);
-      const { removed, missing, others } = await withLedger(shell, (context) =>
+      const { removed, missing, remaining } = await withLedger(shell, (context) =>
         unsuppressAddresses(context, keys),
       );
       if (options.json) {
-        shell.print(JSON.stringify({ removed: removed.length, missing, others }));
+        shell.print(JSON.stringify({ removed: removed.length, missing, others: remaining }));
         return;
       }
       shell.print(`${removed.length} removed.`);
       for (const key of missing) shell.print(`${keyText(key)} was not suppressed.`);
-      for (const key of others) shell.print(`${keyText(key)} is still suppressed.`);
+      for (const key of remaining) shell.print(`${keyText(key)} is still suppressed.`);
     });
 }
 

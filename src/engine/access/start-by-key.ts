@@ -37,7 +37,7 @@ export type StartRequest = StartKey & CampaignChoice;
 export type StartRun = (
   context: EngineContext,
   request: StartRequest,
-  onUnmoved: (stuck: UnmovedFile) => void,
+  onUnmoved: (file: UnmovedFile) => void,
 ) => Promise<StartResult>;
 
 /**
@@ -52,7 +52,7 @@ export async function startByKey(
   context: EngineContext,
   source: ScheduleSource,
   { campaign, accounts, ...key }: StartRequest,
-  onUnmoved: (stuck: UnmovedFile) => void,
+  onUnmoved: (file: UnmovedFile) => void,
 ): Promise<StartResult> {
   const request = digestOf(JSON.stringify({ campaign }));
   const { pool } = context.ledger;
@@ -79,15 +79,15 @@ export async function startByKey(
   });
 }
 
-function toRepeatedStart({ run, request }: StartedByKey, asked: Buffer): StartResult {
-  return { kind: request.equals(asked) ? 'repeated' : 'key of another', run };
+function toRepeatedStart({ run, request }: StartedByKey, requested: Buffer): StartResult {
+  return { kind: request.equals(requested) ? 'repeated' : 'key of another', run };
 }
 
 async function planCampaign(
   context: EngineContext,
   { folder, settings }: ScheduleSource,
   { campaign, accounts, request, ...key }: StartKey & CampaignChoice & { readonly request: Buffer },
-  onUnmoved: (stuck: UnmovedFile) => void,
+  onUnmoved: (file: UnmovedFile) => void,
 ): Promise<string> {
   const known = await listCampaigns(folder, settings);
   const path = join(folder, campaign);

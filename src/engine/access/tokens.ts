@@ -41,7 +41,7 @@ export async function createToken(
     subject: name,
     details: { owner, scope, accounts, expiresAt },
   } as const;
-  await audited(context, act, (note) =>
+  await audited(context, act, (addAuditEntry) =>
     inTransaction(context.ledger.pool, async (client) => {
       const createdAt = context.now();
       if (!(await addToken(client, { ...request, sha256: digestOf(token), createdAt }))) {
@@ -49,7 +49,7 @@ export async function createToken(
           'A token of this name exists or existed. Choose another name, so that the audit trail is unambiguous.';
         throw new InputError([{ where: `token ${name}`, what }]);
       }
-      await note(client);
+      await addAuditEntry(client);
     }),
   );
   return token;
@@ -57,7 +57,7 @@ export async function createToken(
 
 /** @throws InputError when the token is missing or already revoked */
 export async function revokeToken(context: EngineContext, name: string): Promise<void> {
-  await audited(context, { action: 'token revoked', subject: name }, (note) =>
+  await audited(context, { action: 'token revoked', subject: name }, (addAuditEntry) =>
     inTransaction(context.ledger.pool, async (client) => {
       const end = await revokeNamed(client, name, context.now());
       const refuse = (what: string): never => {
@@ -65,7 +65,7 @@ export async function revokeToken(context: EngineContext, name: string): Promise
       };
       if (end === undefined) refuse('There is no such token; `volley token list` lists them.');
       if (end === 'revoked before') refuse('It was revoked already.');
-      await note(client);
+      await addAuditEntry(client);
     }),
   );
 }

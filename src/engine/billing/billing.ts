@@ -62,17 +62,19 @@ export async function closeMonth(
   { month, timeZone, closedBy }: ClosingRequest,
 ): Promise<Closing> {
   const act = { action: 'billing closed', subject: month, details: { timeZone, by: closedBy } } as const;
-  return audited(context, act, (note) => close(context, { month, timeZone, closedBy }, note));
+  return audited(context, act, (addAuditEntry) =>
+    closeAudited(context, { month, timeZone, closedBy }, addAuditEntry),
+  );
 }
 
 type ClosingRequest = { readonly month: string; readonly timeZone: string; readonly closedBy: string };
 
-async function close(
+async function closeAudited(
   { ledger, now }: EngineContext,
   { month, timeZone, closedBy }: ClosingRequest,
-  note: WriteAuditEntry,
+  addAuditEntry: WriteAuditEntry,
 ): Promise<Closing> {
-  const end = await closePeriod(ledger.pool, { period: month, timeZone, closedBy }, now(), note);
+  const end = await closePeriod(ledger.pool, { period: month, timeZone, closedBy }, now(), addAuditEntry);
   const refuse = (what: string, ...userNames: string[]): never => {
     throw new InputError([{ where: `billing close ${month}`, what, userNames }]);
   };

@@ -20,12 +20,12 @@ export type RequestedNames = Readonly<Partial<Record<NamedDimension, readonly (s
  */
 export async function requireKnownNames(
   { ledger }: EngineContext,
-  asked: RequestedNames,
+  requested: RequestedNames,
   accounts: AccountScope = null,
 ): Promise<void> {
   const problems: Problem[] = [];
   for (const dimension of namedDimensions) {
-    const names = (asked[dimension] ?? []).filter((name) => name !== null);
+    const names = (requested[dimension] ?? []).filter((name) => name !== null);
     const missing = await findUnknownNames(ledger.knex, dimension, names, accounts);
     if (missing.length === 0) continue;
     const known = await listKnownNames(ledger.knex, dimension, accounts);

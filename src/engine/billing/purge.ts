@@ -71,7 +71,7 @@ export async function purge(
     const lock = await lockRunForRerun(pool, candidate.run);
     try {
       const now = context.now();
-      const note = auditEntry(context, {
+      const addAuditEntry = auditEntry(context, {
         action: 'run purged',
         run: candidate.run,
         details: { before: limit.before },
@@ -80,7 +80,7 @@ export async function purge(
         lock &&
         (await inTransaction(pool, async (client) => {
           const first = await beginPurge(client, candidate.run, limit, now);
-          if (first) await note(client);
+          if (first) await addAuditEntry(client);
           return first;
         }));
       if (!begun) {

@@ -46,10 +46,10 @@ export async function applyInbox(
   async function work(): Promise<number> {
     for (let total = 0; ; ) {
       const begun = monotonic();
-      const taken = await applyReports(ledger.pool, batchSize, read, now(), { sharing, onFailed });
-      total += taken;
-      if (taken > 0) onApplied(taken);
-      if (taken === 0 || !(await shouldContinue(monotonic() - begun))) return total;
+      const applied = await applyReports(ledger.pool, batchSize, read, now(), { sharing, onFailed });
+      total += applied;
+      if (applied > 0) onApplied(applied);
+      if (applied === 0 || !(await shouldContinue(monotonic() - begun))) return total;
     }
   }
   // Wait for both, also when one fails.
@@ -131,10 +131,10 @@ function readDelivery(delivery: DeliveryReport): ReportContent {
   };
 }
 
-export async function replayDeliveryReports(context: EngineContext, asked: Replay): Promise<number> {
+export async function replayDeliveryReports(context: EngineContext, filter: Replay): Promise<number> {
   return inTransaction(context.ledger.pool, async (client) => {
-    const reports = await replayReports(client, asked, context.now());
-    const { account, since, all } = asked;
+    const reports = await replayReports(client, filter, context.now());
+    const { account, since, all } = filter;
     const act = {
       action: 'delivery reports replayed',
       subject: account,

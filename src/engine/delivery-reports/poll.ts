@@ -72,17 +72,17 @@ export async function pollReports(
     );
     if (pollable.length === 0) return { kind: 'finished', ...counts };
     for (const request of pollable) {
-      const asked = await lookUpAllPages(gateway, rate, request, stop);
-      if (asked.kind === 'stopped') return { kind: 'stopped', ...counts };
+      const answer = await lookUpAllPages(gateway, rate, request, stop);
+      if (answer.kind === 'stopped') return { kind: 'stopped', ...counts };
       await recordPoll(pool, request, context.now());
       counts.asked++;
-      if (asked.kind === 'unauthorized') return { kind: 'refused', words: asked.words, ...counts };
-      if (asked.kind === 'unclear') {
+      if (answer.kind === 'unauthorized') return { kind: 'refused', words: answer.words, ...counts };
+      if (answer.kind === 'unclear') {
         counts.unclear++;
-        onUnclear(request.messageId, asked);
+        onUnclear(request.messageId, answer);
       }
-      if (asked.kind === 'found') {
-        const reports = toReceivedReports(asked.recipients, request, account.name, context.now());
+      if (answer.kind === 'found') {
+        const reports = toReceivedReports(answer.recipients, request, account.name, context.now());
         if (reports.length > 0) await receiveReports(pool, context.randomUuid(), reports);
         counts.reports += reports.length;
       }

@@ -16,7 +16,9 @@ import { requireRun } from '../runs/find-run.ts';
 
 /** @throws InputError when the run does not wait for approval, the actor planned it, or a file has changed */
 export async function approveRun(context: EngineContext, run: string): Promise<Approval> {
-  return audited(context, { action: 'run approved', run }, (note) => approve(context, run, note));
+  return audited(context, { action: 'run approved', run }, (addAuditEntry) =>
+    approve(context, run, addAuditEntry),
+  );
 }
 
 async function approve(

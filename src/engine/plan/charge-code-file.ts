@@ -91,14 +91,14 @@ function findLikelyColumns(header: readonly string[]): string[] {
 export async function* checkChargeCodes(
   contacts: AsyncIterable<readonly Contact[]>,
   list: ChargeCodeList,
-  nameOf: (file: number) => string,
+  fileName: (file: number) => string,
   where: string,
 ): AsyncGenerator<readonly Contact[], void, undefined> {
   const { check, throwIfAny } = createChargeCodeCheck(list, where);
   for await (const batch of contacts) {
     for (const contact of batch) {
       if (contact.kind === 'rejected') continue;
-      check(contact.envelope.fields['ChargeCode'], contact.line, nameOf(contact.file));
+      check(contact.envelope.fields['ChargeCode'], contact.line, fileName(contact.file));
     }
     yield batch;
   }

@@ -26,7 +26,7 @@ export async function checkNotify(
   { value: { notify = [], account: ownAccount, schedule }, locate }: Campaign,
   environment: Environment,
   folder: string,
-  accountNamed: (name: string, askedAt: string) => Promise<Account>,
+  accountNamed: (name: string, where: string) => Promise<Account>,
 ): Promise<void> {
   const problems: Problem[] = [];
   for (const [index, { on, webhook, command, email }] of notify.entries()) {

@@ -141,6 +141,6 @@ export function formatLate(
   const deadline = zone === timeZone ? at : localTime(toInstant(at, timeZone), zone);
   const end = endsAt === null ? '' : `, and the last at ${localTime(new Date(endsAt), zone)}`;
   const some = examples.map(({ fileAndLine, address }) => `${fileAndLine} (${address})`).join(', ');
-  const who = late === 1 ? '1 recipient' : `${late} recipients`;
-  return `${who} would be sent to after ${deadline} ${zone}${end}; among them ${some}.`;
+  const recipients = late === 1 ? '1 recipient' : `${late} recipients`;
+  return `${recipients} would be sent to after ${deadline} ${zone}${end}; among them ${some}.`;
 }

@@ -54,9 +54,9 @@ export function createKeptContactFiles(): KeptContactFiles {
   return {
     keep,
     takeCompletePieces: () => {
-      const taken = ready;
+      const complete = ready;
       ready = [];
-      return Promise.all(taken);
+      return Promise.all(complete);
     },
     bytesRead: () => bytesRead,
     digestOf: (file) => {

@@ -25,9 +25,9 @@ export async function readOrigins(
   inFiles: ReadonlySet<string>,
 ): Promise<Origins> {
   if (named === undefined && inFiles.size === 0) return noOrigins;
-  const asked = [...new Set([...(named === undefined ? [] : [named]), ...inFiles])];
-  const known = new Map((await findOrigins(client, asked)).map((each) => [each.run, each]));
-  const problems = asked.flatMap((run): Problem[] => {
+  const requested = [...new Set([...(named === undefined ? [] : [named]), ...inFiles])];
+  const known = new Map((await findOrigins(client, requested)).map((each) => [each.run, each]));
+  const problems = requested.flatMap((run): Problem[] => {
     const origin = known.get(run);
     const where = run === named ? '--of' : `column "Volley Run"`;
     if (!origin) return [{ where, what: unknownOriginText(run) }];
@@ -36,7 +36,7 @@ export async function readOrigins(
     return [{ where, what }];
   });
   if (problems.length > 0) throw new InputError(problems);
-  const runs = asked.filter((run) => known.get(run)?.campaign === campaign);
+  const runs = requested.filter((run) => known.get(run)?.campaign === campaign);
   const relatives = await findRelatives(client, runs);
   const purged = relatives.filter((each) => each.purged).map(({ run }) => run);
   if (purged.length > 0) {
@@ -45,7 +45,7 @@ export async function readOrigins(
   }
   return {
     runs,
-    others: asked.filter((run) => !runs.includes(run)),
+    others: requested.filter((run) => !runs.includes(run)),
     relatives,
   };
 }

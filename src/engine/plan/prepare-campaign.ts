@@ -82,18 +82,18 @@ export type PreparationOptions = {
 export async function prepareCampaign(
   path: string,
   settings: Settings,
-  { contactFiles: others, origin, kept, ranBefore }: PreparationOptions = {},
+  { contactFiles: replacingFiles, origin, kept, ranBefore }: PreparationOptions = {},
 ): Promise<PreparedCampaign> {
   const source = await readText(path, settings, 'campaign');
   const written = readCampaign(source, path);
-  const { campaign, matched } = others
-    ? { campaign: withContactFiles(written, path, settings, others), matched: [] }
+  const { campaign, matched } = replacingFiles
+    ? { campaign: withContactFiles(written, path, settings, replacingFiles), matched: [] }
     : await matchContactFiles(written, path, settings, ranBefore);
   const definition = campaign.value;
   const account = await loadAccount(definition.account, settings, campaign.locate(['account']));
   const target = toTarget(account);
   checkCampaign(campaign, target);
-  const accountNamed = (name: string, askedAt: string) => loadAccount(name, settings, askedAt);
+  const accountNamed = (name: string, where: string) => loadAccount(name, settings, where);
   await checkNotify(
     campaign,
     settings.environment,
@@ -118,7 +118,7 @@ export async function prepareCampaign(
   // If the cost is unknown, report that before any contact is read.
   const { rates } = createTariffs(definition.channel, account);
   checkBudget(campaign, estimateCost([], definition.channel, rates(), new Date(0)));
-  const contactFiles = await openContactFiles(campaign, path, settings, kept, others);
+  const contactFiles = await openContactFiles(campaign, path, settings, kept, replacingFiles);
   try {
     const composition = compose(
       withShownFiles(campaign, contactFiles),
@@ -161,8 +161,8 @@ async function prepareContacts(
   const chargeCodes = await openChargeCodes(campaign, target.interface, path, settings);
   const suppressionLists = await openSuppressionLists(campaign, opened.account, path, settings);
   const contactBytes = await contactFileBytes(campaign, path, settings);
-  const nameOf = (file: number): string => contactFiles[file]?.name ?? '';
-  const tally = createContactTally(campaign.value.channel, composition.recipientColumn, nameOf);
+  const fileName = (file: number): string => contactFiles[file]?.name ?? '';
+  const tally = createContactTally(campaign.value.channel, composition.recipientColumn, fileName);
   const contacts = files.checkContacts(readContacts(contactFiles, composition, readAddress, tally.watch));
   return {
     ...opened,
@@ -172,7 +172,7 @@ async function prepareContacts(
     files,
     contacts: tally.count(
       chargeCodes
-        ? checkChargeCodes(contacts, chargeCodes, nameOf, campaign.locate(['chargeCodes']))
+        ? checkChargeCodes(contacts, chargeCodes, fileName, campaign.locate(['chargeCodes']))
         : contacts,
     ),
     found: tally.findings,

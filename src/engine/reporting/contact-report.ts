@@ -75,7 +75,7 @@ async function* joinResults(
 ): AsyncGenerator<readonly ReportedRow[], void, undefined> {
   const takeResult = await createResultFinder(results);
   for (const { kept, contacts } of files) {
-    const places = columns.map((column) => contacts.header.indexOf(column));
+    const indexes = columns.map((column) => contacts.header.indexOf(column));
     for await (const batch of contacts.batches) {
       const rows: ReportedRow[] = [];
       for (const row of batch) {
@@ -86,7 +86,7 @@ async function* joinResults(
         rows.push({
           file: kept.name,
           line,
-          values: whole ? places.map((place) => row.values[place] ?? '') : [],
+          values: whole ? indexes.map((index) => row.values[index] ?? '') : [],
           text: whole ? '' : row.text,
           result,
         });

@@ -14,7 +14,7 @@ export type RecipientReport = {
   readonly stories: readonly RecipientHistory[];
   readonly hasMore: boolean;
   /** Delivery reports of an address that match no known message. */
-  readonly others: { readonly address: string; readonly reports: number } | undefined;
+  readonly unmatched: { readonly address: string; readonly reports: number } | undefined;
 };
 
 /**
@@ -32,13 +32,13 @@ export async function reportRecipient(
 ): Promise<RecipientReport> {
   const find = async (kind: RecipientQuery['kind'], value: string) => {
     const stories = await findRecipientHistories(ledger.pool, { kind, value }, limit + 1);
-    return { stories: stories.slice(0, limit), hasMore: stories.length > limit, others: undefined };
+    return { stories: stories.slice(0, limit), hasMore: stories.length > limit, unmatched: undefined };
   };
   if (canBeMessageId(text)) {
     const byMessageId = await find('messageId', text);
     if (byMessageId.stories.length > 0) return byMessageId;
-    const byJob = country === undefined ? await find('jobNumber', text) : undefined;
-    if (byJob && byJob.stories.length > 0) return byJob;
+    const byJobNumber = country === undefined ? await find('jobNumber', text) : undefined;
+    if (byJobNumber && byJobNumber.stories.length > 0) return byJobNumber;
     if (/[A-Za-z]/.test(text)) {
       throw new InputError([{ where: text, what: 'No run has this MessageID or job number.' }]);
     }
@@ -47,9 +47,9 @@ export async function reportRecipient(
   const [address = ''] = readAddresses([text], readAddress);
   const byAddress = await find('address', address);
   const reports = await countUnmatchedReports(ledger.pool, address);
-  const others = reports > 0 ? { address, reports } : undefined;
-  if (byAddress.stories.length > 0) return { ...byAddress, others };
-  const hint = others
+  const unmatched = reports > 0 ? { address, reports } : undefined;
+  if (byAddress.stories.length > 0) return { ...byAddress, unmatched };
+  const hint = unmatched
     ? `${reports} delivery reports for it match no known message: \`volley delivery-reports list --address ${address}\`.`
     : 'A number without its country code needs --country.';
   const { runs, last } = await countPurgedRuns(ledger.knex);

@@ -36,7 +36,13 @@ export async function requireStatus(context: EngineContext, run: string): Promis
   const watch = (await readDispatchProgress(context.ledger.pool, [run])).get(run);
   const phase = watch?.state === 'running' ? watch.phase : null;
   return {
-    ...{ ...summary, reason: formatReasonOrNull(stateReason), phase, preemptedBy: preemptedBy ?? null },
-    ...{ refusal, clockStep, held, notifications },
+    ...summary,
+    reason: formatReasonOrNull(stateReason),
+    phase,
+    preemptedBy: preemptedBy ?? null,
+    refusal,
+    clockStep,
+    held,
+    notifications,
   };
 }

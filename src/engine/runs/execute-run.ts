@@ -84,8 +84,8 @@ export async function executeRun(
 
     const reason = { kind: 'interrupted' } as const;
     const details = { reason: formatReason(reason) };
-    const note = auditEntry(context, { action: 'run paused', run: runId, details });
-    const pausing = drain.begun.then(() => retry(() => pauseRun(queue, pool, runId, reason, note)));
+    const addAuditEntry = auditEntry(context, { action: 'run paused', run: runId, details });
+    const pausing = drain.begun.then(() => retry(() => pauseRun(queue, pool, runId, reason, addAuditEntry)));
     // When it fails, the worker fails too.
     pausing.catch(() => undefined);
     const onWatch = (watch: DispatchProgress): void => {

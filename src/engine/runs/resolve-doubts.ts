@@ -45,17 +45,22 @@ export async function listNamedDoubts(
 export async function resolveDoubts(
   context: EngineContext,
   { run: runId, named }: NamedRequests,
-  word: OperatorDecision,
+  decision: OperatorDecision,
 ): Promise<ResolvedRequest[]> {
-  const { resolution, by, reason } = word;
+  const { resolution, by, reason } = decision;
   const act = { action: 'requests resolved', run: runId, details: { resolution, by, reason } } as const;
   return audited(context, act, async () => {
     await requireRun(context, runId);
     return inTransaction(context.ledger.pool, async (client) => {
       const requests = named ? await requireDoubts(client, runId, named) : 'all';
-      const resolved = await resolveRequests(client, { run: runId, requests, ...word, now: context.now() });
+      const resolved = await resolveRequests(client, {
+        run: runId,
+        requests,
+        ...decision,
+        now: context.now(),
+      });
       // The run is locked, so it cannot be cancelled before the commit.
-      if (word.resolution === 'resend') await requireNotOver(context, runId);
+      if (decision.resolution === 'resend') await requireNotOver(context, runId);
       // Another operator settled some of them: report their states, write nothing.
       if (named && resolved.length < requests.length) await requireDoubts(client, runId, named);
       const details = { ...act.details, requests: resolved.length };

@@ -10,16 +10,19 @@ import { noSuchRun } from './find-run.ts';
 /** @throws InputError unless the run is planned or running */
 export async function pause(context: EngineContext, run: string, reason: string): Promise<void> {
   const { ledger } = context;
-  await audited(context, { action: 'run paused', run, details: { reason } }, async (note) => {
-    requireChanged(run, await pauseRun(await ledger.queue(), ledger.pool, run, reason, note));
+  await audited(context, { action: 'run paused', run, details: { reason } }, async (addAuditEntry) => {
+    requireChanged(run, await pauseRun(await ledger.queue(), ledger.pool, run, reason, addAuditEntry));
   });
 }
 
 /** @throws InputError when the run is missing or over */
 export async function cancel(context: EngineContext, run: string, reason: string): Promise<void> {
   const { ledger, now } = context;
-  await audited(context, { action: 'run cancelled', run, details: { reason } }, async (note) => {
-    requireChanged(run, await cancelRun(await ledger.queue(), ledger.pool, run, reason, now(), note));
+  await audited(context, { action: 'run cancelled', run, details: { reason } }, async (addAuditEntry) => {
+    requireChanged(
+      run,
+      await cancelRun(await ledger.queue(), ledger.pool, run, reason, now(), addAuditEntry),
+    );
   });
 }
 

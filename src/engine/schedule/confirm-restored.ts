@@ -41,7 +41,7 @@ export async function confirmRestored(
     action: 'ledger restored',
     details: { reason, since: since?.toISOString() ?? null },
   } as const;
-  return audited(context, act, async (note) => {
+  return audited(context, act, async (addAuditEntry) => {
     if (since !== null && since > now()) {
       const what = `${since.toISOString()} is in the future; give the time at which the backup was made.`;
       throw new InputError([{ where: '--since', what }]);
@@ -55,7 +55,7 @@ export async function confirmRestored(
     await inTransaction(ledger.pool, async (client) => {
       if (since !== null) await missTicks(client, reason, now());
       await releaseLedger(client, context.randomUuid(), location);
-      await note(client);
+      await addAuditEntry(client);
     });
     ledger.marks.markReplaced(former, location);
     return doubted;
@@ -105,15 +105,15 @@ async function doubtUnsentRequests(
 async function missTicks(client: Transaction, reason: string, now: Date): Promise<void> {
   const why = { kind: 'ledger_restored_since', words: reason } as const;
   await markDueTicksMissed(client, why);
-  const taken = await lockSchedules(client, now);
-  const ticks = taken.flatMap(({ schedule, times, recordedUntil }) =>
+  const locked = await lockSchedules(client, now);
+  const ticks = locked.flatMap(({ schedule, times, recordedUntil }) =>
     ticksBetween(storedSchedule.parse(times), recordedUntil, now, maxTicks).map((dueAt) => {
       return { schedule, dueAt, state: 'missed', reason: why } as const;
     }),
   );
   await recordTicks(
     client,
-    taken.map(({ schedule }) => schedule),
+    locked.map(({ schedule }) => schedule),
     ticks,
     now,
   );

@@ -27,11 +27,11 @@ export async function recordSchedules(
 ): Promise<void> {
   const time = now();
   await inTransaction(ledger.pool, async (client) => {
-    const taken = await lockSchedules(client, time);
-    const ticks = taken.flatMap((each) => listNewTicks(each, time));
+    const locked = await lockSchedules(client, time);
+    const ticks = locked.flatMap((each) => listNewTicks(each, time));
     await recordTicks(
       client,
-      taken.map(({ schedule: name }) => name),
+      locked.map(({ schedule: name }) => name),
       ticks,
       time,
     );

@@ -51,7 +51,7 @@ export async function startDueTicks(
   context: EngineContext,
   source: ScheduleSource,
   onEnd: (end: TickResult) => void,
-  onUnmoved: (stuck: UnmovedFile) => void = () => undefined,
+  onUnmoved: (file: UnmovedFile) => void = () => undefined,
 ): Promise<void> {
   for (const { schedule } of await listDueTicks(context.ledger.pool)) {
     const end = await inSession(context.ledger.pool, async (client) => {
@@ -72,7 +72,7 @@ async function startOrEndTick(
   context: EngineContext,
   source: ScheduleSource,
   tick: DueTick,
-  onUnmoved: (stuck: UnmovedFile) => void,
+  onUnmoved: (file: UnmovedFile) => void,
 ): Promise<TickResult | undefined> {
   const times = storedSchedule.parse(tick.times);
   const { schedule, dueAt, lastRun } = tick;
@@ -106,7 +106,7 @@ async function planTick(
   context: EngineContext,
   { folder, settings }: ScheduleSource,
   tick: DueTick,
-  onUnmoved: (stuck: UnmovedFile) => void,
+  onUnmoved: (file: UnmovedFile) => void,
 ): Promise<string | undefined> {
   const kept = createKeptContactFiles();
   const path = join(folder, tick.schedule);
@@ -145,18 +145,19 @@ export async function beginScheduledRuns(
   { accountNamed }: ScheduleSource,
 ): Promise<string[]> {
   const begun: string[] = [];
-  for (const { run, ...madeBy } of await listUnstartedRuns(context.ledger.pool)) {
-    const note = auditStart({ ...context, actor: toActor(madeBy) }, run);
-    if (await beginPlannedRun(context, run, accountNamed, note)) begun.push(run);
+  for (const { run, ...plannedBy } of await listUnstartedRuns(context.ledger.pool)) {
+    const addAuditEntry = auditStart({ ...context, actor: toActor(plannedBy) }, run);
+    if (await beginPlannedRun(context, run, accountNamed, addAuditEntry)) begun.push(run);
   }
   return begun;
 }
 
 function toActor(
-  madeBy:
+  plannedBy:
     | { readonly schedule: string }
     | { readonly schedule: null; readonly owner: string; readonly token: string },
 ): Actor {
-  if (madeBy.schedule !== null) return { name: `schedule ${madeBy.schedule}`, via: 'schedule', token: null };
-  return { name: madeBy.owner, via: 'api', token: madeBy.token };
+  if (plannedBy.schedule !== null)
+    return { name: `schedule ${plannedBy.schedule}`, via: 'schedule', token: null };
+  return { name: plannedBy.owner, via: 'api', token: plannedBy.token };
 }

@@ -39,7 +39,7 @@ export async function watchSchedules(
         context,
         source,
         (end) => logTick(end, logger),
-        (stuck) => logger.warn(stuck, 'contact file not moved; it will not run again'),
+        (file) => logger.warn(file, 'contact file not moved; it will not run again'),
       );
       for (const run of await beginScheduledRuns(context, source))
         logger.info({ run }, 'scheduled run started');

@@ -21,11 +21,11 @@ export async function suppressAddresses(
   reason: string,
 ): Promise<number> {
   const { ledger, now } = context;
-  const others = { reason, source: 'operator', createdAt: now() } as const;
+  const common = { reason, source: 'operator', createdAt: now() } as const;
   return inTransaction(ledger.pool, async (client) => {
     const added = await addSuppressions(
       client,
-      keys.map((key) => ({ ...key, ...others })),
+      keys.map((key) => ({ ...key, ...common })),
     );
     const details = { ...describeScope(keys), reason, added };
     await auditEntry(context, { action: 'suppressions added', details })(client);
@@ -56,7 +56,7 @@ export type Unsuppressed = {
   readonly removed: readonly SuppressionKey[];
   readonly missing: readonly SuppressionKey[];
   /** Suppressions of these addresses that remain, such as for one account. */
-  readonly others: readonly SuppressionKey[];
+  readonly remaining: readonly SuppressionKey[];
 };
 
 /** All or none. @throws InputError when some are hashed with another key */
@@ -71,7 +71,7 @@ export async function unsuppressAddresses(
     await auditEntry(context, { action: 'suppressions removed', details })(client);
     const found = new Set(removed.map(keyText));
     const missing = keys.filter((key) => !found.has(keyText(key)));
-    return { removed, missing, others: await listSuppressionsOf(client, missing) };
+    return { removed, missing, remaining: await listSuppressionsOf(client, missing) };
   });
 }
 

@@ -28,7 +28,7 @@ export async function writeWorksheets<Row>(
   maxRows: number,
 ): Promise<number> {
   const { columns, totals } = sheet;
-  const nameOf = sheetNames(sheet.title);
+  const worksheetName = sheetNames(sheet.title);
   let widths: readonly number[] | undefined;
   let worksheet: WorksheetWriter | undefined;
   let worksheets = 0;
@@ -44,7 +44,7 @@ export async function writeWorksheets<Row>(
     if (worksheet) return worksheet;
     worksheets++;
     rows = 1;
-    worksheet = workbook.addWorksheet(nameOf(worksheets), {
+    worksheet = workbook.addWorksheet(worksheetName(worksheets), {
       views: [{ state: 'frozen', ySplit: 1 }],
       pageSetup: pageSetup,
     });

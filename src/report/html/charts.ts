@@ -39,7 +39,7 @@ export function barChart(
   const all = !more && sorted.length <= maxBars + 1;
   const shown = all ? sorted : sorted.slice(0, maxBars);
   const others = sorted.slice(shown.length);
-  const rest = others.reduce((sum, { value }) => addAmounts(sum, value), more?.value ?? '0');
+  const restSum = others.reduce((sum, { value }) => addAmounts(sum, value), more?.value ?? '0');
   const drawn = shown.map(({ name, value, exact }) => ({
     name,
     label: groupThousands(value),
@@ -48,7 +48,7 @@ export function barChart(
   // Its bar would be longer than all others and hide their differences.
   const last = {
     name: `${groupThousands(others.length + (more?.count ?? 0))} others`,
-    label: groupThousands(rest),
+    label: groupThousands(restSum),
     length: null,
   };
   const drawnBars = all ? drawn : [...drawn, last];

@@ -67,9 +67,16 @@ describe('reconcileInvoice', () => {
     const { lines } = await reconcile(opened, anInvoice([invoiceRow(at(sent, 0))]));
     expect(lines).toMatchObject([
       {
-        ...{ kind: 'not in the invoice', messageId: at(sent, 1).messageId, recipient: at(sent, 1).address },
-        ...{ run: at(sent, 1).run, subAccount: 'North', chargeCode: 'C1', invoicedPrice: null },
-        ...{ price: '0.05', difference: '-0.05', detail: 'delivered, sent 2026-11-21 10:00' },
+        kind: 'not in the invoice',
+        messageId: at(sent, 1).messageId,
+        recipient: at(sent, 1).address,
+        run: at(sent, 1).run,
+        subAccount: 'North',
+        chargeCode: 'C1',
+        invoicedPrice: null,
+        price: '0.05',
+        difference: '-0.05',
+        detail: 'delivered, sent 2026-11-21 10:00',
       },
     ]);
   });

@@ -61,7 +61,8 @@ ${more}
 async function prepare() {
   const kept = createKeptContactFiles();
   const environment = {
-    ...{ VOLLEY_ACCOUNTS: 'accounts.yaml', VOLLEY_SANDBOX_TOKEN: 'x' },
+    VOLLEY_ACCOUNTS: 'accounts.yaml',
+    VOLLEY_SANDBOX_TOKEN: 'x',
     VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
   };
   const settings = { workingFolder: workspace.folder, environment };
@@ -103,18 +104,26 @@ describe('a window with a time zone for each row', () => {
     expect(summary).toMatchObject({ requests: { total: 5 }, recipients: { total: 8 } });
     expect(previewed.rejected).toEqual([
       {
-        ...{ file: 'contacts.csv', line: 10, column: 'zone', reason: 'invalid' },
+        file: 'contacts.csv',
+        line: 10,
+        column: 'zone',
+        reason: 'invalid',
         detail: 'no time zone, and the campaign sets no "timeZone" for such recipients',
       },
       {
-        ...{ file: 'contacts.csv', line: 11, column: 'zone', reason: 'invalid' },
+        file: 'contacts.csv',
+        line: 11,
+        column: 'zone',
+        reason: 'invalid',
         detail: 'expected a time zone such as Pacific/Auckland, got "Gondor"',
       },
     ]);
     expect(summary.waits).toEqual([
       {
-        ...{ timeZones: ['Pacific/Auckland'], until: '2026-11-22T20:00:00.000Z' },
-        ...{ requests: 3, recipients: 5 },
+        timeZones: ['Pacific/Auckland'],
+        until: '2026-11-22T20:00:00.000Z',
+        requests: 3,
+        recipients: 5,
       },
     ]);
   });
@@ -176,8 +185,10 @@ describe('the forecast', () => {
       windows: 1,
       waits: [
         {
-          ...{ timeZones: ['Pacific/Auckland'], until: '2026-11-22T20:00:00.000Z' },
-          ...{ requests: 20, recipients: 40 },
+          timeZones: ['Pacific/Auckland'],
+          until: '2026-11-22T20:00:00.000Z',
+          requests: 20,
+          recipients: 40,
         },
       ],
       deadline: null,

@@ -21,7 +21,10 @@ test('a page has title, rows and totals, and the time of its figures', async () 
 
 test('a page can have several tables with different rows', async () => {
   const other: Sheet<number> = {
-    ...{ title: 'Other', subtitle: [], asOf: new Date(0), rows: inOrder([[7]]) },
+    title: 'Other',
+    subtitle: [],
+    asOf: new Date(0),
+    rows: inOrder([[7]]),
     columns: [{ key: 'n', title: 'Number', kind: 'integer', value: (row) => row }],
   };
   const tables = [tablePart(aSheet([[aLine()]]), 'Bill'), tablePart(other, 'Other <things>')];
