@@ -10,26 +10,26 @@ export type FormattedHistory = Omit<WithReasonText<RecipientHistory>, 'attempts'
   readonly attempts: readonly (Omit<HistoryAttempt, 'detail'> & { readonly detail: string | null })[];
 };
 
-export function formatReasonsOf(story: RecipientHistory): FormattedHistory {
-  const attempts = story.attempts.map(({ detail, ...attempt }) => {
+export function formatReasonsOf(history: RecipientHistory): FormattedHistory {
+  const attempts = history.attempts.map(({ detail, ...attempt }) => {
     return { ...attempt, detail: formatReasonOrNull(detail) };
   });
-  return { ...formatReasonOf(story), attempts };
+  return { ...formatReasonOf(history), attempts };
 }
 
 /** In order of time, for `volley report recipient`. */
-export function recipientStoryText(story: FormattedHistory, screen?: Screen): string {
-  const { run, campaign, channel, address, originalAddress, file, line, messageId } = story;
+export function formatRecipientHistory(history: FormattedHistory, screen?: Screen): string {
+  const { run, campaign, channel, address, originalAddress, file, line, messageId } = history;
   const written = originalAddress === address ? '' : ` ("${originalAddress}")`;
   const billing = [
-    ['SubAccount', story.subAccount],
-    ['Department', story.department],
-    ['ChargeCode', story.chargeCode],
+    ['SubAccount', history.subAccount],
+    ['Department', history.department],
+    ['ChargeCode', history.chargeCode],
   ].flatMap(([name, value]) => (value ? [`${name} ${value}`] : []));
   const purged =
-    story.purgedAt === null
+    history.purgedAt === null
       ? []
-      : [`  purged     ${formatTime(screen, story.purgedAt)}; address, message and words are erased`];
+      : [`  purged     ${formatTime(screen, history.purgedAt)}; address, message and words are erased`];
   const lines = [
     `${address || '(purged)'}  run ${run} (${campaign}, ${channel})`,
     `  from       ${file ? `${file} ` : ''}line ${line}${written}`,
@@ -37,15 +37,15 @@ export function recipientStoryText(story: FormattedHistory, screen?: Screen): st
     ...(billing.length > 0 ? [`  billed to  ${billing.join(', ')}`] : []),
     `  MessageID  ${messageId}`,
     `  times      ${screenZone(screen)}`,
-    ...listEvents(story).map(({ at, words }) => `  ${formatTime(screen, at)}  ${words}`),
-    `  ${[story.state, ...formatCost(story)].join('; ')}${story.reason ? `: ${story.reason}` : ''}`,
+    ...listEvents(history).map(({ at, words }) => `  ${formatTime(screen, at)}  ${words}`),
+    `  ${[history.state, ...formatCost(history)].join('; ')}${history.reason ? `: ${history.reason}` : ''}`,
   ];
   return lines.map(printable).join('\n');
 }
 
-type StoryEvent = { readonly at: Date; readonly words: string };
+type HistoryEvent = { readonly at: Date; readonly words: string };
 
-function listEvents({ attempts, resolutions, reports }: FormattedHistory): StoryEvent[] {
+function listEvents({ attempts, resolutions, reports }: FormattedHistory): HistoryEvent[] {
   return [
     ...attempts.map(({ attempt, startedAt, finishedAt, verdict, httpStatus, detail }) => ({
       at: finishedAt ?? startedAt,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { reportRecipient } from '../../engine/reporting/recipient-report.ts';
-import { formatReasonsOf, recipientStoryText } from '../../report/recipient-history.ts';
+import { formatReasonsOf, formatRecipientHistory } from '../../report/recipient-history.ts';
 import { parseCountry } from '../country-option.ts';
 import { parseCount } from '../options.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
@@ -16,17 +16,17 @@ export function define(command: Command, shell: Shell): void {
     .option('--limit <number>', 'maximum of recipients', parseCount, 100)
     .option('--json', 'print one JSON object a line')
     .action(async (recipient: string, { country, limit, json }: RecipientOptions) => {
-      const { stories, hasMore, unmatched } = await withLedgerToRead(shell, (context) =>
+      const { histories, hasMore, unmatched } = await withLedgerToRead(shell, (context) =>
         reportRecipient(context, recipient, country, limit),
       );
-      const printed = stories.map(formatReasonsOf);
+      const printed = histories.map(formatReasonsOf);
       shell.print(
         json
-          ? printed.map((story) => JSON.stringify(story)).join('\n')
-          : printed.map((story) => recipientStoryText(story, shell.screen)).join('\n\n'),
+          ? printed.map((history) => JSON.stringify(history)).join('\n')
+          : printed.map((history) => formatRecipientHistory(history, shell.screen)).join('\n\n'),
       );
       if (hasMore)
-        shell.note(`There are more than these ${stories.length} recipients. --limit <number> prints more.`);
+        shell.note(`There are more than these ${histories.length} recipients. --limit <number> prints more.`);
       if (unmatched) {
         const { reports, address } = unmatched;
         const which = reports === 1 ? '1 more delivery report is' : `${reports} more delivery reports are`;

@@ -11,7 +11,7 @@ import type { EngineContext } from '../context.ts';
 import { readAddresses, suppressedAddressReader } from '../suppressions/import-suppressions.ts';
 
 export type RecipientReport = {
-  readonly stories: readonly RecipientHistory[];
+  readonly histories: readonly RecipientHistory[];
   readonly hasMore: boolean;
   /** Delivery reports of an address that match no known message. */
   readonly unmatched: { readonly address: string; readonly reports: number } | undefined;
@@ -31,14 +31,14 @@ export async function reportRecipient(
   limit: number,
 ): Promise<RecipientReport> {
   const find = async (kind: RecipientQuery['kind'], value: string) => {
-    const stories = await findRecipientHistories(ledger.pool, { kind, value }, limit + 1);
-    return { stories: stories.slice(0, limit), hasMore: stories.length > limit, unmatched: undefined };
+    const histories = await findRecipientHistories(ledger.pool, { kind, value }, limit + 1);
+    return { histories: histories.slice(0, limit), hasMore: histories.length > limit, unmatched: undefined };
   };
   if (canBeMessageId(text)) {
     const byMessageId = await find('messageId', text);
-    if (byMessageId.stories.length > 0) return byMessageId;
+    if (byMessageId.histories.length > 0) return byMessageId;
     const byJobNumber = country === undefined ? await find('jobNumber', text) : undefined;
-    if (byJobNumber && byJobNumber.stories.length > 0) return byJobNumber;
+    if (byJobNumber && byJobNumber.histories.length > 0) return byJobNumber;
     if (/[A-Za-z]/.test(text)) {
       throw new InputError([{ where: text, what: 'No run has this MessageID or job number.' }]);
     }
@@ -48,7 +48,7 @@ export async function reportRecipient(
   const byAddress = await find('address', address);
   const reports = await countUnmatchedReports(ledger.pool, address);
   const unmatched = reports > 0 ? { address, reports } : undefined;
-  if (byAddress.stories.length > 0) return { ...byAddress, unmatched };
+  if (byAddress.histories.length > 0) return { ...byAddress, unmatched };
   const hint = unmatched
     ? `${reports} delivery reports for it match no known message: \`volley delivery-reports list --address ${address}\`.`
     : 'A number without its country code needs --country.';

@@ -9,7 +9,7 @@ import { listFailures } from '../../../src/ledger/runs/details.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { formatPurgeHold } from '../../../src/report/purge-hold.ts';
-import { formatReasonsOf, recipientStoryText } from '../../../src/report/recipient-history.ts';
+import { formatReasonsOf, formatRecipientHistory } from '../../../src/report/recipient-history.ts';
 import { anAccount } from '../../support/account.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import {
@@ -192,10 +192,10 @@ describe('a purged run', () => {
       'SELECT message_id FROM request_states WHERE request = 1',
     );
     await purgeNow();
-    const { stories } = await reportRecipient(opened.context, messageId, undefined, 10);
-    const [story] = stories;
-    expect(story).toMatchObject({ address: '', state: 'delivered', price: '0.05', subAccount: 'North' });
-    expect(story && recipientStoryText(formatReasonsOf(story))).toMatch(
+    const { histories } = await reportRecipient(opened.context, messageId, undefined, 10);
+    const [history] = histories;
+    expect(history).toMatchObject({ address: '', state: 'delivered', price: '0.05', subAccount: 'North' });
+    expect(history && formatRecipientHistory(formatReasonsOf(history))).toMatch(
       /purged +20\d\d-.*; address, message and words/,
     );
     const [problem] = await problemsRejected(() =>
