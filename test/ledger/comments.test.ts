@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 /** Columns whose words need no explanation. */
-const selfExplaining: readonly string[] = ['channel', 'action'];
+const uncommentedColumns: readonly string[] = ['channel', 'action'];
 
 test('every table of the ledger has a comment', async () => {
   const { rows } = await opened.ledger.pool.query<{ table: string; comment: string | null }>(`
@@ -40,7 +40,7 @@ test('the comment of a column with a closed list explains each of its words', as
       AND pg_get_constraintdef(c.oid) LIKE '%= ANY (ARRAY[%'
     ORDER BY 1, 2
   `);
-  const lists = rows.filter(({ column }) => !selfExplaining.includes(column));
+  const lists = rows.filter(({ column }) => !uncommentedColumns.includes(column));
   const commentOf = new Map(rows.map(({ table, column, comment }) => [`${table}.${column}`, comment ?? '']));
   /** Adds the comments of columns that it names. */
   const whole = (comment: string): string =>

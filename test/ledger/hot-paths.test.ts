@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 /** A run with requests of one recipient each, claimed by the test. */
-async function holdRequests(count: number, words: readonly string[] = ['Hello']): Promise<SendingSlice> {
+async function acquireRequests(count: number, words: readonly string[] = ['Hello']): Promise<SendingSlice> {
   const contacts = Array.from({ length: count }, (_, index) =>
     aContact(index + 2, { envelope: anEnvelope({ Message: words[index % words.length] ?? '' }) }),
   );
@@ -63,7 +63,7 @@ async function claimAndSettle(
 }
 
 test('a connection plans claims and settlements once', async () => {
-  const slice = await holdRequests(40);
+  const slice = await acquireRequests(40);
   await claimAndSettle(slice, 40, 2);
   const { rows } = await opened.ledger.hot.query(`
     SELECT name, custom_plans > 0 AS planned_anew FROM pg_prepared_statements WHERE generic_plans >= 20 ORDER BY name
@@ -80,7 +80,7 @@ test('a connection plans claims and settlements once', async () => {
 test.each([{}, { jobNumber: '12AB34CD' }])(
   'a claim and a settlement (of an answer with %j) add no row for ordinary requests, and change no indexed column of slices',
   async (answered) => {
-    const slice = await holdRequests(100);
+    const slice = await acquireRequests(100);
     const { hot, pool } = opened.ledger;
     const counts = async () => {
       await hot.query('SELECT pg_stat_force_next_flush()');
@@ -106,7 +106,7 @@ test.each([{}, { jobNumber: '12AB34CD' }])(
 );
 
 test('a claim and a settlement of requests with rows change no indexed column of requests and attempts', async () => {
-  const slice = await holdRequests(100);
+  const slice = await acquireRequests(100);
   const { hot, pool } = opened.ledger;
   await createRequestRows(pool, slice.run);
   const counts = async () => {
@@ -128,9 +128,9 @@ test('a claim and a settlement of requests with rows change no indexed column of
 
 test('one statement claims requests of many slices, each with its own message', async () => {
   const slices = [
-    await holdRequests(3, ['One', 'Other']),
-    await holdRequests(2, ['Third']),
-    await holdRequests(2, ['Last']),
+    await acquireRequests(3, ['One', 'Other']),
+    await acquireRequests(2, ['Third']),
+    await acquireRequests(2, ['Last']),
   ];
   const claims = await claimFrom(slices, 3);
   expect(
@@ -153,13 +153,13 @@ test('one statement claims requests of many slices, each with its own message', 
 });
 
 test('a claim of several slices grants nothing from a slice of another owner, and grants the rest', async () => {
-  const [mine, theirs] = [await holdRequests(2), await holdRequests(2)];
+  const [mine, theirs] = [await acquireRequests(2), await acquireRequests(2)];
   const claims = await claimFrom([{ ...theirs, owner: mine.owner }, mine], 2);
   expect(claims.map(({ claimed }) => claimed.length)).toEqual([0, 2]);
 });
 
 test('a claim of many requests leaves suppressed recipients out and keeps the order', async () => {
-  const slices = [await holdRequests(4), await holdRequests(3)];
+  const slices = [await acquireRequests(4), await acquireRequests(3)];
   const about = { subAccount: '', reason: '', source: 'operator', createdAt: new Date() } as const;
   await addSuppressions(opened.ledger.pool, [{ channel: 'sms', address: '+61400000003', ...about }]);
   const claims = await claimFrom(slices, 3);

@@ -12,14 +12,14 @@ let opened: TestLedger;
 let slices: SendingSlice[];
 beforeAll(async () => {
   opened = await openTestLedger();
-  slices = [await holdFive(), await holdFive(), await holdFive()];
+  slices = [await acquireFive(), await acquireFive(), await acquireFive()];
   const suppressed = { channel: 'sms', address: '+61400000003', subAccount: '', reason: '' } as const;
   await addSuppressions(opened.ledger.pool, [{ ...suppressed, source: 'operator', createdAt: new Date() }]);
 });
 afterAll(() => opened.close());
 
 /** Five requests of one recipient each, claimed by the test; the second is suppressed later. */
-async function holdFive(): Promise<SendingSlice> {
+async function acquireFive(): Promise<SendingSlice> {
   const contacts = [2, 3, 4, 5, 6].map((line) => aContact(line));
   return acquireSliceOf(opened.ledger, await planContacts(opened.ledger, aRun({ chunkSize: 1 }), contacts));
 }
@@ -113,17 +113,17 @@ test('no claim or settlement needs a plan that the settings forbid', async () =>
       const cost = Math.max(...[...plan.matchAll(/"Total Cost":([\d.]+)/g)].map(([, each]) => Number(each)));
       plans.push({ name, isCheap: cost < 10_000, forbidden: /"Disabled":true|"Seq Scan"/.test(plan) });
     }
-    const fine = { isCheap: true, forbidden: false };
+    const expectedPlan = { isCheap: true, forbidden: false };
     expect(plans).toEqual([
-      { name: 'add-planned-rows', ...fine },
-      { name: 'advance-slices', ...fine },
-      { name: 'advance-slices-with-jobs', ...fine },
-      { name: 'claim-rows', ...fine },
-      { name: 'move-billed-outcomes', ...fine },
-      { name: 'read-contents', ...fine },
-      { name: 'read-envelopes', ...fine },
-      { name: 'settle-requests', ...fine },
-      { name: 'settle-requests-with-jobs', ...fine },
+      { name: 'add-planned-rows', ...expectedPlan },
+      { name: 'advance-slices', ...expectedPlan },
+      { name: 'advance-slices-with-jobs', ...expectedPlan },
+      { name: 'claim-rows', ...expectedPlan },
+      { name: 'move-billed-outcomes', ...expectedPlan },
+      { name: 'read-contents', ...expectedPlan },
+      { name: 'read-envelopes', ...expectedPlan },
+      { name: 'settle-requests', ...expectedPlan },
+      { name: 'settle-requests-with-jobs', ...expectedPlan },
     ]);
     const { rows: settings } = await client.query('SHOW jit');
     expect(settings).toEqual([{ jit: 'off' }]);

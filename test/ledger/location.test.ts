@@ -34,7 +34,7 @@ async function claimEach(of: SendingSlice, requests: number): Promise<ClaimMark>
 
 const returned = async (of: SendingSlice): Promise<unknown> =>
   returnSlice(await opened.ledger.queue(), opened.ledger.pool, of, new Date());
-const takeOver = async (): Promise<SendingSlice> => {
+const acquireFromAnother = async (): Promise<SendingSlice> => {
   await returned(slice);
   return acquireSliceOf(opened.ledger, run);
 };
@@ -57,7 +57,7 @@ test.each([1, 3, 6])(
     const mark = await claimEach(slice, 3);
     await backup.restore();
     expect(await missing(mark)).toEqual(mark);
-    const other = await takeOver();
+    const other = await acquireFromAnother();
     expect(await missing(await claimEach(other, claims))).toBeUndefined();
     expect(await missing(mark)).toEqual(mark);
   },
@@ -67,7 +67,7 @@ test('nothing is claimed while the ledger lacks the last known claim', async () 
   const backup = await backUpLedger(opened.url);
   const last = await claimEach(slice, 3);
   await backup.restore();
-  const other = await takeOver();
+  const other = await acquireFromAnother();
   await claimEach(other, 6);
   const { rows } = await opened.ledger.pool.query<{ ledger: string }>('SELECT ledger FROM ledger_location');
   const fence = { ledger: rows[0]?.ledger ?? '', last };

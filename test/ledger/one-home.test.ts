@@ -2,7 +2,7 @@ import { loadModule } from 'libpg-query';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { collectStatements } from '../support/statements/collect.ts';
-import { given } from '../support/statements/given.ts';
+import { givenValues } from '../support/statements/given.ts';
 import { type Write, writesOf } from '../support/statements/writes.ts';
 
 /** docs/architecture.md ("Which file decides") says which file changes a state. */
@@ -15,7 +15,7 @@ let writes: readonly FileWrite[];
 beforeAll(async () => {
   await loadModule();
   opened = await openTestLedger();
-  writes = collectStatements(given).flatMap((each): readonly FileWrite[] => {
+  writes = collectStatements(givenValues).flatMap((each): readonly FileWrite[] => {
     const file = each.where.split(' ')[0] ?? '';
     return 'text' in each ? writesOf(each.text).map((write) => ({ ...write, file })) : [];
   });

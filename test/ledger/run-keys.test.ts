@@ -9,7 +9,7 @@ const runTables = {
   tables: new Set(['runs', 'requests', 'slices', 'polls']),
   functions: new Set(['requests_between']),
 };
-const within = (sql: string) => parse(sql).flatMap((each) => tablesWithoutRun(each, runTables));
+const tablesWithoutRunIn = (sql: string) => parse(sql).flatMap((each) => tablesWithoutRun(each, runTables));
 
 beforeAll(() => loadModule());
 
@@ -42,7 +42,7 @@ describe('a statement that names its run', () => {
       'INSERT INTO polls (run_id, request) SELECT run_id, request FROM requests WHERE run_id = $1',
     ],
   ])('a statement that names its run %s passes', (_, sql) => {
-    expect(within(sql)).toEqual([]);
+    expect(tablesWithoutRunIn(sql)).toEqual([]);
   });
 });
 
@@ -73,6 +73,6 @@ describe('a statement that names no run', () => {
     ],
     ['in an INSERT', 'INSERT INTO polls SELECT * FROM polls', ['polls']],
   ])('a statement fails that names its run %s', (_, sql, tables) => {
-    expect(within(sql)).toEqual(tables);
+    expect(tablesWithoutRunIn(sql)).toEqual(tables);
   });
 });

@@ -6,7 +6,7 @@ import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { readObstacles, readRunTables } from '../support/statements/catalogue.ts';
 import { collectStatements, functionsThatBuild } from '../support/statements/collect.ts';
 import { type Feature, features, featuresOf } from '../support/statements/features.ts';
-import { given } from '../support/statements/given.ts';
+import { givenValues } from '../support/statements/given.ts';
 import { type RunTables, tablesWithoutRun } from '../support/statements/run-keys.ts';
 import { parse } from '../support/statements/syntax.ts';
 
@@ -16,7 +16,7 @@ import { parse } from '../support/statements/syntax.ts';
  */
 
 /** Calls whose SQL other packages write. */
-const notOurs: Readonly<Record<string, string>> = {
+const builtElsewhere: Readonly<Record<string, string>> = {
   'slices/queue.ts queueDb': 'pg-boss works on our connections; its tables are its own',
 };
 
@@ -81,7 +81,7 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
 };
 
 /** Statements that need features which distributed databases lack, or have in another form. See docs/scale-out.md. */
-const relyingOn: Readonly<Record<Feature, readonly string[]>> = {
+const statementsByFeature: Readonly<Record<Feature, readonly string[]>> = {
   'advisory lock': [
     'billing/book.ts bookEverything',
     'billing/book.ts bookPending',
@@ -153,10 +153,10 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-const collected = collectStatements(given);
+const collected = collectStatements(givenValues);
 const statements = collected.flatMap((each) => ('text' in each ? [each] : []));
 
-const within = (text: string): readonly string[] => [
+const tablesWithoutRunIn = (text: string): readonly string[] => [
   ...new Set(parse(text).flatMap((each) => tablesWithoutRun(each, runTables))),
 ];
 
@@ -172,23 +172,23 @@ test('every statement can be derived from the source', () => {
   expect(statements.length).toBeGreaterThan(300);
   const problems = collected.flatMap((each) => ('problem' in each ? [each] : []));
   expect(Object.fromEntries(problems.map(({ where, problem }) => [where, problem]))).toEqual(
-    Object.fromEntries(Object.keys(notOurs).map((where) => [where, expect.any(String)])),
+    Object.fromEntries(Object.keys(builtElsewhere).map((where) => [where, expect.any(String)])),
   );
 });
 
 test('Postgres can parse every statement', () => {
-  const unread = statements.filter(({ text }) => {
+  const unparsed = statements.filter(({ text }) => {
     try {
       return parse(text).length === 0;
     } catch {
       return true;
     }
   });
-  expect(unread).toEqual([]);
+  expect(unparsed).toEqual([]);
 });
 
 test('every statement on tables of runs names its run, or is listed here', () => {
-  const found = groupByLocation(statements.map(({ where, text }) => [where, within(text)]));
+  const found = groupByLocation(statements.map(({ where, text }) => [where, tablesWithoutRunIn(text)]));
   const listed = Object.entries(withoutRun).map(([where, [tables]]) => [where, tables]);
   expect(found).toEqual(Object.fromEntries(listed));
 });
@@ -209,7 +209,7 @@ test('statements that knex builds name their run, or list runs', async () => {
     'runs/find.ts listRuns',
     'runs/find.ts countPurgedRuns',
   ]);
-  expect(built.map((sql) => within(sql))).toEqual([
+  expect(built.map((sql) => tablesWithoutRunIn(sql))).toEqual([
     [],
     ['runs'],
     ['runs'],
@@ -221,7 +221,9 @@ test('statements that knex builds name their run, or list runs', async () => {
 
 test.each(features)('the statements that rely on %s are listed here', (feature) => {
   const found = statements.filter(({ text }) => parse(text).some((each) => featuresOf(each).has(feature)));
-  expect([...new Set(found.map(({ where }) => where))].sort()).toEqual([...relyingOn[feature]].sort());
+  expect([...new Set(found.map(({ where }) => where))].sort()).toEqual(
+    [...statementsByFeature[feature]].sort(),
+  );
 });
 
 test('the obstacles to distributing the tables of runs are listed here', async () => {

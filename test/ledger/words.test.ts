@@ -4,14 +4,14 @@ import { runPhases } from '../../src/domain/runs.ts';
 import { reconciliationKinds } from '../../src/ledger/billing/reconcile.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { collectStatements } from '../support/statements/collect.ts';
-import { given } from '../support/statements/given.ts';
+import { givenValues } from '../support/statements/given.ts';
 import { everyNode, parse } from '../support/statements/syntax.ts';
 
 /**
  * TypeScript writes text for people; SQL has kinds and values (`src/domain/reasons.ts`). So no SQL constant has a
  * space, apart from closed lists and these. An unused entry fails too.
  */
-const notForPeople: Readonly<Record<string, string>> = {
+const allowedPhrases: Readonly<Record<string, string>> = {
   'given up': 'a state of a notification, in a closed list',
   'YYYY-MM-DD HH24:MI': 'a format',
   'repeatable read': 'a level of isolation',
@@ -40,14 +40,14 @@ function phrases(text: string): readonly string[] {
 const isKey = (phrase: string): boolean => phrase.startsWith('volley ') || phrase.trim() === '';
 
 test('no statement of the ledger contains text for people', () => {
-  const found = collectStatements(given).flatMap((each) =>
+  const found = collectStatements(givenValues).flatMap((each) =>
     'text' in each ? phrases(each.text).map((phrase) => [each.where, phrase] as const) : [],
   );
   const others = found.filter(([, phrase]) => !isKey(phrase));
-  const unknown = others.filter(([, phrase]) => !(phrase in notForPeople) && !closedLists.has(phrase));
+  const unknown = others.filter(([, phrase]) => !(phrase in allowedPhrases) && !closedLists.has(phrase));
   expect([...new Set(unknown.map((each) => each.join(': ')))]).toEqual([]);
   const phrasesFound = new Set(others.map(([, phrase]) => phrase));
-  expect(Object.keys(notForPeople).filter((phrase) => !phrasesFound.has(phrase))).toEqual([]);
+  expect(Object.keys(allowedPhrases).filter((phrase) => !phrasesFound.has(phrase))).toEqual([]);
 });
 
 test('no function or view of the ledger contains text for people', async () => {

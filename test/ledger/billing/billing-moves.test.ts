@@ -49,7 +49,7 @@ async function reportedWhileSending(contacts = 1): Promise<World> {
 }
 
 /** The service answers 503; the next attempt follows 20 minutes later. */
-async function sendAgain(world: World): Promise<void> {
+async function sendNextAttempt(world: World): Promise<void> {
   world.now = new Date(world.now.getTime() + 20 * 60_000);
   await performStep(world, { kind: 'retry', run: 0 });
 }
@@ -57,15 +57,15 @@ async function sendAgain(world: World): Promise<void> {
 test("a reported outcome moves to the day of its request's last attempt", async () => {
   const world = await reportedWhileSending();
   await book();
-  await sendAgain(world);
+  await sendNextAttempt(world);
   await book();
   expect(await byDay()).toEqual([['2026-11-01', null, 0, 1, 1, '0.1', '0.2']]);
 });
 
 test('a reported outcome that is not booked yet moves to the day of the last attempt', async () => {
   const world = await reportedWhileSending();
-  await sendAgain(world);
-  await sendAgain(world);
+  await sendNextAttempt(world);
+  await sendNextAttempt(world);
   expect(await byDay()).toEqual([['2026-11-01', null, 0, 1, 1, '0.1', '0.2']]);
   await book();
   expect(await byDay()).toEqual([['2026-11-01', null, 0, 1, 1, '0.1', '0.2']]);
@@ -82,7 +82,7 @@ test('a reported outcome moves out of a closed month as a correction', async () 
   await closeOctober();
   const october = [['2026-10-31', null, 0, 1, 1, '0.1', '0.2']];
   expect(await byDay('2026-11-01')).toEqual(october);
-  await sendAgain(world);
+  await sendNextAttempt(world);
   await book();
   expect(await byDay()).toEqual([
     ...october,

@@ -51,7 +51,7 @@ const tomorrow: BillingStep = { kind: 'wait', minutes: 24 * 60 };
 const inDoubt = [plan(1, 1), send('in_doubt'), book];
 const sending = [plan(1, 1), send('lost'), ofRun('retry')];
 /** A report on the whole of a divided request proves nothing about a part, which may be released and retried. */
-const givenBack = [
+const released = [
   plan(2, 2),
   send('lost'),
   ofRun('retry'),
@@ -98,18 +98,18 @@ const histories: readonly History[] = [
   {
     calls: 'claim-rows.ts',
     when: 'a released request is claimed after a report',
-    before: givenBack,
+    before: released,
     step: send('accepted', 'accepted'),
   },
   {
     calls: 'mark-planned-in-doubt.ts',
     when: 'a ledger is restored after a report',
-    before: givenBack,
+    before: released,
     step: ofRun('restore'),
   },
 ];
 
-async function expectRight(): Promise<void> {
+async function expectBillingIsRight(): Promise<void> {
   const { pool } = opened.ledger;
   while (await bookPending(pool));
   const by = ['run', 'day'] as const;
@@ -130,8 +130,8 @@ test.each(histories)(
       }
       await performNextStep(world, history.step, through);
       for (const step of history.after ?? []) await performNextStep(world, step);
-      if (through === pool) await expectRight();
-      else await expect(expectRight()).rejects.toMatchObject({ name: 'AssertionError' });
+      if (through === pool) await expectBillingIsRight();
+      else await expect(expectBillingIsRight()).rejects.toMatchObject({ name: 'AssertionError' });
     }
     expect(lossy.forgotten()).toBe(1);
   },

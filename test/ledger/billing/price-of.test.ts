@@ -29,9 +29,14 @@ const tariffs: readonly Tariff[] = [
 const rates: RunRates = { currency: 'NZD', tariffs };
 
 /** The instants around a moment. */
-const around = (moment: string): Date[] =>
+const instantsAround = (moment: string): Date[] =>
   [-1, 0, 1].map((milliseconds) => new Date(Date.parse(moment) + milliseconds));
-const instants = [...around(november), ...around(december), new Date(0), new Date('2100-01-01T00:00:00Z')];
+const instants = [
+  ...instantsAround(november),
+  ...instantsAround(december),
+  new Date(0),
+  new Date('2100-01-01T00:00:00Z'),
+];
 
 test.each(tariffs.map((_, tariff) => tariff))(
   'a message is billed by the same tariff period as its estimate: tariff %i',

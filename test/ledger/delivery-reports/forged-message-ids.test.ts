@@ -39,10 +39,16 @@ function forgeries(): string[] {
 }
 
 const address = '+61410000000';
-const said = { kind: 'delivery', jobNumber: null, address, outcome: 'delivered', status: 'Success' } as const;
+const deliveredReport = {
+  kind: 'delivery',
+  jobNumber: null,
+  address,
+  outcome: 'delivered',
+  status: 'Success',
+} as const;
 const none = { result: null, sentAt: null, units: '1', price: '0.05', parseProblem: null, optedOut: false };
 const delivery = (id: string, changes: Partial<Delivery> = {}): ReportContent => ({
-  ...said,
+  ...deliveredReport,
   ...none,
   messageId: id,
   ...changes,
@@ -67,7 +73,7 @@ async function apply(readings: readonly ReportContent[]): Promise<void> {
   expect(await applyReports(opened.ledger.pool, 100, read, new Date())).toBe(readings.length);
 }
 
-const everythingKnown = async () => [
+const readAllStates = async () => [
   await query('SELECT * FROM request_states ORDER BY request'),
   await query('SELECT reported FROM requests'),
   await query('SELECT * FROM recipient_outcomes'),
@@ -76,14 +82,14 @@ const everythingKnown = async () => [
 ];
 
 test('delivery reports and replies with a forged check match nothing, prove nothing and change nothing', async () => {
-  const before = await everythingKnown();
+  const before = await readAllStates();
   const readings = forgeries().flatMap((id) => [
     delivery(id),
     delivery(id, { outcome: 'undelivered', result: 'blacklisted', optedOut: true }),
     reply(id),
   ]);
   await apply(readings);
-  expect(await everythingKnown()).toEqual(before);
+  expect(await readAllStates()).toEqual(before);
   expect(await query('SELECT state, run_id, request, position FROM reports ORDER BY report_id')).toEqual(
     readings.map(({ kind }) => ({
       state: kind === 'delivery' ? 'unmatched' : 'inbound',

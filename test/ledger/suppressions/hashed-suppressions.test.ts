@@ -96,7 +96,7 @@ async function importAll(key: typeof hashKey | null, subAccount?: string): Promi
   return run.run;
 }
 
-const leftOut = async (run: string) =>
+const rejectedLines = async (run: string) =>
   (await rejectedContactsOf(opened.ledger.pool, run)).map(({ line, detail }) => `${line}: ${detail}`);
 
 test('a hashed suppression of one account applies to no other, like a plain one', async () => {
@@ -105,7 +105,7 @@ test('a hashed suppression of one account applies to no other, like a plain one'
   await suppress([3], { account: 'other', createdAt: new Date() });
   expect(await hash()).toBe(2);
   const run = await importAll(hashKey);
-  expect(await leftOut(run)).toEqual([expect.stringMatching(/^2: suppressed for sms/)]);
+  expect(await rejectedLines(run)).toEqual([expect.stringMatching(/^2: suppressed for sms/)]);
   await suppress([4], { account: 'other' });
   await hash();
   expect((await claimAll(run)).flat()).toEqual([1, 3, 4, 5, 6].map(addressOf));
@@ -146,8 +146,8 @@ describe('a hashed suppression', () => {
     await suppress([3], { subAccount: 'North' });
     await hash();
     const why = 'suppressed for sms, known only by its hash';
-    expect(await leftOut(await importAll(hashKey))).toEqual([`2: ${why}`]);
-    expect(await leftOut(await importAll(hashKey, 'North'))).toEqual([
+    expect(await rejectedLines(await importAll(hashKey))).toEqual([`2: ${why}`]);
+    expect(await rejectedLines(await importAll(hashKey, 'North'))).toEqual([
       `2: ${why}`,
       '3: suppressed for sms of SubAccount North, known only by its hash',
     ]);
@@ -165,7 +165,7 @@ describe('a hashed suppression', () => {
   test('a recipient with a hashed suppression in another channel is sent to', async () => {
     await suppress([1], { channel: 'fax' });
     await hash();
-    expect(await leftOut(await importAll(hashKey))).toEqual([]);
+    expect(await rejectedLines(await importAll(hashKey))).toEqual([]);
   });
 });
 
@@ -216,7 +216,7 @@ test('a hashed suppression is listed by its hash, and found and removed by its a
   expect(listed).toEqual([addressOf(2)]);
   const key = { channel: 'sms', address: addressOf(2), account: '', subAccount: '' } as const;
   expect(await removeSuppressions(pool, [key], new Date(), hashKey)).toEqual([key]);
-  expect(await leftOut(await importAll(hashKey))).toEqual([
+  expect(await rejectedLines(await importAll(hashKey))).toEqual([
     '1: suppressed for sms, known only by its hash',
     '3: suppressed for sms: asked',
   ]);

@@ -1,6 +1,6 @@
 import { evaluate } from './evaluate.ts';
-import { explore, isUntold, Untold } from './scope.ts';
-import { ancestors, functionNameOf, type Given, indexCallers, openScopes } from './scopes.ts';
+import { explore, isUnknown, UnknownText } from './scope.ts';
+import { ancestors, functionNameOf, type GivenValues, indexCallers, Scopes } from './scopes.ts';
 import { child, children, lineOf, type Node, nameOf, readSources, type Source, walk } from './sources.ts';
 
 /** One text that a call may send. */
@@ -14,7 +14,7 @@ export type SentStatement =
  * Collects every statement that `src` sends through pg, or as SQL through knex, by evaluating the source at each
  * call. A call that cannot be evaluated is returned with its problem.
  */
-export function collectStatements(given: Given): readonly SentStatement[] {
+export function collectStatements(given: GivenValues): readonly SentStatement[] {
   const sources = readSources();
   const callers = indexCallers(sources);
   return [...sources.values()].flatMap((source) =>
@@ -23,13 +23,19 @@ export function collectStatements(given: Given): readonly SentStatement[] {
       const where = functionNameOf(source, site);
       try {
         return explore((choose) => {
-          const said: string[] = [];
-          const scopes = openScopes(sources, callers, given, choose, (caller) => said.push(caller));
+          const callersFound: string[] = [];
+          const scopes = new Scopes({
+            sources,
+            callers,
+            given,
+            choose,
+            onCaller: (caller) => callersFound.push(caller),
+          });
           const text = sent ? textOf(evaluate(sent, scopes.at(source, site), choose)) : '';
-          return { where: (sent && sendsForOthers(sent) && said[0]) || where, text };
+          return { where: (sent && sendsForCaller(sent) && callersFound[0]) || where, text };
         });
       } catch (error) {
-        if (!(error instanceof Untold)) throw new Error(`${where}: ${String(error)}`, { cause: error });
+        if (!(error instanceof UnknownText)) throw new Error(`${where}: ${String(error)}`, { cause: error });
         return [{ where, problem: `line ${lineOf(source, site)}: ${error.message}` }];
       }
     }),
@@ -37,7 +43,7 @@ export function collectStatements(given: Given): readonly SentStatement[] {
 }
 
 /** Functions whose callers pass the statement, or a cursor's query. */
-function sendsForOthers(sent: Node): boolean {
+function sendsForCaller(sent: Node): boolean {
   const first = sent.type === 'TemplateLiteral' ? children(sent, 'quasis')[0] : undefined;
   return sent.type === 'Identifier' || JSON.stringify(first?.['value'] ?? '').includes('DECLARE');
 }
@@ -68,7 +74,7 @@ function isBuilding(node: Node): boolean {
 
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
-  const text = isUntold(value) ? value : Reflect.get(Object(value), 'text');
+  const text = isUnknown(value) ? value : Reflect.get(Object(value), 'text');
   return String(text);
 }
 

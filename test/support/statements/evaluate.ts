@@ -1,5 +1,5 @@
 import { bind } from './patterns.ts';
-import { type Choose, find, innerScope, isUntold, once, type Scope, untold } from './scope.ts';
+import { type Choose, find, innerScope, isUnknown, once, type Scope, unknownValue } from './scope.ts';
 import { child, children, isNode, type Node, nameOf } from './sources.ts';
 
 /** Evaluates expressions from the source alone, as far as possible. */
@@ -13,22 +13,23 @@ type Evaluator = (node: Node, scope: Scope, choose: Choose) => unknown;
 export const evaluate: Evaluator = (node, scope, choose) => {
   if (wrappers.test(node.type)) return evaluate(child(node, 'expression'), scope, choose);
   const known = evaluators[node.type];
-  return known ? known(node, scope, choose) : untold(node.type);
+  return known ? known(node, scope, choose) : unknownValue(node.type);
 };
 
 const evaluators: Readonly<Record<string, Evaluator>> = {
-  Literal: (node) => ('regex' in node && node['regex'] ? untold('a regular expression') : node['value']),
+  Literal: (node) =>
+    'regex' in node && node['regex'] ? unknownValue('a regular expression') : node['value'],
   Identifier: (node, scope) => {
     const name = nameOf(node);
     if (name === 'undefined') return undefined;
     const found = find(scope, name);
     if (found) return found();
-    return Object.hasOwn(globals, name) ? globals[name] : untold(name);
+    return Object.hasOwn(globals, name) ? globals[name] : unknownValue(name);
   },
   TemplateLiteral: (node, scope, choose) => {
     const values = children(node, 'expressions').map((each) => each && evaluate(each, scope, choose));
     return children(node, 'quasis')
-      .map((each, index) => `${cooked(each)}${index < values.length ? String(values[index]) : ''}`)
+      .map((each, index) => `${templateText(each)}${index < values.length ? String(values[index]) : ''}`)
       .join('');
   },
   ConditionalExpression: (node, scope, choose) =>
@@ -39,24 +40,24 @@ const evaluators: Readonly<Record<string, Evaluator>> = {
     ),
   LogicalExpression: (node, scope, choose) => {
     const left = evaluate(child(node, 'left'), scope, choose);
-    const goesOn = {
+    const evaluatesRight = {
       '&&': () => isTrue(left, choose),
       '||': () => !isTrue(left, choose),
-      '??': () => (isUntold(left) ? choose(2) === 1 : left === undefined || left === null),
+      '??': () => (isUnknown(left) ? choose(2) === 1 : left === undefined || left === null),
     }[String(node['operator'])];
-    return goesOn?.() ? evaluate(child(node, 'right'), scope, choose) : left;
+    return evaluatesRight?.() ? evaluate(child(node, 'right'), scope, choose) : left;
   },
   UnaryExpression: (node, scope, choose) => {
     const value = evaluate(child(node, 'argument'), scope, choose);
-    if (isUntold(value)) return value;
-    return node['operator'] === '!' ? !value : untold(String(node['operator']));
+    if (isUnknown(value)) return value;
+    return node['operator'] === '!' ? !value : unknownValue(String(node['operator']));
   },
   BinaryExpression: (node, scope, choose) => {
     const [left, right] = [
       evaluate(child(node, 'left'), scope, choose),
       evaluate(child(node, 'right'), scope, choose),
     ];
-    if (isUntold(left) || isUntold(right)) return untold('a comparison');
+    if (isUnknown(left) || isUnknown(right)) return unknownValue('a comparison');
     const numbers = typeof left === 'number' && typeof right === 'number';
     switch (node['operator']) {
       case '===':
@@ -66,11 +67,11 @@ const evaluators: Readonly<Record<string, Evaluator>> = {
       case '+':
         return numbers ? left + right : `${left}${right}`;
       case '-':
-        return numbers ? left - right : untold('a difference');
+        return numbers ? left - right : unknownValue('a difference');
       case '*':
-        return numbers ? left * right : untold('a product');
+        return numbers ? left * right : unknownValue('a product');
       default:
-        return untold(String(node['operator']));
+        return unknownValue(String(node['operator']));
     }
   },
   ArrayExpression: (node, scope, choose) => elementsOf(node, 'elements', scope, choose),
@@ -80,7 +81,7 @@ const evaluators: Readonly<Record<string, Evaluator>> = {
       if (!property) continue;
       if (property.type === 'SpreadElement') {
         const spread = evaluate(child(property, 'argument'), scope, choose);
-        if (isUntold(spread)) return untold('a spread object');
+        if (isUnknown(spread)) return unknownValue('a spread object');
         Object.assign(made, spread);
       } else {
         // Lazy: values beside a text may be unknown.
@@ -96,18 +97,18 @@ const evaluators: Readonly<Record<string, Evaluator>> = {
   },
   MemberExpression: (node, scope, choose) => {
     const object = evaluate(child(node, 'object'), scope, choose);
-    if (isUntold(object))
+    if (isUnknown(object))
       return node['computed']
-        ? untold('an element')
+        ? unknownValue('an element')
         : Reflect.get(Object(object), nameOf(child(node, 'property')));
     if (object === undefined || object === null) return undefined;
     const key = node['computed']
       ? evaluate(child(node, 'property'), scope, choose)
       : nameOf(child(node, 'property'));
-    if (isUntold(key)) {
+    if (isUnknown(key)) {
       // Any of the elements.
       const values = Object.values(object);
-      return values.length > 0 ? values[choose(values.length)] : untold('an element');
+      return values.length > 0 ? values[choose(values.length)] : unknownValue('an element');
     }
     return Reflect.get(Object(object), String(key));
   },
@@ -115,36 +116,36 @@ const evaluators: Readonly<Record<string, Evaluator>> = {
     const callee = child(node, 'callee');
     const isMethod = callee.type === 'MemberExpression';
     const object = isMethod ? evaluate(child(callee, 'object'), scope, choose) : undefined;
-    if (isMethod && isUntold(object)) return untold('a call');
+    if (isMethod && isUnknown(object)) return unknownValue('a call');
     const called = isMethod
       ? Reflect.get(Object(object), nameOf(child(callee, 'property')))
       : evaluate(callee, scope, choose);
-    if (typeof called !== 'function' || isUntold(called)) return untold('a call');
+    if (typeof called !== 'function' || isUnknown(called)) return unknownValue('a call');
     return Reflect.apply(called, object, elementsOf(node, 'arguments', scope, choose));
   },
   NewExpression: (node, scope, choose) => {
     const made = nameOf(child(node, 'callee'));
     const [first] = elementsOf(node, 'arguments', scope, choose);
-    return made === 'Set' && Array.isArray(first) ? new Set(first) : untold(`new ${made}`);
+    return made === 'Set' && Array.isArray(first) ? new Set(first) : unknownValue(`new ${made}`);
   },
   ArrowFunctionExpression: (node, scope, choose) => closure(node, scope, choose),
   FunctionExpression: (node, scope, choose) => closure(node, scope, choose),
 };
 
-function cooked(element: Node | null): string {
+function templateText(element: Node | null): string {
   const value = element?.['value'];
   return String(Reflect.get(Object(value), 'cooked'));
 }
 
 function isTrue(value: unknown, choose: Choose): boolean {
-  return isUntold(value) ? choose(2) === 0 : Boolean(value);
+  return isUnknown(value) ? choose(2) === 0 : Boolean(value);
 }
 
 function elementsOf(node: Node, key: string, scope: Scope, choose: Choose): unknown[] {
   return children(node, key).flatMap((each) => {
     if (each?.type !== 'SpreadElement') return [each && evaluate(each, scope, choose)];
     const spread = evaluate(child(each, 'argument'), scope, choose);
-    return [...(isUntold(spread) ? [spread] : Array.from(Object(spread)))];
+    return [...(isUnknown(spread) ? [spread] : Array.from(Object(spread)))];
   });
 }
 
@@ -156,7 +157,7 @@ export function keyOf(property: Node, scope: Scope, choose: Choose): string {
 
 /** A function of the program that can be called; an asynchronous one is unknown. */
 export function closure(node: Node, scope: Scope, choose: Choose): unknown {
-  if (node['async'] === true || node['generator'] === true) return () => untold('a promise');
+  if (node['async'] === true || node['generator'] === true) return () => unknownValue('a promise');
   return (...values: unknown[]) => {
     const inner = innerScope(scope);
     for (const [index, parameter] of children(node, 'params').entries()) {
@@ -198,7 +199,7 @@ function executeOne(statement: Node, scope: Scope, choose: Choose): Returned {
         if (!declared) continue;
         const value = isNode(declared['init'])
           ? evaluate(child(declared, 'init'), scope, choose)
-          : untold('a variable');
+          : unknownValue('a variable');
         bind(child(declared, 'id'), () => value, scope, choose, evaluate);
       }
       return undefined;
@@ -218,9 +219,9 @@ function executeOne(statement: Node, scope: Scope, choose: Choose): Returned {
     case 'FunctionDeclaration':
       return undefined;
     case 'ThrowStatement':
-      return { value: untold('a failure') };
+      return { value: unknownValue('a failure') };
     default:
-      return { value: untold(`a ${statement.type}`) };
+      return { value: unknownValue(`a ${statement.type}`) };
   }
 }
 

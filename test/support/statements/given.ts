@@ -1,5 +1,5 @@
 /** Values of parameters that decide the text of a statement and are not in the source. */
-export const given = {
+export const givenValues = {
   'cursor.ts streamRows 0': [{ escapeIdentifier: (name: string) => `"${name}"` }],
   'cursor.ts streamRows 1': ['rows'],
   'cursor.ts streamRows 3': [1000],

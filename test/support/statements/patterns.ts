@@ -1,4 +1,4 @@
-import { type Choose, isUntold, once, type Scope, untold } from './scope.ts';
+import { type Choose, isUnknown, once, type Scope, unknownValue } from './scope.ts';
 import { child, children, isNode, type Node, nameOf } from './sources.ts';
 
 type Evaluate = (node: Node, scope: Scope, choose: Choose) => unknown;
@@ -14,8 +14,8 @@ export function bind(
   const part = (read: (whole: unknown) => unknown) =>
     once(() => {
       const whole = value();
-      return isUntold(whole)
-        ? untold('a part')
+      return isUnknown(whole)
+        ? unknownValue('a part')
         : whole === undefined || whole === null
           ? undefined
           : read(whole);
@@ -26,14 +26,14 @@ export function bind(
         nameOf(pattern),
         once(() => {
           const known = value();
-          return isUntold(known) ? untold(nameOf(pattern)) : known;
+          return isUnknown(known) ? unknownValue(nameOf(pattern)) : known;
         }),
       );
       return;
     case 'AssignmentPattern': {
       const whole = once(() => {
         const given = value();
-        if (isUntold(given)) return given;
+        if (isUnknown(given)) return given;
         return given === undefined ? evaluate(child(pattern, 'right'), scope, choose) : given;
       });
       bind(child(pattern, 'left'), whole, scope, choose, evaluate);
@@ -54,26 +54,36 @@ export function bind(
           );
       return;
     case 'ObjectPattern':
-      for (const property of children(pattern, 'properties')) {
-        if (property?.type === 'RestElement')
-          bind(
-            child(property, 'argument'),
-            part((whole) => whole),
-            scope,
-            choose,
-            evaluate,
-          );
-        else if (property && isNode(property['key'])) {
-          const key = child(property, 'key');
-          const name = key.type === 'Identifier' ? nameOf(key) : String(key['value']);
-          bind(
-            child(property, 'value'),
-            part((whole) => Reflect.get(Object(whole), name)),
-            scope,
-            choose,
-            evaluate,
-          );
-        }
-      }
+      bindProperties(pattern, part, scope, choose, evaluate);
+  }
+}
+
+function bindProperties(
+  pattern: Node,
+  part: (read: (whole: unknown) => unknown) => () => unknown,
+  scope: Scope,
+  choose: Choose,
+  evaluate: Evaluate,
+): void {
+  for (const property of children(pattern, 'properties')) {
+    if (property?.type === 'RestElement')
+      bind(
+        child(property, 'argument'),
+        part((whole) => whole),
+        scope,
+        choose,
+        evaluate,
+      );
+    else if (property && isNode(property['key'])) {
+      const key = child(property, 'key');
+      const name = key.type === 'Identifier' ? nameOf(key) : String(key['value']);
+      bind(
+        child(property, 'value'),
+        part((whole) => Reflect.get(Object(whole), name)),
+        scope,
+        choose,
+        evaluate,
+      );
+    }
   }
 }

@@ -15,26 +15,26 @@ export function find(scope: Scope, name: string): (() => unknown) | undefined {
 }
 
 /** A statement depends on a value that the source does not contain. */
-export class Untold extends Error {}
+export class UnknownText extends Error {}
 
 const mark = Symbol('untold');
 
 /** A value known only at run time, like everything computed from it. It has no text. */
-export function untold(what: string): unknown {
+export function unknownValue(what: string): unknown {
   const refuse = () => {
-    throw new Untold(what);
+    throw new UnknownText(what);
   };
   return new Proxy(() => undefined, {
     get: (_, key) => {
       if (key === mark) return true;
       if (typeof key === 'symbol') return refuse;
-      return key === 'toString' || key === 'valueOf' ? refuse : untold(`${what}.${key}`);
+      return key === 'toString' || key === 'valueOf' ? refuse : unknownValue(`${what}.${key}`);
     },
-    apply: () => untold(`${what}()`),
+    apply: () => unknownValue(`${what}()`),
   });
 }
 
-export function isUntold(value: unknown): boolean {
+export function isUnknown(value: unknown): boolean {
   return typeof value === 'function' && Reflect.get(value, mark) === true;
 }
 
@@ -62,7 +62,7 @@ export function explore<Value>(work: (choose: Choose) => Value): readonly Value[
         return step.branch;
       }),
     );
-    if (results.length > 300) throw new Untold('it has too many forms');
+    if (results.length > 300) throw new UnknownText('it has too many forms');
     path.length = depth;
     while (path.at(-1) && (path.at(-1)?.branch ?? 0) + 1 >= (path.at(-1)?.branches ?? 0)) path.pop();
     const last = path.at(-1);

@@ -1,10 +1,10 @@
 import { declareFunction, evaluate } from './evaluate.ts';
 import { bind } from './patterns.ts';
-import { type Choose, innerScope, once, type Scope, untold } from './scope.ts';
+import { type Choose, innerScope, once, type Scope, unknownValue } from './scope.ts';
 import { child, children, isNode, type Node, nameOf, type Source, walk } from './sources.ts';
 
 /** Values of parameters without a caller in the source, by `file function parameter`. */
-export type Given = Readonly<Record<string, readonly unknown[]>>;
+export type GivenValues = Readonly<Record<string, readonly unknown[]>>;
 
 const functions = /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/;
 
@@ -39,37 +39,44 @@ export function indexCallers(sources: ReadonlyMap<string, Source>): ReadonlyMap<
   return callers;
 }
 
-type Scopes = { readonly at: (source: Source, node: Node) => Scope };
+/** What the scopes of one execution of the program depend on. */
+type Program = {
+  readonly sources: ReadonlyMap<string, Source>;
+  readonly callers: ReadonlyMap<string, readonly Caller[]>;
+  readonly given: GivenValues;
+  readonly choose: Choose;
+  readonly onCaller: (where: string) => void;
+};
 
 /** Values of names in one execution of the program. */
-export function openScopes(
-  sources: ReadonlyMap<string, Source>,
-  callers: ReadonlyMap<string, readonly Caller[]>,
-  given: Given,
-  choose: Choose,
-  onCaller: (where: string) => void,
-): Scopes {
-  const modules = new Map<string, Scope>();
-  const known = new Map<Node, Scope>();
+export class Scopes {
+  readonly #program: Program;
+  readonly #modules = new Map<string, Scope>();
+  readonly #known = new Map<Node, Scope>();
 
-  function moduleScope(source: Source): Scope {
-    const found = modules.get(source.path);
+  constructor(program: Program) {
+    this.#program = program;
+  }
+
+  #moduleScope(source: Source): Scope {
+    const found = this.#modules.get(source.path);
     if (found) return found;
     const scope = innerScope(undefined);
-    modules.set(source.path, scope);
+    this.#modules.set(source.path, scope);
     for (const [local, { path, name }] of source.imported) {
-      const target = sources.get(path);
-      if (target) scope.names.set(local, () => moduleScope(target).names.get(name)?.() ?? untold(name));
+      const target = this.#program.sources.get(path);
+      if (target)
+        scope.names.set(local, () => this.#moduleScope(target).names.get(name)?.() ?? unknownValue(name));
     }
-    declareAll(source, children(source.program, 'body'), scope);
+    this.#declareAll(source, children(source.program, 'body'), scope);
     return scope;
   }
 
-  function declareAll(source: Source, statements: readonly (Node | null)[], scope: Scope): void {
+  #declareAll(source: Source, statements: readonly (Node | null)[], scope: Scope): void {
     for (const statement of statements) {
       const exported = statement?.type === 'ExportNamedDeclaration' ? statement['declaration'] : statement;
       if (!isNode(exported)) continue;
-      if (exported.type === 'FunctionDeclaration') declareFunction(exported, scope, choose);
+      if (exported.type === 'FunctionDeclaration') declareFunction(exported, scope, this.#program.choose);
       if (exported.type !== 'VariableDeclaration') continue;
       for (const declared of children(exported, 'declarations')) {
         if (!declared) continue;
@@ -78,62 +85,69 @@ export function openScopes(
           exported['kind'] !== 'const' || (id.type === 'Identifier' && isChanged(source, id));
         const init = declared['init'];
         const value = () =>
-          isNode(init) && !changes() ? evaluate(init, scope, choose) : untold('a variable that changes');
-        bind(id, once(value), scope, choose, evaluate);
+          isNode(init) && !changes()
+            ? evaluate(init, scope, this.#program.choose)
+            : unknownValue('a variable that changes');
+        bind(id, once(value), scope, this.#program.choose, evaluate);
       }
     }
   }
 
   /** The scope inside a node. */
-  function within(source: Source, node: Node): Scope {
-    const found = known.get(node);
+  at(source: Source, node: Node): Scope {
+    const found = this.#known.get(node);
     if (found) return found;
     const parent = source.parents.get(node);
-    if (!parent) return moduleScope(source);
-    const outer = within(source, parent);
+    if (!parent) return this.#moduleScope(source);
+    const outer = this.at(source, parent);
     const scope = innerScope(outer);
-    known.set(node, scope);
-    if (node.type === 'BlockStatement') declareAll(source, children(node, 'body'), scope);
-    if (node.type === 'ForOfStatement') bindEach(node, outer, scope);
-    if (functions.test(node.type)) bindParameters(source, node, scope);
+    this.#known.set(node, scope);
+    if (node.type === 'BlockStatement') this.#declareAll(source, children(node, 'body'), scope);
+    if (node.type === 'ForOfStatement') this.#bindEach(node, outer, scope);
+    if (functions.test(node.type)) this.#bindParameters(source, node, scope);
     return scope;
   }
 
-  function bindEach(loop: Node, outer: Scope, scope: Scope): void {
+  #bindEach(loop: Node, outer: Scope, scope: Scope): void {
     const [declared] = children(child(loop, 'left'), 'declarations');
     const one = once(() => {
-      const list = evaluate(child(loop, 'right'), outer, choose);
-      return Array.isArray(list) && list.length > 0 ? list[choose(list.length)] : untold('an element');
+      const list = evaluate(child(loop, 'right'), outer, this.#program.choose);
+      return Array.isArray(list) && list.length > 0
+        ? list[this.#program.choose(list.length)]
+        : unknownValue('an element');
     });
-    if (declared) bind(child(declared, 'id'), one, scope, choose, evaluate);
+    if (declared) bind(child(declared, 'id'), one, scope, this.#program.choose, evaluate);
   }
 
-  function bindParameters(source: Source, node: Node, scope: Scope): void {
+  #bindParameters(source: Source, node: Node, scope: Scope): void {
     const name = declaredName(source, node);
-    const calling = (callers.get(`${source.path} ${name}`) ?? []).filter(
+    const calling = (this.#program.callers.get(`${source.path} ${name}`) ?? []).filter(
       ({ call }) => !isWithin(source, call, node),
     );
     // The same one for all parameters.
     const caller = once(() => {
-      const chosen = name === undefined || calling.length === 0 ? undefined : calling[choose(calling.length)];
-      if (chosen) onCaller(functionNameOf(chosen.source, chosen.call));
+      const chosen =
+        name === undefined || calling.length === 0
+          ? undefined
+          : calling[this.#program.choose(calling.length)];
+      if (chosen) this.#program.onCaller(functionNameOf(chosen.source, chosen.call));
       return chosen;
     });
     for (const [index, parameter] of children(node, 'params').entries()) {
       if (!parameter) continue;
-      const samples = given[`${source.path.replace('ledger/', '')} ${name} ${index}`];
+      const samples = this.#program.given[`${source.path.replace('ledger/', '')} ${name} ${index}`];
       const value = once(() => {
-        if (samples) return samples[choose(samples.length)];
+        if (samples) return samples[this.#program.choose(samples.length)];
         const from = caller();
-        if (!from) return untold(`parameter ${index} of ${name ?? 'a function'}`);
+        if (!from) return unknownValue(`parameter ${index} of ${name ?? 'a function'}`);
         const argument = children(from.call, 'arguments')[index];
-        return argument ? evaluate(argument, within(from.source, from.call), choose) : undefined;
+        return argument
+          ? evaluate(argument, this.at(from.source, from.call), this.#program.choose)
+          : undefined;
       });
-      bind(parameter, value, scope, choose, evaluate);
+      bind(parameter, value, scope, this.#program.choose, evaluate);
     }
   }
-
-  return { at: within };
 }
 
 function isWithin({ parents }: Source, node: Node, outer: Node): boolean {
