@@ -16,32 +16,32 @@ const roundsBetweenTrials = 1_024;
  * live just long enough to be promoted. So a useless cache stays small.
  */
 export class BoundedCache<Key, Value extends NonNullable<unknown>> {
-  #known = new Map<Key, Value>();
+  #entries = new Map<Key, Value>();
   #limit = maxEntries;
   #characters = 0;
-  #found = 0;
+  #hits = 0;
   #rounds = 0;
 
   get(key: Key): Value | undefined {
-    const value = this.#known.get(key);
-    if (value !== undefined) this.#found++;
+    const value = this.#entries.get(key);
+    if (value !== undefined) this.#hits++;
     return value;
   }
 
   /** @param characters length of the strings that only this entry keeps in memory */
   set(key: Key, value: Value, characters: number): void {
-    if (this.#known.size >= this.#limit || this.#characters >= maxCharacters) this.#clear();
-    this.#known.set(key, value);
+    if (this.#entries.size >= this.#limit || this.#characters >= maxCharacters) this.#clear();
+    this.#entries.set(key, value);
     this.#characters += characters;
   }
 
   #clear(): void {
-    const isOfUse = this.#found * 4 > this.#known.size;
-    this.#rounds = isOfUse ? 0 : this.#rounds + 1;
+    const isUseful = this.#hits * 4 > this.#entries.size;
+    this.#rounds = isUseful ? 0 : this.#rounds + 1;
     this.#limit = this.#rounds % roundsBetweenTrials === 0 ? maxEntries : minEntries;
-    // Not `clear`: old entries would stay linked to the Map, and keep young objects until a full collection.
-    this.#known = new Map();
+    // Not `Map.clear`: old entries would stay linked to the Map, and keep young objects until a full collection.
+    this.#entries = new Map();
     this.#characters = 0;
-    this.#found = 0;
+    this.#hits = 0;
   }
 }
