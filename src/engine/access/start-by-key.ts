@@ -43,7 +43,6 @@ export type StartRun = (
 /**
  * Starts one run per key: both are committed together.
  *
- * @param campaign file name
  * @param accounts allowed accounts; null for all
  * @throws InputError when the campaign is unknown or faulty
  * @throws NothingNewError when every matching contact file has already run
@@ -114,7 +113,7 @@ async function planCampaign(
     {
       // A new key asks for a new run.
       again: true,
-      // The file's account may have changed since it was read.
+      // The file may name another account by now.
       alongside: async (client, planned) => {
         if (!(await recordStartKey(client, key, { run: planned, request }))) refuseCampaign(accounts ?? []);
       },
@@ -124,7 +123,7 @@ async function planCampaign(
   return run;
 }
 
-/** @returns undefined when the file is faulty and its account unknown */
+/** @returns undefined for a faulty file */
 async function accountOfCampaign(path: string, settings: Settings): Promise<string | undefined> {
   try {
     return readCampaign(await readText(path, settings, 'campaign'), path).value.account;

@@ -12,15 +12,15 @@ import { digestOf, matchesDigest } from '../../platform/digest.ts';
 import { audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 
-/** Lets people and secret scanners recognise a token. */
+/** Recognised by people and secret scanners. */
 const prefix = 'volley_';
 const size = 24;
 const tokenPattern = new RegExp(`^${prefix}[0-9a-f]{${2 * size}}$`);
 
 /**
- * Returns the secret once. The ledger keeps its SHA-256.
+ * The ledger keeps only its SHA-256.
  *
- * @param owner the person, who may not approve runs planned with the token
+ * @param owner may not approve runs planned with the token
  * @param accounts it may use; null for all
  * @throws InputError when the name was used before
  */

@@ -68,7 +68,7 @@ const batchRetention = 600_000;
 /** Ten minutes either way: a signature is valid for five, and the sender's clock may be ahead (milliseconds). */
 const signedCallRetention = 1_200_000;
 
-/** Deletes the records that detect repeated calls, once they have expired. */
+/** Expired records that detect repeated calls. */
 export async function deleteExpiredCalls({ ledger, now }: EngineContext): Promise<void> {
   const ago = (milliseconds: number): Date => new Date(now().getTime() - milliseconds);
   await deleteBatches(ledger.pool, ago(batchRetention));

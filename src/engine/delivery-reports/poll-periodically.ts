@@ -10,7 +10,6 @@ import { maxPollAge, pollReports } from './poll.ts';
 /** Milliseconds. */
 export type Polling = {
   readonly every: number;
-  /** The service may still report by itself until then. */
   readonly acceptedFor: number;
   /** The service is not asked after that. */
   readonly acceptedWithin: number;

@@ -27,7 +27,7 @@ export async function receiverAccounts(settings: Settings): Promise<ReadonlyMap<
   return accounts;
 }
 
-/** Checks of unknown accounts take as long as others, and always fail. */
+/** Checks take as long as for known accounts, and always fail. */
 export const unknownAccount: ReceiverAccount = {
   name: '',
   tokenDigests: [randomBytes(32)],
@@ -66,11 +66,7 @@ export async function reportRules(settings: Settings): Promise<Pick<InboxOptions
   };
 }
 
-/**
- * Accounts with a status look-up, and problems of those that cannot be loaded.
- *
- * @param names of accounts with a receiver
- */
+/** Accounts with a status look-up, and problems of those that cannot be loaded. */
 export async function pollableAccounts(
   settings: Settings,
   names: Iterable<string>,

@@ -71,7 +71,6 @@ async function findChangedFiles(
   return problems;
 }
 
-/** @returns undefined when the file does not exist */
 async function digestOf(path: string): Promise<Buffer | undefined> {
   const hash = createHash('sha256');
   try {

@@ -24,15 +24,15 @@ import { fileIdentityCheck } from './own-files.ts';
  * placeholder. Hidden files, YAML files and the campaign's own files are never sent.
  */
 export type CampaignFiles = {
-  /** Checks a file that is the same for all contacts. Results are cached. */
+  /** For files that are the same for all contacts; cached. */
   readonly check: (path: string, kind: FileKind) => Promise<CheckedFile>;
-  /** Passes contacts on. Rejects those whose files cannot be sent. */
+  /** Rejects contacts whose files cannot be sent. */
   readonly checkContacts: (contacts: AsyncIterable<readonly Contact[]>) => AsyncIterable<readonly Contact[]>;
   /** @throws InputError for an unreadable file, or when the run's files exceed the limit */
   readonly read: (path: string) => Promise<Buffer>;
 };
 
-/** All files of a run in bytes. They are stored with the run. */
+/** Stored with the run (bytes). */
 const maxBytesOfRun = 2 * 1024 * 1024 * 1024;
 const maxCachedChecks = 100_000;
 
@@ -77,7 +77,6 @@ export async function openCampaignFiles(
     },
     async read(path) {
       try {
-        // The file may have changed since the contact was checked.
         const found = await checkFileAgain(
           campaignFolder,
           path,

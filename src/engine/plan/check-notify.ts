@@ -45,7 +45,7 @@ export async function checkNotify(
   if (problems.length > 0) throw new InputError(problems);
 }
 
-/** A name without a slash is resolved through PATH when the program runs. */
+/** Names without a slash are resolved through PATH later. */
 async function findProgramProblem(program: string, folder: string): Promise<string | undefined> {
   if (!program.includes('/')) return undefined;
   try {

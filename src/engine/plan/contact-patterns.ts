@@ -20,10 +20,9 @@ export class NothingNewError extends Error {
 /** Returns the SHA-256 digests (hexadecimal) of files that the campaign has already run. */
 export type FindRanBefore = (campaign: string, digests: readonly string[]) => Promise<ReadonlySet<string>>;
 
-/** A campaign whose file patterns are replaced by the files that match now. */
 export type MatchedFiles = {
   readonly campaign: Campaign;
-  /** Absolute paths of the files that patterns matched, for `contacts.moveTo`. */
+  /** Absolute paths, for `contacts.moveTo`. */
   readonly matched: readonly string[];
 };
 
@@ -89,7 +88,7 @@ async function matchPattern(pattern: string, folder: string): Promise<string[]> 
     .map(({ name }) => name);
 }
 
-/** Among files with equal content, only the first is new. */
+/** Of equal files only the first is new. */
 async function findNewFiles(
   campaign: string,
   files: readonly string[],
@@ -141,7 +140,6 @@ export async function moveContactFiles(
   return unmoved;
 }
 
-/** Compares with the contact files stored with earlier runs. */
 export function ranBeforeFinder({ ledger }: EngineContext): FindRanBefore {
   return (campaign, digests) => findKnownDigests(ledger.pool, campaign, digests);
 }

@@ -9,7 +9,6 @@ import { memoizeByEnvelope } from './memoize-by-envelope.ts';
 
 type ValidContact = Extract<Contact, { kind: 'contact' }>;
 
-/** Finds contacts in a preview that equal an earlier one. */
 export type DuplicateFinder = {
   /**
    * @param compared the address, normalised for comparison

@@ -5,7 +5,7 @@ import { createNumberList } from '../../platform/number-list.ts';
 export type EnvelopeCounts = {
   /** @returns the envelope's index in the window, in order of first occurrence */
   readonly register: (envelope: Envelope, zones: string | undefined, windowIndex: number) => number;
-  /** @returns the index that a repeated address counts in, because it must go into a request of its own */
+  /** @returns another index for a repeated address */
   readonly separate: (index: number, compared: string, windowIndex: number) => number;
   readonly addRecipient: (index: number) => void;
   readonly envelopes: () => number;
@@ -15,7 +15,7 @@ export type EnvelopeCounts = {
 
 type WindowSums = { recipients: number; requests: number };
 
-/** There may be as many envelopes as recipients, so each costs only a few numbers. */
+/** Each envelope costs only a few numbers, because there may be millions. */
 export function createEnvelopeCounts(): EnvelopeCounts {
   const indexes = createFingerprintMap();
   /** By envelope index. */

@@ -19,7 +19,6 @@ export type CampaignFolder = {
   readonly isOwnFile: Awaited<ReturnType<typeof fileIdentityCheck>>;
 };
 
-/** @param rowFolder for a file that a contact's row names */
 export async function checkFile(
   { root, isOwnFile }: CampaignFolder,
   path: string,
@@ -43,7 +42,7 @@ export async function checkFile(
   return problem === undefined ? { bytes: size } : { problem };
 }
 
-/** Checks a file that may have changed since its contact was checked. */
+/** The file may have changed since its contact was checked. */
 export async function checkFileAgain(
   campaignFolder: CampaignFolder,
   path: string,
@@ -57,7 +56,7 @@ export async function checkFileAgain(
   return found ?? checkFile(campaignFolder, path, 'file');
 }
 
-/** Refuses files by name, because settings and secrets are kept in such files. */
+/** Settings and secrets are kept in such files. */
 function whyNeverSent(path: string): string | undefined {
   const names = path.split(/[/\\]/);
   if (names.some((name) => /^\.(?!\.?$)/.test(name))) return 'hidden files are not sent';

@@ -21,9 +21,9 @@ export type Fingerprint = {
   readonly watch: (
     contacts: AsyncIterable<readonly Contact[]>,
   ) => AsyncGenerator<readonly Contact[], void, undefined>;
-  /** Wraps a function that reads attached files, and adds their content to the digest. */
+  /** Adds the content of attached files to the digest. */
   readonly watchFiles: (readFile: (path: string) => Promise<Buffer>) => (path: string) => Promise<Buffer>;
-  /** The attached files of all contacts so far. */
+  /** Of all contacts so far. */
   readonly paths: () => ReadonlySet<string>;
   /** 32 bytes over everything added so far. */
   readonly digest: () => Buffer;
@@ -87,7 +87,7 @@ function hashEnvelope({ fields, keypads, files, audio }: Envelope): Hashed {
 
 type Hashed = { readonly low: number; readonly high: number };
 
-/** The sum of hashes does not depend on their order. A collision gains an attacker nothing. */
+/** Does not depend on the order of hashes. Collisions gain an attacker nothing. */
 function createSum() {
   const sum = new Uint32Array(2);
   return {

@@ -17,11 +17,11 @@ import { windowPlanner } from '../dispatch/windows.ts';
 
 /** When a run would end that starts now, with nothing else on its account. */
 export type RunForecast = {
-  /** ISO 8601. Null without a rate and a window: then only the service's speed counts. */
+  /** ISO 8601; null without a rate and a window. */
   readonly endsAt: string | null;
   /** The account's limits in force. */
   readonly limits: RateLimits;
-  /** The number of different windows; 0 when the campaign has none. */
+  /** Different windows; 0 without any. */
   readonly windows: number;
   /** Requests that wait for a window, the earliest first. With `hold: service`, the service holds them. */
   readonly waits: readonly WindowWait[];
@@ -31,7 +31,6 @@ export type RunForecast = {
 export type DeadlineForecast = {
   readonly at: string;
   readonly timeZone: string;
-  /** Recipients who would be sent to after the deadline. */
   readonly late: number;
   readonly examples: readonly LateRecipient[];
 };
@@ -45,7 +44,7 @@ export type LateRecipient = {
 
 const maxLateExamples = 3;
 
-/** Limits that an operator has set override the account's file, if there is a ledger. */
+/** Limits set by an operator override the account's. */
 export async function readLimitsInForce(
   { ledger }: Partial<Pick<EngineContext, 'ledger'>>,
   account: Account,

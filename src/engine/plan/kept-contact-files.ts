@@ -7,13 +7,12 @@ import type { ContactFilePiece } from '../../ledger/planning/stage-contacts.ts';
  * Keeps contact files with their run, so that reports can show every row later. Each piece is compressed separately.
  */
 export type KeptContactFiles = {
-  /** Passes a file's bytes on, and keeps them. */
   readonly keep: (file: number, bytes: AsyncIterable<Buffer>) => AsyncIterable<Buffer>;
   /** The pieces completed since the last call. At the end of a file, its last piece is complete. */
   readonly takeCompletePieces: () => Promise<readonly ContactFilePiece[]>;
   /** Of all files so far. */
   readonly bytesRead: () => number;
-  /** SHA-256 of a file that has been read to its end. */
+  /** Of a file that has been read to its end. */
   readonly digestOf: (file: number) => Buffer;
 };
 

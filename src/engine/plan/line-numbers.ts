@@ -14,7 +14,7 @@ export function countLinesBefore(files: readonly ContactFile[]): (file: number) 
 /** `file` is null when there is only one file. */
 type LineInFile = { readonly file: string | null; readonly line: number };
 
-/** Finds the file of a line that is counted over all files. */
+/** Finds the file of a line counted over all files. */
 export function createLineFinder(
   files: readonly Pick<ContactFile, 'name'>[],
   linesBefore: (file: number) => number,
@@ -25,7 +25,7 @@ export function createLineFinder(
   };
 }
 
-/** Formats such a line for messages: `line 12`, or `b.csv:12`. */
+/** `line 12`, or `b.csv:12`. */
 export function fileAndLineFormatter(
   ...where: Parameters<typeof createLineFinder>
 ): (lineOfAll: number) => string {

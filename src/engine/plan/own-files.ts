@@ -23,7 +23,7 @@ export function listOwnFiles({ value }: Campaign, path: string, settings: Settin
   ];
 }
 
-/** Whether a file is one of these, under any name, link or spelling. */
+/** Under any name, link or spelling. */
 export async function fileIdentityCheck(files: readonly string[]): Promise<(status: BigIntStats) => boolean> {
   const known = new Set<string>();
   for (const file of files) {

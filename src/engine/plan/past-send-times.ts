@@ -10,7 +10,7 @@ export type PastSendTimes = {
 
 const maxExamples = 3;
 
-/** Counts recipients whose SendTime has passed or is empty. The service sends to them at once. */
+/** Past or empty SendTimes, which the service sends at once. */
 export function countPastSendTimes(fields: object, now: Date) {
   const isExpected = Object.hasOwn(fields, 'SendTime');
   const isOverIn = memoizeByEnvelope(

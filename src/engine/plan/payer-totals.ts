@@ -7,7 +7,6 @@ type Total = { -readonly [Key in keyof CostTotal]: CostTotal[Key] };
 /** The totals of one SubAccount and ChargeCode, by tariff. */
 export type PayerTotal = Map<number, Total>;
 
-/** Adds up recipients and SMS parts by payer and tariff. */
 export function createPayerTotals({ tariffIndexOf }: Pick<Tariffs, 'tariffIndexOf'>) {
   const byPayer = new Map<string, PayerTotal>();
   return {

@@ -20,14 +20,13 @@ export type CountedContact = {
 export type PlanCounts = {
   /** @param parts SMS parts; null in other channels */
   readonly add: (contact: CountedContact, parts: number | null) => void;
-  /** An envelope that is sent in several windows counts several times. */
+  /** One that is sent in several windows counts several times. */
   readonly envelopes: () => number;
   readonly recipients: () => number;
   readonly requests: (chunkSize: number) => number;
   /** In the order in which their zones first occurred. */
   readonly portions: (chunkSize: number) => readonly WindowTotals[];
   readonly totals: () => readonly CostTotal[];
-  /** Memory of the counts; it grows with millions of envelopes. */
   readonly bytes: () => number;
 };
 

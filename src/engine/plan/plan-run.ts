@@ -36,7 +36,7 @@ export type PlanProgress = {
   /** Called for each batch. */
   readonly onRead: (contacts: number) => void;
   readonly onExpand: () => void;
-  /** Called for fixed contacts, with the recipients that earlier runs may have reached. */
+  /** Called with the origins of fixed contacts, and what they may have reached. */
   readonly onOrigins?: (origins: Origins, reached: readonly ReachedContacts[]) => void;
   /** Called with the duplicates that are rejected. */
   readonly onRepeated?: (repeated: DuplicateContacts, fileAndLine: (line: number) => string) => void;
@@ -46,14 +46,14 @@ export type PlanProgress = {
 export type PlanOptions = {
   /** Allows the run to repeat a recent one. */
   readonly again?: boolean;
-  /** Runs in the transaction that creates the run. When it fails, no run is created. */
+  /** Runs in the run's transaction. Its failure prevents the run. */
   readonly alongside?: (client: Parameters<PlannedRun['enqueue']>[0], run: string) => Promise<unknown>;
   /** Called when the contacts refuse the run; `addRefusalNotifications` by default. */
   readonly onRefused?: (refused: RefusedRun) => Promise<unknown>;
 };
 
 /**
- * Imports contacts into the ledger and expands them into a planned run. A crash leaves nothing behind.
+ * Imports contacts and expands them into a planned run. A crash leaves nothing behind.
  *
  * @param kept the same that the campaign was prepared with
  * @throws RefusedRunError when the contacts break a rule of the campaign
@@ -76,7 +76,7 @@ export async function planRun(
   }
 }
 
-/** Adds a notification for each `notify` target that a refused run concerns. @returns their ids */
+/** Adds a notification per `notify` target. @returns their ids */
 export function addRefusalNotifications(
   { ledger, now }: EngineContext,
   { campaign, absolutePath: campaignFile }: PreparedCampaign,

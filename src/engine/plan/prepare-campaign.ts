@@ -36,26 +36,25 @@ import type { KeptContactFiles } from './kept-contact-files.ts';
 import { listOwnFiles } from './own-files.ts';
 import { openSuppressionLists, type SuppressionLists } from './suppression-lists.ts';
 
-/** A campaign whose files are read and checked. */
 export type PreparedCampaign = {
   readonly campaign: Campaign;
   readonly account: Account;
   readonly composition: Composition;
   readonly files: CampaignFiles;
   readonly contactFiles: readonly ContactFile[];
-  /** The run that rejected the contacts, as the operator names it. */
+  /** The run that rejected the contacts, if the operator names it. */
   readonly origin: string | undefined;
   readonly workingFolder: string;
   /** Relative to the working folder. */
   readonly path: string;
   readonly absolutePath: string;
   readonly sha256: Buffer;
-  /** Absolute paths of the files that a pattern matched. */
+  /** Absolute paths. */
   readonly matched: readonly string[];
   readonly contactBytes: number | undefined;
   /** Mapped and checked, in batches. Can be read once. */
   readonly contacts: AsyncIterable<readonly Contact[]>;
-  /** What is known of the contacts read so far. */
+  /** Of the contacts read so far. */
   readonly found: () => ContactFindings;
   /** The campaign's own lists. */
   readonly suppressionLists: SuppressionLists;
@@ -64,12 +63,11 @@ export type PreparedCampaign = {
 };
 
 export type PreparationOptions = {
-  /** Replace the campaign's own files; relative to the working folder. */
+  /** Instead of the campaign's own; relative to the working folder. */
   readonly contactFiles?: readonly string[] | undefined;
-  /** The run that rejected the contacts before they were fixed. */
   readonly origin?: string | undefined;
   readonly kept?: KeptContactFiles | undefined;
-  /** Only for a new run; without it, patterns also match files that have already run. */
+  /** Only for a new run; else patterns match files that have already run. */
   readonly ranBefore?: FindRanBefore | undefined;
 };
 
@@ -115,7 +113,7 @@ export async function prepareCampaign(
   const routes = routeNumberProblems(campaign, readAddress);
   if (routes.length > 0) throw new InputError(routes);
 
-  // If the cost is unknown, report that before any contact is read.
+  // Report an unknown cost before any contact is read.
   const { rates } = createTariffs(definition.channel, account);
   checkBudget(campaign, estimateCost([], definition.channel, rates(), new Date(0)));
   const contactFiles = await openContactFiles(campaign, path, settings, kept, replacingFiles);
@@ -135,13 +133,12 @@ export async function prepareCampaign(
   }
 }
 
-/** Errors show contact files by the names that the user wrote. */
+/** Errors show the names that the user wrote. */
 function withShownFiles(campaign: Campaign, files: readonly ContactFile[]): Campaign {
   const file = files.map(({ name }) => name);
   return { ...campaign, value: { ...campaign.value, contacts: { ...campaign.value.contacts, file } } };
 }
 
-/** Opens the campaign's other files. */
 async function prepareContacts(
   opened: Pick<
     PreparedCampaign,
@@ -192,7 +189,7 @@ function toTarget({ interface: interfaceName, format, baseUrl, allow }: Account)
   };
 }
 
-/** Files without placeholders are checked once, before any contact. */
+/** Before any contact, because they are the same for all. */
 async function checkStaticFiles(
   campaign: Campaign,
   target: CampaignTarget,

@@ -29,8 +29,8 @@ export type PreviewContext = Pick<EngineContext, 'now'> &
 const largeBytes = 32 * 1024 * 1024;
 
 /**
- * Counts what a run would count. Memory grows with the number of addresses: about 25 bytes each, 50 with an envelope
- * of its own, and more when suppressed.
+ * Memory grows with the number of addresses: about 25 bytes each, 50 with an envelope of its own, and more when
+ * suppressed.
  *
  * @param context without a ledger, only the campaign's own suppression lists are read
  * @throws RefusedRunError when the contacts break a rule of the campaign

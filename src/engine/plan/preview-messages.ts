@@ -24,7 +24,6 @@ export type MessageCollector = {
   ) => Pick<Preview, 'sentFields' | 'pastSendTimes' | 'bidiControls' | 'removedMarks' | 'messages'>;
 };
 
-/** Counts the messages of a plan, and collects their fields, warnings and examples. */
 export function createMessageCollector(
   { campaign, account, composition, contactFiles }: PreparedCampaign,
   tariffs: Tariffs,

@@ -18,7 +18,7 @@ export type RejectionFinder = {
   readonly find: (contact: ValidContact, compared: string) => Rejection | undefined;
 };
 
-/** Finds contacts that expansion would reject: suppressed, reached by an origin, or duplicate; in this order. */
+/** Finds what expansion would reject: suppressed, reached by an origin, duplicate; in this order. */
 export async function createRejectionFinder(
   { campaign, account, composition, contactFiles, origin, suppressionLists }: PreparedCampaign,
   context: Pick<EngineContext, 'now'> & Partial<Pick<EngineContext, 'ledger'>>,

@@ -12,7 +12,7 @@ import type { PastSendTimes } from './past-send-times.ts';
 import type { RemovedMarks } from './removed-marks.ts';
 import type { SentFields } from './sent-fields.ts';
 
-/** What a run of this campaign would be. Nothing is sent or written. */
+/** Nothing is sent or written. */
 export type Preview = {
   readonly campaign: string;
   readonly account: string;
@@ -49,7 +49,7 @@ export type Preview = {
   readonly rejected: readonly RejectedContact[];
   /** Lines of the campaign's suppression files without an address. Only the first are shown. */
   readonly unreadableSuppressions: { readonly lines: number; readonly problems: readonly Problem[] };
-  /** The origins of fixed contacts, and how many contacts they may have reached; null when there are none. */
+  /** Null without fixed contacts. */
   readonly origins:
     | (Pick<Origins, 'runs' | 'others'> & {
         readonly reached: readonly { readonly rows: number; readonly detail: string }[];

@@ -8,7 +8,7 @@ import { formatReason } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
 import { noOrigins, type Origins, readOrigins } from './origins.ts';
 
-/** Finds contacts that their origins have reached, may have reached or still will. */
+/** Contacts that their origins have reached, or may. */
 export type ReachedFinder = {
   /** Call it before the contacts of each batch, with the origins named so far. */
   readonly readOrigins: (found: ReadonlySet<string>) => Promise<void>;

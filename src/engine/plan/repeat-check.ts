@@ -17,7 +17,7 @@ export type NewRun = {
 };
 
 /**
- * Refuses a run that repeats one from within `dispatch.repeat`, in the transaction that creates it.
+ * In the transaction that creates the run.
  *
  * @throws InputError naming the earlier run
  */
@@ -26,7 +26,7 @@ export async function refuseRepeat(client: Transaction, campaign: Campaign, made
   if (what !== undefined) throw new InputError([{ where: campaign.locate(['campaign']), what }]);
 }
 
-/** The same check for a preview. It reads all attached files. */
+/** Reads all attached files. */
 export async function findRepeatInPreview(
   client: Connection,
   definition: Pick<Campaign['value'], 'dispatch'>,

@@ -51,10 +51,10 @@ const frozenDefinition = z.object({
 });
 
 /**
- * Plans a run for the recipients of an earlier run in these states, with the same messages and new MessageIDs. Later
- * suppressions apply. Recipients of another rerun are excluded.
+ * Plans a run with the same messages and new MessageIDs for recipients in these states. Later suppressions apply.
+ * Recipients of another rerun are excluded.
  *
- * @param account of the run; today's rates apply, and the budget is checked against them
+ * @param account of the run; today's rates and the budget apply
  * @throws InputError when the run does not exist, is being dispatched, has no such recipients, or would exceed its
  *   budget
  */
@@ -133,7 +133,6 @@ async function expandRerun(
   return run;
 }
 
-/** @throws InputError without recipients, or over the budget of the source run */
 function checkCost(
   { run, channel, definition }: Run,
   states: readonly RerunState[],

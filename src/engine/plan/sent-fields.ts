@@ -8,7 +8,6 @@ import {
 import { messageFields } from '../../wire/fields.ts';
 import { memoizeByEnvelope } from './memoize-by-envelope.ts';
 
-/** The interface's fields that the plan's requests contain. */
 export type SentFields = {
   /** `Recipient` first. A field that is empty for a recipient is not sent. */
   readonly recipient: readonly DestinationField[];

@@ -31,7 +31,6 @@ export function countSmsParts(text: string, characterConversion = false): number
     : Math.ceil(length / ucs2.ofSeveral);
 }
 
-/** Whether every text of this length fits into one part. */
 export function fitsOnePart(length: number, characterConversion: boolean): boolean {
   return length * (characterConversion ? longestConversion : 1) <= ucs2.alone;
 }

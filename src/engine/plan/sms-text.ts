@@ -21,7 +21,7 @@ export function createSmsReader(): (envelope: Envelope, destination: Destination
   };
 }
 
-/** Counts parts only. Most texts are so short that nothing needs to be merged. */
+/** Most texts are so short that nothing needs to be merged. */
 export function createSmsCounter(): (envelope: Envelope, address: string, fields: MessageFields) => number {
   const textOf = memoizeByEnvelope(parseText);
   return (envelope, address, fields) => {

@@ -13,7 +13,7 @@ import { decompressPieces } from '../plan/kept-contact-files.ts';
 import { requireUnpurgedRun } from '../runs/find-run.ts';
 
 export type ContactReport = {
-  /** Of all files, in order of first occurrence. */
+  /** In order of first occurrence. */
   readonly columns: readonly string[];
   readonly files: readonly string[];
   readonly rows: AsyncIterable<readonly ReportedRow[]>;

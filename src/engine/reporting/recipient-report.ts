@@ -13,12 +13,12 @@ import { readAddresses, suppressedAddressReader } from '../suppressions/import-s
 export type RecipientReport = {
   readonly histories: readonly RecipientHistory[];
   readonly hasMore: boolean;
-  /** Delivery reports of an address that match no known message. */
+  /** They match no known message. */
   readonly unmatched: { readonly address: string; readonly reports: number } | undefined;
 };
 
 /**
- * Everything known of a recipient, or of a request's recipients; newest run first.
+ * Newest run first.
  *
  * @param text a MessageID, the service's job number, a phone number or an e-mail address
  * @param country for numbers without a country code; excludes job numbers
