@@ -39,10 +39,9 @@ describe('a claim with suppressed recipients', () => {
     await opened.ledger.pool.query('DELETE FROM suppressions');
   });
 
-  /** The address of the contact in this line. */
   const addressOf = (line: number): string => `+6140000${String(line).padStart(4, '0')}`;
 
-  /** The contacts are in lines 2, 3, …, with `chunkSize` of them in each request. */
+  /** The contacts are in lines 2, 3, …. */
   function plan(contacts: number, chunkSize: number, subAccount?: string): Promise<string> {
     const envelope = anEnvelope({ Message: 'Hello', ...(subAccount && { SubAccount: subAccount }) });
     return planContacts(

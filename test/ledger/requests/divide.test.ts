@@ -64,7 +64,6 @@ function piecesOf(run: string): Promise<Piece[]> {
   );
 }
 
-/** Everything that is stored of each recipient of a request. */
 function membersOf(piece: Piece) {
   const destinations: unknown[] =
     piece.destinations === null ? piece.lines.map(() => ({})) : JSON.parse(piece.destinations);
@@ -92,7 +91,7 @@ function divide(run: string, requests: readonly number[]): Promise<DividedReques
   return inTransaction(opened.ledger.pool, (client) => divideRequests(client, { run, requests }));
 }
 
-/** Rejects the requests after one attempt, as a settlement does. */
+/** Rejects requests after one attempt. */
 async function reject(run: string, requests: readonly number[]): Promise<void> {
   await createRequestRows(opened.ledger.pool, run);
   await query(
@@ -114,7 +113,7 @@ async function suppress(run: string, request: number, positions: readonly number
   );
 }
 
-/** A run of one rejected request, with its contacts in lines 2, 3, …. */
+/** A run of one rejected request; its contacts are in lines 2, 3, …. */
 async function rejectedRun(contacts: number, suppressed: readonly number[] = []): Promise<string> {
   const planned = Array.from({ length: contacts }, (_, index) => aContact(index + 2));
   const run = await planContacts(opened.ledger, aRun({ chunkSize: 100 }), planned);
@@ -145,7 +144,7 @@ const anyContact: fc.Arbitrary<GeneratedContact> = fc.record({
   tariff: fc.nat(1),
 });
 
-/** Plans the contacts and marks suppressed ones. Without rates, no contact has a tariff. */
+/** Without rates, no contact has a tariff. */
 async function planGenerated(
   contacts: readonly GeneratedContact[],
   chunkSize: number,
@@ -172,7 +171,7 @@ async function planGenerated(
   return run;
 }
 
-/** Compares the run after one division with the run before it. */
+/** Compares a run before and after one division. */
 function expectDivided(before: readonly Piece[], after: readonly Piece[]): void {
   const isNew = ({ request }: Piece): boolean => request > before.length;
   expect(after.map(({ request }) => request)).toEqual(after.map((_, index) => index + 1));
@@ -362,8 +361,8 @@ test('concurrent divisions of one run give every request a number of its own', a
 });
 
 /**
- * A run of one request for lines 2–6, with line 5 suppressed. Its halves are the requests 2 and 3; those of request 3 are
- * the requests 4 and 5. Request 5 (line 6) was rejected; 2 and 4 were accepted.
+ * Request 1 (lines 2–6, with 5 suppressed) was divided into 2 and 3, and request 3 into 4 and 5. Request 5 was
+ * rejected; 2 and 4 were accepted.
  */
 async function runDividedTwice(): Promise<{ readonly run: string; readonly pieces: readonly Piece[] }> {
   const run = await rejectedRun(5, [4]);
@@ -378,7 +377,7 @@ async function runDividedTwice(): Promise<{ readonly run: string; readonly piece
   return { run, pieces };
 }
 
-/** Reports the recipient in each line as delivered, under the MessageID of the piece. */
+/** By the MessageID of the piece and the line of the recipient. */
 async function reportDelivered(reported: readonly (readonly [Piece | undefined, number])[]): Promise<void> {
   const body = Buffer.from('');
   const call = { account: 'sandbox', method: 'POST', contentType: 'test', headers: {}, body } as const;
@@ -409,7 +408,7 @@ async function reportDelivered(reported: readonly (readonly [Piece | undefined, 
   await applyReports(opened.ledger.pool, 100, read, receivedAt);
 }
 
-/** The last one goes through two divisions, to a request that was rejected. */
+/** The last one is for a rejected request, two divisions later. */
 const deliveryReports = ([old, half]: readonly Piece[]) =>
   [
     [old, 5],

@@ -176,7 +176,6 @@ type SliceRow = {
   readonly claimed_to: number | null;
 };
 
-/** Finds the present row of the slice that a change belongs to. */
 async function rowFinder(pool: pg.Pool) {
   const { rows } = await pool.query<SliceRow>('SELECT run_id, slice, owner, version, claimed_to FROM slices');
   return (of: { readonly run: string; readonly slice: number }): SliceRow | undefined =>
