@@ -67,7 +67,7 @@ test('a backup from the middle of a run sends nothing until an operator confirms
   const refused = await scene.runHere(['resume', run]);
   expect(refused.code).toBe(2);
   expect(refused.stderr).toMatch(
-    /This machine claimed a request at .+ that the ledger does not know: it was restored/,
+    /This machine claimed a request at .+ that the ledger lacks: it was restored/,
   );
   expect(refused.stderr).toContain('volley db restored --since TIME');
   expect((await scene.runHere(['run', 'campaign.yaml', '--again'])).code).toBe(2);
@@ -75,7 +75,7 @@ test('a backup from the middle of a run sends nothing until an operator confirms
   // Every account sees this reason, and the run belongs to one account.
   expect((await statusOf(run)).held).not.toContain(run);
   const lie = await scene.runHere(['db', 'restored', '--nothing-missing', '--reason', 'moved']);
-  expect(lie).toMatchObject({ code: 2, stderr: expect.stringContaining('does not know') });
+  expect(lie).toMatchObject({ code: 2, stderr: expect.stringContaining('the ledger lacks') });
 
   await restoredNow();
   const status = await statusOf(run);
