@@ -47,10 +47,10 @@ export type EmbeddedServerLease = {
   /**
    * Restarts the server if it ended. One process restarts it for all.
    *
-   * @param onGone called before the restart
+   * @param onEnded called before the restart
    * @throws InputError that names the log, if the server cannot be started
    */
-  readonly restartIfEnded: (onGone: () => void) => Promise<void>;
+  readonly restartIfEnded: (onEnded: () => void) => Promise<void>;
   /** Gives up the lease, and stops the server if this was the last one. Can be called again. */
   release(): Promise<void>;
 };
@@ -106,9 +106,9 @@ export async function leaseEmbeddedServer(
         ensureServer(files, users, { data, host, postgresOptions, systemFolder });
       await ensure();
       appendFileSync(users, `${ownProcessToken()}\n`);
-      const restartIfEnded = async (onGone: () => void): Promise<void> => {
+      const restartIfEnded = async (onEnded: () => void): Promise<void> => {
         if ((await acceptsConnections(host)) || released) return;
-        onGone();
+        onEnded();
         const restarted = restarting.then(ensure);
         restarting = restarted.catch(() => undefined);
         await restarted.catch((cause: unknown) => {

@@ -51,7 +51,7 @@ export async function runCommand(
   // A program that reads nothing may end first.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
-  const stopProblem = enforceTimeout(child, { within: timeout, grace }, cutOff, programEnded.signal);
+  const stopProblem = enforceTimeout(child, { timeout, grace }, cutOff, programEnded.signal);
   const exitProblem = await ended;
   programEnded.abort();
   const problem = (await stopProblem) ?? exitProblem;
@@ -110,7 +110,7 @@ async function waitForExit(
 /** @returns why the program was stopped, or undefined */
 async function enforceTimeout(
   child: ChildProcess,
-  { within: timeout, grace }: { readonly within: number; readonly grace: number },
+  { timeout, grace }: { readonly timeout: number; readonly grace: number },
   cutOff: AbortSignal,
   programEnded: AbortSignal,
 ): Promise<string | undefined> {

@@ -66,7 +66,7 @@ describe('sharing an embedded server', () => {
   });
 
   test('a released lease starts no server, and a release waits for a restart in progress', async () => {
-    const onGone = () => {
+    const onEnded = () => {
       throw new Error('this lease is released');
     };
     const one = await leaseEmbeddedServer(home);
@@ -77,7 +77,7 @@ describe('sharing an embedded server', () => {
     while (!isStarting(home)) await sleep(1);
     await Promise.all([restarting, one.release(), other.release()]);
     expect(embeddedServerStatus(home).state).toBe('stopped');
-    await one.restartIfEnded(onGone);
+    await one.restartIfEnded(onEnded);
     expect(embeddedServerStatus(home).state).toBe('stopped');
   });
 
