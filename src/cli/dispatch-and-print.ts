@@ -130,7 +130,7 @@ export function printEnd(shell: Shell, run: string, end: KnownEnd, json: boolean
   }
   if (summary.requests.in_doubt > 0) {
     shell.note(
-      `${summary.requests.in_doubt} requests are in doubt: the service may have taken them. \`volley resolve ${run}\` lists them.`,
+      `${summary.requests.in_doubt} requests are in doubt: the service may have accepted them. \`volley resolve ${run}\` lists them.`,
     );
   }
 }

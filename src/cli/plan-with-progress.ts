@@ -73,7 +73,7 @@ export async function planWithProgress(
   );
   const run = await planRun(context, prepared, kept, planProgress, { ...options, onRefused });
   const { filtered } = prepared.found();
-  const others = filtered === 0 ? '' : `; ${filtered} more left out by contacts.where`;
+  const others = filtered === 0 ? '' : `; ${filtered} more excluded by contacts.where`;
   line.done(`  planned  run ${run}: ${read} contacts read${others}`);
   for (const text of origins) shell.note(text);
   if (differing !== undefined) shell.note(`  duplicates ${printable(differing)}`);

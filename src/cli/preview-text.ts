@@ -18,7 +18,7 @@ import { formatMinute, localizeTimes, screenZone } from '../report/time.ts';
 export function previewText(preview: Preview, screen: Screen = plainScreen): string {
   const { contacts, rejected } = preview;
   const leftOut = contacts.invalid + contacts.duplicate + contacts.suppressed;
-  const others = preview.filtered === null ? '' : `; ${preview.filtered} more left out by contacts.where`;
+  const others = preview.filtered === null ? '' : `; ${preview.filtered} more excluded by contacts.where`;
   const parts = [
     `Plan of ${preview.campaign}: ${preview.channel} through account ${preview.account}. Nothing has been sent or written.`,
     `  contacts    ${contacts.read} read: ${preview.recipients} to send to, ${contacts.invalid} invalid, ${contacts.duplicate} duplicate, ${contacts.suppressed} suppressed${others}`,
@@ -73,7 +73,7 @@ export function originLines({
     ...(runs.length === 0
       ? []
       : [
-          `  fixed       contacts of ${runsText(runs)}; left out: ${reached.length === 0 ? 'none' : printable(formatReached(reached))}`,
+          `  fixed       contacts of ${runsText(runs)}; excluded: ${reached.length === 0 ? 'none' : printable(formatReached(reached))}`,
         ]),
     ...(others.length === 0
       ? []

@@ -56,9 +56,9 @@ function explainMistake(command: Command, message: string, code: string): Mistak
       return { what: `There is no command "${first}".${didYouMean(first, names)}`, hint };
     }
     case 'commander.excessArguments': {
-      const taken = command.registeredArguments.length;
+      const allowed = command.registeredArguments.length;
       const [, given = ''] = /but got (.+)\.$/s.exec(message) ?? [];
-      const what = `${path} takes ${taken === 0 ? 'no argument' : taken === 1 ? '1 argument' : `${taken} arguments`}, got ${given}.`;
+      const what = `${path} takes ${allowed === 0 ? 'no argument' : allowed === 1 ? '1 argument' : `${allowed} arguments`}, got ${given}.`;
       return withUsage(what);
     }
     case 'commander.conflictingOption':

@@ -49,16 +49,16 @@ async function writePieces(
   options: { readonly end?: boolean } = {},
 ): Promise<void> {
   let failed: unknown;
-  const note = (error: unknown): void => {
+  const recordError = (error: unknown): void => {
     failed ??= error;
   };
-  to.once('error', note);
+  to.once('error', recordError);
   try {
     await pipeline(Readable.from(pieces), to, options);
   } catch (error) {
     throw error === failed ? new OutputError(where, error) : error;
   } finally {
-    to.off('error', note);
+    to.off('error', recordError);
   }
 }
 

@@ -20,7 +20,7 @@ export function createFleetMetrics(registry: Registry): ShowFigures {
   );
   const lag = gauge('volley_inbox_lag_seconds', 'How long the oldest due delivery report has waited.');
   const inbox = gauge(
-    'volley_inbox_reports',
+    'volley_inbox_delivery_reports',
     'Delivery reports in the inbox: due, to be matched again later, or refused by Postgres.',
     ['state'],
   );

@@ -41,7 +41,7 @@ export type LimitedServer = {
 
 /**
  * @param trustedProxies addresses whose X-Forwarded-For is trusted
- * @param refusePath answers a call whose path cannot be decoded or has too long a part; must not throw
+ * @param refusePath answers a call whose path cannot be decoded or has a part that is too long; must not throw
  */
 export function openLimitedServer(
   limits: HttpLimits,

@@ -4,7 +4,7 @@ import type { FailedCheck } from './caller-checks.ts';
 
 /** Counts what the receiver and the applier do. */
 export type ReportObserver = {
-  readonly taken: (account: string) => void;
+  readonly stored: (account: string) => void;
   /** A delivery report could not be committed; its caller was answered 503. */
   readonly notStored: (account: string) => void;
   readonly refused: (check: FailedCheck | 'path') => void;
@@ -132,15 +132,15 @@ function createDispatchMetrics(registry: Registry): ProcessMetrics['dispatch'] {
 }
 
 function createReportMetrics(registry: Registry): ReportObserver {
-  const taken = createCounter(
+  const stored = createCounter(
     registry,
-    'volley_reports_taken_total',
+    'volley_delivery_reports_stored_total',
     'Delivery reports that were committed and answered 200.',
     'account',
   );
   const notStored = createCounter(
     registry,
-    'volley_reports_not_stored_total',
+    'volley_delivery_reports_not_stored_total',
     'Delivery reports that were answered 503 because they could not be committed.',
     'account',
   );
@@ -152,17 +152,17 @@ function createReportMetrics(registry: Registry): ReportObserver {
   );
   const applied = createCounter(
     registry,
-    'volley_reports_applied_total',
+    'volley_delivery_reports_applied_total',
     'Delivery reports that this process applied to the ledger.',
   );
   const failed = createCounter(
     registry,
-    'volley_reports_failed_total',
+    'volley_delivery_reports_failed_total',
     'Delivery reports that Postgres refused, and that this process marked as failed.',
     'account',
   );
   return {
-    taken: (account) => taken.inc({ account }),
+    stored: (account) => stored.inc({ account }),
     notStored: (account) => notStored.inc({ account }),
     refused: (check) => refused.inc({ check }),
     applied: (reports) => applied.inc(reports),

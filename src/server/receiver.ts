@@ -42,7 +42,7 @@ export type ReceiverOptions = ListenAddress & {
 type WebhookRequest = FastifyRequest<{ Params: { account: string; token: string } }>;
 
 const noObserver: ReportObserver = {
-  taken: () => undefined,
+  stored: () => undefined,
   notStored: () => undefined,
   refused: () => undefined,
   applied: () => undefined,
@@ -156,7 +156,7 @@ function addWebhookRoute(server: FastifyInstance, tools: WebhookTools): void {
           .header('retry-after', retryAfter)
           .send({ error: 'not stored; send it again later' });
       }
-      observer.taken(account.name);
+      observer.stored(account.name);
       wake();
       return reply.code(200).send({ status: 'stored' });
     },

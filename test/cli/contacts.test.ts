@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { impatient } from '../../src/cli/commands/check.ts';
+import { endAfterSilence } from '../../src/cli/commands/check.ts';
 import { bytesOf } from '../support/bytes.ts';
 import { collect } from '../support/collect.ts';
 import { problemsRejected } from '../support/thrown-problems.ts';
@@ -20,7 +20,7 @@ beforeEach(async () => {
     'piped.yaml': smsCampaignYaml.replace('contacts.csv', '"-"'),
     'campaign.yaml': smsCampaignYaml,
     'contacts.csv': contactsCsv(3),
-    'mended.csv': contactsCsv(2),
+    'fixed.csv': contactsCsv(2),
   });
 });
 afterEach(() => workspace[Symbol.asyncDispose]());
@@ -84,7 +84,7 @@ describe('contacts from standard input', () => {
         },
       },
     );
-    const given = impatient(silent, 10);
+    const given = endAfterSilence(silent, 10);
     expect(await problemsRejected(() => collect(given ?? bytesOf('')))).toEqual([
       'standard input: No data arrived for 5 s. Pipe a file in, or name one with --contacts.',
     ]);
@@ -92,7 +92,7 @@ describe('contacts from standard input', () => {
   });
 
   test('all contacts from standard input arrive when the command starts to read late', async () => {
-    const given = impatient(bytesOf('a,b\n1,2\n', 3));
+    const given = endAfterSilence(bytesOf('a,b\n1,2\n', 3));
     expect(Buffer.concat(await collect(given ?? bytesOf(''))).toString()).toBe('a,b\n1,2\n');
   });
 });
@@ -100,8 +100,8 @@ describe('contacts from standard input', () => {
 describe('--contacts', () => {
   test('--contacts replaces the contact file of the campaign, and can be repeated', async () => {
     const read = async (...words: string[]) => (await command(['plan', 'campaign.yaml', ...words])).stdout;
-    expect(await read('--contacts', 'mended.csv')).toContain('2 read: 2 to send to');
-    expect(await read('--contacts', 'mended.csv', '--contacts', 'contacts.csv')).toContain(
+    expect(await read('--contacts', 'fixed.csv')).toContain('2 read: 2 to send to');
+    expect(await read('--contacts', 'fixed.csv', '--contacts', 'contacts.csv')).toContain(
       '5 read: 3 to send to',
     );
   });

@@ -29,7 +29,7 @@ test.each([
     });
     const sandbox = await startSandbox();
     await using proxy = await startPostgresProxy(opened.url);
-    const lose = (message: unknown): void => {
+    const stopProxy = (message: unknown): void => {
       if (
         typeof message === 'object' &&
         message !== null &&
@@ -38,7 +38,7 @@ test.each([
       )
         proxy.stop();
     };
-    diagnostics.subscribe('volley:dispatch', lose);
+    diagnostics.subscribe('volley:dispatch', stopProxy);
     const { code, stdout, stderr } = await volleyInProcess(['run', 'campaign.yaml', '--json'], {
       cwd: workspace.folder,
       env: {
@@ -48,7 +48,7 @@ test.each([
         VOLLEY_SANDBOX_TOKEN: 'any',
       },
     });
-    diagnostics.unsubscribe('volley:dispatch', lose);
+    diagnostics.unsubscribe('volley:dispatch', stopProxy);
     await sandbox.close();
     expect([code, stderr]).toEqual([0, expect.stringContaining(said)]);
     expect(stderr).not.toContain('in doubt');

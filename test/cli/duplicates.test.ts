@@ -149,8 +149,8 @@ describe('fixed contacts with a key', () => {
       const first = await run(keys);
       expect(first).toMatchObject({ contacts: { invalid: 2, duplicate: merged } });
       const { stdout } = await call(`report contacts ${first.run} --rejected`, keys);
-      const mended = stdout.replace('ann@example,', 'Ann@example.org,').replace('cidexample', 'cid@example');
-      await scene.write('contacts.csv', mended);
+      const fixed = stdout.replace('ann@example,', 'Ann@example.org,').replace('cidexample', 'cid@example');
+      await scene.write('contacts.csv', fixed);
       const before = await sent();
       // The text is fixed too.
       expect(await run(keys, 'Account [[account]], [[name]]')).toMatchObject({

@@ -66,7 +66,7 @@ test('rejected contacts are exported by reason, and duplicates only on request',
 describe('a run of fixed contacts', () => {
   test('a run of fixed contacts reaches only these, as its plan shows, and is refused when it is repeated', async () => {
     await exportFixedContacts(run, '--reasons', 'invalid,duplicate');
-    const words = `fixed       contacts of run ${run}; left out: 2 reached by run ${run}`;
+    const words = `fixed       contacts of run ${run}; excluded: 2 reached by run ${run}`;
     const planned = await call('plan', 'campaign.yaml', '--contacts', 'left-out.csv');
     expect(planned.stdout).toContain('4 read: 2 to send to, 0 invalid, 2 duplicate');
     expect(planned.stdout).toContain(words);

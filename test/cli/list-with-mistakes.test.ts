@@ -54,19 +54,19 @@ test('each person in an ordinary list with 75 mistakes is sent to once, over a r
   });
 
   const exported = (await call('report', 'contacts', run, '--rejected')).stdout;
-  const [header = [], ...leftOut]: string[][] = parse(exported);
-  expect(leftOut.map(([mobile]) => mobile?.replace(/^'=/, '='))).toEqual(
+  const [header = [], ...rejected]: string[][] = parse(exported);
+  expect(rejected.map(([mobile]) => mobile?.replace(/^'=/, '='))).toEqual(
     list.fixes.map(({ wrong }) => wrong),
   );
-  const mended = leftOut.map(([, ...others], index) => [list.fixes[index]?.corrected ?? '', ...others]);
-  await workspace.write('mended.csv', stringify([header, ...mended]));
-  const again = await call('run', 'campaign.yaml', '--contacts', 'mended.csv', '--json');
+  const fixed = rejected.map(([, ...others], index) => [list.fixes[index]?.corrected ?? '', ...others]);
+  await workspace.write('fixed.csv', stringify([header, ...fixed]));
+  const again = await call('run', 'campaign.yaml', '--contacts', 'fixed.csv', '--json');
   expect(again.code, again.stderr).toBe(0);
-  const everybody = [...list.reached.keys(), ...list.fixes.map(({ number }) => number)].toSorted();
-  expect(await sentTo()).toEqual(everybody);
+  const allNumbers = [...list.reached.keys(), ...list.fixes.map(({ number }) => number)].toSorted();
+  expect(await sentTo()).toEqual(allNumbers);
 
   const billing = await call('report', 'billing', '--by', 'SubAccount', '--json');
-  const expected = Map.groupBy(everybody, (number) => `B${(Number(number.slice(-6)) - 100_000) % 7}`);
+  const expected = Map.groupBy(allNumbers, (number) => `B${(Number(number.slice(-6)) - 100_000) % 7}`);
   const billed = JSON.parse(billing.stdout).rows.map((row: Record<string, unknown>) => [
     row['SubAccount'],
     row['recipients'],

@@ -144,7 +144,7 @@ test('log lines at info and warn contain no secret, address or name, after any f
   while (service.calls() < 4) await sleep(20);
   while (!`${serve.stderrSoFar()}${worker.stderrSoFar()}`.includes('run stopped; see')) await sleep(20);
   const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-  expect(metrics).toContain('volley_reports_taken_total{account="main"} 5');
+  expect(metrics).toContain('volley_delivery_reports_stored_total{account="main"} 5');
   await ledger.dropDatabase();
   const authorization = `Basic ${btoa(`volley:${secrets.PASSWORD}`)}`;
   const report = fetch(`http://127.0.0.1:${port}/webhook/main/${secrets.HOOK}?Destination=${addresses[1]}`, {

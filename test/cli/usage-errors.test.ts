@@ -2,19 +2,19 @@ import { expect, test } from 'vitest';
 import { volleyInProcess as volley } from '../support/volley.ts';
 
 /** Usage errors; the command does nothing. */
-async function told(...words: string[]): Promise<string[]> {
+async function usageError(...words: string[]): Promise<string[]> {
   const { code, stdout, stderr } = await volley(words);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   return stderr.trimEnd().split('\n');
 }
 
 test('a missing argument is reported with its description and the usage of the command', async () => {
-  expect(await told('run')).toEqual([
+  expect(await usageError('run')).toEqual([
     '<campaign> is missing: the campaign file (YAML), or --only with --of <run>.',
     'Usage: volley run [options] [campaign]',
     '(see volley run --help)',
   ]);
-  expect(await told('report', 'run')).toEqual([
+  expect(await usageError('report', 'run')).toEqual([
     expect.stringMatching(/^<run> is missing/),
     'Usage: volley report run [options] <run>',
     '(see volley report run --help)',
@@ -31,12 +31,12 @@ test('an unknown log level is refused before the command starts', async () => {
 });
 
 test('too many arguments and a missing required option are reported with the usage of the command', async () => {
-  expect(await told('plan', 'a.yaml', 'b.yaml')).toEqual([
+  expect(await usageError('plan', 'a.yaml', 'b.yaml')).toEqual([
     'volley plan takes 1 argument, got 2: a.yaml, b.yaml.',
     'Usage: volley plan [options] <campaign>',
     '(see volley plan --help)',
   ]);
-  expect((await told('suppress', 'add', '+64211234567'))[0]).toMatch(
+  expect((await usageError('suppress', 'add', '+64211234567'))[0]).toMatch(
     /^--channel <channel...> is missing: .+ \(email, sms, fax, voice or tts\)\.$/,
   );
 });
@@ -75,7 +75,7 @@ test.each([
   ],
   [['runs', '--limit'], 'a value is missing.'],
 ])("the mistake %j is explained in Volley's own words", async (words, what) => {
-  const [said, ...rest] = await told(...words);
+  const [said, ...rest] = await usageError(...words);
   expect(said).toContain(what);
   expect(said).not.toMatch(/^error|argument '|Allowed choices|required option/);
   expect(rest.join()).toMatch(/--help/);

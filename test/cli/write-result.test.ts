@@ -34,15 +34,18 @@ test('a result that fails in the middle leaves no file', async () => {
 
 test('an existing file is not changed, and nothing is read for it', async () => {
   await writeFile(out, 'mine');
-  let asked = false;
+  let isRead = false;
   async function* pieces(): AsyncGenerator<string, void, undefined> {
-    asked = true;
+    isRead = true;
     yield 'theirs';
   }
   expect(await problemsRejected(() => writeResult(shell, pieces(), out))).toEqual([
     `${out}: The file cannot be written (it exists already).`,
   ]);
-  expect({ asked, content: await workspace.read('result.csv') }).toEqual({ asked: false, content: 'mine' });
+  expect({ asked: isRead, content: await workspace.read('result.csv') }).toEqual({
+    asked: false,
+    content: 'mine',
+  });
 });
 
 test('a file that appears during the write is not changed', async () => {

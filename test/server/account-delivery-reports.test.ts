@@ -10,7 +10,7 @@ import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '.
 import { receiverOptions, token } from '../support/receiver.ts';
 import { createRequestRows } from '../support/request-rows.ts';
 
-/** A report decides about messages of its own account alone, whatever it names. */
+/** A delivery report decides about messages of its own account only, whichever message it names. */
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -26,7 +26,7 @@ const query = async (sql: string, values: readonly unknown[] = []) =>
 
 const address = '+61400000002';
 
-/** A run of account `main` whose only request is in doubt, and was given a job number. */
+/** A run of account `main` whose only request is in doubt and has a job number. */
 async function doubtfulRun(): Promise<string> {
   const run = await planContacts(opened.ledger, aRun({ account: 'main' }), [aContact(2)]);
   await createRequestRows(opened.ledger.pool, run);
@@ -35,7 +35,7 @@ async function doubtfulRun(): Promise<string> {
   return run;
 }
 
-/** Posts reports to the webhook of an account, and waits until they are applied. */
+/** Posts delivery reports to the webhook of an account, and waits until they are applied. */
 async function report(
   account: string,
   reports: readonly object[],
@@ -131,7 +131,7 @@ test('one account does not decide about divided requests or look-ups of another'
   expect(await receive('main')).toBe(1);
 });
 
-/** How many of one contact are left out of a run of an account. */
+/** How many of one contact are suppressed in a run of an account. */
 async function suppressedIn(account: string, suppressionAccount?: string): Promise<number> {
   const run = await planContacts(opened.ledger, aRun({ account, suppressionAccount }), [aContact(2)]);
   const [row] = await query('SELECT contacts_suppressed FROM runs WHERE run_id = $1', [run]);

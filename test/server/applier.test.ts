@@ -77,7 +77,7 @@ test('delivery reports are counted and booked while more arrive than can be appl
   });
   const pile = async (): Promise<number> =>
     (await pool.query('SELECT count(*)::integer AS entries FROM inbox_queue')).rows[0].entries;
-  // The inbox is never empty meanwhile.
+  // The inbox stays full in this time.
   for (let rounds = 0; rounds < 100 && (counted === 0 || (await booked()) === 0); rounds++) {
     while ((await pile()) < 12) await receive(1_000);
     applier.wake();

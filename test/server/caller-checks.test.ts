@@ -28,7 +28,7 @@ beforeEach(async () => {
   await opened.ledger.pool.query(
     'DELETE FROM inbox_queue; DELETE FROM unusual_reports; DELETE FROM inbox; DELETE FROM signed_calls',
   );
-  // Each test its own: refusals are counted.
+  // Refusals are counted, so each test has its own receiver.
   receiver = await startReceiver(opened.context, receiverOptions(opened, receivers));
   return () => receiver.close();
 });
@@ -157,7 +157,7 @@ describe('HTTP Basic', () => {
     { authorization: `Bearer ${right.authorization.slice(6)}` },
     { authorization: 'Basic %%%' },
     {},
-  ])('keeps out %j', async (headers) => {
+  ])('HTTP Basic refuses %j', async (headers) => {
     expect(await statusOf('basic', { headers: { ...headers } })).toBe(404);
     expect(await inboxOf(opened)).toEqual([]);
   });
@@ -192,7 +192,7 @@ describe('the credentials of the body', () => {
     '{"Sender":"volley@example.com","APIKey":["key-of-the-service"]}',
     '{"Sender":"Volley@example.com","APIKey":"key-of-the-service"}',
     '<!DOCTYPE r [<!ENTITY k "key-of-the-service">]><r><Sender>volley@example.com</Sender><APIKey>&k;</APIKey></r>',
-  ])('keep out %s', async (body) => {
+  ])('a body without valid credentials is refused: %s', async (body) => {
     expect(await statusOf('own', { body })).toBe(404);
     expect(await inboxOf(opened)).toEqual([]);
   });

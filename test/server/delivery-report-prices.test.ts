@@ -7,7 +7,7 @@ import { emptyLedger } from '../support/empty-ledger.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
 import { createRequestRows } from '../support/request-rows.ts';
 
-/** What a report says of money, held against what the account allows and what its rate card says. */
+/** Compares prices in delivery reports with the rate card and the settings of the account. */
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -21,13 +21,13 @@ afterAll(() => opened.close());
 const query = async (sql: string) => (await opened.ledger.pool.query(sql)).rows;
 const period = (price: string) => ({ price, tax: null, from: null, until: null });
 
-/** Applies reports of a run with two tariffs, 0.08 and 0.50 a part, on its contacts in turn; gives what is shown of each. */
+/** Applies delivery reports of a run with two alternating tariffs, 0.08 and 0.50 a part; returns their prices and details. */
 async function applied(
   reports: readonly { readonly Price: string; readonly Detail?: string }[],
   credits: 'refused' | 'allowed' = 'refused',
 ): Promise<{ price: string | null; detail: string | null }[]> {
   const rates = { currency: 'AUD', tariffs: [[period('0.08')], [period('0.50')]] };
-  const contacts = reports.map((_, place) => aContact(place + 2));
+  const contacts = reports.map((_, index) => aContact(index + 2));
   const run = await planContacts(
     opened.ledger,
     aRun({ rates, chunkSize: 100 }),
@@ -47,8 +47,8 @@ async function applied(
     headers: {},
     receivedAt: new Date(),
   } as const;
-  const bodies = rows.map((name, place) =>
-    JSON.stringify({ ...name, Type: 'SMS', Status: 'Success', ...reports[place] }),
+  const bodies = rows.map((name, index) =>
+    JSON.stringify({ ...name, Type: 'SMS', Status: 'Success', ...reports[index] }),
   );
   await receiveReports(
     opened.ledger.pool,

@@ -23,7 +23,7 @@ beforeEach(async () => {
 
 const bytes = Buffer.from([0x7b, 0x00, 0xff, 0xfe, 0x0d, 0x0a, 0x7d]);
 
-/** One request by hand, after which the connection is closed. */
+/** Sends a request as raw text and closes the connection. */
 const raw = (head: string, body: Uint8Array = new Uint8Array()) =>
   sendRaw(
     receiver.url,
@@ -44,7 +44,7 @@ test.each([
   '/',
   '*/*',
   'a'.repeat(200),
-])('a report is stored byte for byte, whatever it says it is: %s', async (contentType) => {
+])('a delivery report is stored byte for byte with any content type: %s', async (contentType) => {
   const answer = await raw(
     `POST ${path} HTTP/1.1\r\nContent-Type: ${contentType}\r\nContent-Length: 7`,
     bytes,

@@ -10,7 +10,7 @@ import { inboxOf, receiverOptions, token } from '../support/receiver.ts';
 let opened: TestLedger;
 let receiver: Receiver;
 const path = `/webhook/main/${token}`;
-/** Far below the usual times, so that a test sees the end of them. */
+/** Much shorter than the default limits, so that a test can wait for them. */
 const limits = { headTime: 400, requestTime: 900, connections: 50, closeTime: 600 };
 
 beforeAll(async () => {
@@ -28,7 +28,7 @@ beforeEach(async () => {
 const head = (...lines: readonly string[]) => [...lines, 'Host: x', '', ''].join('\r\n');
 const post = (...lines: readonly string[]) => head(`POST ${path} HTTP/1.1`, ...lines);
 
-/** A report from somebody else. */
+/** A delivery report from another caller. */
 async function report(url = receiver.url): Promise<number> {
   const answer = await request(url + path, { method: 'POST', body: '{}', headers: { connection: 'close' } });
   await answer.body.dump();
@@ -116,7 +116,7 @@ describe('startReceiver, for a large call', () => {
     ['10,000 headers', post(...Array.from({ length: 10_000 }, (_, index) => `h${index}: x`))],
     ['a header of 100 kB', post(`x: ${'x'.repeat(100_000)}`)],
   ])('a large head, such as %s, is answered 431 and cut off', async (_, bytes) => {
-    // Whoever is still sending may see the cut before the answer.
+    // A caller that is still sending can notice the closed connection before the answer.
     expect([[431], []]).toContainEqual(statusesOf(await sendRaw(receiver.url, bytes)));
     expect(await inboxOf(opened)).toEqual([]);
     expect(await report()).toBe(200);
@@ -170,7 +170,7 @@ test.each([
   `/WEBHOOK/main/${token}`,
   `//webhook/main/${token}`,
   '*',
-])('a path that only looks like one of ours is none: %s', async (target) => {
+])('a path that only resembles a webhook is answered 404: %s', async (target) => {
   const bytes = head(`POST ${target} HTTP/1.1`, 'Content-Length: 0', 'Connection: close');
   expect(statusesOf(await sendRaw(receiver.url, bytes))).toEqual([404]);
   expect(await inboxOf(opened)).toEqual([]);
@@ -199,7 +199,7 @@ describe('startReceiver, for a wrong Content-Length', () => {
 });
 
 describe('close of the receiver', () => {
-  /** One whose store takes as long as the test wants. */
+  /** Starts a receiver whose store the test holds up. */
   async function slowReceiver() {
     const gate = Promise.withResolvers<void>();
     const entered = Promise.withResolvers<void>();

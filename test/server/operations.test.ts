@@ -41,7 +41,7 @@ function operationsOf(context: EngineContext = opened.context, draining = never)
   return createOperations(context, createMetrics({ includeNode: false }), draining);
 }
 
-/** On a port of its own, until the end of the test. */
+/** Starts a monitoring listener until the end of the test. */
 async function served(
   cleanUp: AsyncDisposableStack,
   operations: Operations = operationsOf(),
@@ -151,15 +151,15 @@ test('the figures of the ledger equal its small tables', async () => {
     SELECT name, name, '{"at":["2999-01-01T00:00"],"timeZone":"UTC","catchUp":0,"overlap":"skip"}', true, now()
     FROM unnest('{a.yaml,b.yaml}'::text[]) name;
     INSERT INTO ticks (schedule, due_at, state)
-    SELECT 'a.yaml', now() - place * interval '1 hour', CASE WHEN place < 3 THEN 'missed' ELSE 'failed' END
-    FROM generate_series(1, 5) place
+    SELECT 'a.yaml', now() - number * interval '1 hour', CASE WHEN number < 3 THEN 'missed' ELSE 'failed' END
+    FROM generate_series(1, 5) number
   `);
   await pool.query(`
     INSERT INTO notifications (schedule, tick, target_index, event, target, created_at, state, ended_at)
-    SELECT 'a.yaml', now(), place, 'missed', '{}', now() - place * interval '2 minutes',
-           CASE WHEN place < 5 THEN 'due' WHEN place = 5 THEN 'acknowledged' ELSE 'given up' END,
-           CASE WHEN place >= 5 THEN now() END
-    FROM generate_series(1, 8) place
+    SELECT 'a.yaml', now(), number, 'missed', '{}', now() - number * interval '2 minutes',
+           CASE WHEN number < 5 THEN 'due' WHEN number = 5 THEN 'acknowledged' ELSE 'given up' END,
+           CASE WHEN number >= 5 THEN now() END
+    FROM generate_series(1, 8) number
   `);
   await pool.query(`
     INSERT INTO account_breakers (account, opened_at, retry_at, refusals, reason)
@@ -170,8 +170,8 @@ test('the figures of the ledger equal its small tables', async () => {
     'volley_notifications{state="overdue"}': 2,
     'volley_notifications{state="given up"}': 3,
     'volley_slices{account="sandbox",phase="sending",state="waiting"}': 2,
-    'volley_inbox_reports{state="due"}': 4,
-    'volley_inbox_reports{state="later"}': 2,
+    'volley_inbox_delivery_reports{state="due"}': 4,
+    'volley_inbox_delivery_reports{state="later"}': 2,
     volley_recipients_unknown: 5,
     'volley_schedule_ticks{state="missed"}': 2,
     'volley_schedule_ticks{state="failed"}': 3,
@@ -185,7 +185,7 @@ test('the database is asked for its figures once in five seconds, for any number
   await using cleanUp = new AsyncDisposableStack();
   let time = 0;
   const url = await served(cleanUp, operationsOf({ ...opened.context, monotonic: () => time }));
-  const due = async () => (await scrape(url)).get('volley_inbox_reports{state="due"}');
+  const due = async () => (await scrape(url)).get('volley_inbox_delivery_reports{state="due"}');
   expect(await due()).toBe(0);
   await opened.ledger.pool.query(
     `INSERT INTO inbox_queue (due_at, report_ids, bytes) VALUES (now() - interval '1 hour', '{1}', 1)`,
@@ -200,10 +200,10 @@ test.each([
   ['192.0.2.1', {}],
   ['127.0.0.1', { 'x-forwarded-for': '127.0.0.1' }],
   ['127.0.0.1', { via: '1.1 proxy' }],
-  // A proxy that says no more than this, and a page in a browser here whose name was turned to 127.0.0.1.
+  // A proxy with this header only, and a page in a local browser whose name resolves to 127.0.0.1.
   ['127.0.0.1', { host: 'hooks.example' }],
   ['127.0.0.1', { host: 'localhost.evil.example:8026' }],
-])('a caller from %s with %j is told no more than that there is nothing', async (remoteAddress, headers) => {
+])('a caller from %s with %j is answered 404', async (remoteAddress, headers) => {
   const server = fastify();
   addOperations(
     server,
@@ -247,7 +247,7 @@ test.each([
   expect(await statusNamed(port, '/healthz', name)).toBe(200);
 });
 
-/** The status of a call whose `Host` header is chosen, which `fetch` does not allow. */
+/** The status of a call with this `Host` header, which `fetch` cannot set. */
 async function statusNamed(port: number, path: string, name: string): Promise<number | undefined> {
   const call = get({ host: '127.0.0.1', port, path, headers: { host: name } });
   const [answer]: IncomingMessage[] = await once(call, 'response');
@@ -265,13 +265,13 @@ test('the receiver counts stored, applied and refused calls by account and check
   const call = (path: string) => fetch(receiver.url + path, { method: 'POST', body: '{"Status":"?"}' });
   for (const path of [`/webhook/main/${token}`, `/webhook/main/${token}`, '/webhook/main/none', '/none'])
     await (await call(path)).text();
-  while ((await scrape(receiver.url)).get('volley_reports_applied_total') !== 2);
+  while ((await scrape(receiver.url)).get('volley_delivery_reports_applied_total') !== 2);
   const figures = await scrape(receiver.url);
-  expect([...figures].filter(([name]) => /taken|refused|applied/.test(name))).toEqual([
-    ['volley_reports_taken_total{account="main"}', 2],
+  expect([...figures].filter(([name]) => /stored|refused|applied/.test(name))).toEqual([
+    ['volley_delivery_reports_stored_total{account="main"}', 2],
     ['volley_calls_refused_total{check="token"}', 1],
     ['volley_calls_refused_total{check="path"}', 1],
-    ['volley_reports_applied_total', 2],
+    ['volley_delivery_reports_applied_total', 2],
   ]);
 });
 

@@ -38,8 +38,9 @@ async function statusOf(path: string, from = '198.51.100.1'): Promise<number> {
   return answer.statusCode;
 }
 
-/** What the log says of refused calls. */
-const told = () => lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'call refused');
+/** The log lines about refused calls. */
+const loggedRefusals = () =>
+  lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'call refused');
 
 test('an address that is refused often is answered 429, and its allowed calls still 200', async () => {
   const wrong: number[] = [];
@@ -62,7 +63,7 @@ test('the log has the failed check, account and address, once a minute for an ad
   await statusOf('/webhook/open/wrong', '198.51.100.2');
   await statusOf('/nowhere', '2001:db8::1');
   await statusOf('/nowhere', '2001:db8::2');
-  expect(told()).toMatchObject([
+  expect(loggedRefusals()).toMatchObject([
     { level: 40, account: 'main', check: 'basic', address: '198.51.100.1' },
     { level: 40, account: 'open', check: 'token', address: '198.51.100.2' },
     { level: 40, check: 'path', address: '2001:db8::' },
@@ -72,6 +73,6 @@ test('the log has the failed check, account and address, once a minute for an ad
 test('no token is logged, even in the wrong part of the path', async () => {
   const paths = [`/webhook/${token}/main`, `/webhook/main/${token}`, `/webhok/main/${token}`, `/${token}`];
   for (const [index, path] of paths.entries()) await statusOf(path, `198.51.100.${index}`);
-  expect(told().map(({ check }) => check)).toEqual(['account', 'basic', 'path', 'path']);
+  expect(loggedRefusals().map(({ check }) => check)).toEqual(['account', 'basic', 'path', 'path']);
   expect(lines.join('')).not.toContain(token);
 });

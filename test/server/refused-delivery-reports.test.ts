@@ -13,7 +13,7 @@ import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '.
 import { receiverOptions, token } from '../support/receiver.ts';
 import { createRequestRows } from '../support/request-rows.ts';
 
-/** No report can hold up another, whatever stands in it. */
+/** No delivery report holds up another, with any content. */
 
 let opened: TestLedger;
 let messageId: string;
@@ -32,15 +32,15 @@ beforeEach(async () => {
 afterAll(() => opened.close());
 
 const contacts = Array.from({ length: 150 }, (_, place) => aContact(place + 2));
-const addressOf = (place: number): string =>
-  contacts[place]?.kind === 'contact' ? contacts[place].address : '';
+const addressOf = (index: number): string =>
+  contacts[index]?.kind === 'contact' ? contacts[index].address : '';
 
 async function query(sql: string) {
   return (await opened.ledger.pool.query(sql)).rows;
 }
 
-const reportOf = (place: number, changes: object = {}): object => ({
-  ...{ Type: 'SMS', MessageID: messageId, Destination: addressOf(place) },
+const reportOf = (index: number, changes: object = {}): object => ({
+  ...{ Type: 'SMS', MessageID: messageId, Destination: addressOf(index) },
   ...{ Status: 'Success', Result: 'delivered', Price: '0.08', Detail: 'SMSParts:1' },
   ...changes,
 });
@@ -54,7 +54,7 @@ function receive(bodies: readonly Uint8Array[], method: ReceivedReport['method']
   );
 }
 
-/** 500 characters, each another, which does not become short where it is compressed. */
+/** 500 different characters, which do not become short by compression. */
 const long = Array.from({ length: 500 }, (_, place) =>
   String.fromCodePoint(0x4e00 + ((place * 7919) % 20_000)),
 ).join('');
@@ -143,7 +143,7 @@ test('applying the inbox succeeds for any bytes that a caller sends', async () =
     }),
     { numRuns: 8 },
   );
-  // Whatever was reported of the first recipient, one of these says otherwise.
+  // One of these differs from every other delivery report of the first recipient.
   await receive(['Success', 'Failed'].map((Status) => json(reportOf(0, { Status }))));
   await applyInbox(opened.context);
   const kept = await query('SELECT DISTINCT state FROM reports');
@@ -154,7 +154,7 @@ test('applying the inbox succeeds for any bytes that a caller sends', async () =
 
 describe('a delivery report that Postgres refuses', () => {
   beforeEach(async () => {
-    // Such as a later constraint that its writer has not thought to the end.
+    // For example a later migration with a wrong constraint.
     await query(`
       CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
@@ -195,8 +195,8 @@ describe('a delivery report that Postgres refuses', () => {
     ]);
     expect(lines.join()).not.toContain(addressOf(7));
     const { text } = await operations.metrics();
-    expect(text).toContain('volley_reports_failed_total{account="main"} 1');
-    expect(text).toContain('volley_inbox_reports{state="failed"} 1');
+    expect(text).toContain('volley_delivery_reports_failed_total{account="main"} 1');
+    expect(text).toContain('volley_inbox_delivery_reports{state="failed"} 1');
     expect(await operations.readiness()).toEqual({
       ...{ ready: true, problems: [] },
       warnings: ['delivery reports not applied: 1 (volley delivery-reports list --state failed)'],
@@ -223,7 +223,7 @@ describe('a delivery report that Postgres refuses', () => {
   });
 });
 
-/** A clock that is past whatever was remembered each time it is asked. */
+/** A clock that jumps beyond the age of cached answers at each reading. */
 function counting(): () => number {
   let time = 0;
   return () => {

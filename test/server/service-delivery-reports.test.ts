@@ -16,7 +16,7 @@ import {
 import { credentialsFor } from '../support/messages.ts';
 import { environment, inboxOf, receiverOptions, token } from '../support/receiver.ts';
 
-/** From the request to the receiver's ledger and back, with the service itself. */
+/** The way from a request to its applied delivery reports, with the sandbox as service. */
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -28,19 +28,19 @@ type Scene = {
   readonly name: 'soap-tts' | 'rest-1.04';
   readonly channel: 'tts' | 'sms';
   readonly fields: MessageFields;
-  /** Of the account's receiver, in YAML. */
+  /** The receiver keys of the account, in YAML. */
   readonly receiver?: string;
   readonly webhook?: Partial<SandboxOptions['webhook']>;
 };
 
-/** Sends to three recipients, and waits until the service has no report left; gives what the run counts then. */
+/** Sends to three recipients, waits for all delivery reports, and returns the counts of the run. */
 async function reportedRun({ name, channel, fields, receiver = '', webhook = {} }: Scene) {
   const hook = await startReceiver(opened.context, receiverOptions(opened, { sandbox: receiver }));
   const url = `${hook.url}/webhook/sandbox/${token}`;
   const sandbox = await startSandbox({
     webhook: { url, ...webhook },
     webhookRetry: 3_600_000,
-    // A report that comes before the answer is recorded would be looked at again after a minute.
+    // A delivery report before its answer is recorded would be applied only after a minute.
     deliveryDelay: 1_000,
   });
   const contacts = [2, 3, 4].map((line) => aContact(line, { envelope: anEnvelope(fields) }));
@@ -92,7 +92,7 @@ test("a receiver that requires the account's credentials accepts delivery report
 test.each([
   ['shows none', {}],
   ['shows others', { credentials: { sender: 'volley@example.com', apiKey: 'another key' } }],
-] as const)('and none of the reports of a service that %s', async (_, webhook) => {
+] as const)('a receiver refuses all delivery reports of a service that %s', async (_, webhook) => {
   await using scene = await reportedRun({ ...text, receiver: '{ credentials: required }', webhook });
   await expect.poll(scene.outstanding).toBe(3);
   expect(await scene.reports()).toEqual([]);

@@ -232,7 +232,7 @@ async function sample(pool: pg.Pool, base: string, minute: number): Promise<Minu
     files: figure('process_open_fds'),
     lag: figure('volley_inbox_lag_seconds'),
     unbooked: rows[0]?.changes ?? 0,
-    applied: figure('volley_reports_applied_total'),
+    applied: figure('volley_delivery_reports_applied_total'),
     passing: await sizes(passing, 'pg_total_relation_size(relid) / 1024'),
     growing: await sizes(
       ['unusual_reports', 'recipient_outcomes'],

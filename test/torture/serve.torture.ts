@@ -87,8 +87,8 @@ test(`serve under load for ${minutes} minutes grows by less than 1 MiB a minute 
     filesAfter,
     accepted: figure('volley_requests_settled_total{account="bulk",state="accepted"}'),
     'accepted by schedule': figure('volley_requests_settled_total{account="small",state="accepted"}'),
-    reports: figure('volley_reports_taken_total{account="bulk"}'),
-    applied: figure('volley_reports_applied_total'),
+    reports: figure('volley_delivery_reports_stored_total{account="bulk"}'),
+    applied: figure('volley_delivery_reports_applied_total'),
     'API calls': apiCalls,
     notifications: peer.calls.length,
   });
@@ -97,7 +97,7 @@ test(`serve under load for ${minutes} minutes grows by less than 1 MiB a minute 
   expect(figure('volley_requests_settled_total{account="bulk",state="accepted"}')).toBeGreaterThan(
     ((minutes - 2) * 60 * requestsPerSecond) / 2,
   );
-  expect(figure('volley_reports_applied_total')).toBeGreaterThan(0);
+  expect(figure('volley_delivery_reports_applied_total')).toBeGreaterThan(0);
   expect(peer.calls.length).toBeGreaterThan(0);
   expect(rss).toBeLessThan(1);
   expect(filesAfter).toBeLessThanOrEqual(filesBefore + 5);

@@ -32,47 +32,47 @@ function settingsFor({ settings }: Shell): Settings {
     environment,
     workingFolder,
     get standardInput() {
-      return impatient(settings.standardInput);
+      return endAfterSilence(settings.standardInput);
     },
   };
 }
 
 /** Milliseconds without data after which a pipe counts as empty. */
-export const patience = 5_000;
+export const maxSilence = 5_000;
 
 /**
  * Ends standard input when no data arrives. A caller can leave a pipe open and write nothing, and a command that needs
  * only the first bytes would wait forever.
  */
-export function impatient(
+export function endAfterSilence(
   input: StandardInput | undefined,
-  milliseconds = patience,
+  milliseconds = maxSilence,
 ): StandardInput | undefined {
   if (!input || input.isTTY) return input;
-  return readImpatiently(input, milliseconds);
+  return readUntilSilence(input, milliseconds);
 }
 
-async function* readImpatiently(
+async function* readUntilSilence(
   input: StandardInput,
   milliseconds: number,
 ): AsyncGenerator<Buffer, void, undefined> {
   const chunks = input[Symbol.asyncIterator]();
-  let silent = false;
+  let timedOut = false;
   try {
     for (;;) {
       const { promise: silence, resolve } = Promise.withResolvers<undefined>();
       const timer = setTimeout(resolve, milliseconds, undefined);
       const chunk = await Promise.race([chunks.next(), silence]).finally(() => clearTimeout(timer));
-      silent = chunk === undefined;
-      if (chunk === undefined) throw new InputError([{ where: 'standard input', what: nothingCame }]);
+      timedOut = chunk === undefined;
+      if (chunk === undefined) throw new InputError([{ where: 'standard input', what: noDataText }]);
       if (chunk.done) return;
       yield chunk.value;
     }
   } finally {
     // A pending read blocks return(), so the stream is destroyed.
-    if (silent) input.destroy?.();
+    if (timedOut) input.destroy?.();
     else await chunks.return?.();
   }
 }
 
-const nothingCame = `No data arrived for ${patience / 1000} s. Pipe a file in, or name one with --contacts.`;
+const noDataText = `No data arrived for ${maxSilence / 1000} s. Pipe a file in, or name one with --contacts.`;

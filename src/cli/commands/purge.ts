@@ -49,7 +49,7 @@ export function define(command: Command, shell: Shell): void {
         alsoInDoubt: alsoInDoubt === true,
       };
       const print = (result: Purge): void => {
-        noteHeld(shell, result);
+        printHeld(shell, result);
         const held = result.held.map((each) => ({ ...each, held: formatPurgeHold(each) }));
         const printed = { ...result, held, before: limit.before };
         shell.print(json ? JSON.stringify(printed) : purgeText(result, dryRun));
@@ -75,7 +75,7 @@ export function define(command: Command, shell: Shell): void {
 /** How many kept runs are printed; all are counted. */
 const namedRuns = 20;
 
-function noteHeld({ note }: Shell, { held }: Purge): void {
+function printHeld({ note }: Shell, { held }: Purge): void {
   for (const each of held.slice(0, namedRuns)) note(`Run ${each.run} is kept: ${formatPurgeHold(each)}.`);
   if (held.length > namedRuns) note(`${held.length} runs are kept, the first ${namedRuns} shown.`);
 }

@@ -100,7 +100,7 @@ function defineImport(command: Command, shell: Shell): void {
         }),
       );
       shell.print(options.json ? JSON.stringify(imported) : addedText(imported));
-      if (!options.json) noteUnreadable(shell, imported);
+      if (!options.json) printUnreadable(shell, imported);
       if (imported.unreadable > 0) shell.exitWith(3);
     });
 }
@@ -192,7 +192,7 @@ function addedText({ added, already }: { readonly added: number; readonly alread
   return already === 0 ? `${added} suppressed.` : `${added} suppressed; ${already} were suppressed already.`;
 }
 
-function noteUnreadable(shell: Shell, { unreadable, problems }: SuppressionImport): void {
+function printUnreadable(shell: Shell, { unreadable, problems }: SuppressionImport): void {
   for (const { where, what } of problems) shell.note(`${printable(where)}: ${printable(what)}`);
   if (unreadable === 0) return;
   const more = unreadable > problems.length ? `, the first ${problems.length} shown` : '';

@@ -123,7 +123,7 @@ function addAudit(server: Routes): void {
     config: audit.config,
     schema: {
       operationId: 'listAudit',
-      summary: 'Who did what, newest first.',
+      summary: 'Lists the audit trail, newest first.',
       security: audit.security,
       querystring: z.strictObject({
         run: runParameters.shape.run.optional(),

@@ -15,8 +15,8 @@ import { sheet } from './schemas.ts';
 import { httpFormats, negotiateFormat, reportAnswer, sendSheet } from './send-report.ts';
 
 const names = z.union([plainText(200), z.array(plainText(200)).max(100)]).optional();
-const namesOrNone = names.describe(`Only of these, or ${noName}; may be repeated.`);
-const onlyThese = names.describe('Only of these; may be repeated.');
+const namesOrNone = names.describe(`Only of these, or ${noName}; can be repeated.`);
+const onlyThese = names.describe('Only of these; can be repeated.');
 
 const billingQuery = z.strictObject({
   from: billingTime
@@ -33,7 +33,7 @@ const billingQuery = z.strictObject({
   channel: z
     .union([z.enum(channels), z.array(z.enum(channels))])
     .optional()
-    .describe('Only of these; may be repeated.'),
+    .describe('Only of these; can be repeated.'),
   run: onlyThese,
   format,
 });

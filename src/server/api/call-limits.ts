@@ -28,14 +28,14 @@ export function createCallLimit(maxAtOnce: number, wait = defaultWait): CallLimi
   const waiting = new Set<() => void>();
   const waitForTurn = (): Promise<boolean> =>
     new Promise((resolve) => {
-      const take = (): void => end(true);
+      const start = (): void => end(true);
       const timer = setTimeout(() => end(false), wait);
       const end = (given: boolean): void => {
         clearTimeout(timer);
-        waiting.delete(take);
+        waiting.delete(start);
         resolve(given);
       };
-      waiting.add(take);
+      waiting.add(start);
     });
   const release = (): void => {
     const [next] = waiting;

@@ -80,7 +80,7 @@ function addContactReport(server: Routes): void {
         state: z
           .union([z.enum(reportedStates), z.array(z.enum(reportedStates))])
           .optional()
-          .describe('Only rows in these states; may be repeated.'),
+          .describe('Only rows in these states; can be repeated.'),
         rejected: z
           .literal('true')
           .optional()

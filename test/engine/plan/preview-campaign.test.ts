@@ -287,7 +287,7 @@ message: { Message: Hello }
     expect(await previewOf(source)).toMatchObject({ filtered: null });
     const shown = await previewOf(source.replace('AU', 'AU, where: [{ column: code, equals: B }]'));
     expect(shown).toMatchObject({ filtered: 1, contacts: { read: 1 }, recipients: 1 });
-    expect(previewText(shown)).toContain('0 suppressed; 1 more left out by contacts.where\n');
+    expect(previewText(shown)).toContain('0 suppressed; 1 more excluded by contacts.where\n');
   });
 });
 

@@ -9,7 +9,7 @@ import { accountsYaml, smsCampaignYaml } from '../../support/workspace.ts';
 let scene: ApiScene;
 /** A run of the account `sandbox`. */
 let run: string;
-/** Tokens of the largest scope for one account each. */
+/** Tokens with the scope admin, for one account each. */
 let north: string;
 let sandbox: string;
 beforeAll(async () => {
@@ -70,7 +70,7 @@ describe('a token for some accounts', () => {
     for (const filter of ['account=sandbox', 'campaign=test', `run=${run}`])
       expect((await get(`/reports/billing?${filter}`, north)).status, filter).toBe(422);
     expect((await get('/reports/billing?account=sandbox', sandbox)).status).toBe(200);
-    // What it suggests in place of an unknown name is of its accounts, too.
+    // The suggestions for an unknown name come from its accounts only, too.
     const unknown = '/reports/billing?chargeCode=none';
     const ofNorth = await get(unknown, north);
     expect([ofNorth.status, ofNorth.text]).toEqual([
@@ -96,7 +96,7 @@ describe('a token for some accounts', () => {
     };
     const accountNamed = (name: string) => loadAccount(name, settings);
     const place = { folder: 'campaigns', settings, accountNamed };
-    // As the first look at the file saw it, and not as the token is.
+    // The token allowed the account of the file at first.
     const asked = { campaign: 'payroll.yaml', accounts: ['sandbox'], token: 'north', key: 'four' };
     const runs = async () => (await get('/runs', scene.tokens.admin)).json?.['runs'];
     const before = await runs();

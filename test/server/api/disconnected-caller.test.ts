@@ -13,14 +13,14 @@ test('a report whose caller disconnected stops its query in Postgres', async () 
   };
   await inSession(pool, async (client) => {
     await client.query('BEGIN; LOCK TABLE requests IN ACCESS EXCLUSIVE MODE');
-    const gone = new AbortController();
+    const disconnecting = new AbortController();
     const answer = fetch(`${scene.url}/api/v1/reports/missing`, {
       headers: { authorization: `Bearer ${scene.tokens.read}` },
-      signal: gone.signal,
+      signal: disconnecting.signal,
     });
     answer.catch(() => undefined);
     await expect.poll(waiting, { timeout: 5_000 }).toBe(1);
-    gone.abort();
+    disconnecting.abort();
     await expect.poll(waiting, { timeout: 8_000 }).toBe(0);
     await client.query('ROLLBACK');
   });

@@ -16,7 +16,7 @@ const read = (file: string): string =>
 
 const document = await apiDocument();
 
-/** What the tests need of an OpenAPI document. */
+/** The parts of an OpenAPI document that the tests use. */
 const { paths } = z
   .object({
     paths: z.record(
@@ -62,9 +62,9 @@ test('the document is valid OpenAPI 3.1', async () => {
 });
 
 test('docs/api.md lists every route with the scope it needs', () => {
-  const told = read('api.md');
+  const apiPage = read('api.md');
   for (const { method, path, scope } of operations)
-    expect(told).toContain(`| \`${method.toUpperCase()} ${path}\` | ${scope} |`);
+    expect(apiPage).toContain(`| \`${method.toUpperCase()} ${path}\` | ${scope} |`);
 });
 
 test('every operation has a summary, a name of its own, and all its answers', () => {
@@ -94,7 +94,7 @@ const ajv = new Ajv2020({ strict: false, allErrors: true });
 formats.default(ajv);
 ajv.addSchema({ $id: 'http://api/document', ...document });
 
-/** What is wrong with an answer by the schema of its status and type; undefined where nothing is. */
+/** The mistakes of an answer by the schema of its status and type; undefined if it has none. */
 function faultOf({ path, method, responses }: Operation, { status, headers, json }: Answer): unknown {
   const [type = ''] = (headers.get('content-type') ?? '').split(';');
   if (!responses[status]?.content[type]) return `${status} ${type} is not in the document`;
@@ -130,7 +130,7 @@ afterAll(() => scene[Symbol.asyncDispose]());
 
 type Exercise = CallOptions & { readonly path?: () => string; readonly status: number };
 
-/** How each operation is called here, in an order in which each has something to do. */
+/** A call of each operation, in an order in which each call succeeds. */
 const exercises: Readonly<Record<string, Exercise>> = {
   listRuns: { status: 200 },
   startRun: { status: 202, body: { campaign: 'payroll.yaml' }, headers: { 'idempotency-key': 'other' } },

@@ -39,7 +39,7 @@ describe('a caller without a token', () => {
     'Bearer',
     `Bearer ${'v'.repeat(201)}`,
     "Bearer ' OR 1=1 --",
-  ])('with Authorization %j is nobody', async (authorization) => {
+  ])('a caller with Authorization %j is answered 401', async (authorization) => {
     expect((await scene.call('GET', '/runs', { token: '', headers: { authorization } })).status).toBe(401);
   });
 });
@@ -53,7 +53,7 @@ describe('an invalid call', () => {
     ['a reason with a NUL', '{"reason":"a\\u0000b"}', 400, 'control characters'],
     ['a reason with half a character', '{"reason":"\\ud800"}', 400, 'Unicode'],
     ['a body that is too large', `{"reason":"${'x'.repeat(70_000)}"}`, 413, '64 KiB'],
-  ])('%s is refused, with what is wrong', async (_, body, status, words) => {
+  ])('%s is refused with its mistake', async (_, body, status, words) => {
     const run = await scene.start('payroll.yaml', 'steady');
     const answer = await scene.call('POST', `/runs/${run}/pause`, { body });
     expect([answer.status, answer.json?.['detail']]).toEqual([status, expect.stringContaining(words)]);
@@ -93,7 +93,7 @@ describe('an invalid call', () => {
     ['/audit?before=x', 400],
     [`/runs?campaign=${'x'.repeat(300)}`, 400],
     ['/none', 404],
-  ])('%s is answered %i, and says where it is wrong', async (path, status) => {
+  ])('%s is answered %i with the position of the mistake', async (path, status) => {
     const { status: given, json, headers } = await scene.call('GET', path);
     expect([given, headers.get('content-type')]).toEqual([status, 'application/problem+json; charset=utf-8']);
     expect(json).toMatchObject({ type: 'about:blank', status, detail: expect.stringMatching(/\w/) });

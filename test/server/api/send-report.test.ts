@@ -8,7 +8,7 @@ import { sendPieces } from '../../../src/server/api/send-report.ts';
 
 type Pieces = () => AsyncGenerator<string, void, undefined>;
 
-/** A server with one report, which is made of these pieces; `ended` says how its sending ended. */
+/** A server whose only report consists of these pieces; `ended` settles like the sending. */
 async function reporting(pieces: Pieces) {
   const server: FastifyInstance = fastify();
   await server.register(accepts);

@@ -34,7 +34,7 @@ const runsOf = async (): Promise<number> => {
   return rows[0]?.runs ?? 0;
 };
 
-/** What the trail says of a run, oldest first. */
+/** The audit entries of a run, oldest first. */
 async function trailOf(run: string): Promise<unknown[]> {
   const { json } = await scene.call('GET', `/audit?run=${run}`);
   const entries = Array.isArray(json?.['entries']) ? json['entries'] : [];
@@ -164,7 +164,7 @@ describe('POST /runs, for a campaign that cannot start', () => {
     'contacts.csv',
     'payroll.yaml\u0000',
     '',
-  ])('%j is no campaign of the folder, and those that are are named', async (campaign) => {
+  ])('%j is not a campaign of the folder, and the error lists the campaigns', async (campaign) => {
     const before = await runsOf();
     const { status, json } = await start(campaign, 'paths');
     expect([status, json?.['problems']]).toEqual([
@@ -193,11 +193,11 @@ describe('POST /runs, for a campaign that cannot start', () => {
     expect(json).toEqual({ campaigns: ['dear.yaml', 'link.yaml', 'payroll.yaml', 'watched.yaml'] });
   });
 
-  test('a campaign without recipients is refused, and its refusal is noted as a notification', async () => {
+  test('a campaign without recipients is refused, and its refusal is stored as a notification', async () => {
     const before = await runsOf();
     const notify = 'notify: [{ on: [refused], email: { to: [ops@example.org] } }]\n';
-    const nobody = smsCampaignYaml.replace('country: AU', 'where: [{ column: name, equals: none }]');
-    await scene.workspace.write('campaigns/nobody.yaml', `${nobody}${notify}`);
+    const noRecipients = smsCampaignYaml.replace('country: AU', 'where: [{ column: name, equals: none }]');
+    await scene.workspace.write('campaigns/nobody.yaml', `${noRecipients}${notify}`);
     const { status, json } = await start('nobody.yaml', 'nobody');
     await rm(`${scene.workspace.folder}/campaigns/nobody.yaml`);
     expect([status, json?.['kind'], json?.['detail']]).toEqual([
@@ -224,7 +224,7 @@ describe('POST /runs, for a campaign that cannot start', () => {
     [{}, 'headers/idempotency-key'],
     [{ 'idempotency-key': 'with a blank' }, 'headers/idempotency-key'],
     [{ 'idempotency-key': 'k'.repeat(201) }, 'headers/idempotency-key'],
-  ])('without a key that can be used (%j) nothing is started', async (headers, where) => {
+  ])('a call without a valid Idempotency-Key (%j) starts nothing', async (headers, where) => {
     const answer = await scene.call('POST', '/runs', { body: { campaign: 'payroll.yaml' }, headers });
     expect([answer.status, answer.json?.['problems']]).toEqual([400, [{ where, what: expect.any(String) }]]);
   });
