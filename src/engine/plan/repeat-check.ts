@@ -54,7 +54,7 @@ async function findRepeatProblem(
   if (repeat === 'allow') return undefined;
   const since = new Date(now.getTime() - repeat);
   const others = run === null ? relatives : [run, ...relatives];
-  const repeated = await findRepeatedRun(client, { fingerprint, since, others });
+  const repeated = await findRepeatedRun(client, { fingerprint, since, ignoredRuns: others });
   return repeated && formatRepeat(repeated, repeat);
 }
 

@@ -18,7 +18,7 @@ const columns = `
 
 export async function readBreaker(client: Connection, account: string): Promise<BreakerSnapshot> {
   const { rows } = await client.query<DbBreaker>({
-    name: 'look-at-breaker',
+    name: 'read-breaker',
     text: `SELECT ${columns} FROM (SELECT $1::text AS account) asked LEFT JOIN account_breakers USING (account)`,
     values: [account],
   });

@@ -35,15 +35,15 @@ export async function recordFingerprint(
  * The latest run with this fingerprint that counts: one that workers send or can send; one that waits for an operator
  * and changed after `since`; one that ended after `since` and may have sent anything.
  *
- * @param others runs to ignore, such as the new one
+ * @param ignoredRuns such as the new run
  */
 export async function findRepeatedRun(
   client: Connection,
   {
     fingerprint,
     since,
-    others,
-  }: { readonly fingerprint: Buffer; readonly since: Date; readonly others: readonly string[] },
+    ignoredRuns,
+  }: { readonly fingerprint: Buffer; readonly since: Date; readonly ignoredRuns: readonly string[] },
 ): Promise<RepeatedRun | undefined> {
   const { rows } = await client.query<Stored<RepeatedRun, 'stateReason'>>(
     `
@@ -69,7 +69,7 @@ export async function findRepeatedRun(
     ORDER BY changed_at DESC, run_id DESC
     LIMIT 1
     `,
-    [fingerprint, others, since],
+    [fingerprint, ignoredRuns, since],
   );
   const [repeated] = rows;
   return repeated && { ...repeated, stateReason: runReason(repeated.stateReason) };

@@ -98,10 +98,10 @@ export async function completeRun(
     `,
     [run],
   );
-  const [whole] = rows;
-  if (!whole) return;
+  const [completable] = rows;
+  if (!completable) return;
   if (await hasDoubts(client, run, policy)) {
-    if (whole.running) await enqueueDoubts(queue, client, plan);
+    if (completable.running) await enqueueDoubts(queue, client, plan);
     return;
   }
   await markCompleted(client, run, now);
