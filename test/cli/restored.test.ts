@@ -102,7 +102,7 @@ test('the planning thread of a serving process knows the marks of its machine', 
   );
   const request = { token: 'any', key: randomUUID(), campaign: 'campaign.yaml', accounts: null };
   const planned = planner.startRun(context, request, () => undefined);
-  await expect(planned).rejects.toThrow('that the ledger does not know');
+  await expect(planned).rejects.toThrow('that the ledger lacks');
   await planner.close();
   await restoredNow();
 });
@@ -129,7 +129,7 @@ test('a ledger that is replaced by an older one during a run stops the run', asy
   await backup.restore();
   scene.peer.behave({ latency: 5 });
   const { code, stderr } = await sending;
-  expect(stderr).toContain('that the ledger does not know');
+  expect(stderr).toContain('that the ledger lacks');
   expect(code).toBe(4);
   await restoredNow();
   expect((await scene.runHere(['resume', run])).code).toBe(3);
