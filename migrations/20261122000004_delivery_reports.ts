@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 
 /**
  * Raw calls and their content are separate: `inbox` has unchanged calls, `inbox_queue` those to be read, and
- * `reports` their content and state. So the inbox can be read again at any time.
+ * `delivery_reports` their content and state. So the inbox can be read again at any time.
  */
 export async function up(knex: Knex): Promise<void> {
   await createInbox(knex);
@@ -63,7 +63,7 @@ async function createInbox(knex: Knex): Promise<void> {
 
 async function createUnusualReports(knex: Knex): Promise<void> {
   await knex.raw(`
-    CREATE TABLE unusual_reports (
+    CREATE TABLE unusual_delivery_reports (
       report_id   bigint PRIMARY KEY,
       account     text NOT NULL,
       received_at timestamptz NOT NULL,
@@ -85,33 +85,33 @@ async function createUnusualReports(knex: Knex): Promise<void> {
       position    integer
     );
     -- The first report of a recipient to arrive decides.
-    CREATE INDEX reports_of_recipient ON unusual_reports (run_id, request, position, report_id)
+    CREATE INDEX unusual_delivery_reports_of_recipient ON unusual_delivery_reports (run_id, request, position, report_id)
       WHERE run_id IS NOT NULL;
-    CREATE INDEX unusual_reports_unresolved ON unusual_reports (state, report_id)
+    CREATE INDEX unusual_delivery_reports_unresolved ON unusual_delivery_reports (state, report_id)
       WHERE state IN ('conflicting', 'unmatched', 'inbound', 'unreadable', 'failed');
-    CREATE INDEX unusual_reports_incomplete ON unusual_reports (report_id) WHERE detail IS NOT NULL;
-    COMMENT ON TABLE unusual_reports IS
+    CREATE INDEX unusual_delivery_reports_incomplete ON unusual_delivery_reports (report_id) WHERE detail IS NOT NULL;
+    COMMENT ON TABLE unusual_delivery_reports IS
       'Content and state of calls of the inbox that are no ordinary delivery reports. An ordinary one gets a row '
       'when another report of its recipient arrives, or when it is read again.';
-    COMMENT ON COLUMN unusual_reports.state IS
+    COMMENT ON COLUMN unusual_delivery_reports.state IS
       'The applier sets it. applied: it decided the outcome of its recipient. unchanged: it repeats what is known, '
       'or is not final. conflicting: it contradicts the first final report. unmatched: it belongs to no request. '
       'inbound: a reply of a recipient. unreadable: it cannot be read. failed: it cannot be applied.';
-    COMMENT ON COLUMN unusual_reports.detail IS 'What could not be read or applied, and why; null: nothing.';
-    COMMENT ON COLUMN unusual_reports.job_number IS
+    COMMENT ON COLUMN unusual_delivery_reports.detail IS 'What could not be read or applied, and why; null: nothing.';
+    COMMENT ON COLUMN unusual_delivery_reports.job_number IS
       'The number that the service gave the message, if the report has one.';
-    COMMENT ON COLUMN unusual_reports.address IS 'The recipient, or the sender of a reply.';
-    COMMENT ON COLUMN unusual_reports.status IS 'In the service''s words.';
-    COMMENT ON COLUMN unusual_reports.result IS 'In the service''s words.';
-    COMMENT ON COLUMN unusual_reports.outcome IS
+    COMMENT ON COLUMN unusual_delivery_reports.address IS 'The recipient, or the sender of a reply.';
+    COMMENT ON COLUMN unusual_delivery_reports.status IS 'In the service''s words.';
+    COMMENT ON COLUMN unusual_delivery_reports.result IS 'In the service''s words.';
+    COMMENT ON COLUMN unusual_delivery_reports.outcome IS
       'delivered, undelivered: final. pending: the service is still trying. Null for a reply.';
-    COMMENT ON COLUMN unusual_reports.sent_at IS 'When the service sent the message.';
-    COMMENT ON COLUMN unusual_reports.units IS 'Parts, pages or seconds that the service charges for.';
-    COMMENT ON COLUMN unusual_reports.price IS 'In the account''s currency.';
-    COMMENT ON COLUMN unusual_reports.text IS 'Text of a reply.';
-    COMMENT ON COLUMN unusual_reports.run_id IS
+    COMMENT ON COLUMN unusual_delivery_reports.sent_at IS 'When the service sent the message.';
+    COMMENT ON COLUMN unusual_delivery_reports.units IS 'Parts, pages or seconds that the service charges for.';
+    COMMENT ON COLUMN unusual_delivery_reports.price IS 'In the account''s currency.';
+    COMMENT ON COLUMN unusual_delivery_reports.text IS 'Text of a reply.';
+    COMMENT ON COLUMN unusual_delivery_reports.run_id IS
       'With request and position: the recipient that it belongs to; null: none matches.';
-    COMMENT ON COLUMN unusual_reports.position IS 'The recipient''s position in the request, from 1.';
+    COMMENT ON COLUMN unusual_delivery_reports.position IS 'The recipient''s position in the request, from 1.';
   `);
 }
 
@@ -121,10 +121,10 @@ async function createUnusualReports(knex: Knex): Promise<void> {
  */
 async function createReports(knex: Knex): Promise<void> {
   await knex.raw(`
-    CREATE VIEW reports AS
+    CREATE VIEW delivery_reports AS
     SELECT report_id, account, received_at, state, detail, message_id, job_number, address, status, result, outcome,
            sent_at, units, price, text, run_id, request, position
-    FROM unusual_reports
+    FROM unusual_delivery_reports
     UNION ALL
     SELECT o.report_id, r.account, o.reported_at, 'applied', NULL, message_id(r.run_number, r.message_key, o.request),
            o.job_number,
@@ -134,8 +134,8 @@ async function createReports(knex: Knex): Promise<void> {
            o.status, o.result, o.outcome, o.sent_at, o.units, o.price, NULL, o.run_id, o.request, o.position
     FROM recipient_outcomes o
     JOIN runs r ON r.run_id = o.run_id
-    WHERE o.report_id IS NOT NULL AND NOT EXISTS (SELECT FROM unusual_reports u WHERE u.report_id = o.report_id);
-    COMMENT ON VIEW reports IS 'Content and state of every call of the inbox that was read.';
+    WHERE o.report_id IS NOT NULL AND NOT EXISTS (SELECT FROM unusual_delivery_reports u WHERE u.report_id = o.report_id);
+    COMMENT ON VIEW delivery_reports IS 'Content and state of every call of the inbox that was read.';
   `);
 }
 
@@ -164,7 +164,7 @@ async function createCalls(knex: Knex): Promise<void> {
 
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
-    DROP VIEW reports;
-    DROP TABLE signed_calls, polls, unusual_reports, inbox_queue, inbox_batches, inbox;
+    DROP VIEW delivery_reports;
+    DROP TABLE signed_calls, polls, unusual_delivery_reports, inbox_queue, inbox_batches, inbox;
   `);
 }

@@ -185,7 +185,7 @@ export async function withServe<Result>(
 export async function emptyInbox({ databaseUrl }: WebhookBench): Promise<void> {
   await query(
     databaseUrl,
-    'TRUNCATE inbox, inbox_queue, unusual_reports, recipient_outcomes, billing_outcomes',
+    'TRUNCATE inbox, inbox_queue, unusual_delivery_reports, recipient_outcomes, billing_outcomes',
   );
   await query(databaseUrl, 'CHECKPOINT');
   await sleep(500);
@@ -202,7 +202,7 @@ const applierFigures = z.object({
 export async function applyAgain({ databaseUrl }: WebhookBench) {
   await query(
     databaseUrl,
-    `TRUNCATE inbox_queue, unusual_reports, recipient_outcomes, billing_outcomes;
+    `TRUNCATE inbox_queue, unusual_delivery_reports, recipient_outcomes, billing_outcomes;
      INSERT INTO inbox_queue (due_at, report_ids, bytes)
      SELECT min(received_at), array_agg(report_id), sum(octet_length(body))
      FROM inbox

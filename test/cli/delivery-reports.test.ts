@@ -81,7 +81,9 @@ test('a replay reads delivery reports by the names and words of their account', 
   );
   const { lines } = await call('delivery-reports', 'list', '--json');
   expect(lines()).toMatchObject([{ state: 'unmatched', status: 'lost', outcome: 'undelivered' }]);
-  await opened.ledger.pool.query('DELETE FROM unusual_reports; DELETE FROM inbox_queue; DELETE FROM inbox');
+  await opened.ledger.pool.query(
+    'DELETE FROM unusual_delivery_reports; DELETE FROM inbox_queue; DELETE FROM inbox',
+  );
 });
 
 test('volley reports is an alias of volley delivery-reports', async () => {

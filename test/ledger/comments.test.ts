@@ -19,7 +19,7 @@ test('every table of the ledger has a comment', async () => {
   `);
   const without = rows.filter(({ comment }) => comment === null).map(({ table }) => table);
   expect(rows.map(({ table }) => table)).toEqual(
-    expect.arrayContaining(['runs', 'unusual_reports', 'ledger_location']),
+    expect.arrayContaining(['runs', 'unusual_delivery_reports', 'ledger_location']),
   );
   expect(without).toEqual([]);
 });
@@ -58,7 +58,7 @@ test('the comment of a column with a closed list explains each of its words', as
       'requests.state',
       'slices.state',
       'attempts.verdict',
-      'unusual_reports.state',
+      'unusual_delivery_reports.state',
     ]),
   );
   expect(unexplained).toEqual([]);

@@ -34,10 +34,10 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
   'billing/book.ts book': ['billing_slices, runs, slices', 'books pending changes of all runs'],
   'billing/report.ts streamBilling': ['billing_entries, billing_slices, runs', allRuns],
   'delivery-reports/ordinary-report-rows.ts addRowsOfReports': [
-    'recipient_outcomes, reports',
+    'delivery_reports, recipient_outcomes',
     'a report that is read again, by its id: its run is unknown',
   ],
-  'delivery-reports/list.ts listReports': ['reports', 'a list of reports of all runs'],
+  'delivery-reports/list.ts listReports': ['delivery_reports', 'a list of reports of all runs'],
   'delivery-reports/polls.ts listPollable': [
     'polls, recipient_outcomes, recipients_between, requests_between, runs',
     'requests to poll, of all runs of an account',
@@ -53,10 +53,10 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
     'a frequency cap: addresses that any run has sent to recently',
   ],
   'purge/candidates.ts beginPurge': ['runs', lineage],
-  'purge/candidates.ts countPurgeable': ['reports, runs', oldReports],
+  'purge/candidates.ts countPurgeable': ['delivery_reports, runs', oldReports],
   'purge/candidates.ts listPurgeCandidates': ['runs', lists],
-  'purge/old-delivery-reports.ts eraseAfter': ['reports, runs', oldReports],
-  'recipients/history.ts findByJobNumber': ['reports', 'a job number, in any run'],
+  'purge/old-delivery-reports.ts eraseAfter': ['delivery_reports, runs', oldReports],
+  'recipients/history.ts findByJobNumber': ['delivery_reports', 'a job number, in any run'],
   'recipients/history.ts findRecipients': ['recipients_between, runs', 'recipients by address, in any run'],
   'requests/by-message-id.ts findRequestsByMessageId': ['runs', 'the run number in a MessageID'],
   'runs/contact-files.ts findKnownDigests': [

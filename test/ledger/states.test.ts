@@ -35,7 +35,7 @@ test.each([
   ['recipient_outcomes', 'outcome', recipientOutcomes],
   ['rejected_contacts', 'reason', rejectionReasons],
   ['rejected_contacts', 'kind', ['unusable', ...Object.keys(leftOutReasonKinds)]],
-  ['unusual_reports', 'state', deliveryReportStates],
+  ['unusual_delivery_reports', 'state', deliveryReportStates],
   ['resolutions', 'resolution', resolutions],
   ['suppressions', 'channel', channels],
   ['suppressions', 'source', suppressionSources],

@@ -73,7 +73,7 @@ test('delivery reports, replies and opt-outs of one account do not change messag
   await report('other', await everythingOf());
   expect(await requestStates()).toEqual(['in_doubt']);
   expect(await query('SELECT FROM recipient_outcomes')).toEqual([]);
-  expect(await query('SELECT DISTINCT run_id FROM reports')).toEqual([{ run_id: null }]);
+  expect(await query('SELECT DISTINCT run_id FROM delivery_reports')).toEqual([{ run_id: null }]);
   expect(await suppressions()).toEqual([{ account: 'other', address }]);
   await query(`UPDATE requests SET state = 'planned'; UPDATE runs SET state = 'running'`);
   const owner = '00000000-0000-4000-8000-000000000001';

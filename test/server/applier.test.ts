@@ -14,7 +14,9 @@ beforeAll(async () => {
   opened = await openTestLedger();
 });
 beforeEach(async () => {
-  await opened.ledger.pool.query('DELETE FROM inbox_queue; DELETE FROM unusual_reports; DELETE FROM inbox');
+  await opened.ledger.pool.query(
+    'DELETE FROM inbox_queue; DELETE FROM unusual_delivery_reports; DELETE FROM inbox',
+  );
 });
 afterAll(() => opened.close());
 
@@ -38,7 +40,7 @@ async function receive(count: number, body = 'senseless'): Promise<void> {
 }
 
 const applied = async (): Promise<number> =>
-  (await opened.ledger.pool.query('SELECT FROM reports')).rows.length;
+  (await opened.ledger.pool.query('SELECT FROM delivery_reports')).rows.length;
 
 test('the applier applies delivery reports of other processes, and those due later, without a new arrival', async () => {
   const applier = start(20);

@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 beforeEach(async () => {
   await opened.ledger.pool.query(
-    'DELETE FROM inbox_queue; DELETE FROM unusual_reports; DELETE FROM inbox; DELETE FROM signed_calls',
+    'DELETE FROM inbox_queue; DELETE FROM unusual_delivery_reports; DELETE FROM inbox; DELETE FROM signed_calls',
   );
   // Refusals are counted, so each test has its own receiver.
   receiver = await startReceiver(opened.context, receiverOptions(opened, receivers));

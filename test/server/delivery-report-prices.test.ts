@@ -56,7 +56,7 @@ async function applied(
     bodies.map((body) => ({ ...call, body: Buffer.from(body) })),
   );
   await applyInbox(opened.context, { mappingOf: () => ({ ...observedMapping, credits }) });
-  return await query('SELECT price::text AS price, detail FROM reports ORDER BY report_id');
+  return await query('SELECT price::text AS price, detail FROM delivery_reports ORDER BY report_id');
 }
 
 test('a price far from the rate card counts, and is listed with the price of the card', async () => {

@@ -22,7 +22,9 @@ afterAll(async () => {
   await opened.close();
 });
 beforeEach(async () => {
-  await opened.ledger.pool.query('DELETE FROM inbox_queue; DELETE FROM unusual_reports; DELETE FROM inbox');
+  await opened.ledger.pool.query(
+    'DELETE FROM inbox_queue; DELETE FROM unusual_delivery_reports; DELETE FROM inbox',
+  );
 });
 
 const head = (...lines: readonly string[]) => [...lines, 'Host: x', '', ''].join('\r\n');

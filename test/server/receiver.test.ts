@@ -20,7 +20,9 @@ afterAll(async () => {
   await opened.close();
 });
 beforeEach(async () => {
-  await opened.ledger.pool.query('DELETE FROM inbox_queue; DELETE FROM unusual_reports; DELETE FROM inbox');
+  await opened.ledger.pool.query(
+    'DELETE FROM inbox_queue; DELETE FROM unusual_delivery_reports; DELETE FROM inbox',
+  );
 });
 
 function post(
@@ -94,6 +96,6 @@ test('delivery reports left in the inbox are applied when the receiver starts', 
   await receiveReports(opened.ledger.pool, randomUUID(), [{ ...call, receivedAt: new Date(), body }]);
   const second = await startReceiver(opened.context, options);
   await second.close();
-  const { rows } = await opened.ledger.pool.query('SELECT state FROM reports');
+  const { rows } = await opened.ledger.pool.query('SELECT state FROM delivery_reports');
   expect(rows).toEqual([{ state: 'unreadable' }]);
 });

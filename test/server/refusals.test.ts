@@ -15,7 +15,9 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 beforeEach(async () => {
-  await opened.ledger.pool.query('DELETE FROM inbox_queue; DELETE FROM unusual_reports; DELETE FROM inbox');
+  await opened.ledger.pool.query(
+    'DELETE FROM inbox_queue; DELETE FROM unusual_delivery_reports; DELETE FROM inbox',
+  );
   lines = [];
   const sink = new Writable({
     write(chunk, _encoding, done) {

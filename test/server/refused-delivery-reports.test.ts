@@ -75,7 +75,9 @@ test('delivery reports with times or names that Postgres refuses are unreadable,
     expect(status).toBe(200);
   }
   await expect
-    .poll(async () => (await query('SELECT state FROM reports ORDER BY report_id')).map(({ state }) => state))
+    .poll(async () =>
+      (await query('SELECT state FROM delivery_reports ORDER BY report_id')).map(({ state }) => state),
+    )
     .toEqual([...strange.map(() => 'unreadable'), 'applied']);
   await receiver.close();
 });
@@ -139,14 +141,14 @@ test('applying the inbox succeeds for any bytes that a caller sends', async () =
       await receive(bodies);
       await receive(bodies.slice(0, 20), 'GET');
       expect(await applyInbox(opened.context)).toBe(bodies.length + 20);
-      expect(await query(`SELECT detail FROM reports WHERE state = 'failed'`)).toEqual([]);
+      expect(await query(`SELECT detail FROM delivery_reports WHERE state = 'failed'`)).toEqual([]);
     }),
     { numRuns: 8 },
   );
   // One of these differs from every other delivery report of the first recipient.
   await receive(['Success', 'Failed'].map((Status) => json(reportOf(0, { Status }))));
   await applyInbox(opened.context);
-  const kept = await query('SELECT DISTINCT state FROM reports');
+  const kept = await query('SELECT DISTINCT state FROM delivery_reports');
   expect(new Set(kept.map(({ state }) => state))).toEqual(
     new Set(['applied', 'unchanged', 'conflicting', 'unmatched', 'inbound', 'unreadable']),
   );
@@ -172,7 +174,9 @@ describe('a delivery report that Postgres refuses', () => {
   test('a refused delivery report is marked with the code, and the others of its batch are applied', async () => {
     await receive(contacts.map((_, place) => json(reportOf(place))));
     expect(await applyInbox(opened.context)).toBe(150);
-    const failed = await query(`SELECT state, detail, address FROM reports WHERE state <> 'applied'`);
+    const failed = await query(
+      `SELECT state, detail, address FROM delivery_reports WHERE state <> 'applied'`,
+    );
     expect(failed).toEqual(
       Array(2).fill({ state: 'failed', detail: 'the ledger refuses it (22008)', address: null }),
     );
@@ -188,7 +192,7 @@ describe('a delivery report that Postgres refuses', () => {
     const operations = createOperations({ ...opened.context, monotonic: counting() }, metrics, () => false);
     await receive([json(reportOf(7)), json(reportOf(8))]);
     const receiver = await startReceiver(opened.context, options);
-    await expect.poll(() => query(`SELECT FROM reports WHERE state = 'failed'`)).toHaveLength(1);
+    await expect.poll(() => query(`SELECT FROM delivery_reports WHERE state = 'failed'`)).toHaveLength(1);
     await receiver.close();
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
       { level: 50, account: 'main', code: '22008', report: expect.stringMatching(/^\d+$/) },
@@ -205,7 +209,7 @@ describe('a delivery report that Postgres refuses', () => {
     await query('DROP TRIGGER refuses ON recipient_outcomes');
     await replayDeliveryReports(opened.context, { all: false });
     await applyInbox(opened.context);
-    expect(await query('SELECT DISTINCT state, detail FROM reports')).toEqual([
+    expect(await query('SELECT DISTINCT state, detail FROM delivery_reports')).toEqual([
       { state: 'applied', detail: null },
     ]);
     expect(await operations.readiness()).toMatchObject({ ready: true, warnings: [] });
@@ -218,7 +222,7 @@ describe('a delivery report that Postgres refuses', () => {
     await query('ALTER TABLE recipient_outcomes ENABLE TRIGGER refuses');
     await replayDeliveryReports(opened.context, { all: true });
     await applyInbox(opened.context);
-    expect(await query('SELECT state FROM reports')).toEqual([{ state: 'failed' }]);
+    expect(await query('SELECT state FROM delivery_reports')).toEqual([{ state: 'failed' }]);
     expect(await query('SELECT FROM recipient_outcomes')).toEqual([]);
   });
 });

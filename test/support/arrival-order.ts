@@ -128,7 +128,7 @@ export async function expectFirstReportDecides({ pool }: Ledger): Promise<number
      ORDER BY r.address`,
   );
   expect(decided.rows).toEqual(sorted(outcomes, 'address'));
-  const kept = await pool.query('SELECT report_id::text AS report, state FROM reports');
+  const kept = await pool.query('SELECT report_id::text AS report, state FROM delivery_reports');
   expect(sorted(kept.rows, 'report')).toEqual(sorted(states, 'report'));
   while (await bookPending(pool));
   const { rows: booked } = await pool.query(

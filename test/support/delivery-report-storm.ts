@@ -81,7 +81,7 @@ export async function expectStormApplied(recipients: number): Promise<Readonly<R
   // then calls that are stored are answered 503. They come again, and are stored twice.
   expect(inbox).toBeGreaterThanOrEqual(sent.answered);
   expect(inbox).toBeLessThanOrEqual(sent.answered + sent.refused);
-  expect(await read(`SELECT DISTINCT state FROM reports ORDER BY state`)).toEqual([
+  expect(await read(`SELECT DISTINCT state FROM delivery_reports ORDER BY state`)).toEqual([
     { state: 'applied' },
     { state: 'unchanged' },
   ]);

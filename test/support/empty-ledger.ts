@@ -8,7 +8,7 @@ const tables = [
     'schedules',
     'attempts',
     'recipient_outcomes',
-    'unusual_reports',
+    'unusual_delivery_reports',
     'inbox',
     'inbox_queue',
     'inbox_batches',

@@ -41,7 +41,7 @@ test(`the first delivery report of each of ${recipients} recipients decides, whi
     kills++;
   }
   await expect
-    .poll(async () => (await ledger.pool.query('SELECT FROM reports')).rowCount, { timeout: 60_000 })
+    .poll(async () => (await ledger.pool.query('SELECT FROM delivery_reports')).rowCount, { timeout: 60_000 })
     .toBe(reports.length);
   const conflicting = await expectFirstReportDecides(ledger);
   console.log({ recipients, reports: reports.length, conflicting, kills });

@@ -78,7 +78,7 @@ test(
     expect(code, stderr.slice(-2_000)).toBe(0);
 
     const { rows } = await ledger.pool.query(
-      'SELECT state, count(*)::integer AS reports FROM reports GROUP BY state',
+      'SELECT state, count(*)::integer AS reports FROM delivery_reports GROUP BY state',
     );
     await ledger.close();
     const kept = rows.reduce((sum, { reports }) => sum + reports, 0);
@@ -141,7 +141,7 @@ async function age(pool: pg.Pool, run: string): Promise<void> {
     `
     UPDATE inbox i
     SET received_at = now() - interval '400 days'
-    FROM reports k
+    FROM delivery_reports k
     WHERE k.report_id = i.report_id AND k.state = 'unreadable' AND i.received_at < now() - interval '3 minutes'
     `,
   );
@@ -235,7 +235,7 @@ async function sample(pool: pg.Pool, base: string, minute: number): Promise<Minu
     applied: figure('volley_delivery_reports_applied_total'),
     passing: await sizes(passing, 'pg_total_relation_size(relid) / 1024'),
     growing: await sizes(
-      ['unusual_reports', 'recipient_outcomes'],
+      ['unusual_delivery_reports', 'recipient_outcomes'],
       'pg_total_relation_size(relid) / greatest(1, n_live_tup)::numeric',
     ),
   };

@@ -24,7 +24,7 @@ export async function listConflicting(
     `
     SELECT k.message_id AS "messageId", k.address, k.received_at AS "receivedAt", k.outcome, k.result,
            o.outcome AS decided, o.result AS "decidedResult", o.reported_at AS "decidedAt"
-    FROM unusual_reports k
+    FROM unusual_delivery_reports k
     LEFT JOIN recipient_outcomes o
       ON o.run_id = k.run_id AND o.request = k.request AND o.position = k.position AND o.outcome <> 'cancelled'
     WHERE k.run_id = $1 AND k.state = 'conflicting'

@@ -55,7 +55,7 @@ export async function listEarlierRecipients(
   const { rows } = await client.query<RecipientKey>(
     `
     SELECT DISTINCT k.run_id AS run, k.request, k.position
-    FROM unusual_reports k
+    FROM unusual_delivery_reports k
     JOIN runs r ON r.run_id = k.run_id AND r.purged_at IS NULL
     WHERE k.report_id = ANY ($1::bigint[]) AND k.outcome IN ('delivered', 'undelivered') AND k.position IS NOT NULL
     `,
@@ -143,7 +143,7 @@ const decisionClauses = `
     FROM recipient r
     CROSS JOIN LATERAL (
       SELECT *
-      FROM unusual_reports
+      FROM unusual_delivery_reports
       WHERE run_id = r.run_id AND request = r.request AND position = r.position
         AND outcome IN ('delivered', 'undelivered')
       ORDER BY report_id
@@ -163,7 +163,7 @@ const decisionClauses = `
 /** SQL of a `WITH` clause: states of all these reports. $1: ids of other reports to update. */
 const updateStatesClause = `
   marked AS (
-    UPDATE unusual_reports k
+    UPDATE unusual_delivery_reports k
     SET state = m.state
     FROM (
       SELECT s.report_id, CASE WHEN s.report_id = d.decider THEN 'applied'
@@ -172,7 +172,7 @@ const updateStatesClause = `
       FROM (
         SELECT run_id, request, position, report_id, outcome FROM final_reports
         UNION
-        SELECT run_id, request, position, report_id, outcome FROM unusual_reports WHERE report_id = ANY ($1::bigint[])
+        SELECT run_id, request, position, report_id, outcome FROM unusual_delivery_reports WHERE report_id = ANY ($1::bigint[])
       ) s
       JOIN decision d USING (run_id, request, position)
     ) m

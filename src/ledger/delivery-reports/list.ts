@@ -35,7 +35,7 @@ export type ReportFilter = {
   readonly address?: string | undefined;
 };
 
-/** SQL columns of a `ListedReport`, from `reports k`. */
+/** SQL columns of a `ListedReport`, from `delivery_reports k`. */
 export const reportColumns = `
   k.report_id::text AS report, k.account, k.received_at AS "receivedAt", k.state, k.detail AS why,
   k.message_id AS "messageId", k.job_number AS "jobNumber", k.address, k.status, k.result, k.outcome, k.text, k.units::text AS units,
@@ -51,7 +51,7 @@ export async function listReports(
 ): Promise<number> {
   const sql = `
     SELECT ${reportColumns}
-    FROM reports k
+    FROM delivery_reports k
     WHERE (k.state = ANY ($1::text[]) OR ($6 AND k.detail IS NOT NULL))
       AND ($2::text IS NULL OR k.run_id = $2)
       AND ($3::text IS NULL OR k.account = $3)
@@ -77,7 +77,7 @@ export async function listReports(
 /** Reports and replies of an address that belong to no known request. */
 export async function countUnmatchedReports(pool: pg.Pool, address: string): Promise<number> {
   const { rows } = await pool.query<{ reports: number }>(
-    'SELECT count(*)::integer AS reports FROM unusual_reports WHERE address = ANY ($1::text[]) AND run_id IS NULL',
+    'SELECT count(*)::integer AS reports FROM unusual_delivery_reports WHERE address = ANY ($1::text[]) AND run_id IS NULL',
     [addressVariants(address)],
   );
   return rows[0]?.reports ?? 0;

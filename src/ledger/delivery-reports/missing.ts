@@ -28,7 +28,7 @@ export function streamMissing(
   const sql = `
     SELECT q.run_id AS run, q.message_id AS "messageId", r.address, q.updated_at AS "acceptedAt",
            (SELECT k.status
-            FROM unusual_reports k
+            FROM unusual_delivery_reports k
             WHERE k.run_id = q.run_id AND k.request = q.request AND k.position = r.position
             ORDER BY k.report_id DESC
             LIMIT 1) AS "lastStatus"

@@ -46,7 +46,7 @@ export async function suppressOptOuts(
              CASE WHEN q.request IS NULL THEN o.sub_account ELSE coalesce(e.sub_account, '') END AS sub_account,
              o.reason, k.run_id, o.source
       FROM ${optOutColumns.table('o', 4)}
-      JOIN unusual_reports k USING (report_id)
+      JOIN unusual_delivery_reports k USING (report_id)
       LEFT JOIN runs r USING (run_id)
       LEFT JOIN unnest($2::text[], $3::text[]) AS w (account, of) ON w.account = coalesce(r.account, k.account)
       LEFT JOIN ${requestOf('k.run_id', 'k.request')} q ON true

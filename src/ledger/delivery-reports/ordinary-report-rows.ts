@@ -19,9 +19,9 @@ export async function addRowsOfReports(client: Transaction, reports: readonly st
     [reports],
   );
   await client.query(
-    `INSERT INTO unusual_reports (${columns})
+    `INSERT INTO unusual_delivery_reports (${columns})
      SELECT ${columns}
-     FROM reports
+     FROM delivery_reports
      WHERE report_id = ANY ($1::bigint[])
      ON CONFLICT DO NOTHING`,
     [reports],
@@ -44,12 +44,12 @@ export async function addRowsOfDecidingReports(
 }
 
 const insertDecidingReports = `
-  INSERT INTO unusual_reports (${columns})
+  INSERT INTO unusual_delivery_reports (${columns})
   SELECT d.*
   FROM ${recipientKeys.table('k')}
   CROSS JOIN LATERAL (
     SELECT ${columns}
-    FROM reports r
+    FROM delivery_reports r
     WHERE r.run_id = k.run_id AND r.request = k.request AND r.position = k.position
     OFFSET 0
   ) d

@@ -22,7 +22,7 @@ export async function replayReports(
       WHERE ($1::text IS NULL OR i.account = $1)
         AND ($2::timestamptz IS NULL OR i.received_at >= $2)
         AND ($4 OR EXISTS (
-          SELECT FROM unusual_reports k WHERE k.report_id = i.report_id AND k.state IN ('unreadable', 'unmatched', 'failed')
+          SELECT FROM unusual_delivery_reports k WHERE k.report_id = i.report_id AND k.state IN ('unreadable', 'unmatched', 'failed')
         ))
     ), queued AS (
       INSERT INTO inbox_queue (due_at, report_ids, bytes, reread)

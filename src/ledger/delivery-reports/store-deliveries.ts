@@ -65,7 +65,7 @@ export const replaceEarlierReport = `
 `;
 
 const storeStatement = `
-  INSERT INTO unusual_reports (${storedColumns.columns})
+  INSERT INTO unusual_delivery_reports (${storedColumns.columns})
   SELECT *
   FROM ${storedColumns.table('stored')}
   ${replaceEarlierReport}

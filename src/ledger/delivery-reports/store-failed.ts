@@ -24,7 +24,7 @@ export async function storeFailed(client: Transaction, failed: readonly FailedRe
   await lockOutcomes(client, before);
   await client.query(
     `
-    INSERT INTO unusual_reports (report_id, account, received_at, state, detail)
+    INSERT INTO unusual_delivery_reports (report_id, account, received_at, state, detail)
     SELECT report_id, account, received_at, 'failed', code
     FROM ${failedColumns.table('f')}
     ${replaceEarlierReport}

@@ -50,7 +50,7 @@ export async function storeReplies(
   // Not prepared: a plan made for small tables would scan large ones.
   await client.query(
     `
-    INSERT INTO unusual_reports AS k (report_id, account, received_at, state, message_id, job_number, address, text, run_id,
+    INSERT INTO unusual_delivery_reports AS k (report_id, account, received_at, state, message_id, job_number, address, text, run_id,
                               request, position)
     SELECT m.report_id, m.account, m.received_at, 'inbound', m.message_id, m.job_number, m.address, m.text,
            coalesce(m.run_id, q.run_id), coalesce(m.request, q.request),
@@ -83,7 +83,7 @@ export async function storeUnreadable(
   await client.query({
     name: 'store-unreadable',
     text: `
-    INSERT INTO unusual_reports AS k (report_id, account, received_at, state, detail)
+    INSERT INTO unusual_delivery_reports AS k (report_id, account, received_at, state, detail)
     SELECT report_id, account, received_at, 'unreadable', why
     FROM ${unreadableColumns.table('u')}
     ${replaceEarlierReport}

@@ -83,7 +83,7 @@ async function listOpenBreakers(pool: pg.Pool): Promise<OpenBreaker[]> {
 }
 
 /** SQL: failed delivery reports, by `reports_to_look_at`. */
-const failedReports = `SELECT count(*)::integer FROM unusual_reports WHERE state = 'failed'`;
+const failedReports = `SELECT count(*)::integer FROM unusual_delivery_reports WHERE state = 'failed'`;
 
 /** Delivery reports that failed and were not replayed since. */
 export async function countFailedReports(pool: pg.Pool): Promise<number> {

@@ -104,7 +104,7 @@ const recipientStatements = [
     AND (result IS NOT NULL OR status IS NOT NULL)
   `,
   `
-  UPDATE unusual_reports
+  UPDATE unusual_delivery_reports
   SET address = NULL, text = NULL, status = NULL, result = NULL, detail = NULL
   WHERE run_id = $1 AND request BETWEEN $2 AND $3
   `,
@@ -113,7 +113,7 @@ const recipientStatements = [
 /** Deletes the reports: a replay would misread an empty body. */
 const deleteReports = `
   DELETE FROM inbox i
-  USING reports k
+  USING delivery_reports k
   WHERE k.run_id = $1 AND k.request BETWEEN $2 AND $3 AND i.report_id = k.report_id
 `;
 

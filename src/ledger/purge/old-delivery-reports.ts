@@ -29,12 +29,12 @@ async function eraseAfter(client: Transaction, after: string, before: Date): Pro
     ), due AS MATERIALIZED (
       SELECT f.report_id
       FROM found f
-      LEFT JOIN reports k USING (report_id)
+      LEFT JOIN delivery_reports k USING (report_id)
       LEFT JOIN runs r ON r.run_id = k.run_id
       WHERE f.received_at < $2 AND (r.run_id IS NULL OR r.purged_at IS NOT NULL)
         AND f.report_id NOT IN (SELECT unnest(report_ids) FROM inbox_queue)
     ), erased AS (
-      UPDATE unusual_reports k
+      UPDATE unusual_delivery_reports k
       SET address = NULL, text = NULL, status = NULL, result = NULL, detail = NULL
       FROM due
       WHERE k.report_id = due.report_id

@@ -105,7 +105,7 @@ export async function findRecipientHistories(
   >(
     `
     SELECT ${reportColumns}, k.request, k.position
-    FROM reports k
+    FROM delivery_reports k
     WHERE (k.run_id, k.request, k.position) IN (SELECT * FROM ${recipientKeys.table('wanted')})
     ORDER BY k.report_id
     `,
@@ -199,7 +199,7 @@ async function findByJobNumber(pool: pg.Pool, jobNumber: string): Promise<Reques
       SELECT run_id, request, CAST(NULL AS integer) AS position FROM job_numbers WHERE job_number = upper($1)
       UNION
       SELECT run_id, request, position
-      FROM reports
+      FROM delivery_reports
       WHERE upper(job_number) = upper($1) AND position IS NOT NULL
     ) known
     GROUP BY run_id, request

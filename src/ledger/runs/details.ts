@@ -101,7 +101,7 @@ export async function countConflicts(client: Connection, run: string): Promise<C
   const { rows } = await client.query<Conflicts>(
     `
     SELECT count(*)::integer AS reports, count(DISTINCT (request, position))::integer AS recipients
-    FROM unusual_reports
+    FROM unusual_delivery_reports
     WHERE run_id = $1 AND state = 'conflicting'
     `,
     [run],

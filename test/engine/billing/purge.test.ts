@@ -33,14 +33,14 @@ beforeEach(async () => {
   await opened.ledger.pool.query(`
     DELETE FROM runs; DELETE FROM recipient_outcomes; DELETE FROM attempts; DELETE FROM billing_changes; DELETE FROM billing_outcomes; DELETE FROM billing_reopened_requests;
     DELETE FROM suppressions; DELETE FROM removed_suppressions; DELETE FROM hashed_suppressions; DELETE FROM hash_key;
-    DELETE FROM ticks; DELETE FROM inbox; DELETE FROM inbox_queue; DELETE FROM unusual_reports;
+    DELETE FROM ticks; DELETE FROM inbox; DELETE FROM inbox_queue; DELETE FROM unusual_delivery_reports;
   `);
 });
 
 const purgeNow = (changes: Partial<typeof limit> = {}) =>
   purge(withKey(opened), { ...limit, ...changes }, () => undefined);
 const query = async (sql: string) => (await opened.ledger.pool.query(sql)).rows;
-const ofReports = 'SELECT state, message_id, outcome, units, price FROM reports ORDER BY report_id';
+const ofReports = 'SELECT state, message_id, outcome, units, price FROM delivery_reports ORDER BY report_id';
 const ofRequests =
   'SELECT request, message_id, state, attempts, recipients, updated_at FROM request_states ORDER BY request';
 const ofAttempts =
@@ -165,7 +165,7 @@ describe('a purged run', () => {
     const before = await charged();
     expect(before.length).toBeGreaterThan(0);
     const all = await query(
-      'SELECT report_id::text AS report, account, received_at AS "receivedAt" FROM reports',
+      'SELECT report_id::text AS report, account, received_at AS "receivedAt" FROM delivery_reports',
     );
     await purgeNow();
     await inTransaction(pool, (client) =>

@@ -70,7 +70,7 @@ async function apply(...deliveries: Delivery[]): Promise<string[]> {
   await receive(...deliveries);
   await applyReports(pool, 100, read, new Date());
   const { rows } = await pool.query<{ state: string }>(
-    'SELECT state FROM reports ORDER BY report_id DESC LIMIT $1',
+    'SELECT state FROM delivery_reports ORDER BY report_id DESC LIMIT $1',
     [deliveries.length],
   );
   return rows.map(({ state }) => state).reverse();
@@ -273,7 +273,7 @@ test('an unreadable delivery report stays in the inbox with the reason', async (
   const why = 'the body is not a JSON object';
   await applyReports(pool, 10, () => ({ kind: 'unreadable', why }), new Date());
   const { rows } = await pool.query(
-    'SELECT state, detail, body FROM reports JOIN inbox USING (report_id) ORDER BY report_id DESC LIMIT 1',
+    'SELECT state, detail, body FROM delivery_reports JOIN inbox USING (report_id) ORDER BY report_id DESC LIMIT 1',
   );
   expect(rows).toEqual([{ state: 'unreadable', detail: why, body }]);
 });

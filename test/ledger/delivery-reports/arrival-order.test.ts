@@ -55,7 +55,7 @@ test('the first report decides even if it matched nothing before the others were
   await query(`UPDATE runs SET account = 'elsewhere'`);
   await receiveAll(ledger, reports.slice(0, 150), 2);
   await apply();
-  expect((await query(`SELECT FROM reports WHERE state <> 'unmatched'`)).rowCount).toBe(0);
+  expect((await query(`SELECT FROM delivery_reports WHERE state <> 'unmatched'`)).rowCount).toBe(0);
   await query(`UPDATE runs SET account = 'main'`);
   await receiveAll(ledger, reports.slice(150), 3);
   await apply();
@@ -104,7 +104,7 @@ test('appliers that read the same reports again with other outcomes never deadlo
     SELECT count(*)::integer AS wrong
     FROM recipient_outcomes o
     WHERE o.report_id <> (
-      SELECT min(report_id) FROM reports k
+      SELECT min(report_id) FROM delivery_reports k
       WHERE k.run_id = o.run_id AND k.request = o.request AND k.position = o.position
     )
   `);

@@ -90,7 +90,9 @@ test('delivery reports and replies with a forged check match nothing, prove noth
   ]);
   await apply(readings);
   expect(await readAllStates()).toEqual(before);
-  expect(await query('SELECT state, run_id, request, position FROM reports ORDER BY report_id')).toEqual(
+  expect(
+    await query('SELECT state, run_id, request, position FROM delivery_reports ORDER BY report_id'),
+  ).toEqual(
     readings.map(({ kind }) => ({
       state: kind === 'delivery' ? 'unmatched' : 'inbound',
       run_id: null,
@@ -106,7 +108,7 @@ test('a MessageID in capitals matches and proves its request', async () => {
     { state: 'accepted' },
     { state: 'in_doubt' },
   ]);
-  expect(await query('SELECT run_id, request, position FROM reports')).toEqual([
+  expect(await query('SELECT run_id, request, position FROM delivery_reports')).toEqual([
     { run_id: run, request: 1, position: 1 },
     { run_id: run, request: 1, position: 1 },
   ]);

@@ -91,7 +91,7 @@ const apply = (reading = read, now = noon): Promise<number> =>
   applyReports(opened.ledger.pool, 100, reading, now);
 
 const states = async (): Promise<string[]> =>
-  (await query('SELECT state FROM reports ORDER BY report_id')).map(({ state }) => state);
+  (await query('SELECT state FROM delivery_reports ORDER BY report_id')).map(({ state }) => state);
 const outcomes = (run: string) =>
   query(
     'SELECT position, outcome, units, price FROM recipient_outcomes WHERE run_id = $1 ORDER BY request, position',
@@ -118,9 +118,9 @@ test('an applied delivery report is not due again and stays in the inbox unchang
 
 test('an applier that fails leaves the whole queue to the next one', async () => {
   await receive(delivery('a', 1));
-  await query('ALTER TABLE unusual_reports RENAME TO reports_away');
-  await expect(apply()).rejects.toThrow('"unusual_reports" does not exist');
-  await query('ALTER TABLE reports_away RENAME TO unusual_reports');
+  await query('ALTER TABLE unusual_delivery_reports RENAME TO reports_away');
+  await expect(apply()).rejects.toThrow('"unusual_delivery_reports" does not exist');
+  await query('ALTER TABLE reports_away RENAME TO unusual_delivery_reports');
   // Postgres ends the transaction a moment after its connection.
   await expect.poll(() => apply()).toBe(1);
 });
@@ -182,7 +182,7 @@ describe('several delivery reports of one recipient', () => {
     );
     await Promise.all(Array.from({ length: 8 }, () => applyReports(opened.ledger.pool, 5, read, noon)));
     const [{ outcome }] = await outcomes(run);
-    const kept = await query('SELECT outcome, state FROM reports');
+    const kept = await query('SELECT outcome, state FROM delivery_reports');
     expect(kept.filter(({ state }) => state === 'applied')).toEqual([{ outcome, state: 'applied' }]);
     expect(kept.filter(({ state }) => state === 'unchanged')).toHaveLength(19);
     expect(kept.filter(({ state }) => state === 'conflicting')).toHaveLength(20);
@@ -215,7 +215,9 @@ describe('a replay', () => {
     expect(await states()).toEqual(['unreadable']);
     expect(await replayReports(opened.ledger.pool, { all: false }, minutesLater(5))).toBe(1);
     await apply(read, minutesLater(5));
-    expect(await query('SELECT state, detail FROM reports')).toEqual([{ state: 'applied', detail: null }]);
+    expect(await query('SELECT state, detail FROM delivery_reports')).toEqual([
+      { state: 'applied', detail: null },
+    ]);
     expect(await outcomes(run)).toMatchObject([{ outcome: 'delivered' }]);
   });
 
@@ -393,7 +395,7 @@ test('a reply is stored with the run and recipient that it answers', async () =>
     optedOut: false,
   });
   await apply();
-  expect(await query('SELECT state, run_id, request, position, text FROM reports')).toEqual([
+  expect(await query('SELECT state, run_id, request, position, text FROM delivery_reports')).toEqual([
     { state: 'inbound', run_id: run, request: 1, position: 2, text: 'Thanks' },
   ]);
 });

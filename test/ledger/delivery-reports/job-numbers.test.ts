@@ -67,7 +67,8 @@ async function acceptedRun(job: string, account?: string, finishedAt?: Date): Pr
 }
 
 const jobs = () => query('SELECT job_number, account, run_id, request FROM job_numbers ORDER BY run_id');
-const applied = () => query('SELECT state, run_id, request, position FROM reports ORDER BY report_id');
+const applied = () =>
+  query('SELECT state, run_id, request, position FROM delivery_reports ORDER BY report_id');
 
 /** Receives a report on the contact of line 3, and applies due reports. */
 async function apply(changes: Partial<Delivery>, { account = 'soap', at = noon } = {}): Promise<void> {

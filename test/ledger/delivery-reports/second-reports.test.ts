@@ -54,7 +54,7 @@ test('a second delivery report of a recipient is applied without reading the rep
   await pool.query('ANALYZE');
   const before = await outcomesRead();
   await apply(rows.slice(0, 5).map((recipient) => ({ ...recipient, outcome: 'undelivered' })));
-  const { rows: kept } = await pool.query('SELECT FROM unusual_reports');
+  const { rows: kept } = await pool.query('SELECT FROM unusual_delivery_reports');
   expect(kept).toHaveLength(10);
   expect((await outcomesRead()) - before).toBeLessThan(500);
 });

@@ -428,15 +428,12 @@ describe('a request that was divided twice', () => {
   test('passes its delivery reports on to the recipients in the new requests', async () => {
     const { run, pieces } = await runDividedTwice();
     const [{ last } = { last: 0 }] = await query<{ last: number }>(
-      'SELECT coalesce(max(report_id), 0)::integer AS last FROM reports',
+      'SELECT coalesce(max(report_id), 0)::integer AS last FROM delivery_reports',
     );
     await reportDelivered(deliveryReports(pieces));
-    expect(await query('SELECT state FROM reports WHERE report_id > $1 ORDER BY report_id', [last])).toEqual([
-      { state: 'unmatched' },
-      { state: 'applied' },
-      { state: 'applied' },
-      { state: 'applied' },
-    ]);
+    expect(
+      await query('SELECT state FROM delivery_reports WHERE report_id > $1 ORDER BY report_id', [last]),
+    ).toEqual([{ state: 'unmatched' }, { state: 'applied' }, { state: 'applied' }, { state: 'applied' }]);
     const results = await inTransaction(opened.ledger.pool, async (client) => {
       const rows = (await collect(streamContactResults(client, run))).flat();
       return rows.map(({ line, state }) => [line, state]);
