@@ -34,22 +34,22 @@ const run: CampaignRun = {
 };
 const query = { campaigns: ['outage'], from: '2026-11-01T00:00', until: null, timeZone: 'Pacific/Auckland' };
 
-async function text(format: ReportFormat, changes: Partial<RunFigures> = {}): Promise<string> {
+async function formatText(format: ReportFormat, changes: Partial<RunFigures> = {}): Promise<string> {
   const sums = [{ ...figures, ...changes }];
   const sheet = campaignSheet(query, { runs: inOrder([[run]]), sums }, new Date(0));
   return (await written(sheet, format)).toString();
 }
 
 test('the sheet names its campaigns and period and has totals', async () => {
-  const shown = await text('table');
+  const shown = await formatText('table');
   expect(shown).toContain('outage\nplanned from 2026-11-01T00:00, Pacific/Auckland\n');
   expect(shown).toMatch(/│ Total +│ .* 500 │ .* 34\.880 │/);
 });
 
 test('reading formats hide unused estimates and currencies, and machine formats keep them', async () => {
-  expect(await text('table')).not.toMatch(/Estimated|Currency|Failed/);
-  expect(await text('table', { estimated: '1.00', currency: 'NZD', failed: 2 })).toMatch(
+  expect(await formatText('table')).not.toMatch(/Estimated|Currency|Failed/);
+  expect(await formatText('table', { estimated: '1.00', currency: 'NZD', failed: 2 })).toMatch(
     /Failed.*Estimated.*Currency/,
   );
-  expect(await text('csv')).toMatch(/Failed,.*Estimated,Currency/);
+  expect(await formatText('csv')).toMatch(/Failed,.*Estimated,Currency/);
 });

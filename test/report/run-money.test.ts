@@ -5,7 +5,7 @@ import type { BillingLine } from '../../src/ledger/billing/report.ts';
 import { findLargest } from '../../src/report/run-money.ts';
 import { inOrder } from '../support/sheets.ts';
 
-function aLine(value: string | null, changes: Partial<BillingLine> = {}): BillingLine {
+function createLine(value: string | null, changes: Partial<BillingLine> = {}): BillingLine {
   return {
     values: [value],
     currency: 'NZD',
@@ -34,10 +34,10 @@ function aLine(value: string | null, changes: Partial<BillingLine> = {}): Billin
 
 test('the highest payers come first, by price and then estimate, and others are one exact sum', async () => {
   const lines = [
-    aLine('a', { price: '0.10' }),
-    aLine('b', { price: '2' }),
-    aLine('c', { price: '0.1', estimated: '1' }),
-    aLine(null, { price: '0.025' }),
+    createLine('a', { price: '0.10' }),
+    createLine('b', { price: '2' }),
+    createLine('c', { price: '0.1', estimated: '1' }),
+    createLine(null, { price: '0.025' }),
   ];
   const { lines: shown, others } = await findLargest(inOrder([lines.slice(0, 2), lines.slice(2)]), 2);
   expect(shown.map(({ value }) => value)).toEqual(['b', 'c']);
@@ -45,7 +45,10 @@ test('the highest payers come first, by price and then estimate, and others are 
 });
 
 test("a correction of a closed month is added to its value's line, also across batches", async () => {
-  const lines = [[aLine('a', { price: '0.10' })], [aLine('a', { price: '0.25', correctionOf: '2026-10' })]];
+  const lines = [
+    [createLine('a', { price: '0.10' })],
+    [createLine('a', { price: '0.25', correctionOf: '2026-10' })],
+  ];
   expect(await findLargest(inOrder(lines))).toMatchObject({
     lines: [{ value: 'a', price: '0.35', recipients: 2 }],
     others: null,
@@ -57,7 +60,7 @@ test('lines and others always add up to everything', async () => {
   await fc.assert(
     fc.asyncProperty(prices, fc.integer({ min: 1, max: 25 }), async (drawn, most) => {
       const { lines, others } = await findLargest(
-        inOrder([drawn.map((price, place) => aLine(`${place}`, { price }))]),
+        inOrder([drawn.map((price, index) => createLine(`${index}`, { price }))]),
         most,
       );
       const sum = (amounts: readonly string[]) =>

@@ -61,7 +61,7 @@ test('after a purge no table contains contacts, messages, files or delivery repo
 
 test('a purge keeps what was counted, sent, reported and charged', async () => {
   const run = await planOldRun(opened);
-  const look = async () => [
+  const readCounts = async () => [
     await summariseRun(opened.ledger.pool, run),
     ...(await Promise.all([ofReports, ofRequests, ofAttempts].map(query))),
     await query(
@@ -71,9 +71,9 @@ test('a purge keeps what was counted, sent, reported and charged', async () => {
     await query('SELECT line, column_name, reason FROM rejected_contacts ORDER BY line'),
     (await listFailures(opened.ledger.pool, run)).map(({ state, recipients }) => [state, recipients]),
   ];
-  const before = await look();
+  const before = await readCounts();
   await purgeNow();
-  expect(await look()).toEqual(before);
+  expect(await readCounts()).toEqual(before);
 });
 
 test('a second purge finds nothing to erase', async () => {

@@ -26,9 +26,9 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 beforeEach(() => emptyLedger(opened.ledger.pool));
 
-function at<Item>(items: readonly Item[], place: number): Item {
-  const item = items[place];
-  if (item === undefined) throw new Error(`there is no item ${place}`);
+function at<Item>(items: readonly Item[], index: number): Item {
+  const item = items[index];
+  if (item === undefined) throw new Error(`there is no item ${index}`);
   return item;
 }
 
@@ -83,7 +83,7 @@ describe('reconcileInvoice', () => {
 
   test('another price is a difference, exact to the last digit', async () => {
     const sent = await invoicedRun(opened, ['accepted'], {
-      charged: (place) => ({ units: '1', price: place === 0 ? '0.1' : null }),
+      charged: (index) => ({ units: '1', price: index === 0 ? '0.1' : null }),
     });
     const rows = [invoiceRow(at(sent, 0), '0.10000000000000000001'), invoiceRow(at(sent, 1), '0.05')];
     const { lines } = await reconcile(opened, anInvoice(rows));
@@ -251,7 +251,7 @@ test("for any invoice, the differences add up to the invoice's total minus the l
     fc.asyncProperty(mistakes, charges, async (written, charged: readonly Charged[]) => {
       await emptyLedger(opened.ledger.pool);
       const sent = await invoicedRun(opened, ['accepted', 'rejected', 'in_doubt', 'accepted'], {
-        charged: (place) => at(charged, place),
+        charged: (index) => at(charged, index),
       });
       const rows = written.map(({ recipient, price, stranger }) => {
         const one: Invoiced = at(sent, recipient);
@@ -261,7 +261,7 @@ test("for any invoice, the differences add up to the invoice's total minus the l
       const add = (amounts: readonly (string | null)[]): string =>
         amounts.reduce((sum, amount) => sum.plus(amount || '0'), new Big(0)).toFixed();
       const invoiced = add(written.map(({ price }) => price));
-      const known = add([0, 1, 6, 7].map((place) => at(charged, place).price));
+      const known = add([0, 1, 6, 7].map((index) => at(charged, index).price));
       const more = new Big(invoiced).minus(known).toFixed();
       expect(add(lines.map(({ difference }) => difference))).toBe(more);
       const all = totals.find(({ kind }) => kind === 'all');

@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => workspace[Symbol.asyncDispose]());
 
-async function checked(others: Partial<Envelope>): Promise<Contact[]> {
+async function checkContact(others: Partial<Envelope>): Promise<Contact[]> {
   const contact = aContact(2, { envelope: anEnvelope({}, others) });
   return collectBatches(
     files.checkContacts(
@@ -34,12 +34,12 @@ async function checked(others: Partial<Envelope>): Promise<Contact[]> {
   );
 }
 
-const attached = (...paths: readonly string[]) =>
-  checked({ files: paths.map((path) => ({ path, name: 'a.pdf' })) });
+const checkAttached = (...paths: readonly string[]) =>
+  checkContact({ files: paths.map((path) => ({ path, name: 'a.pdf' })) });
 
 describe('the files of a contact', () => {
   test('a file that exists is sent', async () => {
-    expect(await attached('statements/1.pdf')).toMatchObject([{ kind: 'contact', line: 2 }]);
+    expect(await checkAttached('statements/1.pdf')).toMatchObject([{ kind: 'contact', line: 2 }]);
     expect((await files.read('statements/1.pdf')).toString()).toBe('%PDF one');
   });
 
@@ -54,7 +54,7 @@ describe('the files of a contact', () => {
   ])(
     'a contact whose file cannot be sent is rejected with its line and the reason: %s',
     async (path, problem) => {
-      expect(await attached('statements/1.pdf', path)).toEqual([
+      expect(await checkAttached('statements/1.pdf', path)).toEqual([
         {
           kind: 'rejected',
           file: 0,
@@ -70,14 +70,16 @@ describe('the files of a contact', () => {
   test('links to files outside the folder and empty files reject the contact', async () => {
     await symlink(join(workspace.folder, 'secret.pdf'), join(folder, 'link.pdf'));
     await writeFile(join(folder, 'empty.pdf'), '');
-    expect(await attached('link.pdf')).toMatchObject([{ detail: expect.stringContaining('outside') }]);
-    expect(await attached('empty.pdf')).toMatchObject([{ detail: expect.stringContaining('it is empty') }]);
+    expect(await checkAttached('link.pdf')).toMatchObject([{ detail: expect.stringContaining('outside') }]);
+    expect(await checkAttached('empty.pdf')).toMatchObject([
+      { detail: expect.stringContaining('it is empty') },
+    ]);
   });
 
   test('files of one request over 20 MiB reject the contact', async () => {
     await writeFile(join(folder, 'big.pdf'), Buffer.alloc(11 * 1024 * 1024));
-    expect(await attached('big.pdf')).toMatchObject([{ kind: 'contact' }]);
-    expect(await attached('big.pdf', 'big.pdf')).toMatchObject([
+    expect(await checkAttached('big.pdf')).toMatchObject([{ kind: 'contact' }]);
+    expect(await checkAttached('big.pdf', 'big.pdf')).toMatchObject([
       { column: 'files.1.file', detail: 'the files are over 20 MiB together' },
     ]);
   });
@@ -88,11 +90,11 @@ describe('the files of a contact', () => {
   ])('a path with %s is reported without the folders of this machine', async (_, path, problem) => {
     await symlink('circle.pdf', join(folder, 'circle.pdf'));
     const detail = `the file "${path}" cannot be sent: ${problem}`;
-    expect(await attached(path)).toMatchObject([{ kind: 'rejected', column: 'files.0.file', detail }]);
+    expect(await checkAttached(path)).toMatchObject([{ kind: 'rejected', column: 'files.0.file', detail }]);
   });
 
   test('a file that has changed by the time of the run is checked again', async () => {
-    expect(await attached('statements/1.pdf')).toMatchObject([{ kind: 'contact' }]);
+    expect(await checkAttached('statements/1.pdf')).toMatchObject([{ kind: 'contact' }]);
     await writeFile(join(folder, 'statements/1.pdf'), '');
     await expect(files.read('statements/1.pdf')).rejects.toThrow(
       'statements/1.pdf: The file cannot be sent: it is empty.',
@@ -134,7 +136,7 @@ describe('files named by rows of the contact file', () => {
     await writeFile(join(folder, 'letter.pdf'), '%PDF');
     files = await openCampaignFiles(folder, limits('files.0.file'));
     expect(await files.check('letter.pdf', 'file')).toEqual({ bytes: 4 });
-    expect(await attached('statements/1.pdf')).toMatchObject([{ kind: 'contact' }]);
+    expect(await checkAttached('statements/1.pdf')).toMatchObject([{ kind: 'contact' }]);
     await rm(join(folder, 'statements/1.pdf'));
     await symlink('../letter.pdf', join(folder, 'statements/1.pdf'));
     await expect(files.read('statements/1.pdf')).rejects.toThrow('it lies outside statements');
@@ -149,10 +151,10 @@ describe('files named by rows of the contact file', () => {
     await symlink('../private.wav', join(folder, 'statements/1.wav'));
     await writeFile(join(folder, 'statements/2.wav'), wav());
     files = await openCampaignFiles(folder, limits('MessageToPeople'));
-    expect(await checked({ audio: { MessageToPeople: 'statements/2.wav' } })).toMatchObject([
+    expect(await checkContact({ audio: { MessageToPeople: 'statements/2.wav' } })).toMatchObject([
       { kind: 'contact' },
     ]);
-    expect(await checked({ audio: { MessageToPeople: 'statements/1.wav' } })).toMatchObject([
+    expect(await checkContact({ audio: { MessageToPeople: 'statements/1.wav' } })).toMatchObject([
       { column: 'MessageToPeople', detail: expect.stringContaining('it lies outside statements') },
     ]);
   });
@@ -162,7 +164,7 @@ describe('the audio of a voice message', () => {
   const audio = async (data: Buffer) => {
     await mkdir(join(folder, 'audio'), { recursive: true });
     await writeFile(join(folder, 'audio/hello.wav'), data);
-    return checked({ audio: { MessageToPeople: 'audio/hello.wav' } });
+    return checkContact({ audio: { MessageToPeople: 'audio/hello.wav' } });
   };
 
   test('audio must be WAV, PCM, 16-bit, 8000 Hz, with one or two channels', async () => {

@@ -83,9 +83,9 @@ describe('openChargeCodes before any contact is read', () => {
       ['none.csv', '6:14'],
       ['{ file: none.csv }', '6:22'],
     ] as const;
-    for (const [written, place] of there) {
+    for (const [written, location] of there) {
       expect(await problems('A\n', written)).toEqual([
-        `night/c.yaml:${place}: The file of ChargeCodes night/none.csv cannot be read (it does not exist).`,
+        `night/c.yaml:${location}: The file of ChargeCodes night/none.csv cannot be read (it does not exist).`,
       ]);
     }
   });

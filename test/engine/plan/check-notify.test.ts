@@ -9,7 +9,7 @@ beforeAll(async () => {
   workspace = await makeWorkspace({
     'accounts.yaml': `${accountsYaml}  speech:\n    interface: soap-tts\n    baseUrl: http://127.0.0.1:9\n    sender: me\n    token: \${VOLLEY_SANDBOX_TOKEN}\n`,
     'contacts.csv': 'mobile,name,code\n0412000001,Ann,C1\n',
-    'tell.sh': '',
+    'notify.sh': '',
   });
 });
 afterAll(() => workspace[Symbol.asyncDispose]());
@@ -28,15 +28,15 @@ async function check(target: string): Promise<void> {
   await prepared.close();
 }
 
-const hook = (url: string, secret = '${NOTIFY_KEY}', more = '') =>
+const webhookTarget = (url: string, secret = '${NOTIFY_KEY}', more = '') =>
   `webhook: { url: "${url}", secret: "${secret}"${more} }`;
 
 test.each([
-  ['a webhook on this machine', hook('http://127.0.0.1:9/x')],
-  ['a webhook with https', hook('https://other.example/x?y=1')],
+  ['a webhook on this machine', webhookTarget('http://127.0.0.1:9/x')],
+  ['a webhook with https', webhookTarget('https://other.example/x?y=1')],
   [
     'a remote webhook with plain http, where that is allowed',
-    hook('${NOTIFY_ELSEWHERE}', '${NOTIFY_KEY}', ', plainHttp: allowed'),
+    webhookTarget('${NOTIFY_ELSEWHERE}', '${NOTIFY_KEY}', ', plainHttp: allowed'),
   ],
   ['a program of PATH', 'command: [logger, -t, volley]'],
   [
@@ -48,25 +48,37 @@ test.each([
 });
 
 test.each([
-  ['a remote webhook with plain http', hook('${NOTIFY_ELSEWHERE}'), 'must be an https:// address'],
-  ['an address with a password', hook('https://me:pass@other.example/'), 'must be an https:// address'],
+  ['a remote webhook with plain http', webhookTarget('${NOTIFY_ELSEWHERE}'), 'must be an https:// address'],
+  [
+    'an address with a password',
+    webhookTarget('https://me:pass@other.example/'),
+    'must be an https:// address',
+  ],
   [
     'an unset variable in the address',
-    hook('${NOTIFY_NOWHERE}'),
+    webhookTarget('${NOTIFY_NOWHERE}'),
     'Environment variable NOTIFY_NOWHERE is not set',
   ],
   [
     'an unset variable in the secret',
-    hook('https://other.example/', '${NOTIFY_NOWHERE}'),
+    webhookTarget('https://other.example/', '${NOTIFY_NOWHERE}'),
     'NOTIFY_NOWHERE is not set',
   ],
-  ['a guessable secret', hook('https://other.example/', '${NOTIFY_WEAK}'), 'must be whsec_ and 24 to 64'],
-  ['a secret in the file', hook('https://other.example/', webhookSecret), 'a secret must not be in the file'],
+  [
+    'a guessable secret',
+    webhookTarget('https://other.example/', '${NOTIFY_WEAK}'),
+    'must be whsec_ and 24 to 64',
+  ],
+  [
+    'a secret in the file',
+    webhookTarget('https://other.example/', webhookSecret),
+    'a secret must not be in the file',
+  ],
   ['a missing program', 'command: [./nowhere.sh]', 'it does not exist'],
-  ['a file that is not executable', 'command: [./tell.sh]', 'it is not executable'],
+  ['a file that is not executable', 'command: [./notify.sh]', 'it is not executable'],
   [
     'a target with webhook and command',
-    `{ ${hook('https://other.example/')}, command: [x] }`,
+    `{ ${webhookTarget('https://other.example/')}, command: [x] }`,
     'expected one of command, webhook',
   ],
   [

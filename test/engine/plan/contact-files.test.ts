@@ -307,18 +307,18 @@ describe('contact files that replace those of the campaign', () => {
   const content = 'phone,name,firm\n0458665290,Ann,A\n';
 
   test('replacing files are relative to the working folder and recorded with the run', async () => {
-    await write('mended.csv', content);
-    const { campaign, contactFiles } = await prepare({ contacts: ['mended.csv'] });
-    expect(contactFiles.map(({ name }) => name)).toEqual(['mended.csv']);
+    await write('fixed.csv', content);
+    const { campaign, contactFiles } = await prepare({ contacts: ['fixed.csv'] });
+    expect(contactFiles.map(({ name }) => name)).toEqual(['fixed.csv']);
     // As the campaign would name it.
-    expect(campaign.value.contacts.file).toEqual(['../mended.csv']);
+    expect(campaign.value.contacts.file).toEqual(['../fixed.csv']);
   });
 
   test('standard input can be one of several replacing files', async () => {
-    await write('mended.csv', content);
-    const given = { contacts: ['mended.csv', '-'], standardInput: bytesOf(content) };
+    await write('fixed.csv', content);
+    const given = { contacts: ['fixed.csv', '-'], standardInput: bytesOf(content) };
     const { campaign } = await prepare(given);
-    expect(campaign.value.contacts.file).toEqual(['../mended.csv', '-']);
+    expect(campaign.value.contacts.file).toEqual(['../fixed.csv', '-']);
   });
 
   test('a missing replacing file is reported with the option', async () => {

@@ -15,7 +15,7 @@ const bob = { address: '+61400000008', destination: { 'First Name': 'Bob' }, env
 
 type Sent = Pick<Extract<Contact, { kind: 'contact' }>, 'address' | 'destination' | 'envelope'>;
 
-async function fingerprintOf(sent: readonly Sent[], of = head, file = 'content'): Promise<string> {
+async function computeFingerprint(sent: readonly Sent[], of = head, file = 'content'): Promise<string> {
   const fingerprint = createFingerprint(of);
   async function* batches() {
     yield sent.map(
@@ -36,30 +36,30 @@ async function fingerprintOf(sent: readonly Sent[], of = head, file = 'content')
 test('the order of contacts, fields and equal envelopes does not change the fingerprint', async () => {
   const turned = { ...envelope, fields: { SubAccount: 'NSW', Message: 'Power is off' } };
   const annTurned = { ...ann, destination: { Custom1: 'Perth', 'First Name': 'Ann' }, envelope: turned };
-  expect(await fingerprintOf([bob, annTurned])).toBe(await fingerprintOf([ann, bob]));
+  expect(await computeFingerprint([bob, annTurned])).toBe(await computeFingerprint([ann, bob]));
 });
 
 test('a change of anything that is sent changes the fingerprint', async () => {
   const withEnvelope = (other: Partial<Envelope>) => [{ ...ann, envelope: { ...envelope, ...other } }, bob];
   const all = await Promise.all([
-    fingerprintOf([ann, bob]),
-    fingerprintOf([ann]),
-    fingerprintOf([ann, bob, bob]),
-    fingerprintOf([ann, { ...bob, address: '+61400000009' }]),
-    fingerprintOf([
+    computeFingerprint([ann, bob]),
+    computeFingerprint([ann]),
+    computeFingerprint([ann, bob, bob]),
+    computeFingerprint([ann, { ...bob, address: '+61400000009' }]),
+    computeFingerprint([
       { ...ann, address: bob.address },
       { ...bob, address: ann.address },
     ]),
-    fingerprintOf([{ ...ann, destination: { 'Last Name': 'Ann', Custom1: 'Perth' } }, bob]),
-    fingerprintOf([{ ...ann, destination: { 'First Name': 'Ann', Custom1: '' } }, bob]),
-    fingerprintOf([{ ...ann, destination: { 'First Name': 'Ann' } }, bob]),
-    fingerprintOf(withEnvelope({ fields: { Message: 'Power is on', SubAccount: 'NSW' } })),
-    fingerprintOf(withEnvelope({ fields: { Message: 'NSW', SubAccount: 'Power is off' } })),
-    fingerprintOf(withEnvelope({ keypads: [] })),
-    fingerprintOf(withEnvelope({ files: [{ path: 'a.pdf', name: 'b.pdf' }] })),
-    fingerprintOf(withEnvelope({ audio: { Other: 'a.wav' } })),
-    fingerprintOf([ann, bob], { ...head, account: 'other' }),
-    fingerprintOf([ann, bob], head, 'other content'),
+    computeFingerprint([{ ...ann, destination: { 'Last Name': 'Ann', Custom1: 'Perth' } }, bob]),
+    computeFingerprint([{ ...ann, destination: { 'First Name': 'Ann', Custom1: '' } }, bob]),
+    computeFingerprint([{ ...ann, destination: { 'First Name': 'Ann' } }, bob]),
+    computeFingerprint(withEnvelope({ fields: { Message: 'Power is on', SubAccount: 'NSW' } })),
+    computeFingerprint(withEnvelope({ fields: { Message: 'NSW', SubAccount: 'Power is off' } })),
+    computeFingerprint(withEnvelope({ keypads: [] })),
+    computeFingerprint(withEnvelope({ files: [{ path: 'a.pdf', name: 'b.pdf' }] })),
+    computeFingerprint(withEnvelope({ audio: { Other: 'a.wav' } })),
+    computeFingerprint([ann, bob], { ...head, account: 'other' }),
+    computeFingerprint([ann, bob], head, 'other content'),
   ]);
   expect(new Set(all).size).toBe(all.length);
 });

@@ -66,7 +66,7 @@ function csv(lines: readonly (readonly string[])[], columns: readonly string[]):
   return `${columns.join(',')}\n${lines.map((line) => `${line.join(',')}\n`).join('')}`;
 }
 
-const orRefusal = <Result>(work: Promise<Result>): Promise<Result | RefusedRunError> =>
+const resultOrRefusal = <Result>(work: Promise<Result>): Promise<Result | RefusedRunError> =>
   work.catch((error: unknown) => {
     if (error instanceof RefusedRunError) return error;
     throw error;
@@ -118,12 +118,12 @@ message: { Message: "Hi [[name|there]]", SubAccount: "[[sub]]" }
 dispatch: { chunkSize: ${chunkSize} }
 `,
         );
-        const preview = await orRefusal(
+        const preview = await resultOrRefusal(
           previewCampaign(await prepareCampaign('campaign.yaml', settings), withKey(opened)),
         );
         const kept = createKeptContactFiles();
         const prepared = await prepareCampaign('campaign.yaml', settings, { kept });
-        const run = await orRefusal(planRun(withKey(opened), prepared, kept, ignoredProgress));
+        const run = await resultOrRefusal(planRun(withKey(opened), prepared, kept, ignoredProgress));
         if (preview instanceof RefusedRunError || run instanceof RefusedRunError) {
           expect(run).toEqual(preview);
           return;

@@ -65,7 +65,7 @@ async function plan(): Promise<string> {
 }
 
 /** Rejected lines with their reasons. Plan and run must agree. */
-async function leftOut(): Promise<string[]> {
+async function listRejected(): Promise<string[]> {
   const preview = await previewCampaign(await prepareCampaign('campaign.yaml', settings), opened.context);
   const run = await plan();
   const rejected = await rejectedContactsOf(opened.ledger.pool, run);
@@ -112,7 +112,7 @@ describe('suppressed addresses', () => {
     await workspace.write('contacts.csv', contacts);
     await writeCampaign('file: contacts.csv, columns: { Recipient: to }');
     await suppress('+61412000002');
-    expect(await leftOut()).toEqual([
+    expect(await listRejected()).toEqual([
       'contacts.csv:3 suppressed: suppressed for sms: asked',
       'contacts.csv:4 duplicate: same address as line 2, but its message differs',
     ]);
@@ -122,7 +122,9 @@ describe('suppressed addresses', () => {
     await workspace.write('contacts.csv', contacts);
     await writeCampaign('file: contacts.csv, columns: { Recipient: to }');
     await suppress('+61412000001', 'A');
-    expect(await leftOut()).toEqual(['contacts.csv:2 suppressed: suppressed for sms of SubAccount A: asked']);
+    expect(await listRejected()).toEqual([
+      'contacts.csv:2 suppressed: suppressed for sms of SubAccount A: asked',
+    ]);
   });
 
   test('a suppression of one account applies to its runs and to accounts that share its suppressions', async () => {
@@ -133,12 +135,12 @@ describe('suppressed addresses', () => {
     await writeCampaign('file: contacts.csv, columns: { Recipient: to }, suppressions: [stop.csv]');
     await suppress('+61412000001', '', 'other');
     await suppress('+61412000002', '', 'main');
-    const own = await leftOut();
+    const own = await listRejected();
     expect(own).toEqual(['contacts.csv:4 duplicate: same address as line 2, but its message differs']);
     const other = accountsYaml.replace(/ {2}sandbox:/, '  main:').replace('accounts:\n', '');
     const shared = accountsYaml.replace('  sandbox:', '  sandbox:\n    suppressionsOf: main');
     await workspace.write('accounts.yaml', `${shared}${other}`);
-    expect(await leftOut()).toEqual([
+    expect(await listRejected()).toEqual([
       'contacts.csv:3 suppressed: suppressed for sms: asked',
       own[0],
       'contacts.csv:5 suppressed: listed in stop.csv:3',
@@ -154,7 +156,7 @@ describe('suppressed addresses', () => {
     await workspace.write('contacts.csv', contacts);
     await workspace.write('stop.csv', 'Mobile,SubAccount\n0412000003,\nrubbish,\n0412000001,B\n');
     await writeCampaign('file: contacts.csv, columns: { Recipient: to }, suppressions: [stop.csv]');
-    expect(await leftOut()).toEqual([
+    expect(await listRejected()).toEqual([
       'contacts.csv:4 suppressed: listed in stop.csv:4',
       'contacts.csv:5 suppressed: listed in stop.csv:2',
     ]);
@@ -184,7 +186,7 @@ contacts: { file: contacts.csv, suppressions: [stop.csv], notWithin: 7d, allowEm
 message: { EmailSubject: x, FromEmail: a@example.org, MessagePlain: Hello }
 `,
   );
-  expect(await leftOut()).toEqual([
+  expect(await listRejected()).toEqual([
     'contacts.csv:3 duplicate: same address as line 2',
     'contacts.csv:4 suppressed: listed in stop.csv:2',
   ]);
@@ -195,45 +197,45 @@ message: { EmailSubject: x, FromEmail: a@example.org, MessagePlain: Hello }
     'Cy@example.org',
   ]);
   await workspace.write('contacts.csv', 'email\nANN@example.org\n');
-  expect(await leftOut()).toEqual([`contacts.csv:2 suppressed: reached within 7d, by run ${run}`]);
+  expect(await listRejected()).toEqual([`contacts.csv:2 suppressed: reached within 7d, by run ${run}`]);
 });
 
 describe('contacts.notWithin', () => {
   const contacts = 'to,name,code\n0412000001,Ann,A\n0412000002,Bob,A\n';
-  const capped = (by: string) =>
+  const withNotWithin = (by: string) =>
     writeCampaign(
       `file: contacts.csv, columns: { Recipient: to }, notWithin: { time: 7d, by: ${by} }, allowEmpty: true`,
     );
 
   test('an address sent to within that time is rejected and its run named', async () => {
     await workspace.write('contacts.csv', contacts.replace('0412000002', '0412000009'));
-    await capped('campaign');
+    await withNotWithin('campaign');
     const first = await plan();
     await accept(first, 1);
     await workspace.write('contacts.csv', contacts);
-    expect(await leftOut()).toEqual([`contacts.csv:2 suppressed: reached within 7d, by run ${first}`]);
+    expect(await listRejected()).toEqual([`contacts.csv:2 suppressed: reached within 7d, by run ${first}`]);
     // Operators of one account must not see runs of others.
     await opened.ledger.pool.query(`UPDATE runs SET account = 'another' WHERE run_id = $1`, [first]);
-    expect(await leftOut()).toEqual([
+    expect(await listRejected()).toEqual([
       'contacts.csv:2 suppressed: reached within 7d, by a run of another account',
     ]);
   });
 
   test('an address is sent to when it was only planned, sent to earlier, or by another campaign', async () => {
     await workspace.write('contacts.csv', contacts);
-    await capped('campaign');
+    await withNotWithin('campaign');
     await plan();
-    expect(await leftOut()).toEqual([]);
+    expect(await listRejected()).toEqual([]);
     const { pool } = opened.ledger;
     const other = await plan();
     await accept(other, 1);
     await pool.query("UPDATE runs SET campaign = 'other' WHERE run_id = $1", [other]);
-    expect(await leftOut()).toEqual([]);
-    await capped('any');
-    expect(await leftOut()).toHaveLength(2);
+    expect(await listRejected()).toEqual([]);
+    await withNotWithin('any');
+    expect(await listRejected()).toHaveLength(2);
     await createAllRequestRows(pool);
     await pool.query("UPDATE requests SET updated_at = now() - interval '8 days'");
-    expect(await leftOut()).toEqual([]);
+    expect(await listRejected()).toEqual([]);
   });
 });
 
@@ -301,8 +303,8 @@ describe('the result file', () => {
     const run = await planned();
     await accept(run, 1);
     // The kept copies are used from here on.
-    await workspace.write('one.csv', 'gone');
-    await workspace.write('two.csv', 'gone');
+    await workspace.write('one.csv', 'removed');
+    await workspace.write('two.csv', 'removed');
     const { rows } = await opened.ledger.pool.query(
       'SELECT message_id FROM request_states WHERE run_id = $1 ORDER BY request',
       [run],
@@ -333,9 +335,9 @@ describe('the result file', () => {
       '',
       '',
     ]);
-    await workspace.write('mended.csv', rejected.replace('12,Bad', '0412000012,Good'));
+    await workspace.write('fixed.csv', rejected.replace('12,Bad', '0412000012,Good'));
     const kept = createKeptContactFiles();
-    const options = { kept, contactFiles: ['mended.csv'] };
+    const options = { kept, contactFiles: ['fixed.csv'] };
     const prepared = await prepareCampaign('campaign.yaml', settings, options);
     const again = await planRun(opened.context, prepared, kept, ignoredProgress, { again: true });
     expect((await requireSummary(opened.context, again)).recipients.total).toBe(1);

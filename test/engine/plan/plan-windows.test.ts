@@ -222,11 +222,11 @@ describe('the forecast', () => {
     expect(previewText(previewed, { ...plainScreen, zone: 'Pacific/Auckland' })).toContain(
       `\n  deadline    ${late}`,
     );
-    let told: RunForecast | undefined;
+    let reported: RunForecast | undefined;
     await plan((forecast) => {
-      told = forecast;
+      reported = forecast;
     });
-    expect(told).toEqual(previewed.forecast);
+    expect(reported).toEqual(previewed.forecast);
   });
 
   test('onDeadline: refuse stops planning when a recipient would be late', async () => {

@@ -437,8 +437,8 @@ test('memory does not grow with the length of the messages', async () => {
     for (let index = 0; index < 10_000; index++) {
       const envelope = anEnvelope({ MessagePlain: `${index} ${'x'.repeat(10_000)}` });
       const address = `${index}@example.com`;
-      const place = { file: 0, line: index };
-      yield [{ kind: 'contact', ...place, address, originalAddress: address, envelope, destination: {} }];
+      const location = { file: 0, line: index };
+      yield [{ kind: 'contact', ...location, address, originalAddress: address, envelope, destination: {} }];
     }
     atTheEnd = liveHeap();
   })();

@@ -74,7 +74,7 @@ ${more}`,
   );
 }
 
-const at = (instant: string): EngineContext => ({ ...opened.context, now: () => new Date(instant) });
+const contextAt = (instant: string): EngineContext => ({ ...opened.context, now: () => new Date(instant) });
 
 async function preview(context: EngineContext): Promise<Preview> {
   return previewCampaign(await prepareCampaign('campaign.yaml', settings), context);
@@ -94,7 +94,7 @@ async function send(context: EngineContext, run: string): Promise<BillingTotal> 
 }
 
 /** The ledger's copy of a run's rates; the tariffs of each chunk in request order. */
-async function frozen(run: string) {
+async function readFrozenRates(run: string) {
   const { rows } = await opened.ledger.pool.query<{ rates: unknown; tariffs: readonly (number[] | null)[] }>(
     `SELECT rates, (SELECT json_agg(tariffs ORDER BY request) FROM chunks_between(r.run_id, 1, 2147483647)) AS tariffs
      FROM runs r WHERE run_id = $1`,
@@ -131,7 +131,7 @@ describe('the estimate of a plan equals the estimate of billing', () => {
   ])('plan and billing estimate alike %s prices change at local midnight', async (_, instant, cost, tax) => {
     await writeRates(...rates);
     await writeCampaign(numbers);
-    const context = at(instant);
+    const context = contextAt(instant);
     const estimate = (await preview(context)).cost;
     const total = await send(context, await plan(context));
     expect(total).toMatchObject({ accepted: 6, unrated: 0, currency: 'NZD' });
@@ -149,7 +149,7 @@ describe('the estimate of a plan equals the estimate of billing', () => {
       'channel: sms, unit: part, price: 10, from: 2026-09-28',
     );
     await writeCampaign(['+64211234567', '+64211234568', '+64211234569']);
-    const run = await plan(at('2026-09-27T10:00:00Z'));
+    const run = await plan(contextAt('2026-09-27T10:00:00Z'));
     await accept(run, 1, '2026-09-27T10:59:59.999Z');
     await accept(run, 2, '2026-09-27T11:00:00Z', 2);
     // One part before midnight; two requests after it, with two parts and one.
@@ -174,13 +174,13 @@ describe('the frozen rates of a run', () => {
   test('an account without rates for the channel freezes none', async () => {
     await writeRates('channel: fax, unit: page, price: 1');
     await writeCampaign(numbers.slice(0, 2));
-    expect(await frozen(await plan(opened.context))).toEqual({ rates: null, tariffs: [null, null] });
+    expect(await readFrozenRates(await plan(opened.context))).toEqual({ rates: null, tariffs: [null, null] });
   });
 
   test('rates that apply everywhere freeze one tariff', async () => {
     await writeRates('channel: sms, unit: part, price: 0.10, tax: 0.15, from: 2026-09-28');
     await writeCampaign(numbers.slice(0, 2));
-    expect(await frozen(await plan(opened.context))).toEqual({
+    expect(await readFrozenRates(await plan(opened.context))).toEqual({
       rates: {
         currency: 'NZD',
         tariffs: [[{ price: '0.10', tax: '0.15', from: '2026-09-27T11:00:00Z', until: null }]],
@@ -195,7 +195,7 @@ describe('the frozen rates of a run', () => {
       'channel: sms, unit: part, destination: NZ, price: 2',
     );
     await writeCampaign(numbers.slice(0, 2));
-    expect(await frozen(await plan(opened.context))).toEqual({
+    expect(await readFrozenRates(await plan(opened.context))).toEqual({
       rates: { currency: 'NZD', tariffs: [[{ ...always, price: '2' }]] },
       tariffs: [null, null],
     });
@@ -215,7 +215,7 @@ describe('the frozen rates of a run', () => {
       '+4791234568',
       '+64211234568',
     ]);
-    expect(await frozen(await plan(opened.context))).toEqual({
+    expect(await readFrozenRates(await plan(opened.context))).toEqual({
       rates: {
         currency: 'NZD',
         tariffs: [[{ ...always, price: '2' }], [], [{ ...always, price: '3' }]],
@@ -237,13 +237,13 @@ describe('recipients without a rate', () => {
     await writeCampaign(numbers, 'budget: { campaign: 100 }');
     const problem =
       'campaign.yaml:7:9: A budget needs an estimated cost, and there is none: 4 recipients have no rate for sms that is valid now, such as +12015550123. Add it to its "rates", or remove "budget".';
-    expect(await problemsRejected(() => preview(at('2026-10-01T00:00:00Z')))).toEqual([problem]);
-    expect(await problemsRejected(() => plan(at('2026-10-01T00:00:00Z')))).toEqual([problem]);
+    expect(await problemsRejected(() => preview(contextAt('2026-10-01T00:00:00Z')))).toEqual([problem]);
+    expect(await problemsRejected(() => plan(contextAt('2026-10-01T00:00:00Z')))).toEqual([problem]);
   });
 
   test('sent recipients without a rate are counted as unrated', async () => {
     await writeCampaign(numbers);
-    const context = at('2026-09-01T00:00:00Z');
+    const context = contextAt('2026-09-01T00:00:00Z');
     expect(await send(context, await plan(context))).toMatchObject({
       accepted: 6,
       unrated: 3,
@@ -274,7 +274,7 @@ test("a rerun is estimated and checked against its budget by today's rates", asy
     'channel: sms, unit: part, destination: CA, price: 2',
   );
   const rerun = await again();
-  expect(await frozen(rerun)).toMatchObject({
+  expect(await readFrozenRates(rerun)).toMatchObject({
     rates: { tariffs: [[{ price: '0.5' }], [{ price: '2' }]] },
     tariffs: [
       [0, 1],

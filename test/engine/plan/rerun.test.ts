@@ -56,7 +56,7 @@ async function runWith(states: readonly Settled[], planned = 0): Promise<string>
 
 const rates: readonly Rate[] = [{ channel: 'sms', unit: 'part', price: '0.10', currency: 'NZD' }];
 
-const again = (run: string, ...states: RerunState[]): Promise<string> =>
+const planAgain = (run: string, ...states: RerunState[]): Promise<string> =>
   planRerun(opened.context, run, states, anAccount({ rates }));
 
 /** The sent addresses and texts, by request. */
@@ -75,7 +75,7 @@ describe('a rerun of failed and unknown recipients', () => {
 
   test('a rerun has just those recipients with the same texts, in chunks, with new MessageIDs', async () => {
     const { pool } = opened.ledger;
-    const rerun = await again(run, 'failed', 'unknown');
+    const rerun = await planAgain(run, 'failed', 'unknown');
     const { rows } = await pool.query('SELECT message_id FROM request_states WHERE run_id = ANY ($1)', [
       [run, rerun],
     ]);
@@ -89,8 +89,8 @@ describe('a rerun of failed and unknown recipients', () => {
   });
 
   test('a second rerun excludes the recipients of the first', async () => {
-    const first = await again(run, 'failed');
-    const second = await again(run, 'failed', 'unknown');
+    const first = await planAgain(run, 'failed');
+    const second = await planAgain(run, 'failed', 'unknown');
     expect(await sent(second)).toEqual([['04 "2"']]);
     expect(await requireSummary(opened.context, second)).toMatchObject({
       contacts: { read: 3, duplicate: 2 },
@@ -104,18 +104,18 @@ describe('a rerun of failed and unknown recipients', () => {
         detail: `reached again by run ${first}`,
       })),
     );
-    expect(await problemsRejected(() => again(run, 'failed'))).toEqual([
+    expect(await problemsRejected(() => planAgain(run, 'failed'))).toEqual([
       `run ${run}: No recipient is failed, except suppressed ones and those of other reruns. \`volley status ${run}\` shows the states.`,
     ]);
   });
 
   test('a rerun can be rerun', async () => {
-    const rerun = await again(run, 'rejected');
+    const rerun = await planAgain(run, 'rejected');
     const { pool } = opened.ledger;
     await claimRequests(pool, { run: rerun, owner, limit: 1, now: new Date() });
     const outcome = { request: 1, attempt: 1, finishedAt: new Date(), httpStatus: null, detail: null };
     await settleRequests(pool, rerun, owner, [{ ...outcome, state: 'rejected' }]);
-    expect(await sent(await again(rerun, 'rejected'))).toEqual([['05 "3"']]);
+    expect(await sent(await planAgain(rerun, 'rejected'))).toEqual([['05 "3"']]);
   });
 
   test('a rerun excludes recipients suppressed since', async () => {
@@ -129,7 +129,7 @@ describe('a rerun of failed and unknown recipients', () => {
         createdAt: new Date(),
       },
     ]);
-    const rerun = await again(run, 'failed');
+    const rerun = await planAgain(run, 'failed');
     expect(await sent(rerun)).toEqual([['06 "4"']]);
     expect(await requireSummary(opened.context, rerun)).toMatchObject({
       contacts: { read: 2, suppressed: 1 },
@@ -139,14 +139,14 @@ describe('a rerun of failed and unknown recipients', () => {
 
   test('a rerun is refused while another one is being planned', async () => {
     const lock = await lockRunForRerun(opened.ledger.pool, run);
-    expect(await problemsRejected(() => again(run, 'failed'))).toEqual([
+    expect(await problemsRejected(() => planAgain(run, 'failed'))).toEqual([
       `run ${run}: A process is sending this run or planning a rerun of it. Wait for it, or stop it first.`,
     ]);
     await lock?.release();
   });
 
   test('a rerun of a missing run is refused', async () => {
-    expect(await problemsRejected(() => again('none', 'failed'))).toEqual([
+    expect(await problemsRejected(() => planAgain('none', 'failed'))).toEqual([
       'run none: There is no such run; `volley runs` lists them.',
     ]);
   });
@@ -160,7 +160,7 @@ test('a rerun keeps the budget of the first run', async () => {
   await claimRequests(pool, { run, owner, limit: 1, now: new Date() });
   const outcome = { request: 1, attempt: 1, finishedAt: new Date(), httpStatus: null, detail: null };
   await settleRequests(pool, run, owner, [{ ...outcome, state: 'failed' }]);
-  expect(await problemsRejected(() => again(run, 'failed'))).toEqual([
+  expect(await problemsRejected(() => planAgain(run, 'failed'))).toEqual([
     `run ${run}, budget.campaign: The budget of the campaign is 0.15 NZD; this plan would cost 0.20 NZD.`,
   ]);
 });
@@ -179,7 +179,7 @@ test('a rerun keeps the needed files as they were when the first run was planned
     { ...outcome, request: 1, state: 'accepted' },
     { ...outcome, request: 2, state: 'failed' },
   ]);
-  const rerun = await again(run, 'failed');
+  const rerun = await planAgain(run, 'failed');
   const files = await readRunFiles(pool, rerun, ['one.pdf', 'two.pdf']);
   expect(files.map(({ path, data }) => `${path}: ${data}`)).toEqual(['two.pdf: content of two.pdf']);
 });

@@ -38,21 +38,21 @@ function report(
 }
 
 /** As reporting does it for what is not booked yet. */
-const unbooked = () =>
+const countUnbooked = () =>
   inTransaction(opened.ledger.pool, async (client) => ({
     runs: await collectBatches(streamCampaignRuns(client, all)),
     sums: await sumCampaignRuns(client, all),
   }));
 
 /** A run planned at this time. */
-const planned = (campaign: string, createdAt: string): Promise<string> =>
+const planRunAt = (campaign: string, createdAt: string): Promise<string> =>
   planContacts(opened.ledger, aRun({ campaign, createdAt: new Date(createdAt) }), [aContact(2)]);
 
 test('every run has the figures of the billing report by run', async () => {
   const property = fc.asyncProperty(beginnings, steps, async (begin, history) => {
     const world = await createWorld(opened.ledger, begin);
     for (const step of history) await performStep(world, step);
-    const { runs, sums } = await unbooked();
+    const { runs, sums } = await countUnbooked();
     const { lines } = await billingOf(opened.ledger.pool, world.runs, ['run']);
     expect(runs).toHaveLength(world.runs.length);
     const billed = new Map(lines.map((line) => [line.values[0], line]));
@@ -102,11 +102,11 @@ test("corrections of closed months are part of their run's figures", async () =>
 
 test('runs of the named campaigns and local days are listed, newest first', async () => {
   await createWorld(opened.ledger, '2026-11-03T00:00:00Z');
-  const before = await planned('outage', '2026-10-31T10:59:59Z');
-  const early = await planned('outage', '2026-10-31T11:00:00Z');
-  const other = await planned('bills', '2026-11-01T00:00:00Z');
-  const late = await planned('outage', '2026-11-02T10:59:59Z');
-  const after = await planned('outage', '2026-11-02T11:00:00Z');
+  const before = await planRunAt('outage', '2026-10-31T10:59:59Z');
+  const early = await planRunAt('outage', '2026-10-31T11:00:00Z');
+  const other = await planRunAt('bills', '2026-11-01T00:00:00Z');
+  const late = await planRunAt('outage', '2026-11-02T10:59:59Z');
+  const after = await planRunAt('outage', '2026-11-02T11:00:00Z');
   const runsOf = async (query: Partial<CampaignQuery>) => (await report(query)).runs.map(({ run }) => run);
   expect(await runsOf({})).toEqual([after, late, other, early, before]);
   expect(await runsOf({ campaigns: ['outage'] })).toEqual([after, late, early, before]);
@@ -117,7 +117,7 @@ test('runs of the named campaigns and local days are listed, newest first', asyn
 test('the duration of a run is the time from its start to its end, and unknown before the end', async () => {
   await createWorld(opened.ledger, '2026-11-03T00:00:00Z');
   const { pool } = opened.ledger;
-  const run = await planned('outage', '2026-11-03T00:00:00Z');
+  const run = await planRunAt('outage', '2026-11-03T00:00:00Z');
   expect((await report()).runs).toMatchObject([
     { state: 'planned', begunAt: null, finishedAt: null, seconds: null, contactsRead: 1, contactsLeftOut: 0 },
   ]);

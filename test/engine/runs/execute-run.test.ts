@@ -60,7 +60,7 @@ async function attemptsOf(run: string) {
 }
 
 /** A peer that answers each request by the number of calls for it. */
-function counting(
+function answerByCall(
   answer: (call: number, messageId: string, response: Parameters<typeof answerSuccess>[1]) => void,
 ) {
   const calls = new Map<string, number>();
@@ -73,7 +73,7 @@ function counting(
 }
 
 test('every planned request is sent once and accepted, and the run is completed', async () => {
-  const { calls, peer } = counting((_, messageId, response) => answerSuccess(messageId, response));
+  const { calls, peer } = answerByCall((_, messageId, response) => answerSuccess(messageId, response));
   await using service = await peer;
   const { end, summary } = await execute(await planRun(50), service.url);
   expect(end.kind).toBe('finished');
@@ -116,12 +116,12 @@ test("the campaign's concurrency limits the requests in flight", async () => {
 
 test('a request answered 503 is sent again later with the same MessageID and bytes', async () => {
   const bodies: string[] = [];
-  const { calls, peer } = counting((call, messageId, response) => {
+  const { calls, peer } = answerByCall((call, messageId, response) => {
     if (call > 1) return answerSuccess(messageId, response);
     response.writeHead(503, { 'Retry-After': '0' }).end();
   });
   await using service = await peer;
-  await using recorder = await recording(service, bodies);
+  await using recorder = await recordBodies(service, bodies);
   const run = await planRun(1);
   const { summary } = await execute(run, recorder.url);
   expect(summary.requests).toMatchObject({ accepted: 1 });
@@ -159,7 +159,7 @@ test("a request answered 400 is rejected with the service's words", async () => 
 });
 
 test('a request answered 500 is in doubt and not sent again', async () => {
-  const { calls, peer } = counting((_, __, response) => response.writeHead(500).end());
+  const { calls, peer } = answerByCall((_, __, response) => response.writeHead(500).end());
   await using service = await peer;
   const run = await planRun(1);
   const { summary } = await execute(run, service.url);
@@ -172,7 +172,7 @@ test('a request answered 500 is in doubt and not sent again', async () => {
 });
 
 test('a refused credential pauses the run, and everything can be sent later', async () => {
-  const refused = counting((_, __, response) =>
+  const refused = answerByCall((_, __, response) =>
     response.writeHead(401).end('{"Result":"Unauthorized","ErrorMessage":["bad token"]}'),
   );
   const run = await planRun(20);
@@ -187,7 +187,7 @@ test('a refused credential pauses the run, and everything can be sent later', as
       words: 'bad token',
     });
   }
-  const { calls, peer } = counting((_, messageId, response) => answerSuccess(messageId, response));
+  const { calls, peer } = answerByCall((_, messageId, response) => answerSuccess(messageId, response));
   await using service = await peer;
   const { summary } = await execute(run, service.url);
   expect(summary).toMatchObject({ state: 'completed', requests: { accepted: 20 } });
@@ -198,7 +198,7 @@ test('a refused credential pauses the run, and everything can be sent later', as
 
 test('a stopped run records the requests in flight, and the next start sends the rest once', async () => {
   const stop = new AbortController();
-  const { calls, peer } = counting(async (_, messageId, response) => {
+  const { calls, peer } = answerByCall(async (_, messageId, response) => {
     if (calls.size === 10) stop.abort();
     await sleep(30);
     answerSuccess(messageId, response);
@@ -220,7 +220,7 @@ test('a stopped run records the requests in flight, and the next start sends the
 
 test('a stop during a long Retry-After returns the request instead of waiting', async () => {
   const stop = new AbortController();
-  const { peer } = counting((_, __, response) => {
+  const { peer } = answerByCall((_, __, response) => {
     response.writeHead(429, { 'Retry-After': '50' }).end();
     setTimeout(() => stop.abort(), 50);
   });
@@ -233,7 +233,7 @@ test('a stop during a long Retry-After returns the request instead of waiting', 
 });
 
 test('two processes share a run without sending a request twice', async () => {
-  const { calls, peer } = counting(async (_, messageId, response) => {
+  const { calls, peer } = answerByCall(async (_, messageId, response) => {
     await sleep(5);
     answerSuccess(messageId, response);
   });
@@ -250,7 +250,7 @@ test('two processes share a run without sending a request twice', async () => {
 
 test('a run continues after the loss of all database sessions, and sends nothing twice', async () => {
   let broken = false;
-  const { calls, peer } = counting(async (_, messageId, response) => {
+  const { calls, peer } = answerByCall(async (_, messageId, response) => {
     if (calls.size >= 8 && !broken) {
       broken = true;
       await opened.breakConnections();
@@ -318,7 +318,7 @@ test('a recipient suppressed after planning is excluded, and the others of the c
 });
 
 test('a batch without recipients is cancelled, and the next one is sent', async () => {
-  const { calls, peer } = counting((_, messageId, response) => answerSuccess(messageId, response));
+  const { calls, peer } = answerByCall((_, messageId, response) => answerSuccess(messageId, response));
   await using service = await peer;
   const run = await planRun(12);
   await suppress([2, 3, 4, 5, 6, 7, 8, 9, 13]);
@@ -335,7 +335,7 @@ test('a batch without recipients is cancelled, and the next one is sent', async 
 });
 
 test('a completed run sends nothing again', async () => {
-  const { calls, peer } = counting((_, messageId, response) => answerSuccess(messageId, response));
+  const { calls, peer } = answerByCall((_, messageId, response) => answerSuccess(messageId, response));
   await using service = await peer;
   const run = await planRun(1);
   await execute(run, service.url);
@@ -348,7 +348,7 @@ test('a missing run is named in the error', async () => {
 });
 
 /** Records every request body before passing it on. */
-async function recording(service: Peer, bodies: string[]): Promise<Peer> {
+async function recordBodies(service: Peer, bodies: string[]): Promise<Peer> {
   return httpPeer(async (messageId, response, request) => {
     const answer = await fetch(service.url + request.url, {
       method: 'POST',
@@ -360,7 +360,7 @@ async function recording(service: Peer, bodies: string[]): Promise<Peer> {
 }
 
 test('a run does not start without the key of hashed suppressions, and with it excludes their recipients', async () => {
-  const { calls, peer } = counting((_, messageId, response) => answerSuccess(messageId, response));
+  const { calls, peer } = answerByCall((_, messageId, response) => answerSuccess(messageId, response));
   await using service = await peer;
   const run = await planRun(2);
   const common = { subAccount: '', reason: '', source: 'reply', createdAt: longAgo } as const;

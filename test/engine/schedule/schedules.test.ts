@@ -30,7 +30,7 @@ import {
 
 let opened: TestLedger;
 let workspace: Workspace;
-let place: ScheduleSource;
+let source: ScheduleSource;
 let now: Date;
 beforeAll(async () => {
   opened = await openTestLedger();
@@ -46,7 +46,7 @@ beforeEach(async () => {
     VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
     VOLLEY_SANDBOX_TOKEN: 'x',
   };
-  place = {
+  source = {
     folder: 'campaigns',
     settings: { workingFolder: workspace.folder, environment },
     accountNamed: async () => anAccount({ name: 'sandbox' }),
@@ -60,40 +60,42 @@ const writeCampaign = (schedule: string, name = 'nightly.yaml'): Promise<void> =
   workspace.write(`campaigns/${name}`, `${noRepeatCampaignYaml}schedule: { timeZone: UTC, ${schedule} }\n`);
 
 /** One check, as a worker does it. */
-async function look(context: EngineContext = { ...opened.context, now: () => now }): Promise<TickResult[]> {
+async function checkSchedules(
+  context: EngineContext = { ...opened.context, now: () => now },
+): Promise<TickResult[]> {
   const ends: TickResult[] = [];
   await recordSchedules(context, await readScheduleFolder(`${workspace.folder}/campaigns`));
-  await startDueTicks(context, place, (end) => ends.push(end));
-  await beginScheduledRuns(context, place);
+  await startDueTicks(context, source, (end) => ends.push(end));
+  await beginScheduledRuns(context, source);
   return ends;
 }
 
-const later = (minutes: number): void => {
+const advance = (minutes: number): void => {
   now = new Date(now.getTime() + minutes * 60_000);
 };
 
 /** Completes all runs. */
 const complete = () => opened.ledger.pool.query(`UPDATE runs SET state = 'completed'`);
 
-const ticks = async (): Promise<string[]> =>
+const describeTicks = async (): Promise<string[]> =>
   (await listTicks(opened.ledger.pool, 100))
     .toReversed()
     .map(({ schedule, dueAt, state }) => `${schedule} ${dueAt.toISOString().slice(11, 16)} ${state}`);
 
 test('a campaign runs once at its time and is sent', async () => {
   await writeCampaign('cron: "0 * * * *"');
-  expect(await look()).toEqual([]);
-  later(49);
-  expect(await look()).toEqual([]);
-  later(1);
-  const [end] = await look();
+  expect(await checkSchedules()).toEqual([]);
+  advance(49);
+  expect(await checkSchedules()).toEqual([]);
+  advance(1);
+  const [end] = await checkSchedules();
   expect(end).toMatchObject({
     kind: 'started',
     schedule: 'nightly.yaml',
     dueAt: new Date('2026-11-20T01:00:00Z'),
   });
-  later(1);
-  expect(await look()).toEqual([]);
+  advance(1);
+  expect(await checkSchedules()).toEqual([]);
   const { rows } = await opened.ledger.pool.query(
     'SELECT state, (SELECT count(*)::integer FROM request_states) AS requests FROM runs',
   );
@@ -105,13 +107,13 @@ test("a tick may repeat a run, but an operator's run may not repeat that of the 
   const path = 'campaigns/nightly.yaml';
   const startByHand = async () => {
     const kept = createKeptContactFiles();
-    const prepared = await prepareCampaign(path, place.settings, { kept });
+    const prepared = await prepareCampaign(path, source.settings, { kept });
     return planRun({ ...opened.context, now: () => now }, prepared, kept, ignoredProgress);
   };
-  await look();
+  await checkSchedules();
   await startByHand();
-  later(50);
-  const [tick] = await look();
+  advance(50);
+  const [tick] = await checkSchedules();
   expect(tick).toMatchObject({ kind: 'started' });
   expect(await problemsRejected(startByHand)).toEqual([
     expect.stringContaining(`Run ${tick?.kind === 'started' && tick.run} has the same message`),
@@ -120,22 +122,22 @@ test("a tick may repeat a run, but an operator's run may not repeat that of the 
 
 test('every tick has one run, with any number of workers and lost connections', async () => {
   await writeCampaign('cron: "0 * * * *", overlap: queue, catchUp: 7d');
-  await look();
+  await checkSchedules();
   const clock = { ...opened.context, now: () => now };
   const looks = 12;
   for (let hour = 0; hour < looks; hour++) {
-    later(60);
-    const workers = Array.from({ length: 4 }, () => look(clock).catch(() => []));
+    advance(60);
+    const workers = Array.from({ length: 4 }, () => checkSchedules(clock).catch(() => []));
     await sleep((hour * 7) % 60);
     if (hour % 2 === 0) await opened.breakConnections();
     await Promise.all(workers);
     await complete();
   }
   for (let round = 0; round < looks; round++) {
-    await look(clock);
+    await checkSchedules(clock);
     await complete();
   }
-  expect(await ticks()).toEqual(
+  expect(await describeTicks()).toEqual(
     Array.from(
       { length: looks },
       (_, hour) => `nightly.yaml ${String(hour + 1).padStart(2, '0')}:00 started`,
@@ -148,12 +150,16 @@ test('every tick has one run, with any number of workers and lost connections', 
 describe('a missed tick', () => {
   test('a recent missed tick is caught up, and an older one is listed as missed', async () => {
     await writeCampaign('cron: "0 * * * *", catchUp: 90m, overlap: queue');
-    await look();
-    later(190);
-    expect(await look()).toMatchObject([{ kind: 'started', dueAt: new Date('2026-11-20T02:00:00Z') }]);
+    await checkSchedules();
+    advance(190);
+    expect(await checkSchedules()).toMatchObject([
+      { kind: 'started', dueAt: new Date('2026-11-20T02:00:00Z') },
+    ]);
     await complete();
-    expect(await look()).toMatchObject([{ kind: 'started', dueAt: new Date('2026-11-20T03:00:00Z') }]);
-    expect(await ticks()).toEqual([
+    expect(await checkSchedules()).toMatchObject([
+      { kind: 'started', dueAt: new Date('2026-11-20T03:00:00Z') },
+    ]);
+    expect(await describeTicks()).toEqual([
       'nightly.yaml 01:00 missed',
       'nightly.yaml 02:00 started',
       'nightly.yaml 03:00 started',
@@ -162,58 +168,60 @@ describe('a missed tick', () => {
 
   test('without catchUp a tick is missed after a minute', async () => {
     await writeCampaign('cron: "0 * * * *"');
-    await look();
-    later(52);
-    expect(await look()).toEqual([]);
-    expect(await ticks()).toEqual(['nightly.yaml 01:00 missed']);
+    await checkSchedules();
+    advance(52);
+    expect(await checkSchedules()).toEqual([]);
+    expect(await describeTicks()).toEqual(['nightly.yaml 01:00 missed']);
   });
 });
 
 describe('a tick during the previous run', () => {
   test('overlap: skip skips the tick', async () => {
     await writeCampaign('cron: "*/10 * * * *"');
-    await look();
-    later(10);
-    const [first] = await look();
-    later(10);
-    const [second] = await look();
+    await checkSchedules();
+    advance(10);
+    const [first] = await checkSchedules();
+    advance(10);
+    const [second] = await checkSchedules();
     const run = first?.kind === 'started' ? first.run : '';
     expect(second).toMatchObject({ kind: 'skipped', reason: { kind: 'run_not_over', run } });
   });
 
   test('overlap: queue starts the tick after the run', async () => {
     await writeCampaign('cron: "*/10 * * * *", overlap: queue');
-    await look();
-    later(10);
-    await look();
-    later(10);
-    expect(await look()).toEqual([]);
+    await checkSchedules();
+    advance(10);
+    await checkSchedules();
+    advance(10);
+    expect(await checkSchedules()).toEqual([]);
     await complete();
-    later(30);
-    expect(await look()).toMatchObject([{ kind: 'started', dueAt: new Date('2026-11-20T00:30:00Z') }]);
+    advance(30);
+    expect(await checkSchedules()).toMatchObject([
+      { kind: 'started', dueAt: new Date('2026-11-20T00:30:00Z') },
+    ]);
   });
 });
 
 describe('a changed clock', () => {
   test('a clock that is set back starts nothing again', async () => {
     await writeCampaign('cron: "0 * * * *"');
-    await look();
-    later(50);
-    expect(await look()).toHaveLength(1);
+    await checkSchedules();
+    advance(50);
+    expect(await checkSchedules()).toHaveLength(1);
     await complete();
-    later(-60);
-    expect(await look()).toEqual([]);
-    later(60);
-    expect(await look()).toEqual([]);
-    expect(await ticks()).toEqual(['nightly.yaml 01:00 started']);
+    advance(-60);
+    expect(await checkSchedules()).toEqual([]);
+    advance(60);
+    expect(await checkSchedules()).toEqual([]);
+    expect(await describeTicks()).toEqual(['nightly.yaml 01:00 started']);
   });
 
   test('a clock that is set forward misses the ticks in between', async () => {
     await writeCampaign('cron: "0 * * * *"');
-    await look();
-    later(3 * 60 + 50);
-    expect(await look()).toHaveLength(1);
-    expect(await ticks()).toEqual([
+    await checkSchedules();
+    advance(3 * 60 + 50);
+    expect(await checkSchedules()).toHaveLength(1);
+    expect(await describeTicks()).toEqual([
       ...['nightly.yaml 01:00 missed', 'nightly.yaml 02:00 missed'],
       ...['nightly.yaml 03:00 missed', 'nightly.yaml 04:00 started'],
     ]);
@@ -223,44 +231,44 @@ describe('a changed clock', () => {
 describe('a changed campaign', () => {
   test('new times apply from then on, and earlier ticks are kept', async () => {
     await writeCampaign('cron: "0 * * * *"');
-    await look();
-    later(50);
+    await checkSchedules();
+    advance(50);
     await writeCampaign('cron: "30 * * * *"');
-    expect(await look()).toHaveLength(1);
+    expect(await checkSchedules()).toHaveLength(1);
     await complete();
-    later(30);
-    await look();
-    expect(await ticks()).toEqual(['nightly.yaml 01:00 started', 'nightly.yaml 01:30 started']);
+    advance(30);
+    await checkSchedules();
+    expect(await describeTicks()).toEqual(['nightly.yaml 01:00 started', 'nightly.yaml 01:30 started']);
   });
 
   test('an unreadable campaign keeps its times, and its ticks fail with a reason', async () => {
     await writeCampaign('cron: "0 * * * *"');
-    await look();
+    await checkSchedules();
     await workspace.write('campaigns/nightly.yaml', 'schedule: { cron: never }\n');
-    later(50);
-    expect(await look()).toMatchObject([
+    advance(50);
+    expect(await checkSchedules()).toMatchObject([
       { kind: 'failed', reason: expect.stringContaining('nightly.yaml:1') },
     ]);
   });
 
   test('a campaign removed from the folder no longer runs', async () => {
     await writeCampaign('cron: "0 * * * *"');
-    await look();
+    await checkSchedules();
     await workspace.write('campaigns/nightly.yaml', smsCampaignYaml);
-    await look();
-    later(50);
-    expect(await look()).toEqual([]);
-    expect(await ticks()).toEqual([]);
+    await checkSchedules();
+    advance(50);
+    expect(await checkSchedules()).toEqual([]);
+    expect(await describeTicks()).toEqual([]);
   });
 });
 
 test('a campaign that cannot be sent does not block another one', async () => {
   await writeCampaign('cron: "0 * * * *"', 'a.yaml');
   await writeCampaign('cron: "0 * * * *"', 'b.yaml');
-  await look();
-  later(50);
+  await checkSchedules();
+  advance(50);
   await workspace.write('campaigns/contacts.csv', 'mobile,name\n0412000001,Ann\n');
-  expect(await look()).toMatchObject([
+  expect(await checkSchedules()).toMatchObject([
     { kind: 'failed', schedule: 'a.yaml' },
     { kind: 'failed', schedule: 'b.yaml' },
   ]);
@@ -268,14 +276,14 @@ test('a campaign that cannot be sent does not block another one', async () => {
 
 test('a run whose worker ended before its start is started by another worker', async () => {
   await writeCampaign('cron: "0 * * * *"');
-  await look();
-  later(50);
+  await checkSchedules();
+  advance(50);
   const context = { ...opened.context, now: () => now };
   await recordSchedules(context, await readScheduleFolder(`${workspace.folder}/campaigns`));
-  await startDueTicks(context, place, () => undefined);
+  await startDueTicks(context, source, () => undefined);
   const state = async () => (await opened.ledger.pool.query('SELECT state FROM runs')).rows;
   expect(await state()).toEqual([{ state: 'planned' }]);
-  await look();
+  await checkSchedules();
   expect(await state()).toEqual([{ state: 'running' }]);
 });
 
@@ -289,8 +297,8 @@ describe('contact files by a pattern', () => {
   const inbox = (name: string, numbers: number): Promise<void> =>
     workspace.write(`campaigns/inbox/${name}`, contactsCsv(numbers));
   const tick = async (): Promise<TickResult[]> => {
-    later(60);
-    const ends = await look();
+    advance(60);
+    const ends = await checkSchedules();
     await complete();
     return ends;
   };
@@ -303,7 +311,7 @@ describe('contact files by a pattern', () => {
 
   test('each file content runs once, under any name', async () => {
     await write('take: all');
-    await look();
+    await checkSchedules();
     await inbox('pay-1.csv', 2);
     expect(await tick()).toMatchObject([{ kind: 'started' }]);
     await inbox('pay-2.csv', 2);
@@ -317,13 +325,13 @@ describe('contact files by a pattern', () => {
 
   test('a tick without files is skipped', async () => {
     await write('take: all');
-    await look();
+    await checkSchedules();
     expect(await tick()).toMatchObject([{ kind: 'skipped', reason: 'No file matches inbox/pay-*.csv.' }]);
   });
 
   test('take selects the newest new file or all new files', async () => {
     await write('take: newest');
-    await look();
+    await checkSchedules();
     await inbox('pay-2.csv', 2);
     await sleep(20);
     await inbox('pay-1.csv', 3);
@@ -338,7 +346,7 @@ describe('contact files by a pattern', () => {
 
   test("files that have run are moved with the run's id and replace no other file", async () => {
     await write('moveTo: done');
-    await look();
+    await checkSchedules();
     await inbox('pay-1.csv', 2);
     const [first] = await tick();
     await inbox('pay-1.csv', 3);
@@ -357,7 +365,7 @@ describe('contact files by a pattern', () => {
       workspace.write('campaigns/nightly.yaml', yaml.replace('inbox/pay-*.csv', file));
     await inbox('pay (1) [new].csv', 2);
     await named('inbox/pay (1) [new].csv');
-    await look();
+    await checkSchedules();
     expect(await tick()).toMatchObject([{ kind: 'started' }]);
     await inbox('pay (2) [new].csv', 3);
     await named('inbox/pay (?) [new].csv');

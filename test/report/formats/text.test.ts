@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ReportFormat } from '../../../src/report/formats/sheet.ts';
 import { aLine, aSheet, type BillLine, written } from '../../support/sheets.ts';
 
-async function text(
+async function formatText(
   format: ReportFormat,
   batches: readonly (readonly BillLine[])[],
   totals?: BillLine[],
@@ -13,17 +13,17 @@ async function text(
 describe('formatCsv', () => {
   test('CSV has titles, exact decimals, UTC times, and empty cells for unknown values', async () => {
     const lines = [[aLine({ price: '0.10000' })], [], [aLine({ name: 'a,b "c"', price: null, last: null })]];
-    expect(await text('csv', lines)).toBe(
+    expect(await formatText('csv', lines)).toBe(
       'Name,Requests,Price,Last (UTC)\nNorth,2,0.10000,2026-11-03T04:05:06.000Z\n"a,b ""c""",2,,\n',
     );
   });
 
   test('CSV without rows has the titles', async () => {
-    expect(await text('csv', [])).toBe('Name,Requests,Price,Last (UTC)\n');
+    expect(await formatText('csv', [])).toBe('Name,Requests,Price,Last (UTC)\n');
   });
 
   test('CSV escapes formulas, but not negative numbers and phone numbers', async () => {
-    const csv = await text('csv', [
+    const csv = await formatText('csv', [
       [aLine({ name: '=1+1', price: '-2.50' }), aLine({ name: '+64211234567' })],
     ]);
     expect(csv.split('\n').slice(1, 3)).toEqual([
@@ -33,13 +33,17 @@ describe('formatCsv', () => {
   });
 
   test('CSV has no totals, which a sum over the column would count twice', async () => {
-    expect(await text('csv', [[aLine()]], [aLine({ name: 'Total' })])).not.toContain('Total');
+    expect(await formatText('csv', [[aLine()]], [aLine({ name: 'Total' })])).not.toContain('Total');
   });
 });
 
 describe('formatJson', () => {
   test('JSON is one object with title, rows and totals', async () => {
-    const json = await text('json', [[aLine()], [aLine({ name: 'South' })]], [aLine({ name: 'Total' })]);
+    const json = await formatText(
+      'json',
+      [[aLine()], [aLine({ name: 'South' })]],
+      [aLine({ name: 'Total' })],
+    );
     const line = { requests: 2, price: '1.50', last: '2026-11-03T04:05:06.000Z' };
     expect(JSON.parse(json)).toEqual({
       title: 'Bill',
@@ -54,11 +58,13 @@ describe('formatJson', () => {
   });
 
   test('JSON without rows is valid', async () => {
-    expect(JSON.parse(await text('json', [[], []]))).toMatchObject({ rows: [], totals: [] });
+    expect(JSON.parse(await formatText('json', [[], []]))).toMatchObject({ rows: [], totals: [] });
   });
 
   test('JSON has integers as numbers, also those that Postgres returns as text, and huge ones as text', async () => {
-    const json = await text('json', [[aLine({ requests: '42' }), aLine({ requests: '9007199254740993' })]]);
+    const json = await formatText('json', [
+      [aLine({ requests: '42' }), aLine({ requests: '9007199254740993' })],
+    ]);
     const rows = [expect.objectContaining({ requests: 42 }), { requests: '9007199254740993' }];
     expect(JSON.parse(json)).toMatchObject({ rows });
   });
@@ -78,7 +84,11 @@ describe('formatNdjson', () => {
 
 describe('formatSheetTable', () => {
   test('a table has title, lines and totals', async () => {
-    const shown = await text('table', [[aLine(), aLine({ name: 'South' })]], [aLine({ name: 'Total' })]);
+    const shown = await formatText(
+      'table',
+      [[aLine(), aLine({ name: 'South' })]],
+      [aLine({ name: 'Total' })],
+    );
     expect(shown).toMatch(/^Bill\n2026-11-01 to 2026-12-01 \(Pacific\/Auckland\)\n/);
     expect(shown).toMatch(/North +│ +2 │ +1\.50 │ 2026-11-03 04:05:06 │\n.*South.*\n│ +│ +│ +│ +│\n│ Total /);
   });
@@ -86,14 +96,14 @@ describe('formatSheetTable', () => {
   test('a table shows a thousand lines, counts the rest, and totals all', async () => {
     const lines = Array.from({ length: 1_300 }, (_, index) => aLine({ name: `Line ${index}` }));
     const batches = [lines.slice(0, 700), lines.slice(700)];
-    const shown = await text('table', batches, [aLine({ name: 'Total', requests: 2_600 })]);
+    const shown = await formatText('table', batches, [aLine({ name: 'Total', requests: 2_600 })]);
     expect(shown.match(/Line \d+/g)).toHaveLength(1_000);
     expect(shown).toContain('2600');
     expect(shown).toContain('300 more lines are not shown (1300 in all)');
   });
 
   test('a table without lines says so', async () => {
-    expect(await text('table', [])).toContain('No lines.');
+    expect(await formatText('table', [])).toContain('No lines.');
   });
 
   test('a table shows control characters instead of obeying them', async () => {

@@ -12,7 +12,7 @@ let browser: Browser;
 let workspace: Workspace;
 let page: Page;
 /** Requests, dialogs and errors that a page must not cause. */
-let disturbances: string[];
+let violations: string[];
 beforeAll(async () => {
   [browser, workspace] = await Promise.all([openBrowser(), makeWorkspace()]);
 });
@@ -22,20 +22,20 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-  disturbances = [];
+  violations = [];
   page.on('request', (request) => {
-    if (request.url() !== address()) disturbances.push(`asks for ${request.url()}`);
+    if (request.url() !== address()) violations.push(`asks for ${request.url()}`);
   });
-  page.on('console', (message) => disturbances.push(`says ${message.text()}`));
-  page.on('pageerror', (error) => disturbances.push(`fails: ${error.message}`));
+  page.on('console', (message) => violations.push(`says ${message.text()}`));
+  page.on('pageerror', (error) => violations.push(`fails: ${error.message}`));
   page.on('dialog', (dialog) => {
-    disturbances.push(`shows ${dialog.message()}`);
+    violations.push(`shows ${dialog.message()}`);
     void dialog.dismiss();
   });
 });
 afterEach(async () => {
   await page.close();
-  expect(disturbances).toEqual([]);
+  expect(violations).toEqual([]);
 });
 
 const address = (): string => `file://${workspace.folder}/bill.html`;
@@ -67,21 +67,21 @@ async function boxOf(what: Locator): Promise<Box> {
 
 const boxesOf = async (what: Locator): Promise<Box[]> => Promise.all((await what.all()).map(boxOf));
 
-const overlap = (one: Box, other: Box): boolean =>
+const isOverlapping = (one: Box, other: Box): boolean =>
   one.x < other.x + other.width - 0.5 &&
   other.x < one.x + one.width - 0.5 &&
   one.y < other.y + other.height - 0.5 &&
   other.y < one.y + one.height - 0.5;
 
 /** Allows one pixel, because browsers enlarge small letters. */
-const within = (inner: Box, outer: Box): boolean =>
+const isWithin = (inner: Box, outer: Box): boolean =>
   inner.x >= outer.x - 1 &&
   inner.y >= outer.y - 1 &&
   inner.x + inner.width <= outer.x + outer.width + 1 &&
   inner.y + inner.height <= outer.y + outer.height + 1;
 
 /** How far the page extends beyond its window, in pixels. */
-async function beyond(): Promise<number> {
+async function measureOverflow(): Promise<number> {
   const width = await page.evaluate(
     'document.documentElement.scrollWidth - document.documentElement.clientWidth',
   );
@@ -110,8 +110,10 @@ describe('charts in a browser', () => {
     await page.setViewportSize({ width, height: 900 });
     for (const { frame, labels } of await chartsOf(page)) {
       for (const [index, label] of labels.entries()) {
-        expect({ label, frame, within: within(label, frame) }).toMatchObject({ within: true });
-        const others = labels.filter((other, place) => place > index && overlap(label, other));
+        expect({ label, frame, within: isWithin(label, frame) }).toMatchObject({ within: true });
+        const others = labels.filter(
+          (other, otherIndex) => otherIndex > index && isOverlapping(label, other),
+        );
         expect({ label, others }).toEqual({ label, others: [] });
       }
     }
@@ -141,7 +143,7 @@ test('a right-to-left name runs from right to left', async () => {
 
 test('a right-to-left name does so in a chart too, and is shortened at its left', async () => {
   await open();
-  const program = `((name) => [0, name.getNumberOfChars() - 1].map((place) => name.getStartPositionOfChar(place).x))(
+  const program = `((name) => [0, name.getNumberOfChars() - 1].map((index) => name.getStartPositionOfChar(index).x))(
     Array.from(document.querySelectorAll('svg text')).find(({ textContent }) => /^قسم.*…$/.test(textContent)))`;
   const [first = 0, last = 0] = z.array(z.number()).parse(await page.evaluate(program));
   expect(last).toBeLessThan(first);
@@ -149,37 +151,39 @@ test('a right-to-left name does so in a chart too, and is shortened at its left'
 
 test('on a screen the page does not overflow and shows the whole table', async () => {
   await open();
-  expect(await beyond()).toBe(0);
+  expect(await measureOverflow()).toBe(0);
   const [table, section] = [await boxOf(page.locator('table')), await boxOf(page.locator('.lines'))];
-  expect(within(table, section)).toBe(true);
+  expect(isWithin(table, section)).toBe(true);
 });
 
 test('on a phone the table scrolls, not the page', async () => {
   await open();
   await page.setViewportSize({ width: 360, height: 800 });
-  expect(await beyond()).toBe(0);
+  expect(await measureOverflow()).toBe(0);
 });
 
 /** Within margins of 12 mm, in pixels of 1/96 inch. */
-const upright = 703;
-const across = 1032;
+const portraitWidth = 703;
+const landscapeWidth = 1032;
 
 test.each([
-  [5, upright],
-  [8, upright],
-  [9, across],
-  [14, across],
-  [18, across],
+  [5, portraitWidth],
+  [8, portraitWidth],
+  [9, landscapeWidth],
+  [14, landscapeWidth],
+  [18, landscapeWidth],
 ])('on A4 paper, %d columns fit', async (columns, width) => {
   await open(columns);
   await page.emulateMedia({ media: 'print' });
   await page.setViewportSize({ width, height: 700 });
-  expect(await beyond()).toBe(0);
+  expect(await measureOverflow()).toBe(0);
   const table = await boxOf(page.locator('table'));
   expect(table.width).toBeLessThanOrEqual(width);
   const pdf = await page.pdf({ preferCSSPageSize: true });
   // In points.
-  expect(/\/MediaBox \[0 0 (\d+)/.exec(pdf.toString('latin1'))?.[1]).toBe(width === upright ? '594' : '841');
+  expect(/\/MediaBox \[0 0 (\d+)/.exec(pdf.toString('latin1'))?.[1]).toBe(
+    width === portraitWidth ? '594' : '841',
+  );
 });
 
 test('a page prints black on white, also from a dark screen', async () => {
@@ -199,7 +203,7 @@ test('the policy blocks everything that a text could smuggle in', async () => {
   expect(await page.evaluate(`getComputedStyle(document.getElementById('smuggled')).color`)).toBe(
     'rgb(27, 31, 36)',
   );
-  expect(disturbances.splice(0)).toEqual([expect.stringContaining('Content Security Policy')]);
+  expect(violations.splice(0)).toEqual([expect.stringContaining('Content Security Policy')]);
 });
 
 describe("a run's report in a browser", () => {
@@ -225,11 +229,11 @@ describe("a run's report in a browser", () => {
   test.each([
     ['screen', 1280],
     ['screen', 360],
-    ['print', upright],
+    ['print', portraitWidth],
   ] as const)('every table stays within its box, on a %s of %d pixels', async (media, width) => {
     await page.emulateMedia({ media });
     await page.setViewportSize({ width, height: 900 });
-    expect(await beyond()).toBe(0);
+    expect(await measureOverflow()).toBe(0);
     expect(await page.locator('caption').count()).toBe(16);
     if (width === 360) return;
     for (const table of await boxesOf(page.locator('table'))) expect(table.width).toBeLessThanOrEqual(width);
