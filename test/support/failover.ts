@@ -83,7 +83,7 @@ export async function failOver(
     : await expectNothingDuplicated(scene, run, promotedAt);
   return {
     ...{ missingClaims, nothingMissing },
-    found: refused.stderr.includes('that the ledger does not know'),
+    found: refused.stderr.includes('that the ledger lacks'),
     inDoubt: figures.inDoubt,
     accepted: figures.accepted,
   };
