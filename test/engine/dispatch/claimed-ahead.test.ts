@@ -32,7 +32,7 @@ async function planned(requests: number): Promise<string> {
   );
 }
 
-test('while the service is silent, a slice claims at most twice the requests in flight', async () => {
+test('while the service does not answer, a slice claims at most twice the requests in flight', async () => {
   const held: (() => void)[] = [];
   let holds = true;
   await using service = await httpPeer((messageId, response) => {

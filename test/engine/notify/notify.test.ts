@@ -97,7 +97,7 @@ describe('notifications of a run', () => {
     expect(await scene.notifications(run)).toEqual([]);
   });
 
-  test('a rerun sends the notifications of its source run', async () => {
+  test('a rerun notifies the targets of its source run', async () => {
     const { context } = scene.opened;
     const source = await scene.plan(webhookNotify('completed'), noRetries);
     await sendInVain(source);
