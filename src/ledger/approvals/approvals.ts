@@ -10,7 +10,7 @@ export type ApprovalRequest = {
   /** This person must not approve the run. */
   readonly plannedBy: string;
   readonly plannedHow: AuditInterface;
-  /** Working folder of the planning process, absolute; campaign and contact files are relative to it. */
+  /** Absolute working folder of the planning process; campaign and contact files are relative to it. */
   readonly folder: string | null;
   /** Like folder and digest, null for a rerun. */
   readonly campaignFile: string | null;
@@ -22,7 +22,6 @@ export type Approval = ApprovalRequest & {
   readonly approvedAt: Date | null;
 };
 
-/** Makes a new run wait for approval. */
 export async function requestApproval(
   client: Transaction,
   { run, reason, plannedBy, plannedHow, folder, campaignFile, campaignSha256 }: ApprovalRequest,

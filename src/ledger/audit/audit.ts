@@ -6,11 +6,11 @@ export type AuditEvent = {
   readonly action: AuditAction;
   readonly run?: string | undefined;
   readonly subject?: string | undefined;
-  /** By name; nothing about recipients. */
+  /** Nothing about recipients. */
   readonly details?: Readonly<Record<string, unknown>>;
 };
 
-/** In the transaction of the audited change, if it has one. */
+/** In the transaction of the change, if any. */
 export async function addAuditEntry(
   client: Connection,
   { name, via, token }: Actor,
@@ -28,7 +28,7 @@ export async function addAuditEntry(
 }
 
 export type AuditEntry = {
-  /** A whole number that grows, as text. */
+  /** A growing integer, as text. */
   readonly entry: string;
   readonly at: Date;
   readonly who: string;

@@ -13,7 +13,6 @@ export type LedgerFigures = {
   readonly ticks: { readonly missed: number; readonly failed: number };
   /** Unsent notifications: overdue after several attempts, and given up in total. */
   readonly notifications: { readonly overdue: number; readonly givenUp: number };
-  /** Definitions of active schedules. */
   readonly schedules: readonly unknown[];
 };
 
@@ -55,7 +54,7 @@ export async function readFigures(pool: pg.Pool, now: Date): Promise<LedgerFigur
   };
 }
 
-/** Cheap: a slice has many requests, and `runs_unfinished` finds the runs. */
+/** `runs_unfinished` finds the runs. */
 async function countSlices(pool: pg.Pool): Promise<SliceCount[]> {
   const { rows } = await pool.query<SliceCount>(
     `

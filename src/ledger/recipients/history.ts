@@ -11,7 +11,7 @@ import { attemptsOf, contactFileOf, everyRequest, recipientsOf, requestOf } from
 import { findRequestsByMessageId, type RequestKey, requestKeys } from '../requests/by-message-id.ts';
 import { recipientStateOf } from '../runs/recipient-state.ts';
 
-/** What the ledger knows of a recipient, from its row in the contact file to its price. */
+/** All that the ledger knows of a recipient. */
 export type RecipientHistory = {
   readonly run: string;
   readonly campaign: string;

@@ -57,7 +57,7 @@ export async function listTokens(pool: pg.Pool): Promise<Token[]> {
   return rows;
 }
 
-/** @returns undefined if there is no such token */
+/** @returns undefined if there is none */
 export async function revokeToken(
   client: Transaction,
   name: string,
