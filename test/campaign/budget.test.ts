@@ -12,7 +12,7 @@ const rates: readonly Rate[] = [{ channel: 'email', unit: 'email', price: '0.10'
 const ratesOf = (channel: Channel) => createTariffs(channel, { rates, ratesTimeZone: 'UTC' }).rates();
 const now = new Date();
 
-/** SubAccount, ChargeCode and recipients, each of whom costs 0.10. */
+/** One recipient per SubAccount and ChargeCode; each costs 0.10. */
 type Charged = readonly [subAccount: string | null, chargeCode: string | null, recipients: number];
 
 function estimateOf(charged: readonly Charged[]): KnownCost {
@@ -45,7 +45,7 @@ const check = (budget: string, charged: readonly Charged[]): void =>
 const problems = (budget: string, charged: readonly Charged[]): string[] =>
   problemsThrown(() => check(budget, charged));
 
-describe('a budget', () => {
+describe('checkBudget', () => {
   const charged: readonly Charged[] = [
     ['ACME', 'C1', 700],
     ['ACME', 'C2', 500],
@@ -53,7 +53,7 @@ describe('a budget', () => {
     [null, null, 40],
   ];
 
-  test('that is met to the cent lets the plan pass, as none does', () => {
+  test('a plan that costs exactly the budget is allowed, and so is one without a budget', () => {
     const met = `budget:
   campaign: 154
   subAccounts: { ACME: 120.00, "*": 30 }
@@ -63,13 +63,13 @@ describe('a budget', () => {
     check('budget: {}', charged);
   });
 
-  test('of the campaign is for all of it', () => {
+  test('the campaign limit applies to the total cost', () => {
     expect(problems('budget: { campaign: 153.99999999 }', charged)).toEqual([
       'c.yaml:6:21: The budget of the campaign is 153.99999999 NZD; this plan would cost 154.00 NZD.',
     ]);
   });
 
-  test('of a SubAccount or a ChargeCode is for all that it is charged', () => {
+  test('a SubAccount or ChargeCode limit applies to the sum of its lines', () => {
     expect(problems('budget: { subAccounts: { ACME: 100.5, Works: 30 } }', charged)).toEqual([
       'c.yaml:6:32: The budget of SubAccount "ACME" is 100.50 NZD; this plan would cost 120.00 NZD.',
     ]);
@@ -78,75 +78,77 @@ describe('a budget', () => {
     ]);
   });
 
-  test('of "*" is for each that has none of its own, and for those without', () => {
+  test('the "*" limit applies to each SubAccount without its own, and to recipients without one', () => {
     expect(problems('budget: { subAccounts: { ACME: 200, "*": 3.99 } }', charged)).toEqual([
       'c.yaml:6:42: The budget of SubAccount "Works" is 3.99 NZD; this plan would cost 30.00 NZD.',
       'c.yaml:6:42: The budget of recipients without SubAccount is 3.99 NZD; this plan would cost 4.00 NZD.',
     ]);
   });
 
-  test('that is 0 allows nothing', () => {
+  test('a limit of 0 allows no cost', () => {
     expect(problems('budget: { campaign: 0 }', charged).length).toBe(1);
     check('budget: { campaign: 0 }', []);
   });
 
-  test('can be of a SubAccount with any name', () => {
+  test('a limit can name any SubAccount', () => {
     expect(problems('budget: { subAccounts: { constructor: 1, 7: 1 } }', [['7', null, 20]])).toEqual([
       'c.yaml:6:45: The budget of SubAccount "7" is 1.00 NZD; this plan would cost 2.00 NZD.',
     ]);
     check('budget: { subAccounts: { a: 1 } }', [['constructor', null, 1000]]);
   });
 
-  test('that many exceed is told of twenty, and how many more', () => {
+  test('of a thousand exceeded limits, twenty are listed and the rest counted', () => {
     const many = Array.from({ length: 1000 }, (_, index): Charged => [`S${index}`, null, 10]);
-    const told = problems('budget: { subAccounts: { "*": 0.99 } }', many);
-    expect(told.length).toBe(21);
-    expect(told[19]).toContain('SubAccount "S19"');
-    expect(told[20]).toBe('c.yaml:6:9: 980 more limits would be exceeded.');
+    const reported = problems('budget: { subAccounts: { "*": 0.99 } }', many);
+    expect(reported.length).toBe(21);
+    expect(reported[19]).toContain('SubAccount "S19"');
+    expect(reported[20]).toBe('c.yaml:6:9: 980 more limits would be exceeded.');
   });
 
-  test('is exceeded by a cost that is higher, by however little', () => {
+  test('a cost above the limit by any fraction exceeds it', () => {
     const cents = fc.nat(1_000_000);
     fc.assert(
       fc.property(cents, cents, (limit, cost) => {
         const written = `${Math.floor(limit / 100)}.${String(limit % 100).padStart(2, '0')}`;
         const estimate = estimateOf([['A', null, cost]]);
-        // A recipient costs ten cents.
         expect(findOverruns(estimate, { campaign: written }).length).toBe(cost * 10 > limit ? 1 : 0);
       }),
     );
   });
 });
 
-describe('a budget where the cost cannot be told is refused, with what to do', () => {
+describe('a budget without an estimated cost', () => {
   const refusal = (channel: Channel, budget = 'budget: { campaign: 500 }'): string[] =>
     problemsThrown(() =>
       checkBudget(campaign(budget, channel), estimateCost([], channel, ratesOf(channel), now)),
     );
 
-  test('because a rate is missing', () => {
+  test('a budget is refused when a rate is missing, and the error names the fix', () => {
     expect(refusal('sms')).toEqual([
       'c.yaml:6:9: A budget needs an estimated cost, and there is none: the account has no rate for sms. Add it to its "rates", or remove "budget".',
     ]);
   });
 
-  test('because units are known only after sending', () => {
+  test('a budget is refused when units are known only after sending', () => {
     expect(refusal('fax')).toEqual([
       'c.yaml:6:9: A budget needs an estimated cost, and there is none: fax is paid by the page, and how many there are is known only after sending. Remove "budget".',
     ]);
   });
 
-  test('but not where there is no budget', () => {
+  test('an unknown cost is allowed without a budget', () => {
     expect(() =>
       checkBudget(campaign('', 'fax'), estimateCost([], 'fax', ratesOf('fax'), now)),
     ).not.toThrow();
   });
 });
 
-describe('amounts', () => {
-  test.each(['0', '0.5', '500.00', '1000000000', '1000000000.00', '0.00000001'])('can be %s', (written) => {
-    expect(campaign(`budget: { campaign: ${written} }`).value.budget).toEqual({ campaign: written });
-  });
+describe('amounts of a budget', () => {
+  test.each(['0', '0.5', '500.00', '1000000000', '1000000000.00', '0.00000001'])(
+    'a budget accepts the amount %s',
+    (written) => {
+      expect(campaign(`budget: { campaign: ${written} }`).value.budget).toEqual({ campaign: written });
+    },
+  );
 
   test.each([
     '-1',
@@ -160,13 +162,13 @@ describe('amounts', () => {
     '01',
     'NaN',
     '5 NZD',
-  ])('cannot be %s', (written) => {
+  ])('a budget refuses the amount %s', (written) => {
     expect(problemsThrown(() => campaign(`budget: { campaign: "${written}" }`))).toEqual([
       `c.yaml:6:21: "budget.campaign": expected an amount from 0 to 1000000000, such as 12.50, with at most 8 decimals, got "${written}".`,
     ]);
   });
 
-  test('stand under keys that there are', () => {
+  test('a budget refuses an unknown key', () => {
     expect(problemsThrown(() => campaign('budget: { subAccount: { ACME: 5 } }'))).toEqual([
       'c.yaml:6:11: Unknown key "subAccount" in "budget". Did you mean "subAccounts"? Known here: campaign, subAccounts, chargeCodes.',
     ]);

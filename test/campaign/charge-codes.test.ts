@@ -14,8 +14,8 @@ function problems(contacts: readonly Checked[]): string[] {
   return problemsThrown(throwIfAny);
 }
 
-describe('contacts with valid ChargeCodes', () => {
-  test('pass', () => {
+describe('createChargeCodeCheck with valid ChargeCodes', () => {
+  test('contacts with valid ChargeCodes pass', () => {
     const { check, throwIfAny } = createChargeCodeCheck(list, 'c.yaml:7:14');
     throwIfAny();
     for (const code of list.codes) check(code, 2, 'contacts.csv');
@@ -23,8 +23,8 @@ describe('contacts with valid ChargeCodes', () => {
   });
 });
 
-describe('contacts whose ChargeCode is not valid', () => {
-  test('are told by their lines, with the nearest code that is', () => {
+describe('createChargeCodeCheck with invalid ChargeCodes', () => {
+  test('contacts with an invalid ChargeCode are reported by line, with the nearest valid code', () => {
     const checked: readonly Checked[] = [
       ['NET-2600', 2],
       ['NET-260', 3],
@@ -36,19 +36,19 @@ describe('contacts whose ChargeCode is not valid', () => {
     ]);
   });
 
-  test.each(['x9', 'X9 ', ' X9'])('are those with a code in another writing: %j', (code) => {
+  test.each(['x9', 'X9 ', ' X9'])('a code in another spelling is invalid: %j', (code) => {
     expect(problems([[code, 5]])).toEqual([
       `contacts.csv:5: ChargeCode "${code}" is not in valid-codes.csv. Did you mean "X9"?`,
     ]);
   });
 
-  test('are those without one too', () => {
+  test('a contact without a code is invalid', () => {
     expect(problems([[undefined, 4]])).toEqual([
       'contacts.csv:4: The contact has no ChargeCode; expected one of valid-codes.csv.',
     ]);
   });
 
-  test('are told together where they have the same code, of several files too', () => {
+  test('contacts with the same code are reported together, across files', () => {
     const checked: readonly Checked[] = [
       ['SAME', 5, 'a.csv'],
       [undefined, 6, 'a.csv'],
@@ -62,7 +62,7 @@ describe('contacts whose ChargeCode is not valid', () => {
     ]);
   });
 
-  test('are shown with twenty lines of one code, and all counted', () => {
+  test('of contacts with one code, twenty lines are listed and all are counted', () => {
     const checked = Array.from({ length: 5000 }, (_, index): Checked => ['ALL', index + 2]);
     const lines = Array.from({ length: 19 }, (_, index) => index + 3).join(', ');
     expect(problems(checked)).toEqual([
@@ -71,24 +71,24 @@ describe('contacts whose ChargeCode is not valid', () => {
     ]);
   });
 
-  test('are shown with twenty codes, each with a line, before a second line of any', () => {
+  test('twenty codes are listed with one line each before a second line of any', () => {
     const checked = Array.from(
       { length: 100_000 },
       (_, index): Checked => [`${index % 40}-WRONG`, index + 2],
     );
-    const told = problems(checked);
-    expect(told.length).toBe(21);
-    expect(told[0]).toBe(
+    const reported = problems(checked);
+    expect(reported.length).toBe(21);
+    expect(reported[0]).toBe(
       'contacts.csv:2: ChargeCode "0-WRONG" is not in valid-codes.csv. The same in 2499 more.',
     );
-    expect(told[19]).toContain('contacts.csv:21: ChargeCode "19-WRONG"');
-    expect(told[20]).toBe(
+    expect(reported[19]).toContain('contacts.csv:21: ChargeCode "19-WRONG"');
+    expect(reported[20]).toBe(
       'c.yaml:7:14: 100000 contacts have no ChargeCode that is in valid-codes.csv; 20 of them are shown.',
     );
   });
 });
 
-describe("a campaign's ChargeCode", () => {
+describe('checkCampaignChargeCode', () => {
   const check = (message: string): void => {
     const source = `campaign: test
 account: main
@@ -99,18 +99,18 @@ chargeCodes: valid-codes.csv`;
     checkCampaignChargeCode(readCampaign(source, 'c.yaml'), 'rest-2.02', list);
   };
 
-  test('that is the same for everybody is checked at once', () => {
+  test('a constant ChargeCode is checked before any contact is read', () => {
     check(', ChargeCode: X9');
     expect(problemsThrown(() => check(', ChargeCode: NET-300'))).toEqual([
       'c.yaml:5:40: "message.ChargeCode": ChargeCode "NET-300" is not in valid-codes.csv. Did you mean "NET-3000"?',
     ]);
   });
 
-  test('that is of each contact is not', () => {
+  test('a ChargeCode with placeholders is not checked before contacts are read', () => {
     expect(() => check(', ChargeCode: "NET-[[post]]"')).not.toThrow();
   });
 
-  test('must be there, where codes are asked for', () => {
+  test('a campaign with a list of ChargeCodes must set one', () => {
     expect(problemsThrown(() => check(''))).toEqual([
       'c.yaml:6:14: "chargeCodes" lists valid ChargeCodes, but the message has none; set "message.ChargeCode", such as "[[Column]]", or remove "chargeCodes".',
     ]);

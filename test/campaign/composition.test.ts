@@ -9,13 +9,13 @@ import { render } from '../../src/campaign/placeholders.ts';
 import { problemsThrown } from '../support/thrown-problems.ts';
 import { composed, current, earlier, header, type Parts, personalised, yaml } from './parts.ts';
 
-/** The rest of an envelope of text alone. */
+/** The rest of an envelope that has only fields. */
 const withoutFiles = { keypads: [], files: [], audio: {} };
 
 const problems = (parts: Parts) => problemsThrown(() => composed(parts));
 
-describe('a mapped column', () => {
-  test('that the file does not have is told with its place, the nearest, and the columns there are', () => {
+describe('mapped columns', () => {
+  test('a missing mapped column is reported with its position, the nearest column and all columns', () => {
     expect(
       problems({ columns: { Company: 'compny', Custom1: 'zzzzzz' }, message: { Message: 'Hi' } }),
     ).toEqual([
@@ -24,7 +24,7 @@ describe('a mapped column', () => {
     ]);
   });
 
-  test('is sent as its destination field, and left out where it is empty', () => {
+  test('a mapped column is sent as its destination field, and omitted where it is empty', () => {
     const parts = { columns: { 'First Name': 'first', Company: 'company' }, message: { Message: 'Hi' } };
     expect(personalised(parts, { first: 'Ann' })).toEqual({
       kind: 'personalised',
@@ -34,8 +34,8 @@ describe('a mapped column', () => {
   });
 });
 
-describe('a placeholder', () => {
-  test('that nobody knows is an error with its place and the nearest name', () => {
+describe('placeholders', () => {
+  test('an unknown placeholder is an error with its position and the nearest name', () => {
     expect(
       problems({
         columns: { 'First Name': 'first' },
@@ -48,19 +48,19 @@ describe('a placeholder', () => {
     ]);
   });
 
-  test('that is not closed is an error', () => {
+  test('an unclosed placeholder is an error', () => {
     expect(problems({ message: { Message: 'Hi [[first' } })).toEqual([
       'c.yaml:8:12: "message.Message": "[[first" is no placeholder; expected [[Column]] or [[Column|fallback]].',
     ]);
   });
 
-  test.each(['__proto__', 'constructor', 'hasOwnProperty'])('cannot be %s', (name) => {
+  test.each(['__proto__', 'constructor', 'hasOwnProperty'])('a placeholder cannot be %s', (name) => {
     expect(problems({ message: { Message: `Hi [[${name}]]` } })).toEqual([
       expect.stringContaining(`Unknown placeholder [[${name}]]`),
     ]);
   });
 
-  test('can name a column, or the destination field it is mapped to', () => {
+  test('a placeholder can name a column, or its destination field', () => {
     const parts = { columns: { 'First Name': 'first' }, message: { Message: '[[First Name]] [[first]]' } };
     expect(personalised(parts, { first: 'Ann' })).toMatchObject({
       envelope: { fields: { Message: '[[First Name]] [[First Name]]' } },
@@ -68,7 +68,7 @@ describe('a placeholder', () => {
     });
   });
 
-  test('that is mapped means the mapped column, even where the file has a column of that name', () => {
+  test("a placeholder with a mapped field's name means the mapped column, even if the file has a column of that name", () => {
     const campaign = readCampaign(
       yaml({ columns: { Company: 'company' }, message: { Message: '[[Company]]' } }),
       'c.yaml',
@@ -78,7 +78,7 @@ describe('a placeholder', () => {
   });
 
   test.each(['[[STOP]]', '[[Reply]]', '[[REPLY]]', '[[File1]]', '[[Link:https://x.example/?a=1|2]]'])(
-    'of the service passes through in the text of an SMS: %s',
+    'a placeholder of the service passes through in the text of an SMS: %s',
     (written) => {
       expect(
         personalised({ message: { Message: `Hi ${written}` }, files: [{ file: 'a.pdf' }] }, { STOP: 'no' }),
@@ -89,7 +89,7 @@ describe('a placeholder', () => {
   );
 
   test.each(['[[Reply]]', '[[File1]]', '[[Link:https://x.example]]'])(
-    'of the service means nothing elsewhere, and is refused there: %s',
+    'a placeholder of the service is refused elsewhere: %s',
     (written) => {
       const elsewhere: Parts[] = [
         { message: { Message: 'Hi', ChargeCode: written } },
@@ -104,7 +104,7 @@ describe('a placeholder', () => {
     },
   );
 
-  test('for a file that the campaign does not have is refused', () => {
+  test('a placeholder for a file that the campaign lacks is refused', () => {
     expect(
       problems({
         message: { Message: 'See [[File1]] and [[File3]]' },
@@ -118,7 +118,7 @@ describe('a placeholder', () => {
 });
 
 describe('merging', () => {
-  test('is left to the service for the text of an SMS; everything else is rendered', () => {
+  test('the service merges the text of an SMS, and Volley renders the rest', () => {
     const parts: Parts = {
       columns: { 'First Name': 'first' },
       message: { Message: '[[First Name|there]] in [[city]]', SubAccount: '[[state]]', Reference: 'n-[[n]]' },
@@ -133,7 +133,7 @@ describe('merging', () => {
     });
   });
 
-  test('is done by the engine for a contact with an empty value: what the service puts in for one is not known', () => {
+  test('Volley renders the text of a contact with an empty value, because what the service inserts is unknown', () => {
     const parts = { message: { Message: 'Hi [[first]], from [[city|us]]', SubAccount: '[[state]]' } };
     expect(personalised(parts, { first: 'Ann', state: 'N' })).toMatchObject({
       envelope: { fields: { Message: 'Hi [[Custom1]], from [[Custom2]]', SubAccount: 'N' } },
@@ -144,7 +144,7 @@ describe('merging', () => {
     });
   });
 
-  test('is done by the engine where the fields are too few', () => {
+  test('Volley renders when there are too few destination fields', () => {
     const parts: Parts = { message: { Message: '[[first]] [[last]] [[city]] [[STOP]]' } };
     expect(composed(parts).merge).toEqual({
       kind: 'engine',
@@ -157,13 +157,16 @@ describe('merging', () => {
     });
   });
 
-  test.each(['email', 'fax'] as const)('is done by the engine in a channel without: %s', (channel) => {
-    const field = channel === 'email' ? 'MessagePlain' : 'Message';
-    const { merge } = composed({ channel, message: { [field]: 'Hi [[first]]' } });
-    expect(merge).toEqual({ kind: 'engine', why: 'the service does not merge here' });
-  });
+  test.each(['email', 'fax'] as const)(
+    'Volley renders in a channel that the service does not merge: %s',
+    (channel) => {
+      const field = channel === 'email' ? 'MessagePlain' : 'Message';
+      const { merge } = composed({ channel, message: { [field]: 'Hi [[first]]' } });
+      expect(merge).toEqual({ kind: 'engine', why: 'the service does not merge here' });
+    },
+  );
 
-  test('is none where only the billing codes differ', () => {
+  test('nothing is merged if only billing codes differ', () => {
     const message = {
       MessagePlain: 'Hi',
       SubAccount: '[[state]]',
@@ -173,7 +176,7 @@ describe('merging', () => {
     expect(composed({ channel: 'email', message }).merge).toEqual({ kind: 'none' });
   });
 
-  test('escapes values in MessageHTML, and only there', () => {
+  test('values are escaped only in MessageHTML', () => {
     const hostile = `<script>"&'</script>`;
     const parts: Parts = {
       channel: 'email',
@@ -191,10 +194,10 @@ describe('merging', () => {
   });
 });
 
-describe('in an earlier interface', () => {
+describe('earlier interfaces', () => {
   const sms = (Message: string): Parts => ({ target: earlier, message: { Message } });
 
-  test('the engine fills the text of an SMS, and the placeholders of the service pass through', () => {
+  test('Volley fills the text of an SMS, and placeholders of the service pass through', () => {
     expect(composed(sms('Hi [[first]] [[STOP]]')).merge).toMatchObject({ kind: 'engine' });
     expect(personalised(sms('Hi [[first]] [[STOP]]'), { first: 'Ann' })).toMatchObject({
       envelope: { fields: { Message: 'Hi Ann [[STOP]]' } },
@@ -202,21 +205,21 @@ describe('in an earlier interface', () => {
     });
   });
 
-  test('a value that would be read as a placeholder of the service leaves its contact out', () => {
+  test('a value that the service would read as a placeholder makes its contact invalid', () => {
     expect(personalised(sms('Hi [[first]]'), { first: '[[STOP]]' })).toMatchObject({
       kind: 'invalid',
       column: 'first',
     });
   });
 
-  test('a field may stand under the name that the interface gives it', () => {
+  test('a field can have the name that the interface gives it', () => {
     const parts: Parts = { target: earlier, message: { Message: 'Hi', ForceGSMChars: 'true' } };
     expect(personalised(parts, {})).toMatchObject({
       envelope: { fields: { Message: 'Hi', CharacterConversion: 'true' } },
     });
   });
 
-  test('a faulty placeholder is told under the name it was written', () => {
+  test('a faulty placeholder is reported under the key as written', () => {
     const parts: Parts = { target: earlier, message: { Message: 'Hi', ForceGSMChars: '[[gsm]]' } };
     expect(problemsThrown(() => composed(parts))).toEqual([
       'c.yaml:9:18: Unknown placeholder [[gsm]] in "message.ForceGSMChars".',
@@ -224,31 +227,34 @@ describe('in an earlier interface', () => {
   });
 });
 
-describe('a contact is left out, with the column and the reason', () => {
+describe('invalid contacts', () => {
   const sms: Parts = { message: { Message: 'Hi [[note]]' } };
 
-  test.each(['[[STOP]]', 'a [[x', '[['])('when its value would be a placeholder in an SMS: %s', (note) => {
-    expect(personalised(sms, { note })).toEqual({
-      kind: 'invalid',
-      column: 'note',
-      detail: 'contains "[[", which the service would read as a placeholder',
-    });
-  });
+  test.each(['[[STOP]]', 'a [[x', '[['])(
+    'a contact is invalid if its value would be a placeholder in an SMS: %s',
+    (note) => {
+      expect(personalised(sms, { note })).toEqual({
+        kind: 'invalid',
+        column: 'note',
+        detail: 'contains "[[", which the service would read as a placeholder',
+      });
+    },
+  );
 
-  test('when its value makes a placeholder together with the text beside it', () => {
+  test('a contact is invalid if its value forms a placeholder with the text beside it', () => {
     const parts: Parts = { message: { Message: 'Hi [[[note]]' } };
     expect(personalised(parts, { note: 'Ann' })).toMatchObject({ kind: 'personalised' });
     expect(personalised(parts, { note: '[STOP]]' })).toMatchObject({ kind: 'invalid', column: 'Message' });
   });
 
-  test('but a value with brackets is welcome where the service reads none', () => {
+  test('a value with brackets is valid where the service reads no placeholders', () => {
     const parts: Parts = { channel: 'email', message: { MessagePlain: '[[note]]' } };
     expect(personalised(parts, { note: '[[STOP]]' })).toMatchObject({
       envelope: { fields: { MessagePlain: '[[STOP]]' } },
     });
   });
 
-  test('when a value holds a NUL character', () => {
+  test('a contact is invalid if a value contains a NUL character', () => {
     expect(personalised(sms, { note: 'a\0b' })).toEqual({
       kind: 'invalid',
       column: 'note',
@@ -261,7 +267,7 @@ describe('a contact is left out, with the column and the reason', () => {
     ['xml', 'a\ude00', 'contains U+DE00, half of a surrogate pair'],
     ['xml', 'a\u0007', 'contains U+0007, which XML cannot carry'],
     ['xml', 'a\uffff', 'contains U+FFFF, which XML cannot carry'],
-  ] as const)('when %s cannot carry its value %j', (format, note, detail) => {
+  ] as const)('a contact is invalid if %s cannot carry its value %j', (format, note, detail) => {
     const target = { ...current, format };
     const everywhere: Parts[] = [
       { ...sms, target },
@@ -274,7 +280,7 @@ describe('a contact is left out, with the column and the reason', () => {
     }
   });
 
-  test('but JSON carries a control character', () => {
+  test('JSON carries a control character', () => {
     expect(personalised(sms, { note: 'a\u0007' })).toMatchObject({ kind: 'personalised' });
   });
 
@@ -282,7 +288,7 @@ describe('a contact is left out, with the column and the reason', () => {
     ['SendTime', '21/11/2026 18:30', 'expected a date and time such as 2026-11-21T18:30'],
     ['TimeZone', 'Mars', 'expected a time zone such as Pacific/Auckland'],
     ['WebhookCallbackURL', 'http://a.example/', 'expected a full address that begins with https://'],
-  ])('when its %s would be %s', (field, note, detail) => {
+  ])('a contact is invalid if its %s would be %s', (field, note, detail) => {
     const parts: Parts = { message: { Message: 'Hi', [field]: '[[note]]' } };
     expect(personalised(parts, { note })).toEqual({
       kind: 'invalid',
@@ -292,7 +298,7 @@ describe('a contact is left out, with the column and the reason', () => {
   });
 
   test.each(['\r\nBcc: x@example.com', 'a\rb', 'a\nb'])(
-    'when a line break gets into a subject: %j',
+    'a contact is invalid if a subject would contain a line break: %j',
     (note) => {
       const parts: Parts = { channel: 'email', message: { EmailSubject: 'Re [[note]]', MessagePlain: 'x' } };
       expect(personalised(parts, { note })).toEqual({
@@ -303,18 +309,18 @@ describe('a contact is left out, with the column and the reason', () => {
     },
   );
 
-  test('when a line break gets into a name on an email or a fax', () => {
+  test('a contact is invalid if a name on an email or a fax would contain a line break', () => {
     const parts: Parts = { channel: 'email', columns: { Attention: 'note' }, message: { MessagePlain: 'x' } };
     expect(personalised(parts, { note: 'Ann\nBcc: y' })).toMatchObject({ kind: 'invalid', column: 'note' });
   });
 
-  test('but a line break may stand in a text', () => {
+  test('a text can contain a line break', () => {
     expect(personalised(sms, { note: 'two\nlines' })).toMatchObject({
       destination: { Custom1: 'two\nlines' },
     });
   });
 
-  test('when a field would be longer than the interface allows', () => {
+  test('a contact is invalid if a field would be longer than the interface allows', () => {
     const parts: Parts = { message: { Message: 'Hi', Reference: 'R[[note]]' } };
     expect(personalised(parts, { note: 'x'.repeat(79) })).toMatchObject({ kind: 'personalised' });
     expect(personalised(parts, { note: 'x'.repeat(80) })).toEqual({
@@ -324,7 +330,7 @@ describe('a contact is left out, with the column and the reason', () => {
     });
   });
 
-  test.each(['often', '6', '[[x', '-1'])('when a number would be %s', (n) => {
+  test.each(['often', '6', '[[x', '-1'])('a contact is invalid if a number would be %s', (n) => {
     const parts: Parts = { channel: 'fax', message: { Message: 'Hi', RetryAttempts: '[[n]]' } };
     expect(personalised(parts, { n: '5' })).toMatchObject({ envelope: { fields: { RetryAttempts: '5' } } });
     expect(personalised(parts, { n })).toMatchObject({ kind: 'invalid', column: 'RetryAttempts' });
@@ -334,7 +340,7 @@ describe('a contact is left out, with the column and the reason', () => {
     ['sms', 'Message', 'Message'],
     ['email', 'MessageHTML', 'MessagePlain, MessageHTML, Template'],
     ['fax', 'Message', 'Message'],
-  ] as const)('when its %s would be empty', (channel, field, column) => {
+  ] as const)('a contact is invalid if its %s would be empty', (channel, field, column) => {
     const parts: Parts = { channel, message: { [field]: ' [[note]]' } };
     expect(personalised(parts, { note: 'x' })).toMatchObject({ kind: 'personalised' });
     expect(personalised(parts, { note: ' ' })).toEqual({
@@ -344,7 +350,7 @@ describe('a contact is left out, with the column and the reason', () => {
     });
   });
 
-  test('but an empty value elsewhere only leaves the field out', () => {
+  test('an empty value elsewhere only omits the field', () => {
     const parts: Parts = { message: { Message: 'Hi', SubAccount: '[[state]]' } };
     expect(personalised(parts, {})).toMatchObject({
       kind: 'personalised',
@@ -352,13 +358,13 @@ describe('a contact is left out, with the column and the reason', () => {
     });
   });
 
-  test('but a very long value is no reason where the interface sets no limit', () => {
+  test('a very long value is valid where the interface sets no limit', () => {
     const note = 'x'.repeat(1_000_000);
     expect(personalised(sms, { note })).toMatchObject({ destination: { Custom1: note } });
   });
 });
 
-describe('whoever merges, the recipient reads the same', () => {
+describe('merging by the service and by Volley', () => {
   const columns = ['first', 'city', 'note'];
   const named = [...columns, 'Attention', 'Company'];
   const mappings: readonly NonNullable<Parts['columns']>[] = [
@@ -395,7 +401,7 @@ describe('whoever merges, the recipient reads the same', () => {
       .map((words) => words.join('')),
   );
 
-  test('or the contact is left out because its values would be read as placeholders, or as nothing', () => {
+  test('every recipient reads the same text, or is invalid because a value would be read as a placeholder or as nothing', () => {
     let merged = 0;
     fc.assert(
       fc.property(
@@ -411,7 +417,7 @@ describe('whoever merges, the recipient reads the same', () => {
           try {
             composition = composed(parts);
           } catch {
-            // Pieces can meet to an open bracket, or to a name nobody knows.
+            // Pieces can join to an open bracket, or to an unknown name.
             return;
           }
           const valueIn = createValueReader(composition.derived, valueInFile);

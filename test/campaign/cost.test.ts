@@ -29,7 +29,7 @@ function total(changes: Partial<CostTotal> = {}): CostTotal {
 
 const now = new Date();
 
-/** What a plan costs by rates for everywhere. */
+/** The cost of a plan with rates for every destination. */
 function estimate(totals: readonly CostTotal[], channel: Channel, rates: readonly Rate[]): CostEstimate {
   return estimateCost(totals, channel, createTariffs(channel, { rates, ratesTimeZone: 'UTC' }).rates(), now);
 }
@@ -39,8 +39,8 @@ function known(totals: readonly CostTotal[], channel: Channel, price: string): K
   return estimated.kind === 'known' ? estimated : expect.fail(estimated.why);
 }
 
-describe('a plan costs', () => {
-  test('the parts of an SMS, by SubAccount and ChargeCode', () => {
+describe('estimateCost with a known cost', () => {
+  test('an SMS plan costs its parts, by SubAccount and ChargeCode', () => {
     const totals = [
       total({ recipients: 10, parts: 12 }),
       total({ subAccount: null, chargeCode: null, recipients: 3, parts: 3 }),
@@ -58,26 +58,26 @@ describe('a plan costs', () => {
     });
   });
 
-  test('the recipients of an e-mail', () => {
+  test('an e-mail plan costs its recipients', () => {
     expect(known([total({ recipients: 250 })], 'email', '0.01')).toMatchObject({
       unit: 'email',
       total: '2.50',
     });
   });
 
-  test('nothing for nobody', () => {
+  test('a plan without recipients costs nothing', () => {
     expect(known([], 'sms', '0.08')).toMatchObject({ lines: [], total: '0.00' });
   });
 
-  test('what is exact: no cent appears or is lost, and all amounts have equally many decimals', () => {
+  test('costs are exact, and all amounts have the same number of decimals', () => {
     const totals = [total({ recipients: 3 }), total({ subAccount: null, recipients: 200_000_000 })];
     const { lines, total: sum } = known(totals, 'email', '0.00000001');
     expect([...lines.map(({ cost }) => cost), sum]).toEqual(['0.00000003', '2.00000000', '2.00000003']);
   });
 });
 
-describe('what a plan costs is not known', () => {
-  test.each(['sms', 'email'] as const)('without a rate for %s', (channel) => {
+describe('estimateCost with an unknown cost', () => {
+  test.each(['sms', 'email'] as const)('the cost is unknown without a rate for %s', (channel) => {
     const others = channels.filter((other) => other !== channel).map((other) => rate(other, '1'));
     const why = `the account has no rate for ${channel}`;
     expect(estimate([total()], channel, others)).toEqual({ kind: 'unknown', why });
@@ -87,25 +87,28 @@ describe('what a plan costs is not known', () => {
     ['fax', 'page'],
     ['voice', 'second'],
     ['tts', 'second'],
-  ] as const)('for a %s, with a rate or without: its %ss are counted by the service', (channel, unit) => {
-    const why = `${channel} is paid by the ${unit}, and how many there are is known only after sending`;
-    expect(estimate([total()], channel, [rate(channel, '1')])).toEqual({ kind: 'unknown', why });
-    expect(estimate([total()], channel, [])).toEqual({ kind: 'unknown', why });
-  });
+  ] as const)(
+    'the cost of a %s is unknown with or without a rate, because the service counts its %ss',
+    (channel, unit) => {
+      const why = `${channel} is paid by the ${unit}, and how many there are is known only after sending`;
+      expect(estimate([total()], channel, [rate(channel, '1')])).toEqual({ kind: 'unknown', why });
+      expect(estimate([total()], channel, [])).toEqual({ kind: 'unknown', why });
+    },
+  );
 
-  test('for SMS whose parts nobody counted', () => {
+  test('the cost of an SMS is unknown if its parts were not counted', () => {
     const estimated = estimate([total({ parts: null })], 'sms', [rate('sms', '1')]);
     expect(estimated).toEqual({ kind: 'unknown', why: 'the parts of the sms were not counted' });
   });
 });
 
-/** An amount in units of 10^-8, the finest there is. */
+/** An amount in units of 10^-8, the smallest possible. */
 function scaled(amount: string): bigint {
   const [whole = '', fraction = ''] = amount.split('.');
   return BigInt(whole + fraction.padEnd(8, '0'));
 }
 
-/** As people write it: with up to 8 decimals, and zeros at its end or not. */
+/** With up to 8 decimals, and trailing zeros or none. */
 const price = fc
   .tuple(fc.integer({ min: 0, max: 999_999 }), fc.integer({ min: 0, max: 8 }), fc.nat(99_999_999))
   .map(([whole, decimals, fraction]) =>
@@ -113,8 +116,8 @@ const price = fc
   );
 const units = fc.oneof(fc.nat(10), fc.nat(2_000_000_000));
 
-describe('in whole units of 10^-8', () => {
-  test('every line is price × units, and the total their sum', () => {
+describe('estimateCost in whole units of 10^-8', () => {
+  test('every line costs price × units, and the total is their sum', () => {
     fc.assert(
       fc.property(price, fc.array(units, { maxLength: 30 }), (written, counts) => {
         const totals = counts.map((parts, index) => total({ parts, chargeCode: String(index) }));
@@ -126,7 +129,7 @@ describe('in whole units of 10^-8', () => {
     );
   });
 
-  test('the dearest lines are those that no other costs more than', () => {
+  test('costliestLines returns the lines with the highest costs', () => {
     fc.assert(
       fc.property(price, fc.array(units, { maxLength: 30 }), fc.nat(12), (written, counts, most) => {
         const estimate = known(
@@ -145,7 +148,7 @@ describe('in whole units of 10^-8', () => {
   });
 });
 
-describe('by tariffs', () => {
+describe('estimateCost by tariffs', () => {
   const period = { tax: null, from: null, until: null };
   const rates: RunRates = {
     currency: 'NZD',
@@ -163,12 +166,12 @@ describe('by tariffs', () => {
   const parts = (parts: number, tariffIndex: number, changes: Partial<CostTotal> = {}): CostTotal =>
     total({ parts, recipients: parts, tariffIndex, ...changes });
 
-  test('the price is that of the moment, to the millisecond', () => {
+  test('the price valid at that millisecond applies', () => {
     expect(at('2026-10-31T10:59:59.999Z', [parts(10, 0)])).toMatchObject({ total: '1.000', tax: '0.15' });
     expect(at('2026-10-31T11:00:00Z', [parts(10, 0)])).toMatchObject({ total: '2.000', tax: '0.25' });
   });
 
-  test('a SubAccount and ChargeCode have one line, whatever their tariffs; the tax is exact', () => {
+  test('a SubAccount and ChargeCode have one line for all their tariffs, and the tax is exact', () => {
     const totals = [parts(3, 1), parts(1, 0, { subAccount: 'B' }), parts(10, 0)];
     expect(at('2026-12-01T00:00:00Z', totals)).toMatchObject({
       lines: [
@@ -180,7 +183,7 @@ describe('by tariffs', () => {
     });
   });
 
-  test('who has no rate makes it unknown: how many, and one of them', () => {
+  test('recipients without a rate make the cost unknown: the reason has their number and an example', () => {
     const nobody = (recipients: number, example: string | null) =>
       total({ recipients, parts: recipients, tariffIndex: 2, example });
     const why = (...totals: CostTotal[]) => at('2026-12-01T00:00:00Z', [parts(1, 0), ...totals]);

@@ -6,10 +6,10 @@ import { composed, current, earlier, type Parts, personalised, yaml } from './pa
 
 const problems = (parts: Parts) => problemsThrown(() => composed(parts));
 
-/** Values that would walk from the folder the path names into another. */
+/** Values that would lead from the folder of the path to another. */
 const wandering = ['../other', 'a/b', '/etc/passwd', '..\\other', '.', '..'];
 
-describe('a file to send along', () => {
+describe('files of an envelope', () => {
   const withFiles = (...files: Record<string, string>[]): Parts => ({
     channel: 'email',
     message: { MessagePlain: 'See the statement' },
@@ -17,7 +17,7 @@ describe('a file to send along', () => {
   });
   const statement = withFiles({ file: 'statements/[[n]].pdf' });
 
-  test('that is the same for all is in every envelope', () => {
+  test('a constant file is in every envelope', () => {
     const parts = withFiles({ file: 'docs/a.pdf' }, { file: 'docs/b.pdf', name: 'Terms' });
     expect(personalised(parts, {})).toMatchObject({
       envelope: {
@@ -29,27 +29,27 @@ describe('a file to send along', () => {
     });
   });
 
-  test('can be that of the contact, and is named after its path', () => {
+  test("a file can be the contact's own, named after its path", () => {
     expect(personalised(statement, { n: '42' })).toMatchObject({
       envelope: { files: [{ path: 'statements/42.pdf', name: '42.pdf' }] },
     });
   });
 
-  test('can have a name of the contact', () => {
+  test('the name of a file can come from the contact', () => {
     const parts = withFiles({ file: 'a.pdf', name: 'For [[first|you]].pdf' });
     expect(personalised(parts, { first: 'Ann' })).toMatchObject({
       envelope: { files: [{ path: 'a.pdf', name: 'For Ann.pdf' }] },
     });
   });
 
-  test('has a path that the fallback may fill, with a folder too', () => {
+  test('a fallback can fill a path, with a folder too', () => {
     const parts = withFiles({ file: 'docs/[[n|common/general]].pdf' });
     expect(personalised(parts, {})).toMatchObject({
       envelope: { files: [{ path: 'docs/common/general.pdf', name: 'general.pdf' }] },
     });
   });
 
-  test.each(wandering)('leaves a contact out whose value %s would lead to another folder', (n) => {
+  test.each(wandering)('a contact is invalid if its value %s would lead to another folder', (n) => {
     expect(personalised(statement, { n })).toEqual({
       kind: 'invalid',
       column: 'files.0.file',
@@ -58,7 +58,7 @@ describe('a file to send along', () => {
   });
 
   test.each(['../secrets/[[n]].pdf', 'docs/../../[[n]].pdf', '/etc/[[n]]'])(
-    'cannot lie outside of the folder of the campaign, whatever the contact: %s',
+    "no contact can lead a path out of the campaign's folder: %s",
     (file) => {
       const campaign = readCampaign(
         yaml({ channel: 'fax', message: { Reference: 'r' }, files: [{ file }] }),
@@ -70,7 +70,7 @@ describe('a file to send along', () => {
     },
   );
 
-  test('leaves a contact out that has no value for the path', () => {
+  test('a contact without a value for the path is invalid', () => {
     expect(personalised(statement, {})).toEqual({
       kind: 'invalid',
       column: 'files.0.file',
@@ -78,7 +78,7 @@ describe('a file to send along', () => {
     });
   });
 
-  test('leaves a contact out whose value brings a line break', () => {
+  test('a contact whose value brings a line break into a path is invalid', () => {
     expect(personalised(statement, { n: '4\n2' })).toMatchObject({
       column: 'files.0.file',
       detail: 'expected one line, got a line break in it.',
@@ -90,7 +90,7 @@ describe('a file to send along', () => {
     });
   });
 
-  test('leaves a contact out for whom it would have no name', () => {
+  test('a contact that leaves the name of a file empty is invalid', () => {
     const named = withFiles({ file: 'a.pdf', name: '[[n]]' });
     expect(personalised(named, { n: ' ' })).toMatchObject({
       column: 'files.0.name',
@@ -98,26 +98,26 @@ describe('a file to send along', () => {
     });
   });
 
-  test('cannot have a placeholder that nobody knows', () => {
+  test('an unknown placeholder in the path of a file is an error', () => {
     expect(problems(withFiles({ file: 'a.pdf' }, { file: '[[nn]].pdf', name: '[[citty]]' }))).toEqual([
       expect.stringMatching(/^c\.yaml:9:\d+: Unknown placeholder \[\[nn\]\] in "files\.1\.file"\./),
       expect.stringMatching(/^c\.yaml:9:\d+: Unknown placeholder \[\[citty\]\] in "files\.1\.name"\./),
     ]);
   });
 
-  test('is read for its columns only where they are used', () => {
+  test('the columns in the path of a file are used columns', () => {
     expect(composed(statement).usedColumns).toEqual(['n']);
   });
 });
 
-describe('a keypad', () => {
+describe('keypads of an envelope', () => {
   const call = (...Keypads: { Tone: number; RouteNumber: string }[]): Parts => ({
     target: earlier,
     channel: 'tts',
     message: { MessageToPeople: 'Press a button', Keypads },
   });
 
-  test('connects buttons to numbers, in the order of the buttons', () => {
+  test('keypads connect buttons to numbers, in the order of the buttons', () => {
     const parts = call({ Tone: 9, RouteNumber: '+6499' }, { Tone: 1, RouteNumber: '[[n]]' });
     expect(personalised(parts, { n: '+6491' })).toMatchObject({
       envelope: {
@@ -133,16 +133,19 @@ describe('a keypad', () => {
     ['', 'expected a text, got nothing.'],
     [' ', 'expected a text, got nothing.'],
     ['+64\n91', 'expected one line, got a line break in it.'],
-  ])('leaves a contact out whose number would be %j, with the button it is of', (n, detail) => {
-    const parts = call({ Tone: 1, RouteNumber: '+6491' }, { Tone: 3, RouteNumber: '[[n]]' });
-    expect(personalised(parts, { n })).toEqual({
-      kind: 'invalid',
-      column: 'Keypads',
-      detail: `button 3: ${detail}`,
-    });
-  });
+  ])(
+    'a contact is invalid if the number of a button would be %j, and the error names the button',
+    (n, detail) => {
+      const parts = call({ Tone: 1, RouteNumber: '+6491' }, { Tone: 3, RouteNumber: '[[n]]' });
+      expect(personalised(parts, { n })).toEqual({
+        kind: 'invalid',
+        column: 'Keypads',
+        detail: `button 3: ${detail}`,
+      });
+    },
+  );
 
-  test('leaves a contact out whose number the format cannot carry', () => {
+  test('a contact is invalid if the format cannot carry the number of a button', () => {
     const parts = {
       ...call({ Tone: 1, RouteNumber: '[[n]]' }),
       target: { ...earlier, format: 'xml' } as const,
@@ -150,7 +153,7 @@ describe('a keypad', () => {
     expect(personalised(parts, { n: '\u0007' })).toMatchObject({ kind: 'invalid', column: 'n' });
   });
 
-  test('cannot have a placeholder that nobody knows', () => {
+  test('an unknown placeholder in the number of a button is an error', () => {
     expect(problems(call({ Tone: 1, RouteNumber: '+64[[nn]]' }))).toEqual([
       expect.stringMatching(
         /^c\.yaml:9:\d+: Unknown placeholder \[\[nn\]\] in "message\.Keypads\.0\.RouteNumber"\./,
@@ -159,34 +162,37 @@ describe('a keypad', () => {
   });
 });
 
-describe('a recording', () => {
+describe('recordings of an envelope', () => {
   const call = (message: Record<string, string>): Parts => ({ target: earlier, channel: 'voice', message });
   const greeting = call({ MessageToPeople: 'audio/[[n]].wav', Reference: 'R' });
 
-  test('is a path of the contact, apart from the fields', () => {
+  test("a recording is a path of the contact's own, apart from the fields", () => {
     expect(personalised(greeting, { n: '42' })).toMatchObject({
       envelope: { fields: { Reference: 'R' }, audio: { MessageToPeople: 'audio/42.wav' } },
     });
   });
 
-  test('is needed for a call to have something to say', () => {
+  test('a call without a recording is invalid', () => {
     expect(composed(greeting).contentFields).toEqual(['MessageToPeople']);
     const parts = call({ MessageToAnswerphones: 'a.wav' });
     expect(personalised(parts, {})).toMatchObject({ kind: 'invalid', column: 'MessageToPeople' });
   });
 
-  test.each([...wandering, ''])('leaves a contact out whose value %j does not fit in a path', (n) => {
-    expect(personalised(greeting, { n })).toMatchObject({ kind: 'invalid', column: 'MessageToPeople' });
-  });
+  test.each([...wandering, ''])(
+    'a contact is invalid if its value %j does not fit into the path of a recording',
+    (n) => {
+      expect(personalised(greeting, { n })).toMatchObject({ kind: 'invalid', column: 'MessageToPeople' });
+    },
+  );
 
-  test('leaves a contact out whose value brings a line break', () => {
+  test('a contact whose value brings a line break into the path of a recording is invalid', () => {
     expect(personalised(greeting, { n: 'a\nb' })).toMatchObject({
       kind: 'invalid',
       column: 'MessageToPeople',
     });
   });
 
-  test('of text to speech is the text itself', () => {
+  test('in text to speech, the field is the text itself', () => {
     const parts: Parts = { target: earlier, channel: 'tts', message: { MessageToPeople: 'Hi [[first]]' } };
     expect(personalised(parts, { first: 'Ann/Lee' })).toMatchObject({
       envelope: { fields: { MessageToPeople: 'Hi Ann/Lee' }, audio: {} },
@@ -194,8 +200,8 @@ describe('a recording', () => {
   });
 });
 
-describe('the files that are the same for every contact', () => {
-  test('are told with their places: files to send along', () => {
+describe('staticFiles', () => {
+  test('staticFiles returns files to send with their positions', () => {
     const parts: Parts = {
       message: { Message: 'Hi' },
       files: [{ file: 'a.pdf' }, { file: '[[n]].pdf' }, { file: 'docs/b.pdf', name: '[[first]].pdf' }],
@@ -206,7 +212,7 @@ describe('the files that are the same for every contact', () => {
     ]);
   });
 
-  test('are told with their places: recordings', () => {
+  test('staticFiles returns recordings with their positions', () => {
     const parts: Parts = {
       channel: 'voice',
       message: { MessageToPeople: 'a.wav', MessageToAnswerphones: 'audio/[[n]].wav', CallerID: '+6491' },

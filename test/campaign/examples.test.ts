@@ -19,7 +19,7 @@ const yamlIn = (path: string) =>
     .map((name) => path.slice(2) + name);
 const campaigns = [...yamlIn('./'), ...yamlIn('./interfaces/')];
 
-/** What the campaign's account is. */
+/** The account of a campaign. */
 function targetOf({ value }: Campaign): CampaignTarget {
   const environment = { VOLLEY_SANDBOX_TOKEN: 'token' };
   const account = readAccount(readText('accounts.yaml'), 'accounts.yaml', value.account, environment);
@@ -27,7 +27,7 @@ function targetOf({ value }: Campaign): CampaignTarget {
 }
 
 describe('the example campaigns', () => {
-  test('are there for every channel of every interface, and for every format', () => {
+  test('there is an example campaign for every channel of every interface, and for every format', () => {
     const used = campaigns.map((name) => {
       const campaign = readCampaign(readText(name), name);
       const { interface: interfaceName, format } = targetOf(campaign);
@@ -41,13 +41,13 @@ describe('the example campaigns', () => {
     expect(new Set(used.map(({ format }) => format))).toEqual(new Set(formats));
   });
 
-  test.each(campaigns)('%s is in order', (name) => {
+  test.each(campaigns)('the example campaign %s is valid', (name) => {
     const campaign = readCampaign(readText(name), name);
     expect(() => checkCampaign(campaign, targetOf(campaign))).not.toThrow();
   });
 });
 
-/** What an editor does: reads the file with YAML's core schema, and checks it with the published JSON Schema. */
+/** As an editor does: reads the file with YAML's core schema, and checks it against the published JSON Schema. */
 function editorAccepts(schema: unknown): (source: string) => boolean {
   const validate = new Ajv2020({ allowUnionTypes: true }).compile(schema as object);
   return (source) => validate(parse(source));
@@ -57,11 +57,11 @@ describe('the published JSON Schema', () => {
   test.each([
     ['campaign', definitionJsonSchema()],
     ['accounts', accountsJsonSchema()],
-  ])('of %s is what `volley schema` prints', (kind, schema) => {
+  ])('the published schema of %s is what `volley schema` prints', (kind, schema) => {
     expect(readText(`${kind}.schema.json`)).toBe(`${JSON.stringify(schema, null, 2)}\n`);
   });
 
-  test.each([...campaigns, 'accounts.yaml'])('is named in the first line of %s', (name) => {
+  test.each([...campaigns, 'accounts.yaml'])('the first line of %s names the schema', (name) => {
     const kind = name === 'accounts.yaml' ? 'accounts' : 'campaign';
     const path = `${name.includes('/') ? '../' : './'}${kind}.schema.json`;
     expect(readText(name).split('\n')[0]).toBe(`# yaml-language-server: $schema=${path}`);
@@ -70,11 +70,11 @@ describe('the published JSON Schema', () => {
   const campaignInEditor = editorAccepts(definitionJsonSchema());
   const accountsInEditor = editorAccepts(accountsJsonSchema());
 
-  test.each(campaigns)('accepts %s', (name) => {
+  test.each(campaigns)('the schema accepts %s', (name) => {
     expect(campaignInEditor(readText(name))).toBe(true);
   });
 
-  test('accepts accounts.yaml', () => {
+  test('the schema accepts accounts.yaml', () => {
     expect(accountsInEditor(readText('accounts.yaml'))).toBe(true);
   });
 
@@ -87,7 +87,7 @@ message: { Message: Hi, ChargeCode: 123, SubAccount: 1.5, CharacterConversion: t
 dispatch: { chunkSize: 200, concurrency: 8, retries: 0 }
 `;
 
-  test('takes unquoted numbers and booleans, as Volley itself does', () => {
+  test('the schema accepts unquoted numbers and booleans, as Volley does', () => {
     expect(campaignInEditor(campaign)).toBe(true);
     const target: CampaignTarget = { interface: 'rest-2.02', format: 'json', loopback: false };
     expect(() => checkCampaign(readCampaign(campaign, 'c.yaml'), target)).not.toThrow();
@@ -110,7 +110,7 @@ dispatch: { chunkSize: 200, concurrency: 8, retries: 0 }
     ['dispatch:', 'budget: { chargeCodes: { 2600: 1000000000 } }\ndispatch:'],
     ['dispatch:', 'chargeCodes: codes.csv\ndispatch:'],
     ['dispatch:', 'chargeCodes: { file: codes.csv, column: 1 }\ndispatch:'],
-  ])('takes %s written as %s, as Volley itself does', (from, to) => {
+  ])('the schema accepts %s written as %s, as Volley does', (from, to) => {
     expect(campaignInEditor(campaign.replace(from, to))).toBe(true);
     expect(() => readCampaign(campaign.replace(from, to), 'c.yaml')).not.toThrow();
   });
@@ -149,19 +149,19 @@ dispatch: { chunkSize: 200, concurrency: 8, retries: 0 }
     ['dispatch:', 'budget: { subAccounts: [ACME] }\ndispatch:'],
     ['dispatch:', 'chargeCodes: { column: 1 }\ndispatch:'],
     ['dispatch:', 'chargeCodes: [codes.csv]\ndispatch:'],
-  ])('marks %s written as %s, as Volley itself refuses it', (from, to) => {
+  ])('the schema refuses %s written as %s, as Volley does', (from, to) => {
     expect(campaignInEditor(campaign.replace(from, to))).toBe(false);
     expect(() => readCampaign(campaign.replace(from, to), 'c.yaml')).toThrow();
   });
 
-  test('marks a secret that stands in the accounts file, and takes a name in small letters', () => {
+  test('the schema refuses a secret in the accounts file, and accepts a lower-case variable name', () => {
     const account = (token: string) =>
       `accounts: { a: { interface: rest-2.02, baseUrl: "https://a.example", authToken: "${token}" } }`;
     expect(accountsInEditor(account('${my_token}'))).toBe(true);
     expect(accountsInEditor(account('hunter2'))).toBe(false);
   });
 
-  test('knows the unit of each channel in a rate', () => {
+  test('the schema has the unit of each channel in a rate', () => {
     const accepts = (rate: string): boolean =>
       accountsInEditor(
         `accounts: { a: { interface: rest-2.02, baseUrl: "https://a.example", rates: [{ ${rate} }] } }`,
@@ -173,7 +173,7 @@ dispatch: { chunkSize: 200, concurrency: 8, retries: 0 }
     expect(accepts('channel: sms, unit: part, price: -1, currency: NZD')).toBe(false);
   });
 
-  test('describes every message field in words of its own', () => {
+  test('the schema describes every message field', () => {
     const descriptions = messageKeys.map(describeMessageKey);
     expect(new Set(descriptions).size).toBe(messageKeys.length);
     expect(() => describeMessageKey('Subject')).toThrow('Subject has no description');

@@ -10,7 +10,7 @@ const portion = (recipients: number, changes: Partial<ForecastPortion> = {}): Fo
   ...changes,
 });
 
-/** From a moment on, at requests a second. */
+/** Forecasts from a moment, at a rate of requests per second. */
 function play(
   portions: readonly ForecastPortion[],
   from: string,
@@ -22,11 +22,11 @@ function play(
   return found && { endsAt: found.endsAt.toISOString().slice(0, 16), late: found.late };
 }
 
-test('a run without a window takes as long as its rate says', () => {
+test('a run without a window takes as long as its rate requires', () => {
   expect(play([portion(7_200)], '2026-11-20T00:00Z', 2)).toEqual({ endsAt: '2026-11-20T01:00', late: [0] });
 });
 
-test('the slower of both rates counts', () => {
+test('the slower of both rates applies', () => {
   const limits = { requestsPerSecond: 1, recipientsPerSecond: 10 };
   const from = new Date('2026-11-20T00:00Z');
   const each = forecast([portion(36_000, { requests: 360 })], undefined, limits, {
@@ -36,31 +36,31 @@ test('the slower of both rates counts', () => {
   expect(each?.endsAt).toEqual(new Date('2026-11-20T01:00Z'));
 });
 
-test('what a window has no time for is sent in the next one', () => {
-  // Ten hours of work; eight on Friday, two on Monday.
+test('requests that do not fit into a window are sent in the next one', () => {
+  // Ten hours of work: eight on Friday, two on Monday.
   const berlin = portion(36_000, { zones: ['Europe/Berlin'] });
   expect(play([berlin], '2026-11-20T00:00Z', 1)).toEqual({ endsAt: '2026-11-23T10:00', late: [0] });
 });
 
-test('windows of several zones are sent one after the other, what shuts first before the rest', () => {
+test('of several open windows, the one that closes first is sent first', () => {
   const portions = [
     portion(3_600, { zones: ['Europe/London'] }),
     portion(7_200, { zones: ['Europe/Berlin'] }),
   ];
-  // Both are open; Berlin shuts at 16:00Z, and London an hour later.
+  // Both are open; Berlin closes at 16:00Z, and London an hour later.
   expect(play(portions, '2026-11-20T13:00Z', 1, '2026-11-20T15:30Z')).toEqual({
     ...{ endsAt: '2026-11-20T16:00', late: [1_800, 0] },
   });
 });
 
-test('without a rate all is sent when its window opens', () => {
+test('without a rate, everything is sent when its window opens', () => {
   const portions = [portion(5, { zones: ['Pacific/Auckland'] }), portion(7, { zones: ['Europe/Berlin'] })];
   expect(play(portions, '2026-11-20T18:00Z', null, '2026-11-22T21:00Z')).toEqual({
     ...{ endsAt: '2026-11-23T08:00', late: [0, 7] },
   });
 });
 
-test('what the service is to hold is handed over at once, and sent when it is told to', () => {
+test('requests held by the service are handed over at once and sent at their SendTime', () => {
   const sendAt = new Date('2026-11-23T08:00Z');
   const held = portion(3_600, { zones: ['Europe/Berlin'], sendAt });
   expect(play([held], '2026-11-20T18:00Z', 1, '2026-11-23T07:59Z')).toEqual({
@@ -69,13 +69,13 @@ test('what the service is to hold is handed over at once, and sent when it is to
   expect(play([held], '2026-11-20T18:00Z', 1, '2026-11-23T08:00Z')).toMatchObject({ late: [0] });
 });
 
-test('who is sent to at the very deadline is in time', () => {
+test('a recipient sent to exactly at the deadline is in time', () => {
   expect(play([portion(100)], '2026-11-20T00:00Z', 1, '2026-11-20T00:01:40Z')).toMatchObject({ late: [0] });
   expect(play([portion(100)], '2026-11-20T00:00Z', 1, '2026-11-20T00:01:00Z')).toMatchObject({ late: [40] });
   expect(play([portion(100)], '2026-11-20T00:00Z', null, '2026-11-19T23:59Z')).toMatchObject({ late: [100] });
 });
 
-test('nothing is told of a window that never opens', () => {
+test('a window that never opens has no forecast', () => {
   const zones = ['Pacific/Auckland', 'Europe/London'];
   const hour: WindowRule = { ...office, to: 600 };
   const times = { from: new Date(0), deadline: undefined };

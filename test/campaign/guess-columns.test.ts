@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { guessColumns } from '../../src/campaign/guess-columns.ts';
 import type { Channel, DestinationField } from '../../src/domain/message.ts';
 
-describe('the recipient is guessed', () => {
+describe('guessColumns of the recipient', () => {
   test.each<[Channel, string, string]>([
     ['sms', 'mobile', 'Mobile'],
     ['sms', 'mobile', 'MOBILE_NUMBER'],
@@ -14,7 +14,7 @@ describe('the recipient is guessed', () => {
     ['email', 'an address', 'E-Mail'],
     ['email', 'an address', 'Email Address'],
     ['email', 'the word itself', 'recipient'],
-  ])('for %s from the name of %s: %s', (channel, _, column) => {
+  ])('for %s, the recipient is guessed from the name of %s: %s', (channel, _, column) => {
     expect(guessColumns('Recipient', channel, ['id', column, 'city'])).toEqual([column]);
   });
 
@@ -22,28 +22,28 @@ describe('the recipient is guessed', () => {
     ['sms', 'phone2'],
     ['fax', 'phone1'],
     ['email', 'email'],
-  ])('for %s from %s, where a file has an address of each kind', (channel, column) => {
+  ])('for %s, the recipient is guessed from %s in a file with addresses of each kind', (channel, column) => {
     expect(guessColumns('Recipient', channel, ['phone1', 'phone2', 'email', 'web'])).toEqual([column]);
   });
 
-  test('from the surer of two names', () => {
+  test('the more specific of two names is guessed', () => {
     expect(guessColumns('Recipient', 'sms', ['phone', 'mobile'])).toEqual(['mobile']);
   });
 
-  test('from none of two names that are equally sure', () => {
+  test('two equally likely names are ambiguous', () => {
     expect(guessColumns('Recipient', 'sms', ['Mobile', 'cell', 'phone'])).toEqual(['Mobile', 'cell']);
     expect(guessColumns('Recipient', 'sms', ['Mobile', 'mobile'])).toEqual(['Mobile', 'mobile']);
   });
 
   test.each(['immobile', 'mobile2', 'mobile?', 'phone_notes', 'constructor', ''])(
-    'not from a name that only looks like one: %j',
+    'a name that only resembles a usual one is not guessed: %j',
     (column) => {
       expect(guessColumns('Recipient', 'sms', [column])).toEqual([]);
     },
   );
 });
 
-describe('another field is guessed', () => {
+describe('guessColumns of another field', () => {
   test.each<[DestinationField, string]>([
     ['First Name', 'first_name'],
     ['First Name', 'GivenName'],
@@ -52,15 +52,15 @@ describe('another field is guessed', () => {
     ['Company', 'company_name'],
     ['Attention', 'Full Name'],
     ['Attention', 'contact'],
-  ])('%s from %s', (field, column) => {
+  ])('%s is guessed from %s', (field, column) => {
     expect(guessColumns(field, 'sms', [column, 'id'])).toEqual([column]);
   });
 
-  test('from a column of its own name before any other', () => {
+  test("a column with the field's own name comes before any other", () => {
     expect(guessColumns('Company', 'sms', ['organisation', 'Company'])).toEqual(['Company']);
   });
 
-  test('unless it means whatever a campaign wants', () => {
+  test('custom fields are never guessed', () => {
     expect(guessColumns('Custom1', 'sms', ['Custom1', 'custom'])).toEqual([]);
   });
 });

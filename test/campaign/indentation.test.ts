@@ -21,11 +21,11 @@ function problemsOf(source: string): readonly Problem[] {
   }
 }
 
-test('the line whose indentation is off is told, for a hundred random re-indentations of the example campaigns', () => {
+test('for a hundred random re-indentations of the example campaigns, the error names the wrongly indented line', () => {
   const choose = seededIntegers(5);
   const wrong: unknown[] = [];
-  let told = 0;
-  for (let tried = 0; told < 100 && tried < 1_000; tried++) {
+  let checked = 0;
+  for (let tried = 0; checked < 100 && tried < 1_000; tried++) {
     const lines = (examples[choose(examples.length)] ?? '').split('\n');
     const index = choose(lines.length);
     const line = lines[index] ?? '';
@@ -34,9 +34,9 @@ test('the line whose indentation is off is told, for a hundred random re-indenta
     if (text === '' || text.startsWith('#') || line.length - text.length === indent) continue;
     lines[index] = ' '.repeat(indent) + text;
     const problems = problemsOf(lines.join('\n'));
-    // What can be read as it is means the same: a list may be indented or not.
+    // A change that YAML still reads has the same meaning: a list can be indented or not.
     if (problems.length === 0) continue;
-    told++;
+    checked++;
     const expected = line.length - text.length;
     const [first, ...others] = problems;
     if (
@@ -47,7 +47,7 @@ test('the line whose indentation is off is told, for a hundred random re-indenta
       wrong.push({ line: index + 1, source: lines.join('\n'), problems });
   }
   expect(wrong).toEqual([]);
-  expect(told).toBe(100);
+  expect(checked).toBe(100);
 });
 
 const ordinary = `campaign: night
@@ -68,9 +68,9 @@ test.each([
   ['  file', '\u00a0\u00a0file', 'c.yaml:5:1: This line is indented with spaces that YAML does not accept'],
   ['channel: sms', 'channel: sms\nchannel: sms', 'c.yaml:4:1: Key "channel" is written twice'],
   ['  Message: Hello\n', '  Message: Hello\nchannel: sms\n', 'c.yaml:9:1: Key "channel" is written twice'],
-])('another mistake than wrong indentation is told as what it is: %j as %j', (right, wrong, told) => {
+])('an error other than wrong indentation is reported as itself: %j as %j', (right, wrong, message) => {
   expect(problemsOf(ordinary)).toEqual([]);
   const [first, ...others] = problemsOf(ordinary.replace(right, wrong));
-  expect(`${first?.where}: ${first?.what}`).toContain(told);
+  expect(`${first?.where}: ${first?.what}`).toContain(message);
   expect(others).toEqual([]);
 });

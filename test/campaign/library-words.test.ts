@@ -5,7 +5,7 @@ import { InputError } from '../../src/domain/problems.ts';
 import { accountsJsonSchema } from '../../src/gateway/accounts-schema.ts';
 import { readAccount } from '../../src/gateway/read-account.ts';
 
-/** Words in which only programmers write. */
+/** Words that only programmers use. */
 const libraryWords =
   /Invalid|CronPattern|Too (?:small|big)|Unrecognized|expected (?:string|array|object|record|number|int|union)\b|to have|undefined|\[object|regex|must match|ZodError/;
 
@@ -19,7 +19,7 @@ type Shape = {
 
 type Path = readonly (string | number)[];
 
-/** Every place where something can be written, with those inside lists, maps and alternatives. */
+/** Every path where a value can be written, including those inside lists, maps and alternatives. */
 function placesIn(shape: Shape, path: Path = []): Path[] {
   const { properties = {}, items, anyOf = [], additionalProperties } = shape;
   const free = typeof additionalProperties === 'object' ? additionalProperties : undefined;
@@ -34,7 +34,7 @@ function placesIn(shape: Shape, path: Path = []): Path[] {
 
 const wrongValues: readonly unknown[] = ['', '-1', 'x'.repeat(300), ['x'], { x: 'y' }];
 
-/** None where a value is right, as some are. */
+/** Empty where the value is valid, as some are. */
 function problemsIn(act: () => unknown): string[] {
   try {
     act();
@@ -76,21 +76,18 @@ test.each<[string, unknown, Readonly<Record<string, unknown>>, (source: string) 
     accounts,
     (source) => readAccount(source, 'a.yaml', 'name', { TOKEN: 'x' }),
   ],
-])(
-  'whatever is written wherever in a %s, what is wrong is told in our own words',
-  (_, schema, base, read) => {
-    const places = placesIn(schema as Shape);
-    let refused = 0;
-    const leaks: string[] = [];
-    for (const path of places) {
-      for (const value of wrongValues) {
-        const problems = problemsIn(() => read(written(base, path, value)));
-        refused += problems.length;
-        leaks.push(...problems.filter((problem) => libraryWords.test(problem.replace(/"[^"]*"/g, '""'))));
-        expect(problems.filter((problem) => !/^a\.yaml(:\d+:\d+)?: .+[.?]$/s.test(problem))).toEqual([]);
-      }
+])('every problem is reported in words of our own, anywhere in a file: %s', (_, schema, base, read) => {
+  const places = placesIn(schema as Shape);
+  let refused = 0;
+  const leaks: string[] = [];
+  for (const path of places) {
+    for (const value of wrongValues) {
+      const problems = problemsIn(() => read(written(base, path, value)));
+      refused += problems.length;
+      leaks.push(...problems.filter((problem) => libraryWords.test(problem.replace(/"[^"]*"/g, '""'))));
+      expect(problems.filter((problem) => !/^a\.yaml(:\d+:\d+)?: .+[.?]$/s.test(problem))).toEqual([]);
     }
-    expect([...new Set(leaks)]).toEqual([]);
-    expect(refused).toBeGreaterThan(places.length * 2);
-  },
-);
+  }
+  expect([...new Set(leaks)]).toEqual([]);
+  expect(refused).toBeGreaterThan(places.length * 2);
+});

@@ -40,10 +40,10 @@ const problems = (asked: Asked) => problemsThrown(() => mapped(asked));
 
 const guessed = (field: string, source: string) => ({ field, kind: 'guessed', source });
 
-describe('without "columns"', () => {
+describe('mapColumns without "columns"', () => {
   const all = '[[First Name]] [[Last Name]], [[Company]]';
 
-  test('all fields are guessed from the header, by the channel', () => {
+  test('all fields are guessed from the header and the channel', () => {
     const others = [
       guessed('First Name', 'first_name'),
       guessed('Last Name', 'last_name'),
@@ -57,7 +57,7 @@ describe('without "columns"', () => {
     expect(mapped(email).mapping).toEqual([guessed('Recipient', 'email'), ...others]);
   });
 
-  test('a guess that the message does not use is not sent, and one that only Volley merges neither', () => {
+  test('a guess is not sent if the message does not use it, or only Volley merges it', () => {
     const used = mapped({ message: { Message: 'Hi [[first_name]]' } });
     expect(used.mapping).toEqual([guessed('Recipient', 'mobile'), guessed('First Name', 'first_name')]);
     expect(used.bindings.map(({ field }) => field)).toEqual(['First Name']);
@@ -66,7 +66,7 @@ describe('without "columns"', () => {
     expect([rendered.bindings, rendered.mapping.length]).toEqual([[], 4]);
   });
 
-  test('guesses are used as what is written is: in placeholders, and in the destination', () => {
+  test('a guess is used like a written mapping: in placeholders and in the destination', () => {
     const composition = mapped({ message: { Message: 'Hi [[First Name]]' } });
     expect(createPersonaliser(composition)((column) => (column === 'first_name' ? 'Ann' : ''))).toMatchObject(
       {
@@ -84,12 +84,12 @@ describe('without "columns"', () => {
     ]);
   });
 
-  test('a field with two likely columns is left open', () => {
+  test('a field with two likely columns stays empty', () => {
     const { mapping } = mapped({ header: ['mobile', 'First Name', 'first_name'] });
     expect(mapping).toEqual([guessed('Recipient', 'mobile')]);
   });
 
-  test('a recipient with two likely columns is asked for, with both', () => {
+  test('a recipient with two likely columns is an error that names both', () => {
     expect(problems({ header: ['mobile', 'cell', 'phone'] })).toEqual([
       'c.yaml:4:11: The columns mobile, cell of c.csv could each be the recipient of sms. Set it with "contacts.columns": { Recipient: … }.',
     ]);
@@ -104,15 +104,15 @@ describe('without "columns"', () => {
     },
   );
 
-  test('a recipient without a likely column is asked for, with all columns', () => {
+  test('a recipient without a likely column is an error that names all columns', () => {
     expect(problems({ header: ['id', 'email'] })).toEqual([
       'c.yaml:4:11: No column of c.csv has a usual name for the recipient of sms. Set it with "contacts.columns": { Recipient: … }. Its columns: id, email.',
     ]);
   });
 });
 
-describe('with "columns"', () => {
-  test('what is written holds, and nothing else is sent', () => {
+describe('mapColumns with "columns"', () => {
+  test('only the written fields are sent', () => {
     const { mapping, recipientColumn } = mapped({
       contacts: { columns: { Recipient: 'state', Company: 'email' } },
     });
@@ -128,20 +128,20 @@ describe('with "columns"', () => {
   });
 });
 
-describe('a field put together from columns', () => {
+describe('a field with a template', () => {
   const parts = {
     columns: { Attention: '[[first|Dear]] [[last]]' },
     message: { Message: 'Hi [[Attention]]' },
   };
 
-  test('is sent, and can be merged by the service', () => {
+  test('a field with a template is sent, and the service can merge it', () => {
     expect(personalised(parts, { first: 'Ann', last: 'Lee' })).toMatchObject({
       envelope: { fields: { Message: 'Hi [[Attention]]' } },
       destination: { Attention: 'Ann Lee' },
     });
   });
 
-  test('has fallbacks, and no spaces where its first or last part is empty', () => {
+  test('a template has fallbacks, and no spaces where its first or last part is empty', () => {
     expect(personalised(parts, {})).toMatchObject({ destination: { Attention: 'Dear' } });
     const columns = { Attention: '[[first]] [[last]]' };
     expect(personalised({ ...parts, columns }, { last: 'Lee' })).toMatchObject({
@@ -149,7 +149,7 @@ describe('a field put together from columns', () => {
     });
   });
 
-  test('is rendered by Volley where it is empty', () => {
+  test('Volley renders a template that is empty for a contact', () => {
     const columns = { Attention: '[[first]] [[last]]' };
     expect(personalised({ ...parts, columns }, {})).toMatchObject({
       envelope: { fields: { Message: 'Hi ' } },
@@ -157,7 +157,7 @@ describe('a field put together from columns', () => {
     });
   });
 
-  test('is escaped in HTML', () => {
+  test('a template is escaped in HTML', () => {
     const email = {
       channel: 'email',
       columns: parts.columns,
@@ -168,7 +168,7 @@ describe('a field put together from columns', () => {
     });
   });
 
-  test('does not take the place of a column that has the name of its field', () => {
+  test('a field with a template does not replace a column with the name of the field', () => {
     const composition = mapped({
       header: ['mobile', 'Attention', 'first'],
       contacts: { columns: { Attention: 'To [[Attention]]', Company: 'Attention' } },
@@ -179,7 +179,7 @@ describe('a field put together from columns', () => {
     });
   });
 
-  test('leaves out a contact whose values would be a placeholder, alone or together', () => {
+  test('a contact is invalid if its values form a placeholder, alone or together', () => {
     expect(personalised(parts, { first: '[[STOP]]' })).toMatchObject({ kind: 'invalid', column: 'first' });
     const columns = { Attention: '[[first]][[last]]' };
     expect(personalised({ ...parts, columns }, { first: '[', last: '[STOP]]' })).toMatchObject({
@@ -188,7 +188,7 @@ describe('a field put together from columns', () => {
     });
   });
 
-  test('is told where it names no column, and where a bracket is not closed', () => {
+  test('a template with an unknown column or an unclosed bracket is an error', () => {
     const columns = { Attention: '[[first_nam]] [[STOP]]', Company: 'x [[state' };
     expect(problems({ contacts: { columns } })).toEqual([
       'c.yaml:4:50: Unknown column [[first_nam]] in "contacts.columns.Attention". Did you mean "first_name"?',
@@ -197,7 +197,7 @@ describe('a field put together from columns', () => {
     ]);
   });
 
-  test('says its field where no destination field is left for it', () => {
+  test('the error names the field when no destination field is left for its template', () => {
     const { merge } = mapped({
       contacts: { columns: { Attention: '[[state]]' } },
       message: { Message: '[[Attention|a]] [[Attention|b]] [[Attention|c]] [[Attention|d]]' },
@@ -207,7 +207,7 @@ describe('a field put together from columns', () => {
 });
 
 describe('a constant field', () => {
-  test('is sent for everybody, and can be merged by the service', () => {
+  test('a constant field is sent to every recipient, and the service can merge it', () => {
     const parts = {
       columns: { Company: { value: 'Example Ltd' } },
       message: { Message: 'Hi [[first]] from [[Company|nobody]]' },
@@ -222,14 +222,14 @@ describe('a constant field', () => {
     ['nothing to see', ' ', 'expected a text'],
     ['a NUL character', 'a\0', 'contains a NUL character'],
     ['a placeholder', '[[STOP]]', 'expected a constant without [['],
-  ])('with %s is refused', (_, value, what) => {
+  ])('a constant field with %s is refused', (_, value, what) => {
     expect(problems({ contacts: { columns: { Company: { value } } } })).toEqual([
       expect.stringContaining(what),
     ]);
   });
 });
 
-test('the recipient is neither put together nor constant', () => {
+test('the recipient can be neither a template nor a constant', () => {
   expect(problems({ contacts: { columns: { Recipient: '0[[mobile]]' } } })).toEqual([
     expect.stringContaining('"contacts.columns.Recipient": expected the name of one column, without [[ ]]'),
   ]);
@@ -238,7 +238,7 @@ test('the recipient is neither put together nor constant', () => {
   ]);
 });
 
-test('a field that is a list, or has another key than value, is told what it can be', () => {
+test('a field that is a list, or has a key other than value, is an error with what was expected', () => {
   for (const Company of [['state'], { constant: 'x' }]) {
     expect(problems({ contacts: { columns: { Company } } })).toEqual([
       expect.stringContaining(
@@ -248,7 +248,7 @@ test('a field that is a list, or has another key than value, is told what it can
   }
 });
 
-test("the column of the row's country must be there, and is not looked at for an email", () => {
+test('the country column must exist, except for an email', () => {
   expect(problems({ contacts: { countryColumn: 'stat' } })).toEqual([
     expect.stringContaining('c.csv has no column "stat". Did you mean "state"?'),
   ]);

@@ -17,13 +17,13 @@ const column = (name: string, fallback = ''): Segment => ({ kind: 'column', colu
 const service = (written: string): Segment => ({ kind: 'service', text: written });
 const template = (...segments: Segment[]): Template => segments;
 
-describe('the merge plan', () => {
-  test('has nothing to merge in a constant text', () => {
+describe('planMerge', () => {
+  test('a constant text needs no merging', () => {
     expect(planMerge(template(text('Hi '), service('[[STOP]]')), mergeable, {})).toEqual({ kind: 'none' });
     expect(planMerge(undefined, mergeable, {})).toEqual({ kind: 'none' });
   });
 
-  test('uses a destination field that the campaign maps anyway', () => {
+  test('a destination field that the campaign maps is used for its column', () => {
     const plan = planMerge(template(text('Hi '), column('first')), mergeable, { 'First Name': 'first' });
     expect(plan).toEqual({
       kind: 'service',
@@ -32,7 +32,7 @@ describe('the merge plan', () => {
     });
   });
 
-  test('gives a free Custom field to a column that is not mapped, the first one first', () => {
+  test('an unmapped column gets the first free Custom field', () => {
     const plan = planMerge(template(column('city'), column('balance')), mergeable, {});
     expect(plan).toMatchObject({
       slots: [
@@ -43,7 +43,7 @@ describe('the merge plan', () => {
     });
   });
 
-  test('never takes a field that carries another column, nor one with a meaning of its own', () => {
+  test('a field with another column, or with a meaning of its own, is never used', () => {
     const plan = planMerge(template(column('city')), mergeable, { Custom1: 'id' });
     expect(plan).toMatchObject({ slots: [{ field: 'Custom2', column: 'city' }] });
     expect(planMerge(template(column('city')), mergeable, { Custom1: 'id', Custom2: 'tag' })).toEqual({
@@ -52,7 +52,7 @@ describe('the merge plan', () => {
     });
   });
 
-  test('lets a column travel in its own field, and leaves the free one to the column that needs it', () => {
+  test('a column travels in its own field, and leaves the free one to another column', () => {
     const plan = planMerge(template(column('id'), column('city')), mergeable, { Custom2: 'id' });
     expect(plan).toMatchObject({
       kind: 'service',
@@ -63,7 +63,7 @@ describe('the merge plan', () => {
     });
   });
 
-  test('carries a column once, however often it is used', () => {
+  test('a column travels once, however many times it is used', () => {
     const plan = planMerge(template(column('city'), text(', '), column('city')), mergeable, {});
     expect(plan).toMatchObject({
       slots: [{ field: 'Custom1', column: 'city' }],
@@ -71,7 +71,7 @@ describe('the merge plan', () => {
     });
   });
 
-  test('carries a column with two fallbacks in two fields, each with its own', () => {
+  test('a column with two fallbacks travels in two fields', () => {
     const twice = template(column('name', 'there'), column('name', 'customer'));
     expect(planMerge(twice, mergeable, { 'First Name': 'name' })).toMatchObject({
       slots: [
@@ -82,7 +82,7 @@ describe('the merge plan', () => {
     });
   });
 
-  test('leaves it to the engine when there are more columns than fields', () => {
+  test('Volley renders when there are more columns than fields', () => {
     const three = template(column('a'), column('b'), column('c'));
     expect(planMerge(three, mergeable, {})).toEqual({
       kind: 'engine',
@@ -90,14 +90,14 @@ describe('the merge plan', () => {
     });
   });
 
-  test('leaves it to the engine where the service does not merge', () => {
+  test('Volley renders where the service does not merge', () => {
     expect(planMerge(template(column('a')), [], { Company: 'a' })).toEqual({
       kind: 'engine',
       why: 'the service does not merge here',
     });
   });
 
-  test('can fill every field of a destination', () => {
+  test('every field of a destination can be used', () => {
     const mapped = { Attention: 'a', 'First Name': 'b', 'Last Name': 'c', Company: 'd' };
     const six = template(...['a', 'b', 'c', 'd', 'e', 'f'].map((name) => column(name)));
     expect(planMerge(six, mergeable, mapped)).toMatchObject({

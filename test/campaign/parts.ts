@@ -9,7 +9,7 @@ export const header = ['phone', 'email', 'first', 'last', 'company', 'city', 'st
 export const current: CampaignTarget = { interface: 'rest-2.02', format: 'json', loopback: false };
 export const earlier: CampaignTarget = { ...current, interface: 'rest-1.04' };
 
-/** What a campaign for a test says; the rest is the same for all. */
+/** A valid test campaign, with changes. */
 export type Parts = {
   readonly target?: CampaignTarget;
   readonly channel?: Channel;
@@ -18,7 +18,7 @@ export type Parts = {
   readonly files?: readonly Record<string, string>[];
 };
 
-/** JSON is YAML, one line a key here, so that places can be told. */
+/** JSON is YAML, with one key per line here, so that positions are known. */
 export function yaml({ channel = 'sms', columns = {}, message, files = [] }: Parts): string {
   const lines = Object.entries(message).map(([field, value]) => `  ${field}: ${JSON.stringify(value)}`);
   return [

@@ -13,7 +13,7 @@ const text = (words: string) => ({ kind: 'text', text: words });
 const column = (name: string, fallback = '') => ({ kind: 'column', column: name, fallback });
 const service = (written: string) => ({ kind: 'service', text: written });
 
-describe('a placeholder', () => {
+describe('parseTemplate', () => {
   test.each([
     ['Hello', [text('Hello')]],
     ['', []],
@@ -23,7 +23,7 @@ describe('a placeholder', () => {
     ['[[First Name]]', [column('First Name')]],
     ['[[ First Name ]]', [column('First Name')]],
     ['[[a.b]] [[Straße]]', [column('a.b'), text(' '), column('Straße')]],
-  ])('is a name between double brackets: %s', (source, template) => {
+  ])('a placeholder is a name between double brackets: %s', (source, template) => {
     expect(parse(source)).toEqual({ template, unknown: [], unclosed: [] });
   });
 
@@ -33,18 +33,18 @@ describe('a placeholder', () => {
     ['[[ name | there ]]', ' there '],
     ['[[name|a|b]]', 'a|b'],
     ['[[name|$& "x" <b>]]', '$& "x" <b>'],
-  ])('may have a fallback, taken as it stands: %s', (source, fallback) => {
+  ])('a placeholder can have a fallback, used exactly as written: %s', (source, fallback) => {
     expect(parse(source).template).toEqual([column('name', fallback)]);
   });
 
   test.each(['[[STOP]]', '[[Link:https://x.example/a?b=c&d|e]]'])(
-    'of the service is left as it is: %s',
+    'a placeholder of the service passes through: %s',
     (source) => {
       expect(parse(`a ${source} b`).template).toEqual([text('a '), service(source), text(' b')]);
     },
   );
 
-  test('of the service loses the spaces around its name, which the service does not expect', () => {
+  test('a placeholder of the service loses the spaces around its name, which the service does not expect', () => {
     expect(parse('[[ STOP ]]').template).toEqual([service('[[STOP]]')]);
   });
 
@@ -55,7 +55,7 @@ describe('a placeholder', () => {
     ['[[Name]]', 'Name'],
     ['[[STOP|x]]', 'STOP|x'],
     ['[[__proto__]]', '__proto__'],
-  ])('that nobody knows is told: %s', (source, name) => {
+  ])('an unknown placeholder is reported: %s', (source, name) => {
     expect(parse(source)).toEqual({ template: [], unknown: [name], unclosed: [] });
   });
 
@@ -65,19 +65,19 @@ describe('a placeholder', () => {
     ['[[na[me]]', '[[na[me]]'],
     ['[[[[x', '[[[[x'],
     ['[[name]] and [[ then a long text', '[[ then a long text'],
-  ])('that is not closed is told, and not sent as text: %s', (source, start) => {
+  ])('an unclosed placeholder is reported, and not sent as text: %s', (source, start) => {
     expect(parse(source).unclosed).toEqual([start.slice(0, 20)]);
   });
 
   test.each(['[name]', 'a [b] ]] c', '[ [name] ]', 'x[0]'])(
-    'is not what has single brackets: %s',
+    'single brackets are not a placeholder: %s',
     (source) => {
       expect(parse(source)).toEqual({ template: [text(source)], unknown: [], unclosed: [] });
     },
   );
 });
 
-describe('rendering', () => {
+describe('render', () => {
   const values: Record<string, string> = { name: 'Ann', 'First Name': '', 'a.b': '$& $1 \\', Straße: '<ß>' };
   const valueIn = (name: string) => values[name] ?? '';
   const filled = (source: string) => render(parse(source).template, valueIn);
@@ -89,18 +89,18 @@ describe('rendering', () => {
     ['Hi [[First Name]]!', 'Hi !'],
     ['[[a.b]]', '$& $1 \\'],
     ['[[name]] [[STOP]]', 'Ann [[STOP]]'],
-  ])('puts values in: %s', (source, result) => {
+  ])('values are inserted: %s', (source, result) => {
     expect(filled(source)).toBe(result);
   });
 
-  test('escapes values and fallbacks, never the text around them', () => {
+  test('values and fallbacks are escaped, and the text around them is not', () => {
     const { template } = parse('<b>[[Straße]]</b> [[First Name|<you>]]');
     expect(render(template, valueIn, (value) => value.replaceAll('<', '&lt;'))).toBe(
       '<b>&lt;ß></b> &lt;you>',
     );
   });
 
-  test('puts in any value exactly as it is', () => {
+  test('any value is inserted exactly as it is', () => {
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter }), fc.string({ unit: anyCharacter }), (one, other) => {
         const anyValue = (name: string) => (name === 'name' ? one : other);
@@ -110,7 +110,7 @@ describe('rendering', () => {
   });
 });
 
-test('a template says the same as its source: without values to fill in, its pieces are the source again', () => {
+test('the segments of a template without values are its source again', () => {
   const piece = fc.constantFrom('[[', ']]', '[', ']', '|', 'name', 'STOP', 'x', ' ', '[[name]]', '[[STOP]]');
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {

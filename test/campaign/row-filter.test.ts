@@ -17,23 +17,23 @@ message: { Message: Hi }
 
 const problems = (where: unknown) => problemsThrown(() => filter(where));
 
-/** Whether a row passes. */
+/** Whether a row passes the conditions. */
 function passes(where: unknown, row: Readonly<Record<string, string>>): boolean | undefined {
   return filter(where)?.((column) => row[column] ?? '');
 }
 
-describe('a row is meant', () => {
+describe('createRowFilter', () => {
   test.each([
     ['equals', { column: 'state', equals: 'NSW' }, ['NSW', ' NSW '], ['VIC', 'nsw', '', 'NSW1']],
     ['in', { column: 'state', in: ['NSW', 'VIC'] }, ['NSW', 'VIC'], ['WA', '', 'NSW,VIC']],
     ['present', { column: 'state', present: true }, ['x', '0'], ['', ' ', '\t']],
     ['absent', { column: 'state', present: false }, ['', ' '], ['x', '0', 'false']],
-  ])('by %s', (_, condition, meant, others) => {
+  ])('a row is selected by %s', (_, condition, meant, others) => {
     for (const state of meant) expect(passes([condition], { state })).toBe(true);
     for (const state of others) expect(passes([condition], { state })).toBe(false);
   });
 
-  test('when all conditions hold', () => {
+  test('a row is selected when all conditions hold', () => {
     const where = [
       { column: 'state', equals: 'NSW' },
       { column: 'email', present: true },
@@ -43,39 +43,39 @@ describe('a row is meant', () => {
     expect(passes(where, { email: 'a' })).toBe(false);
   });
 
-  test('when there are no conditions, without a question', () => {
+  test('without conditions, every row is selected', () => {
     expect(filter([])).toBeUndefined();
   });
 
-  test('by the text as it is written, not by a number', () => {
+  test('values are compared as text, not as numbers', () => {
     expect(passes([{ column: 'n', equals: '0800' }], { n: '0800' })).toBe(true);
     expect(passes([{ column: 'n', equals: '0800' }], { n: '800' })).toBe(false);
   });
 });
 
-describe('a condition is refused', () => {
+describe('invalid conditions', () => {
   test.each([
     ['without a rule', { column: 'state' }],
     ['with two rules', { column: 'state', equals: 'a', present: true }],
-  ])('%s', (_, condition) => {
+  ])('a condition is refused: %s', (_, condition) => {
     expect(problems([condition])).toEqual([
       'c.yaml:4:34: "contacts.where.0": expected one of equals, in and present, got keys with values.',
     ]);
   });
 
-  test('that names no column of the file, with the nearest', () => {
+  test('a condition on a missing column is refused with the nearest column', () => {
     expect(problems([{ column: 'stat', equals: 'NSW' }])).toEqual([
       `c.yaml:4:44: c.csv has no column "stat". Did you mean "state"? Its columns: ${header.join(', ')}.`,
     ]);
   });
 
-  test('with a rule nobody knows', () => {
+  test('a condition with an unknown rule is refused', () => {
     expect(problems([{ column: 'state', equal: 'NSW' }])).toContainEqual(
       expect.stringContaining('Unknown key "equal" in "contacts.where.0". Did you mean "equals"?'),
     );
   });
 
-  test('with something else than true and false, or no values', () => {
+  test('a condition needs true or false, or at least one value', () => {
     expect(problems([{ column: 'state', present: 'yes' }])).toEqual([
       expect.stringContaining('"contacts.where.0.present": expected true or false, got "yes".'),
     ]);

@@ -21,7 +21,7 @@ const rate = (price: string, changes: Partial<Rate> = {}): Rate => ({
 const open = (rates: readonly Rate[], ratesTimeZone = 'UTC') =>
   createTariffs('sms', { rates, ratesTimeZone });
 
-/** The price of each address at a time; undefined where nothing says one. */
+/** The price of each address at a time; undefined: none. */
 function pricesOf(
   rates: readonly Rate[],
   addresses: readonly string[],
@@ -33,13 +33,13 @@ function pricesOf(
   return places.map((place) => periodAt(tariffs[place] ?? [], at)?.price);
 }
 
-describe('who pays what', () => {
-  test('nobody has a tariff where the account has no rate for the channel', () => {
+describe('createTariffs', () => {
+  test('without a rate for the channel, no address has a tariff', () => {
     const { tariffIndexOf, rates } = open([rate('1', { channel: 'fax', unit: 'page' })]);
     expect([tariffIndexOf, rates()]).toEqual([null, null]);
   });
 
-  test('with rates for everywhere alone, no address is looked at', () => {
+  test('with rates for every destination only, addresses are not examined', () => {
     const { tariffIndexOf, rates } = open([
       rate('1', { until: '2026-11-01' }),
       rate('2', { from: '2026-11-01' }),
@@ -48,7 +48,7 @@ describe('who pays what', () => {
     expect(rates()?.tariffs).toHaveLength(1);
   });
 
-  test('the longest beginning of the number goes before the country, and that before everywhere', () => {
+  test('the longest prefix takes precedence over the country, and the country over every destination', () => {
     const rates = [
       rate('everywhere'),
       rate('NZ', { destination: 'NZ' }),
@@ -62,7 +62,7 @@ describe('who pays what', () => {
     expect(pricesOf(rates.slice(0, 3), ['+64221234567', '+61412345678'])).toEqual(['NZ', 'everywhere']);
   });
 
-  test('countries that share a calling code are told apart', () => {
+  test('countries with a shared calling code have their own rates', () => {
     const rates = ['CA', 'US', 'KZ', 'GB', 'VA'].map((destination) => rate(destination, { destination }));
     const numbers = [
       '+15062345678',
@@ -75,7 +75,7 @@ describe('who pays what', () => {
     expect(pricesOf(rates, numbers)).toEqual(['CA', 'US', 'KZ', undefined, 'GB', undefined]);
   });
 
-  test('every country has its own rate, held against what the library says of an example of each', () => {
+  test("every country has its own rate for the phone number library's example number", () => {
     const rates = getCountries().map((destination) => rate(destination, { destination }));
     const numbers = getCountries().map((country) => getExampleNumber(country, examples)?.number ?? '');
     expect(numbers).not.toContain('');
@@ -84,7 +84,7 @@ describe('who pays what', () => {
     );
   });
 
-  test('who no rate is for has a tariff without a period', () => {
+  test('an address without a rate has a tariff without periods', () => {
     const { tariffIndexOf, rates } = open([rate('1', { destination: 'NZ' })]);
     expect([
       tariffIndexOf?.('+6421123456'),
@@ -94,7 +94,7 @@ describe('who pays what', () => {
     expect(rates()?.tariffs).toEqual([[{ price: '1', tax: null, from: null, until: null }], []]);
   });
 
-  test('only tariffs that were asked for are kept, in that order', () => {
+  test('only tariffs in use are kept, in order of first use', () => {
     const { tariffIndexOf, rates } = open(
       ['NZ', 'AU', 'NO'].map((destination) => rate(destination, { destination })),
     );
@@ -105,23 +105,23 @@ describe('who pays what', () => {
     expect(rates()?.tariffs.map(([period]) => period?.price)).toEqual(['NO', 'NZ']);
   });
 
-  test('a destination has its own rates alone: at another time there is none', () => {
+  test('a destination has only its own rates: at another time it has none', () => {
     const rates = [rate('1'), rate('2', { destination: 'NZ', until: '2026-11-01' })];
     expect(pricesOf(rates, ['+6421123456'], new Date('2026-10-31T23:59:59Z'))).toEqual(['2']);
     expect(pricesOf(rates, ['+6421123456'], new Date('2026-11-01T00:00:00Z'))).toEqual([undefined]);
   });
 });
 
-describe('a rate is valid from its local midnight', () => {
+describe('periods of a tariff', () => {
   test.each([
     ['2026-09-27', 'Pacific/Auckland', '2026-09-26T12:00:00Z'],
     ['2026-09-28', 'Pacific/Auckland', '2026-09-27T11:00:00Z'],
     ['2026-04-05', 'Pacific/Auckland', '2026-04-04T11:00:00Z'],
     ['2026-04-06', 'Pacific/Auckland', '2026-04-05T12:00:00Z'],
-    // There, that day began at one o'clock.
+    // On that day, the local time began at one o'clock.
     ['2018-11-04', 'America/Sao_Paulo', '2018-11-04T03:00:00Z'],
     ['2026-11-01', 'UTC', '2026-11-01T00:00:00Z'],
-  ])('%s in %s is %s', (date, zone, instant) => {
+  ])('the local date %s in %s begins at %s', (date, zone, instant) => {
     const frozen = open([rate('1', { until: date }), rate('2', { from: date, tax: '0.15' })], zone).rates();
     expect(frozen?.tariffs).toEqual([
       [
@@ -144,7 +144,7 @@ const someNumber = fc.oneof(
   fc.tuple(fc.constantFrom(...codes), fc.nat(999_999_999)).map(([code, more]) => `${code}${more}`),
 );
 
-/** How narrow a destination is, for a number that it is for; below 0 where it is not. */
+/** How specific a destination is for a number; negative: it does not match. */
 function narrowness(destination: string | undefined, number: string): number {
   if (destination === undefined) return 0;
   if (destination.startsWith('+')) return number.startsWith(destination) ? 1 + destination.length : -1;

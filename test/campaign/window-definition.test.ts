@@ -8,7 +8,7 @@ import { problemsThrown } from '../support/thrown-problems.ts';
 
 const hours = { from: '09:00', to: '20:00' };
 
-describe('days', () => {
+describe('days of a window', () => {
   test.each([
     ['Mon-Fri', [1, 2, 3, 4, 5]],
     ['Sat-Sun', [6, 7]],
@@ -24,7 +24,7 @@ describe('days', () => {
       [1, 2, 3, 7],
     ],
     [undefined, [1, 2, 3, 4, 5, 6, 7]],
-  ])('%j are %j', (days, expected) => {
+  ])('the days %j are %j', (days, expected) => {
     expect(sendingWindow.parse({ ...hours, ...(days === undefined ? {} : { days }) })).toMatchObject({
       days: expected,
     });
@@ -45,18 +45,18 @@ test.each([
   ],
   [{ ...hours, timeZone: { columns: 'Zone' } }, /expected a time zone|Unrecognized/],
   [{ ...hours, hold: 'post office' }, /engine/],
-])('%j is refused in words', (written, why) => {
+])('the window %j is refused with a plain error', (written, why) => {
   expect(JSON.stringify(sendingWindow.safeParse(written).error?.issues)).toMatch(why);
 });
 
-test('times are minutes of the day, and the zones of both kinds one', () => {
+test('times become minutes of the day, and both kinds of zone names one', () => {
   expect(sendingWindow.parse({ from: '20:00', to: '24:00', timeZone: 'New Zealand' })).toEqual({
     ...{ days: [1, 2, 3, 4, 5, 6, 7], from: 1_200, to: 1_440, hold: 'engine' },
     timeZone: { kind: 'zone', zone: 'Pacific/Auckland' },
   });
 });
 
-describe('a campaign', () => {
+describe('the window and the deadline of a campaign', () => {
   const source = (channel: string, more: string, message = 'Message: Hi'): string => `campaign: c
 account: main
 channel: ${channel}
@@ -73,7 +73,7 @@ ${more}`;
     );
   const window = (more: string): string => `window: { from: "09:00", to: "20:00"${more} }\n`;
 
-  test('says whose time it is', () => {
+  test('a window or a deadline needs a time zone', () => {
     expect(problems(source('sms', window('')))).toEqual([
       'c.yaml:6:9: "window": expected a timeZone here, or one of the campaign.',
     ]);
@@ -82,7 +82,7 @@ ${more}`;
     ]);
   });
 
-  test('is told what a zone may be', () => {
+  test('an unknown zone is refused with the forms that a zone can have', () => {
     expect(problems(source('sms', window(', timeZone: "+12:00"')))).toEqual([
       'c.yaml:6:49: "window.timeZone": expected a time zone such as Pacific/Auckland or New Zealand Standard Time, recipient, or { column: … }, got "+12:00".',
     ]);
@@ -92,18 +92,18 @@ ${more}`;
     ['Mon-Fry', 'Fri'],
     ['Monday-Friday', 'Mon'],
     ['[Mon, Tus]', 'Tue'],
-  ])('is told which day %s may mean', (days, meant) => {
+  ])('an unknown day %s is refused with the nearest day', (days, meant) => {
     const found = problems(source('sms', window(`, days: ${days}`)));
     expect(found).toEqual([expect.stringMatching(new RegExp(`expected days.* Did you mean "${meant}"\\?$`))]);
   });
 
-  test('is told once of a deadline that is no time', () => {
+  test('an invalid deadline is reported once', () => {
     expect(problems(source('sms', 'deadline: tomorrow'))).toEqual([
       expect.stringMatching(/expected a local time such as .*, got "tomorrow"\.$/),
     ]);
   });
 
-  test('has no deadline of one day for the runs of every day', () => {
+  test('a schedule of several days cannot have a deadline on one day', () => {
     const nightly = 'schedule: { cron: "0 2 * * *", timeZone: UTC }';
     expect(problems(source('sms', `deadline: 2026-12-01T17:00\n${nightly}`))).toEqual([
       'c.yaml:6:11: "deadline": later runs of the schedule would all miss it; expected a time of day such as "06:00".',
@@ -113,19 +113,19 @@ ${more}`;
     ]);
   });
 
-  test('refuses no plan for a deadline that there is not', () => {
+  test('onDeadline needs a deadline', () => {
     expect(problems(source('sms', 'onDeadline: refuse'))).toEqual([
       'c.yaml:6:13: "onDeadline": expected a deadline too.',
     ]);
   });
 
-  test('has no zone of e-mail addresses', () => {
+  test('a window cannot use the zone of e-mail addresses', () => {
     expect(problems(source('email', window(', timeZone: recipient'), 'MessagePlain: Hi'))).toEqual([
       'c.yaml:6:49: "window.timeZone": an e-mail address has no time zone; expected a time zone, or { column: … }.',
     ]);
   });
 
-  test('has no other SendTime than that of the window', () => {
+  test('a campaign whose window the service holds cannot set its own SendTime', () => {
     const own = source(
       'sms',
       window(', timeZone: UTC, hold: service'),
@@ -136,14 +136,14 @@ ${more}`;
     ]);
   });
 
-  test('lets nobody wait at the service where that cannot be said', () => {
+  test('the service can hold a window only where the message has a SendTime with a TimeZone', () => {
     const call = source('tts', window(', timeZone: UTC, hold: service'), 'MessageToPeople: Hi');
     expect(problems(call, 'soap-tts')).toEqual([
       'c.yaml:6:60: "window.hold": tts in soap-tts has no SendTime with a TimeZone; expected engine.',
     ]);
   });
 
-  test('has no SendTime that the clocks leave out', () => {
+  test('a SendTime that the clocks skip is refused', () => {
     const message = 'Message: Hi, SendTime: "2026-09-27T02:30", TimeZone: New Zealand';
     expect(problems(source('sms', '', message))).toEqual([
       'c.yaml:5:35: "message.SendTime": there is no 2026-09-27T02:30 in New Zealand: the clocks go forward and skip it.',
@@ -162,14 +162,14 @@ describe('the zones of a contact', () => {
   const zonesOf = (zones: string) => ({ kind: 'zones', zones });
   const zoneIn = (value: string) => (column: string) => (column === 'Zone' ? value : '');
 
-  test('are those of a column, by either kind of name; the campaign’s where it is empty', () => {
+  test('zones come from a column, by either kind of name, and from the campaign where it is empty', () => {
     const readZones = read({ timeZone: { column: 'Zone' } }, 'Europe/Berlin');
     expect(readZones(zoneIn(' Australia/Perth '), '+1')).toEqual(zonesOf('Australia/Perth'));
     expect(readZones(zoneIn('New Zealand Standard Time'), '+1')).toEqual(zonesOf('Pacific/Auckland'));
     expect(readZones(zoneIn(''), '+1')).toEqual(zonesOf('Europe/Berlin'));
   });
 
-  test('are needed: a row with none, or with what is none, is left out', () => {
+  test('a row without a zone, or with an unknown one, is invalid', () => {
     const readZones = read({ timeZone: { column: 'Zone' } });
     expect(readZones(zoneIn(''), '+1')).toEqual(
       invalid('Zone', 'no time zone, and the campaign sets no "timeZone" for such recipients'),
@@ -179,7 +179,7 @@ describe('the zones of a contact', () => {
     );
   });
 
-  test('are all zones of the country of the number', () => {
+  test('zones can be all those of the country of the number', () => {
     const readZones = read({ timeZone: 'recipient' }, 'UTC');
     expect(readZones(zoneIn(''), '+436641234567')).toEqual(zonesOf('Europe/Vienna'));
     expect(readZones(zoneIn(''), '+64211234567')).toEqual(zonesOf('Pacific/Auckland,Pacific/Chatham'));
@@ -191,17 +191,17 @@ describe('the zones of a contact', () => {
     expect(readZones(zoneIn(''), '+61412345678')).not.toMatchObject({
       zones: expect.stringContaining('Asia/'),
     });
-    // A number of no country.
+    // A number without a country.
     expect(readZones(zoneIn(''), '+80012345678')).toEqual(zonesOf('UTC'));
   });
 
-  test('must share an hour in which the window is open', () => {
+  test('several zones must share an hour in which the window is open', () => {
     expect(read({ from: '09:00', to: '13:00', timeZone: 'recipient' })(zoneIn(''), '+12125551234')).toEqual(
       invalid('phone', 'the window is never open in all time zones of its country at once'),
     );
   });
 
-  test('are the same for everybody where the window names one, or the campaign does', () => {
+  test('all contacts share the zone that the window or the campaign names', () => {
     expect(read({ timeZone: 'Asia/Tokyo' }, 'Europe/Berlin')(zoneIn(''), '+1')).toEqual(
       zonesOf('Asia/Tokyo'),
     );

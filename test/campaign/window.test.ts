@@ -15,7 +15,7 @@ const weekdays = [1, 2, 3, 4, 5];
 const office: WindowRule = { days: weekdays, from: 9 * 60, to: 20 * 60 };
 const auckland = ['Pacific/Auckland'];
 
-/** A local clock that knows nothing of Temporal. */
+/** A local clock that does not use Temporal. */
 function clockOf(zone: string): (at: number) => { readonly day: number; readonly minute: number } {
   const format = new Intl.DateTimeFormat('en-GB', {
     ...{ timeZone: zone, weekday: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
@@ -39,7 +39,7 @@ function naivelyOpen(
 
 const minute = 60_000;
 
-describe('minute by minute, over the changes of daylight saving time', () => {
+describe('stateAt and isOpen, minute by minute, across changes of daylight saving time', () => {
   const changes = [
     ['Pacific/Auckland', '2026-09-26T14:00Z'],
     ['Pacific/Auckland', '2027-04-03T14:00Z'],
@@ -49,14 +49,14 @@ describe('minute by minute, over the changes of daylight saving time', () => {
   const rules = fc
     .record({
       days: fc.subarray([1, 2, 3, 4, 5, 6, 7], { minLength: 1 }),
-      // Many of them where the clocks are changed.
+      // Many of them at clock changes.
       from: fc.oneof(fc.integer({ min: 0, max: 1_439 }), fc.integer({ min: 50, max: 190 })),
       to: fc.oneof(fc.integer({ min: 0, max: 1_440 }), fc.integer({ min: 50, max: 190 })),
     })
     .filter(({ from, to }) => from !== to);
 
   test.each(changes)(
-    'in %s, %s: it is open when the local clock says so, and changes when that does',
+    'in %s, %s: the window is open by the local clock, and changes when that does',
     (zone, change) => {
       const begin = Date.parse(change) - 36 * 3_600_000;
       const clock = clockOf(zone);
@@ -79,7 +79,7 @@ describe('minute by minute, over the changes of daylight saving time', () => {
     },
   );
 
-  test('of several zones it is open while it is in each', () => {
+  test('with several zones, the window is open while it is open in each', () => {
     const zones = ['Pacific/Auckland', 'Australia/Perth'];
     const clocks = zones.map(clockOf);
     const begin = Date.parse('2026-09-25T00:00Z');
@@ -92,7 +92,7 @@ describe('minute by minute, over the changes of daylight saving time', () => {
   });
 });
 
-test('the night between Friday and Saturday is Friday’s', () => {
+test('the night between Friday and Saturday belongs to Friday', () => {
   const night: WindowRule = { days: [5], from: 20 * 60, to: 6 * 60 };
   expect(stateAt(night, auckland, new Date('2026-11-20T07:00Z'))).toEqual({
     ...{ open: true, until: new Date('2026-11-20T17:00Z') },
@@ -100,30 +100,30 @@ test('the night between Friday and Saturday is Friday’s', () => {
   expect(opensAt(night, auckland, new Date('2026-11-20T17:00Z'))).toEqual(new Date('2026-11-27T07:00Z'));
 });
 
-test('what is shut on Friday evening opens on Monday', () => {
+test('a window that closes on Friday evening opens on Monday', () => {
   expect(opensAt(office, auckland, new Date('2026-11-20T07:00Z'))).toEqual(new Date('2026-11-22T20:00Z'));
 });
 
-test('an opening time that the clocks leave out is the moment they are put forward', () => {
+test('an opening time that the clocks skip is the moment of the change', () => {
   const early: WindowRule = { days: [7], from: 150, to: 240 };
   expect(opensAt(early, auckland, new Date('2026-09-26T00:00Z'))).toEqual(new Date('2026-09-26T14:00Z'));
 });
 
-test('an hour that comes twice is open twice, and shut in between where the window is shorter', () => {
+test('a window in an hour that occurs twice is open twice, and closed in between if it is shorter', () => {
   const short: WindowRule = { days: [7], from: 120, to: 150 };
   const first = stateAt(short, auckland, new Date('2027-04-03T13:00Z'));
   expect(first).toEqual({ open: true, until: new Date('2027-04-03T13:30Z') });
   expect(opensAt(short, auckland, new Date('2027-04-03T13:30Z'))).toEqual(new Date('2027-04-03T14:00Z'));
 });
 
-test('all days from midnight to midnight never end, and zones that share no hour never open', () => {
+test('a window of all days around the clock never closes, and zones without a shared hour never open', () => {
   const always: WindowRule = { days: [1, 2, 3, 4, 5, 6, 7], from: 0, to: 1_440 };
   expect(stateAt(always, auckland, new Date(0))).toEqual({ open: true, until: null });
   const hour: WindowRule = { ...office, to: 10 * 60 };
   expect(opensAt(hour, ['Pacific/Auckland', 'Europe/London'], new Date(0))).toBeNull();
 });
 
-test('local times are told and read back, and those that do not exist are known', () => {
+test('local times round-trip, and those that do not exist are known', () => {
   expect(localTime(new Date('2026-11-30T20:00:30Z'), 'Pacific/Auckland')).toBe('2026-12-01T09:00');
   expect(toInstant('2026-12-01T09:00', 'Pacific/Auckland')).toEqual(new Date('2026-11-30T20:00Z'));
   expect(isLocalTime('2026-09-27T02:30', 'Pacific/Auckland')).toBe(false);

@@ -15,7 +15,7 @@ function read(text: string, country?: string, channel: Channel = 'sms') {
 const valid = (address: string) => ({ kind: 'valid', address });
 const invalid = (detail: string) => ({ kind: 'invalid', detail });
 
-describe('a phone number becomes E.164', () => {
+describe('createAddressReader for phone numbers', () => {
   test.each([
     '0458-665-290',
     '0458 665 290',
@@ -27,32 +27,32 @@ describe('a phone number becomes E.164', () => {
     '458665290',
     '0011 61 458 665 290',
     '０４５８６６５２９０',
-  ])('%s, in AU', (text) => {
+  ])('%s becomes E.164 in AU', (text) => {
     expect(read(text, 'AU')).toEqual(valid('+61458665290'));
   });
 
-  test('of another country, when it says so itself', () => {
+  test('a number with the code of another country becomes E.164', () => {
     expect(read('+64 21 123 4567', 'AU')).toEqual(valid('+64211234567'));
     expect(read('+61458665290')).toEqual(valid('+61458665290'));
   });
 
-  test.each(['fax', 'voice', 'tts'] as const)('for %s as well', (channel) => {
+  test.each(['fax', 'voice', 'tts'] as const)('a number becomes E.164 for %s too', (channel) => {
     expect(read('02 9374 4000', 'AU', channel)).toEqual(valid('+61293744000'));
   });
 });
 
-describe('a mobile number of every country becomes the same E.164, however it is written', () => {
+describe('mobile numbers of every country', () => {
   const countries = getCountries();
 
-  test('there are as many as there should be', () => {
+  test('the test knows the mobile numbers of all countries', () => {
     expect(countries.length).toBeGreaterThan(200);
   });
 
-  test.each(countries)('%s', (country) => {
+  test.each(countries)('a mobile number of %s becomes the same E.164 in every form', (country) => {
     const example = getExampleNumber(country, examples);
     if (!example) return expect.fail('no example');
     expect(read(example.formatNational(), country)).toEqual(valid(example.number));
-    // Another country's campaign does not change what an international number is.
+    // A campaign for another country reads the international number alike.
     for (const written of [
       example.formatInternational(),
       example.number,
@@ -62,51 +62,48 @@ describe('a mobile number of every country becomes the same E.164, however it is
   });
 });
 
-describe('the country of a contact', () => {
-  test('comes before that of the campaign', () => {
+describe("the contact's own country", () => {
+  test("the contact's country takes precedence over the campaign's", () => {
     const reader = createAddressReader('sms', 'AU');
     expect(reader?.('021 123 4567', 'NZ')).toEqual(valid('+64211234567'));
     expect(reader?.('0458 665 290')).toEqual(valid('+61458665290'));
   });
 
-  test('is enough where the campaign has none', () => {
+  test("the contact's country is enough if the campaign has none", () => {
     expect(createAddressReader('sms', undefined)?.('021 123 4567', 'NZ')).toEqual(valid('+64211234567'));
   });
 });
 
-describe('an SMS', () => {
+describe('createAddressReader for SMS', () => {
   test.each([
     ['02 9374 4000', 'AU', 'a landline in AU'],
     ['1800 123 456', 'AU', 'a toll-free number in AU'],
     ['1900 123 456', 'AU', 'a premium-rate number in AU'],
     ['+64 3 479 1234', 'AU', 'a landline in NZ'],
     ['020 7946 0958', 'GB', 'a landline in GB'],
-  ])('is not sent to %s in %s: it is %s', (text, country, line) => {
+  ])('an SMS to %s in %s is refused: it is %s', (text, country, line) => {
     expect(read(text, country)).toEqual(invalid(`"${text}" is ${line}`));
   });
 
-  test('is sent to a landline where that is allowed', () => {
+  test('an SMS to a landline is valid if the campaign allows landlines', () => {
     expect(createAddressReader('sms', 'AU', 'allow')?.('02 9374 4000')).toEqual(valid('+61293744000'));
   });
 
-  test('is sent to a number that may be either', () => {
+  test('an SMS to a number of an ambiguous type is valid', () => {
     expect(read('(201) 555-0123', 'US')).toEqual(valid('+12015550123'));
   });
 
-  test.each(['fax', 'voice', 'tts'] as const)(
-    'only: %s goes to landlines and toll-free numbers',
-    (channel) => {
-      expect(read('1800 123 456', 'AU', channel)).toEqual(valid('+611800123456'));
-    },
-  );
+  test.each(['fax', 'voice', 'tts'] as const)('%s can go to landlines and toll-free numbers', (channel) => {
+    expect(read('1800 123 456', 'AU', channel)).toEqual(valid('+611800123456'));
+  });
 });
 
-describe('a phone number is refused with what it is', () => {
-  test.each(['', ' ', '\t'])('when there is none: %j', (text) => {
+describe('invalid phone numbers', () => {
+  test.each(['', ' ', '\t'])('a missing phone number is invalid: %j', (text) => {
     expect(read(text, 'AU')).toEqual(invalid('no phone number'));
   });
 
-  test('when it has no country code and the campaign names no country', () => {
+  test('a phone number without a country code is invalid if the campaign has no country', () => {
     expect(read('0458665290')).toEqual(
       invalid(
         '"0458665290" is not a phone number (no country code, and the campaign sets no "contacts.country")',
@@ -117,7 +114,7 @@ describe('a phone number is refused with what it is', () => {
   test.each([
     ...['a', '+', 'n/a', '0458-CALL-NOW', 'O458665290', '1'],
     ...['0458665290 / 0411222333', '0458 665 290 (mob)', 'call 0458 665 290', 'доб 5'],
-  ])('when it is something else, or has something around it: %j', (text) => {
+  ])('text that is not exactly one phone number is invalid: %j', (text) => {
     expect(read(text, 'AU')).toEqual(invalid(`"${text}" is not a phone number`));
   });
 
@@ -125,7 +122,7 @@ describe('a phone number is refused with what it is', () => {
     ['0458665290 ext 5', '5'],
     ['0458665290;0411222333', '0411222333'],
     ['0458665290#7', '7'],
-  ])('when a part of it would be lost: %s', (text, rest) => {
+  ])('a phone number with a part that would be lost is invalid: %s', (text, rest) => {
     expect(read(text, 'AU')).toEqual(invalid(`"${text}" has an extension, "${rest}", which would be lost`));
   });
 
@@ -138,9 +135,12 @@ describe('a phone number is refused with what it is', () => {
     ['0458 665 29\u2070', '"0458 665 29⁰" contains U+2070'],
     ['☎ 0458 665 290', '"☎ 0458 665 290" contains U+260E'],
     ['①458665290', '"①458665290" contains U+2460'],
-  ])('with the name of a character that is neither a digit nor a sign: %j', (text, said) => {
-    expect(read(text, 'AU')).toEqual(invalid(`${said}, which cannot be part of a phone number`));
-  });
+  ])(
+    'a phone number with a foreign character is invalid, and the error names the character: %j',
+    (text, said) => {
+      expect(read(text, 'AU')).toEqual(invalid(`${said}, which cannot be part of a phone number`));
+    },
+  );
 
   test.each([
     ['6.4215E+10', 'is a number that a spreadsheet has shortened, so that its last digits are lost.'],
@@ -151,31 +151,31 @@ describe('a phone number is refused with what it is', () => {
     ["'+61458665290", 'begins with an apostrophe, which marks text in a spreadsheet.'],
     ['#N/A', 'is an error value of a spreadsheet.'],
     ['########', 'is an error value of a spreadsheet.'],
-  ])('with what a spreadsheet has made of it: %s', (text, what) => {
+  ])('a phone number that a spreadsheet damaged is invalid, and the error says how: %s', (text, what) => {
     expect(read(text, 'AU')).toEqual(invalid(expect.stringContaining(`"${text}" ${what}`)));
     if (!text.startsWith("'"))
       expect(read(text, undefined, 'email')).toEqual(invalid(expect.stringContaining(`"${text}" ${what}`)));
   });
 
-  test('when nobody can have it', () => {
+  test('a phone number that cannot be in use is invalid', () => {
     expect(read('0458 665 2901', 'AU')).toEqual(invalid('"0458 665 2901" is not a number in use in AU'));
     expect(read('+61 000 000 000')).toEqual(
       invalid('"+61 000 000 000" is not a number in use in its country'),
     );
   });
 
-  test('there is no reader for a country without phone numbers', () => {
+  test('a country without phone numbers has no reader', () => {
     for (const country of ['ZZ', 'XX', 'toString'])
       expect(createAddressReader('sms', country)).toBeUndefined();
   });
 });
 
-describe('an e-mail address', () => {
+describe('createAddressReader for email', () => {
   test.each([
     ['ann@example.com', 'ann@example.com'],
     [' Ann.Lee@Example.COM ', 'Ann.Lee@example.com'],
     ["o'neil+x@mail.example.co.uk", "o'neil+x@mail.example.co.uk"],
-  ])('%j is taken, its domain in small letters', (text, address) => {
+  ])('%j is valid, with its domain in lower case', (text, address) => {
     expect(read(text, undefined, 'email')).toEqual(valid(address));
   });
 
@@ -188,7 +188,7 @@ describe('an e-mail address', () => {
     ['ana@почта.рф', 'ana@xn--80a1acny.xn--p1ai'],
     ['ana@XN--80A1ACNY.XN--P1AI', 'ana@xn--80a1acny.xn--p1ai'],
     ['ana@例え.テスト', 'ana@xn--r8jz45g.xn--zckzah'],
-  ])('%j is taken, its domain in ASCII', (text, address) => {
+  ])('%j is valid, with its domain in ASCII', (text, address) => {
     expect(read(text, undefined, 'email')).toEqual(valid(address));
   });
 
@@ -207,14 +207,14 @@ describe('an e-mail address', () => {
     `ana@${'ü'.repeat(10_000)}.example`,
     'a'.repeat(100_000),
     '@'.repeat(100_000),
-  ])('%j is refused, international or not', (text) => {
+  ])('%j is invalid, international or not', (text) => {
     expect(read(text, undefined, 'email').kind).toBe('invalid');
   });
 
   test.each([
     ...['ann', 'ann@', '@example.com', 'ann@example', 'a b@example.com', 'Ann <ann@example.com>'],
     ...['a@example.com;b@example.com', 'a@example.com, b@example.com', 'a@b@example.com'],
-  ])('%j is refused', (text) => {
+  ])('%j is invalid', (text) => {
     expect(read(text, undefined, 'email')).toEqual(invalid(`"${text}" is not an e-mail address`));
   });
 
@@ -231,13 +231,13 @@ describe('an e-mail address', () => {
       'ann@bü\u200bcher.example',
       '"ann@bü<U+200B ZERO WIDTH SPACE>cher.example" contains U+200B ZERO WIDTH SPACE',
     ],
-  ])('%j is refused, with the name of what is not seen', (text, said) => {
+  ])('%j is invalid, and the error names its invisible character', (text, said) => {
     expect(read(text, undefined, 'email')).toEqual(
       invalid(`${said}, which cannot be part of an e-mail address`),
     );
   });
 
-  test('is refused when there is none', () => {
+  test('a missing e-mail address is invalid', () => {
     expect(read(' ', undefined, 'email')).toEqual(invalid('no e-mail address'));
     const long = `${'a'.repeat(64)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}.example`;
     expect(read(long, undefined, 'email')).toEqual(
@@ -245,12 +245,12 @@ describe('an e-mail address', () => {
     );
   });
 
-  test('needs no country, and does not mind one', () => {
+  test('an e-mail address is read alike with a country and without', () => {
     expect(read('ann@example.com', 'AU', 'email')).toEqual(valid('ann@example.com'));
   });
 });
 
-test('an address is in its one form: read again, it stays the same', () => {
+test('a normalised address stays the same when it is read again', () => {
   const number = fc.tuple(
     fc.constantFrom('0458', '0412', '+61 2 9374', '+64 21'),
     fc.integer({ min: 0, max: 999_999 }),
@@ -263,7 +263,7 @@ test('an address is in its one form: read again, it stays the same', () => {
   );
 });
 
-test('any text at all is an address or is refused with a sentence', () => {
+test('any text is an address, or is invalid with a sentence', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: anyCharacter }),

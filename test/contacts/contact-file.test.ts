@@ -31,7 +31,7 @@ type ReadFile = Pick<ContactFile, 'header'> & {
   readonly lines: number;
 };
 
-/** @param size of the chunks in which the bytes come */
+/** @param size of the chunks in which the bytes arrive */
 async function read(
   content: string | Uint8Array,
   options: ReadingOptions = {},
@@ -61,8 +61,8 @@ const lineEnds = [
   ['CR', '\r'],
 ] as const;
 
-describe('a contact file', () => {
-  test.each(lineEnds)('can end its lines with %s, at the end of the file too or not', async (_, end) => {
+describe('openContactFile', () => {
+  test.each(lineEnds)('lines can end with %s, with or without one at the end of the file', async (_, end) => {
     const lines = ['a,b', '1,2', '3,4'];
     for (const content of [lines.join(end), lines.join(end) + end]) {
       expect(await read(content)).toMatchObject({
@@ -73,7 +73,7 @@ describe('a contact file', () => {
     }
   });
 
-  test('can mix line ends, and none of them gets into a value', async () => {
+  test('line ends can be mixed, and none becomes part of a value', async () => {
     expect(await rowsOf('a,b\n1,2\r\n3,4\r5,6\n')).toEqual([
       row(2, '1', '2'),
       row(3, '3', '4'),
@@ -81,7 +81,7 @@ describe('a contact file', () => {
     ]);
   });
 
-  test('can hold delimiters, quotes and line breaks in quotes', async () => {
+  test('quoted values can contain delimiters, quotes and line breaks', async () => {
     expect(await rowsOf('a,b\n"Doe, Ann","say ""hi"""\n"two\r\nlines",x\n"",""\n')).toEqual([
       row(2, 'Doe, Ann', 'say "hi"'),
       row(3, 'two\r\nlines', 'x'),
@@ -89,7 +89,7 @@ describe('a contact file', () => {
     ]);
   });
 
-  test('can hold quotes within a value that does not begin with one: they are part of it', async () => {
+  test('quotes inside a value that does not begin with one are part of it', async () => {
     expect(await rowsOf('a,b\n5" pipe,Ann "Bo" Lee\n6"",x\n7,8\n')).toEqual([
       row(2, '5" pipe', 'Ann "Bo" Lee'),
       row(3, '6""', 'x'),
@@ -97,30 +97,30 @@ describe('a contact file', () => {
     ]);
   });
 
-  test('is read without altering values: spaces, zeros and signs stay', async () => {
+  test('values are not changed: spaces, zeros and signs stay', async () => {
     expect(await rowsOf('a,b,c\n 007 ,+61,1e3\n')).toEqual([row(2, ' 007 ', '+61', '1e3')]);
   });
 
-  test('can have spaces around the names in its header, which are not part of them', async () => {
+  test('column names are trimmed', async () => {
     expect((await read(' a , b\n1,2')).header).toEqual(['a', 'b']);
   });
 
-  test('can have a header of several lines', async () => {
+  test('a header can have several lines', async () => {
     expect(await read('"first\nname",b\n1,2\n')).toMatchObject({
       header: ['first\nname', 'b'],
       rows: [row(3, '1', '2')],
     });
   });
 
-  test('can be a header alone', async () => {
+  test('a file can have only a header', async () => {
     expect(await read('a,b\n')).toMatchObject({ header: ['a', 'b'], rows: [], lines: 1 });
   });
 
-  test('can have one column, where a line without characters is no row and an empty value in quotes is one', async () => {
+  test('in a file with one column, a blank line is not a row, and an empty quoted value is one', async () => {
     expect(await rowsOf('a\n1\n\n""\n ')).toEqual([row(2, '1'), row(4, ''), row(5, ' ')]);
   });
 
-  test('counts all its lines: blank ones, skipped ones and those within quotes', async () => {
+  test('the line count includes blank lines, skipped lines and those inside quotes', async () => {
     expect((await read('title\n\na\n"1\n\n2"\n\n3\n\n', { skipLines: 1 })).lines).toBe(9);
   });
 });
@@ -129,13 +129,13 @@ describe('the files of csv-spectrum', () => {
   const folder = fileURLToPath(new URL('../fixtures/csv-spectrum/', import.meta.url));
   const names = readdirSync(join(folder, 'csvs')).map((file) => file.replace('.csv', ''));
 
-  test('are all there', () => {
+  test('all files of csv-spectrum are present', () => {
     expect(names.length).toBe(12);
   });
 
-  test.each(names)('%s', async (name) => {
+  test.each(names)('%s is read as csv-spectrum expects', async (name) => {
     const written: unknown = JSON.parse(readFileSync(join(folder, 'json', `${name}.json`), 'utf8'));
-    // Its JSON is no list there, and the phone number not that of its CSV.
+    // Its JSON is not a list there, and has another phone number than its CSV.
     const expected =
       name === 'location_coordinates'
         ? [Object.assign({}, written, { 'Contact Phone Number': '2095257564' })]
@@ -152,7 +152,7 @@ describe('the files of csv-spectrum', () => {
 
 describe('the line of a row', () => {
   test.each(lineEnds)(
-    'is where it begins, after blank lines and rows of several lines, with %s',
+    'a row has the line where it begins, after blank lines and rows of several lines, with %s',
     async (_, end) => {
       const lines = ['a,b', '', '"1', '', '1",2', '3,4', '', '', '5,"6', '6"', '7,8'];
       const rows = await rowsOf(lines.join(end));
@@ -160,11 +160,11 @@ describe('the line of a row', () => {
     },
   );
 
-  test('counts blank lines before the header', async () => {
+  test('blank lines before the header count', async () => {
     expect(await rowsOf('\n\na,b\n1,2')).toEqual([row(4, '1', '2')]);
   });
 
-  test('counts the lines that are passed over before the header, whatever quotes they hold', async () => {
+  test('skipped lines before the header count, even with unpaired quotes', async () => {
     const content = 'Export of "May\n\n5 o\'clock, "\na,b\n1,2\n';
     expect(await read(content, { skipLines: 3 })).toMatchObject({
       header: ['a', 'b'],
@@ -174,32 +174,35 @@ describe('the line of a row', () => {
 });
 
 describe('the delimiter', () => {
-  test.each([',', ';', '\t', '|'] as const)('is found in the header: %j', async (delimiter) => {
-    // More of the others, but in quotes.
-    const others = ',,,;;;\t\t\t|||'.replaceAll(delimiter, '');
-    const { header, format } = await read(`${['a', 'b', `"${others}x"`].join(delimiter)}\n`);
-    expect(header.slice(0, 2)).toEqual(['a', 'b']);
-    expect(format.delimiter).toBe(delimiter);
-  });
+  test.each([',', ';', '\t', '|'] as const)(
+    'the delimiter is detected from the header: %j',
+    async (delimiter) => {
+      // More of the others, but inside quotes.
+      const others = ',,,;;;\t\t\t|||'.replaceAll(delimiter, '');
+      const { header, format } = await read(`${['a', 'b', `"${others}x"`].join(delimiter)}\n`);
+      expect(header.slice(0, 2)).toEqual(['a', 'b']);
+      expect(format.delimiter).toBe(delimiter);
+    },
+  );
 
-  test('is a comma where the header has none of them', async () => {
+  test('a header without any delimiter is read with commas', async () => {
     expect((await read('phone\n1\n')).format.delimiter).toBe(',');
   });
 
-  test('is asked for where the header has as many of one as of another', async () => {
+  test('a header with two equally frequent delimiters is an error', async () => {
     expect(await problems('\na,b;c\n')).toEqual([
       'contacts.csv:2: The header has as many commas as semicolons, so its delimiter is ambiguous; set it with "contacts.delimiter".',
     ]);
   });
 
-  test('is what the campaign says, whatever the header has', async () => {
+  test("the campaign's delimiter takes precedence over the header", async () => {
     const { header, rows } = await read('a,b;c\n1,2;3\n', { delimiter: ';' });
     expect(header).toEqual(['a,b', 'c']);
     expect(rows).toEqual([row(2, '1,2', '3')]);
   });
 
   test.each(['sep=;', 'SEP=;', '"sep=;"'])(
-    'is what the first line says to a spreadsheet: %s',
+    'a first line for spreadsheets declares the delimiter: %s',
     async (line) => {
       expect(await read(`${line}\r\na,b;c\r\n1,2;3\r\n`)).toMatchObject({
         header: ['a,b', 'c'],
@@ -208,7 +211,7 @@ describe('the delimiter', () => {
     },
   );
 
-  test('cannot be any other that a spreadsheet is told', async () => {
+  test('a first line that declares an unsupported delimiter is an error', async () => {
     expect(await problems('sep=#\na#b\n')).toEqual([
       'contacts.csv:1: "sep=#" is not a supported delimiter; expected a comma, a semicolon, a tab or a pipe.',
     ]);
@@ -221,7 +224,7 @@ describe('the encoding', () => {
   const inWestern = [row(2, 'Zoë’s', '€5'), row(3, 'Šž', 'x')];
 
   test.each(['utf-8', 'utf-16le', 'utf-16be'] as const)(
-    'is told by a byte order mark: %s',
+    'a byte order mark declares the encoding: %s',
     async (encoding) => {
       for (const size of [1, 2, 3, undefined]) {
         const { header, rows, format } = await read(encode(text, encoding, true), {}, size);
@@ -232,28 +235,31 @@ describe('the encoding', () => {
     },
   );
 
-  test.each(['utf-8', 'utf-16le', 'utf-16be'] as const)('can be named: %s', async (encoding) => {
-    expect((await read(encode(text, encoding), { encoding })).rows.length).toBe(2);
-    expect((await read(encode(text, encoding, true), { encoding })).header).toEqual(['näme', 'b']);
-  });
+  test.each(['utf-8', 'utf-16le', 'utf-16be'] as const)(
+    'the campaign can name the encoding: %s',
+    async (encoding) => {
+      expect((await read(encode(text, encoding), { encoding })).rows.length).toBe(2);
+      expect((await read(encode(text, encoding, true), { encoding })).header).toEqual(['näme', 'b']);
+    },
+  );
 
-  test('is UTF-8 where nothing else is said, and for what is ASCII alone', async () => {
+  test('UTF-8 is the default, and applies to pure ASCII', async () => {
     expect((await read(text)).format.encoding).toBe('utf-8');
     expect((await read('a,b\n1,2\n')).format.encoding).toBe('utf-8');
   });
 
-  test('a byte order mark may stand before a quoted name', async () => {
+  test('a byte order mark can come before a quoted column name', async () => {
     expect((await read('\ufeff"a",b\n1,2')).header).toEqual(['a', 'b']);
   });
 
-  test('is Windows-1252 where not a character could be UTF-8, also named', async () => {
+  test('a file is Windows-1252 if none of its characters could be UTF-8, or if the campaign says so', async () => {
     const bytes = encode(western, 'windows-1252');
     expect((await read(bytes)).format.encoding).toBe('windows-1252');
     expect(await rowsOf(bytes)).toEqual(inWestern);
     expect(await rowsOf(bytes, { encoding: 'windows-1252' })).toEqual(inWestern);
   });
 
-  test('is found out wherever the first letter beyond ASCII stands', async () => {
+  test('the encoding is detected wherever the first non-ASCII letter is', async () => {
     const before = `a,b\n${'1,2\n'.repeat(pieceSize)}`;
     expect((await rowsOf(encode(`${before}Zoë,x\n`, 'utf-8'))).at(-1)).toEqual(
       row(pieceSize + 2, 'Zoë', 'x'),
@@ -266,42 +272,42 @@ describe('the encoding', () => {
     );
   });
 
-  test('does not depend on how the bytes arrive', async () => {
+  test('the encoding does not depend on how the bytes arrive', async () => {
     for (const size of [1, 2, 3, 7]) {
       expect((await read(encode(western, 'windows-1252'), {}, size)).rows).toEqual(inWestern);
       expect((await read(text, {}, size)).rows.length).toBe(2);
     }
   });
 
-  test('a replacement character that the file itself holds is read as it stands', async () => {
+  test('a replacement character in the file itself is kept', async () => {
     expect(await rowsOf('a,b\n\ufffd,1')).toEqual([row(2, '\ufffd', '1')]);
   });
 });
 
-describe('bytes that are not of the encoding are refused, never replaced', () => {
+describe('bytes outside the encoding are an error, and are never replaced', () => {
   const notUtf8 =
     'Expected UTF-8, but this line contains other bytes. Save the file as "CSV UTF-8", or set its encoding with "contacts.encoding".';
   const latin1 = (text: string) => Buffer.from(text, 'latin1');
   const pieces = (...parts: readonly Uint8Array[]) => Buffer.concat(parts);
-  /** More than a piece, so that what comes after it is decided by what comes before. */
+  /** Longer than a piece, so that earlier text decides how later text is read. */
   const filling = Buffer.from('1,2\n'.repeat(pieceSize / 4));
 
-  test.each(lineEnds)('UTF-8 that is named, with the line, with %s', async (_, end) => {
+  test.each(lineEnds)('invalid bytes in named UTF-8 are an error with its line, with %s', async (_, end) => {
     const content = latin1(`x,y${end}"1${end}2",3${end}René,1`);
     expect(await problems(content, { encoding: 'utf-8' })).toEqual([`contacts.csv:4: ${notUtf8}`]);
   });
 
-  test('UTF-8 that was found out, with the line', async () => {
+  test('invalid bytes in detected UTF-8 are an error with its line', async () => {
     const content = pieces(Buffer.from('a,b\nZoë,1\n'), filling, latin1('Zoë,1\n'));
     expect(await problems(content)).toEqual([`contacts.csv:${pieceSize / 4 + 3}: ${notUtf8}`]);
   });
 
-  test('the end of a character, cut off with the file', async () => {
+  test('a truncated last character is an error', async () => {
     const cut = Buffer.from('a,b\né,€').subarray(0, -1);
     expect(await problems(cut, { encoding: 'utf-8' })).toEqual([`contacts.csv:2: ${notUtf8}`]);
   });
 
-  test('both kinds in one piece: nothing is guessed', async () => {
+  test('UTF-8 and other bytes in one piece are an error', async () => {
     const content = pieces(Buffer.from('a,b\nZoë,1\n'), latin1('Zoë,1\n'));
     expect(await problems(content)).toEqual([
       'contacts.csv:3: The file contains UTF-8, but this line contains bytes that are not UTF-8. Save the file as "CSV UTF-8", or set its encoding with "contacts.encoding".',
@@ -309,14 +315,14 @@ describe('bytes that are not of the encoding are refused, never replaced', () =>
     expect((await rowsOf(content, { encoding: 'windows-1252' })).length).toBe(2);
   });
 
-  test('UTF-8 late in a file that was found to be Windows-1252', async () => {
+  test('UTF-8 late in a Windows-1252 file is an error', async () => {
     const content = pieces(latin1('a,b\nZoë,1\n'), filling, Buffer.from('Zoë,1\n'));
     expect(await problems(content)).toEqual([
       `contacts.csv:${pieceSize / 4 + 3}: The file was read as Windows-1252 so far, but this line looks like UTF-8. Save it as "CSV UTF-8", or set its encoding with "contacts.encoding".`,
     ]);
   });
 
-  test('a byte that Windows-1252 has no character for', async () => {
+  test('a byte without a character in Windows-1252 is an error', async () => {
     const what =
       'This line contains a byte without meaning in Windows-1252, and the file is not UTF-8 either. Save it as "CSV UTF-8", or set its encoding with "contacts.encoding".';
     const content = latin1('a,b\nZo\xeb,2\nZo\x8d,1\n');
@@ -330,22 +336,25 @@ describe('bytes that are not of the encoding are refused, never replaced', () =>
     ['King\x92s', 'King’s', 'Kingís'],
     ['1 JOS\xc9', '1 JOSÉ', '1 JOS…'],
     ['M\x9fller', 'MŸller', 'Müller'],
-  ])('letters that are words in Mac Roman too: %j is asked for', async (name, windows, mac) => {
-    const what = `The file is not UTF-8. This line reads "${windows}" in Windows-1252 and "${mac}" in Mac Roman. Choose one with "contacts.encoding" (windows-1252 or mac-roman), or save the file as "CSV UTF-8".`;
-    const content = latin1(`a,b\nx,1\n${name},1\n`);
-    expect(await problems(content)).toEqual([`contacts.csv:3: ${what}`]);
-    expect(await rowsOf(content, { encoding: 'mac-roman' })).toContainEqual(row(3, mac, '1'));
-  });
+  ])(
+    'letters that also make words in Mac Roman are an error that shows both readings: %j',
+    async (name, windows, mac) => {
+      const what = `The file is not UTF-8. This line reads "${windows}" in Windows-1252 and "${mac}" in Mac Roman. Choose one with "contacts.encoding" (windows-1252 or mac-roman), or save the file as "CSV UTF-8".`;
+      const content = latin1(`a,b\nx,1\n${name},1\n`);
+      expect(await problems(content)).toEqual([`contacts.csv:3: ${what}`]);
+      expect(await rowsOf(content, { encoding: 'mac-roman' })).toContainEqual(row(3, mac, '1'));
+    },
+  );
 
   test.each(['Zoë', 'Müller', 'René', 'Gården', 'O’Neil, Zoë', 'Camões', 'GARÇON', '5 €, señor', 'Groß'])(
-    'letters that are no words in Mac Roman are Windows-1252: %s',
+    'letters that make no words in Mac Roman are Windows-1252: %s',
     async (name) => {
       const content = encode(`a\n"${name}"\n`, 'windows-1252');
       expect((await read(content)).rows).toEqual([row(2, name)]);
     },
   );
 
-  test.each(['utf-16le', 'utf-16be'] as const)('half a character of %s', async (encoding) => {
+  test.each(['utf-16le', 'utf-16be'] as const)('half a character of %s is an error', async (encoding) => {
     const what = 'This line contains bytes that are not UTF-16. Save the file as "CSV UTF-8".';
     expect(await problems(encode('a,b\r\n1,\ud83d\r\n', encoding, true))).toEqual([
       `contacts.csv:2: ${what}`,
@@ -355,21 +364,21 @@ describe('bytes that are not of the encoding are refused, never replaced', () =>
     ]);
   });
 
-  test('NUL bytes, where nothing says that it is UTF-16', async () => {
+  test('NUL bytes without a sign of UTF-16 are an error', async () => {
     const what =
       'The file contains NUL bytes: it is UTF-16 without a byte order mark, or not a text file. Save it as "CSV UTF-8", or set its encoding with "contacts.encoding".';
     expect(await problems(encode('a,b\n', 'utf-16le'))).toEqual([`contacts.csv:1: ${what}`]);
     expect(await problems(Buffer.from([0x89, 0x50, 0, 0, 0x0d]))).toEqual([`contacts.csv:1: ${what}`]);
   });
 
-  test('a byte order mark that says another encoding than the campaign', async () => {
+  test("a byte order mark that contradicts the campaign's encoding is an error", async () => {
     expect(await problems(encode('a,b\n', 'utf-8', true), { encoding: 'windows-1252' })).toEqual([
       'contacts.csv:1: The file begins with the byte order mark of utf-8, but "contacts.encoding" is windows-1252. Remove "contacts.encoding", or set it to utf-8.',
     ]);
   });
 });
 
-describe('a file that is no CSV is refused with what it is and what to do', () => {
+describe('a file in another format', () => {
   const zip = (...entries: string[]): Buffer =>
     Buffer.from(`PK\x03\x04\x14\0\x06\0${entries.join('\0PK\x03\x04')}`, 'latin1');
 
@@ -391,21 +400,21 @@ describe('a file that is no CSV is refused with what it is and what to do', () =
     ['is an Excel workbook (XML)', '<?xml version="1.0"?>\n<?mso-application progid="Excel.Sheet"?>'],
     ['is XML', '\ufeff<?xml version="1.0"?><contacts/>'],
     ['is a picture (PNG)', Buffer.from('89504e470d0a1a0a0000000d', 'hex')],
-  ])('%s', async (what, content) => {
+  ])('a file that %s is refused with the remedy', async (what, content) => {
     const said = [expect.stringMatching(/^contacts\.csv: The file is [^.]+\. [A-Z].+\.$/)];
     expect(await problems(content)).toEqual(said);
     expect((await problems(content))[0]).toContain(`The file ${what}`);
-    // Also when it is packed, whatever the campaign says of its encoding.
+    // Also when it is compressed, whatever encoding the campaign names.
     expect(await problems(gzipSync(content), { encoding: 'windows-1252' })).toEqual(said);
   });
 
-  test('a file that was packed twice', async () => {
+  test('a file that is compressed twice is refused', async () => {
     expect(await problems(gzipSync(gzipSync('a,b\n1,2\n')))).toEqual([
       'contacts.csv: The file is compressed with gzip twice. Decompress it once.',
     ]);
   });
 
-  test('and one that only begins alike is read', async () => {
+  test('a CSV file that begins like another format is read', async () => {
     for (const content of [
       '[Name],{x}\n1,2\n',
       'PKZ,b\n1,2\n',
@@ -417,7 +426,7 @@ describe('a file that is no CSV is refused with what it is and what to do', () =
   });
 });
 
-describe('a title above the header is refused with how to pass over it', () => {
+describe('a title above the header', () => {
   const rows = 'mobile,name,suburb\n0412000001,Ann,Perth\n0412000002,"Lee, Bo",Perth\n';
   const title = (line: number, skip: number): string[] => [
     `contacts.csv:${line}: This line looks like a title: line ${skip + 1} below it has 3 column names. Skip the lines before that one with "contacts.skipLines: ${skip}".`,
@@ -429,7 +438,7 @@ describe('a title above the header is refused with how to pass over it', () => {
     [`\n"Customers, November 2026"\nas of today\n\n${rows}`, title(2, 4)],
     [`Customers of Perth, all\n${rows.replaceAll(/,(?! )/g, ';')}`, title(1, 1)],
     [`Customers\r\n\r\n${rows.replaceAll('\n', '\r\n')}`, title(1, 2)],
-  ])('%j', async (content, said) => {
+  ])('the title %j is refused, and the error says how to skip it', async (content, said) => {
     expect(await problems(content)).toEqual(said);
     const skipLines = Number(/skipLines: (\d+)/.exec(said.join())?.[1]);
     expect((await read(content, { skipLines })).header).toEqual(['mobile', 'name', 'suburb']);
@@ -441,16 +450,16 @@ describe('a title above the header is refused with how to pass over it', () => {
     'name,mobile,suburb\nAnn,0412000001,Perth\nBo,0412000002,Perth\n',
     'mobile,name,suburb\n',
     'mobile\n0412000001\n"a, b, c"\n',
-  ])('but no header is taken for one: %j', async (content) => {
+  ])('a header is not mistaken for a title: %j', async (content) => {
     expect((await read(content)).header[0]).toMatch(/^(mobile|name)$/);
   });
 });
 
-describe('a file packed with gzip', () => {
+describe('a file compressed with gzip', () => {
   const content = 'a,b\n1,2\n3,4\n';
   const expected = [row(2, '1', '2'), row(3, '3', '4')];
 
-  test('is unpacked, whatever its name', async () => {
+  test('a gzip file is decompressed whatever its name', async () => {
     for (const size of [1, 5, undefined]) {
       const { rows, format } = await read(gzipSync(content), {}, size);
       expect(rows).toEqual(expected);
@@ -459,23 +468,23 @@ describe('a file packed with gzip', () => {
     expect((await read(content)).format.gzip).toBe(false);
   });
 
-  test('may be several put one after the other', async () => {
+  test('a gzip file can have several members', async () => {
     const packed = Buffer.concat([gzipSync('a,b\n1,'), gzipSync('2\n3,4\n')]);
     expect(await rowsOf(packed)).toEqual(expected);
   });
 
-  test('may be over many pieces', async () => {
+  test('a gzip file can be larger than many pieces', async () => {
     const many = `a,b\n${'é,2\r\n'.repeat(200_000)}`;
     expect((await rowsOf(gzipSync(many))).at(-1)).toEqual(row(200_001, 'é', '2'));
   });
 
-  test('is refused when it is cut off', async () => {
+  test('a truncated gzip file is refused', async () => {
     expect(await problems(gzipSync(content).subarray(0, -3))).toEqual([
       'contacts.csv: The file is compressed with gzip and ends too early. Check that it was copied completely.',
     ]);
   });
 
-  test('is refused when it is damaged, or something stands behind it', async () => {
+  test('a gzip file that is damaged, or followed by other bytes, is refused', async () => {
     const what = 'contacts.csv: The file is compressed with gzip and damaged. Copy or compress it again.';
     const damaged = gzipSync(content);
     damaged.writeUInt32LE(1, damaged.length - 8);
@@ -484,11 +493,11 @@ describe('a file packed with gzip', () => {
   });
 });
 
-describe('a broken row is broken alone', () => {
+describe('a broken row', () => {
   const openQuote = 'value 1: a quote (") opens and is never closed';
   const good = ['1,2', '3,4', '5,6'];
 
-  test('when it has fewer or more values than the header', async () => {
+  test('a row with fewer or more values than the header is broken', async () => {
     expect(await rowsOf('a,b\n1\n1,2,3\n,\n1,"2",3\n3,4\n5,6')).toEqual([
       broken(2, '1 value, but the header has 2 columns', '1'),
       broken(3, '3 values, but the header has 2 columns', '1,2,3'),
@@ -499,16 +508,19 @@ describe('a broken row is broken alone', () => {
     ]);
   });
 
-  test.each(lineEnds)('when a quote is never closed: the rows after it are read, with %s', async (_, end) => {
-    expect(await rowsOf(['a,b', '"1,2', ...good].join(end))).toEqual([
-      broken(2, openQuote, '"1,2'),
-      row(3, '1', '2'),
-      row(4, '3', '4'),
-      row(5, '5', '6'),
-    ]);
-  });
+  test.each(lineEnds)(
+    'a row with an unclosed quote is broken, and the rows after it are read, with %s',
+    async (_, end) => {
+      expect(await rowsOf(['a,b', '"1,2', ...good].join(end))).toEqual([
+        broken(2, openQuote, '"1,2'),
+        row(3, '1', '2'),
+        row(4, '3', '4'),
+        row(5, '5', '6'),
+      ]);
+    },
+  );
 
-  test('when a quote is closed only by another row', async () => {
+  test('a row whose quote only another row closes is broken', async () => {
     expect(await rowsOf(['a,b', '"1,2', '3,"4"', ...good, '7"",8', '9,"10', '11"'].join('\n'))).toEqual([
       broken(2, openQuote, '"1,2'),
       row(3, '3', '4'),
@@ -520,7 +532,7 @@ describe('a broken row is broken alone', () => {
     ]);
   });
 
-  test('when text stands after a closing quote', async () => {
+  test('a row with text after a closing quote is broken', async () => {
     expect(await rowsOf(['a,b', '1,"2"x', ...good].join('\n'))).toEqual([
       broken(2, expect.stringMatching(/^value 2: text stands after a closing quote/), '1,"2"x'),
       row(3, '1', '2'),
@@ -529,7 +541,7 @@ describe('a broken row is broken alone', () => {
     ]);
   });
 
-  test('when a quote was meant to begin a value, and does not, or stands beside a quoted one', async () => {
+  test('a row with spaces before an opening quote, or a quote next to a quoted value, is broken', async () => {
     const detail = expect.stringMatching(/^value \d: a quote \("\) stands inside a value/);
     expect(await rowsOf(['a,b', '1, "2"', '1"2,"3"', ...good].join('\n'))).toEqual([
       broken(2, detail, '1, "2"'),
@@ -540,7 +552,7 @@ describe('a broken row is broken alone', () => {
     ]);
   });
 
-  test('and what is left of it does not become a row that nobody wrote', async () => {
+  test('the rest of a broken row does not become another row', async () => {
     expect(await rowsOf(['a,b,c', 'Ann,"1 Foo St', 'Apt 3",0412,x', '1,2,3', '4,5,6'].join('\n'))).toEqual([
       broken(2, '4 values, but the header has 3 columns', 'Ann,"1 Foo St'),
       broken(3, expect.stringContaining('stands inside a value'), 'Apt 3",0412,x'),
@@ -549,7 +561,7 @@ describe('a broken row is broken alone', () => {
     ]);
   });
 
-  test('when it has several lines, of which each is then read by itself', async () => {
+  test('of a broken row of several lines, each further line is read by itself', async () => {
     expect(await rowsOf(['a,b', '1,"2', '3,4', '5" x,6', '"7",8', '9,10', ''].join('\n'))).toEqual([
       broken(2, 'value 2: a quote (") opens and is never closed', '1,"2'),
       row(3, '3', '4'),
@@ -559,7 +571,7 @@ describe('a broken row is broken alone', () => {
     ]);
   });
 
-  test('when it is over 1 MiB; a quote that is never closed takes no more than its line', async () => {
+  test('a line over 1 MiB is broken, and an unclosed quote breaks only its own line', async () => {
     const long = 'x'.repeat(1_048_577);
     const rows = await rowsOf(
       `a,b\n1,2\n"3,4\n${'5,6\n'.repeat(300_000)}${long},8\n9,10\n1,"${long}\n${long}"\n`,
@@ -573,7 +585,7 @@ describe('a broken row is broken alone', () => {
     ]);
   });
 
-  test('among many quoted rows, wherever it stands', async () => {
+  test('a broken row among many quoted rows is broken at any position', async () => {
     const lines = Array.from({ length: 10_000 }, (_, index) =>
       index % 7 === 3 ? `"${index},x` : index % 11 === 5 ? `"${index}"` : `"${index}","two\nlines"`,
     );
@@ -585,8 +597,8 @@ describe('a broken row is broken alone', () => {
   });
 });
 
-describe('a file of which more than half of the rows are broken is refused', () => {
-  test('at its end, with the first of them', async () => {
+describe('a file with more than half of its rows broken', () => {
+  test('a file with more than half of its rows broken is refused at its end, with the first of them', async () => {
     expect(await problems('a,b\n1;2\n3,4\n5,6\n7;8\n9;10\n11;12\n')).toEqual([
       'contacts.csv: 4 of 6 rows are broken, so the file was probably read in the wrong format. Check its delimiter ("contacts.delimiter"; it was read with ","), its encoding ("contacts.encoding"), the lines before its header ("contacts.skipLines") and its quotes. The first broken rows:',
       'contacts.csv:2: 1 value, but the header has 2 columns.',
@@ -595,12 +607,12 @@ describe('a file of which more than half of the rows are broken is refused', () 
     ]);
   });
 
-  test('and one of which half are is read', async () => {
+  test('a file with half of its rows broken is read', async () => {
     expect((await rowsOf('a,b\n1\n2\n3,4\n5,6\n')).length).toBe(4);
   });
 });
 
-describe('an error names file and line', () => {
+describe('errors of a file', () => {
   test.each([
     ['', {}, 'contacts.csv: The file is empty; expected a header line.'],
     ['\n\r\n', {}, 'contacts.csv: The file is empty; expected a header line.'],
@@ -611,11 +623,11 @@ describe('an error names file and line', () => {
       { skipLines: 2 },
       'contacts.csv: The file has nothing after the 2 lines of "contacts.skipLines"; expected a header line.',
     ],
-  ])('when there is no header: %j', async (content, options, problem) => {
+  ])('a missing header is an error with file and line: %j', async (content, options, problem) => {
     expect(await problems(content, options)).toEqual([problem]);
   });
 
-  test('when column names are empty or repeated: all of them at once', async () => {
+  test('all empty and repeated column names are reported at once', async () => {
     expect(await problems('\na,,b, a ,b\n1,2,3,4,5')).toEqual([
       'contacts.csv:2:2: Column 2 has no name in the header line.',
       'contacts.csv:2:4: Columns 1 and 4 are both named "a"; give each its own name.',
@@ -623,7 +635,7 @@ describe('an error names file and line', () => {
     ]);
   });
 
-  test('when the header has a quote in the wrong place, or one that is never closed', async () => {
+  test('a misplaced or unclosed quote in the header is an error', async () => {
     expect(await problems('\na,"b"c\n1,2\n')).toEqual([
       expect.stringMatching(/^contacts\.csv:2:2: In the header, text stands after a closing quote/),
     ]);
@@ -632,13 +644,13 @@ describe('an error names file and line', () => {
     ]);
   });
 
-  test('when the header is longer than any', async () => {
+  test('a header that is too long is an error', async () => {
     expect(await problems('x'.repeat(2_000_000))).toEqual([
       'contacts.csv:1: The line is over 1 MiB; expected the header, or a line before it.',
     ]);
   });
 
-  test('when the file is not there, or is a folder', async () => {
+  test('a missing file and a folder are errors', async () => {
     const open = (path: string) =>
       problemsRejected(() => openContactFile(readFileBytes(path, 'x.csv'), 'x.csv'));
     expect(await open(join(workspace.folder, 'none.csv'))).toEqual([
@@ -648,8 +660,8 @@ describe('an error names file and line', () => {
   });
 });
 
-describe('whoever stops early closes the file', () => {
-  /** Bytes without end, and whether they were given up. */
+describe('closing a file', () => {
+  /** Endless bytes, and whether the reader closed them. */
   function endless(packed: boolean): {
     bytes: AsyncGenerator<Buffer, void, undefined>;
     closed: () => boolean;
@@ -670,7 +682,7 @@ describe('whoever stops early closes the file', () => {
   test.each([
     ['plain', false],
     ['packed', true],
-  ])('after the first batch: %s', async (_, packed) => {
+  ])('a reader that stops after the first batch closes the file: %s', async (_, packed) => {
     const { bytes, closed } = endless(packed);
     const { batches } = await openContactFile(bytes, 'contacts.csv');
     for await (const rows of batches) {
@@ -683,13 +695,13 @@ describe('whoever stops early closes the file', () => {
   test.each([
     ['plain', false],
     ['packed', true],
-  ])('before the first batch: %s', async (_, packed) => {
+  ])('a reader that stops before the first batch closes the file: %s', async (_, packed) => {
     const { bytes, closed } = endless(packed);
     await closeContactFile(await openContactFile(bytes, 'contacts.csv'));
     expect(closed()).toBe(true);
   });
 
-  test('because the header is faulty', async () => {
+  test('a faulty header closes the file', async () => {
     let closed = false;
     async function* bytes() {
       try {
@@ -703,7 +715,7 @@ describe('whoever stops early closes the file', () => {
   });
 });
 
-test('memory does not grow with the file: neither with its rows nor with a line that never ends', async () => {
+test('memory grows neither with the rows of a file nor with an endless line', async () => {
   async function* bytes() {
     yield Buffer.from('a,b\n');
     const row = Buffer.from(`${'x'.repeat(99)},1\n`.repeat(1_000));
@@ -722,12 +734,12 @@ test('memory does not grow with the file: neither with its rows nor with a line 
   }
   expect(rows).toBe(1_000_001);
   expect(lines()).toBe(1_000_002);
-  // The rows together are 100 MB, and the line is more.
+  // The rows are 100 MB together, and the line is longer.
   expect(most - before).toBeLessThan(50 * 1024 * 1024);
   expect(liveHeap() - before).toBeLessThan(50 * 1024 * 1024);
 });
 
-test('a file of the disk is read as it is', async () => {
+test('readFileBytes reads a file unchanged', async () => {
   const path = join(workspace.folder, 'contacts.csv');
   await writeFile(path, `a,b\n${'é,"1"\r\n'.repeat(100_000)}`);
   const { batches } = await openContactFile(readFileBytes(path, 'contacts.csv'), 'contacts.csv');

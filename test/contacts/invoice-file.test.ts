@@ -8,7 +8,7 @@ test.each([
   ['+Ann@Example.org', '+Ann@example.org'],
   ['64 21 123 4567', '+64211234567'],
   ['0064211234567', '+64211234567'],
-])('a line for %s is compared with the recipient %s', async (destination, recipient) => {
+])('an invoice line for %s is compared as %s', async (destination, recipient) => {
   const readAddress = createAddressReader('sms', 'NZ');
   if (!readAddress) throw new Error('NZ has no phone numbers');
   async function* batches() {

@@ -8,7 +8,7 @@ import { seededIntegers } from '../support/seeded-integers.ts';
 
 const second = PhoneNumberUtil.getInstance();
 
-/** Countries whose numbers are of every kind: with and without a trunk prefix, of fixed and of open length. */
+/** Countries with every kind of number: with and without a trunk prefix, of fixed and of variable length. */
 const countries = [
   ...['AR', 'AU', 'BR', 'CN', 'DE', 'FR', 'GB', 'ID', 'IN', 'IT'],
   ...['JP', 'MX', 'NZ', 'RU', 'SE', 'SG', 'TR', 'US', 'XK', 'ZA'],
@@ -16,7 +16,7 @@ const countries = [
 
 type Choose = ReturnType<typeof seededIntegers>;
 
-/** A number in use, by the second library: its example with some of the last digits changed. */
+/** A number in use by the second library: its example, with some of the last digits changed. */
 function aNumber(country: string, choose: Choose) {
   const type = choose(4) === 0 ? PhoneNumberType.FIXED_LINE : PhoneNumberType.MOBILE;
   const example = second.getExampleNumberForType(country, type) ?? second.getExampleNumber(country);
@@ -38,7 +38,7 @@ const inScript =
 const fullWidth = (text: string): string =>
   text.replace(/[!-~]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0));
 
-/** How a number is written beside the plain way. */
+/** Unusual forms of a number. */
 const writings: readonly ((text: string, choose: Choose) => string)[] = [
   (text) => text,
   fullWidth,
@@ -62,7 +62,7 @@ const writings: readonly ((text: string, choose: Choose) => string)[] = [
   (text) => `TEL: \u200b${text}`,
   (text) => `tel:${text};phone-context=+1`,
   (text) => text.replace(/(\d)(\d)/, '$1\u00ad$2'),
-  // Neither of these is a number as it stands, and one of the libraries might make one of it.
+  // Neither is a number as written, but a library could read one from it.
   (text, choose) => `${text.slice(0, choose(text.length))}\u202e${text.slice(3)}`,
   (text, choose) => `${text.slice(0, choose(text.length))}²${text.slice(3)}`,
   (text) => text.replace('+', '⁺'),
@@ -73,7 +73,7 @@ const writings: readonly ((text: string, choose: Choose) => string)[] = [
   (text, choose) => text.slice(0, -1 - choose(4)),
   (text, choose) => text + choose(1_000),
 ];
-/** How many of them, from the first, are a number to everybody. */
+/** The first forms, up to this index, are always numbers. */
 const plainWritings = 20;
 
 function secondReads(text: string, country: string): string | undefined {
@@ -87,7 +87,7 @@ function secondReads(text: string, country: string): string | undefined {
   }
 }
 
-test('5,000 numbers of 20 countries in odd writings are read as a second library reads them, or refused', () => {
+test('5,000 numbers of 20 countries in unusual forms are read as by a second library, or invalid', () => {
   const choose = seededIntegers(15);
   const taken = new Map<number, number>();
   for (let index = 0; index < 5_000; index++) {
@@ -105,8 +105,8 @@ test('5,000 numbers of 20 countries in odd writings are read as a second library
     if (read?.kind === 'valid') {
       taken.set(way, (taken.get(way) ?? 0) + 1);
       const shown = readPhoneText(text);
-      // It makes the same mistake of U+FE62 as the first makes of U+FF0B, so it gets Unicode's own plain form. What it
-      // cannot read at all, such as invisible marks, it reads without them.
+      // It misreads U+FE62 as the first library misreads U+FF0B, so it gets Unicode's plain form. Characters that
+      // it cannot read, such as invisible ones, are removed for it.
       const expected = secondReads(text.normalize('NFKC'), home) ?? secondReads(shown.text, home);
       expect({ text, home, address: read.address }).toEqual({ text, home, address: expected });
     } else {
@@ -118,7 +118,7 @@ test('5,000 numbers of 20 countries in odd writings are read as a second library
   for (let way = 0; way < plainWritings; way++) expect(taken.get(way) ?? 0).toBeGreaterThan(120);
 });
 
-test.each(['DE', 'ID', 'XK', 'SE', 'ZA'])('a full-width plus sign is a plus sign, in %s too', (country) => {
+test.each(['DE', 'ID', 'XK', 'SE', 'ZA'])('a full-width plus sign is a plus sign in %s too', (country) => {
   for (const [written, e164] of [
     ['＋49 170 1234567', '+491701234567'],
     ['＋62 812 3456 7890', '+6281234567890'],
@@ -129,7 +129,7 @@ test.each(['DE', 'ID', 'XK', 'SE', 'ZA'])('a full-width plus sign is a plus sign
     expect(createAddressReader('sms', country)?.(written)).toEqual({ kind: 'valid', address: e164 });
 });
 
-test('the digits of every script are those that Unicode says they are', () => {
+test('digits of every script have the values that Unicode gives them', () => {
   const systems = Intl.supportedValuesOf('numberingSystem');
   let scripts = 0;
   for (const system of systems) {
@@ -143,7 +143,7 @@ test('the digits of every script are those that Unicode says they are', () => {
   expect(scripts).toBeGreaterThan(50);
 });
 
-describe('what is taken away around a number is told', () => {
+describe('readPhoneText lists the text that it removes', () => {
   test.each([
     ['tel:+64211234567', '+64211234567', ['tel:']],
     ['TEL: 021 123 4567 ', '021 123 4567', ['tel:']],
@@ -152,12 +152,12 @@ describe('what is taken away around a number is told', () => {
     ['021\u200b123\u00ad4567', '0211234567', ['\u200b', '\u00ad']],
     ['\u00a0021 123 4567\u3000', '021 123 4567', []],
     ['021 123 4567', '021 123 4567', []],
-  ])('%j', (written, text, removed) => {
+  ])('readPhoneText lists what it removes from %j', (written, text, removed) => {
     expect(readPhoneText(written)).toEqual({ text, removed });
   });
 });
 
-test('an odd writing of a number is read quickly where the plain one is, and as the same', () => {
+test('an unusual form of a number takes the fast path when the plain form does, with the same result', () => {
   let quick = 0;
   for (const country of countries.filter((country) => isSupportedCountry(country))) {
     const read = createFastPhoneParser(country);

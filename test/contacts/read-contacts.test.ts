@@ -42,8 +42,8 @@ async function contactsWith(written: string, rows: GivenRow[], onFiltered?: () =
   return collectBatches(readContacts([await openGiven(rows)], composition, readAddress, { onFiltered }));
 }
 
-describe('a row of the contact file', () => {
-  test('becomes a contact: address normalised, the original kept, fields mapped', async () => {
+describe('readContacts', () => {
+  test('a row becomes a contact with its normalised and original address and its mapped fields', async () => {
     expect(await contactsOf({ line: 2, values: ['0458-665-290', 'Ann', '7'] })).toEqual([
       {
         kind: 'contact',
@@ -62,7 +62,7 @@ describe('a row of the contact file', () => {
     ]);
   });
 
-  test('is rejected with its line, column and reason, and the rest goes on', async () => {
+  test('an invalid row is rejected with its line, column and reason, and the others are read', async () => {
     const contacts = await contactsOf(
       { line: 2, values: ['n/a', 'Ann', '7'] },
       { line: 3, values: ['0458665290', 'Ann'] },
@@ -118,18 +118,18 @@ describe('the country of a row', () => {
   const rowsOf = (...countries: string[]) =>
     countries.map((country, index) => ({ line: index + 2, values: ['021 123 4567', 'Ann', country] }));
 
-  test('comes before that of the campaign, as a code or as a name', async () => {
+  test("a row's country takes precedence over the campaign's, as a code or as a name", async () => {
     const contacts = await contactsWith(withCountry, rowsOf('NZ', ' nz ', 'New Zealand'));
     const address = '+64211234567';
     expect(contacts).toMatchObject([{ address }, { address }, { address }]);
   });
 
-  test('is that of the campaign where it is empty', async () => {
+  test("an empty country means the campaign's", async () => {
     const rows = [{ line: 2, values: ['0458665290', 'Ann', ' '] }];
     expect(await contactsWith(withCountry, rows)).toMatchObject([{ address: '+61458665290' }]);
   });
 
-  test('leaves the row out where it is none', async () => {
+  test('a row with an unknown country is rejected', async () => {
     expect(await contactsWith(withCountry, rowsOf('ZZ'))).toEqual([
       {
         kind: 'rejected',
@@ -143,10 +143,10 @@ describe('the country of a row', () => {
   });
 });
 
-describe('a row that the campaign is not for', () => {
+describe('rows that the campaign excludes', () => {
   const filtered = campaign.replace('country: AU', 'country: AU, where: [{ column: code, in: ["7", "8"] }]');
 
-  test('is no contact and is not rejected, whatever is in it; it is counted', async () => {
+  test('an excluded row is neither a contact nor rejected, even with invalid values, and is counted', async () => {
     const rows = [
       { line: 2, values: ['0458665290', 'Ann', '7'] },
       { line: 3, values: ['0458665291', 'Bob', '9'] },
@@ -164,7 +164,7 @@ describe('a row that the campaign is not for', () => {
     expect(count).toBe(2);
   });
 
-  test('can only be told when it has all its values: one that has not is rejected', async () => {
+  test('a row with missing values is rejected rather than excluded', async () => {
     const rows = [
       { line: 2, values: ['0458665290', '9'] },
       { line: 3, values: ['0458665290', 'Ann', '7'] },

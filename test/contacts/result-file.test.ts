@@ -26,7 +26,7 @@ async function readAgain(csv: string | Buffer, options: ReadingOptions = {}) {
   };
 }
 
-test('a result file that is read again has the texts of the contact file, whatever they begin with', async () => {
+test('a result file that is read again has the texts of the contact file, whatever their first characters', async () => {
   const begin = fc.constantFrom('', "'", "''", '=', '+', '-', '@', '\t', '\n', '＝', '＋', '－', '＠');
   const value = fc.tuple(begin, begin, fc.string({ unit: 'grapheme' })).map((parts) => parts.join(''));
   const row = fc.tuple(fc.constant('x'), value, value, value);
@@ -40,13 +40,13 @@ test('a result file that is read again has the texts of the contact file, whatev
   );
 });
 
-test('what spreadsheet programs would compute is inert in the result file', async () => {
+test('formulas are escaped in the result file', async () => {
   const csv = (await resultFile([['=1+1', '@SUM(A1)', '+64211234567', '-1.50']])).toString();
   expect(csv).toMatch(/^name,'=total,''\+1,'-,Volley Run,Volley Line,/);
   expect(csv).toContain("\n'=1+1,'@SUM(A1),+64211234567,-1.50,r,2,filtered,");
 });
 
-test('a result file is read as Volley or a spreadsheet wrote it, however the campaign says that its own list is written', async () => {
+test("a result file is read as Volley or a spreadsheet wrote it, whatever the campaign's settings", async () => {
   const rows = [['Zo\u00eb', 'a', 'b', 'c']];
   const csv = (await resultFile(rows)).toString();
   const ofCampaign = { encoding: 'windows-1252', delimiter: '|', skipLines: 2 } as const;
@@ -54,7 +54,7 @@ test('a result file is read as Volley or a spreadsheet wrote it, however the cam
   for (const file of [csv, savedAgain]) expect(await readAgain(file, ofCampaign)).toMatchObject({ rows });
 });
 
-test('an apostrophe in a contact file of somebody else is theirs', async () => {
+test('an apostrophe in a contact file that Volley did not write stays', async () => {
   expect(await readAgain("name,a,b,Volley State\nx,'=1,'-,y\n")).toMatchObject({
     rows: [['x', "'=1", "'-", 'y']],
   });

@@ -6,7 +6,7 @@ import { createDecoder } from '../../src/contacts/decoder.ts';
 import { type Row, RowReader } from '../../src/contacts/rows.ts';
 import { countLineEnds, TextLines } from '../../src/contacts/text-lines.ts';
 
-/** The rows of a text without a header, whose bytes come in pieces cut at these places. */
+/** The rows of a text without a header that arrives in pieces cut at these offsets. */
 function read(content: string, columns: number, delimiter: Delimiter, cuts: readonly number[]): Row[] {
   const lines = new TextLines();
   const reader = new RowReader(lines, delimiter, columns);
@@ -38,8 +38,8 @@ const pieces = ['x', 'é', '😀', ' ', ',', ';', '\t', '|', '"', '\n', '\r\n', 
 const text = (maxLength: number) =>
   fc.array(fc.constantFrom(...pieces), { maxLength }).map((found) => found.join(''));
 
-describe('rows are the same as csv-parse alone reads', () => {
-  test('of any values, in any line ends, with quotes or without, cut into any pieces', () => {
+describe('RowReader and csv-parse', () => {
+  test('rows of any values, line ends, quotes and pieces are the same as csv-parse alone reads', () => {
     const row = fc.record({ values: fc.tuple(text(5), text(5), text(5)), quoted: fc.boolean() });
     const lineEnd = fc.constantFrom('\n', '\r\n', '\r');
     fc.assert(
@@ -53,7 +53,7 @@ describe('rows are the same as csv-parse alone reads', () => {
           for (const [{ values, quoted }, end, blank] of written) {
             lines.push(countLineEnds(`${content}x`) + 1);
             content += values.map((value) => cell(value, separator, quoted)).join(separator) + end;
-            // Now and then blank lines.
+            // Sometimes blank lines.
             if (blank === 3) content += end.repeat(2);
           }
           const rows = read(content, 3, separator, places);
@@ -73,14 +73,14 @@ describe('rows are the same as csv-parse alone reads', () => {
   });
 });
 
-/** A value as CSV: in quotes where it must be. */
+/** A value as CSV, quoted where necessary. */
 function cell(value: string, separator: Delimiter, always: boolean): string {
   const must = always || /["\r\n]/.test(value) || value.includes(separator);
   return must ? `"${value.replaceAll('"', '""')}"` : value;
 }
 
-describe('whatever stands in a file, every line of it is in a row, broken or blank', () => {
-  test('as reading it line by line says', () => {
+describe('every line of any file is in a row, broken or blank', () => {
+  test('any file is read as by reading it line by line', () => {
     fc.assert(
       fc.property(
         text(60),
@@ -95,7 +95,7 @@ describe('whatever stands in a file, every line of it is in a row, broken or bla
     );
   });
 
-  test('in files of mostly good rows too', () => {
+  test('a file of mostly good rows is read as by reading it line by line', () => {
     const line = fc.oneof(
       { weight: 6, arbitrary: fc.constantFrom('1,2', '"1","2"', '"a\nb",2', '"1, ""2""",', 'é,"😀"') },
       { weight: 1, arbitrary: fc.constantFrom('"1,2', '1,"2"x', '1"2,3', '1, "2"', '"a\n\nb","c', '1', '') },
@@ -116,12 +116,12 @@ describe('whatever stands in a file, every line of it is in a row, broken or bla
 });
 
 /**
- * The rule in its plainest form: a line of which no value begins with a quote is split; any other is read together with
- * as many after it as make its quotes come in pairs, by csv-parse. Where that fails, the line is broken, and the next
- * one is read; until the last line that was taken together, csv-parse is asked of every quote.
+ * The rule in its simplest form. A line without a value that begins with a quote is split. Any other is parsed by
+ * csv-parse with the following lines that pair its quotes. If that fails, the line is broken and the next one is
+ * read; until the last line of the group, csv-parse parses every line with a quote.
  */
 function readSlowly(content: string, columns: number, separator: Delimiter): Row[] {
-  // Line by line, each followed by its line end.
+  // The lines, each followed by its line end.
   const parts = content.split(/(\r\n|\n|\r)/);
   const lines = parts.filter((_, index) => index % 2 === 0);
   const ends = parts.filter((_, index) => index % 2 === 1);

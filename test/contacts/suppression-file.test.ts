@@ -38,8 +38,8 @@ const suppressed = (line: number, address: string, subAccount = ''): SuppressedA
   return { kind: 'address', line, address, account: '', subAccount };
 };
 
-describe('a list of suppressed addresses', () => {
-  test('gives each address in its normal form, with its line', async () => {
+describe('readSuppressionFile', () => {
+  test('each address is normalised and has its line', async () => {
     const rows = await read([
       ['Mobile', 'Name'],
       ['021 123 4567', 'Ann'],
@@ -48,11 +48,11 @@ describe('a list of suppressed addresses', () => {
     expect(rows).toEqual([suppressed(2, '+64211234567'), suppressed(3, '+61412345678')]);
   });
 
-  test('may hold landlines, for SMS too', async () => {
+  test('landlines can be suppressed for SMS too', async () => {
     expect(await read([['Mobile'], ['09 379 2000']])).toEqual([suppressed(2, '+6493792000')]);
   });
 
-  test('names each line that holds no address or is broken, and gives the others', async () => {
+  test('lines without an address and broken lines are reported, and the others are read', async () => {
     const file: ListFile = {
       name: 'list.csv',
       header: ['Mobile'],
@@ -77,7 +77,7 @@ describe('a list of suppressed addresses', () => {
     ]);
   });
 
-  test('gives a row its own SubAccount, and that of the list where it has none', async () => {
+  test("a row without a SubAccount gets the list's", async () => {
     const lines = [
       ['SubAccount', 'Mobile'],
       [' ACME ', '0211234567'],
@@ -98,12 +98,12 @@ describe('the column of the addresses', () => {
     ['is told by the next channel where the first knows none', ['sms', 'fax'], ['Fax', 'Name'], 'Fax'],
     ['is the only one, whatever its name', ['sms'], ['Opted out'], 'Opted out'],
     ['is the only one besides the SubAccount', ['sms'], ['sub account', 'Opted out'], 'Opted out'],
-  ])('%s', async (_, channels, header, column) => {
+  ])('the address column is found: %s', async (_, channels, header, column) => {
     const row = header.map((title) => (title === column ? '0211234567' : ''));
     expect(await read([header, row], optionsFor(channels))).toEqual([suppressed(2, '+64211234567')]);
   });
 
-  test('can be named', async () => {
+  test('the address column can be named', async () => {
     const options = optionsFor(['sms'], { column: 'b' });
     expect(
       await read(
@@ -125,14 +125,14 @@ describe('the column of the addresses', () => {
     ],
     [['SubAccount'], undefined, /^list\.csv: Expected one column of addresses/],
     [['a', 'b'], 'c', /^list\.csv: There is no column "c"\. The columns are "a", "b"\.$/],
-  ])('of %j must be told where nothing tells it', async (header, column, expected) => {
+  ])('the ambiguous columns %j are an error', async (header, column, expected) => {
     const options = optionsFor(['sms'], { column });
     expect(await problemsRejected(() => read([header], options))).toEqual([expect.stringMatching(expected)]);
   });
 });
 
 describe('a list without a header', () => {
-  test('gives its first address the line it stands in', async () => {
+  test('the first address of a list without a header has its own line', async () => {
     async function* bytes(): AsyncGenerator<Buffer> {
       yield Buffer.from('\n\n0211234567\n0211234568\n');
     }
@@ -143,14 +143,14 @@ describe('a list without a header', () => {
     ]);
   });
 
-  test('begins with an address', async () => {
+  test('a list without a header begins with an address', async () => {
     expect(await read([['0211234567'], ['0211234568']])).toEqual([
       suppressed(1, '+64211234567'),
       suppressed(2, '+64211234568'),
     ]);
   });
 
-  test('may hold e-mail addresses', async () => {
+  test('a list without a header can contain e-mail addresses', async () => {
     expect(await read([['Ann@Example.ORG'], ['bob@example.org']], optionsFor(['email']))).toEqual([
       suppressed(1, 'Ann@example.org'),
       suppressed(2, 'bob@example.org'),
@@ -160,11 +160,11 @@ describe('a list without a header', () => {
   test.each<[Channel, string]>([
     ['sms', '021 123 45 (old)'],
     ['email', 'ann@example'],
-  ])('may begin with a faulty address of %s, which is not taken for a header', async (channel, first) => {
+  ])('a list can begin with an invalid address of %s, which is not a header', async (channel, first) => {
     expect(await read([[first]], optionsFor([channel]))).toMatchObject([{ kind: 'unreadable', line: 1 }]);
   });
 
-  test('has none where the column is named', async () => {
+  test('a list with a named column always has a header', async () => {
     const options = optionsFor(['sms'], { column: '0211234567' });
     expect(await read([['0211234567'], ['0211234568']], options)).toEqual([suppressed(2, '+64211234568')]);
   });
