@@ -52,7 +52,7 @@ function formatRefusalMail({
   return {
     subject: `Campaign ${campaign}: refused, nothing was sent`,
     text: [
-      `Campaign ${campaign}${schedule === null ? '' : `, schedule ${printable(schedule)}`}: Volley made no run, and nothing was sent.`,
+      `Campaign ${campaign}${schedule === null ? '' : `, schedule ${printable(schedule)}`}: Volley planned no run, and nothing was sent.`,
       `  contacts    ${read} read: ${invalid} invalid, ${duplicate} duplicate, ${suppressed} suppressed`,
       `  recipients  ${recipients}`,
       `  because     ${printable(reason)}`,

@@ -60,7 +60,7 @@ export function reconcileSheet(
       ? []
       : [`${unreadable.lines} lines of the invoice cannot be read and are not included`];
   return {
-    title: `Invoice ${name} beside the ledger`,
+    title: `Invoice ${name} compared with the ledger`,
     subtitle: [period, ...filters, ...left],
     asOf,
     columns,

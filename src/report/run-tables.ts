@@ -89,7 +89,7 @@ function resultTables(details: RunDetails): ReportTable[] {
 }
 
 function conflictTitle(run: string, { reports, recipients }: RunDetails['conflicts']): string {
-  const which = `${reports} conflicting report${reports === 1 ? '' : 's'} of ${recipients} recipient${recipients === 1 ? '' : 's'}`;
+  const which = `${reports} conflicting delivery report${reports === 1 ? '' : 's'} of ${recipients} recipient${recipients === 1 ? '' : 's'}`;
   return `${which}, kept and not counted, because their final outcome differs from the first (all: \`volley delivery-reports list --run ${run} --state conflicting\`)`;
 }
 

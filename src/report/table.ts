@@ -43,7 +43,7 @@ export function formatTable<Row>(
   const omitted = titles.filter((_, index) => !fit.kept.includes(index));
   return omitted.length === 0
     ? text
-    : `${text}\nWithout ${omitted.join(', ')}: the terminal is too narrow for them.`;
+    : `${text}\nNot shown, because the terminal is too narrow: ${omitted.join(', ')}.`;
 }
 
 function drawTable(

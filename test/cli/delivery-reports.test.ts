@@ -154,7 +154,7 @@ describe('delivery reports of a run', () => {
 
   test('conflicting delivery reports are counted in the report of the run, which names the command that lists them', async () => {
     const { stdout } = await call('report', 'run', run);
-    expect(stdout).toContain('1 conflicting report of 1 recipient, kept and not counted');
+    expect(stdout).toContain('1 conflicting delivery report of 1 recipient, kept and not counted');
     const [, words = ''] = /`volley (delivery-reports list .*)`/.exec(stdout) ?? [];
     const { lines } = await call(...words.split(' '), '--json');
     expect(lines()).toMatchObject([{ state: 'conflicting', run, result: 'Bad Number' }]);

@@ -175,7 +175,7 @@ describe('formatRunDetails', () => {
     expect(text).toContain('  because     Bad token\\x1b[2J');
     expect(text).toMatch(/Delivery results\n.*Outcome.*Result.*Recipients.*delivered.*SentOK.*90/s);
     expect(text).toContain(
-      `3 conflicting reports of 2 recipients, kept and not counted, because their final outcome differs from the first (all: \`volley delivery-reports list --run ${summary.run} --state conflicting\`)`,
+      `3 conflicting delivery reports of 2 recipients, kept and not counted, because their final outcome differs from the first (all: \`volley delivery-reports list --run ${summary.run} --state conflicting\`)`,
     );
     expect(text).toMatch(/abc .*delivered .*SentOK .*23:00:00 .*undelivered .*Bad Number .*00:00:00/);
     expect(text).toMatch(/Requests that were not accepted\n.*rejected.*Missing Sender.*1.*50/s);

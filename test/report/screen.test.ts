@@ -27,7 +27,7 @@ describe('formatTable', () => {
   test('a table that is too wide drops its least important columns and names them', () => {
     const text = formatTable(columns, rows, [], screen(40));
     expect(text.split('\n')[1]).toBe('│ Run          │ State     │');
-    expect(text.split('\n').at(-1)).toBe('Without Recipients sent: the terminal is too narrow for them.');
+    expect(text.split('\n').at(-1)).toBe('Not shown, because the terminal is too narrow: Recipients sent.');
     expect(formatTable(columns, rows, [], screen(20))).toContain('Without State, Recipients sent');
   });
 

@@ -57,10 +57,10 @@ async function pollAccount(
         logger.debug({ ...about, words }, 'words of the refusal');
       }
       if (end.kind !== 'refused' && end.asked > 0)
-        logger.info({ ...about, ...end }, 'missing delivery reports asked for');
+        logger.info({ ...about, ...end }, 'missing delivery reports looked up');
     } catch (error) {
       const reason = loggableReason(error);
-      logger.error({ ...about, reason }, 'missing delivery reports not asked for; trying again');
+      logger.error({ ...about, reason }, 'missing delivery reports not looked up; trying again');
     }
     await sleep(every, undefined, { signal: stop }).catch(() => undefined);
   }
