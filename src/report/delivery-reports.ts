@@ -1,11 +1,11 @@
-import type { ListedReport } from '../ledger/delivery-reports/list.ts';
-import type { MissingReport } from '../ledger/delivery-reports/missing.ts';
+import type { ListedDeliveryReport } from '../ledger/delivery-reports/list.ts';
+import type { MissingDeliveryReport } from '../ledger/delivery-reports/missing.ts';
 import type { SheetColumn } from './formats/sheet.ts';
 import type { Screen } from './screen.ts';
 import { formatTable } from './table.ts';
 import { formatTime, titleWithZone } from './time.ts';
 
-export function deliveryReportTable(reports: readonly ListedReport[], screen?: Screen): string {
+export function deliveryReportTable(reports: readonly ListedDeliveryReport[], screen?: Screen): string {
   return formatTable(
     [
       { title: titleWithZone(screen, 'Received'), value: ({ receivedAt }) => formatTime(screen, receivedAt) },
@@ -22,7 +22,7 @@ export function deliveryReportTable(reports: readonly ListedReport[], screen?: S
   );
 }
 
-export const deliveryReportColumns: readonly SheetColumn<ListedReport>[] = [
+export const deliveryReportColumns: readonly SheetColumn<ListedDeliveryReport>[] = [
   { key: 'report', title: 'Report', kind: 'integer', value: ({ report }) => report },
   { key: 'receivedAt', title: 'Received (UTC)', kind: 'time', value: ({ receivedAt }) => receivedAt },
   { key: 'account', title: 'Account', kind: 'text', value: ({ account }) => account },
@@ -40,11 +40,11 @@ export const deliveryReportColumns: readonly SheetColumn<ListedReport>[] = [
   { key: 'why', title: 'Why', kind: 'text', value: ({ why }) => why },
 ];
 
-function formatContent({ why, text, status, result }: ListedReport): string {
+function formatContent({ why, text, status, result }: ListedDeliveryReport): string {
   return text ?? [status, result, why].filter(Boolean).join(', ');
 }
 
-export function missingTable(missing: readonly MissingReport[], screen?: Screen): string {
+export function missingTable(missing: readonly MissingDeliveryReport[], screen?: Screen): string {
   return formatTable(
     [
       { title: titleWithZone(screen, 'Accepted'), value: ({ acceptedAt }) => formatTime(screen, acceptedAt) },
@@ -59,7 +59,7 @@ export function missingTable(missing: readonly MissingReport[], screen?: Screen)
   );
 }
 
-export const missingColumns: readonly SheetColumn<MissingReport>[] = [
+export const missingColumns: readonly SheetColumn<MissingDeliveryReport>[] = [
   { key: 'acceptedAt', title: 'Accepted (UTC)', kind: 'time', value: ({ acceptedAt }) => acceptedAt },
   { key: 'run', title: 'Run', kind: 'text', value: ({ run }) => run },
   { key: 'messageId', title: 'MessageID', kind: 'text', value: ({ messageId }) => messageId },

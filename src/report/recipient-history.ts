@@ -1,4 +1,4 @@
-import type { ListedReport } from '../ledger/delivery-reports/list.ts';
+import type { ListedDeliveryReport } from '../ledger/delivery-reports/list.ts';
 import type { HistoryAttempt, RecipientHistory } from '../ledger/recipients/history.ts';
 import { formatReasonOrNull } from '../platform/reason-text.ts';
 import { printable } from './printable.ts';
@@ -64,7 +64,7 @@ function listEvents({ attempts, resolutions, reports }: FormattedHistory): Histo
   ].sort((one, other) => one.at.getTime() - other.at.getTime());
 }
 
-function formatReport(report: ListedReport): string {
+function formatReport(report: ListedDeliveryReport): string {
   const { state, text, status, result, outcome, why } = report;
   if (state === 'inbound') return `reply: "${text ?? ''}"`;
   const said = [status, result].filter(Boolean).join(', ');

@@ -4,7 +4,7 @@ import type { RunReason } from '../domain/reasons.ts';
 import type { RejectedContactRecord } from '../domain/rejected-contacts.ts';
 import type { RunState, RunSummary } from '../domain/runs.ts';
 import type { BillingDimension, BillingLine, BillingTotal } from '../ledger/billing/report.ts';
-import type { ConflictingReport } from '../ledger/delivery-reports/conflicting.ts';
+import type { ConflictingDeliveryReport } from '../ledger/delivery-reports/conflicting.ts';
 import type { Sending } from '../ledger/runs/describe-sending.ts';
 import type {
   Cancellation,
@@ -33,7 +33,7 @@ export type RunDetails = {
   readonly resolutions: readonly ResolutionGroup[];
   readonly deliveryResults: readonly DeliveryResult[];
   /** All are counted, only the first listed. */
-  readonly conflicts: Conflicts & { readonly listed: readonly ConflictingReport[] };
+  readonly conflicts: Conflicts & { readonly listed: readonly ConflictingDeliveryReport[] };
   readonly cancellations: readonly WithReasonText<Cancellation>[];
   readonly rejections: readonly RejectionGroup[];
   readonly rejectedContacts: readonly RejectedContact[];

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type AccountSharing, noSharing } from '../domain/account-sharing.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { mappingsOf, type ReceiverAccount } from '../engine/delivery-reports/receiver-accounts.ts';
-import type { FailedReport } from '../ledger/delivery-reports/store-failed.ts';
+import type { FailedDeliveryReport } from '../ledger/delivery-reports/store-failed.ts';
 import { loggableReason } from '../platform/database-failures.ts';
 import { type ListenAddress, listen } from '../platform/http-server.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -66,7 +66,7 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
     refusePath(request, reply),
   );
   const refuse = await createRefuse(server, logger, observer.refused);
-  const onFailed = ({ report, account, code }: FailedReport): void => {
+  const onFailed = ({ report, account, code }: FailedDeliveryReport): void => {
     observer.failed(account);
     const what = 'delivery report not applied; volley delivery-reports list --state failed shows it';
     logger.error({ report, account, code }, what);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
+import { receiveDeliveryReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { sendPeer } from '../support/send-peer.ts';
 import { volleyInProcess as volley } from '../support/volley.ts';
@@ -53,7 +53,7 @@ async function call(...words: string[]) {
 
 function receive(...members: readonly object[]): Promise<void> {
   const at = { account: 'sandbox', method: 'POST', contentType: 'application/json', headers: {} } as const;
-  return receiveReports(
+  return receiveDeliveryReports(
     opened.ledger.pool,
     randomUUID(),
     members.map((each) => ({ ...at, receivedAt: new Date(), body: Buffer.from(JSON.stringify(each)) })),

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { openPlanner } from '../../src/cli/planner/planner.ts';
 import { applyInbox } from '../../src/engine/delivery-reports/apply-inbox.ts';
-import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
+import { receiveDeliveryReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { openLogger } from '../../src/platform/logger.ts';
 import { encodeDeliveryReport } from '../../src/wire/encode-delivery-report.ts';
 import { type DispatchScene, openDispatchScene } from '../support/dispatch-scene.ts';
@@ -150,7 +150,7 @@ test('delivery reports of requests that a restored ledger never sent pause their
      WHERE run_id = $1 AND request <= 3 AND position = 1`,
     [run],
   );
-  await receiveReports(
+  await receiveDeliveryReports(
     context.ledger.pool,
     randomUUID(),
     rows.map(({ message_id, address }) => {

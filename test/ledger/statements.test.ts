@@ -37,7 +37,7 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
     'delivery_reports, recipient_outcomes',
     'a report that is read again, by its id: its run is unknown',
   ],
-  'delivery-reports/list.ts listReports': ['delivery_reports', 'a list of reports of all runs'],
+  'delivery-reports/list.ts listDeliveryReports': ['delivery_reports', 'a list of reports of all runs'],
   'delivery-reports/polls.ts listPollable': [
     'polls, recipient_outcomes, recipients_between, requests_between, runs',
     'requests to poll, of all runs of an account',

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type AccountSharing, noSharing } from '../../src/domain/account-sharing.ts';
 import { applyInbox } from '../../src/engine/delivery-reports/apply-inbox.ts';
-import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
+import { receiveDeliveryReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { startReceiver } from '../../src/server/receiver.ts';
 import { claimRequests } from '../support/claims.ts';
 import { emptyLedger } from '../support/empty-ledger.ts';
@@ -120,7 +120,7 @@ test('one account does not decide about divided requests or look-ups of another'
   const said = { Type: 'SMS', MessageID: whole?.message_id, Destination: '+61400000003', Status: 'Success' };
   const body = Buffer.from(JSON.stringify(said));
   const receive = async (account: string): Promise<number> => {
-    await receiveReports(opened.ledger.pool, randomUUID(), [
+    await receiveDeliveryReports(opened.ledger.pool, randomUUID(), [
       { ...of(account), method: 'LOOK-UP', body },
       { ...of(account), method: 'POST', body },
     ]);

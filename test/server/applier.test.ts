@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { noSharing } from '../../src/domain/account-sharing.ts';
-import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
+import { receiveDeliveryReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { openLogger } from '../../src/platform/logger.ts';
 import { startApplier } from '../../src/server/applier.ts';
 import { observedMapping } from '../../src/wire/delivery-report-mapping.ts';
@@ -32,7 +32,7 @@ const start = (lookEvery: number, onApplied: (reports: number) => void = () => u
 async function receive(count: number, body = 'senseless'): Promise<void> {
   const call = { account: 'sandbox', method: 'POST', contentType: '', headers: {} } as const;
   const report = { ...call, receivedAt: new Date(), body: Buffer.from(body) };
-  await receiveReports(
+  await receiveDeliveryReports(
     opened.ledger.pool,
     randomUUID(),
     Array.from({ length: count }, () => report),

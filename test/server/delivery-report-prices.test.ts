@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { applyInbox } from '../../src/engine/delivery-reports/apply-inbox.ts';
-import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
+import { receiveDeliveryReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { observedMapping } from '../../src/wire/delivery-report-mapping.ts';
 import { emptyLedger } from '../support/empty-ledger.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
@@ -50,7 +50,7 @@ async function applied(
   const bodies = rows.map((name, index) =>
     JSON.stringify({ ...name, Type: 'SMS', Status: 'Success', ...reports[index] }),
   );
-  await receiveReports(
+  await receiveDeliveryReports(
     opened.ledger.pool,
     randomUUID(),
     bodies.map((body) => ({ ...call, body: Buffer.from(body) })),

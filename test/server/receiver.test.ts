@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { InputError } from '../../src/domain/problems.ts';
-import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
+import { receiveDeliveryReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { type Receiver, type ReceiverOptions, startReceiver } from '../../src/server/receiver.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { inboxOf, receiverOptions, token } from '../support/receiver.ts';
@@ -93,7 +93,7 @@ test('a port that is in use is an input error with advice', async () => {
 test('delivery reports left in the inbox are applied when the receiver starts', async () => {
   const call = { account: 'main', method: 'POST', contentType: '', headers: {} } as const;
   const body = Buffer.from('senseless');
-  await receiveReports(opened.ledger.pool, randomUUID(), [{ ...call, receivedAt: new Date(), body }]);
+  await receiveDeliveryReports(opened.ledger.pool, randomUUID(), [{ ...call, receivedAt: new Date(), body }]);
   const second = await startReceiver(opened.context, options);
   await second.close();
   const { rows } = await opened.ledger.pool.query('SELECT state FROM delivery_reports');

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { applyInbox, replayDeliveryReports } from '../../src/engine/delivery-reports/apply-inbox.ts';
-import { type ReceivedReport, receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
+import { type ReceivedCall, receiveDeliveryReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { openLogger } from '../../src/platform/logger.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { createOperations } from '../../src/server/operations.ts';
@@ -45,9 +45,9 @@ const reportOf = (index: number, changes: object = {}): object => ({
   ...changes,
 });
 
-function receive(bodies: readonly Uint8Array[], method: ReceivedReport['method'] = 'POST'): Promise<void> {
+function receive(bodies: readonly Uint8Array[], method: ReceivedCall['method'] = 'POST'): Promise<void> {
   const call = { account: 'main', method, contentType: '', headers: {}, receivedAt: new Date() } as const;
-  return receiveReports(
+  return receiveDeliveryReports(
     opened.ledger.pool,
     randomUUID(),
     bodies.map((body) => ({ ...call, body: Buffer.from(body) })),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { bookPending } from '../../src/ledger/billing/book.ts';
 import type { Ledger } from '../../src/ledger/connection.ts';
-import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
+import { receiveDeliveryReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { seededRandom } from '../../src/sandbox/seeded-values.ts';
 import { aContact, aRun, planContacts } from './ledger.ts';
 import { createRequestRows } from './request-rows.ts';
@@ -86,7 +86,7 @@ export async function receiveAll(
     const bodies = reports
       .slice(next, next + size)
       .map((report) => JSON.stringify({ ...report, Type: 'SMS' }));
-    await receiveReports(
+    await receiveDeliveryReports(
       ledger.pool,
       randomUUID(),
       bodies.map((body) => ({ ...call, body: Buffer.from(body) })),

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { applyReports } from '../../src/ledger/delivery-reports/apply-batch.ts';
-import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
+import { applyDeliveryReports } from '../../src/ledger/delivery-reports/apply-batch.ts';
+import { receiveDeliveryReports } from '../../src/ledger/delivery-reports/receive.ts';
 import type { RawReport, ReportContent } from '../../src/ledger/delivery-reports/report-content.ts';
 
 /** What the body of a report says, in these tests. */
@@ -72,13 +72,13 @@ async function receiveAndApply(
     headers: {},
     receivedAt: now,
   } as const;
-  await receiveReports(
+  await receiveDeliveryReports(
     pool,
     randomUUID(),
     deliveries.map((delivery) => ({ ...call, body: Buffer.from(JSON.stringify(delivery)) })),
   );
-  await applyReports(pool, 3, readReport, now);
-  await applyReports(pool, 100, readReport, now);
+  await applyDeliveryReports(pool, 3, readReport, now);
+  await applyDeliveryReports(pool, 100, readReport, now);
 }
 
 export function readReport({ body }: RawReport): ReportContent {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { Ledger } from '../../src/ledger/connection.ts';
-import { applyReports } from '../../src/ledger/delivery-reports/apply-batch.ts';
-import { replayReports } from '../../src/ledger/delivery-reports/replay.ts';
+import { applyDeliveryReports } from '../../src/ledger/delivery-reports/apply-batch.ts';
+import { requeueDeliveryReports } from '../../src/ledger/delivery-reports/replay.ts';
 import { advanceSlices } from '../../src/ledger/requests/advance.ts';
 import { cancelPlanned } from '../../src/ledger/requests/cancel.ts';
 import { markPlannedInDoubt } from '../../src/ledger/requests/mark-planned-in-doubt.ts';
@@ -58,8 +58,8 @@ export async function performStep(world: World, step: BillingStep, pool = world.
       await reportRecipients(pool, step.reports, now);
       return;
     case 'replay':
-      await replayReports(pool, { all: true }, now);
-      await applyReports(pool, 100, readReport, now);
+      await requeueDeliveryReports(pool, { all: true }, now);
+      await applyDeliveryReports(pool, 100, readReport, now);
       return;
     case 'suppress':
       await addSuppressions(pool, [

@@ -5,7 +5,7 @@ import { applyInbox } from '../../src/engine/delivery-reports/apply-inbox.ts';
 import { createKeptContactFiles } from '../../src/engine/plan/kept-contact-files.ts';
 import { planRun } from '../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../src/engine/plan/prepare-campaign.ts';
-import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
+import { receiveDeliveryReports } from '../../src/ledger/delivery-reports/receive.ts';
 import type { PurgeLimit } from '../../src/ledger/purge/candidates.ts';
 import { markBegun, markCompleted, markPaused } from '../../src/ledger/run-states/transitions.ts';
 import { inTransaction } from '../../src/ledger/session.ts';
@@ -187,7 +187,7 @@ export async function receiveOldReports(
   { context, ledger }: TestLedger,
   bodies: readonly Readonly<Record<string, string | undefined>>[],
 ): Promise<void> {
-  await receiveReports(
+  await receiveDeliveryReports(
     ledger.pool,
     randomUUID(),
     bodies.map((body) => ({

@@ -3,7 +3,7 @@ import { type DeliveryReportState, deliveryReportStates } from '../../domain/del
 import { applyInbox, replayDeliveryReports } from '../../engine/delivery-reports/apply-inbox.ts';
 import { reportRules } from '../../engine/delivery-reports/receiver-accounts.ts';
 import { requireRun } from '../../engine/runs/find-run.ts';
-import { listReports } from '../../ledger/delivery-reports/list.ts';
+import { listDeliveryReports } from '../../ledger/delivery-reports/list.ts';
 import { listMissing } from '../../ledger/delivery-reports/missing.ts';
 import {
   deliveryReportColumns,
@@ -66,7 +66,7 @@ function defineList(command: Command, shell: Shell): void {
           none: 'No such delivery reports.',
         };
         await printList(shell, output, form, (limit, onPage) =>
-          listReports(context.ledger.pool, filter, limit, onPage),
+          listDeliveryReports(context.ledger.pool, filter, limit, onPage),
         );
       });
     });

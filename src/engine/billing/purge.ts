@@ -9,7 +9,7 @@ import {
 } from '../../ledger/purge/candidates.ts';
 import { eraseRun } from '../../ledger/purge/erase-run.ts';
 import { deleteRemovedSuppressions, hashSuppressions } from '../../ledger/purge/hash-suppressions.ts';
-import { eraseOldReports } from '../../ledger/purge/old-delivery-reports.ts';
+import { eraseOldDeliveryReports } from '../../ledger/purge/old-delivery-reports.ts';
 import { eraseOldTicks } from '../../ledger/purge/old-ticks.ts';
 import { lockRunForRerun } from '../../ledger/runs/rerun-lock.ts';
 import { inTransaction } from '../../ledger/session.ts';
@@ -94,7 +94,7 @@ export async function purge(
       await lock?.release();
     }
   }
-  reports += await eraseOldReports(pool, limit.before);
+  reports += await eraseOldDeliveryReports(pool, limit.before);
   const suppressions = await hashSuppressions(pool, hashKey, limit.before);
   await deleteRemovedSuppressions(pool, limit.before);
   await eraseOldTicks(pool, limit.before);

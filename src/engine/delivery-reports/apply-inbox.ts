@@ -1,9 +1,9 @@
 import { type AccountSharing, noSharing } from '../../domain/account-sharing.ts';
-import { applyReports } from '../../ledger/delivery-reports/apply-batch.ts';
+import { applyDeliveryReports } from '../../ledger/delivery-reports/apply-batch.ts';
 import { deleteBatches, deleteSignedCalls } from '../../ledger/delivery-reports/receive.ts';
-import { type Replay, replayReports } from '../../ledger/delivery-reports/replay.ts';
+import { type Replay, requeueDeliveryReports } from '../../ledger/delivery-reports/replay.ts';
 import type { RawReport, ReportContent } from '../../ledger/delivery-reports/report-content.ts';
-import type { FailedReport } from '../../ledger/delivery-reports/store-failed.ts';
+import type { FailedDeliveryReport } from '../../ledger/delivery-reports/store-failed.ts';
 import { listUntriedProofs, markUnsentInDoubt } from '../../ledger/runs/stop.ts';
 import { inTransaction } from '../../ledger/session.ts';
 import { type DeliveryReport, decodeDeliveryReport } from '../../wire/delivery-report.ts';
@@ -28,7 +28,7 @@ export type InboxOptions = {
   readonly sharing: AccountSharing;
   readonly shouldContinue: ShouldContinue;
   readonly onApplied: (reports: number) => void;
-  readonly onFailed: (failed: FailedReport) => void;
+  readonly onFailed: (failed: FailedDeliveryReport) => void;
 };
 
 /** @returns how many delivery reports were processed */
@@ -46,7 +46,7 @@ export async function applyInbox(
   async function work(): Promise<number> {
     for (let total = 0; ; ) {
       const begun = monotonic();
-      const applied = await applyReports(ledger.pool, batchSize, read, now(), { sharing, onFailed });
+      const applied = await applyDeliveryReports(ledger.pool, batchSize, read, now(), { sharing, onFailed });
       total += applied;
       if (applied > 0) onApplied(applied);
       if (applied === 0 || !(await shouldContinue(monotonic() - begun))) return total;
@@ -133,7 +133,7 @@ function readDelivery(delivery: DeliveryReport): ReportContent {
 
 export async function replayDeliveryReports(context: EngineContext, filter: Replay): Promise<number> {
   return inTransaction(context.ledger.pool, async (client) => {
-    const reports = await replayReports(client, filter, context.now());
+    const reports = await requeueDeliveryReports(client, filter, context.now());
     const { account, since, all } = filter;
     const act = {
       action: 'delivery reports replayed',

@@ -3,7 +3,7 @@ import type { Account } from '../../gateway/account.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { InconclusiveLookUp } from '../../gateway/look-up.ts';
 import { listPollable, type PollableRequest, recordPoll } from '../../ledger/delivery-reports/polls.ts';
-import { type ReceivedReport, receiveReports } from '../../ledger/delivery-reports/receive.ts';
+import { type ReceivedCall, receiveDeliveryReports } from '../../ledger/delivery-reports/receive.ts';
 import { decodeDeliveryReport } from '../../wire/delivery-report.ts';
 import type { EngineContext } from '../context.ts';
 import { requireLookUp } from '../dispatch/look-up-doubts.ts';
@@ -83,7 +83,7 @@ export async function pollReports(
       }
       if (answer.kind === 'found') {
         const reports = toReceivedReports(answer.recipients, request, account.name, context.now());
-        if (reports.length > 0) await receiveReports(pool, context.randomUuid(), reports);
+        if (reports.length > 0) await receiveDeliveryReports(pool, context.randomUuid(), reports);
         counts.reports += reports.length;
       }
     }
@@ -126,9 +126,9 @@ function toReceivedReports(
   { messageId, missing }: PollableRequest,
   account: string,
   receivedAt: Date,
-): ReceivedReport[] {
+): ReceivedCall[] {
   const wanted = new Set(missing.map(comparedWithService));
-  return recipients.flatMap((recipient): ReceivedReport[] => {
+  return recipients.flatMap((recipient): ReceivedCall[] => {
     const body = Buffer.from(JSON.stringify({ ...recipient, MessageID: messageId }));
     const decoded = decodeDeliveryReport({ method: 'POST', contentType: 'application/json', body });
     if (decoded.kind !== 'report' || !wanted.has(comparedWithService(decoded.report.destination))) return [];

@@ -1,5 +1,5 @@
 import pRetry from 'p-retry';
-import { type ReceivedReport, receiveReports } from '../../ledger/delivery-reports/receive.ts';
+import { type ReceivedCall, receiveDeliveryReports } from '../../ledger/delivery-reports/receive.ts';
 import { isConnectionFailure } from '../../platform/database-failures.ts';
 import { coalesce } from '../coalesce.ts';
 import type { EngineContext } from '../context.ts';
@@ -9,7 +9,7 @@ export type ReportStore = {
    * Resolves when a call is committed. Rejects after some seconds without a database; the call may be committed all
    * the same, and the service repeats it.
    */
-  readonly store: (call: ReceivedReport) => Promise<void>;
+  readonly store: (call: ReceivedCall) => Promise<void>;
 };
 
 /**
@@ -20,9 +20,9 @@ const maxCommitTime = 5_000;
 
 /** Calls that arrive together share a commit. */
 export function createReportStore({ ledger, randomUuid }: EngineContext): ReportStore {
-  const commit = async (calls: readonly ReceivedReport[]): Promise<undefined[]> => {
+  const commit = async (calls: readonly ReceivedCall[]): Promise<undefined[]> => {
     const batch = randomUuid();
-    await pRetry(() => receiveReports(ledger.hot, batch, calls), {
+    await pRetry(() => receiveDeliveryReports(ledger.hot, batch, calls), {
       retries: Number.POSITIVE_INFINITY,
       maxRetryTime: maxCommitTime,
       minTimeout: 50,

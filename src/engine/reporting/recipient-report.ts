@@ -1,6 +1,6 @@
 import { canBeMessageId } from '../../domain/message-id.ts';
 import { InputError } from '../../domain/problems.ts';
-import { countUnmatchedReports } from '../../ledger/delivery-reports/list.ts';
+import { countUnmatchedDeliveryReports } from '../../ledger/delivery-reports/list.ts';
 import {
   findRecipientHistories,
   type RecipientHistory,
@@ -46,7 +46,7 @@ export async function reportRecipient(
   const readAddress = suppressedAddressReader([text.includes('@') ? 'email' : 'sms'], country);
   const [address = ''] = readAddresses([text], readAddress);
   const byAddress = await find('address', address);
-  const reports = await countUnmatchedReports(ledger.pool, address);
+  const reports = await countUnmatchedDeliveryReports(ledger.pool, address);
   const unmatched = reports > 0 ? { address, reports } : undefined;
   if (byAddress.histories.length > 0) return { ...byAddress, unmatched };
   const hint = unmatched

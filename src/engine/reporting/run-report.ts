@@ -6,7 +6,10 @@ import {
   type BillingTotal,
   streamBilling,
 } from '../../ledger/billing/report.ts';
-import { type ConflictingReport, listConflicting } from '../../ledger/delivery-reports/conflicting.ts';
+import {
+  type ConflictingDeliveryReport,
+  listConflicting,
+} from '../../ledger/delivery-reports/conflicting.ts';
 import { describeSending, type Sending } from '../../ledger/runs/describe-sending.ts';
 import {
   type Cancellation,
@@ -38,7 +41,7 @@ export type RunReport = RunHead & {
   readonly sending: Sending;
   readonly deliveryResults: readonly DeliveryResult[];
   /** All are counted, only the first listed. */
-  readonly conflicts: Conflicts & { readonly listed: readonly ConflictingReport[] };
+  readonly conflicts: Conflicts & { readonly listed: readonly ConflictingDeliveryReport[] };
   readonly cancellations: readonly Cancellation[];
   readonly failures: readonly Failure[];
   readonly resolutions: readonly ResolutionGroup[];

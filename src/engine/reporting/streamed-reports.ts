@@ -6,8 +6,8 @@ import {
   sumCampaignRuns,
 } from '../../ledger/billing/campaign-runs.ts';
 import {
+  type MissingDeliveryReport,
   type MissingFilter,
-  type MissingReport,
   streamMissing,
 } from '../../ledger/delivery-reports/missing.ts';
 import { type FailedRequest, streamFailedRequests } from '../../ledger/requests/stream-failed.ts';
@@ -60,7 +60,7 @@ export async function reportFailures<Result>(
 export async function reportMissing<Result>(
   { ledger }: EngineContext,
   filter: MissingFilter,
-  use: (rows: AsyncIterable<readonly MissingReport[]>) => Promise<Result>,
+  use: (rows: AsyncIterable<readonly MissingDeliveryReport[]>) => Promise<Result>,
 ): Promise<Result> {
   return inSnapshot(ledger.pool, async (client) => {
     return use(streamMissing(client, filter, undefined));

@@ -7,7 +7,7 @@ import { applyParsedReports } from './apply-parsed.ts';
 import { addRowsOfReports } from './ordinary-report-rows.ts';
 import { dequeueReports, type QueuedReport } from './queue.ts';
 import type { ParsedQueuedReport, RawReport, ReportContent } from './report-content.ts';
-import { type FailedReport, storeFailed } from './store-failed.ts';
+import { type FailedDeliveryReport, storeFailed } from './store-failed.ts';
 
 /** Bytes: about half a millisecond of parsing. */
 const bytesBetweenPauses = 16 * 1024;
@@ -16,7 +16,7 @@ export type ApplyOptions = {
   /** Accounts that share a webhook or suppressions. */
   readonly sharing?: AccountSharing;
   /** Called after the commit, for each report that could not be applied. */
-  readonly onFailed?: (failed: FailedReport) => void;
+  readonly onFailed?: (failed: FailedDeliveryReport) => void;
 };
 
 /**
@@ -26,14 +26,14 @@ export type ApplyOptions = {
  * @param parse pure
  * @returns the number of dequeued reports; 0: none is due
  */
-export async function applyReports(
+export async function applyDeliveryReports(
   pool: pg.Pool,
   limit: number,
   parse: (report: RawReport) => ReportContent,
   now: Date,
   { sharing = noSharing, onFailed = () => undefined }: ApplyOptions = {},
 ): Promise<number> {
-  const failed: FailedReport[] = [];
+  const failed: FailedDeliveryReport[] = [];
   const dequeued = await inTransaction(pool, async (client) => {
     const reports = await dequeueReports(client, limit, now);
     await addRowsOfReports(
@@ -54,9 +54,9 @@ export async function applyReports(
 async function parseAll(
   reports: readonly QueuedReport[],
   parse: (report: RawReport) => ReportContent,
-): Promise<{ readonly readings: ParsedQueuedReport[]; readonly unread: FailedReport[] }> {
+): Promise<{ readonly readings: ParsedQueuedReport[]; readonly unread: FailedDeliveryReport[] }> {
   const readings: ParsedQueuedReport[] = [];
-  const unread: FailedReport[] = [];
+  const unread: FailedDeliveryReport[] = [];
   let sincePause = 0;
   for (const report of reports) {
     try {
@@ -83,7 +83,7 @@ async function applyOrBisect(
   client: Transaction,
   readings: readonly ParsedQueuedReport[],
   apply: (readings: readonly ParsedQueuedReport[]) => Promise<void>,
-): Promise<readonly FailedReport[]> {
+): Promise<readonly FailedDeliveryReport[]> {
   const [first] = readings;
   if (first === undefined) return [];
   await client.query('SAVEPOINT reports');

@@ -1,7 +1,7 @@
 import type { DeliveryOutcome } from '../../domain/delivery-reports.ts';
 import type { Connection } from '../session.ts';
 
-export type ConflictingReport = {
+export type ConflictingDeliveryReport = {
   readonly messageId: string | null;
   /** Null: erased. */
   readonly address: string | null;
@@ -19,8 +19,8 @@ export async function listConflicting(
   client: Connection,
   run: string,
   limit: number,
-): Promise<ConflictingReport[]> {
-  const { rows } = await client.query<ConflictingReport>(
+): Promise<ConflictingDeliveryReport[]> {
+  const { rows } = await client.query<ConflictingDeliveryReport>(
     `
     SELECT k.message_id AS "messageId", k.address, k.received_at AS "receivedAt", k.outcome, k.result,
            o.outcome AS decided, o.result AS "decidedResult", o.reported_at AS "decidedAt"

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { DeliveryOutcome, DeliveryReportState } from '../../domain/delivery-reports.ts';
 import { readPages, streamRows } from '../cursor.ts';
 
-export type ListedReport = {
+export type ListedDeliveryReport = {
   /** A bigint, as text. */
   readonly report: string;
   readonly account: string;
@@ -25,7 +25,7 @@ export type ListedReport = {
   readonly run: string | null;
 };
 
-export type ReportFilter = {
+export type DeliveryReportFilter = {
   readonly states: readonly DeliveryReportState[];
   /** Also selects reports in any state that could not be read in full. */
   readonly partlyRead?: boolean;
@@ -35,22 +35,22 @@ export type ReportFilter = {
   readonly address?: string | undefined;
 };
 
-/** SQL columns of a `ListedReport`, from `delivery_reports k`. */
-export const reportColumns = `
+/** SQL columns of a `ListedDeliveryReport`, from `delivery_reports k`. */
+export const deliveryReportColumns = `
   k.report_id::text AS report, k.account, k.received_at AS "receivedAt", k.state, k.detail AS why,
   k.message_id AS "messageId", k.job_number AS "jobNumber", k.address, k.status, k.result, k.outcome, k.text, k.units::text AS units,
   k.price::text AS price, k.run_id AS run
 `;
 
 /** In order of arrival. @returns their number */
-export async function listReports(
+export async function listDeliveryReports(
   pool: pg.Pool,
-  { states, partlyRead = false, run, account, address }: ReportFilter,
+  { states, partlyRead = false, run, account, address }: DeliveryReportFilter,
   limit: number | undefined,
-  onPage: (page: readonly ListedReport[]) => void,
+  onPage: (page: readonly ListedDeliveryReport[]) => void,
 ): Promise<number> {
   const sql = `
-    SELECT ${reportColumns}
+    SELECT ${deliveryReportColumns}
     FROM delivery_reports k
     WHERE (k.state = ANY ($1::text[]) OR ($6 AND k.detail IS NOT NULL))
       AND ($2::text IS NULL OR k.run_id = $2)
@@ -69,13 +69,13 @@ export async function listReports(
   ];
   return readPages(
     pool,
-    (client) => streamRows<ListedReport>(client, 'reports', { sql, values }, 1_000),
+    (client) => streamRows<ListedDeliveryReport>(client, 'reports', { sql, values }, 1_000),
     onPage,
   );
 }
 
 /** Reports and replies of an address that belong to no known request. */
-export async function countUnmatchedReports(pool: pg.Pool, address: string): Promise<number> {
+export async function countUnmatchedDeliveryReports(pool: pg.Pool, address: string): Promise<number> {
   const { rows } = await pool.query<{ reports: number }>(
     'SELECT count(*)::integer AS reports FROM unusual_delivery_reports WHERE address = ANY ($1::text[]) AND run_id IS NULL',
     [addressVariants(address)],

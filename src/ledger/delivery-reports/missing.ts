@@ -4,7 +4,7 @@ import { everyRequest, recipientsOf } from '../request-rows.ts';
 import type { Transaction } from '../session.ts';
 
 /** An accepted recipient without a final delivery report. */
-export type MissingReport = {
+export type MissingDeliveryReport = {
   readonly run: string;
   readonly messageId: string;
   readonly address: string;
@@ -24,7 +24,7 @@ export function streamMissing(
   client: Transaction,
   { run, accounts, until }: MissingFilter,
   limit: number | undefined,
-): AsyncGenerator<readonly MissingReport[], void, undefined> {
+): AsyncGenerator<readonly MissingDeliveryReport[], void, undefined> {
   const sql = `
     SELECT q.run_id AS run, q.message_id AS "messageId", r.address, q.updated_at AS "acceptedAt",
            (SELECT k.status
@@ -57,7 +57,7 @@ export async function listMissing(
   pool: pg.Pool,
   filter: MissingFilter,
   limit: number | undefined,
-  onPage: (page: readonly MissingReport[]) => void,
+  onPage: (page: readonly MissingDeliveryReport[]) => void,
 ): Promise<number> {
   return readPages(pool, (client) => streamMissing(client, filter, limit), onPage);
 }

@@ -4,7 +4,7 @@ import { batchOf } from '../batch.ts';
 import { maxEntryBytes, maxEntryReports } from './queue.ts';
 
 /** One call of the webhook. */
-export type ReceivedReport = {
+export type ReceivedCall = {
   readonly account: string;
   readonly receivedAt: Date;
   readonly method: DeliveryReportMethod;
@@ -23,10 +23,10 @@ export type ReceivedReport = {
  *
  * @param batch a new UUID for these reports
  */
-export async function receiveReports(
+export async function receiveDeliveryReports(
   pool: pg.Pool,
   batch: string,
-  reports: readonly ReceivedReport[],
+  reports: readonly ReceivedCall[],
 ): Promise<void> {
   let end = 1;
   const withOffsets = reports.map((report): ReportWithOffset => {
@@ -43,7 +43,7 @@ export async function receiveReports(
   });
 }
 
-type ReportWithOffset = ReceivedReport & {
+type ReportWithOffset = ReceivedCall & {
   /** Offset of its body, from 1. */
   readonly start: number;
 };

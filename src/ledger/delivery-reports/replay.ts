@@ -9,7 +9,7 @@ export type Replay = {
 };
 
 /** Queues reports to be read again, also queued ones; none counts twice. @returns their number */
-export async function replayReports(
+export async function requeueDeliveryReports(
   client: Connection,
   { account, since, all }: Replay,
   now: Date,

@@ -4,12 +4,12 @@ import { decideOutcomes, listEarlierRecipients, lockOutcomes } from './decide.ts
 import type { RawReport } from './report-content.ts';
 import { replaceEarlierReport } from './store-deliveries.ts';
 
-export type FailedReport = Pick<RawReport, 'report' | 'account' | 'receivedAt'> & {
+export type FailedDeliveryReport = Pick<RawReport, 'report' | 'account' | 'receivedAt'> & {
   /** SQLSTATE of the ledger's refusal, or the name of the parser's error. */
   readonly code: string;
 };
 
-const failedColumns = batchOf<FailedReport>({
+const failedColumns = batchOf<FailedDeliveryReport>({
   report_id: ['bigint', ({ report }) => report],
   account: ['text', ({ account }) => account],
   received_at: ['timestamptz', ({ receivedAt }) => receivedAt],
@@ -17,7 +17,10 @@ const failedColumns = batchOf<FailedReport>({
 });
 
 /** Marks reports as `failed`, and decides outcomes of earlier readings again without them. */
-export async function storeFailed(client: Transaction, failed: readonly FailedReport[]): Promise<void> {
+export async function storeFailed(
+  client: Transaction,
+  failed: readonly FailedDeliveryReport[],
+): Promise<void> {
   if (failed.length === 0) return;
   const reports = failed.map(({ report }) => report);
   const before = await listEarlierRecipients(client, reports);

@@ -7,7 +7,7 @@ const batch = 5_000;
  * Deletes raw reports from before that time that belong to no run or to a purged one, and erases their personal data.
  * Queued reports and those of kept runs stay. Each batch is a transaction.
  */
-export async function eraseOldReports(pool: pg.Pool, before: Date): Promise<number> {
+export async function eraseOldDeliveryReports(pool: pg.Pool, before: Date): Promise<number> {
   let erased = 0;
   for (let after = '0'; ; ) {
     const from = after;

@@ -4,7 +4,7 @@ import type { Channel } from '../../domain/message.ts';
 import type { RequestReason } from '../../domain/reasons.ts';
 import type { RecipientState, RequestState, Resolution } from '../../domain/runs.ts';
 import { comparedAddress } from '../compared-address.ts';
-import { type ListedReport, reportColumns } from '../delivery-reports/list.ts';
+import { deliveryReportColumns, type ListedDeliveryReport } from '../delivery-reports/list.ts';
 import { recipientKeys } from '../delivery-reports/matched-recipient.ts';
 import { reasonOf, requestReason, type Stored } from '../reasons.ts';
 import { attemptsOf, contactFileOf, everyRequest, recipientsOf, requestOf } from '../request-rows.ts';
@@ -35,7 +35,7 @@ export type RecipientHistory = {
   readonly price: string | null;
   readonly attempts: readonly HistoryAttempt[];
   readonly resolutions: readonly HistoryResolution[];
-  readonly reports: readonly ListedReport[];
+  readonly reports: readonly ListedDeliveryReport[];
 };
 
 export type HistoryAttempt = {
@@ -101,10 +101,10 @@ export async function findRecipientHistories(
     keys,
   );
   const { rows: reports } = await pool.query<
-    ListedReport & { readonly request: number; readonly position: number }
+    ListedDeliveryReport & { readonly request: number; readonly position: number }
   >(
     `
-    SELECT ${reportColumns}, k.request, k.position
+    SELECT ${deliveryReportColumns}, k.request, k.position
     FROM delivery_reports k
     WHERE (k.run_id, k.request, k.position) IN (SELECT * FROM ${recipientKeys.table('wanted')})
     ORDER BY k.report_id

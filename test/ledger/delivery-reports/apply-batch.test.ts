@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { applyReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
-import { receiveReports } from '../../../src/ledger/delivery-reports/receive.ts';
+import { applyDeliveryReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
+import { receiveDeliveryReports } from '../../../src/ledger/delivery-reports/receive.ts';
 import type {
   Delivery,
   RawReport,
@@ -57,7 +57,7 @@ const call = { account: 'sandbox', method: 'POST', contentType: 'test', headers:
 
 function receive(...deliveries: Delivery[]): Promise<void> {
   const bodies = deliveries.map((delivery) => Buffer.from(JSON.stringify(delivery)));
-  return receiveReports(
+  return receiveDeliveryReports(
     opened.ledger.pool,
     randomUUID(),
     bodies.map((body) => ({ ...call, receivedAt: new Date(), body })),
@@ -68,7 +68,7 @@ function receive(...deliveries: Delivery[]): Promise<void> {
 async function apply(...deliveries: Delivery[]): Promise<string[]> {
   const { pool } = opened.ledger;
   await receive(...deliveries);
-  await applyReports(pool, 100, read, new Date());
+  await applyDeliveryReports(pool, 100, read, new Date());
   const { rows } = await pool.query<{ state: string }>(
     'SELECT state FROM delivery_reports ORDER BY report_id DESC LIMIT $1',
     [deliveries.length],
@@ -262,16 +262,16 @@ test('several appliers at once apply every delivery report once', async () => {
   for (let count = 0; count < 40; count++) {
     await receive(delivered(messageId, { address: count % 2 ? '+61400000002' : '+61400000003' }));
   }
-  await Promise.all(Array.from({ length: 8 }, () => applyReports(pool, 5, read, new Date())));
+  await Promise.all(Array.from({ length: 8 }, () => applyDeliveryReports(pool, 5, read, new Date())));
   expect((await billingOf(pool, [run])).total).toMatchObject({ delivered: 2, price: '0.16' });
 });
 
 test('an unreadable delivery report stays in the inbox with the reason', async () => {
   const { pool } = opened.ledger;
   const body = Buffer.from([0, 255]);
-  await receiveReports(pool, randomUUID(), [{ ...call, receivedAt: new Date(), body }]);
+  await receiveDeliveryReports(pool, randomUUID(), [{ ...call, receivedAt: new Date(), body }]);
   const why = 'the body is not a JSON object';
-  await applyReports(pool, 10, () => ({ kind: 'unreadable', why }), new Date());
+  await applyDeliveryReports(pool, 10, () => ({ kind: 'unreadable', why }), new Date());
   const { rows } = await pool.query(
     'SELECT state, detail, body FROM delivery_reports JOIN inbox USING (report_id) ORDER BY report_id DESC LIMIT 1',
   );

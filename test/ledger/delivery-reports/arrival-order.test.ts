@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { applyInbox } from '../../../src/engine/delivery-reports/apply-inbox.ts';
-import { applyReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
-import { replayReports } from '../../../src/ledger/delivery-reports/replay.ts';
+import { applyDeliveryReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
+import { requeueDeliveryReports } from '../../../src/ledger/delivery-reports/replay.ts';
 import type { RawReport, ReportContent } from '../../../src/ledger/delivery-reports/report-content.ts';
 import {
   expectFirstReportDecides,
@@ -62,7 +62,7 @@ test('the first report decides even if it matched nothing before the others were
   const later = (): Date => new Date(Date.now() + 61_000);
   await Promise.all([apply(later), apply(later)]);
   expect(await expectFirstReportDecides(ledger)).toBeGreaterThan(2);
-  await replayReports(ledger.pool, { all: true }, new Date());
+  await requeueDeliveryReports(ledger.pool, { all: true }, new Date());
   await Promise.all([apply(), apply()]);
   await expectFirstReportDecides(ledger);
 });
@@ -95,7 +95,7 @@ test('appliers that read the same reports again with other outcomes never deadlo
       'INSERT INTO inbox_queue (due_at, report_ids, bytes) SELECT now(), ARRAY[report_id], 1 FROM inbox ORDER BY random()',
     );
     const applyAll = async (): Promise<void> => {
-      while ((await applyReports(pool, 20, read, new Date())) > 0);
+      while ((await applyDeliveryReports(pool, 20, read, new Date())) > 0);
     };
     // A deadlock would reject.
     await Promise.all(Array.from({ length: 4 }, applyAll));

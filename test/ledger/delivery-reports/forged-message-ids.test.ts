@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { resolveDoubts } from '../../../src/engine/runs/resolve-doubts.ts';
-import { applyReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
-import { receiveReports } from '../../../src/ledger/delivery-reports/receive.ts';
+import { applyDeliveryReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
+import { receiveDeliveryReports } from '../../../src/ledger/delivery-reports/receive.ts';
 import type { Delivery, Reply, ReportContent } from '../../../src/ledger/delivery-reports/report-content.ts';
 import { findRecipientHistories } from '../../../src/ledger/recipients/history.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
@@ -68,9 +68,9 @@ async function apply(readings: readonly ReportContent[]): Promise<void> {
   const call = { account: 'sandbox', method: 'POST', contentType: '', headers: {} } as const;
   const bodies = readings.map((reading) => Buffer.from(JSON.stringify(reading)));
   const calls = bodies.map((body) => ({ ...call, receivedAt: new Date(), body }));
-  await receiveReports(opened.ledger.pool, randomUUID(), calls);
+  await receiveDeliveryReports(opened.ledger.pool, randomUUID(), calls);
   const read = ({ body }: { readonly body: Buffer }): ReportContent => JSON.parse(body.toString());
-  expect(await applyReports(opened.ledger.pool, 100, read, new Date())).toBe(readings.length);
+  expect(await applyDeliveryReports(opened.ledger.pool, 100, read, new Date())).toBe(readings.length);
 }
 
 const readAllStates = async () => [

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { applyReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
-import { receiveReports } from '../../../src/ledger/delivery-reports/receive.ts';
-import { replayReports } from '../../../src/ledger/delivery-reports/replay.ts';
+import { applyDeliveryReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
+import { receiveDeliveryReports } from '../../../src/ledger/delivery-reports/receive.ts';
+import { requeueDeliveryReports } from '../../../src/ledger/delivery-reports/replay.ts';
 import type {
   Delivery,
   RawReport,
@@ -79,7 +79,7 @@ const call = { account: 'sandbox', method: 'POST', contentType: 'application/jso
 
 async function receive(...readings: readonly ReportContent[]): Promise<void> {
   const bodies = readings.map((reading) => Buffer.from(JSON.stringify(reading)));
-  await receiveReports(
+  await receiveDeliveryReports(
     opened.ledger.pool,
     randomUUID(),
     bodies.map((body) => ({ ...call, receivedAt: noon, body })),
@@ -88,7 +88,7 @@ async function receive(...readings: readonly ReportContent[]): Promise<void> {
 
 const read = ({ body }: RawReport): ReportContent => JSON.parse(body.toString());
 const apply = (reading = read, now = noon): Promise<number> =>
-  applyReports(opened.ledger.pool, 100, reading, now);
+  applyDeliveryReports(opened.ledger.pool, 100, reading, now);
 
 const states = async (): Promise<string[]> =>
   (await query('SELECT state FROM delivery_reports ORDER BY report_id')).map(({ state }) => state);
@@ -180,7 +180,9 @@ describe('several delivery reports of one recipient', () => {
         delivery(messageId, 2, { outcome: index % 2 === 0 ? 'delivered' : 'undelivered' }),
       ),
     );
-    await Promise.all(Array.from({ length: 8 }, () => applyReports(opened.ledger.pool, 5, read, noon)));
+    await Promise.all(
+      Array.from({ length: 8 }, () => applyDeliveryReports(opened.ledger.pool, 5, read, noon)),
+    );
     const [{ outcome }] = await outcomes(run);
     const kept = await query('SELECT outcome, state FROM delivery_reports');
     expect(kept.filter(({ state }) => state === 'applied')).toEqual([{ outcome, state: 'applied' }]);
@@ -213,7 +215,7 @@ describe('a replay', () => {
     await receive(delivery(messageId, 2));
     await apply(() => ({ kind: 'unreadable', why: 'unknown Status "ok"' }));
     expect(await states()).toEqual(['unreadable']);
-    expect(await replayReports(opened.ledger.pool, { all: false }, minutesLater(5))).toBe(1);
+    expect(await requeueDeliveryReports(opened.ledger.pool, { all: false }, minutesLater(5))).toBe(1);
     await apply(read, minutesLater(5));
     expect(await query('SELECT state, detail FROM delivery_reports')).toEqual([
       { state: 'applied', detail: null },
@@ -231,7 +233,7 @@ describe('a replay', () => {
     );
     await apply();
     const before = [await outcomes(run), await states()];
-    expect(await replayReports(opened.ledger.pool, { all: true }, noon)).toBe(4);
+    expect(await requeueDeliveryReports(opened.ledger.pool, { all: true }, noon)).toBe(4);
     await apply();
     expect([await outcomes(run), await states()]).toEqual(before);
   });
@@ -240,7 +242,7 @@ describe('a replay', () => {
     const { run, messageId } = await acceptedRun([2]);
     await receive(delivery(messageId, 2, { outcome: 'undelivered', price: '0.08', units: '2' }));
     await apply((report) => delivery(messageId, 2, { price: report.report }));
-    await replayReports(opened.ledger.pool, { all: true }, noon);
+    await requeueDeliveryReports(opened.ledger.pool, { all: true }, noon);
     await apply();
     expect(await outcomes(run)).toMatchObject([{ outcome: 'undelivered', price: '0.08', units: '2' }]);
   });
@@ -283,9 +285,9 @@ describe('a replay', () => {
     await receive(delivery('a', 1));
     await apply();
     const { pool } = opened.ledger;
-    expect(await replayReports(pool, { all: true, account: 'other' }, noon)).toBe(0);
-    expect(await replayReports(pool, { all: true, since: minutesLater(1) }, noon)).toBe(0);
-    expect(await replayReports(pool, { all: true, account: 'sandbox', since: noon }, noon)).toBe(1);
+    expect(await requeueDeliveryReports(pool, { all: true, account: 'other' }, noon)).toBe(0);
+    expect(await requeueDeliveryReports(pool, { all: true, since: minutesLater(1) }, noon)).toBe(0);
+    expect(await requeueDeliveryReports(pool, { all: true, account: 'sandbox', since: noon }, noon)).toBe(1);
   });
 });
 
@@ -343,7 +345,7 @@ describe('opt-outs', () => {
     await apply();
     const key = { channel: 'sms', address: addressOf(2), account: 'sandbox', subAccount: '' } as const;
     expect(await removeSuppressions(opened.ledger.pool, [key], minutesLater(1))).toEqual([key]);
-    await replayReports(opened.ledger.pool, { all: true }, noon);
+    await requeueDeliveryReports(opened.ledger.pool, { all: true }, noon);
     expect(await apply()).toBe(1);
     expect(await suppressions()).toEqual([]);
     await receive(reply(messageId, 2));
@@ -377,7 +379,7 @@ describe('opt-outs', () => {
     await receive(reply(messageId, 2), reply(messageId, 2));
     await apply();
     const before = await suppressions();
-    await replayReports(opened.ledger.pool, { all: true }, noon);
+    await requeueDeliveryReports(opened.ledger.pool, { all: true }, noon);
     await apply();
     expect(await suppressions()).toEqual(before);
   });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { applyReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
-import { receiveReports } from '../../../src/ledger/delivery-reports/receive.ts';
+import { applyDeliveryReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
+import { receiveDeliveryReports } from '../../../src/ledger/delivery-reports/receive.ts';
 import type {
   Delivery,
   RawReport,
@@ -92,14 +92,14 @@ async function apply(changes: Partial<Delivery>, { account = 'soap', at = noon }
 
 function receive(reading: ReportContent, account: string, receivedAt: Date): Promise<void> {
   const call = { account, receivedAt, method: 'POST', contentType: 'test', headers: {} } as const;
-  return receiveReports(opened.ledger.pool, randomUUID(), [
+  return receiveDeliveryReports(opened.ledger.pool, randomUUID(), [
     { ...call, body: Buffer.from(JSON.stringify(reading)) },
   ]);
 }
 
 function applyDue(now: Date): Promise<number> {
   const read = ({ body }: RawReport): ReportContent => JSON.parse(body.toString());
-  return applyReports(opened.ledger.pool, 100, read, now);
+  return applyDeliveryReports(opened.ledger.pool, 100, read, now);
 }
 
 describe('job numbers in answers', () => {

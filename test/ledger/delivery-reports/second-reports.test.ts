@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { applyReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
-import { receiveReports } from '../../../src/ledger/delivery-reports/receive.ts';
+import { applyDeliveryReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
+import { receiveDeliveryReports } from '../../../src/ledger/delivery-reports/receive.ts';
 import { acceptAll } from '../../support/accept-all.ts';
 import { type ReportedDelivery, readReport } from '../../support/billing-reports.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
@@ -25,8 +25,8 @@ async function apply(said: readonly Pick<ReportedDelivery, 'messageId' | 'addres
     ...call,
     body: Buffer.from(JSON.stringify({ units: null, price: null, ...each })),
   }));
-  await receiveReports(pool, randomUUID(), calls);
-  while ((await applyReports(pool, 500, readReport, new Date())) > 0);
+  await receiveDeliveryReports(pool, randomUUID(), calls);
+  while ((await applyDeliveryReports(pool, 500, readReport, new Date())) > 0);
 }
 
 /** Rows of recipient_outcomes that Postgres has read so far. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { Resolution } from '../../../src/domain/runs.ts';
-import { applyReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
-import { receiveReports } from '../../../src/ledger/delivery-reports/receive.ts';
+import { applyDeliveryReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
+import { receiveDeliveryReports } from '../../../src/ledger/delivery-reports/receive.ts';
 import type { ReportContent } from '../../../src/ledger/delivery-reports/report-content.ts';
 import { resendDoubts as resendInLedger } from '../../../src/ledger/requests/resend.ts';
 import { acceptLookedUp, resolveRequests } from '../../../src/ledger/requests/resolve.ts';
@@ -115,7 +115,7 @@ export function deliver(
       const address = choose(sentTo(request), recipient);
       const messageId = world.messageIds.get(request.number) ?? '';
       const call = { account: 'sandbox', method: 'POST', contentType: 'test', headers: {} } as const;
-      await receiveReports(world.pool, randomUUID(), [
+      await receiveDeliveryReports(world.pool, randomUUID(), [
         { ...call, receivedAt: new Date(), body: Buffer.from('') },
       ]);
       const others = {
@@ -129,7 +129,7 @@ export function deliver(
         optedOut: false,
       };
       const read = (): ReportContent => ({ kind: 'delivery', messageId, address, outcome, ...others });
-      expect(await applyReports(world.pool, 10, read, new Date())).toBe(1);
+      expect(await applyDeliveryReports(world.pool, 10, read, new Date())).toBe(1);
       report(request, address, outcome);
     },
   };

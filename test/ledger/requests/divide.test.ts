@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { MessageFields } from '../../../src/domain/message.ts';
 import type { RunRates } from '../../../src/domain/rates.ts';
-import { applyReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
-import { receiveReports } from '../../../src/ledger/delivery-reports/receive.ts';
+import { applyDeliveryReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
+import { receiveDeliveryReports } from '../../../src/ledger/delivery-reports/receive.ts';
 import type { ReportContent } from '../../../src/ledger/delivery-reports/report-content.ts';
 import { restageRecipients } from '../../../src/ledger/planning/restage-recipients.ts';
 import { type DividedRequests, divideRequests } from '../../../src/ledger/requests/divide.ts';
@@ -382,7 +382,7 @@ async function reportDelivered(reported: readonly (readonly [Piece | undefined, 
   const body = Buffer.from('');
   const call = { account: 'sandbox', method: 'POST', contentType: 'test', headers: {}, body } as const;
   const receivedAt = new Date();
-  await receiveReports(
+  await receiveDeliveryReports(
     opened.ledger.pool,
     randomUUID(),
     reported.map(() => ({ ...call, receivedAt })),
@@ -405,7 +405,7 @@ async function reportDelivered(reported: readonly (readonly [Piece | undefined, 
       optedOut: false,
     };
   };
-  await applyReports(opened.ledger.pool, 100, read, receivedAt);
+  await applyDeliveryReports(opened.ledger.pool, 100, read, receivedAt);
 }
 
 /** The last one is for a rejected request, two divisions later. */
