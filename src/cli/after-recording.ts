@@ -2,10 +2,7 @@ import { isConnectionFailure } from '../platform/database-failures.ts';
 import { printable } from '../report/printable.ts';
 import type { Shell } from './shell.ts';
 
-/**
- * Does what a command does after its result is recorded and printed; workers or the next command do it otherwise. A lost
- * database then changes neither the result nor the exit code.
- */
+/** Works after the result is recorded and printed; a lost database then changes neither result nor exit code. */
 export async function afterRecording(shell: Shell, work: () => Promise<unknown>): Promise<void> {
   try {
     await work();

@@ -3,7 +3,7 @@ import type { Settings } from '../engine/settings.ts';
 export const colourChoices = ['auto', 'always', 'never'] as const;
 export type ColourChoice = (typeof colourChoices)[number];
 
-/** Whether a stream gets colours without `--color`: a terminal with colours, without NO_COLOR (no-color.org). */
+/** Whether a stream gets colours without `--color` (no-color.org). */
 export function wantsColour({ NO_COLOR, TERM }: Settings['environment'], isTerminal: boolean): boolean {
   return isTerminal && !NO_COLOR && TERM !== 'dumb';
 }

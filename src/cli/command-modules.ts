@@ -1,12 +1,11 @@
 import type { Command } from 'commander';
 import type { Shell } from './shell.ts';
 
-/** A command's module: defines its arguments, options, action and subcommands. `words` is the whole command line. */
+/** `words` is the whole command line. */
 export type CommandModule = {
   readonly define: (command: Command, shell: Shell, words: readonly string[]) => void | Promise<void>;
 };
 
-/** Modules by the name of their command. */
 export type CommandModules = Readonly<Record<string, () => Promise<CommandModule>>>;
 
 /** Defines the subcommand that is called, or all of them for the help. */

@@ -2,10 +2,7 @@ import { hostname, userInfo } from 'node:os';
 
 import type { Settings } from '../engine/settings.ts';
 
-/**
- * Returns the user of this process as `user@host`, by the operating system. The variable with the caller of sudo counts
- * for root only: every other user can set it to any name.
- */
+/** `user@host` of the operating system. The variable of sudo counts for root only, because other users can set it. */
 export function currentUser(
   environment: Settings['environment'],
   isRoot: boolean = process.geteuid?.() === 0,
@@ -14,7 +11,7 @@ export function currentUser(
   return `${caller || userName()}@${hostname()}`;
 }
 
-/** Returns the user's number in a container that has no name for it. */
+/** A container can lack the name of its user. */
 function userName(): string {
   try {
     return userInfo().username;

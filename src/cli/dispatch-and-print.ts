@@ -15,7 +15,6 @@ import { afterRecording } from './after-recording.ts';
 import { startRunProgress } from './progress.ts';
 import type { ExitCode, Shell } from './shell.ts';
 
-/** What a process that sends waits for after Ctrl-C. */
 export function drainText(run?: string): string {
   const goesOn = run === undefined ? '' : ` \`volley resume ${run}\` continues it later.`;
   return `Volley sends nothing new, and waits up to ${cutOffAfter / 1000} s for answers to requests in flight. Requests without an answer are then in doubt.${goesOn}`;
@@ -23,7 +22,7 @@ export function drainText(run?: string): string {
 
 const recordingText = 'Everything is answered. Volley records the answers, for a few seconds at most.';
 
-/** Dispatches with a progress bar. From here on, Ctrl-C drains. */
+/** From here on, Ctrl-C drains. */
 export async function dispatchWithProgress(
   shell: Shell,
   context: EngineContext,
@@ -76,10 +75,7 @@ export async function dispatchAndPrint(
   return exitCodeOf(end);
 }
 
-/**
- * Loads modules for the end of a run a second after its start. At its end, a newer Volley could have replaced their
- * files.
- */
+/** Loads modules a second after the start of a run: at its end, a newer Volley could have replaced their files. */
 function loadLater<Module>(load: () => Promise<Module>): () => Promise<Module> {
   let loading: Promise<Module> | undefined;
   const timer = setTimeout(() => {
@@ -94,7 +90,6 @@ function loadLater<Module>(load: () => Promise<Module>): () => Promise<Module> {
   };
 }
 
-/** Ends the process at once during an outage, with what this process knows about the run. */
 function leaveDuringOutage(shell: Shell, run: string, end: Exclude<RunEnd, KnownEnd>): never {
   switch (end.kind) {
     case 'idle':
@@ -119,7 +114,6 @@ function leaveDuringOutage(shell: Shell, run: string, end: Exclude<RunEnd, Known
   }
 }
 
-/** Prints the summary of a run, and what an operator can do next. */
 export function printEnd(shell: Shell, run: string, end: KnownEnd, json: boolean): void {
   const { summary } = end;
   shell.print(json ? JSON.stringify(summary) : formatRunSummary(summary, shell.screen));

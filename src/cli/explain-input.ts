@@ -4,7 +4,7 @@ import { styled } from '../report/screen.ts';
 import { localizeTimes } from '../report/time.ts';
 import type { Shell } from './shell.ts';
 
-/** Prints input errors with their positions, without a stack, and invisible characters by their names. */
+/** Invisible characters are printed by their names. */
 export function explainInput({ problems }: InputError, shell: Shell): void {
   for (const { where, what } of shownProblems(problems))
     shell.note(

@@ -1,10 +1,10 @@
 import type { Logger } from '../platform/logger.ts';
 import type { Shell } from './shell.ts';
 
-/** Time for closing after the last deadline (milliseconds). */
+/** Milliseconds. */
 const closingTime = 1_000;
 
-/** Ends a process that does not close in time, for example in a plan of millions; as safe as a kill. */
+/** Ends a process that does not close in time (a plan of millions); as safe as a kill. */
 export function leaveAfter(giveUp: AbortSignal, shell: Shell, logger: Logger): void {
   const leave = (): never => {
     logger.error('process ended before everything was closed');

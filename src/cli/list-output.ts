@@ -5,7 +5,7 @@ import type { Screen } from '../report/screen.ts';
 import { parseWholeNumber } from './options.ts';
 import type { Shell } from './shell.ts';
 
-/** Options of commands that can list millions of rows: a table of the first ones, or all for programs. */
+/** Options of lists with up to millions of rows. */
 export type ListOutput = { readonly limit?: number; readonly json?: true; readonly csv?: true };
 
 /** Rows of a table without --limit. */
@@ -30,14 +30,14 @@ export type ListForm<Row> = {
   readonly none: string;
 };
 
-/** @param list passes on pages with up to `limit` rows in all (undefined: every row), and returns their number */
+/** @param list returns the number of rows; an undefined limit means all */
 export async function printList<Row>(
   shell: Shell,
   { limit, json, csv }: ListOutput,
   { table, columns, none }: ListForm<Row>,
   list: (limit: number | undefined, onPage: (page: readonly Row[]) => void) => Promise<number>,
 ): Promise<void> {
-  // One write for each page: a write for each line costs more than everything else.
+  // A write for each line would cost more than everything else.
   if (json) {
     await list(limit, (page) => shell.print(page.map((row) => JSON.stringify(row)).join('\n')));
   } else if (csv) {
@@ -51,7 +51,6 @@ export async function printList<Row>(
   }
 }
 
-/** The shell adds the last line end. */
 function withoutEnd(lines: string): string {
   return lines.replace(/\n$/, '');
 }

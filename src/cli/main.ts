@@ -12,14 +12,13 @@ import { OutputError } from './output-error.ts';
 import { type ExitCode, processShell, type Shell } from './shell.ts';
 import { notInList, withUsageErrors } from './usage-errors.ts';
 
-/** A command can be called by its alias too. */
 type CommandEntry = {
   readonly summary: string;
   readonly alias?: string;
   readonly load: () => Promise<CommandModule>;
 };
 
-/** Every command, with its line in `volley --help`; a module is loaded only when its command is called. */
+/** A module is loaded only when its command is called. */
 const commands: Readonly<Record<string, CommandEntry>> = {
   init: { summary: 'make a folder a project, with a new ledger', load: () => import('./commands/init.ts') },
   check: {
@@ -121,9 +120,8 @@ export async function main(words: readonly string[]): Promise<void> {
   await runCommand(words, processShell());
 }
 
-/** Runs one command in a shell, and gives the shell its exit code. */
 export async function runCommand(words: readonly string[], shell: Shell): Promise<void> {
-  // --color and --zone change these while the words are parsed, before anything is printed.
+  // --color and --zone change these during parsing.
   const screens = { screen: { ...shell.screen }, noteScreen: { ...shell.noteScreen } };
   const own = { ...shell, ...screens };
   const adjust: ScreenSetters = {
@@ -181,7 +179,6 @@ function calledCommand(program: Command, words: readonly string[]): string | und
 const isCommand = (word: string): boolean =>
   Object.entries(commands).some(([name, { alias }]) => word === name || word === alias);
 
-/** How --color and --zone change the screens. */
 type ScreenSetters = {
   readonly setColour: (choice: ColourChoice) => void;
   readonly setZone: (zone: string) => void;

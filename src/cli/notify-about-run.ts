@@ -37,11 +37,11 @@ export function createNotifyOptions(
   };
 }
 
-/** Milliseconds; later notifications are left to the next process. */
+/** Milliseconds. The next process sends later notifications. */
 const notifyTimeout = 20_000;
 const mailTimeout = 30_000;
 
-/** Sends the notifications of a run of this process, unless a worker does, and then other due ones. */
+/** Sends notifications that no worker has sent, also other due ones. */
 export async function notifyAboutRun(
   shell: Shell,
   context: EngineContext,
@@ -54,7 +54,6 @@ export async function notifyAboutRun(
   });
 }
 
-/** Sends the notifications of a refused run, unless a worker does. */
 export async function notifyAboutRefusal(
   shell: Shell,
   context: EngineContext,
@@ -102,7 +101,7 @@ async function notifyUntilDone(
   }
 }
 
-/** Sends an e-mail; one that takes too long stays in the queue for the next process. */
+/** A slow e-mail stays in the queue for the next process. */
 async function sendMail(shell: Shell, context: EngineContext, run: string): Promise<void> {
   const over = new AbortController();
   const stop = AbortSignal.any([shell.stop, over.signal, AbortSignal.timeout(mailTimeout)]);

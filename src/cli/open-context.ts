@@ -24,10 +24,7 @@ type Opener = {
   readonly note: (text: string) => void;
 };
 
-/**
- * @param access as in `prepareSchema`
- * @throws InputError when there is no ledger, or it cannot be used
- */
+/** @throws InputError without a usable ledger */
 export async function openContext(
   { user: name, settings, now, note }: Opener,
   access: SchemaAccess,

@@ -30,7 +30,6 @@ export async function openReceiver(
   return receiver;
 }
 
-/** Asks services with a status look-up for missing delivery reports, until it is stopped. */
 export async function pollMissing(
   shell: Shell,
   context: EngineContext,

@@ -3,16 +3,12 @@ import { InputError } from '../domain/problems.ts';
 import { inProject } from '../engine/definition-files.ts';
 import type { Shell } from './shell.ts';
 
-/**
- * Parsers of option values; a refused value ends the command with exit code 2. Parsers that need a package have files of
- * their own, so that only commands with such an option load it.
- */
+/** Parsers of option values. A parser that needs a package has its own file, so that few commands load it. */
 
-/** The project's folder of campaigns, relative to the working folder. */
+/** Relative to the working folder. */
 export const campaignsFolder = ({ settings }: Shell): string =>
   inProject('campaigns', settings.workingFolder);
 
-/** For commands that start campaigns of schedules or of the API. */
 export const campaignsOption = (shell: Shell): Option =>
   new Option(
     '--campaigns <folder>',
@@ -42,7 +38,6 @@ export function parseShare(text: string): number {
   throw new InvalidArgumentError('expected a share from 0 to 1, such as 0.05.');
 }
 
-/** The name of a person, for lists and the audit trail. */
 export function parsePerson(text: string): string {
   if (/^(?=.*\S)\P{C}{1,200}$/u.test(text)) return text.trim();
   throw new InvalidArgumentError('expected the name of a person, of at most 200 printable characters.');
@@ -55,13 +50,11 @@ export function parseTime(text: string): Date {
   throw new InvalidArgumentError('expected a time in UTC, such as 2026-11-21 or 2026-11-21T08:00:00Z.');
 }
 
-/** @throws InputError when the period ends before it starts */
 export function requirePeriod(from: string | undefined, to: string | undefined): void {
   if (from !== undefined && to !== undefined && from >= to)
     throw new InputError([{ where: '--to', what: `${to} is not after --from ${from}.` }]);
 }
 
-/** For commands that read contacts; the option can be repeated. */
 export function addContactsOption(command: Command): Command {
   return command.option(
     '--contacts <file>',
@@ -70,7 +63,6 @@ export function addContactsOption(command: Command): Command {
   );
 }
 
-/** For commands that read fixed contacts. */
 export function addOriginOption(command: Command, also = ''): Command {
   return command.option(
     '--of <run>',

@@ -10,7 +10,7 @@ export class OutputError extends Error {
 
 export const standardOutput = 'Standard output';
 
-/** Words for errors of writing; other codes keep the words of the system. */
+/** Other codes keep the words of the system. */
 const meanings: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',

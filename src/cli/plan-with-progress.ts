@@ -18,7 +18,7 @@ import { originLines, unreadableText } from './preview-text.ts';
 import { stageText, startProgressLine } from './progress.ts';
 import type { Shell } from './shell.ts';
 
-/** From this number of contacts on, expanding takes long enough to show it. */
+/** From here on, expanding is worth a line. */
 const manyContacts = 100_000;
 
 export async function planWithProgress(

@@ -59,7 +59,6 @@ export function previewText(preview: Preview, screen: Screen = plainScreen): str
   return parts.join('\n');
 }
 
-/** The runs that fixed contacts come from, and their effect. */
 export function originLines({
   runs,
   others,
@@ -88,7 +87,6 @@ export function unreadableText({ lines, problems }: Preview['unreadableSuppressi
   ];
 }
 
-/** Requests that wait for their window, the end of the run unless only the service decides it, and late recipients. */
 export function forecastText(
   { endsAt, limits, windows, waits, deadline }: RunForecast,
   screen?: Screen,
@@ -150,7 +148,6 @@ function totalText(cost: CostEstimate): string {
     : `not known: ${cost.why}`;
 }
 
-/** Whether the lines show more than their total. */
 function isDivided(cost: CostEstimate): cost is KnownCost {
   return (
     cost.kind === 'known' &&
@@ -160,7 +157,7 @@ function isDivided(cost: CostEstimate): cost is KnownCost {
 
 const shownCosts = 20;
 
-/** The dearest lines of an estimate as a table; the last line is the total of all. */
+/** The last line is the total of all lines. */
 export function costText(cost: KnownCost, screen?: Screen): string {
   const { currency, unit, lines, total } = cost;
   const columns: readonly Column<CostLine>[] = [

@@ -8,13 +8,13 @@ import type { Shell } from './shell.ts';
 export type ProgressLine = {
   /** Shows the text, at most a few times a second. */
   readonly show: (text: () => string) => void;
-  /** Shows the text at once, because something else starts. */
+  /** Shows the text at once. */
   readonly showNow: (text: string) => void;
   /** Shows the last text for good. */
   readonly done: (text: string) => void;
 };
 
-/** Milliseconds between two drawings on a terminal, and between two lines elsewhere (a log file, cron's mail). */
+/** Milliseconds between two drawings on a terminal, or two lines in a log. */
 const redrawInterval = 100;
 const plainLineInterval = 5_000;
 
@@ -52,11 +52,9 @@ export type StageState = {
   readonly before?: number;
   /** The printed count, such as `5 contacts`. */
   readonly done: string;
-  /** The same count as a number, for the rate. */
   readonly count: number;
 };
 
-/** One line of a stage: a bar if the whole is known, the count, the rate, the time left. */
 export function stageText(name: string, milliseconds: number, state: StageState): string {
   const { part, whole, before = 0, done, count } = state;
   const seconds = Math.max(milliseconds / 1000, 0.001);
@@ -67,17 +65,16 @@ export function stageText(name: string, milliseconds: number, state: StageState)
   return `  ${name.padEnd(8)} ${drawn}${done}, ${Math.round(rate)}/s${left}`;
 }
 
-/** Shows the progress of a dispatch by all workers. */
 export async function startRunProgress(
   shell: Pick<Shell, 'terminal' | 'now' | 'note' | 'noteScreen'>,
 ): Promise<RunProgress & { readonly done: () => void; readonly isAllSettled: () => boolean }> {
   const line = await startProgressLine(shell);
   let began: number | undefined;
   let watch: DispatchProgress | undefined;
-  /** The opening, or the start of the service's refusals, that the last line showed. */
+  /** The time in the last line: of the next opening, or of the first refusal. */
   let waitedFor: number | undefined;
   let startedAt = shell.now().getTime();
-  /** When everything was last waiting; that time does not count for the rate. */
+  /** Waiting time does not count for the rate. */
   let waitsSince: number | undefined;
 
   const text = ({

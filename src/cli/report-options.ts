@@ -21,7 +21,7 @@ export function addReportOptions(command: Command, defaultFormat: ReportFormat):
 
 type Advice = string;
 
-/** For a report with several tables, which does not have every format. */
+/** A report with several tables lacks some formats. */
 export function addLimitedReportOptions(
   command: Command,
   defaultFormat: ReportFormat,
@@ -55,11 +55,7 @@ function addFormatOptions(
     .option('--out <file>', 'write to this new file (default: standard output)');
 }
 
-/**
- * Chooses the format by the options or the ending of the file.
- *
- * @throws InputError when the report lacks that format, the ending means another one, or a workbook would go to a terminal
- */
+/** @throws InputError for a missing format, an ending of another format, or a workbook on a terminal */
 export function chooseFormat<Format extends ReportFormat>(
   { resultTerminal }: Pick<Shell, 'resultTerminal'>,
   { format, json, out }: ReportOptions,
@@ -80,11 +76,7 @@ export function chooseFormat<Format extends ReportFormat>(
 
 export type WriteSheet = <Row>(sheet: Sheet<Row>) => Promise<void>;
 
-/**
- * Checks the options before the report is made.
- *
- * @throws InputError when the options do not fit, see `chooseFormat`
- */
+/** Checks the options before the report is made, like `chooseFormat`. */
 export function sheetWriter(
   shell: Pick<Shell, 'resultTerminal' | 'result' | 'settings' | 'screen'>,
   options: ReportOptions & { readonly timeZone?: string },
@@ -94,7 +86,7 @@ export function sheetWriter(
   return (sheet) => writeReport(shell, options, chosen, formatSheet(sheet, chosen, screenOf(shell, options)));
 }
 
-/** The screen of a report. If its dates have a zone, all its times have. */
+/** The zone of a report's dates is the zone of all its times. */
 export function screenOf(
   { screen }: Pick<Shell, 'screen'>,
   { out, timeZone }: Pick<ReportOptions, 'out'> & { readonly timeZone?: string },
@@ -103,12 +95,7 @@ export function screenOf(
   return timeZone === undefined ? printedOn : { ...printedOn, zone: timeZone };
 }
 
-/**
- * Writes a report to its file or to standard output. On a terminal, control and bidi characters are made visible; the
- * cells of a table already are.
- *
- * @throws InputError when the file cannot be made
- */
+/** Shows control and bidi characters on a terminal; the cells of a table have none. @throws InputError */
 export async function writeReport(
   shell: Pick<Shell, 'resultTerminal' | 'result' | 'settings'>,
   { out }: Pick<ReportOptions, 'out'>,
@@ -125,7 +112,6 @@ async function* printablePieces(
   for await (const piece of pieces) yield typeof piece === 'string' ? printableFile(piece) : piece;
 }
 
-/** Endings of files, without the dot, and their formats. */
 const endings: ReadonlyMap<string, ReportFormat> = new Map<string, ReportFormat>([
   ...reportFormats.filter((format) => format !== 'table').map((format) => [format, format] as const),
   ['txt', 'table'],
@@ -142,10 +128,9 @@ function formatOf(out: string | undefined): ReportFormat | undefined {
 }
 
 /**
- * Refuses a file name whose ending means another format, because the wrong program would open it.
+ * Refuses the ending of another format, because the wrong program would open the file.
  *
  * @param isExplicit whether the user named the format; then an unknown ending is allowed
- * @throws InputError
  */
 function refuseEnding(out: string | undefined, format: ReportFormat, isExplicit: boolean): void {
   const ending = endingOf(out);

@@ -14,7 +14,6 @@ export function parseDuration(text: string): number {
   throw new InvalidArgumentError(`${expectedDuration}.`);
 }
 
-/** Requests or recipients a second, or `file` for the accounts file. */
 export function parseRateLimit(text: string): number | 'file' {
   if (text === 'file') return text;
   const result = positiveNumber(100_000).safeParse(text);
@@ -22,10 +21,10 @@ export function parseRateLimit(text: string): number | 'file' {
   throw new InvalidArgumentError('expected a number above 0, at most 100000, such as 50 or 0.5, or "file".');
 }
 
-/** A local date or time that Postgres reads; a later one is the greater text. */
+/** For Postgres; a later time is a greater text. */
 export const parseLocalTime = (text: string): string => parseAs(localTime, text);
 
-/** Like `parseLocalTime`, on a quarter of an hour, by which billing is kept. */
+/** On a quarter of an hour, the unit of billing. */
 export const parseBillingTime = (text: string): string => parseAs(billingTime, text);
 
 function parseAs(scalar: typeof localTime | typeof billingTime, text: string): string {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-/** The part of a JSON Schema that a reference shows. */
 const node = z.object({
   type: z.union([z.string(), z.array(z.string())]).optional(),
   description: z.string().optional(),
@@ -26,7 +25,7 @@ const node = z.object({
 });
 type Node = z.output<typeof node>;
 
-/** Writes a JSON Schema as a Markdown table, one row for each key, in the order of the schema. */
+/** A JSON Schema as a Markdown table. */
 export function schemaReference(title: string, schema: unknown): string {
   return [
     `# ${title}`,
@@ -75,7 +74,7 @@ function valueText({ type, enum: values, const: only, anyOf, minimum, maximum }:
     // An amount is an exact text, and usually written as a number.
     return `${Array.isArray(type) ? 'amount' : 'whole number'}, ${minimum} to ${maximum}`;
   }
-  // YAML text without quotes can look like a number or boolean, so its schema allows these too.
+  // YAML text without quotes can look like a number or boolean.
   if (Array.isArray(type)) return type.includes('array') ? 'text, or a list of texts' : 'text';
   const kinds: Readonly<Record<string, string>> = {
     string: 'text',

@@ -17,17 +17,15 @@ export type Shell = {
   readonly settings: Settings;
   readonly now: () => Date;
   readonly result: NodeJS.WritableStream;
-  /** A result, to standard output. */
+  /** To standard output. */
   readonly print: (text: string) => void;
-  /** Everything else, to standard error. */
+  /** To standard error. */
   readonly note: (text: string) => void;
-  /** Whether standard error is a terminal, where a line can be drawn again. */
+  /** Whether standard error can redraw a line. */
   readonly terminal: boolean;
-  /** The screen of results. */
   readonly screen: Screen;
-  /** The screen of notes. */
   readonly noteScreen: Screen;
-  /** Whether standard output is a terminal, which cannot show the bytes of a file. */
+  /** Whether standard output is a terminal. */
   readonly resultTerminal: boolean;
   /** Aborted by the first Ctrl-C or `kill`, for commands that drain. */
   readonly stop: AbortSignal;
@@ -36,7 +34,7 @@ export type Shell = {
   /** Makes Ctrl-C end the command at once; the text says what that means. */
   readonly endOnStop: (text: string) => void;
   readonly exitWith: (code: ExitCode) => void;
-  /** Ends the process at once, because closing would wait for the database; as safe as a kill. */
+  /** Ends the process without closing, which could wait for the database; as safe as a kill. */
   readonly leave: (code: ExitCode) => never;
 };
 
@@ -52,7 +50,7 @@ export function processShell(): Shell {
     drainable: drainOnStop,
     endsAtOnce: endOnStop,
   } = listenForStop((text) => writeLine(process.stderr, text));
-  // A command that sends continues without its standard output; an end at once would leave requests in doubt.
+  // An end at once would leave requests in doubt.
   watchStandardOutput(drains);
   ignoreUnwritableNotes();
   return {
@@ -60,7 +58,7 @@ export function processShell(): Shell {
     settings: {
       environment: process.env,
       workingFolder: process.cwd(),
-      // An open standard input keeps the process running, so only its reader opens it.
+      // An open standard input keeps the process running.
       get standardInput() {
         return process.stdin;
       },
@@ -69,7 +67,6 @@ export function processShell(): Shell {
     result: process.stdout,
     print: (text) => writeLine(process.stdout, text),
     note: (text) => writeLine(process.stderr, text),
-    // Volley cannot draw on a terminal of unknown size.
     terminal: process.stderr.isTTY === true && process.stderr.columns > 0,
     screen: screenOfStream(process.stdout),
     noteScreen: screenOfStream(process.stderr),
@@ -84,7 +81,7 @@ export function processShell(): Shell {
   };
 }
 
-/** The zone of TZ, or of the machine; undefined for a zone without a name. */
+/** @returns undefined for a zone without a name */
 function localZone(): string | undefined {
   const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
   return /^[A-Za-z]/.test(timeZone) && timeZone !== 'Etc/Unknown' ? timeZone : undefined;
@@ -98,12 +95,7 @@ function screenOfStream({ isTTY, columns }: NodeJS.WriteStream): Screen {
   };
 }
 
-/**
- * Opens the ledger for a command and migrates it; without DATABASE_URL, starts the embedded server. Makes a new ledger
- * only if VOLLEY_HOME names it, and notes that.
- *
- * @throws InputError when there is no ledger
- */
+/** Opens and migrates the ledger. Makes a new one only if VOLLEY_HOME names it. @throws InputError without a ledger */
 export function withLedger<Result>(
   shell: Shell,
   work: (context: EngineContext) => Promise<Result>,
@@ -112,7 +104,7 @@ export function withLedger<Result>(
   return withLedgerFor(!url && home ? 'create' : 'migrate', shell, work);
 }
 
-/** Like `withLedger`, for commands that only read: nothing is made, migrated or changed. */
+/** For commands that only read: nothing is made, migrated or changed. */
 export function withLedgerToRead<Result>(
   shell: Shell,
   work: (context: EngineContext) => Promise<Result>,
@@ -120,7 +112,6 @@ export function withLedgerToRead<Result>(
   return withLedgerFor('read', shell, work);
 }
 
-/** As `withLedger`, for commands that are asked for a new ledger: it is made where there is none. */
 export function withNewLedger<Result>(
   shell: Shell,
   work: (context: EngineContext, opened: OpenedLedger) => Promise<Result>,
@@ -141,7 +132,6 @@ async function withLedgerFor<Result>(
   }
 }
 
-/** For commands that also work without a ledger, if there is none or it cannot be used. */
 export async function withLedgerIfAny<Result>(
   shell: Shell,
   work: (context: EngineContext | undefined) => Promise<Result>,
@@ -164,16 +154,13 @@ export async function withLedgerIfAny<Result>(
   }
 }
 
-/** The modules of Postgres are a third of what a command loads; help and usage errors do without. */
+/** The modules of Postgres are a third of what a command loads. */
 async function openContext(shell: Shell, access: SchemaAccess): Promise<OpenedContext> {
   const opening = await import('./open-context.ts');
   return opening.openContext(shell, access);
 }
 
-/**
- * Reports once that standard output failed. A reader such as `head` can end early, which is no error. Otherwise the
- * command ends with 1: at once, or when it has drained.
- */
+/** A reader such as `head` can end early without an error. Other failures are reported once and end with 1. */
 export function watchStandardOutput(drains: () => boolean): void {
   let failed = false;
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -189,7 +176,7 @@ export function watchStandardOutput(drains: () => boolean): void {
   });
 }
 
-/** A command continues without its notes: a full disk of a log must not put requests in doubt. */
+/** A full disk of a log must not put requests in doubt. */
 export function ignoreUnwritableNotes(): void {
   process.stderr.on('error', () => undefined);
 }

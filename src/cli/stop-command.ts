@@ -4,7 +4,7 @@ import { type pause, waitUntilIdle } from '../engine/runs/stop-run.ts';
 import { formatRunSummary } from '../report/run-summary.ts';
 import { type Shell, withLedger } from './shell.ts';
 
-/** Defines a command that stops a run in all processes, and waits until its requests in flight are recorded. */
+/** Stops a run in all processes, and waits for the record of its requests in flight. */
 export function stopCommand(command: Command, shell: Shell, stop: typeof pause, byDefault: string): void {
   command
     .argument('<run>', "the run's id (volley runs)")

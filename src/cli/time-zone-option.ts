@@ -1,7 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { didYouMeanZone, timeZoneName } from '../platform/time-zone-names.ts';
 
-/** An option for the zone of dates; UTC by default. */
 export function timeZoneOption(what: string): Option {
   return new Option('--time-zone <zone>', `${what}, such as Pacific/Auckland`)
     .default('UTC')

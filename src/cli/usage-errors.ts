@@ -2,7 +2,7 @@ import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { showInvisible } from '../platform/invisible-characters.ts';
 import { didYouMean, oneOf } from '../platform/suggestions.ts';
 
-/** Makes a command and its subcommands explain usage errors in Volley's own words, and end with exit code 2. */
+/** Explains usage errors in Volley's own words, with exit code 2. */
 export function withUsageErrors(command: Command): Command {
   command.createCommand = (name) => withUsageErrors(new Command(name));
   command.error = (message, { code = '' } = {}) => {
@@ -20,7 +20,6 @@ export function failMissingArgument(command: Command, what: string): never {
   return command.error(what, { code: argumentMissing });
 }
 
-/** For an option or argument with a closed list of words. */
 export function notInList(word: string, known: readonly string[], more = ''): InvalidArgumentError {
   return new InvalidArgumentError(`expected ${oneOf(known)}${more}.${didYouMean(word, known)}`);
 }
@@ -72,7 +71,7 @@ function explainMistake(command: Command, message: string, code: string): Mistak
   }
 }
 
-/** Adds the given value to the first sentence, which says what was expected. */
+/** Adds the given value to the first sentence. */
 function explainInvalid(message: string): string {
   const ofOption = /^error: option '(.+?)' argument '(.*)' is invalid\. (.+)$/s.exec(message);
   const ofArgument = /^error: command-argument value '(.*)' is invalid for argument '(.+?)'\. (.+)$/s.exec(

@@ -11,28 +11,22 @@ import type { Planner } from './planner/planner.ts';
 import type { Shell } from './shell.ts';
 
 export type Work = {
-  /** Whether to help to send all runs. */
+  /** Helps to send all runs. */
   readonly worker: boolean;
-  /** Whether to start runs of schedules. */
+  /** Starts scheduled runs. */
   readonly schedules: boolean;
   readonly campaigns: string;
 };
 
 export type WorkTools = {
   readonly logger: Logger;
-  /** Counts for metrics. */
   readonly observer: Omit<Observer, 'runEnded' | 'clockSteppedBack'>;
   readonly stop: AbortSignal;
   readonly deadlines: DrainDeadlines;
   readonly planner: Planner;
 };
 
-/**
- * Works until it is stopped, and then drains. Ends the process if a database outage lasts until the end; what could not
- * be recorded is then in doubt.
- *
- * @throws Error when the ledger fails for another reason than an outage
- */
+/** Works until it is stopped, and drains. If an outage lasts until then, ends the process with unrecorded requests in doubt. */
 export async function workUntilStopped(
   shell: Shell,
   context: EngineContext,
@@ -90,7 +84,6 @@ export async function workUntilStopped(
   }
 }
 
-/** Skips a text that equals the one before it. */
 function skipRepetitions(write: (words: string) => void): (text: string) => void {
   let last = '';
   return (words) => {
@@ -99,7 +92,7 @@ function skipRepetitions(write: (words: string) => void): (text: string) => void
   };
 }
 
-/** Logs what a person may need to look into, by run and MessageID; the service's words can contain an address. */
+/** Logs run and MessageID only: the service's words can contain an address. */
 function withLogging(observer: WorkTools['observer'], logger: Logger): Observer {
   let last = '';
   return {

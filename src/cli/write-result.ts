@@ -11,8 +11,8 @@ import { OutputError, standardOutput } from './output-error.ts';
 import type { Shell } from './shell.ts';
 
 /**
- * Writes a result to standard output, or to a new file that only this user can read. The file has a temporary name
- * beside it until it is complete. An existing file is not overwritten.
+ * Writes a result to standard output, or to a new file that only this user can read and that is complete when it has its
+ * name.
  *
  * @throws InputError when the file cannot be made; OutputError when writing fails
  */
@@ -26,7 +26,7 @@ export async function writeResult(
     return;
   }
   const { workingFolder } = settings;
-  // Messages then show the name as the user wrote it.
+  // Messages quote the user's name of the file.
   const out = workingFolder === process.cwd() ? named : resolve(workingFolder, named);
   await refuseExisting(out);
   const unfinished = join(dirname(out), `.${basename(out).slice(0, 50)}.${randomUUID()}`);
@@ -41,7 +41,7 @@ export async function writeResult(
   }
 }
 
-/** Throws an OutputError for a failed write; an error of the source passes unchanged. */
+/** @throws OutputError for a failed write, or the error of the source */
 async function writePieces(
   pieces: AsyncIterable<string | Uint8Array>,
   to: NodeJS.WritableStream,
@@ -70,14 +70,14 @@ async function refuseExisting(out: string): Promise<void> {
   if (found) throw unwritable(out, Object.assign(new Error('exists'), { code: 'EEXIST' }));
 }
 
-/** Links the file to its name, because a link fails if the name exists and a rename replaces it silently. */
+/** A link fails if the name exists; a rename would replace it silently. */
 async function publish(unfinished: string, out: string): Promise<void> {
   const named = await link(unfinished, out).then(
     () => true,
     () => false,
   );
   if (named) return;
-  // The name exists, or the file system has no links (memory sticks, network drives).
+  // The name exists, or the file system has no links.
   await (await create(out, out)).close();
   const forget = runAtExit(() => rmSync(out, { force: true }));
   try {

@@ -8,30 +8,27 @@ import type { Logger } from '../platform/logger.ts';
 export type Applier = {
   /** Starts a round: a delivery report may have arrived. */
   wake(): void;
-  /** Resolves when the present batches are applied; the rest stays in the inbox. */
+  /** Waits for the present batches; the rest stays in the inbox. */
   stop(): Promise<void>;
 };
 
-/** After a batch, the applier rests for this many times its duration while delivery reports keep arriving. */
+/** While delivery reports arrive, a rest lasts this many times the duration of a batch. */
 const restFactor = 4;
 
-/**
- * Time between two rounds without an arrival (milliseconds): matching is tried again later, and other processes may
- * have left delivery reports behind. Billing is booked as often.
- */
+/** Milliseconds between rounds without an arrival, to match again and to apply delivery reports of other processes. */
 const defaultInterval = 10_000;
 
 const waitAfterFailure = 1_000;
 
 /** A task that never runs twice at once. Consecutive equal failures are logged once. */
 type RepeatedTask = {
-  /** Runs the task; a running one is run again afterwards. */
+  /** A running task runs again afterwards. */
   readonly run: () => void;
-  /** Starts no further round, and waits for the present one. */
+  /** Waits for the present round. */
   readonly stop: () => Promise<void>;
 };
 
-/** Applies the inbox in the background, and books for billing what is applied. The two do not wait for each other. */
+/** Applies the inbox and books billing; the two do not wait for each other. */
 export function startApplier(
   context: EngineContext,
   work: Omit<InboxOptions, 'shouldContinue'>,
@@ -41,7 +38,7 @@ export function startApplier(
   let arrived = false;
   let stopped = false;
 
-  /** Rests while delivery reports arrive: their callers wait for an answer, so storing goes before applying. */
+  /** Callers wait for an answer, so storing goes before applying. */
   async function shouldContinue(batchDuration: number): Promise<boolean> {
     if (arrived && !stopped) {
       arrived = false;

@@ -7,17 +7,17 @@ import { matchesDigest } from '../platform/digest.ts';
 import { verifySignature } from '../platform/webhook-signature.ts';
 import type { ReceivedCall } from './received-call.ts';
 
-/** The check that a call failed; `account`: there is no such account. */
+/** `account`: there is no such account. */
 export type FailedCheck = 'account' | 'token' | 'address' | 'basic' | 'credentials' | 'signature';
 
-/** What the server knows of a call before its body arrives. */
+/** A call before its body arrives. */
 export type CallHead = {
   readonly token: string;
   readonly address: string;
   readonly authorization: string | undefined;
 };
 
-/** Returns the first failed check of those that need no body. All are made each time, so that timing does not show which failed. */
+/** Makes all checks that need no body, so that timing does not show which failed. Returns the first failed one. */
 export function failedHeadCheck(
   account: ReceiverAccount | undefined,
   head: CallHead,
@@ -32,7 +32,6 @@ export function failedHeadCheck(
 }
 
 export type BodyChecks = {
-  /** The first failed check of those that need the body. */
   readonly failed: FailedCheck | undefined;
   /** Digest of the signed content; undefined if the account needs no signature. */
   readonly signature: Buffer | undefined;
@@ -64,7 +63,7 @@ function findFailed(checks: readonly (readonly [FailedCheck, boolean])[]): Faile
   return checks.find(([, holds]) => !holds)?.[0];
 }
 
-/** Decodes an `Authorization: Basic` header; empty without one, which matches no account. */
+/** An empty result matches no account. */
 function decodeBasic(authorization: string | undefined): Buffer {
   const [, base64 = ''] = /^basic +([\w+/=-]+) *$/i.exec(authorization ?? '') ?? [];
   return Buffer.from(base64, 'base64');

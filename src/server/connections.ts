@@ -2,18 +2,16 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 export type Connections = {
-  /** Closes connections without an open request. */
   readonly closeIdle: () => void;
 };
 
 /**
- * Limits the connections of a server. Beyond the limit, a new connection replaces the one that has been idle longest;
- * only if none is idle, the new one is closed. `server.maxConnections` always closes the new one, so a caller could
- * lock out all others with idle connections.
+ * Beyond the limit, a new connection replaces the one that has been idle longest; if none is idle, the new one is closed.
+ * With `server.maxConnections`, a caller could lock out all others with idle connections.
  */
 export function limitConnections(maxConnections: number, server: Server): Connections {
   const all = new Set<Socket>();
-  /** Connections without an open request, in the order in which they became idle. */
+  /** Longest idle first. */
   const idle = new Set<Socket>();
   const requests = new Map<Socket, number>();
 

@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { FleetFigures } from '../engine/reporting/fleet-state.ts';
 
-/** Sets the gauges; undefined removes old figures when the ledger did not answer. */
+/** Undefined: the ledger did not answer. */
 export type ShowFigures = (figures: FleetFigures | undefined) => void;
 
 export function createFleetMetrics(registry: Registry): ShowFigures {
@@ -40,7 +40,7 @@ export function createFleetMetrics(registry: Registry): ShowFigures {
   const all = [slices, refused, lag, inbox, unknown, ticks, notifications, next];
 
   return (figures) => {
-    // Otherwise an account without slices would keep its old line.
+    // An account without slices would keep its old line.
     for (const each of all) each.reset();
     up.set(figures ? 1 : 0);
     if (!figures) {

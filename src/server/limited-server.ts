@@ -3,18 +3,17 @@ import { createAddressList } from '../platform/address-list.ts';
 import { type HttpServerOptions, openHttpServer } from '../platform/http-server.ts';
 import { limitConnections } from './connections.ts';
 
-/** Limits of a server for unknown callers. Times in milliseconds, sizes in bytes. */
+/** Times in milliseconds, sizes in bytes. */
 export type HttpLimits = {
-  /** Body; a larger one is answered 413. */
+  /** A larger body is answered 413. */
   readonly body: number;
-  /** Request line and headers, so also a delivery report in a query string; larger ones are answered 431. */
+  /** Request line and headers, also a delivery report in a query string; larger ones are answered 431. */
   readonly head: number;
-  /** Until the head of a request has arrived, from its first byte or from the opening of its connection. */
+  /** From the first byte, or the opening of the connection, until the head has arrived. */
   readonly headTime: number;
   readonly requestTime: number;
   /** Until a call that is not committed is answered 503. */
   readonly storeTime: number;
-  /** Until an idle connection is closed. */
   readonly idleTime: number;
   /** Until requests that are open at `close` are cut off. */
   readonly closeTime: number;
@@ -35,7 +34,7 @@ export const defaultLimits: HttpLimits = {
 
 export type LimitedServer = {
   readonly server: FastifyInstance;
-  /** Accepts no more requests, answers the open ones, and cuts off the rest after `closeTime` or at the signal. */
+  /** Answers open requests until `closeTime` or the signal. */
   readonly close: (cutOff?: AbortSignal) => Promise<void>;
 };
 

@@ -2,19 +2,18 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Observer } from '../engine/dispatch/observer.ts';
 import type { FailedCheck } from './caller-checks.ts';
 
-/** Counts what the receiver and the applier do. */
 export type ReportObserver = {
   readonly stored: (account: string) => void;
-  /** A delivery report could not be committed; its caller was answered 503. */
+  /** The caller was answered 503. */
   readonly notStored: (account: string) => void;
   readonly refused: (check: FailedCheck | 'path') => void;
-  /** A number of delivery reports was applied; an unmatched one is applied again later, and counts again. */
+  /** An unmatched delivery report counts again when it is applied again. */
   readonly applied: (reports: number) => void;
   /** Postgres refused a delivery report. */
   readonly failed: (account: string) => void;
 };
 
-/** A call of the API was answered; `operation` as in the OpenAPI document, `none` for an unknown route. */
+/** `operation` as in the OpenAPI document, `none` for an unknown route. */
 export type ApiObserver = (operation: string, status: number) => void;
 
 export type ProcessMetrics = {
@@ -24,10 +23,9 @@ export type ProcessMetrics = {
   readonly api: ApiObserver;
 };
 
-/** Seconds; an answer beyond the last bucket is near the account's time-out. */
+/** Seconds, up to the account's time-out. */
 const answerBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** The metrics of one account's requests, looked up once. */
 type AccountCounts = {
   readonly settled: (state: string) => void;
   readonly sending: () => () => void;
@@ -35,10 +33,9 @@ type AccountCounts = {
 };
 
 /**
- * Counts what this process does. Labels are accounts, states, checks and operations, never values whose number grows
- * with runs or callers.
+ * Labels are never values whose number grows with runs or callers.
  *
- * @param includeNode whether to measure the event loop, memory and handles too, until the process ends
+ * @param includeNode also measures the event loop, memory and handles, until the process ends
  */
 export function createMetrics({ includeNode }: { readonly includeNode: boolean }): ProcessMetrics {
   const registry = new Registry();

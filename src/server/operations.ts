@@ -13,7 +13,7 @@ import { shareAnswer, withTimeout } from './shared-answer.ts';
 export type Readiness = {
   readonly ready: boolean;
   readonly problems: readonly string[];
-  /** What a person should look at. They do not make a process unready: one bad delivery report must not stop the receiver. */
+  /** Problems that need a person, but must not stop the receiver. */
   readonly warnings: readonly string[];
 };
 
@@ -23,16 +23,15 @@ export type Operations = {
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
 };
 
-/** Answers of the database are shared for this long (milliseconds). */
+/** Milliseconds for which answers of the database are shared. */
 const readinessMaxAge = 500;
 const figuresMaxAge = 5_000;
 
-/** After this time the database counts as unreachable (milliseconds). */
+/** Milliseconds. */
 const answerTimeout = 900;
 
 const noAnswer: DatabaseState = { problem: 'unusable: no answer', warnings: [] };
 
-/** @param draining whether the process is draining */
 export function createOperations(
   context: EngineContext,
   { registry }: ProcessMetrics,
@@ -65,7 +64,6 @@ export function createOperations(
 /** Answers a caller that is not allowed, and then returns true. */
 type Refuse = (request: FastifyRequest, reply: FastifyReply) => boolean;
 
-/** Adds `/readyz` and `/metrics`; `refuse` is called before each answer. */
 export function addOperations(server: FastifyInstance, operations: Operations, refuse: Refuse): void {
   const onRequest = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
     if (!refuse(request, reply)) done();
@@ -99,10 +97,7 @@ export function refuseOtherMachines(
   };
 }
 
-/**
- * Whether a program of this machine calls for itself. Its `Host` must name this machine: a proxy without headers may
- * forward the name it was called by, and a page's own name may resolve to this machine.
- */
+/** Its `Host` must name this machine: a proxy can forward another name, and a page's own name can resolve to this machine. */
 function isFromThisMachine({ raw }: FastifyRequest): boolean {
   return (
     loopback.has(raw.socket.remoteAddress ?? '') &&
@@ -111,7 +106,7 @@ function isFromThisMachine({ raw }: FastifyRequest): boolean {
   );
 }
 
-/** Returns the host of a `Host` header in lower case, an IPv6 address without its brackets. */
+/** In lower case, an IPv6 address without brackets. */
 function parseHost(header = ''): string {
   return header
     .toLowerCase()
@@ -124,9 +119,8 @@ function namesThisMachine(host: string): boolean {
 }
 
 /**
- * Refuses callers that name another host. A browser sends the name of the page, so a page whose name resolves to this
- * listener (DNS rebinding) reads nothing. A page's name is never an IP address, so every address is allowed, unless the
- * listener is bound to loopback.
+ * Refuses callers that name another host, against DNS rebinding: a browser sends the name of the page. That is never an
+ * IP address, so every address is allowed, unless the listener is bound to loopback.
  *
  * @param names further names of this machine
  */
@@ -144,8 +138,6 @@ function refuseOtherHosts(listening: string, names: readonly string[]): Refuse {
 export type OperationsServer = { readonly url: string; readonly close: () => Promise<void> };
 
 /**
- * Starts a listener for monitoring alone.
- *
  * @param callers `this machine`: other machines get only `/healthz`; otherwise the names of this machine
  * @throws InputError when the port is not available
  */

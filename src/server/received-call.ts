@@ -33,7 +33,7 @@ export function toReceivedCall(request: FastifyRequest, account: string, receive
   };
 }
 
-/** Reads the raw list, because Node drops some repeated headers; a repeated header keeps both values. */
+/** Keeps both values of a repeated header; Node drops some. */
 function storedHeaders(rawHeaders: readonly string[]): Record<string, string> {
   const headers = new Map<string, string>();
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -17,25 +17,24 @@ import { withTimeout } from './shared-answer.ts';
 
 export type Receiver = {
   readonly url: string;
-  /** Starts the applier: another source wrote to the inbox. */
+  /** Starts the applier. */
   readonly wake: () => void;
-  /** Accepts no more calls, answers the open ones until `cutOff`, and applies the present batch. */
+  /** Answers open calls until `cutOff`, and applies the present batch. */
   close(cutOff?: AbortSignal): Promise<void>;
 };
 
-/** A call with the digest of its signed content, if the account needs a signature. */
+/** `signature` is the digest of the signed content. */
 type SignedCall = ReceivedCall & { readonly signature?: Buffer };
 
 export type ReceiverOptions = ListenAddress & {
   readonly accounts: ReadonlyMap<string, ReceiverAccount>;
-  /** Webhooks and suppressions that accounts share; none by default. */
   readonly sharing?: AccountSharing;
-  /** Commits a call as it came, or rejects. A call is answered 2xx only afterwards (rule 5). */
+  /** Commits a call as it came. A call is answered 2xx only afterwards (rule 5). */
   readonly store: (call: SignedCall) => Promise<void>;
   readonly logger: Logger;
   readonly limits?: Partial<HttpLimits>;
   readonly observer?: ReportObserver;
-  /** Answers for monitoring on this machine, on the same port; none by default. */
+  /** Monitoring for this machine, on the same port. */
   readonly operations?: Operations;
 };
 
@@ -49,12 +48,12 @@ const noObserver: ReportObserver = {
   failed: () => undefined,
 };
 
-/** `Retry-After` of a delivery report that could not be stored (seconds). */
+/** Seconds. */
 const retryAfter = 30;
 
 /**
- * Receives delivery reports at `POST` and `GET /webhook/<account>/<token>`: commits the raw bytes (for a GET its query
- * string), answers 200 (rule 5), and applies them in the background. Checks that need no body come before it is read.
+ * Receives delivery reports: commits the raw bytes (for a GET its query string), answers 200 (rule 5), and applies them in
+ * the background. Checks that need no body come before it is read.
  *
  * @throws InputError when the port is not available
  */
@@ -135,7 +134,7 @@ function addWebhookRoute(server: FastifyInstance, tools: WebhookTools): void {
       const { authorization } = request.headers;
       const failed = failedHeadCheck(accounts.get(account), { token, address: request.ip, authorization });
       if (failed) return void refuse(request, reply, failed);
-      // Fastify would refuse a content type that it cannot read, but every body is stored.
+      // Fastify would refuse an unknown content type, but every body is stored.
       delete request.raw.headers['content-type'];
       done();
     },
@@ -146,7 +145,7 @@ function addWebhookRoute(server: FastifyInstance, tools: WebhookTools): void {
       const { failed, signature } = checkBody(account, call);
       if (failed) return refuse(request, reply, failed);
       try {
-        // A late commit counts as failed. The service then sends the delivery report again, which is harmless.
+        // A late commit counts as failed; a second delivery report is harmless.
         await store({ ...call, ...(signature && { signature }) });
       } catch (error) {
         observer.notStored(account.name);

@@ -5,13 +5,12 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 /** Later refusals of the same address in the same minute are answered 429. */
 export const maxRefusalsPerMinute = 60;
 const minute = 60_000;
-/** Addresses that are counted; the least recently seen one is dropped first. */
 export const maxAddresses = 5_000;
 
-/** Counts a refusal; returns the seconds to wait if there were too many. */
+/** Returns the seconds to wait after too many refusals. */
 export type RefusalCount = (request: FastifyRequest) => Promise<number | undefined>;
 
-/** Counts refusals only: an allowed caller may share its address with others. */
+/** An allowed caller can share its address with others, so only refusals count. */
 export async function createRefusalCount(
   server: FastifyInstance,
   maxPerMinute = maxRefusalsPerMinute,
@@ -30,7 +29,7 @@ export async function createRefusalCount(
   };
 }
 
-/** For IPv6 the network of 64 bits: a caller with one of its addresses has all. */
+/** For IPv6 the network of 64 bits, because a caller has all its addresses. */
 export function addressOf({ ip }: FastifyRequest): string {
   return isIP(ip) === 0 ? 'unknown' : normalizeIP(ip);
 }

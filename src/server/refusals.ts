@@ -4,11 +4,11 @@ import type { Logger } from '../platform/logger.ts';
 import type { FailedCheck } from './caller-checks.ts';
 import { addressOf, createRefusalCount, maxAddresses } from './refusal-count.ts';
 
-/** Why a call is refused; logged for the operator, never sent to the caller. */
+/** Logged, never sent to the caller. */
 export type Refusal = {
   /** `path`: no such path or method. */
   readonly check: FailedCheck | 'path';
-  /** An existing account. Other names are not logged: they can be tokens in the wrong part of the path. */
+  /** An existing account; another name can be a misplaced token. */
   readonly account?: string;
 };
 
@@ -21,9 +21,8 @@ export type Refuse = (
 const minute = 60_000;
 
 /**
- * Refuses calls in one way for every cause: with the 404 of an unknown path, and with 429 once its address was refused
- * too often. Logs an address once a minute. Allowed calls are not counted: all delivery reports of an account come from
- * one address, and another caller with it must not delay them.
+ * Refuses calls with the same answers for every cause, and logs an address once a minute. Allowed calls do not count: all
+ * delivery reports of an account come from one address, and another caller with it must not delay them.
  */
 export async function createRefuse(
   server: FastifyInstance,

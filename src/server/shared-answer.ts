@@ -1,7 +1,4 @@
-/**
- * Returns a function whose callers share an answer while it is pending, and for `maxAge` milliseconds afterwards. A
- * rejection is shared by the waiting callers only.
- */
+/** Callers share an answer while it is pending, and for `maxAge` milliseconds afterwards; a rejection is not kept. */
 export function shareAnswer<Answer>(
   ask: () => Promise<Answer>,
   maxAge: number,

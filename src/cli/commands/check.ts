@@ -37,13 +37,10 @@ function settingsFor({ settings }: Shell): Settings {
   };
 }
 
-/** Milliseconds without data after which a pipe counts as empty. */
+/** Milliseconds. */
 export const maxSilence = 5_000;
 
-/**
- * Ends standard input when no data arrives. A caller can leave a pipe open and write nothing, and a command that needs
- * only the first bytes would wait forever.
- */
+/** Ends standard input without data: a caller can leave a pipe open and write nothing. */
 export function endAfterSilence(
   input: StandardInput | undefined,
   milliseconds = maxSilence,

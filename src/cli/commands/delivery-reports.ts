@@ -27,7 +27,7 @@ export function define(command: Command, shell: Shell): void {
   defineReplay(command, shell);
 }
 
-/** The states that need a person's attention. */
+/** The states that need attention. */
 const noteworthy: readonly DeliveryReportState[] = [
   'conflicting',
   'unmatched',

@@ -24,10 +24,9 @@ import { type Shell, withNewLedger } from '../shell.ts';
 import { writeBilling } from './report-billing.ts';
 
 const mainCampaigns = ['outage-sms.yaml', 'statement-email.yaml', 'works-fax.yaml'];
-/** Small campaigns, one for every other interface, format and channel. */
 const interfacesFolder = 'interfaces';
 
-/** How long the demo waits for delivery reports (milliseconds). */
+/** Milliseconds. */
 const maxReportWait = 60_000;
 
 export function define(command: Command, shell: Shell): void {
@@ -46,12 +45,11 @@ export function define(command: Command, shell: Shell): void {
     });
 }
 
-/** The demo has a ledger of its own beside the project's, also with a DATABASE_URL, so it changes no other ledger. */
+/** The demo has its own ledger, also with a DATABASE_URL, so it changes no other one. */
 function demoHome({ environment, workingFolder }: Settings): string {
   return join(findHome(environment, workingFolder) ?? join(workingFolder, '.volley'), 'demo');
 }
 
-/** Commands that read the demo's ledger, for the folder where the demo was started. */
 function nextCommands(
   home: string,
   { environment, workingFolder }: Settings,
@@ -183,7 +181,6 @@ async function waitForReports(
   }
 }
 
-/** Every request accepted, and every recipient delivered or undelivered. */
 function isSettled({ requests, recipients }: RunSummary): boolean {
   return (
     requests.accepted === requests.total && recipients.delivered + recipients.undelivered === recipients.total

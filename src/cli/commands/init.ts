@@ -30,7 +30,7 @@ export function define(command: Command, shell: Shell): void {
     });
 }
 
-/** Refuses a project inside a project, because commands in it would silently use the second ledger. */
+/** Commands in a project inside a project would silently use the second ledger. */
 function refuseInside(workingFolder: string): void {
   const project = findProject(workingFolder);
   if (project === undefined || project === workingFolder) return;

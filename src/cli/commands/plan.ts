@@ -28,7 +28,7 @@ export function define(command: Command, shell: Shell): void {
     });
 }
 
-/** Memory of a plan of a few recipients (bytes, measured). */
+/** Bytes for a few recipients (measured). */
 const memoryOfPlan = 200 * 1024 * 1024;
 
 type PlanOptions = { readonly json?: true; readonly contacts?: string[]; readonly of?: string };

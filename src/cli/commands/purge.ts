@@ -72,7 +72,6 @@ export function define(command: Command, shell: Shell): void {
     });
 }
 
-/** How many kept runs are printed; all are counted. */
 const namedRuns = 20;
 
 function printHeld({ note }: Shell, { held }: Purge): void {

@@ -78,7 +78,7 @@ export function define(command: Command, shell: Shell): void {
   });
 }
 
-/** Writes the billing report as of a time, and closed months as of their closing. */
+/** Closed months are as of their closing. */
 export async function writeBilling(
   context: EngineContext,
   query: BillingQuery,
@@ -116,7 +116,7 @@ function parseDimensionsOption(text: string): readonly BillingDimension[] {
   return dimensions;
 }
 
-/** Whether requests can lack a value for the filter; every run has an account, a campaign and a channel. */
+/** Every run has an account, a campaign and a channel. */
 function hasNone(option: FilterOption): boolean {
   return option === 'subAccount' || option === 'department' || option === 'chargeCode';
 }

@@ -53,7 +53,6 @@ function parseReasons(text: string): readonly RejectionReason[] {
   });
 }
 
-/** The counts of rejected contacts, by reason, inside and outside the export. */
 function exportText(
   exported: readonly RejectionReason[],
   counts: ReadonlyMap<ReportedState, number>,

@@ -107,7 +107,7 @@ function filterTexts({ account, subAccount, channel }: ReconcileOptions): string
   );
 }
 
-/** Adds `MessageID=Message Ref` to the columns of earlier options. */
+/** Adds a pair such as `MessageID=Message Ref`. */
 function parseColumn(
   text: string,
   earlier: Readonly<Partial<Record<InvoiceField, string>>> = {},

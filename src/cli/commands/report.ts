@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type CommandModules, defineCalled } from '../command-modules.ts';
 import type { Shell } from '../shell.ts';
 
-/** All reports, in the order of `volley report --help`. */
+/** In the order of `volley report --help`. */
 const reports: CommandModules = {
   run: () => import('./report-run.ts'),
   campaigns: () => import('./report-campaigns.ts'),

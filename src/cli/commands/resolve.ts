@@ -77,7 +77,6 @@ function resolutionOf({ accepted, resend, abandon, reason, by }: ResolveOptions)
   return resolution;
 }
 
-/** Rows of the table. */
 const listed = 100;
 
 async function list(

@@ -50,17 +50,16 @@ async function resume(
   return dispatchAndPrint(shell, context, run, account, { json });
 }
 
-/** Prints a run that is over, and returns its exit code, whichever process sent or stopped it. */
+/** Any process may have sent or stopped the run. */
 function printOver(shell: Shell, { run, state }: Run, end: KnownEnd, json: boolean): ExitCode {
   shell.note(`run ${run}: ${nothingLeftText(state)}`);
   printEnd(shell, run, end, json);
   return exitCodeOf(end);
 }
 
-/** The exit code of several runs is the worst one. */
 const bestFirst: readonly ExitCode[] = [0, 3, 4, 2, 1, 130];
 
-/** Continues each run, also after an error of another one. */
+/** An error of one run does not stop the others. */
 async function resumeAll(shell: Shell, context: EngineContext, json: boolean): Promise<void> {
   const runs = await listInterruptedRuns(context.ledger.pool);
   if (runs.length === 0) shell.note('There is no interrupted run.');

@@ -81,11 +81,7 @@ async function runCampaign(
   });
 }
 
-/**
- * Finds the files of a pattern again, without those that earlier runs of the ledger have read.
- *
- * @returns undefined if there are no new files
- */
+/** @returns undefined if earlier runs of the ledger have read all files of the pattern */
 async function withNewFiles(
   shell: Shell,
   context: EngineContext,
@@ -129,7 +125,7 @@ async function runAgain(
   });
 }
 
-/** Keeps a run paused if an operator paused it since it was planned. */
+/** An operator may have paused the run since it was planned. */
 function justPlanned(json: true | undefined) {
   return { json: json === true, includePaused: false };
 }

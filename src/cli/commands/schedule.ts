@@ -73,10 +73,7 @@ function folderArgument(shell: Shell): Argument {
   );
 }
 
-/**
- * @param folder as the user wrote it
- * @throws InputError with the campaigns whose schedule cannot be read
- */
+/** @param folder as the user wrote it */
 function refuseUnreadable({ unreadable }: ScheduleFolder, folder: string): void {
   if (unreadable.length === 0) return;
   throw new InputError(

@@ -110,7 +110,7 @@ async function serve(shell: Shell, context: EngineContext, options: ServeOptions
   const metrics = createMetrics({ includeNode: true });
   const operations = createOperations(context, metrics, () => stop.aborted);
   const { metricsHost = '127.0.0.1', metricsName = [], metricsPort } = options;
-  // The first part is closed last, so the receiver and monitoring work until everything else has ended.
+  // Closes in reverse order: the receiver and monitoring work until everything else has ended.
   await using opened = new AsyncDisposableStack();
   opened.defer(async () => deadlines.clear());
   leaveAfter(deadlines.giveUp, shell, logger);
@@ -148,14 +148,14 @@ async function serve(shell: Shell, context: EngineContext, options: ServeOptions
     );
   const tools = { logger, observer: metrics.dispatch, stop, deadlines, planner };
   parts.push(workUntilStopped(shell, context, options, tools));
-  // A failed part ends the others and the process; systemd or a container restarts it.
+  // A failed part ends the process, which systemd or a container restarts.
   for (const part of parts) part.catch((error: unknown) => failed.abort(error));
   if (!stop.aborted) await once(stop, 'abort');
   await Promise.allSettled(parts);
   if (failed.signal.aborted) throw failed.signal.reason;
 }
 
-/** @returns a function that closes the API, and cuts off open calls at the signal */
+/** @returns a function that closes the API */
 async function openApi(
   shell: Shell,
   context: EngineContext,
@@ -172,17 +172,13 @@ async function openApi(
   return () => close(cutOff);
 }
 
-/**
- * Reads the public URL of the receiver, and removes a trailing slash.
- *
- * @throws InputError for another value
- */
+/** @throws InputError for anything but a plain http or https URL */
 export function readPublicUrl(written: string | undefined): string | undefined {
   if (!written) return undefined;
   const url = URL.parse(written);
   const isPlain = url?.search === '' && url.hash === '' && url.username === '' && url.password === '';
   if (url === null || !/^https?:$/.test(url.protocol) || !isPlain) {
-    // The value is not shown, because it can contain a password.
+    // The value can contain a password.
     const what = 'expected an http:// or https:// address without user, password, query and fragment';
     throw new InputError([{ where: 'VOLLEY_PUBLIC_URL', what }]);
   }

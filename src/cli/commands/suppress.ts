@@ -139,7 +139,6 @@ type ListOptions = ListOutput & {
   country?: string;
 };
 
-/** Normalises the address; without a channel, an address with @ is an e-mail address and any other a number. */
 function filterOf({ channel, account, subAccount, address, country }: ListOptions) {
   if (address === undefined) return { channel, account, subAccount };
   const kind = channel ?? (address.includes('@') ? 'email' : 'sms');
@@ -164,7 +163,6 @@ function reasonOption(): Option {
   return new Option('--reason <words>', 'the reason').default('', 'none');
 }
 
-/** Keys for each address in each channel, without repetitions. */
 function keysOf(texts: readonly string[], account: string, options: AddressOptions): SuppressionKey[] {
   const { channel, subAccount, country } = options;
   const addresses = readAddresses(texts, suppressedAddressReader(channel, country));
@@ -175,7 +173,7 @@ function keysOf(texts: readonly string[], account: string, options: AddressOptio
   );
 }
 
-/** @throws InputError without the name, which can be long */
+/** @throws InputError that does not quote the long name */
 function parseSubAccount(name: string): string {
   if (name.length <= maxSubAccountLength) return name;
   const what = `The name has ${name.length} characters; the maximum is ${maxSubAccountLength}.`;

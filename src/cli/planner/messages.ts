@@ -5,7 +5,7 @@ import type { CommandScope, FoundCommand } from '../../engine/notify/find-comman
 import { NothingNewError, type UnmovedFile } from '../../engine/plan/contact-patterns.ts';
 import type { DatabaseConnection } from '../../platform/database.ts';
 
-/** Messages between a process and its planning thread: plain data, because they are copied. */
+/** Plain data, because messages between threads are copied. */
 
 export type PlannerData = {
   readonly connection: DatabaseConnection;
@@ -41,7 +41,7 @@ export type FromPlanner =
   | { readonly kind: 'answer'; readonly id: number; readonly answer: Answer }
   | { readonly kind: 'failure'; readonly id: number; readonly failure: Failure };
 
-/** An error in a form that can be copied; `kind` stands for its class. */
+/** `kind` stands for the class of the error. */
 export type Failure =
   | { readonly kind: 'refused'; readonly refused: RefusedRun; readonly problems: readonly Problem[] }
   | { readonly kind: 'input'; readonly problems: readonly Problem[] }

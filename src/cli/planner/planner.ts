@@ -18,16 +18,13 @@ import {
   toError,
 } from './messages.ts';
 
-/**
- * Reads campaign and contact files in a thread of its own, so that the process answers meanwhile. The thread starts when
- * it is first needed, and again after it ended.
- */
+/** Reads campaign and contact files in a thread, so that the process answers meanwhile. Restarts an ended thread. */
 export type Planner = {
   readonly startRun: StartRun;
   readonly findCommand: FindCommand;
   /** Runs until the signal. Failures are logged and tried again. */
   readonly keepSchedules: (stop: AbortSignal) => Promise<void>;
-  /** Waits for the open questions, and ends the thread. */
+  /** Waits for open questions. */
   readonly close: () => Promise<void>;
 };
 

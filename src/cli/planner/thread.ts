@@ -22,8 +22,6 @@ import {
   toFailure,
 } from './messages.ts';
 
-/** The planning thread reads campaign and contact files, so that the process answers meanwhile. */
-
 const data: PlannerData = workerData;
 const port = parentPort;
 if (!port) throw new Error('this module must run in a worker thread');

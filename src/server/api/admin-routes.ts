@@ -19,7 +19,6 @@ import {
 } from './route.ts';
 import { approval, auditPage, resolved, tokenList } from './schemas.ts';
 
-/** Routes that need the scope `admin`. */
 export function addAdminRoutes(server: Routes): void {
   addApprove(server);
   addResolve(server);

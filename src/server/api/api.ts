@@ -16,7 +16,7 @@ import type { Routes } from './route.ts';
 
 export { apiPath };
 
-/** A call is small. A report or a plan can take minutes until its first byte. */
+/** A report or a plan can take minutes until its first byte. */
 const httpLimits = {
   ...defaultLimits,
   body: 64 * 1024,
@@ -39,11 +39,7 @@ export type ApiOptions = ListenAddress & {
   readonly refusals?: number;
 };
 
-/**
- * Starts the API on a port of its own. Every call needs a token.
- *
- * @throws InputError when the port is not available
- */
+/** @throws InputError when the port is not available */
 export async function startApi(
   context: EngineContext,
   { scheduleSource, startRun, logger, observer, refusals, ...address }: ApiOptions,

@@ -13,10 +13,7 @@ declare module 'fastify' {
   }
 }
 
-/**
- * Checks the token of every call before its body is read. A caller without a token learns nothing, not even which
- * routes exist; after too many failures in a minute it is answered 429.
- */
+/** Checks tokens before a body is read. A caller without one learns nothing, not even which routes exist. */
 export function addAuthentication(
   server: FastifyInstance,
   tools: Omit<Call, 'token'>,
@@ -52,7 +49,7 @@ function refuse(reply: FastifyReply, problem: ProblemError): FastifyReply {
   return sendProblem(reply, problem);
 }
 
-/** A caller with an expired or revoked token learns so: only its owner can have it. */
+/** Only the owner can have an expired or revoked token. */
 function noToken(checked: Exclude<TokenCheck, { kind: 'valid' }>, given: boolean): ProblemError {
   const what =
     checked.kind === 'unknown'

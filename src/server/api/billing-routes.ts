@@ -38,7 +38,6 @@ const billingQuery = z.strictObject({
   format,
 });
 
-/** The report of `volley report billing`. */
 export function addBillingRoute(server: Routes): void {
   const billing = scoped('read', 406, 422);
   server.route({
@@ -71,10 +70,7 @@ export function addBillingRoute(server: Routes): void {
   });
 }
 
-/**
- * @param accounts the accounts of the token, used if the query names none; null: all
- * @throws ProblemError when the period ends before it starts, or a dimension is unknown
- */
+/** @param accounts the accounts of the token, used if the query names none; null: all */
 function toBillingQuery(
   asked: z.output<typeof billingQuery>,
   accounts: readonly string[] | null,

@@ -2,7 +2,6 @@ import { ProblemError } from './problem.ts';
 
 export type CallLimit = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
-/** Limits for calls that take long. */
 export type CallLimits = { readonly plan: CallLimit; readonly report: CallLimit };
 
 /** Each report or plan holds one of the ledger's ten connections; dispatch and receiver need the others. */
@@ -16,7 +15,7 @@ export function createCallLimits(wait = defaultWait): CallLimits {
   return { plan, report: (work) => reports(() => plan(work)) };
 }
 
-/** How long a call waits (milliseconds). A report ends a moment after its reader has it, so reading one after the other never fails. */
+/** Milliseconds. A report ends a moment after its reader has it, so successive reports never fail. */
 const defaultWait = 500;
 
 const retryAfter = 5;

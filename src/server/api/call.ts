@@ -31,7 +31,7 @@ export function callOf({ raw }: { readonly raw: object }): Call {
   return call;
 }
 
-/** @throws ProblemError when there is no such run, or the token is not for its account */
+/** @throws ProblemError for an unknown run, or a run of another account */
 export async function requireVisibleRun(call: Call, run: string): Promise<Run> {
   const found = await findVisibleRun(call, run);
   if (found) return found;
@@ -39,7 +39,7 @@ export async function requireVisibleRun(call: Call, run: string): Promise<Run> {
   throw new ProblemError(404, 'not found', what, { problems: [{ where: `run ${run}`, what }] });
 }
 
-/** @returns undefined when there is no such run, or the token is not for its account */
+/** @returns undefined for an unknown run, or a run of another account */
 export async function findVisibleRun({ context, token }: Call, run: string): Promise<Run | undefined> {
   const found = await findRun(context.ledger.knex, run);
   return found && isForAccount(token, found.account) ? found : undefined;

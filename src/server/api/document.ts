@@ -28,7 +28,6 @@ const openapi = {
   components: { securitySchemes: { token: { type: 'http' as const, scheme: 'bearer' } } },
 };
 
-/** Adds every route; its schemas check, write and describe it. */
 export async function addRoutes(server: Routes): Promise<void> {
   server.setValidatorCompiler(validatorCompiler);
   server.setSerializerCompiler(serializerCompiler);
@@ -64,7 +63,6 @@ export async function apiDocument(): Promise<object> {
   return document;
 }
 
-/** Headers of answers that a program may use, by status. */
 const responseHeaders: Readonly<Record<string, readonly string[]>> = {
   '401': ['WWW-Authenticate'],
   '403': ['WWW-Authenticate'],
@@ -81,7 +79,7 @@ const headerDescriptions: Readonly<Record<string, string>> = {
   'Idempotent-Replayed': '`true` if an earlier call with the same key started the run.',
 };
 
-/** Adds what schemas cannot say: headers of answers, and optional bodies. */
+/** Adds what schemas lack: headers of answers, and optional bodies. */
 function completeDocument(document: ReturnType<typeof jsonSchemaTransformObject>) {
   const paths = ('openapi' in document && document.paths) || {};
   for (const methods of Object.values(paths))
@@ -89,7 +87,6 @@ function completeDocument(document: ReturnType<typeof jsonSchemaTransformObject>
   return withoutUnused(document);
 }
 
-/** The parts of an operation that `completeOperation` reads or changes. */
 type Operation = {
   readonly operationId?: string;
   readonly requestBody?: object;
@@ -110,7 +107,7 @@ function completeOperation({ operationId, requestBody, responses = {} }: Operati
   }
 }
 
-/** Removes the input variants that the library adds for schemas that only answers use. */
+/** Removes input variants of schemas that only answers use. */
 function withoutUnused(document: ReturnType<typeof jsonSchemaTransformObject>) {
   const schemas = ('components' in document && document.components?.schemas) || {};
   for (const name of Object.keys(schemas)) if (name.endsWith('Input')) delete schemas[name];

@@ -34,7 +34,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** Answers input errors as 409: the state of the ledger refuses the call, which can be right at another time. */
+/** Answers input errors as 409: the call can be valid at another time. */
 export async function asConflict<Result>(work: Promise<Result>): Promise<Result> {
   return work.catch((error: unknown) => {
     if (error instanceof InputError) throw toProblemError(409, 'conflict', error.problems);
@@ -51,7 +51,7 @@ export function toProblemError(
   return new ProblemError(status, kind, shown.map(({ what }) => what).join('\n'), { problems: shown });
 }
 
-/** The one place where a failure becomes an answer. Internal errors are logged, and not sent. */
+/** Turns failures into answers. Internal errors are logged, and not sent. */
 export function createErrorHandler(
   logger: Logger,
 ): (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => FastifyReply {
@@ -104,7 +104,7 @@ function asSentence(words: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-/** Messages for Fastify's own errors, whose words can quote what was sent. */
+/** Fastify's own messages can quote the call. */
 const fastifyMessages: Readonly<Record<string, string>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'The body is too large; 64 KiB are allowed.',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'Expected a body of Content-Type application/json.',

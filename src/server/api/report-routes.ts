@@ -25,7 +25,7 @@ import {
 
 export const format = z.enum(httpFormats).optional().describe('Overrides the header Accept.');
 
-/** The report of a run has several tables, so it has no CSV and NDJSON. */
+/** A report with several tables has no CSV and NDJSON. */
 const runFormats = ['json', 'xlsx', 'html'] as const satisfies HttpFormat[];
 
 const reporting = scoped('read', 404, 406, 409);

@@ -10,7 +10,6 @@ import { z } from 'zod';
 import type { TokenScope } from '../../domain/access.ts';
 import { problem } from './schemas.ts';
 
-/** A server whose routes have zod schemas for input, output and document. */
 export type Routes = FastifyInstance<
   RawServerDefault,
   RawRequestDefaultExpression,
@@ -26,10 +25,10 @@ export const runParameters = z.object({
     .describe("The run's id."),
 });
 
-/** For a route without parameters: given ones are refused, because the caller meant something by them. */
+/** Refuses parameters, because the caller means something by them. */
 export const noParameters = z.strictObject({});
 
-/** A text that Postgres can store and a terminal does not obey: no NUL, no lone surrogate, no control character. */
+/** A text that is safe in Postgres and on a terminal. */
 export function plainText(maxLength: number) {
   return z
     .string()
@@ -39,7 +38,6 @@ export function plainText(maxLength: number) {
     });
 }
 
-/** The description of a successful answer. */
 export function answer<Schema extends z.ZodType>(description: string, schema: Schema) {
   return { description, content: { 'application/json': { schema } } };
 }
@@ -59,17 +57,13 @@ const statusDescriptions: Readonly<Record<number, string>> = {
   503: 'The database cannot be reached, or too many calls are open. Try again.',
 };
 
-/** Like `scoped`, for routes about all accounts: tokens for some accounts are refused. */
+/** Refuses tokens for some accounts. */
 export function scopedToAllAccounts(scope: TokenScope): ReturnType<typeof scoped> {
   const beside = scoped(scope);
   return { ...beside, config: { ...beside.config, allAccounts: true } };
 }
 
-/**
- * The options of a route that needs a scope, with its problem answers.
- *
- * @param others statuses besides 400, 401, 403, 429, 500 and 503
- */
+/** @param others statuses besides 400, 401, 403, 429, 500 and 503 */
 export function scoped(scope: TokenScope, ...others: (404 | 406 | 409 | 413 | 415 | 422)[]) {
   return {
     config: { scope, allAccounts: false },

@@ -152,7 +152,7 @@ async function start(
   }
 }
 
-/** A process that ended between plan and start left the run planned: a repeated call starts it. */
+/** A repeated call starts a run whose process ended between plan and start. */
 async function startUnlessApprovalMissing({ context, scheduleSource }: Call, run: string): Promise<void> {
   const { state } = await requireRun(context, run);
   const approval = await findApproval(context.ledger.pool, run);

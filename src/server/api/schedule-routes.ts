@@ -5,7 +5,6 @@ import { callOf } from './call.ts';
 import { answer, noParameters, type Routes, scopedToAllAccounts } from './route.ts';
 import { campaignList, scheduleList } from './schemas.ts';
 
-/** Campaigns that a caller can start, and schedules. */
 export function addScheduleRoutes(server: Routes): void {
   // The answers name campaigns of all accounts.
   const reading = scopedToAllAccounts('read');

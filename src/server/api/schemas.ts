@@ -12,7 +12,6 @@ import {
   tickStates,
 } from '../../domain/runs.ts';
 
-/** Kinds of problems, for programs. */
 export const problemKinds = [
   'input',
   'token',
@@ -43,7 +42,7 @@ export const problem = z
 
 const count = z.int().min(0);
 
-/** Answers are written by these schemas; other properties of the objects are left out. */
+/** Answers contain the properties of these schemas only. */
 export const runHead = z
   .object({
     run: z.string(),
@@ -211,7 +210,7 @@ export const tokenList = z
 
 const row = z.record(z.string(), z.union([z.string(), z.number(), z.null()]));
 
-/** The JSON of a tabular report: decimals are texts, so that they stay exact. */
+/** Decimals are texts, so that they stay exact. */
 export const sheet = z
   .object({
     title: z.string(),
@@ -222,7 +221,6 @@ export const sheet = z
   })
   .meta({ id: 'Report' });
 
-/** The parts that every report of a run has. */
 export const runReport = z
   .looseObject({
     summary: runSummary,

@@ -7,7 +7,7 @@ import { formatSheet } from '../../report/formats/format-sheet.ts';
 import type { ReportFormat, Sheet } from '../../report/formats/sheet.ts';
 import { ProblemError } from './problem.ts';
 
-/** The formats of reports over HTTP; the first is the default. */
+/** The first format is the default. */
 export const httpFormats = ['json', 'csv', 'ndjson', 'xlsx', 'html'] as const satisfies ReportFormat[];
 export type HttpFormat = (typeof httpFormats)[number];
 
@@ -19,7 +19,6 @@ const mediaTypes: Readonly<Record<HttpFormat, string>> = {
   html: 'text/html',
 };
 
-/** The description of a report's answer, in every format. */
 export function reportAnswer(json: z.ZodType, formats: readonly HttpFormat[]) {
   const content = formats.map((format) => [
     mediaTypes[format],
@@ -36,11 +35,7 @@ export function reportAnswer(json: z.ZodType, formats: readonly HttpFormat[]) {
   return { description: 'The report.', content: Object.fromEntries(content) };
 }
 
-/**
- * Returns the format of the query, or the best one for the header `Accept`.
- *
- * @throws ProblemError when the report has no accepted format
- */
+/** @throws ProblemError when the report has no accepted format */
 export function negotiateFormat<Format extends HttpFormat>(
   request: FastifyRequest,
   asked: Format | undefined,
@@ -54,14 +49,14 @@ export function negotiateFormat<Format extends HttpFormat>(
   throw new ProblemError(406, 'format', what);
 }
 
-/** The name of a report as a file, without its extension, and its format. */
+/** `name` has no extension. */
 export type ReportFile = { readonly name: string; readonly format: HttpFormat };
 
 export function sendSheet<Row>(reply: FastifyReply, file: ReportFile, sheet: Sheet<Row>): Promise<void> {
   return sendPieces(reply, file, formatSheet(sheet, file.format));
 }
 
-/** Resolves when the last piece is written; rejects when the caller disconnects, or a piece cannot be read. */
+/** Rejects when the caller disconnects, or a piece cannot be read. */
 export async function sendPieces(
   reply: FastifyReply,
   { name, format }: ReportFile,
