@@ -103,8 +103,8 @@ async function printRounds(bench: Bench, count: number, aim: string): Promise<vo
   row('bare dispatch of undici', ({ dispatching }) => dispatching);
   row('p-limit, INSERT for each answer', ({ inserting }) => inserting);
   row('pg-boss, job for each request', ({ boss }) => boss);
-  row('p-limit, and writes each body', ({ written }) => written.inserting);
-  row('pg-boss, and writes each body', ({ written }) => written.boss);
+  row('p-limit, writes each body', ({ written }) => written.inserting);
+  row('pg-boss, writes each body', ({ written }) => written.boss);
   row('volley, from its first request', ({ volley }) => volley, aim, `${Math.round(peak)} MiB`);
   row(
     'volley, with the start of its process',
@@ -113,7 +113,7 @@ async function printRounds(bench: Bench, count: number, aim: string): Promise<vo
     'aim: 200',
   );
   console.log(
-    `dispatch: ${requests.toLocaleString('en')} requests with ${recipients} each, ${concurrency} at once, median of ${count}; processor: own + Postgres + service; bodies stand ready but for those that "write each body", and for volley, which reads and writes them`,
+    `dispatch: ${requests.toLocaleString('en')} requests with ${recipients} each, ${concurrency} at once, median of ${count}; processor: own + Postgres + service. Bodies are prepared, except for peers that "write each body" and for volley, which also reads the requests`,
   );
   console.log(table.toString());
 }
