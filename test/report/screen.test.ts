@@ -28,7 +28,7 @@ describe('formatTable', () => {
     const text = formatTable(columns, rows, [], screen(40));
     expect(text.split('\n')[1]).toBe('│ Run          │ State     │');
     expect(text.split('\n').at(-1)).toBe('Not shown, because the terminal is too narrow: Recipients sent.');
-    expect(formatTable(columns, rows, [], screen(20))).toContain('Without State, Recipients sent');
+    expect(formatTable(columns, rows, [], screen(20))).toContain('narrow: State, Recipients sent');
   });
 
   test('a table without droppable columns becomes records', () => {
@@ -46,8 +46,8 @@ describe('formatTable', () => {
       { title: 'x', value: () => 'x', minor: 1 },
     ];
     const drawn = formatTable(wide, ['東京'], [], { width: 12, colour: true });
-    expect(drawn).not.toContain('Without');
-    expect(formatTable(wide, ['東京都庁舎'], [], { width: 16, colour: true })).toContain('Without x');
+    expect(drawn).not.toContain('Not shown');
+    expect(formatTable(wide, ['東京都庁舎'], [], { width: 16, colour: true })).toContain('narrow: x');
   });
 });
 
