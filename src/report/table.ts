@@ -83,7 +83,7 @@ function formatRecords(titles: RowText, lines: readonly RowText[], screen: Scree
 
 export type Fit =
   | { readonly kind: 'table'; readonly kept: readonly number[] }
-  /** Every row as a record of lines: no choice of columns would fit. */
+  /** No choice of columns fits, so every row becomes several lines. */
   | { readonly kind: 'records' };
 
 export type FittedColumn = {

@@ -119,7 +119,7 @@ async function planCampaign(
       },
     },
   );
-  for (const stuck of await moveContactFiles(prepared, path, settings, run)) onUnmoved(stuck);
+  for (const file of await moveContactFiles(prepared, path, settings, run)) onUnmoved(file);
   return run;
 }
 

@@ -36,12 +36,12 @@ export async function createToken(
 ): Promise<string> {
   const token = prefix + context.randomBytes(size).toString('hex');
   const { name, owner, scope, accounts, expiresAt } = request;
-  const act = {
+  const entry = {
     action: 'token created',
     subject: name,
     details: { owner, scope, accounts, expiresAt },
   } as const;
-  await audited(context, act, (addAuditEntry) =>
+  await audited(context, entry, (addAuditEntry) =>
     inTransaction(context.ledger.pool, async (client) => {
       const createdAt = context.now();
       if (!(await addToken(client, { ...request, sha256: digestOf(token), createdAt }))) {

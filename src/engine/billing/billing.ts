@@ -61,8 +61,8 @@ export async function closeMonth(
   context: EngineContext,
   { month, timeZone, closedBy }: ClosingRequest,
 ): Promise<Closing> {
-  const act = { action: 'billing closed', subject: month, details: { timeZone, by: closedBy } } as const;
-  return audited(context, act, (addAuditEntry) =>
+  const entry = { action: 'billing closed', subject: month, details: { timeZone, by: closedBy } } as const;
+  return audited(context, entry, (addAuditEntry) =>
     closeAudited(context, { month, timeZone, closedBy }, addAuditEntry),
   );
 }

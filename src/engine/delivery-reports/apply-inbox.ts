@@ -135,12 +135,12 @@ export async function replayDeliveryReports(context: EngineContext, filter: Repl
   return inTransaction(context.ledger.pool, async (client) => {
     const reports = await requeueDeliveryReports(client, filter, context.now());
     const { account, since, all } = filter;
-    const act = {
+    const entry = {
       action: 'delivery reports replayed',
       subject: account,
       details: { since, all, reports },
     } as const;
-    await auditEntry(context, act)(client);
+    await auditEntry(context, entry)(client);
     return reports;
   });
 }

@@ -27,7 +27,7 @@ export type PollCounts = {
 export type PollEnd = PollCounts &
   (
     | { readonly kind: 'finished' | 'stopped' }
-    /** The service refused the credential; its words. */
+    /** The service refused the credential. */
     | { readonly kind: 'refused'; readonly words: readonly string[] }
   );
 

@@ -73,7 +73,7 @@ async function* joinResults(
   results: AsyncIterable<readonly ContactResult[]>,
   run: string,
 ): AsyncGenerator<readonly ReportedRow[], void, undefined> {
-  const takeResult = await createResultFinder(results);
+  const findResult = await createResultFinder(results);
   for (const { kept, contacts } of files) {
     const indexes = columns.map((column) => contacts.header.indexOf(column));
     for await (const batch of contacts.batches) {
@@ -81,7 +81,7 @@ async function* joinResults(
       for (const row of batch) {
         const { line } = row;
         const whole = row.kind === 'row';
-        const result = await takeResult(kept.linesBefore + line);
+        const result = await findResult(kept.linesBefore + line);
         if (!result && kept.keptBy !== run) continue;
         rows.push({
           file: kept.name,

@@ -24,7 +24,7 @@ import { requireRun, requireSummary } from './find-run.ts';
 /** How a run ended, or its dispatch in this process. */
 export type KnownEnd = { readonly summary: RunSummary } & (
   | { readonly kind: 'finished' }
-  /** Asked to stop; what was on its way is recorded, and the run can be resumed. */
+  /** The process was asked to stop. Requests in flight are recorded, and the run can be resumed. */
   | { readonly kind: 'drained' }
   | { readonly kind: 'paused' | 'cancelled'; readonly reason: string }
 );
@@ -33,9 +33,9 @@ export type KnownEnd = { readonly summary: RunSummary } & (
 export type RunEnd =
   | KnownEnd
   | { readonly kind: 'idle' }
-  /** What could not be recorded is in doubt. */
+  /** Requests whose outcomes could not be recorded are in doubt. */
   | { readonly kind: 'unrecorded' }
-  /** All of it had been recorded; these are the last counts that were read. */
+  /** All outcomes were recorded; `watch` has the last counts. */
   | { readonly kind: 'recorded'; readonly watch: DispatchProgress };
 
 export type RunProgress = OutageEvents & {

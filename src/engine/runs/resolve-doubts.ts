@@ -48,8 +48,8 @@ export async function resolveDoubts(
   decision: OperatorDecision,
 ): Promise<ResolvedRequest[]> {
   const { resolution, by, reason } = decision;
-  const act = { action: 'requests resolved', run: runId, details: { resolution, by, reason } } as const;
-  return audited(context, act, async () => {
+  const entry = { action: 'requests resolved', run: runId, details: { resolution, by, reason } } as const;
+  return audited(context, entry, async () => {
     await requireRun(context, runId);
     return inTransaction(context.ledger.pool, async (client) => {
       const requests = named ? await requireDoubts(client, runId, named) : 'all';
@@ -63,8 +63,8 @@ export async function resolveDoubts(
       if (decision.resolution === 'resend') await requireNotOver(context, runId);
       // Another operator settled some of them: report their states, write nothing.
       if (named && resolved.length < requests.length) await requireDoubts(client, runId, named);
-      const details = { ...act.details, requests: resolved.length };
-      await auditEntry(context, { ...act, details })(client);
+      const details = { ...entry.details, requests: resolved.length };
+      await auditEntry(context, { ...entry, details })(client);
       return resolved;
     });
   });

@@ -37,11 +37,11 @@ export async function confirmRestored(
   { reason, since }: Restoration,
 ): Promise<readonly DoubtedRun[]> {
   const { ledger, now } = context;
-  const act = {
+  const entry = {
     action: 'ledger restored',
     details: { reason, since: since?.toISOString() ?? null },
   } as const;
-  return audited(context, act, async (addAuditEntry) => {
+  return audited(context, entry, async (addAuditEntry) => {
     if (since !== null && since > now()) {
       const what = `${since.toISOString()} is in the future; give the time at which the backup was made.`;
       throw new InputError([{ where: '--since', what }]);

@@ -75,7 +75,7 @@ export async function listCampaigns(folder: string, settings: Settings): Promise
   const accounts = await realFile(resolve(settings.workingFolder, accountsPath(settings)));
   const names = await listYamlFiles(path);
   const realFiles = await Promise.all(names.map((name) => realFile(join(path, name))));
-  return names.filter((_, position) => realFiles[position] !== undefined && realFiles[position] !== accounts);
+  return names.filter((_, index) => realFiles[index] !== undefined && realFiles[index] !== accounts);
 }
 
 /** Resolves links. @returns undefined for a folder or a broken link */

@@ -131,7 +131,7 @@ async function planTick(
         },
       },
     );
-    for (const stuck of await moveContactFiles(prepared, path, settings, run)) onUnmoved(stuck);
+    for (const file of await moveContactFiles(prepared, path, settings, run)) onUnmoved(file);
     return run;
   } catch (error) {
     if (alreadyStarted.signal.aborted) return undefined;
