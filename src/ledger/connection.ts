@@ -141,7 +141,7 @@ function openQueueOnce(pool: pg.Pool): LazyQueue {
   return {
     open: () => {
       opened ??= openQueue(pool);
-      // The caller handles the failure; the next call tries again.
+      // The caller handles the failure; the next call retries.
       opened.catch(() => {
         opened = undefined;
       });

@@ -9,11 +9,11 @@ export type Pools = {
   readonly dropConnections: () => void;
 };
 
-/** Detects a dead server within about 20 s. */
+/** Detects a lost server within about 20 s. */
 export const tcpKeepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 
 /**
- * Milliseconds: `monitoring` answers within a second. The first and last apply to a dead connection, the second to a
+ * Milliseconds: `monitoring` answers within a second. The first and last apply to a lost connection, the second to a
  * busy Postgres.
  */
 const shortTimeouts = { connectionTimeoutMillis: 800, statement_timeout: 800, query_timeout: 850 };

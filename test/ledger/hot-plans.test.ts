@@ -84,7 +84,7 @@ test('a claim and a settlement planned on small tables read few rows of large on
     INSERT INTO attempts (run_id, request, attempt, owner, started_at)
     SELECT run_id, request, 1, gen_random_uuid(), now() FROM requests WHERE run_id = '${large?.run}' AND request > 1000;
     INSERT INTO recipient_outcomes (run_id, request, position, outcome, result, reported_at)
-    SELECT run_id, request, 1, 'cancelled', 'left out', now() FROM requests WHERE run_id = '${large?.run}' AND request > 1000;
+    SELECT run_id, request, 1, 'cancelled', 'suppressed', now() FROM requests WHERE run_id = '${large?.run}' AND request > 1000;
     INSERT INTO envelopes (run_id, envelope, fields)
     SELECT '${large?.run}', n, '{}' FROM generate_series(1001, ${1000 + rows}) n;
     INSERT INTO suppressions (channel, address, sub_account, source, reason, created_at)

@@ -38,7 +38,7 @@ export function hashedAddress(channel: string, address: string, inner: string, o
   return `sha256(${outer}::bytea || sha256(${inner}::bytea || convert_to(${channel} || ':' || ${address}, 'UTF8')))`;
 }
 
-/** Hashed to tell keys apart; no channel has this name. */
+/** Hashed to distinguish keys; no channel has this name. */
 const proofOf = { channel: 'key', address: 'proof' } as const;
 
 /** SQL: whether the key matches, or no suppression is hashed. */
@@ -61,8 +61,8 @@ export async function requireHashKey(client: Connection, key: HashKey | null): P
   if (rows[0]?.fits) return;
   const what =
     key === null
-      ? 'Suppressed addresses are stored as hashes (volley purge), and their key is missing. Without it, Volley cannot tell which recipients are suppressed. Set VOLLEY_HASH_KEY to the key of the machine that purged, or VOLLEY_HOME to the folder with the key.'
-      : 'Suppressed addresses were hashed (volley purge) with another key, so Volley cannot tell which recipients are suppressed. Set it to the key of the machine that purged.';
+      ? 'Suppressed addresses are stored as hashes (volley purge), and their key is missing. Without it, Volley does not know which recipients are suppressed. Set VOLLEY_HASH_KEY to the key of the machine that purged, or VOLLEY_HOME to the folder with the key.'
+      : 'Suppressed addresses were hashed (volley purge) with another key, so Volley does not know which recipients are suppressed. Set it to the key of the machine that purged.';
   throw new InputError([{ where: 'VOLLEY_HASH_KEY', what }]);
 }
 

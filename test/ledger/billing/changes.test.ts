@@ -13,7 +13,7 @@ import { withoutBillingChanges } from '../../support/without-billing-changes.ts'
 
 /**
  * Every change of a request that may be booked is recorded. Each caller that records one has a history here: its
- * billing is right, and wrong if that record is left out.
+ * billing is right, and wrong without that record.
  */
 
 let opened: TestLedger;
@@ -66,7 +66,7 @@ type History = {
   readonly calls: string;
   readonly when: string;
   readonly before: readonly BillingStep[];
-  /** The step whose record is left out. */
+  /** The step that is not recorded. */
   readonly step: BillingStep;
   readonly after?: readonly BillingStep[];
 };

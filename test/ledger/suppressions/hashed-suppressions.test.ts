@@ -153,7 +153,7 @@ describe('a hashed suppression', () => {
     ]);
   });
 
-  test('a recipient with a hashed suppression is left out when its request is claimed', async () => {
+  test('a recipient with a hashed suppression is excluded when its request is claimed', async () => {
     const run = await planContacts(opened.ledger, aRun(), contacts('North'));
     await suppress([1]);
     await suppress([4], { subAccount: 'North' });
