@@ -10,7 +10,7 @@ const command = z
   .max(100, 'expected a program and at most 99 arguments')
   .optional()
   .describe(
-    "A program and its arguments, run in the campaign's folder without a shell: [./tell.sh, night]. It gets JSON on standard input, and VOLLEY_EVENT, VOLLEY_RUN and VOLLEY_NOTIFICATION. If it exits with a code other than 0, Volley runs it again later.",
+    "A program and its arguments, run in the campaign's folder without a shell: [./notify.sh, night]. It gets JSON on standard input, and VOLLEY_EVENT, VOLLEY_RUN and VOLLEY_NOTIFICATION. If it exits with a code other than 0, Volley runs it again later.",
   );
 
 const webhook = z
