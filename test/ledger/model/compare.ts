@@ -117,7 +117,9 @@ export async function compare(model: Model, world: World): Promise<void> {
   ).toEqual(model.requests.map(expectedRequest));
   expectTables(model, ledger);
   expect(ledger.slices, 'slices').toEqual(
-    model.slices.map(({ expired: _, ...slice }) => slice).toSorted((one, other) => one.number - other.number),
+    model.slices
+      .map(({ expired: _, claimedAt: __, ...slice }) => slice)
+      .toSorted((one, other) => one.number - other.number),
   );
   // Cancelled requests are not counted.
   if (model.run !== 'cancelled') expect(ledger.counts, 'the counts of slices').toEqual(countsOf(model));

@@ -66,6 +66,8 @@ export type ModelSlice = {
   worker: string | null;
   /** As in the ledger. */
   claimedTo: number;
+  /** When it was last claimed; a repeated claim is recognised by it. */
+  claimedAt: Date | undefined;
   /** As in the ledger. */
   version: number;
   /** Its lease has expired. */
@@ -159,6 +161,7 @@ export function waitingSlice(number: number, first: number, last: number): Model
     state: 'waiting',
     ...unheld,
     claimedTo: first - 1,
+    claimedAt: undefined,
     version: 0,
   };
 }

@@ -13,6 +13,7 @@ import {
   plannedRequest,
   requestsIn,
   type Settled,
+  type SliceChange,
   sliceOfRequest,
   waitingSlice,
 } from './model.ts';
@@ -20,20 +21,21 @@ import {
 /** Predicts the states of requests. */
 
 /** @returns the requests that the owner can send now, those without rows first */
-export function claim(model: Model, holding: Holding, limit: number): ModelRequest[] {
+export function claim(model: Model, holding: Holding, limit: number, at: Date): ModelRequest[] {
   const slice = findSlice(model, holding.slice);
   if (!isHeldBy(slice, holding.owner)) return [];
-  const ordinary = claimWithoutRows(model, holding, limit);
+  const ordinary = claimWithoutRows(model, holding, limit, at);
   return [...ordinary, ...claimRows(model, holding, limit - ordinary.length)];
 }
 
-function claimWithoutRows(model: Model, holding: Holding, limit: number): ModelRequest[] {
+function claimWithoutRows(model: Model, holding: Holding, limit: number, at: Date): ModelRequest[] {
   const slice = findSlice(model, holding.slice);
   const found = readAhead(model, holding);
   const requests = found.slice(0, limit);
   const to = requests.length === found.length ? slice.last : (requests.at(-1)?.number ?? 0);
   if (to <= slice.claimedTo) return [];
-  return claimRange(model, holding, slice.version + 1, to, model.epoch) === 'granted' ? requests : [];
+  const change = { version: slice.version + 1, at, after: slice.claimedTo, to };
+  return claimRange(model, holding, change, model.epoch) === 'granted' ? requests : [];
 }
 
 /** Requests with a suppressed recipient get a row if the slice is still held. */
@@ -56,8 +58,7 @@ export function readAhead(model: Model, { owner, slice: number }: Holding): Mode
 export function claimRange(
   model: Model,
   { owner, slice: number }: Pick<Holding, 'owner' | 'slice'>,
-  version: number,
-  to: number,
+  { version, at, after, to }: Pick<SliceChange, 'version' | 'at' | 'after' | 'to'>,
   epoch: number,
 ): AdvanceResult {
   const slice = findSlice(model, number);
@@ -67,12 +68,13 @@ export function claimRange(
   if (!isMade) {
     slice.version = version;
     if (to < slice.claimedTo) returnRange(model, slice, to);
-    else if (model.run === 'running' && epoch === model.epoch) claimTo(model, slice, to);
+    else if (model.run === 'running' && epoch === model.epoch) claimTo(model, slice, to, at);
   }
-  return slice.claimedTo === to ? 'granted' : 'refused';
+  const isClaimed = slice.claimedTo === to && (to < after || slice.claimedAt === at);
+  return isClaimed ? 'granted' : 'refused';
 }
 
-function claimTo(model: Model, slice: ModelSlice, to: number): void {
+function claimTo(model: Model, slice: ModelSlice, to: number, at: Date): void {
   const owner = slice.owner ?? '';
   for (const request of rowlessBetween(model, slice.claimedTo, to)) {
     request.state = 'sending';
@@ -80,6 +82,7 @@ function claimTo(model: Model, slice: ModelSlice, to: number): void {
     request.attempts.push({ owner, verdict: null, answered: false });
   }
   slice.claimedTo = to;
+  slice.claimedAt = at;
 }
 
 /** They were never sent. In a cancelled run they are cancelled. */

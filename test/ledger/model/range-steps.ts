@@ -133,7 +133,7 @@ async function changeSlice(
   const claim = { after, to, epoch: readAhead?.ledgerEpoch ?? '0' };
   const asked = { run, slice, owner, version, claim, accepted: [] };
   const [result] = await operations.advanceSlices(ledger.hot, [asked], at, null);
-  const expected = claimRange(model, holding, version, to, readAhead?.epoch ?? -1);
+  const expected = claimRange(model, holding, { version, at, after, to }, readAhead?.epoch ?? -1);
   expect(result, `what becomes of a claim to ${to} of slice ${slice}`).toBe(expected);
   if (!acknowledged || expected !== 'granted' || !held.has(owner)) return;
   const known = new Set(model.flights.map(({ request }) => request));

@@ -40,10 +40,11 @@ export function claimSome(index: number, { limit, acknowledged, evenIfNone }: Cl
     async run(model, world) {
       const holding = choose(holders(model), index);
       const slice = sendingSlice(world, holding);
+      const now = new Date();
       const asked = { ...slice, from: slice.first, limit };
-      const [given] = await world.operations.claimRequests(world.ledger.hot, [asked], new Date());
+      const [given] = await world.operations.claimRequests(world.ledger.hot, [asked], now);
       const claimed = given?.claimed ?? [];
-      const expected = claim(model, holding, limit);
+      const expected = claim(model, holding, limit, now);
       expect(
         claimed.map(({ request, attempt, destinations }) => {
           return { request, attempt, recipients: addressesOf(destinations) };
