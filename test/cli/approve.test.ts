@@ -16,7 +16,6 @@ const as = (user: string, ...words: string[]): Promise<Ended> => scene.command(w
 const write = (approval: string): Promise<void> =>
   scene.write('campaign.yaml', `${smsCampaignYaml}approval: ${approval}\n`);
 
-/** Plans a run that waits for approval; returns its id. */
 async function waiting(): Promise<string> {
   const { code, stdout, stderr } = await volley('run', 'campaign.yaml', '--json');
   expect({ code, stderr }).toEqual({

@@ -19,7 +19,6 @@ beforeAll(async () => {
     'night/stop.csv': 'email\nzoe@example.org\n',
   });
   await workspace.write('night/contacts.csv', 'email,file\n');
-  // Links to files that must not be sent.
   await symlink('../accounts.yaml', at('statements/accounts.pdf'));
   await symlink('../.env', at('statements/env.pdf'));
   await symlink('../other', at('statements/other'));

@@ -19,7 +19,6 @@ async function audit(...words: string[]): Promise<Record<string, unknown>[]> {
     .map((line) => JSON.parse(line));
 }
 
-/** Plans a run that waits for approval; returns its id. */
 async function waiting(): Promise<string> {
   await scene.write('campaign.yaml', `${smsCampaignYaml}approval: required\n`);
   return JSON.parse((await volley('run', 'campaign.yaml', '--json')).stdout).run;

@@ -7,7 +7,7 @@ import { contactsCsv, smsCampaignYaml } from '../support/workspace.ts';
 
 const scene = useSandboxScene({ 'campaign.yaml': smsCampaignYaml, 'contacts.csv': contactsCsv(3) });
 
-/** Runs the campaign; with every mistake, nothing is sent, no run is made, and no stack is shown. */
+/** Runs the campaign: nothing is sent, no run is made, and no stack is shown. */
 async function refusal(env: Record<string, string> = {}, words = ['run', 'campaign.yaml']): Promise<string> {
   const { code, stdout, stderr } = await scene.command(words, { env });
   expect(code).toBe(2);

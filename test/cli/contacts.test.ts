@@ -40,7 +40,7 @@ describe('contacts from standard input', () => {
     const { stdout: expected } = await command(['plan', 'campaign.yaml']);
     expect(expected).toContain('3 read: 3 to send to');
     const withoutFile = (text: string): string => text.replace(/^ {2}file .*\n/m, '');
-    // One case has a real pipe and a process of its own.
+    // One case has a real pipe.
     for (const [run, input] of [
       [volley, contactsCsv(3)],
       [volleyInProcess, gzipSync(contactsCsv(3))],

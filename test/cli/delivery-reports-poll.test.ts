@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await cleanUp.disposeAsync();
-  // The service reports blacklisted recipients, which are then suppressed.
+  // Blacklisted recipients were suppressed.
   await opened.ledger.pool.query('DELETE FROM suppressions');
 });
 afterAll(() => opened.close());

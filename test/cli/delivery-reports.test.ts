@@ -11,7 +11,6 @@ let opened: TestLedger;
 let workspace: Workspace;
 let run = '';
 let env: Record<string, string>;
-/** The MessageID of the request that Ann, Bob and Cid share. */
 let messageId = '';
 
 const campaign = `campaign: night

@@ -11,13 +11,13 @@ import { makeWorkspace } from '../support/workspace.ts';
 
 type SentRequest = { message_id: string; recipients: string[]; state: string; outcomes: string[] };
 
-/** Runs the demo in its own folder; returns its output, its ledger's requests, and what the sandbox received. */
+/** Returns the demo's output, its ledger's requests, and what the sandbox received. */
 async function demo(...flags: readonly string[]) {
   await using workspace = await makeWorkspace();
   const home = join(workspace.folder, '.volley/demo');
   chmodSync(workspace.folder, 0o711);
   copyHome(inject('initialHome'), home);
-  // The ledger is started before the demo, so that Postgres flushes nothing to disk.
+  // Started by the test, Postgres flushes nothing to disk.
   const { address, release } = await leaseEmbeddedServer(home, throwAwayOptions);
   // The demo ignores DATABASE_URL: this one cannot be reached.
   const env = { DATABASE_URL: 'postgres://127.0.0.1:1/production' };
@@ -43,7 +43,6 @@ async function demo(...flags: readonly string[]) {
   return { ...printed, requests: rows, journal };
 }
 
-/** The ledger and the service agree about every MessageID and recipient. */
 function expectAgreement(requests: readonly SentRequest[], journal: readonly JournalLine[]): void {
   const byId = new Map(requests.map((row) => [row.message_id, row]));
   expect(journal).toHaveLength(requests.length);
@@ -64,7 +63,7 @@ function linesOfReadme(): string[] {
   return block.split('\n').filter((line) => !line.includes('…'));
 }
 
-/** A line without what each demo changes: figures, ids, folders, widths of columns. */
+/** A line without figures, ids, folders and widths of columns. */
 function shapeOf(line: string): string {
   return line
     .replace(/\b\d{6}-[a-z0-9]{5}\b/g, 'RUN')

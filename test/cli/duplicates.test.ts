@@ -29,7 +29,6 @@ beforeEach(async () => {
   await scene.write('contacts.csv', contacts);
 });
 
-/** Runs a command on the campaign with further keys of `contacts` and another message. */
 async function call(words: string, keys = '', message = 'Account [[account]] of [[name]]'): Promise<Ended> {
   const yaml = campaign
     .replace('contacts.csv }', `contacts.csv${keys} }`)
@@ -38,7 +37,6 @@ async function call(words: string, keys = '', message = 'Account [[account]] of 
   return scene.command(words.split(' '));
 }
 
-/** The recipients of each request, in any order. */
 async function sent(): Promise<string[]> {
   const journal = await scene.journal();
   return journal.map(({ recipients }) => recipients.join(' ')).toSorted();

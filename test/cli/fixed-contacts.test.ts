@@ -27,7 +27,6 @@ beforeEach(async () => {
 
 const call = (...words: string[]): Promise<Ended> => scene.command(words);
 
-/** How many messages each number has received. */
 async function messagesByNumber(): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   const journal = await scene.journal();
@@ -39,7 +38,6 @@ async function messagesByNumber(): Promise<Record<string, number>> {
 const onceEach = (...last: number[]) =>
   Object.fromEntries(last.map((digit) => [`+6141200000${digit}`, 1] as const));
 
-/** Exports the rejected contacts of a run, with fixed numbers. */
 async function exportFixedContacts(of = run, ...options: string[]): Promise<string> {
   const { stdout } = await call('report', 'contacts', of, '--rejected', ...options);
   const text = stdout.replace('eve,', '0412000005,').replace('04120000O6,', '0412000006,');

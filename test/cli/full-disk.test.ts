@@ -16,8 +16,6 @@ import {
   type Workspace,
 } from '../support/workspace.ts';
 
-/** A report has no room in its file, on standard output or in Postgres; the error names that one only. */
-
 let opened: TestLedger;
 let workspace: Workspace;
 beforeAll(async () => {
@@ -31,7 +29,6 @@ afterAll(async () => {
 
 const entry = fileURLToPath(new URL('../../src/cli/volley.js', import.meta.url));
 
-/** Runs a command in a shell, after a setup by the shell. */
 async function volleyAfter(
   setUp: string,
   words: readonly string[],

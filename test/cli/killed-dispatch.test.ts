@@ -4,10 +4,10 @@ import { expectNothingLostOrDuplicated } from '../support/expect-dispatched.ts';
 import { type Kill, killDispatches } from '../support/kill-dispatches.ts';
 import { dispatchPoints, exchangePoints } from '../support/signal-points.ts';
 
-/** test/torture/killed-dispatch.torture.ts kills 500 times, often at random moments. */
+/** test/torture/killed-dispatch.torture.ts kills 500 times. */
 const concurrency = 8;
 
-/** These points come once for each slice or run, after many requests, so they are the last. */
+/** These points come after many requests. */
 const late = ['slice finished', 'run finished'];
 /** These points come fewer than five times. */
 const seldom = [...late, 'slice acquired', 'next attempt'];

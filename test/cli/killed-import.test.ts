@@ -4,7 +4,7 @@ import { expectAtomicAtEachStep, expectKilledImportsAtomic } from '../support/ki
 test.concurrent('a killed import leaves no run or a complete one, and a second import gives the same result', {
   timeout: 120_000,
 }, async () => {
-  // test/torture/killed-import.torture.ts has a hundred kills with 200,000 rows, and checks every table.
+  // test/torture/killed-import.torture.ts kills a hundred imports of 200,000 rows.
   await expectKilledImportsAtomic(8_000, [0.6, 0.8, 1]);
 });
 

@@ -3,7 +3,6 @@ import { openDispatchScene } from '../support/dispatch-scene.ts';
 import { expectNothingLostOrDuplicated } from '../support/expect-dispatched.ts';
 import { type Kill, killDispatches } from '../support/kill-dispatches.ts';
 
-/** test/torture/killed-dispatch.torture.ts kills at every point and at random. */
 const concurrency = 8;
 const peer = { latency: 5, rejects: 0.02, busy: 0.02 };
 

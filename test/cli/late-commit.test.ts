@@ -36,7 +36,7 @@ async function holdStatement(
     while ((await holder.query(sql, [...values])).rowCount === 0) await sleep(10);
   };
   return {
-    /** Resolves when the statement waits; a starting process waits for other advisory locks too. */
+    /** A starting process waits for other advisory locks too. */
     statementWaits: () =>
       untilFound(
         `SELECT FROM pg_locks
@@ -44,7 +44,6 @@ async function holdStatement(
            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
         [statementLock],
       ),
-    /** Resolves when another session waits for the statement to end. */
     othersWait: () =>
       untilFound(
         `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'transactionid'`,
@@ -72,7 +71,7 @@ test.concurrent('a claim that is committed long after its process was killed end
   const hold = await holdStatement(scene, claimOfRange);
   const killed = await killedAsItWaits(scene, hold);
   const resumed = scene.startHere(['resume', killed.run]);
-  // The process finds that the worker has ended, and cannot reclaim the slice before the claim has ended.
+  // The slice of the ended worker cannot be reclaimed before the claim has ended.
   await sleep(1_500);
   await hold.letGo();
   const { code, stderr } = await resumed.ended;

@@ -14,8 +14,6 @@ import {
   type Workspace,
 } from '../support/workspace.ts';
 
-/** The rights that docs/deployment.md gives in a database of another administrator. */
-
 const deployment = fileURLToPath(new URL('../../docs/deployment.md', import.meta.url));
 const suffix = randomBytes(4).toString('hex');
 const [owner, worker] = [`volley_owner_${suffix}`, `volley_${suffix}`];
@@ -45,7 +43,6 @@ function inOther(name: string): string {
   return url.href;
 }
 
-/** The URL of the database for a role of the page. */
 function urlOf(role: string): string {
   const url = new URL(database.url);
   url.username = role;
@@ -53,7 +50,7 @@ function urlOf(role: string): string {
   return url.href;
 }
 
-/** The SQL statements of the page, with the names of this test's database and roles. */
+/** The SQL of docs/deployment.md, with the names of this test's database and roles. */
 async function blocks(): Promise<string[][]> {
   const text = await readFile(deployment, 'utf8');
   const name = new URL(database.url).pathname.slice(1);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { volley } from '../support/volley.ts';
 
-/** Prints the packages that a process loads, as the last line of standard error. */
+/** Prints the loaded packages as the last line of standard error. */
 const listing = `
   import { registerHooks } from 'node:module';
   import { writeSync } from 'node:fs';

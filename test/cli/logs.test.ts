@@ -8,7 +8,7 @@ import { listening } from '../support/listening.ts';
 import { type Started, startVolley } from '../support/volley.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 
-/** Texts that a log must not contain; each is where errors could quote it. */
+/** Texts that errors could quote and a log must not contain. */
 const secrets = {
   SEND_TOKEN: 'planted-send-token-4711-of-the-account',
   HOOK: 'planted-webhook-token-4711-long-enough',
@@ -44,7 +44,7 @@ const contact = `mobile,name
 0412345671,Zoë Planted
 `;
 
-/** A service that refuses in every way, and quotes the path, headers and body of the request. */
+/** A service that refuses in every way, and quotes the request. */
 async function startQuotingService(cleanUp: AsyncDisposableStack) {
   const statuses = [400, 500, 200, 401];
   let calls = 0;
@@ -60,7 +60,7 @@ async function startQuotingService(cleanUp: AsyncDisposableStack) {
   return { url: `http://127.0.0.1:${server.port}`, calls: () => calls };
 }
 
-/** Sends unreadable and unmatched delivery reports and replies with planted texts, then calls without permission. */
+/** Sends delivery reports and replies with planted texts, then calls without permission. */
 async function callInEveryWay(base: string): Promise<void> {
   const authorization = `Basic ${btoa(`volley:${secrets.PASSWORD}`)}`;
   const inbound = { Destination: addresses[0], Status: 'SUCCESS', MessageID: names[0], Result: addresses[4] };
@@ -78,7 +78,7 @@ async function callInEveryWay(base: string): Promise<void> {
     `/webhook/main/%zz${secrets.HOOK}`,
     `/webhook/${names[1]}/${addresses[0]}?${secrets.PASSWORD}`,
   ];
-  // One refusal a minute is logged for each address.
+  // An address is logged once a minute.
   let caller = 0;
   const post = async (path: string, body: string, given: Record<string, string>): Promise<number> => {
     const headers = { ...given, 'x-forwarded-for': `198.51.100.${++caller}` };
@@ -98,7 +98,6 @@ function expectNothingPlanted(log: string, url: string): void {
   for (const each of planted.filter((text) => text.length > 1)) expect(log).not.toContain(each);
 }
 
-/** A project whose campaigns fail in different ways. */
 function makeFailingProject(): ReturnType<typeof makeWorkspace> {
   const past = 'schedule: { cron: "* * * * *", timeZone: UTC, catchUp: 2h }\n';
   return makeWorkspace({
@@ -161,7 +160,6 @@ test('log lines at info and warn contain no secret, address or name, after any f
 
   const log = ended.map(({ stderr }) => stderr).join('');
   expectNothingPlanted(log + metrics, ledger.url);
-  // The logs cover these events.
   for (const said of [
     ...['call refused', 'delivery report not stored', 'database outage', 'request in doubt', '"messageId":"'],
     ...['scheduled run failed', 'schedule unreadable', 'run stopped; see', '"check":"path"'],

@@ -35,7 +35,7 @@ const volley = (...words: string[]) => volleyInProcess(words, surroundings());
 
 const mail = '  - { on: [completed], email: { to: [ops@example.org] } }\n';
 
-/** Subjects of the e-mails that the service has received in this scene. */
+/** Subjects of e-mails at the service. */
 async function subjects(): Promise<(string | undefined)[]> {
   const journal = await readJournal(`${scene.workspace.folder}/journal.jsonl`);
   return journal

@@ -19,7 +19,6 @@ import { accountsYaml, contactsCsv, makeWorkspace, smsCampaignYaml } from '../su
 
 const requests = 150;
 
-/** A campaign of many requests, at a slow service, with the given database. */
 async function openScene(
   database: Readonly<Record<string, string>>,
   onTestFinished: (cleanUp: () => Promise<void>) => void,

@@ -234,7 +234,7 @@ describe('a VOLLEY_HOME that cannot be made', () => {
     expect([code, stderr]).toEqual([2, expect.stringMatching(error)]);
   });
 
-  // In a process of its own, because this used to hang.
+  // This used to hang.
   test('a VOLLEY_HOME that is a file ends commands that only read with an error too', async () => {
     const { folder } = await workspaceFor({ taken: '' });
     for (const words of [['runs'], ['init'], suppressWords]) {

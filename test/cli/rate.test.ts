@@ -12,7 +12,7 @@ afterAll(() => opened.close());
 test('two processes together send no faster than the limits of the account', async () => {
   const { arrivals } = await sendAtRate(opened, { processes: 2, perSecond: 50, requests: 150 });
   const seconds = ((arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0)) / 1_000;
-  // The first and the last burst have at most the requests of a tenth of a second.
+  // The first and last bursts have the requests of up to a tenth of a second.
   expect(seconds).toBeGreaterThanOrEqual((150 - 2 * 5) / 50);
 });
 

@@ -20,7 +20,6 @@ beforeEach(() => {
   scene.peer.calls.splice(0);
 });
 
-/** Runs a command on a campaign with these contacts and further keys of `contacts`. */
 async function command(word: 'plan' | 'run', contacts: string, keys = 'country: AU'): Promise<Ended> {
   await scene.workspace.write('contacts.csv', contacts);
   const campaign = smsCampaignYaml.replace('country: AU', keys);
@@ -33,7 +32,7 @@ async function runs(): Promise<number> {
   return rows.length;
 }
 
-/** The error that plan and run print when they refuse; there is no run afterwards. */
+/** The error of plan and run; there is no run afterwards. */
 async function refusal(contacts: string, keys?: string): Promise<string> {
   const before = await runs();
   const planned = await command('plan', contacts, keys);

@@ -41,7 +41,7 @@ const volley = (...words: string[]): Promise<Ended> =>
     env: { ...accountEnvironment(opened, service), VOLLEY_WEBHOOK_TOKEN: 'any' },
   });
 
-/** Writes a campaign with this name, so that each test has its own. */
+/** Each test has its own campaign. */
 const campaignOf = (name: string, more = ''): string => `campaign: ${name}
 account: sandbox
 channel: sms
@@ -62,7 +62,6 @@ async function run(...words: string[]): Promise<{ code: number | null; stderr: s
 
 const sent = (): number => service.accepted().flatMap(({ recipients }) => recipients).length;
 
-/** Makes all states of runs older. */
 async function age(hours: number): Promise<void> {
   const { pool } = opened.ledger;
   await pool.query(`UPDATE run_states SET changed_at = changed_at - $1 * interval '1 hour'`, [hours]);
@@ -167,7 +166,7 @@ describe('an earlier run', () => {
   });
 });
 
-/** Runs are only planned, to be quick: the second one waits for approval too, or is refused. */
+/** Quick: runs are only planned. */
 const waits = 'approval: required\n';
 const file = 'files: [{ file: note.txt }]\n';
 

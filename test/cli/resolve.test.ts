@@ -26,7 +26,7 @@ async function messageIdOf(run: string, request: number): Promise<string> {
   return rows[0]?.message_id ?? '';
 }
 
-/** A run that the sandbox has accepted, and the ledger has in doubt. */
+/** The sandbox has accepted this run. */
 async function sentAndDoubted(): Promise<string> {
   const { stdout } = await command('run', 'campaign.yaml', '--json');
   const { run }: { run: string } = JSON.parse(stdout);

@@ -13,8 +13,6 @@ import { backUpLedger } from '../support/ledger-backup.ts';
 import { runStatement, urlOfDatabase } from '../support/statement.ts';
 import { volleyInProcess } from '../support/volley.ts';
 
-/** Restored backups: requests sent since the backup are not sent again unless an operator decides so. */
-
 const silent = openLogger('silent', 'info');
 
 const requests = 16;
@@ -35,7 +33,7 @@ async function statusOf(run: string): Promise<z.infer<typeof counts>> {
   return counts.parse(JSON.parse((await scene.runHere(['status', run, '--json'])).stdout));
 }
 
-/** How many messages of the run the service has accepted, and how often at most. */
+/** The accepted messages of the run, and the most acceptances of one. */
 async function accepted(run: string): Promise<{ readonly messages: number; readonly most: number }> {
   const { rows } = await scene.ledger.ledger.pool.query<{ message_id: string }>(
     'SELECT message_id FROM request_states WHERE run_id = $1',
@@ -72,7 +70,7 @@ test('a backup from the middle of a run sends nothing until an operator confirms
   expect(refused.stderr).toContain('volley db restored --since TIME');
   expect((await scene.runHere(['run', 'campaign.yaml', '--again'])).code).toBe(2);
   expect((await scene.runHere(['db', 'status'])).stdout).toMatch(/^held: This machine claimed/m);
-  // Every account sees this reason, and the run belongs to one account.
+  // Every account sees this reason.
   expect((await statusOf(run)).held).not.toContain(run);
   const lie = await scene.runHere(['db', 'restored', '--nothing-missing', '--reason', 'moved']);
   expect(lie).toMatchObject({ code: 2, stderr: expect.stringContaining('the ledger lacks') });
@@ -124,7 +122,7 @@ test('a ledger that is replaced by an older one during a run stops the run', asy
   const backup = await backUpLedger(scene.ledger.url);
   const sending = scene.runHere(['resume', run]);
   await scene.peer.hasReceived(before + 6);
-  // The remaining requests are sent after the exchange, even on a busy machine.
+  // The rest is sent after the exchange.
   scene.peer.behave({ latency: 1_000 });
   await backup.restore();
   scene.peer.behave({ latency: 5 });

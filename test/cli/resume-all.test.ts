@@ -53,7 +53,6 @@ test('volley resume --all continues every interrupted run, and no other', async 
     [[paused, elsewhere]],
   );
   expect(rows).toEqual([{ state: 'paused' }, { state: 'running' }]);
-  // The runs that could not be resumed are printed.
   expect(code).toBe(2);
   expect(stderr).toContain(`Run ${elsewhere} was not resumed`);
   expect(stderr).toContain('"elsewhere"');

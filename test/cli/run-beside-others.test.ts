@@ -7,10 +7,7 @@ import { plannedRun, waitForRunState } from '../support/planned-run.ts';
 import { signalMessage } from '../support/signal-points.ts';
 import type { Ended, Started } from '../support/volley.ts';
 
-/**
- * A planned run is in the queue, so another process can send or stop it before `volley run` starts it. The test stops or
- * kills the process in between.
- */
+/** Another process can send or stop a planned run before `volley run` starts it. */
 const planned = { requests: 6, concurrency: 4 };
 const beforeBegin = { point: 'beginning', occurrence: 1 } as const;
 
@@ -35,7 +32,7 @@ const here =
   ({ runHere: command }, run) =>
     command([...words, run]);
 
-/** Continues a process that has stopped itself; repeatedly, because it prints its message before it stops. */
+/** Repeats SIGCONT, because the process prints its message before it stops. */
 async function goOn({ process, ended }: Started): Promise<Ended> {
   const again = setInterval(() => process.kill('SIGCONT'), 100);
   return ended.finally(() => clearInterval(again));

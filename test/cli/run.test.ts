@@ -35,7 +35,7 @@ afterEach(async () => {
   await sandbox?.close();
   sandbox = undefined;
   await workspace[Symbol.asyncDispose]();
-  // Recipients that delivery reports call blacklisted are suppressed.
+  // Blacklisted recipients were suppressed.
   await opened.ledger.pool.query('DELETE FROM suppressions');
 });
 

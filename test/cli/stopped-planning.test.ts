@@ -22,7 +22,7 @@ test('Ctrl-C while a run is planned says at once that nothing was sent, and leav
       VOLLEY_SANDBOX_URL: peer.url,
       VOLLEY_SANDBOX_TOKEN: 'any',
     },
-    // More is to come, so that planning never ends.
+    // The input stays open, so planning never ends.
     input: contactsCsv(2_000),
     keepInputOpen: true,
   });

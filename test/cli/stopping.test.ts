@@ -10,7 +10,7 @@ const concurrency = 4;
 /** A service that answers after every time limit. */
 const stalled = { latency: 600_000 };
 
-/** A run with its first requests in flight, at a service that does not answer. */
+/** A run with its first requests in flight. */
 async function stalledRun(scene: DispatchScene) {
   await scene.workspace.write('accounts.yaml', accountsYaml.replace('headers: 5s', 'headers: 300s'));
   const started = scene.start(['run', 'campaign.yaml', '--json']);

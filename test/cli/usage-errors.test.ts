@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { volleyInProcess as volley } from '../support/volley.ts';
 
-/** Usage errors; the command does nothing. */
 async function usageError(...words: string[]): Promise<string[]> {
   const { code, stdout, stderr } = await volley(words);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { openDispatchScene } from '../support/dispatch-scene.ts';
 import { plannedRun, waitForRunState } from '../support/planned-run.ts';
 
-/** A window of an hour that opens in twelve hours. */
+/** Opens in twelve hours. */
 function farWindow(): { readonly yaml: string; readonly opens: Date } {
   const opens = new Date(Date.now() + 12 * 3_600_000);
   opens.setUTCMinutes(0, 0, 0);

@@ -4,8 +4,6 @@ import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { volleyInProcess } from '../support/volley.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 
-/** A terminal shows all times in one zone and names it; files for programs have UTC times. */
-
 let opened: TestLedger;
 let workspace: Workspace;
 let run: string;

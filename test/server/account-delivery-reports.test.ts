@@ -10,8 +10,6 @@ import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '.
 import { receiverOptions, token } from '../support/receiver.ts';
 import { createRequestRows } from '../support/request-rows.ts';
 
-/** A delivery report decides about messages of its own account only, whichever message it names. */
-
 let opened: TestLedger;
 beforeAll(async () => {
   opened = await openTestLedger();
@@ -35,7 +33,7 @@ async function doubtfulRun(): Promise<string> {
   return run;
 }
 
-/** Posts delivery reports to the webhook of an account, and waits until they are applied. */
+/** Posts delivery reports, and waits until they are applied. */
 async function report(
   account: string,
   reports: readonly object[],
@@ -131,7 +129,6 @@ test('one account does not decide about divided requests or look-ups of another'
   expect(await receive('main')).toBe(1);
 });
 
-/** How many of one contact are suppressed in a run of an account. */
 async function suppressedIn(account: string, suppressionAccount?: string): Promise<number> {
   const run = await planContacts(opened.ledger, aRun({ account, suppressionAccount }), [aContact(2)]);
   const [row] = await query('SELECT contacts_suppressed FROM runs WHERE run_id = $1', [run]);

@@ -7,8 +7,6 @@ import { emptyLedger } from '../support/empty-ledger.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
 import { createRequestRows } from '../support/request-rows.ts';
 
-/** Compares prices in delivery reports with the rate card and the settings of the account. */
-
 let opened: TestLedger;
 beforeAll(async () => {
   opened = await openTestLedger();
@@ -21,7 +19,7 @@ afterAll(() => opened.close());
 const query = async (sql: string) => (await opened.ledger.pool.query(sql)).rows;
 const period = (price: string) => ({ price, tax: null, from: null, until: null });
 
-/** Applies delivery reports of a run with two alternating tariffs, 0.08 and 0.50 a part; returns their prices and details. */
+/** The tariffs of the contacts alternate: 0.08 and 0.50 a part. */
 async function applied(
   reports: readonly { readonly Price: string; readonly Detail?: string }[],
   credits: 'refused' | 'allowed' = 'refused',

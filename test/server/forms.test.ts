@@ -25,7 +25,6 @@ beforeEach(async () => {
 
 const bytes = Buffer.from([0x7b, 0x00, 0xff, 0xfe, 0x0d, 0x0a, 0x7d]);
 
-/** Sends a request as raw text and closes the connection. */
 const raw = (head: string, body: Uint8Array = new Uint8Array()) =>
   sendRaw(
     receiver.url,

@@ -10,7 +10,7 @@ import { inboxOf, receiverOptions, token } from '../support/receiver.ts';
 let opened: TestLedger;
 let receiver: Receiver;
 const path = `/webhook/main/${token}`;
-/** Much shorter than the default limits, so that a test can wait for them. */
+/** A test can wait for these. */
 const limits = { headTime: 400, requestTime: 900, connections: 50, closeTime: 600 };
 
 beforeAll(async () => {
@@ -118,7 +118,7 @@ describe('startReceiver, for a large call', () => {
     ['10,000 headers', post(...Array.from({ length: 10_000 }, (_, index) => `h${index}: x`))],
     ['a header of 100 kB', post(`x: ${'x'.repeat(100_000)}`)],
   ])('a large head, such as %s, is answered 431 and cut off', async (_, bytes) => {
-    // A caller that is still sending can notice the closed connection before the answer.
+    // A sending caller can notice the end before the answer.
     expect([[431], []]).toContainEqual(statusesOf(await sendRaw(receiver.url, bytes)));
     expect(await inboxOf(opened)).toEqual([]);
     expect(await report()).toBe(200);

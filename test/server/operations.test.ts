@@ -41,7 +41,6 @@ function operationsOf(context: EngineContext = opened.context, draining = never)
   return createOperations(context, createMetrics({ includeNode: false }), draining);
 }
 
-/** Starts a monitoring listener until the end of the test. */
 async function served(
   cleanUp: AsyncDisposableStack,
   operations: Operations = operationsOf(),
@@ -247,7 +246,7 @@ test.each([
   expect(await statusNamed(port, '/healthz', name)).toBe(200);
 });
 
-/** The status of a call with this `Host` header, which `fetch` cannot set. */
+/** `fetch` cannot set a `Host` header. */
 async function statusNamed(port: number, path: string, name: string): Promise<number | undefined> {
   const call = get({ host: '127.0.0.1', port, path, headers: { host: name } });
   const [answer]: IncomingMessage[] = await once(call, 'response');

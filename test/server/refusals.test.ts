@@ -40,7 +40,6 @@ async function statusOf(path: string, from = '198.51.100.1'): Promise<number> {
   return answer.statusCode;
 }
 
-/** The log lines about refused calls. */
 const loggedRefusals = () =>
   lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'call refused');
 

@@ -13,8 +13,6 @@ import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '.
 import { receiverOptions, token } from '../support/receiver.ts';
 import { createRequestRows } from '../support/request-rows.ts';
 
-/** No delivery report holds up another, with any content. */
-
 let opened: TestLedger;
 let messageId: string;
 beforeAll(async () => {
@@ -54,7 +52,7 @@ function receive(bodies: readonly Uint8Array[], method: ReceivedCall['method'] =
   );
 }
 
-/** 500 different characters, which do not become short by compression. */
+/** Does not become short by compression. */
 const long = Array.from({ length: 500 }, (_, place) =>
   String.fromCodePoint(0x4e00 + ((place * 7919) % 20_000)),
 ).join('');
@@ -82,7 +80,7 @@ test('delivery reports with times or names that Postgres refuses are unreadable,
   await receiver.close();
 });
 
-test('applying the inbox succeeds for any bytes that a caller sends', async () => {
+function anyCall() {
   const anything = fc.oneof(
     fc.string({ unit: anyCharacter, maxLength: 60 }),
     fc.constantFrom(
@@ -128,15 +126,18 @@ test('applying the inbox succeeds for any bytes that a caller sends', async () =
   );
   const type = fc.constantFrom('SMS', 'Email', 'Voice', 'Fax', 'SMSReply', 'SMSInbound');
   const status = fc.constantFrom('Success', 'Failed', 'Pending');
-  const report = fc.record({ place: fc.nat(40), type, status, changes });
+  const report = fc.record({ index: fc.nat(40), type, status, changes });
   const bytes = fc.uint8Array({ maxLength: 80 });
-  const call = fc.oneof({ weight: 1, arbitrary: bytes }, { weight: 6, arbitrary: report });
+  return fc.oneof({ weight: 1, arbitrary: bytes }, { weight: 6, arbitrary: report });
+}
+
+test('applying the inbox succeeds for any bytes that a caller sends', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(call, { minLength: 150, maxLength: 200 }), async (calls) => {
+    fc.asyncProperty(fc.array(anyCall(), { minLength: 150, maxLength: 200 }), async (calls) => {
       const bodies = calls.map((one) =>
         one instanceof Uint8Array
           ? one
-          : json(reportOf(one.place, { Type: one.type, Status: one.status, ...one.changes })),
+          : json(reportOf(one.index, { Type: one.type, Status: one.status, ...one.changes })),
       );
       await receive(bodies);
       await receive(bodies.slice(0, 20), 'GET');

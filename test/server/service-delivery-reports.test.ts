@@ -16,8 +16,6 @@ import {
 import { credentialsFor } from '../support/messages.ts';
 import { environment, inboxOf, receiverOptions, token } from '../support/receiver.ts';
 
-/** The way from a request to its applied delivery reports, with the sandbox as service. */
-
 let opened: TestLedger;
 beforeAll(async () => {
   opened = await openTestLedger();
@@ -33,7 +31,7 @@ type Scene = {
   readonly webhook?: Partial<SandboxOptions['webhook']>;
 };
 
-/** Sends to three recipients, waits for all delivery reports, and returns the counts of the run. */
+/** Returns the counts of a run after all delivery reports. */
 async function reportedRun({ name, channel, fields, receiver = '', webhook = {} }: Scene) {
   const hook = await startReceiver(opened.context, receiverOptions(opened, { sandbox: receiver }));
   const url = `${hook.url}/webhook/sandbox/${token}`;

@@ -7,7 +7,6 @@ import { createRequestRows } from '../../support/request-rows.ts';
 import { accountsYaml, smsCampaignYaml } from '../../support/workspace.ts';
 
 let scene: ApiScene;
-/** A run of the account `sandbox`. */
 let run: string;
 /** Tokens with the scope admin, for one account each. */
 let north: string;
@@ -70,7 +69,7 @@ describe('a token for some accounts', () => {
     for (const filter of ['account=sandbox', 'campaign=test', `run=${run}`])
       expect((await get(`/reports/billing?${filter}`, north)).status, filter).toBe(422);
     expect((await get('/reports/billing?account=sandbox', sandbox)).status).toBe(200);
-    // The suggestions for an unknown name come from its accounts only, too.
+    // Suggestions come from its accounts only, too.
     const unknown = '/reports/billing?chargeCode=none';
     const ofNorth = await get(unknown, north);
     expect([ofNorth.status, ofNorth.text]).toEqual([

@@ -16,7 +16,6 @@ const read = (file: string): string =>
 
 const document = await apiDocument();
 
-/** The parts of an OpenAPI document that the tests use. */
 const { paths } = z
   .object({
     paths: z.record(
@@ -94,7 +93,7 @@ const ajv = new Ajv2020({ strict: false, allErrors: true });
 formats.default(ajv);
 ajv.addSchema({ $id: 'http://api/document', ...document });
 
-/** The mistakes of an answer by the schema of its status and type; undefined if it has none. */
+/** Undefined if the answer matches its schema. */
 function faultOf({ path, method, responses }: Operation, { status, headers, json }: Answer): unknown {
   const [type = ''] = (headers.get('content-type') ?? '').split(';');
   if (!responses[status]?.content[type]) return `${status} ${type} is not in the document`;
@@ -130,7 +129,7 @@ afterAll(() => scene[Symbol.asyncDispose]());
 
 type Exercise = CallOptions & { readonly path?: () => string; readonly status: number };
 
-/** A call of each operation, in an order in which each call succeeds. */
+/** Each call succeeds in this order. */
 const exercises: Readonly<Record<string, Exercise>> = {
   listRuns: { status: 200 },
   startRun: { status: 202, body: { campaign: 'payroll.yaml' }, headers: { 'idempotency-key': 'other' } },

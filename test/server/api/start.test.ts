@@ -34,7 +34,6 @@ const runsOf = async (): Promise<number> => {
   return rows[0]?.runs ?? 0;
 };
 
-/** The audit entries of a run, oldest first. */
 async function trailOf(run: string): Promise<unknown[]> {
   const { json } = await scene.call('GET', `/audit?run=${run}`);
   const entries = Array.isArray(json?.['entries']) ? json['entries'] : [];
