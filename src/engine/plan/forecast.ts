@@ -59,16 +59,16 @@ export function forecastRun(
   definition: Pick<Definition, 'window' | 'deadline' | 'timeZone' | 'schedule'>,
   account: Pick<Account, 'interface'>,
   { limits, from }: { readonly limits: RateLimits; readonly from: Date },
-  portions: readonly WindowTotals[],
+  windowTotals: readonly WindowTotals[],
   fileAndLine: (line: number) => string,
 ): RunForecast {
   const { window } = definition;
   const zone = campaignZone(definition);
   const deadline = zone === undefined ? undefined : resolveDeadline(definition, zone, from);
   const plan = windowPlanner(window, account.interface, from);
-  const planned = portions.map((portion) => {
-    const found = plan && portion.zones.length > 0 ? plan(portion.zones) : undefined;
-    return { ...portion, opensAt: found?.opensAt ?? null, sendAt: found?.handover?.at ?? null };
+  const planned = windowTotals.map((totals) => {
+    const found = plan && totals.zones.length > 0 ? plan(totals.zones) : undefined;
+    return { ...totals, opensAt: found?.opensAt ?? null, sendAt: found?.handover?.at ?? null };
   });
   const last = deadline === undefined || zone === undefined ? undefined : toInstant(deadline, zone);
   const found = forecast(planned, window, limits, { from, deadline: last });
@@ -77,7 +77,7 @@ export function forecastRun(
   return {
     endsAt: (isKnown && found?.endsAt.toISOString()) || null,
     limits,
-    windows: window ? portions.length : 0,
+    windows: window ? windowTotals.length : 0,
     waits: planned
       .flatMap(({ zones, opensAt, sendAt, requests, recipients }) => {
         const until = opensAt ?? sendAt;
@@ -87,7 +87,7 @@ export function forecastRun(
     deadline:
       deadline === undefined || zone === undefined
         ? null
-        : { at: deadline, timeZone: zone, ...countLate(portions, found, fileAndLine) },
+        : { at: deadline, timeZone: zone, ...countLate(windowTotals, found, fileAndLine) },
   };
 }
 
@@ -100,15 +100,15 @@ function resolveDeadline(
 }
 
 function countLate(
-  portions: readonly WindowTotals[],
+  windowTotals: readonly WindowTotals[],
   found: Forecast | undefined,
   fileAndLine: (line: number) => string,
 ): Pick<DeadlineForecast, 'late' | 'examples'> {
   // When a window never opens, all of its recipients are late.
-  const counts = portions.map(({ recipients }, index) => found?.late[index] ?? recipients);
+  const counts = windowTotals.map(({ recipients }, index) => found?.late[index] ?? recipients);
   return {
     late: counts.reduce((sum, count) => sum + count, 0),
-    examples: portions
+    examples: windowTotals
       .flatMap(({ zones, lastRecipients }, index) =>
         lastRecipients
           .slice(0, counts[index])

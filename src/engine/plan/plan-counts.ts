@@ -25,7 +25,7 @@ export type PlanCounts = {
   readonly recipients: () => number;
   readonly requests: (chunkSize: number) => number;
   /** In the order in which their zones first occurred. */
-  readonly portions: (chunkSize: number) => readonly WindowTotals[];
+  readonly windowTotals: (chunkSize: number) => readonly WindowTotals[];
   readonly totals: () => readonly CostTotal[];
   readonly bytes: () => number;
 };
@@ -80,7 +80,7 @@ export function createPlanCounts(tariffs: Pick<Tariffs, 'tariffIndexOf'>, separa
     envelopes: counts.envelopes,
     recipients: () => sumByWindow(1).reduce((sum, { recipients }) => sum + recipients, 0),
     requests: (chunkSize) => sumByWindow(chunkSize).reduce((sum, { requests }) => sum + requests, 0),
-    portions: (chunkSize) => {
+    windowTotals: (chunkSize) => {
       const sums = sumByWindow(chunkSize);
       return [...windows.values()].map(({ index, zones, last }) => ({
         zones,

@@ -205,8 +205,8 @@ function planSteps(
   { again = false, alongside }: Omit<PlanOptions, 'onRefused'>,
 ): Pick<PlannedRun, PlanStep> {
   const { campaign, account } = prepared;
-  const checkForecast: PlannedRun['checkForecast'] = (portions) => {
-    const forecast = forecastRun(definition, account, { limits, from: now }, portions, fileAndLine);
+  const checkForecast: PlannedRun['checkForecast'] = (windowTotals) => {
+    const forecast = forecastRun(definition, account, { limits, from: now }, windowTotals, fileAndLine);
     requireDeadlineMet(campaign, forecast);
     progress.onForecast?.(forecast);
   };

@@ -56,9 +56,9 @@ export async function previewCampaign(prepared: PreparedCampaign, context: Previ
   const totals = counts.totals();
   const cost = estimateCost(totals, channel, tariffs.rates(), now);
   checkBudget(campaign, cost);
-  const portions = counts.portions(dispatch.chunkSize);
+  const windowTotals = counts.windowTotals(dispatch.chunkSize);
   const rates = { limits: await readLimitsInForce(context, account), from: now };
-  const forecast = forecastRun(campaign.value, account, rates, portions, fileAndLine);
+  const forecast = forecastRun(campaign.value, account, rates, windowTotals, fileAndLine);
   requireDeadlineMet(campaign, forecast);
   const origins = rejections.reached.origins();
   const relatives = origins.relatives.map(({ run }) => run);
@@ -82,7 +82,7 @@ export async function previewCampaign(prepared: PreparedCampaign, context: Previ
     smsParts: channel === 'sms' ? totals.reduce((sum, { parts }) => sum + (parts ?? 0), 0) : null,
     cost,
     forecast,
-    ...messages.found(portions),
+    ...messages.found(windowTotals),
     invalidBecause: found().causes,
     unreadableSuppressions: prepared.suppressionLists.unreadable(),
     origins: formatOrigins(origins, reached),

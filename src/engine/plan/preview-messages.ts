@@ -20,7 +20,7 @@ export type MessageCollector = {
   readonly add: (contact: ValidContact, compared: string, line: number) => void;
   readonly counts: PlanCounts;
   readonly found: (
-    portions: readonly WindowTotals[],
+    windowTotals: readonly WindowTotals[],
   ) => Pick<Preview, 'sentFields' | 'pastSendTimes' | 'bidiControls' | 'removedMarks' | 'messages'>;
 };
 
@@ -66,8 +66,8 @@ export function createMessageCollector(
       bidiControls.add(envelope, contact.destination, where);
       if (messages.length < maxMessages) messages.push(toMessage(contact, destination, sms?.text ?? null));
     },
-    found(portions) {
-      for (const { zones } of portions)
+    found(windowTotals) {
+      for (const { zones } of windowTotals)
         sentFields.addFields(Object.keys((zones.length > 0 && planWindow?.(zones).handover?.fields) || {}));
       return {
         sentFields: sentFields.found(),
