@@ -35,7 +35,7 @@ const engineMayImport = importTable('In `engine/`');
 const ledgerMayImport = importTable('In `ledger/`');
 
 /** Packages restricted to some rooms or files. */
-const onlyIn: Readonly<Record<string, readonly string[]>> = {
+const allowedRooms: Readonly<Record<string, readonly string[]>> = {
   undici: ['gateway', 'sandbox'],
   pg: ['ledger', 'platform'],
   'pg-copy-streams': ['ledger'],
@@ -100,7 +100,7 @@ function specifiers(source: string): string[] {
 const roomOf = (path: string): string => path.split('/')[0] ?? '';
 /** A package can have the name of a file. */
 const isLocal = ({ to }: Import): boolean =>
-  /\.(ts|js)$/.test(to) && !to.startsWith('node:') && !Object.hasOwn(onlyIn, to);
+  /\.(ts|js)$/.test(to) && !to.startsWith('node:') && !Object.hasOwn(allowedRooms, to);
 const written = ({ from, to }: Import): string => `${from} imports ${to}`;
 
 test('this test finds imports in every file except the vocabulary and a few leaves', () => {
@@ -174,7 +174,7 @@ test('no file imports itself, even through other files', () => {
 });
 
 describe('a package is imported only in its rooms:', () => {
-  test.each(Object.entries(onlyIn))('%s', (name, rooms) => {
+  test.each(Object.entries(allowedRooms))('%s', (name, rooms) => {
     const strangers = imports.filter(
       ({ from, to }) =>
         (to === name || to.startsWith(`${name}/`)) &&

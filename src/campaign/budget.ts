@@ -1,5 +1,5 @@
 import { InputError, type Problem } from '../domain/problems.ts';
-import { addAmounts, compareAmounts, withUsualDecimals } from '../platform/money.ts';
+import { addAmounts, compareAmounts, toDisplayAmount } from '../platform/money.ts';
 import type { Campaign } from './campaign.ts';
 import { type CostEstimate, isCountedBeforehand, type KnownCost } from './cost.ts';
 import type { Definition } from './definition.ts';
@@ -98,5 +98,5 @@ function sumByOwner(costs: readonly OwnedCost[]): ReadonlyMap<string | null, str
 }
 
 function overrunOf(path: readonly string[], name: string, limit: string, cost: string): Overrun[] {
-  return compareAmounts(cost, limit) <= 0 ? [] : [{ path, name, limit: withUsualDecimals(limit), cost }];
+  return compareAmounts(cost, limit) <= 0 ? [] : [{ path, name, limit: toDisplayAmount(limit), cost }];
 }

@@ -1,7 +1,7 @@
 import { Big } from 'big.js';
 import type { Channel } from '../domain/message.ts';
 import { type RunRates, type Unit, unitOfChannel } from '../domain/rates.ts';
-import { compareAmounts, decimalsShown, withUsualDecimals } from '../platform/money.ts';
+import { compareAmounts, displayDecimals, toDisplayAmount } from '../platform/money.ts';
 import { periodAt } from './tariffs.ts';
 
 /** The planned recipients of one tariff, SubAccount and ChargeCode. null: without one. */
@@ -72,7 +72,7 @@ export function estimateCost(
   if (unrated.length > 0) return { kind: 'unknown', why: formatUnrated(unrated, channel) };
 
   const zero = new Big(0);
-  const decimals = decimalsShown(valid.map((rate) => rate?.price.toFixed() ?? '0'));
+  const decimals = displayDecimals(valid.map((rate) => rate?.price.toFixed() ?? '0'));
   const taxed = valid.some((rate) => rate && rate.tax !== null);
   const lines = new Map<string, SummedLine>();
   let [total, tax] = [zero, zero];
@@ -95,7 +95,7 @@ export function estimateCost(
     unit,
     lines: [...lines.values()].map((line) => ({ ...line, cost: line.cost.toFixed(decimals) })),
     total: total.toFixed(decimals),
-    tax: taxed ? withUsualDecimals(tax.toFixed()) : null,
+    tax: taxed ? toDisplayAmount(tax.toFixed()) : null,
   };
 }
 

@@ -1,4 +1,4 @@
-import { callingCodeOf, countryReader, isPhoneCountry } from '../platform/phone-countries.ts';
+import { callingCodeOf, createCountryReader, isPhoneCountry } from '../platform/phone-countries.ts';
 
 /** Finds the rate card's destination of a number in E.164; undefined: none. */
 export type DestinationReader = (number: string) => string | undefined;
@@ -20,7 +20,9 @@ export function createDestinationReader(destinations: Iterable<string>): Destina
   );
   const sharingCode = countries.filter(({ shared }) => shared);
   const namedSharing = new Set<string>(sharingCode.map(({ country }) => country));
-  const bySharedCode = createPrefixLookup(sharingCode.map(({ prefix }) => [prefix, countryReader(prefix)]));
+  const bySharedCode = createPrefixLookup(
+    sharingCode.map(({ prefix }) => [prefix, createCountryReader(prefix)]),
+  );
 
   return (number) => {
     const known = byPrefix(number) ?? byOwnCode(number);

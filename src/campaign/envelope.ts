@@ -1,4 +1,4 @@
-import { htmlEscape } from '../domain/html.ts';
+import { escapeHtml } from '../domain/html.ts';
 import type { CampaignFile, Envelope, MessageFields } from '../domain/message.ts';
 import { BoundedCache } from '../platform/bounded-cache.ts';
 import type { ComposedField, ComposedFile, Composition } from './composition.ts';
@@ -101,7 +101,7 @@ function renderEnvelope(
 function renderFields(fields: readonly ComposedField[], valueIn: ValueIn): MessageFields {
   const rendered: Record<string, string> = {};
   for (const { definition, template } of fields) {
-    const escapeValue = definition.name === 'MessageHTML' ? (value: string) => htmlEscape(value) : undefined;
+    const escapeValue = definition.name === 'MessageHTML' ? (value: string) => escapeHtml(value) : undefined;
     const value = render(template, valueIn, escapeValue);
     if (value !== '') rendered[definition.name] = value;
   }

@@ -1,4 +1,4 @@
-import { zonesOfNumber } from '../platform/phone-zones.ts';
+import { timeZonesOfNumber } from '../platform/phone-zones.ts';
 import { didYouMeanZone } from '../platform/time-zone-names.ts';
 import { parseTimeZone } from '../wire/time-zone.ts';
 import type { Definition } from './definition.ts';
@@ -54,7 +54,7 @@ export function createZoneReader(
     }
     case 'recipient':
       return (_valueIn, address) => {
-        const zones = zonesOfNumber(address);
+        const zones = timeZonesOfNumber(address);
         return zones.length === 0
           ? fallBack(recipientColumn, 'the number has no country, and so no time zone')
           : checkZones(recipientColumn, zones.join(','), 'all time zones of its country at once');

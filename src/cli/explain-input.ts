@@ -1,4 +1,4 @@
-import { type InputError, shownProblems } from '../domain/problems.ts';
+import { type InputError, truncateProblems } from '../domain/problems.ts';
 import { showInvisible } from '../platform/invisible-characters.ts';
 import { styled } from '../report/screen.ts';
 import { localizeTimes } from '../report/time.ts';
@@ -6,7 +6,7 @@ import type { Shell } from './shell.ts';
 
 /** Invisible characters are printed by their names. */
 export function explainInput({ problems }: InputError, shell: Shell): void {
-  for (const { where, what } of shownProblems(problems))
+  for (const { where, what } of truncateProblems(problems))
     shell.note(
       `${styled(showInvisible(where), 'bad', shell.noteScreen)}: ${showInvisible(localizeTimes(shell.noteScreen, what))}`,
     );

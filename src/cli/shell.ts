@@ -138,8 +138,8 @@ export async function withLedgerIfAny<Result>(
 ): Promise<Result> {
   const { environment, workingFolder } = shell.settings;
   const home = findHome(environment, workingFolder);
-  const { embeddedDataExist } = await import('../platform/embedded-postgres.ts');
-  const isThere = home !== undefined && embeddedDataExist(home);
+  const { hasEmbeddedData } = await import('../platform/embedded-postgres.ts');
+  const isThere = home !== undefined && hasEmbeddedData(home);
   if (!environment['DATABASE_URL'] && !isThere) return work(undefined);
   const opened = await openContext(shell, 'read').catch((error: unknown) => {
     if (!(error instanceof InputError)) throw error;

@@ -1,4 +1,4 @@
-import { comparedWithService } from '../domain/compared-address.ts';
+import { comparedServiceAddress } from '../domain/compared-address.ts';
 import { InputError, type Problem } from '../domain/problems.ts';
 import type { AddressReader } from './address.ts';
 import type { ContactFile, Row } from './contact-file.ts';
@@ -175,9 +175,9 @@ function notAnAmount(text: string, field: InvoiceField, decimal: InvoiceOptions[
 
 /** In the form in which delivery reports are matched. */
 function invoicedAddress(text: string, readAddress: AddressReader): string {
-  if (text.includes('@')) return comparedWithService(text);
+  if (text.includes('@')) return comparedServiceAddress(text);
   const read = readAddress(text);
   const written =
     read.kind === 'valid' ? read.address : text.replaceAll(/[\s().\-/]/g, '').replace(/^00/, '');
-  return comparedWithService(written);
+  return comparedServiceAddress(written);
 }

@@ -1,6 +1,6 @@
 import type { Contact, ContactFindings, RejectedContact } from '../domain/contacts.ts';
 import type { Channel } from '../domain/message.ts';
-import { fullNumberWithoutPlus } from '../platform/phone-countries.ts';
+import { parseNumberWithoutPlus } from '../platform/phone-countries.ts';
 import type { RowWatch } from './read-contacts.ts';
 
 /** Counts contacts and their problems as they are read, with a few examples. */
@@ -66,7 +66,7 @@ export function createContactTally(
         else if (channel !== 'email' && country === undefined && !given.startsWith('+'))
           addresses.withoutCountry++;
         else addresses.wrong++;
-        const full = channel === 'email' ? undefined : fullNumberWithoutPlus(given);
+        const full = channel === 'email' ? undefined : parseNumberWithoutPlus(given);
         if (!full) return;
         const whose = full.country === undefined ? '' : `, the calling code of ${full.country}`;
         add(byCallingCode, `${full.callingCode}${whose}`);

@@ -10,6 +10,6 @@ export function comparedAddress(address: string): string {
 }
 
 /** For addresses from a delivery report or invoice: the service may omit the plus sign of a number. */
-export function comparedWithService(address: string): string {
+export function comparedServiceAddress(address: string): string {
   return comparedAddress(address).replace(/^\++/, '');
 }

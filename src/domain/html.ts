@@ -6,6 +6,6 @@ const references: Readonly<Record<string, string>> = {
   '>': '&gt;',
 };
 
-export function htmlEscape(text: string): string {
+export function escapeHtml(text: string): string {
   return text.replace(/[&"'<>]/g, (character) => references[character] ?? character);
 }

@@ -14,7 +14,7 @@ export type Problem = {
 const maxShown = 20;
 
 /** The first problems, and the number of the others. */
-export function shownProblems(problems: readonly Problem[]): readonly Problem[] {
+export function truncateProblems(problems: readonly Problem[]): readonly Problem[] {
   const more = problems.length - maxShown;
   const [first] = problems;
   if (first === undefined || more <= 0) return problems;
@@ -28,7 +28,7 @@ export class InputError extends Error {
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[], options?: ErrorOptions) {
-    const lines = shownProblems(problems).map(({ where, what }) => `${where}: ${what}`);
+    const lines = truncateProblems(problems).map(({ where, what }) => `${where}: ${what}`);
     super(lines.join('\n'), options);
     this.name = 'InputError';
     this.problems = problems;

@@ -2,7 +2,7 @@ import { InputError } from '../domain/problems.ts';
 import { createAddressList } from './address-list.ts';
 import {
   type EmbeddedServerLease,
-  embeddedDataExist,
+  hasEmbeddedData,
   leaseEmbeddedServer,
   type ServerAddress,
 } from './embedded-postgres.ts';
@@ -48,7 +48,7 @@ export async function leaseDatabase(
     return isUnencrypted(url, environment) ? { ...lease, warning: unencryptedWarning } : lease;
   }
   const namedHome = requireHome(environment, workingFolder);
-  if (!canCreate && !embeddedDataExist(namedHome)) throw noLedgerError(namedHome);
+  if (!canCreate && !hasEmbeddedData(namedHome)) throw noLedgerError(namedHome);
   const { address, home, restartIfEnded, release } = await leaseEmbeddedServer(namedHome);
   const description = `embedded Postgres in ${home} (database ${address.database})`;
   return { connection: address, description, restartIfEnded, release };

@@ -150,7 +150,7 @@ export function embeddedServerStatus(home: string): EmbeddedServerStatus {
 }
 
 /** Also true for a data folder that another user made inaccessible. */
-export function embeddedDataExist(home: string): boolean {
+export function hasEmbeddedData(home: string): boolean {
   try {
     return readdirSync(serverFiles(home).data).includes('pg');
   } catch (error) {

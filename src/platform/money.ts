@@ -8,21 +8,21 @@ import { Big } from 'big.js';
 /** Minimum for display. */
 const usualDecimals = 2;
 
-export function decimalsOf(amount: string): number {
+export function countDecimals(amount: string): number {
   return amount.split('.')[1]?.length ?? 0;
 }
 
 /** Decimals for amounts that are shown together: two, or more if an amount needs them. */
-export function decimalsShown(amounts: readonly string[]): number {
-  return Math.max(usualDecimals, ...amounts.map(decimalsOf));
+export function displayDecimals(amounts: readonly string[]): number {
+  return Math.max(usualDecimals, ...amounts.map(countDecimals));
 }
 
-export function withUsualDecimals(amount: string): string {
-  return new Big(amount).toFixed(decimalsShown([amount]));
+export function toDisplayAmount(amount: string): string {
+  return new Big(amount).toFixed(displayDecimals([amount]));
 }
 
 export function addAmounts(one: string, other: string): string {
-  return new Big(one).plus(other).toFixed(Math.max(decimalsOf(one), decimalsOf(other)));
+  return new Big(one).plus(other).toFixed(Math.max(countDecimals(one), countDecimals(other)));
 }
 
 /** @returns below 0 if `one` is smaller, 0 if both are equal */

@@ -35,7 +35,7 @@ export function callingCodeOf(country: CountryCode): CallingCode {
  * Parses a full number without its plus sign, such as `64 21 123 4567`. Rejects national numbers that begin
  * with 0.
  */
-export function fullNumberWithoutPlus(
+export function parseNumberWithoutPlus(
   written: string,
 ): { readonly callingCode: string; readonly country: CountryCode | undefined } | undefined {
   const digits = written.replaceAll(/[\s().-]/g, '').replace(/^00/, '');
@@ -53,7 +53,7 @@ export type CountryReader = (number: string) => CountryCode | undefined;
  *
  * @param prefix the calling code with its plus sign
  */
-export function countryReader(prefix: string): CountryReader {
+export function createCountryReader(prefix: string): CountryReader {
   const first = countriesWith(prefix.slice(1)).flatMap((country) => {
     const read = createFastPhoneParser(country);
     return read ? { country, read } : [];

@@ -1,5 +1,5 @@
 import { getCountries, getCountryCallingCode } from 'libphonenumber-js/max';
-import { type CountryReader, countryReader } from './phone-countries.ts';
+import { type CountryReader, createCountryReader } from './phone-countries.ts';
 
 /**
  * Time zones by country. Area codes are no help: the only table (Google's) puts every Australian mobile in
@@ -19,7 +19,7 @@ const zonesOf = new Map<string, readonly string[]>();
  * @param number in E.164
  * @returns nothing if the number has no country, like those of satellites
  */
-export function zonesOfNumber(number: string): readonly string[] {
+export function timeZonesOfNumber(number: string): readonly string[] {
   for (let digits = 1; digits <= maxCallingCodeLength; digits++) {
     const code = number.slice(1, 1 + digits);
     const countries = countriesOf.get(code);
@@ -34,7 +34,7 @@ export function zonesOfNumber(number: string): readonly string[] {
 function readerOf(prefix: string): CountryReader {
   const known = readers.get(prefix);
   if (known) return known;
-  const reader = countryReader(prefix);
+  const reader = createCountryReader(prefix);
   readers.set(prefix, reader);
   return reader;
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { askToPurge } from '../../src/cli/commands/purge.ts';
 import type { StandardInput } from '../../src/engine/settings.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
-import { dumpOf, foundIn, planOldRun, plantedTexts, secret } from '../support/purges.ts';
+import { dumpOf, findTexts, planOldRun, plantedTexts, secret } from '../support/purges.ts';
 import { inOrder } from '../support/sheets.ts';
 import { problemsRejected } from '../support/thrown-problems.ts';
 import { type Ended, volleyInProcess as volley } from '../support/volley.ts';
@@ -48,7 +48,7 @@ describe('volley purge', () => {
     const keyless = await purge(['--yes']);
     expect(keyless).toMatchObject({ code: 2, stdout: '' });
     expect(keyless.stderr).toContain('VOLLEY_HASH_KEY: ');
-    expect(foundIn(await dumpOf(opened.ledger.pool))).toEqual(plantedTexts);
+    expect(findTexts(await dumpOf(opened.ledger.pool))).toEqual(plantedTexts);
   });
 
   test('volley purge --yes erases, and prints what it erases for each run', async () => {
@@ -56,7 +56,7 @@ describe('volley purge', () => {
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ runs: 1, recipients: 3, reports: 5, suppressions: 1 });
     expect(stderr).toContain(`Erasing run ${run} (reminder, 3 recipients)`);
-    expect(foundIn(await dumpOf(opened.ledger.pool))).toEqual([]);
+    expect(findTexts(await dumpOf(opened.ledger.pool))).toEqual([]);
   });
 });
 

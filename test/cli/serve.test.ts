@@ -8,7 +8,7 @@ import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { openDispatchScene } from '../support/dispatch-scene.ts';
 import { freePort } from '../support/free-port.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
-import { scrape } from '../support/metrics.ts';
+import { readMetrics } from '../support/metrics.ts';
 import { startInProcess, startVolley, volleyInProcess } from '../support/volley.ts';
 import {
   accountsYaml,
@@ -94,7 +94,7 @@ test('serve helps to send, and drains: it records requests in flight and release
   const serve = scene.start(['serve', '--no-receiver', '--no-api', '--no-schedules', '--port', String(port)]);
   const accepted = 'volley_requests_settled_total{account="sandbox",state="accepted"}';
   await serve.waitForText('Monitoring');
-  while (((await scrape(url)).get(accepted) ?? 0) < 4) await sleep(50);
+  while (((await readMetrics(url)).get(accepted) ?? 0) < 4) await sleep(50);
   serve.process.kill('SIGTERM');
   const draining = await fetch(`${url}/readyz`);
   expect({ status: draining.status, ...JSON.parse(await draining.text()) }).toMatchObject({
@@ -120,7 +120,7 @@ test('serve listens on loopback and checks token and password, and with --metric
   const server = startVolley(words, surroundings());
   await server.waitForText('Delivery reports of account north');
   const url = /Monitoring: (http:\/\/127\.0\.0\.1:\d+)\/healthz/.exec(server.stderrSoFar())?.[1] ?? '';
-  expect((await scrape(url)).get('volley_database_up')).toBe(1);
+  expect((await readMetrics(url)).get('volley_database_up')).toBe(1);
   const receiver = /POST (http:\/\/127\.0\.0\.1:\d+)\/webhook\/main/.exec(server.stderrSoFar())?.[1];
   const statusOf = async (path: string, init: RequestInit = {}) =>
     (await fetch(`${receiver}${path}`, init)).status;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createAddressReader } from '../../src/contacts/address.ts';
 import { readInvoice } from '../../src/contacts/invoice-file.ts';
-import { comparedWithService } from '../../src/domain/compared-address.ts';
+import { comparedServiceAddress } from '../../src/domain/compared-address.ts';
 
 test.each([
   ['Ann@Example.org', 'Ann@example.org'],
@@ -16,7 +16,7 @@ test.each([
   }
   const file = { name: 'invoice.csv', header: ['MessageID', 'Destination', 'Price'], batches: batches() };
   for await (const lines of readInvoice(file, { columns: {}, decimal: 'point', readAddress })) {
-    expect(lines).toMatchObject([{ address: comparedWithService(recipient) }]);
+    expect(lines).toMatchObject([{ address: comparedServiceAddress(recipient) }]);
   }
   expect.assertions(1);
 });

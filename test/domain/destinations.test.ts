@@ -7,7 +7,7 @@ import {
   splitByRequest,
 } from '../../src/domain/destinations.ts';
 import { type Destination, destinationFields } from '../../src/domain/message.ts';
-import { asStored } from '../support/outgoing.ts';
+import { toStoredDestinations } from '../support/outgoing.ts';
 
 /** Any text, including what could look like its end in JSON. */
 const text = fc
@@ -47,8 +47,8 @@ const all: fc.Arbitrary<Destination[]> = fc.array(
 test('formatDestinations returns the same text as JSON.stringify', () => {
   fc.assert(
     fc.property(all, (destinations) => {
-      expect(formatDestinations(asStored(destinations))).toBe(JSON.stringify(destinations));
-      expect(listDestinations(asStored(destinations))).toEqual(destinations);
+      expect(formatDestinations(toStoredDestinations(destinations))).toBe(JSON.stringify(destinations));
+      expect(listDestinations(toStoredDestinations(destinations))).toEqual(destinations);
     }),
     { numRuns: 1_000, examples: [[[{ Recipient: '",' }, { Recipient: '' }, { Recipient: ',"' }]]] },
   );
@@ -59,7 +59,7 @@ test('splitByRequest gives each request its destinations in order, even if it ha
   fc.assert(
     fc.property(requests, (each) => {
       const sizes = each.map(({ length }) => length);
-      const divided = splitByRequest(asStored(each.flat()), sizes);
+      const divided = splitByRequest(toStoredDestinations(each.flat()), sizes);
       expect(divided.map(formatDestinations)).toEqual(each.map((own) => JSON.stringify(own)));
       expect(divided.map(listDestinations)).toEqual(each);
       expect(divided.map(({ count }) => count)).toEqual(sizes);
@@ -72,7 +72,7 @@ test('removeDestinations removes the given destinations and keeps the others unc
   fc.assert(
     fc.property(all, fc.array(fc.nat({ max: 5 })), (destinations, removed) => {
       const left = destinations.filter((_, index) => !removed.includes(index));
-      const stored = removeDestinations(asStored(destinations), new Set(removed));
+      const stored = removeDestinations(toStoredDestinations(destinations), new Set(removed));
       expect(formatDestinations(stored)).toBe(JSON.stringify(left));
       expect(listDestinations(stored)).toEqual(left);
     }),

@@ -10,7 +10,7 @@ import type { OutgoingRequest } from '../../src/domain/message.ts';
 import type { Account } from '../../src/gateway/account.ts';
 import { type Gateway, openGateway } from '../../src/gateway/gateway.ts';
 import { type Listening, listening } from '../support/listening.ts';
-import { asStored } from '../support/outgoing.ts';
+import { toStoredDestinations } from '../support/outgoing.ts';
 
 /** Real servers that misbehave, on free ports of this machine, closed at the end of a test. */
 
@@ -107,7 +107,7 @@ export function smsRequest(messageId: string, text = 'Hi'): OutgoingRequest {
     channel: 'sms',
     messageId,
     fields: { Message: text },
-    destinations: asStored([{ Recipient: '+64211234567' }]),
+    destinations: toStoredDestinations([{ Recipient: '+64211234567' }]),
     files: [],
     keypads: [],
   };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { comparedAddress, comparedWithService } from '../../src/domain/compared-address.ts';
+import { comparedAddress, comparedServiceAddress } from '../../src/domain/compared-address.ts';
 import * as sql from '../../src/ledger/compared-address.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 
@@ -19,7 +19,7 @@ test.each([
   ['', '', ''],
 ])("%j compares as %j, and with the service's address as %j", (address, ours, theirs) => {
   expect(comparedAddress(address)).toBe(ours);
-  expect(comparedWithService(address)).toBe(theirs);
+  expect(comparedServiceAddress(address)).toBe(theirs);
 });
 
 test('the ledger compares addresses like the rest of Volley', async () => {
@@ -36,6 +36,6 @@ test('the ledger compares addresses like the rest of Volley', async () => {
   );
   expect(rows).toHaveLength(addresses.length);
   for (const { address, ours, theirs } of rows) {
-    expect([ours, theirs]).toEqual([comparedAddress(address), comparedWithService(address)]);
+    expect([ours, theirs]).toEqual([comparedAddress(address), comparedServiceAddress(address)]);
   }
 });

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import {
   addAmounts,
   compareAmounts,
-  decimalsOf,
-  decimalsShown,
-  withUsualDecimals,
+  countDecimals,
+  displayDecimals,
+  toDisplayAmount,
 } from '../../src/platform/money.ts';
 
 test.each([
@@ -13,7 +13,7 @@ test.each([
   ['0.00000001', 8],
   ['-3.20', 2],
 ])('%s has %i decimals', (amount, decimals) => {
-  expect(decimalsOf(amount)).toBe(decimals);
+  expect(countDecimals(amount)).toBe(decimals);
 });
 
 test.each([
@@ -23,7 +23,7 @@ test.each([
   ['1000000000000', '1000000000000.00'],
   ['0.00000001', '0.00000001'],
 ])('%s is shown as %s, without rounding or an exponent', (amount, shown) => {
-  expect(withUsualDecimals(amount)).toBe(shown);
+  expect(toDisplayAmount(amount)).toBe(shown);
 });
 
 test.each([
@@ -33,7 +33,7 @@ test.each([
 ])(
   'the amounts %j are shown with %i decimals, at least two and as many as any of them has',
   (amounts, decimals) => {
-    expect(decimalsShown(amounts)).toBe(decimals);
+    expect(displayDecimals(amounts)).toBe(decimals);
   },
 );
 

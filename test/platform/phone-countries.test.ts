@@ -8,7 +8,7 @@ import {
 } from 'libphonenumber-js/max';
 import examples from 'libphonenumber-js/mobile/examples';
 import { expect, test } from 'vitest';
-import { countryReader, isNumberPrefix, isPhoneCountry } from '../../src/platform/phone-countries.ts';
+import { createCountryReader, isNumberPrefix, isPhoneCountry } from '../../src/platform/phone-countries.ts';
 
 const codeOf = (country: CountryCode): string => `+${getCountryCallingCode(country)}`;
 
@@ -43,7 +43,7 @@ test.each([
 });
 
 test('the country reader returns the same country as the library', () => {
-  const readers = new Map(getCountries().map((country) => [country, countryReader(codeOf(country))]));
+  const readers = new Map(getCountries().map((country) => [country, createCountryReader(codeOf(country))]));
   const someNumber = fc.tuple(fc.constantFrom(...getCountries()), fc.stringMatching(/^\d{6,10}$/));
   const holds = (country: CountryCode, number: string): void => {
     expect([number, readers.get(country)?.(number)]).toEqual([

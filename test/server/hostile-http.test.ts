@@ -4,7 +4,7 @@ import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Receiver, startReceiver } from '../../src/server/receiver.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
-import { openRaw, sendRaw, statusesOf } from '../support/raw-http.ts';
+import { openRawConnection, sendRaw, statusesOf } from '../support/raw-http.ts';
 import { inboxOf, receiverOptions, token } from '../support/receiver.ts';
 
 let opened: TestLedger;
@@ -39,7 +39,7 @@ async function report(url = receiver.url): Promise<number> {
 
 describe('startReceiver, for a slow caller', () => {
   test('a caller that sends its body byte by byte is cut off, and nothing is stored', async () => {
-    const { socket, ended } = await openRaw(receiver.url, post('Content-Length: 1000'));
+    const { socket, ended } = await openRawConnection(receiver.url, post('Content-Length: 1000'));
     const drip = setInterval(() => socket.writable && socket.write('x'), 50);
     const heard = await ended;
     clearInterval(drip);
@@ -48,7 +48,7 @@ describe('startReceiver, for a slow caller', () => {
   });
 
   test('a caller that is slow with its headers is cut off', async () => {
-    const { socket, ended } = await openRaw(receiver.url, `POST ${path} HTTP/1.1\r\nHost: x\r\n`);
+    const { socket, ended } = await openRawConnection(receiver.url, `POST ${path} HTTP/1.1\r\nHost: x\r\n`);
     const drip = setInterval(() => socket.writable && socket.write('a'), 50);
     const heard = await ended;
     clearInterval(drip);
@@ -61,7 +61,7 @@ describe('startReceiver, for a slow caller', () => {
 
   test('a refused call is answered before its body has arrived', async () => {
     const wrong = head('POST /webhook/main/wrong HTTP/1.1', 'Content-Length: 1000');
-    const { socket, received } = await openRaw(receiver.url, wrong);
+    const { socket, received } = await openRawConnection(receiver.url, wrong);
     await once(socket, 'data');
     expect(statusesOf(received())).toEqual([404]);
     socket.destroy();
@@ -75,7 +75,7 @@ describe('startReceiver, with thousands of connections', () => {
     const beginnings = ['', 'POST /', head('GET /healthz HTTP/1.1'), head('GET /nowhere HTTP/1.1')];
     const sockets = [];
     for (let count = 0; count < 2_000; count++) {
-      sockets.push((await openRaw(busy.url, beginnings[count % beginnings.length])).socket);
+      sockets.push((await openRawConnection(busy.url, beginnings[count % beginnings.length])).socket);
       if (count % 500 === 499) expect(await report(busy.url)).toBe(200);
     }
     for (const socket of sockets) socket.destroy();
@@ -83,9 +83,9 @@ describe('startReceiver, with thousands of connections', () => {
   });
 
   test('a new connection does not cut off an open request', async () => {
-    const { socket, received } = await openRaw(receiver.url, post('Content-Length: 2'));
+    const { socket, received } = await openRawConnection(receiver.url, post('Content-Length: 2'));
     const others = [];
-    for (let count = 0; count < 120; count++) others.push((await openRaw(receiver.url)).socket);
+    for (let count = 0; count < 120; count++) others.push((await openRawConnection(receiver.url)).socket);
     socket.write('{}');
     await once(socket, 'data');
     expect(statusesOf(received())).toEqual([200]);
@@ -101,7 +101,7 @@ describe('startReceiver, for a large call', () => {
   });
 
   test('a body in chunks is answered 413 when it becomes too large', async () => {
-    const { socket, ended } = await openRaw(receiver.url, post('Transfer-Encoding: chunked'));
+    const { socket, ended } = await openRawConnection(receiver.url, post('Transfer-Encoding: chunked'));
     socket.write(`100000\r\n${'x'.repeat(0x100000)}\r\n1\r\nx\r\n`);
     expect(statusesOf(await ended)).toEqual([413]);
     expect(await inboxOf(opened)).toEqual([]);
@@ -185,14 +185,14 @@ describe('startReceiver, for a wrong Content-Length', () => {
   });
 
   test('a call with too large a Content-Length is not stored when its caller disconnects', async () => {
-    const { socket, ended } = await openRaw(receiver.url, `${post('Content-Length: 3')}{}`);
+    const { socket, ended } = await openRawConnection(receiver.url, `${post('Content-Length: 3')}{}`);
     socket.end();
     await ended;
     expect(await inboxOf(opened)).toEqual([]);
   });
 
   test('the bytes behind too small a Content-Length are not another request', async () => {
-    const { socket, ended } = await openRaw(receiver.url, `${post('Content-Length: 2')}{}`);
+    const { socket, ended } = await openRawConnection(receiver.url, `${post('Content-Length: 2')}{}`);
     await once(socket, 'data');
     socket.write('"MessageID":1}\r\n\r\n');
     expect(statusesOf(await ended)).toEqual([200, 400]);
@@ -220,8 +220,8 @@ describe('close of the receiver', () => {
 
   test('close answers open requests, and does not wait for idle connections', async () => {
     const { slow, gate, entered } = await slowReceiver();
-    const idle = await openRaw(slow.url);
-    const half = await openRaw(slow.url, 'POST /');
+    const idle = await openRawConnection(slow.url);
+    const half = await openRawConnection(slow.url, 'POST /');
     const answered = report(slow.url);
     await entered;
     const closed = slow.close();

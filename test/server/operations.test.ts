@@ -22,7 +22,7 @@ import {
   planContacts,
   type TestLedger,
 } from '../support/ledger.ts';
-import { scrape } from '../support/metrics.ts';
+import { readMetrics } from '../support/metrics.ts';
 import { startPostgresProxy } from '../support/postgres-proxy.ts';
 import { receiverOptions, token } from '../support/receiver.ts';
 
@@ -112,7 +112,7 @@ test('a database that hangs does not delay the three answers: alive, not ready, 
   });
   let time = 0;
   const url = await served(cleanUp, operationsOf({ ...contextOf(ledger), monotonic: () => time }));
-  expect((await scrape(url)).get('volley_database_up')).toBe(1);
+  expect((await readMetrics(url)).get('volley_database_up')).toBe(1);
   proxy.hang();
   time += 60_000;
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
@@ -120,7 +120,7 @@ test('a database that hangs does not delay the three answers: alive, not ready, 
     status: 503,
     problems: [expect.stringMatching(/^database: unusable/)],
   });
-  const figures = await scrape(url);
+  const figures = await readMetrics(url);
   expect(figures.get('volley_database_up')).toBe(0);
   expect(
     [...figures.keys()].filter((name) => /inbox|unknown|next|slices|ticks|notifications/.test(name)),
@@ -164,7 +164,7 @@ test('the figures of the ledger equal its small tables', async () => {
     INSERT INTO account_breakers (account, opened_at, retry_at, refusals, reason)
     VALUES ('sandbox', now() - interval '70 seconds', now(), 9, 'HTTP 503')
   `);
-  const figures = await scrape(await served(cleanUp));
+  const figures = await readMetrics(await served(cleanUp));
   expect(Object.fromEntries(figures)).toMatchObject({
     'volley_notifications{state="overdue"}': 2,
     'volley_notifications{state="given up"}': 3,
@@ -184,7 +184,7 @@ test('the database is asked for its figures once in five seconds, for any number
   await using cleanUp = new AsyncDisposableStack();
   let time = 0;
   const url = await served(cleanUp, operationsOf({ ...opened.context, monotonic: () => time }));
-  const due = async () => (await scrape(url)).get('volley_inbox_delivery_reports{state="due"}');
+  const due = async () => (await readMetrics(url)).get('volley_inbox_delivery_reports{state="due"}');
   expect(await due()).toBe(0);
   await opened.ledger.pool.query(
     `INSERT INTO inbox_queue (due_at, report_ids, bytes) VALUES (now() - interval '1 hour', '{1}', 1)`,
@@ -264,8 +264,8 @@ test('the receiver counts stored, applied and refused calls by account and check
   const call = (path: string) => fetch(receiver.url + path, { method: 'POST', body: '{"Status":"?"}' });
   for (const path of [`/webhook/main/${token}`, `/webhook/main/${token}`, '/webhook/main/none', '/none'])
     await (await call(path)).text();
-  while ((await scrape(receiver.url)).get('volley_delivery_reports_applied_total') !== 2);
-  const figures = await scrape(receiver.url);
+  while ((await readMetrics(receiver.url)).get('volley_delivery_reports_applied_total') !== 2);
+  const figures = await readMetrics(receiver.url);
   expect([...figures].filter(([name]) => /stored|refused|applied/.test(name))).toEqual([
     ['volley_delivery_reports_stored_total{account="main"}', 2],
     ['volley_calls_refused_total{check="token"}', 1],
@@ -279,7 +279,7 @@ test('calls of the API are counted by operation and status', async () => {
   const metrics = createMetrics({ includeNode: false });
   const url = await served(cleanUp, createOperations(opened.context, metrics, never));
   for (const status of [200, 200, 401]) metrics.api('listRuns', status);
-  const figures = await scrape(url);
+  const figures = await readMetrics(url);
   expect([...figures].filter(([name]) => name.includes('api'))).toEqual([
     ['volley_api_calls_total{operation="listRuns",status="200"}', 2],
     ['volley_api_calls_total{operation="listRuns",status="401"}', 1],

@@ -15,7 +15,7 @@ import {
   removeHome,
   throwAwayOptions,
 } from './embedded-home.ts';
-import { grantTestRights, makeQuick, urlOfServer } from './server-rights.ts';
+import { grantTestRights, tuneForTests, urlOfServer } from './server-rights.ts';
 import { dropDatabase, runStatement, urlOfDatabase } from './statement.ts';
 
 /** Of this checkout: another one may have another version's idea of which server is still in use, and would stop ours. */
@@ -66,7 +66,7 @@ async function startServer(url: string | undefined, inMemory: boolean): Promise<
   copyHome(initialHome, home);
   const { address } = await leaseEmbeddedServer(home, throwAwayOptions);
   await grantTestRights(address);
-  await makeQuick(address);
+  await tuneForTests(address);
   // After a Ctrl-C nothing is torn down.
   process.once('exit', () => {
     const status = embeddedServerStatus(home);

@@ -1,5 +1,5 @@
 /** Reads `/metrics`: values by name and labels. */
-export async function scrape(url: string): Promise<ReadonlyMap<string, number>> {
+export async function readMetrics(url: string): Promise<ReadonlyMap<string, number>> {
   const answer = await fetch(`${url}/metrics`);
   if (answer.status !== 200) throw new Error(`/metrics was answered ${answer.status}`);
   const lines = (await answer.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));

@@ -2,7 +2,7 @@ import { listDestinations } from '../../src/domain/destinations.ts';
 import type { Destination, Destinations, OutgoingRequest, SendRequest } from '../../src/domain/message.ts';
 
 /** As the ledger would return them. */
-export function asStored(destinations: readonly Destination[]): Destinations {
+export function toStoredDestinations(destinations: readonly Destination[]): Destinations {
   const others = destinations.map(({ Recipient: _, ...fields }) => JSON.stringify(fields));
   return {
     count: destinations.length,
@@ -12,7 +12,7 @@ export function asStored(destinations: readonly Destination[]): Destinations {
 }
 
 export function outgoing(request: SendRequest): OutgoingRequest {
-  return { ...request, destinations: asStored(request.destinations) };
+  return { ...request, destinations: toStoredDestinations(request.destinations) };
 }
 
 export function addressesOf(destinations: Destinations): string[] {

@@ -223,6 +223,6 @@ export async function dumpOf(pool: pg.Pool): Promise<string> {
   return [text, ...bytes].join('\n').toLowerCase();
 }
 
-export function foundIn(dump: string, texts: readonly string[] = plantedTexts): string[] {
+export function findTexts(dump: string, texts: readonly string[] = plantedTexts): string[] {
   return texts.filter((text) => dump.includes(text));
 }

@@ -10,7 +10,10 @@ export type RawConnection = {
 };
 
 /** Opens a connection for bytes that no HTTP client would send. */
-export async function openRaw(url: string, bytes: string | Uint8Array = ''): Promise<RawConnection> {
+export async function openRawConnection(
+  url: string,
+  bytes: string | Uint8Array = '',
+): Promise<RawConnection> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port) });
   let received = '';
@@ -27,7 +30,7 @@ export async function openRaw(url: string, bytes: string | Uint8Array = ''): Pro
 
 /** Returns all data until the server closes the connection. */
 export async function sendRaw(url: string, bytes: string | Uint8Array): Promise<string> {
-  const { ended } = await openRaw(url, bytes);
+  const { ended } = await openRawConnection(url, bytes);
   return ended;
 }
 

@@ -6,7 +6,7 @@ import { type Ledger, openLedger } from '../../src/ledger/connection.ts';
 import { acceptAll } from '../support/accept-all.ts';
 import { slopeOf } from '../support/least-squares.ts';
 import { aContact, aRun, planContacts } from '../support/ledger.ts';
-import { scrape } from '../support/metrics.ts';
+import { readMetrics } from '../support/metrics.ts';
 import { startOwnPostgres } from '../support/own-postgres.ts';
 import { startVolley, volley } from '../support/volley.ts';
 import { makeWorkspace } from '../support/workspace.ts';
@@ -204,7 +204,7 @@ async function sendOver(
 }
 
 async function sample(pool: pg.Pool, base: string, minute: number): Promise<Minute> {
-  const figures = await scrape(base);
+  const figures = await readMetrics(base);
   const figure = (name: string): number => figures.get(name) ?? 0;
   const sizes = async (tables: readonly string[], each: string): Promise<Record<string, number>> => {
     const { rows } = await pool.query<{ name: string; size: number }>(

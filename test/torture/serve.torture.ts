@@ -5,7 +5,7 @@ import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { freePort } from '../support/free-port.ts';
 import { slopeOf } from '../support/least-squares.ts';
 import { openTestLedger } from '../support/ledger.ts';
-import { scrape } from '../support/metrics.ts';
+import { readMetrics } from '../support/metrics.ts';
 import { webhookNotify } from '../support/notify-scene.ts';
 import { startVolley } from '../support/volley.ts';
 import { startWebhookPeer, webhookSecret } from '../support/webhook-peer.ts';
@@ -58,7 +58,7 @@ test(`serve under load for ${minutes} minutes grows by less than 1 MiB a minute 
   const figure = (name: string): number => figures.get(name) ?? 0;
   while (Date.now() - begun < minutes * 60_000) {
     await sleep(1_000);
-    figures = await scrape(url);
+    figures = await readMetrics(url);
     await fetch(`${url}/readyz`).then((answer) => answer.text());
     apiCalls += await callApi();
     samples.push({

@@ -5,8 +5,8 @@ import { inspectDatabase } from '../../ledger/connection.ts';
 import type { MigrationGap } from '../../ledger/schema.ts';
 import { leaseDatabase } from '../../platform/database.ts';
 import {
-  embeddedDataExist,
   embeddedServerStatus,
+  hasEmbeddedData,
   stopEmbeddedServer,
 } from '../../platform/embedded-postgres.ts';
 import { requireHome } from '../../platform/project.ts';
@@ -109,7 +109,7 @@ function schemaText({ empty, missing, unknown }: MigrationGap): string {
 
 function embeddedStatus({ settings }: Shell): DatabaseStatus {
   const home = requireHome(settings.environment, settings.workingFolder);
-  const ledger = embeddedDataExist(home) ? 'there' : noLedgerYet;
+  const ledger = hasEmbeddedData(home) ? 'there' : noLedgerYet;
   return { database: 'embedded', ...embeddedServerStatus(home), ledger };
 }
 

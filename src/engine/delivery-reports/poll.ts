@@ -1,4 +1,4 @@
-import { comparedWithService } from '../../domain/compared-address.ts';
+import { comparedServiceAddress } from '../../domain/compared-address.ts';
 import type { Account } from '../../gateway/account.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { InconclusiveLookUp } from '../../gateway/look-up.ts';
@@ -127,11 +127,12 @@ function toReceivedReports(
   account: string,
   receivedAt: Date,
 ): ReceivedCall[] {
-  const wanted = new Set(missing.map(comparedWithService));
+  const wanted = new Set(missing.map(comparedServiceAddress));
   return recipients.flatMap((recipient): ReceivedCall[] => {
     const body = Buffer.from(JSON.stringify({ ...recipient, MessageID: messageId }));
     const decoded = decodeDeliveryReport({ method: 'POST', contentType: 'application/json', body });
-    if (decoded.kind !== 'report' || !wanted.has(comparedWithService(decoded.report.destination))) return [];
+    if (decoded.kind !== 'report' || !wanted.has(comparedServiceAddress(decoded.report.destination)))
+      return [];
     if (decoded.report.outcome !== 'delivered' && decoded.report.outcome !== 'undelivered') return [];
     return [{ account, receivedAt, method: 'LOOK-UP', contentType: 'application/json', headers: {}, body }];
   });

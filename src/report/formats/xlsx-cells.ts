@@ -1,4 +1,4 @@
-import { decimalsOf } from '../../platform/money.ts';
+import { countDecimals } from '../../platform/money.ts';
 import { escapeFormula, plainNumber } from '../escape-formula.ts';
 import { printable } from '../printable.ts';
 import { type CellKind, type CellValue, cellText, type SheetColumn } from './sheet.ts';
@@ -22,7 +22,7 @@ export function toWorkbookCell(kind: CellKind, value: CellValue): WorkbookCell {
   const isNumber = (kind === 'integer' || kind === 'decimal') && plainNumber.test(text);
   const digits = text.replace(/^[+-]?[0.]*/, '').replace('.', '').length;
   if (!isNumber || digits > exactDigits) return { value: toWorkbookText(text), format: undefined };
-  const decimals = decimalsOf(text);
+  const decimals = countDecimals(text);
   // All decimals of the ledger, with thousands separators.
   return { value: Number(text), format: decimals === 0 ? '#,##0' : `#,##0.${'0'.repeat(decimals)}` };
 }

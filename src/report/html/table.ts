@@ -1,4 +1,4 @@
-import { htmlEscape } from '../../domain/html.ts';
+import { escapeHtml } from '../../domain/html.ts';
 import { type CellKind, type CellValue, cellText, type Sheet } from '../formats/sheet.ts';
 import { formatUtc } from '../time.ts';
 import { groupThousands } from './figures.ts';
@@ -26,7 +26,7 @@ export async function* formatHtmlTable<Row>(
     return `<th scope="col"${attributesOf[kind]}>${escapeText(title)}</th>`;
   });
   // It scrolls sideways, so the keyboard must reach it.
-  yield `<section class="lines" aria-label="${htmlEscape(caption)}" tabindex="0">
+  yield `<section class="lines" aria-label="${escapeHtml(caption)}" tabindex="0">
 <table>
 <caption>${escapeText(caption)}</caption>
 <thead><tr>${titles.join('')}</tr></thead>

@@ -1,6 +1,6 @@
-import { htmlEscape } from '../../domain/html.ts';
+import { escapeHtml } from '../../domain/html.ts';
 import { printable } from '../printable.ts';
 
 export function escapeText(text: string): string {
-  return htmlEscape(printable(text.toWellFormed()));
+  return escapeHtml(printable(text.toWellFormed()));
 }

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
-import { EndedError, InputError, type Problem, shownProblems } from '../../domain/problems.ts';
+import { EndedError, InputError, type Problem, truncateProblems } from '../../domain/problems.ts';
 import { NothingNewError } from '../../engine/plan/contact-patterns.ts';
 import { isConnectionFailure, loggableReason } from '../../platform/database-failures.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -47,7 +47,7 @@ export function toProblemError(
   kind: ProblemKind,
   problems: readonly Problem[],
 ): ProblemError {
-  const shown = shownProblems(problems);
+  const shown = truncateProblems(problems);
   return new ProblemError(status, kind, shown.map(({ what }) => what).join('\n'), { problems: shown });
 }
 

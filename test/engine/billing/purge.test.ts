@@ -15,7 +15,7 @@ import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import {
   completeRun,
   dumpOf,
-  foundIn,
+  findTexts,
   limit,
   planOldRun,
   plantedTexts,
@@ -51,9 +51,9 @@ test('after a purge no table contains contacts, messages, files or delivery repo
   // They are compressed, so their content cannot be searched.
   expect(await query('SELECT FROM contact_file_pieces')).toHaveLength(1);
   expect(await query('SELECT FROM fingerprints')).toHaveLength(1);
-  expect(foundIn(await dumpOf(opened.ledger.pool))).toEqual(plantedTexts);
+  expect(findTexts(await dumpOf(opened.ledger.pool))).toEqual(plantedTexts);
   expect(await purgeNow()).toEqual({ runs: 1, recipients: 3, reports: 5, suppressions: 1, held: [] });
-  expect(foundIn(await dumpOf(opened.ledger.pool))).toEqual([]);
+  expect(findTexts(await dumpOf(opened.ledger.pool))).toEqual([]);
   expect(await query('SELECT FROM contact_file_pieces')).toEqual([]);
   expect(await query('SELECT FROM fingerprints')).toEqual([]);
   expect(await query('SELECT FROM inbox')).toEqual([]);
@@ -87,7 +87,7 @@ test('a second purge finds nothing to erase', async () => {
 test('a preview has the same counts and erases nothing', async () => {
   await planOldRun(opened);
   const expected = await previewPurge(opened.context, limit);
-  expect(foundIn(await dumpOf(opened.ledger.pool))).toEqual(plantedTexts);
+  expect(findTexts(await dumpOf(opened.ledger.pool))).toEqual(plantedTexts);
   expect(await purgeNow()).toEqual(expected);
 });
 
@@ -100,13 +100,13 @@ test('the next purge continues one whose process was killed', async () => {
   } finally {
     await query('DROP TRIGGER broken ON envelopes; DROP FUNCTION broken');
   }
-  expect(foundIn(await dumpOf(opened.ledger.pool))).toContain('quagmire');
+  expect(findTexts(await dumpOf(opened.ledger.pool))).toContain('quagmire');
   // The interrupted run already counts as purged.
   expect(
     await problemsRejected(() => reportContacts(opened.context, run, async () => undefined)),
   ).toHaveLength(1);
   await purgeNow();
-  expect(foundIn(await dumpOf(opened.ledger.pool))).toEqual([]);
+  expect(findTexts(await dumpOf(opened.ledger.pool))).toEqual([]);
 });
 
 describe('purge keeps a run', () => {
@@ -117,7 +117,7 @@ describe('purge keeps a run', () => {
     await planOldRun(opened);
     await change(`UPDATE runs SET finished_at = '2025-02-01'`);
     expect(await purgeNow()).toMatchObject({ runs: 0, held: [] });
-    expect(foundIn(await dumpOf(opened.ledger.pool))).toContain('quagmire');
+    expect(findTexts(await dumpOf(opened.ledger.pool))).toContain('quagmire');
   });
 
   test('a run that has not ended is kept', async () => {
@@ -131,7 +131,7 @@ describe('purge keeps a run', () => {
     await createAllRequestRows(opened.ledger.pool);
     await change(`UPDATE requests SET state = 'in_doubt' WHERE request = 1`);
     expect(await held()).toEqual(['requests of it are in doubt']);
-    expect(foundIn(await dumpOf(opened.ledger.pool))).toContain('quagmire');
+    expect(findTexts(await dumpOf(opened.ledger.pool))).toContain('quagmire');
     expect(await purgeNow({ alsoInDoubt: true })).toMatchObject({ runs: 1, held: [] });
   });
 
@@ -223,5 +223,5 @@ describe('a purged run', () => {
 test('a purge without the hash key is refused', async () => {
   await planOldRun(opened);
   expect(await problemsRejected(() => purge(opened.context, limit, () => undefined))).toHaveLength(1);
-  expect(foundIn(await dumpOf(opened.ledger.pool))).toEqual(plantedTexts);
+  expect(findTexts(await dumpOf(opened.ledger.pool))).toEqual(plantedTexts);
 });

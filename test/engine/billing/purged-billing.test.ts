@@ -9,7 +9,7 @@ import { beginnings, steps } from '../../support/billing-steps.ts';
 import { createWorld, performNextStep } from '../../support/billing-world.ts';
 import { examples } from '../../support/examples.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
-import { dumpOf, foundIn, withKey } from '../../support/purges.ts';
+import { dumpOf, findTexts, withKey } from '../../support/purges.ts';
 import { createAllRequestRows } from '../../support/request-rows.ts';
 import { written } from '../../support/sheets.ts';
 
@@ -58,7 +58,7 @@ test('billing reports in all formats have the same bytes before and after a purg
     const before = await reports();
     const { runs, held } = await purge(withKey(opened), limit, () => undefined);
     expect({ runs, held }).toEqual({ runs: world.runs.length, held: [] });
-    expect(foundIn(await dumpOf(opened.ledger.pool), ['hello', '+614', '0400 00', 'words'])).toEqual([]);
+    expect(findTexts(await dumpOf(opened.ledger.pool), ['hello', '+614', '0400 00', 'words'])).toEqual([]);
     expect(await reports()).toEqual(before);
     // Also when billing is rebuilt from what is left.
     await opened.ledger.pool.query('UPDATE billing_slices SET open = true');

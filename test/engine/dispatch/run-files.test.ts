@@ -8,7 +8,7 @@ import {
   planContacts,
   type TestLedger,
 } from '../../support/ledger.ts';
-import { asStored } from '../../support/outgoing.ts';
+import { toStoredDestinations } from '../../support/outgoing.ts';
 import type { ClaimedRequest } from '../../support/requests.ts';
 
 let opened: TestLedger;
@@ -35,7 +35,7 @@ function claimed(path: string): ClaimedRequest {
     messageId: 'M1',
     attempt: 1,
     envelope: aStatement(path),
-    destinations: asStored([{ Recipient: '+64211234567' }]),
+    destinations: toStoredDestinations([{ Recipient: '+64211234567' }]),
   };
 }
 
@@ -83,7 +83,7 @@ describe('toOutgoingRequest', () => {
       channel: 'voice',
       messageId: 'M1',
       fields: { Reference: 'r', Voice: 'UklGRg==' },
-      destinations: asStored([{ Recipient: '+64211234567' }]),
+      destinations: toStoredDestinations([{ Recipient: '+64211234567' }]),
       files: [{ Name: 'Your statement.pdf', Data: 'QUFB' }],
       keypads: [],
     });

@@ -7,7 +7,7 @@ import type { Gateway } from '../../../src/gateway/gateway.ts';
 import { openTestGateway } from '../../gateway/test-peers.ts';
 import { anAccount } from '../../support/account.ts';
 import { anEnvelope, openTestLedger, type TestLedger } from '../../support/ledger.ts';
-import { asStored } from '../../support/outgoing.ts';
+import { toStoredDestinations } from '../../support/outgoing.ts';
 import { type SendPeer, sendPeer } from '../../support/send-peer.ts';
 
 let opened: TestLedger;
@@ -21,7 +21,7 @@ const claimed = {
   messageId: 'M1',
   attempt: 1,
   envelope: anEnvelope({ Message: 'Hello' }),
-  destinations: asStored([{ Recipient: '+61400000001' }]),
+  destinations: toStoredDestinations([{ Recipient: '+61400000001' }]),
 };
 
 async function send(

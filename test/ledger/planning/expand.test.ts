@@ -14,7 +14,7 @@ import {
   planContacts,
   type TestLedger,
 } from '../../support/ledger.ts';
-import { addressesOf, asStored } from '../../support/outgoing.ts';
+import { addressesOf, toStoredDestinations } from '../../support/outgoing.ts';
 import { rejectedContactsOf } from '../../support/rejected-contacts.ts';
 import { createRequestRows } from '../../support/request-rows.ts';
 
@@ -188,7 +188,9 @@ test('any text is read from the ledger as it was written, with or without a row 
           for (const requests of [await plannedRequests(run), await plannedRequests(withRows)]) {
             expect(requests[0]?.envelope).toEqual(envelope);
             expect(requests.map((request) => request.destinations)).toEqual(
-              chunkSize === 3 ? [asStored(destinations)] : destinations.map((one) => asStored([one])),
+              chunkSize === 3
+                ? [toStoredDestinations(destinations)]
+                : destinations.map((one) => toStoredDestinations([one])),
             );
           }
         }
