@@ -3,6 +3,6 @@ export function comparedAddress(expression: string): string {
   return `lower(${expression} COLLATE "C")`;
 }
 
-export function comparedWithService(expression: string): string {
+export function comparedServiceAddress(expression: string): string {
   return `ltrim(${comparedAddress(expression)}, '+')`;
 }

@@ -29,7 +29,7 @@ test('the ledger compares addresses like the rest of Volley', async () => {
   const addresses = fc.sample(fc.oneof(ascii, fc.stringMatching(/^\+{0,3}[A-Za-z0-9+@.]{0,20}$/)), 500);
   const { rows } = await opened.ledger.pool.query<{ address: string; ours: string; theirs: string }>(
     `
-    SELECT address, ${sql.comparedAddress('address')} AS ours, ${sql.comparedWithService('address')} AS theirs
+    SELECT address, ${sql.comparedAddress('address')} AS ours, ${sql.comparedServiceAddress('address')} AS theirs
     FROM unnest($1::text[]) AS address
     `,
     [addresses],

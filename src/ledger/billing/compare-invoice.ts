@@ -1,5 +1,5 @@
 import type { Channel } from '../../domain/message.ts';
-import { comparedWithService } from '../compared-address.ts';
+import { comparedServiceAddress } from '../compared-address.ts';
 import { attemptOf, everyRequest, requestOf } from '../request-rows.ts';
 import type { Transaction } from '../session.ts';
 
@@ -100,7 +100,7 @@ const comparison = `
   INSERT INTO reconciled
   WITH recipient AS (
     -- Range by range, from the first wanted request to the last.
-    SELECT w.run_id, w.request, c.address, ${comparedWithService('c.address')} AS compared, o.outcome,
+    SELECT w.run_id, w.request, c.address, ${comparedServiceAddress('c.address')} AS compared, o.outcome,
            o.price, coalesce(o.units, c.parts, CASE r.channel WHEN 'email' THEN 1 END) AS units
     FROM (
       SELECT run_id, min(request) AS first, max(request) AS last

@@ -1,6 +1,6 @@
 import type { AccountShare } from '../../domain/account-sharing.ts';
 import { batchOf } from '../batch.ts';
-import { comparedWithService } from '../compared-address.ts';
+import { comparedServiceAddress } from '../compared-address.ts';
 import { requestOf } from '../request-rows.ts';
 import type { RequestKey } from '../requests/by-message-id.ts';
 import type { Transaction } from '../session.ts';
@@ -83,7 +83,7 @@ export async function findByJobNumberOrPart(
       FROM ${requestOf('n.run_id', 'n.request')} q
       CROSS JOIN LATERAL recipients_between(n.run_id, n.request, n.request) a
       LEFT JOIN recipient_outcomes o ON o.run_id = n.run_id AND o.request = n.request AND o.position = a.position
-      WHERE ${comparedWithService('a.address')} = ${comparedWithService('r.address')}
+      WHERE ${comparedServiceAddress('a.address')} = ${comparedServiceAddress('r.address')}
         AND o.outcome IS DISTINCT FROM 'cancelled'
       ORDER BY a.address = r.address DESC, a.position
       LIMIT 1
