@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** As if the service had just accepted all requests of a planned run, as dispatch notes them: none has a row of its own. */
+/** Records all requests of a planned run as accepted, like dispatch: none has a row of its own. */
 export async function acceptAll(pool: pg.Pool, run: string, at = new Date()): Promise<void> {
   await pool.query(
     `

@@ -2,10 +2,7 @@ import fc from 'fast-check';
 
 const surrogates = { first: 0xd800, count: 0x800 };
 
-/**
- * A unit of `fc.string`: any character of Unicode. It is what fast-check's own `binary` is, which makes a table of all
- * characters in each process, in a second and 180 MB.
- */
+/** A unit of `fc.string`: any Unicode character. fast-check's own `binary` builds a table of 180 MB in each process. */
 export const anyCharacter: fc.Arbitrary<string> = fc.nat(0x10ffff - surrogates.count).map(
   (index) => String.fromCodePoint(index < surrogates.first ? index : index + surrogates.count),
   (character) => {

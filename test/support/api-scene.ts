@@ -19,7 +19,7 @@ export type Answer = {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Of JSON; undefined otherwise. */
+  /** The parsed body; undefined if it is not JSON. */
   readonly json: Readonly<Record<string, unknown>> | undefined;
 };
 
@@ -34,9 +34,9 @@ export type ApiScene = AsyncDisposable & {
   readonly workspace: Workspace;
   readonly url: string;
   readonly logged: () => string;
-  /** Operation and status of every call that was answered. */
+  /** Operation and status of every answered call. */
   readonly answered: readonly string[];
-  /** The token of each scope, all of one owner, `ann`. */
+  /** A token for each scope, all owned by `ann`. */
   readonly tokens: Readonly<Record<TokenScope, string>>;
   readonly tokenOf: (
     name: string,
@@ -45,13 +45,13 @@ export type ApiScene = AsyncDisposable & {
     limits?: { readonly expiresAt?: Date; readonly accounts?: readonly string[] },
   ) => Promise<string>;
   readonly call: (method: string, path: string, asked?: CallOptions) => Promise<Answer>;
-  /** From now on, done before the account of a run that is to begin is looked up. */
+  /** Called before the account of each starting run is looked up. */
   readonly beforeAccountLookUp: (work: () => Promise<unknown>) => void;
-  /** Starts a run over the API; gives its id. */
+  /** Starts a run over the API and returns its id. */
   readonly start: (campaign: string, key: string) => Promise<string>;
 };
 
-/** An API over a folder of campaigns whose account cannot be reached: nothing is sent by itself. */
+/** Opens an API on a folder of campaigns whose account cannot be reached, so nothing is sent. */
 export async function openApiScene(refusals?: number): Promise<ApiScene> {
   const cleanUp = new AsyncDisposableStack();
   const opened = await openTestLedger();

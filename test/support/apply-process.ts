@@ -3,14 +3,14 @@ import { applyInbox } from '../../src/engine/delivery-reports/apply-inbox.ts';
 import { openLedger } from '../../src/ledger/connection.ts';
 import { contextOf } from './ledger.ts';
 
-/** Appliers in a process of their own that is to be killed. */
+/** Starts appliers in a process that the test can kill. */
 const [url = '', appliers = '1'] = process.argv.slice(2);
 const context = contextOf(await openLedger({ connectionString: url }, 'test database'));
 console.log('applying');
 await Promise.all(
   Array.from({ length: Number(appliers) }, async () => {
     for (;;) {
-      // What a killed one held is let go a moment later.
+      // Postgres releases the locks of a killed process a moment later.
       await applyInbox(context);
       await sleep(20);
     }

@@ -7,7 +7,7 @@ import { seededRandom } from '../../src/sandbox/seeded-values.ts';
 import { aContact, aRun, planContacts } from './ledger.ts';
 import { createRequestRows } from './request-rows.ts';
 
-/** Reports of which the first that arrived decides, whatever becomes of those that apply them. */
+/** Delivery reports of which the first that arrived decides, even if appliers are killed. */
 
 type ReportBody = {
   readonly MessageID: string;
@@ -19,7 +19,7 @@ type ReportBody = {
 const account = 'main';
 const addressOf = (index: number): string => `+614${String(index).padStart(8, '0')}`;
 
-/** A run whose requests are accepted; gives what its recipients are reported under. */
+/** Makes a run with accepted requests; returns the MessageIDs and addresses of its delivery reports. */
 export async function planAcceptedRun(ledger: Ledger, recipients: number) {
   const contacts = Array.from({ length: recipients }, (_, place) =>
     aContact(place + 2, { address: addressOf(place) }),
@@ -47,10 +47,7 @@ export async function planAcceptedRun(ledger: Ledger, recipients: number) {
   return rows;
 }
 
-/**
- * Each recipient is reported twice, and a twentieth of them a third time with another outcome; half of the reports have a
- * price. All of them shuffled.
- */
+/** Two shuffled delivery reports for each recipient, and a third with another outcome for 5 %; half of them have a price. */
 export function shuffledReports(
   named: Awaited<ReturnType<typeof planAcceptedRun>>,
   seed: number,
@@ -74,7 +71,7 @@ export function shuffledReports(
     .map(({ report }) => report);
 }
 
-/** Puts reports into the inbox, in batches of different sizes, as receivers do. */
+/** Puts delivery reports into the inbox in batches of different sizes, like receivers. */
 export async function receiveAll(
   ledger: Ledger,
   reports: readonly ReportBody[],
@@ -96,10 +93,10 @@ export async function receiveAll(
 }
 
 /**
- * Every recipient is as the first of its reports in the inbox says, with the first price that a report of that outcome has;
- * every report is marked accordingly; and billing has the sum.
+ * Expects that the first delivery report in the inbox decides each recipient, with the first price of that outcome, that
+ * each delivery report has the matching state, and that billing has the sum.
  *
- * @returns how many reports conflict
+ * @returns the number of conflicting delivery reports
  */
 export async function expectFirstReportDecides({ pool }: Ledger): Promise<number> {
   const { rows: inbox } = await pool.query<{ report: string; body: Buffer }>(

@@ -7,10 +7,10 @@ import { accountsYaml, contactsCsv, makeWorkspace, smsCampaignYaml } from './wor
 
 export type PlanningAnswers = {
   readonly status: number;
-  /** How long planning took, and each answer of `healthz` meanwhile (milliseconds). */
+  /** Durations of planning, and of each answer of `healthz` meanwhile (milliseconds). */
   readonly planning: number;
   readonly health: readonly number[];
-  /** The same before anything was planned: what the machine itself takes. */
+  /** Durations before planning, as a baseline of the machine. */
   readonly idle: readonly number[];
 };
 
@@ -19,10 +19,10 @@ export const heavyCampaign = (keys: number): string =>
   smsCampaignYaml + Array.from({ length: keys }, (_, index) => `k${index}: 1\n`).join('');
 
 /**
- * Starts a campaign over the API of a `serve` process, and asks `healthz` again and again until that is answered.
+ * Starts a campaign over the API of a `serve` process, and polls `healthz` until the start is answered.
  *
- * @param files of the project, by name
- * @param idleAnswers of `healthz` before that
+ * @param files files of the project, by name
+ * @param idleAnswers number of answers of `healthz` before the start
  */
 export async function askWhilePlanning(
   campaign: string,
@@ -69,7 +69,7 @@ export async function askWhilePlanning(
       },
       body: JSON.stringify({ campaign: name }),
     });
-  // What is loaded when it is first needed is there by then.
+  // Modules that are loaded on first use are then loaded.
   await start('no-such.yaml');
   const askHealth = async (): Promise<number> => {
     const asked = performance.now();

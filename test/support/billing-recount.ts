@@ -6,7 +6,7 @@ import type { RequestState } from '../../src/domain/runs.ts';
 import type { BillingDimension } from '../../src/ledger/billing/report.ts';
 import type { ReportedDelivery } from './billing-reports.ts';
 
-/** What one recipient comes to. */
+/** The units and amounts of one recipient. */
 type Recipient = {
   readonly values: Readonly<Record<BillingDimension, string | null>>;
   readonly currency: string | null;
@@ -39,19 +39,19 @@ type DbRequest = {
   readonly account: string;
   readonly channel: Channel;
   readonly state: RequestState;
-  /** Its own, and those of the requests that it is a part of. */
+  /** Its own MessageID, and those of the requests that it was divided from. */
   readonly message_ids: readonly string[];
   readonly sub_account: string | null;
   readonly department: string | null;
   readonly charge_code: string | null;
   readonly addresses: readonly string[];
   readonly parts: readonly (number | null)[];
-  /** The place of each recipient's tariff; null: the first. */
+  /** The index of each recipient's tariff; null: all have the first. */
   readonly tariffs: readonly (number | null)[];
   readonly rates: RunRates | null;
-  /** Of the last attempt. */
+  /** When the last attempt started. */
   readonly started_at: Date;
-  /** Positions of those who were left out. */
+  /** Positions of recipients that were left out. */
   readonly suppressed_positions: readonly number[];
 };
 
@@ -89,7 +89,7 @@ function zeroFigures(): Figures {
   };
 }
 
-/** Counts everything anew, one recipient after the other, from the attempts and from the raw bytes of the inbox. */
+/** Counts everything again, recipient by recipient, from the attempts and the raw bytes of the inbox. */
 export async function recount(pool: pg.Pool, timeZone: string): Promise<Recipient[]> {
   const { rows: requests } = await pool.query<DbRequest>(`
     SELECT run_id, campaign, account, channel, q.state, sub_account, department, charge_code, r.*,
@@ -131,7 +131,7 @@ function recipientsOf(
 ): Recipient[] {
   const { state, channel, started_at: sent, rates } = request;
   const [day, month] = [10, 7].map((length) => localDate(sent, timeZone).slice(0, length));
-  // Of a request that was divided there may be nothing left but the request.
+  // A divided request may have no recipients.
   const addresses = request.addresses.length === 0 ? [undefined] : request.addresses;
   return addresses.map((address, index): Recipient => {
     const figures = zeroFigures();
@@ -171,7 +171,7 @@ function recipientsOf(
   });
 }
 
-/** The first final one stays; an equal one adds what it did not say. */
+/** The first final delivery report decides; an equal one adds what was missing. */
 function outcomeOf(
   reports: readonly ReportedDelivery[],
   messageIds: readonly string[],
@@ -193,11 +193,11 @@ function outcomeOf(
 }
 
 function localDate(time: Date, timeZone: string): string {
-  // Sweden writes dates as ISO 8601 does.
+  // The Swedish locale formats dates like ISO 8601.
   return new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short' }).format(time);
 }
 
-/** Added up, a line for each combination of values and currency that comes to anything. */
+/** Adds up one line for each combination of values and currency. */
 export function addUp(
   recipients: readonly Recipient[],
   by: readonly BillingDimension[],

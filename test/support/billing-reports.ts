@@ -4,7 +4,7 @@ import { applyDeliveryReports } from '../../src/ledger/delivery-reports/apply-ba
 import { receiveDeliveryReports } from '../../src/ledger/delivery-reports/receive.ts';
 import type { RawReport, ReportContent } from '../../src/ledger/delivery-reports/report-content.ts';
 
-/** What the body of a report says, in these tests. */
+/** The fields of a delivery report in these tests. */
 export type ReportedDelivery = {
   readonly messageId: string;
   readonly address: string;
@@ -17,7 +17,7 @@ export type DrawnReport = Pick<ReportedDelivery, 'outcome' | 'units' | 'price'> 
   readonly recipient: number;
 };
 
-/** Reports of recipients whose request was tried; the service knows no other. */
+/** Delivery reports for recipients of attempted requests; the service knows no others. */
 export async function reportRecipients(
   pool: pg.Pool,
   drawn: readonly DrawnReport[],
@@ -40,7 +40,7 @@ export async function reportRecipients(
   await receiveAndApply(pool, deliveries, now);
 }
 
-/** A report of the first recipient of what was divided: it names the whole request, and proves nothing of the part. */
+/** A delivery report for the first recipient of a divided request. It names the whole request, so it proves nothing about the part. */
 export async function reportWhole(pool: pg.Pool, run: string, now: Date): Promise<void> {
   const { rows } = await pool.query<{ messageId: string; address: string }>(
     `

@@ -19,7 +19,7 @@ import { emptyLedger } from './empty-ledger.ts';
 import { aContact, anEnvelope, aRun, planContacts } from './ledger.ts';
 import { startNextAttempt } from './requests.ts';
 
-/** What the steps of a history do in a ledger. */
+/** Performs the steps of a history in a ledger. */
 
 export type World = {
   readonly ledger: Ledger;
@@ -41,9 +41,9 @@ export async function performNextStep(world: World, step: BillingStep, pool?: pg
 }
 
 /**
- * What steps do but for booking and closing.
+ * All steps except booking and closing.
  *
- * @param pool in place of the ledger's own
+ * @param pool instead of the ledger's own
  */
 export async function performStep(world: World, step: BillingStep, pool = world.ledger.pool): Promise<void> {
   const { runs, now } = world;
@@ -83,7 +83,7 @@ export async function performStep(world: World, step: BillingStep, pool = world.
   }
 }
 
-/** Whose tariff is whose: by the last digit of the address. */
+/** The last digit of an address chooses its tariff. */
 async function plan(
   { ledger, now }: World,
   step: Extract<BillingStep, { readonly kind: 'plan' }>,
@@ -205,7 +205,7 @@ function outcomeOf(end: SentEnd, reported: boolean) {
   if (end === 'divided') return { state: 'rejected', divide: true } as const;
   if (end === 'busy') return { state: 'planned', verdict: 'released' } as const;
   if (end !== 'released') return { state: end } as const;
-  // What the service has not taken it has not reported.
+  // The service reports only what it accepted.
   return reported ? undefined : ({ state: 'planned', verdict: 'released' } as const);
 }
 
@@ -217,7 +217,7 @@ async function listReported(pool: pg.Pool, run: string): Promise<ReadonlySet<num
   return new Set(rows.map(({ request }) => request));
 }
 
-/** What is claimed of a slice behind its last request that was answered, reported on or given a row. */
+/** Claimed requests of a slice after the last one with an answer, a delivery report or a row. */
 async function releaseClaims(pool: pg.Pool, run: string, now: Date): Promise<void> {
   const { rows } = await pool.query<{
     slice: number;
@@ -243,7 +243,7 @@ async function releaseClaims(pool: pg.Pool, run: string, now: Date): Promise<voi
   await releaseSettledSlices(pool, run);
 }
 
-/** As a worker that has the phase in which the run's doubts are settled. */
+/** Acts as the worker of the phase `settling doubts`. */
 async function resend(pool: pg.Pool, run: string, now: Date): Promise<void> {
   const settler = randomUUID();
   const ofPhase = `WHERE run_id = $1 AND phase = 'settling doubts'`;

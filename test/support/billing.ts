@@ -8,10 +8,10 @@ import {
 } from '../../src/ledger/billing/report.ts';
 import { inTransaction } from '../../src/ledger/session.ts';
 
-/** Everything, whenever it was sent. */
+/** A query without a period. */
 export const allBilling: BillingQuery = { by: [], from: null, until: null, timeZone: 'UTC', filter: {} };
 
-/** What runs came to, and their total; undefined where they came to nothing. */
+/** The lines of a report and their total; undefined without lines. */
 export async function billingOf(
   pool: pg.Pool,
   runs: readonly string[],

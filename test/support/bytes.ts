@@ -1,7 +1,7 @@
 /**
- * Bytes as a file or a pipe gives them.
+ * Bytes in chunks, as a file or pipe delivers them.
  *
- * @param size of each chunk; all at once by default
+ * @param size size of each chunk; default: one chunk
  */
 export async function* bytesOf(
   content: string | Uint8Array,

@@ -9,19 +9,15 @@ import { markBegun } from '../../src/ledger/run-states/transitions.ts';
 import { inTransaction } from '../../src/ledger/session.ts';
 import * as requests from './requests.ts';
 
-/** The ledger's functions of a slice, for tests of whole runs that have one owner. */
+/** The ledger's functions of slices, for tests of runs with one owner. */
 
 type Outcome<Union> = Union extends { readonly state: 'rejected' }
   ? Omit<Union, 'run' | 'slice' | 'owner' | 'divide'> & { readonly divide?: boolean }
   : Omit<Union, 'run' | 'slice' | 'owner'>;
-/** Without the slice. */
 export type Settlement = Outcome<Settled>;
 export type ClaimedRequest = requests.ClaimedRequest;
 
-/**
- * Claims of the first slice that has anything planned. It stays the owner's for as long as a request that has no row is
- * being sent.
- */
+/** Claims from the first slice with planned requests. The owner keeps it while a request without a row is in flight. */
 export async function claimRequests(
   pool: pg.Pool,
   claiming: { readonly run: string; readonly owner: string; readonly limit: number; readonly now: Date },
@@ -38,7 +34,7 @@ export async function claimRequests(
   return claim ?? { claimed: [], cancelled: [] };
 }
 
-/** @returns the requests that were settled */
+/** @returns the settled requests */
 export async function settleRequests(
   pool: pg.Pool,
   run: string,
@@ -104,7 +100,7 @@ async function sliceOf(pool: pg.Pool, run: string, request: number): Promise<num
   return slices.find(({ first, last }) => first <= request && request <= last)?.slice ?? 1;
 }
 
-/** @param exceptOwner not of this owner */
+/** @param exceptOwner skips slices of this owner */
 async function addRowsForSending(
   pool: pg.Pool,
   run: string,
@@ -117,7 +113,7 @@ async function addRowsForSending(
   }
 }
 
-/** Slices of which nothing is being sent without a row: done where nothing is left to send, as the ledger's own. */
+/** Slices without a rowless request in flight; they are done if nothing is left to send. */
 export async function releaseSettledSlices(pool: pg.Pool, run: string): Promise<void> {
   const { rows } = await pool.query<{ slice: number; state: string }>(
     `UPDATE slices s

@@ -1,15 +1,15 @@
-/** Shorter ones are words that stand anywhere. */
+/** Shorter secrets are ordinary words. */
 const shortestSecret = 12;
 
-/** pino's number of the level from which on a line must have no address. */
+/** pino's number of the lowest level whose lines must have no address. */
 const info = 30;
 
 const address = /\+\d{8,15}|[\w.+-]+@[\w-]+(\.[\w-]+)+/;
 
 /**
- * What a process must not have logged: a secret that its environment gave it, or a recipient's address at `info` or above.
+ * Finds a forbidden log line: with a secret of the process's environment, or a recipient's address at `info` or above.
  *
- * @param said standard error; what is no line of the log is passed over
+ * @param said standard error; lines of other text are skipped
  * @returns the first such line
  */
 export function uncleanLine(

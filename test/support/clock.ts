@@ -1,9 +1,8 @@
-/** A clock that can be put forward. */
+/** A clock that the test moves forward. */
 export type TestClock = {
   readonly now: () => Date;
-  /** Never back. */
   readonly jumpTo: (time: Date) => void;
-  /** By so many seconds. */
+  /** Moves the clock forward by so many seconds. */
   readonly advance: (seconds: number) => void;
 };
 

@@ -1,11 +1,11 @@
-/** All of a stream. */
+/** Reads a whole stream. */
 export async function collect<Item>(source: AsyncIterable<Item>): Promise<Item[]> {
   const items: Item[] = [];
   for await (const item of source) items.push(item);
   return items;
 }
 
-/** All of a stream of batches. */
+/** Reads a whole stream of batches. */
 export async function collectBatches<Item>(source: AsyncIterable<readonly Item[]>): Promise<Item[]> {
   return (await collect(source)).flat();
 }

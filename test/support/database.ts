@@ -5,13 +5,13 @@ import { dropDatabase, runStatement, urlOfDatabase } from './statement.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The address of the run's server, with a login that may create databases. */
+    /** The address of the test run's server, with a login that can create databases. */
     testServerUrl: string;
-    /** The migrated database that test databases are cloned from; their names begin with its name. */
+    /** The migrated database that test databases are cloned from; their names start with its name. */
     testTemplate: string;
-    /** For `copyHome`. */
+    /** The home that `copyHome` copies. */
     initialHome: string | undefined;
-    /** Whether the server's data may be in memory, which is quick, and has no room for the long tests. */
+    /** Whether the server's data is in memory: fast, and too small for the long tests. */
     dataInMemory: boolean;
   }
 }
@@ -19,16 +19,16 @@ declare module 'vitest' {
 export type TestDatabase = {
   readonly connection: DatabaseConnection;
   readonly url: string;
-  /** Ends what is still connected, and deletes the database. */
+  /** Ends open connections and deletes the database. */
   drop(): Promise<void>;
 };
 
-/** A migrated database of the test file's own, with nothing in its tables. */
+/** Makes a migrated, empty database for one test file. */
 export function createTestDatabase(): Promise<TestDatabase> {
   return createDatabase(inject('testTemplate'));
 }
 
-/** A database without any table. */
+/** Makes a database without tables. */
 export function createBareDatabase(): Promise<TestDatabase> {
   return createDatabase('template0');
 }
@@ -36,7 +36,7 @@ export function createBareDatabase(): Promise<TestDatabase> {
 async function createDatabase(template: string): Promise<TestDatabase> {
   const server = inject('testServerUrl');
   const name = `${inject('testTemplate')}_${randomBytes(6).toString('hex')}`;
-  // Half the time of the usual strategy, which writes every page to the log.
+  // Half the time of the default strategy, which writes every page to the write-ahead log.
   await runStatement(server, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
   const url = urlOfDatabase(server, name);
   const drop = () => dropDatabase(server, name);

@@ -1,6 +1,6 @@
 import type { DeliveryReportCall } from '../../src/wire/delivery-report-call.ts';
 
-/** A call that posts this body, of whatever type it says it is. */
+/** A call that posts this body, with any content type. */
 export function postCall(body: string | Uint8Array, contentType = ''): DeliveryReportCall {
   return { method: 'POST', contentType, body: Buffer.from(body) };
 }

@@ -26,13 +26,12 @@ const accounts = `accounts:
 `;
 
 /**
- * A run of which some requests are accepted, some in doubt; every recipient is reported in one of four formats, a fifth of
- * them twice and some as Pending too, all shuffled, by a service that repeats what is not answered 2xx. Postgres is killed
- * twice meanwhile. In the end every recipient is as the service's own list says, and each call that was answered 2xx is in the
- * inbox.
+ * Sends shuffled delivery reports for a run with accepted requests and requests in doubt. Every recipient has one in one
+ * of four formats, a fifth of them two, some also a Pending one. The service repeats what is not answered 2xx, and
+ * Postgres is killed twice. Expects that every recipient ends as in the service's list, and that each call answered 2xx
+ * is in the inbox.
  *
- * @param recipients there are some more reports than these
- * @returns figures
+ * @param recipients their number; there are a few more delivery reports
  */
 export async function expectStormApplied(recipients: number): Promise<Readonly<Record<string, number>>> {
   await using postgres = await startOwnPostgres();
@@ -44,7 +43,7 @@ export async function expectStormApplied(recipients: number): Promise<Readonly<R
     Array.from({ length: recipients }, (_, index) => aContact(index + 2, { address: addressOf(index) })),
   );
   await createRequestRows(ledger.pool, run);
-  // What is in doubt, or still being sent, is proved by its reports.
+  // Delivery reports prove requests that are in doubt or in flight.
   await ledger.pool.query(
     `UPDATE requests SET state = CASE request % 3 WHEN 0 THEN 'in_doubt' ELSE 'accepted' END, updated_at = now()`,
   );
@@ -77,8 +76,8 @@ export async function expectStormApplied(recipients: number): Promise<Readonly<R
   expect(outcomes.toSorted(byAddress)).toEqual(expected.toSorted(byAddress));
   expect(await read(`SELECT DISTINCT state FROM request_states`)).toEqual([{ state: 'accepted' }]);
   const [{ inbox }] = await read('SELECT count(*)::integer AS inbox FROM inbox');
-  // A commit may be done though Postgres is killed before it says so, and be away for longer than the receiver tries again:
-  // then calls that are stored are answered 503. They come again, and are stored twice.
+  // Postgres may be killed after a commit and before its answer. The receiver then answers 503 to a stored call, which
+  // comes again and is stored twice.
   expect(inbox).toBeGreaterThanOrEqual(sent.answered);
   expect(inbox).toBeLessThanOrEqual(sent.answered + sent.refused);
   expect(await read(`SELECT DISTINCT state FROM delivery_reports ORDER BY state`)).toEqual([
@@ -118,7 +117,7 @@ function callsOf(expected: readonly Expected[]): Call[] {
     .map(({ call }) => call);
 }
 
-/** Until each is answered 2xx. Postgres is killed after a third and after two thirds. */
+/** Sends each until it is answered 2xx. Kills Postgres after a third and after two thirds. */
 async function sendAll(base: string, calls: readonly Call[], postgres: OwnPostgres) {
   const pool = new Pool(base, { connections: 32, allowH2: false });
   const limit = pLimit(32);

@@ -20,7 +20,7 @@ export type RecipientReport = {
   readonly copy: number;
 };
 
-/** Sends delivery reports, after a while and again and again, to any of the receivers that answers 2xx. */
+/** Sends delivery reports after a delay, and repeats each until a receiver answers 2xx. */
 export function createReporter(receivers: readonly string[], figures: ReportFigures) {
   const calling = pLimit(16);
   const reporting = new Set<Promise<void>>();

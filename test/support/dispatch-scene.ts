@@ -9,7 +9,7 @@ import { type SignalAtPoint, signalVariable } from './signal-points.ts';
 import { type Ended, type Started, type StartedInProcess, startInProcess, startVolley } from './volley.ts';
 import { accountsYaml, makeWorkspace, type Workspace } from './workspace.ts';
 
-/** For `node --import`: has a process send itself the signal that `signalVariable` names. */
+/** For `node --import`: makes a process send itself the signal that `signalVariable` names. */
 export const signalPreload = fileURLToPath(new URL('./signal-preload.ts', import.meta.url));
 
 export type DispatchScene = AsyncDisposable & {
@@ -17,33 +17,33 @@ export type DispatchScene = AsyncDisposable & {
   readonly peer: JournalPeer;
   readonly workspace: Workspace;
   readonly onUnknown: 'hold' | 'resend';
-  /** Of the processes that are started. */
+  /** The environment of started processes. */
   readonly environment: Readonly<Record<string, string>>;
   /**
    * Starts the command line on the campaign's ledger.
    *
-   * @param at kills or stops itself there
+   * @param at the point at which the process kills or stops itself
    */
   readonly start: (words: readonly string[], at?: SignalAtPoint) => Started;
-  /** The command line in this process, for what nobody kills. */
+  /** Runs the command line in this process, for tests without kills. */
   readonly runHere: (words: readonly string[]) => Promise<Ended>;
-  /** As `here`, for what is stopped, or heard while it goes on. */
+  /** Like `runHere`, for commands that the test stops or whose output it reads meanwhile. */
   readonly startHere: (words: readonly string[]) => StartedInProcess;
-  /** Plans a run of the campaign, as by a process that is killed before it begins to send it; the run's id. */
+  /** Plans a run without starting it, like a process that is killed in between; returns its id. */
   readonly plan: () => Promise<string>;
 };
 
 export type SceneOptions = {
   readonly requests: number;
-  /** Most requests in flight. */
+  /** The limit of requests in flight. */
   readonly concurrency: number;
   readonly onUnknown?: 'hold' | 'resend';
   readonly peer?: Partial<PeerBehaviour>;
-  /** One of the run's server by default. */
+  /** Default: a new database on the test run's server. */
   readonly ledger?: Promise<TestLedger>;
 };
 
-/** A ledger, a service with a journal, and a campaign whose requests have one to five recipients. */
+/** Opens a ledger, a service with a journal, and a campaign whose requests have one to five recipients. */
 export async function openDispatchScene({
   requests,
   concurrency,
@@ -75,7 +75,7 @@ export async function openDispatchScene({
       env: { ...env, ...(at ? { [signalVariable]: JSON.stringify(at) } : {}) },
       nodeFlags: at ? ['--import', signalPreload] : [],
     });
-  // What services log would stand among the results of the tests.
+  // Log lines of the service would appear among the test results.
   const begin: DispatchScene['startHere'] = (words) =>
     startInProcess(words, { cwd, env: { ...env, LOG_LEVEL: 'silent' } });
   const plan: DispatchScene['plan'] = async () => {
@@ -109,7 +109,7 @@ dispatch: { chunkSize: 5, concurrency: ${concurrency}, retries: 10, onUnknown: $
 `;
 }
 
-/** A ChargeCode for every request. */
+/** A ChargeCode of its own for every request. */
 function contactsInGroups(groups: number): string {
   const lines = ['mobile,name,code'];
   for (let group = 0; group < groups; group++) {

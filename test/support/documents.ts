@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** A piece of a document, and where it begins: `docs/operations.md:30`. */
+/** A part of a document, and where it starts: `docs/operations.md:30`. */
 export type Piece = { readonly where: string; readonly text: string };
 export type Block = Piece & { readonly language: string };
 
 export const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
 
-/** README and everything below docs/, in the order in which it is read. */
+/** README and everything below docs/, in reading order. */
 export const documentPaths: readonly string[] = [
   'README.md',
   ...readdirSync(`${projectFolder}/docs`, { recursive: true, encoding: 'utf8' })
@@ -30,7 +30,7 @@ export function blocksOf(path: string): Block[] {
   }));
 }
 
-/** What stands between backticks in a document's prose and tables. */
+/** The code between backticks in a document's prose and tables. */
 export function inlineCodesOf(path: string): Piece[] {
   const text = readDocument(path).replace(fence, (block) => block.replace(/[^\n]/g, ''));
   return [...text.matchAll(/(?<!`)`([^`\n]+(?:\n[^`\n]+)?)`(?!`)/g)].map(({ index, 1: code = '' }) => ({
@@ -39,7 +39,7 @@ export function inlineCodesOf(path: string): Piece[] {
   }));
 }
 
-/** The lines of a block of a shell, each whole: continued, in brackets, or with the document that it is given. */
+/** The complete command lines of a shell block, with continuation lines, open brackets and here-documents joined. */
 export function shellLinesOf({ where, text }: Block): Piece[] {
   const [path = '', first = '0'] = where.split(/:(?=\d+$)/);
   const lines: Piece[] = [];

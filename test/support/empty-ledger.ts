@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** What deletes of the others note goes last. Nobody empties the audit trail. */
+/** Tables that deletes from the others write to come last. The audit trail is never emptied. */
 const tables = [
   ...[
     'runs',
@@ -17,11 +17,11 @@ const tables = [
   ...['billing_changes', 'billing_outcomes', 'billing_reopened_requests', 'billing_closings'],
 ];
 
-/** It is another one from now on: that claims are gone is no sign of a restored backup. */
+/** Gives the ledger a new identity, so that missing claims do not look like a restored backup. */
 const another =
   'UPDATE ledger_location SET ledger = gen_random_uuid(), held_at = NULL, held_reason = NULL, incomplete = false';
 
-/** Far quicker than TRUNCATE, which makes new files for every table and index. */
+/** Much faster than TRUNCATE, which makes new files for every table and index. */
 export async function emptyLedger(pool: pg.Pool): Promise<void> {
   await pool.query([...tables.map((table) => `DELETE FROM ${table}`), another].join('; '));
 }

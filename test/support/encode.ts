@@ -1,12 +1,12 @@
 import type { Encoding } from '../../src/contacts/contact-file.ts';
 
-/** Encodings that the tests write. */
+/** Encodings that tests write. */
 export type Written = Exclude<Encoding, 'mac-roman'>;
 
-/** Letters of Windows-1252 that Latin-1 has not, as far as the tests need them. */
+/** Characters of Windows-1252 that Latin-1 lacks, as far as tests need them. */
 const windows1252Only: Readonly<Record<string, string>> = { '€': '\x80', '’': '\x92', Š: '\x8a', ž: '\x9e' };
 
-/** A text in the bytes of an encoding, with a byte order mark or without. */
+/** Encodes a text, with or without a byte order mark. */
 export function encode(text: string, encoding: Written, mark = false): Buffer {
   const marked = mark ? `\ufeff${text}` : text;
   switch (encoding) {

@@ -7,7 +7,7 @@ import type { Account } from '../../src/gateway/account.ts';
 const noProgress = { onStart: () => {}, onWatch: () => {}, onDown: () => {}, onUp: () => {} };
 const never = new AbortController().signal;
 
-/** Works a planned or paused run in this process. */
+/** Sends a planned or paused run in this process. */
 export async function execute(
   context: EngineContext,
   run: string,
@@ -54,7 +54,7 @@ export type RecordedRequest = {
   readonly attempts: readonly RecordedAttempt[];
 };
 
-/** What the ledger says of every request of a run, in order. */
+/** The state in the ledger of every request of a run, in order. */
 export async function recordedRequests(
   { ledger }: EngineContext,
   run: string,

@@ -5,7 +5,7 @@ import type { DispatchScene } from './dispatch-scene.ts';
 import type { Acceptance } from './journal-peer.ts';
 import type { Killed, KilledRun } from './kill-dispatches.ts';
 
-/** Requests of a run that is over, but for `recipients` and `acceptedAgain`. */
+/** Numbers of requests of a finished run, except `recipients` and `acceptedAgain`. */
 export type Figures = {
   readonly requests: number;
   readonly recipients: number;
@@ -13,13 +13,13 @@ export type Figures = {
   readonly rejected: number;
   readonly failed: number;
   readonly inDoubt: number;
-  /** Of those in doubt, the ones that the service has. */
+  /** Requests in doubt that the service has. */
   readonly inDoubtAccepted: number;
-  /** Acceptances of what had been accepted before. */
+  /** Repeated acceptances of a MessageID. */
   readonly acceptedAgain: number;
 };
 
-/** Of its requests in flight, so many times as many may a process have claimed: twice, and twice in the claim it makes then. */
+/** Claimed requests of a process, as a multiple of its concurrency: twice, and twice in its next claim. */
 const claimedAtOnce = 4;
 
 type DbRequest = {
@@ -31,10 +31,10 @@ type DbRequest = {
 };
 
 /**
- * Holds the ledger of a run that is over against the journal of the service: nothing lost, nothing twice but what was
- * sent again on purpose, every unknown explained.
+ * Compares the ledger of a finished run with the journal of the service: nothing lost, nothing sent twice except on
+ * purpose, every unknown explained.
  *
- * @param concurrency how many requests one process may have in flight
+ * @param concurrency the limit of requests in flight of one process
  */
 export async function expectNothingLostOrDuplicated(
   scene: DispatchScene,
@@ -63,7 +63,7 @@ export async function expectNothingLostOrDuplicated(
   await expectDoubtsExplained(scene, run, kills, claimedAtOnce * concurrency);
   const doubtful = inState('in_doubt');
   if (scene.onUnknown === 'resend') {
-    // The ledger cannot know that the service refuses these every time.
+    // The ledger does not know that the service always refuses these.
     const without = doubtful.filter(({ message_id }) => !scene.peer.refuses(message_id));
     expect(without, 'not sent again until it was accepted').toEqual([]);
   }
@@ -92,7 +92,7 @@ async function requestsOf({ ledger }: DispatchScene, run: string): Promise<reado
   return rows;
 }
 
-/** Or without a beginning: as many as the request says that there were, there are. */
+/** Expects as many attempts as the request counts. */
 async function attemptsWithoutEnd({ ledger }: DispatchScene, run: string): Promise<readonly unknown[]> {
   const { rows } = await ledger.ledger.pool.query(
     `SELECT request, q.state, q.attempts, count(a.attempt)::integer AS begun, count(a.finished_at)::integer AS ended
@@ -126,7 +126,7 @@ function acceptancesWithOtherRecipients(
   return acceptances.filter(({ messageId, recipients }) => addresses.get(messageId) !== recipients.join());
 }
 
-/** Every attempt of which nobody knows was under way at a kill, and no kill has more of them than were claimed. */
+/** Expects that every attempt without an outcome was in flight at a kill, and that no kill has more than a process can claim. */
 async function expectDoubtsExplained(
   { ledger: { ledger } }: DispatchScene,
   run: string,
@@ -142,7 +142,7 @@ async function expectDoubtsExplained(
   );
   const inOrder = kills.map((kill) => ({ ...kill, doubts: 0 })).toSorted((one, other) => one.to - other.to);
   const unexplained = rows.filter(({ started_at, finished_at }) => {
-    // What ends first takes the first kill that it can: where there is an explanation of all, this finds one.
+    // The attempt that ends first takes the first possible kill: this finds an assignment if there is one.
     const kill = inOrder.find(
       ({ from, to, doubts }) => +started_at <= to && +finished_at >= from && doubts < atOnce,
     );

@@ -6,21 +6,21 @@ import { openLedgerIn } from './ledger.ts';
 import type { ReplicatedPostgres } from './replicated-postgres.ts';
 import type { Started } from './volley.ts';
 
-/** What becomes of the process that was sending as the primary was lost. */
+/** What happens to the sending process when the primary is lost. */
 export type SenderEnd = 'killed' | 'interrupted' | 'goes on';
 
 export type FailoverPlan = {
-  /** Requests that the service has received as the primary is killed. */
+  /** Requests that the service has received when the primary is killed. */
   readonly after: number;
-  /** Before it is killed, replication stands still for so long (milliseconds). */
+  /** How long replication pauses before the kill (milliseconds). */
   readonly stalled: number;
   readonly sender: SenderEnd;
 };
 
 export type FailoverFigures = {
-  /** Requests that the service had accepted when the standby was promoted, and that the ledger there knows nothing of. */
+  /** Requests that the service had accepted when the standby was promoted, and that the promoted ledger lacks. */
   readonly missingClaims: number;
-  /** Whether Volley let an operator say that nothing is missing. */
+  /** Whether Volley accepted an operator's statement that nothing is missing. */
   readonly nothingMissing: boolean;
   /** Whether Volley found a claim of this machine that the ledger lacks. */
   readonly found: boolean;
@@ -32,8 +32,8 @@ const requests = 1_500;
 const concurrency = 8;
 
 /**
- * A run is being sent as its primary is killed; the standby is promoted, and the address leads there. Nothing is sent from
- * it before an operator has said what it is; then the run goes on to its end, and no request is accepted twice.
+ * Kills the primary during a run and promotes the standby at the same address. Expects that nothing is sent until an
+ * operator releases the ledger, that the run then completes, and that no request is accepted twice.
  */
 export async function failOver(
   postgres: ReplicatedPostgres,
@@ -91,7 +91,7 @@ export async function failOver(
 
 async function end(started: Started, how: 'killed' | 'interrupted'): Promise<void> {
   if (how === 'interrupted') {
-    // In the middle of an outage, which it has noticed.
+    // During an outage that the process has noticed.
     await Promise.race([started.waitForText('database outage'), sleep(1_000)]);
     started.process.kill('SIGINT');
   } else started.process.kill('SIGKILL');
@@ -118,7 +118,7 @@ async function countMissingClaims(scene: DispatchScene, run: string): Promise<nu
   return rows.filter(({ message_id, state }) => state === 'planned' && times.has(message_id)).length;
 }
 
-/** What the service accepted is accepted in the ledger or in doubt, and nothing was accepted twice. */
+/** Expects that every request that the service accepted is accepted or in doubt in the ledger, and that none was accepted twice. */
 async function expectNothingDuplicated(scene: DispatchScene, run: string, promotedAt: number) {
   const times = await acceptedTimes(scene);
   const rows = await requestsOf(scene, run);

@@ -2,33 +2,33 @@ import { connect, createServer, type Socket } from 'node:net';
 import { type HttpMessage, type MessageReader, readMessages } from './http-messages.ts';
 import { type Listening, listening } from './listening.ts';
 
-/** A request on its way through the proxy, for a fault to play with. */
+/** A request in the proxy, for a fault to act on. */
 export type Passage = Pick<Listening, 'refuse' | 'listen'> & {
   /** The engine's end of its connection. */
   readonly client: Socket;
-  /** The request's header, with the empty line; what comes after it is left in the connection. */
+  /** The request's header with the empty line; the rest stays in the connection. */
   readonly header: () => Promise<Buffer>;
-  /** The whole request; the service knows nothing of it. */
+  /** Reads the whole request without passing it on. */
   readonly request: () => Promise<HttpMessage>;
-  /** Takes the whole request to the service, and gives the service's whole answer. */
+  /** Passes the whole request to the service, and returns its whole answer. */
   readonly forward: () => Promise<HttpMessage>;
 };
 
-/** What the proxy does to one request. When it is over, the connection takes the next one, if it is still open. */
+/** What the proxy does to one request. Afterwards an open connection takes the next one. */
 export type Fault = (passage: Passage) => Promise<unknown>;
 
 export type FaultProxy = Listening & {
   readonly url: string;
-  /** The bodies of the requests that were read whole, in order. */
+  /** The bodies of the completely read requests, in order. */
   readonly seen: readonly string[];
   readonly connections: () => number;
 };
 
 /**
- * A TCP proxy in front of a service that is told what to do to every request.
+ * A TCP proxy in front of a service, with a fault for every request.
  *
  * @param service its port on this machine
- * @param next asked once for every request: as its connection is made, or as its first byte comes on one that was kept
+ * @param next returns the fault of a request, when its connection opens or its first byte comes on a kept one
  */
 export async function startFaultProxy(service: number, next: () => Fault): Promise<FaultProxy> {
   const seen: string[] = [];
@@ -56,7 +56,7 @@ export async function startFaultProxy(service: number, next: () => Fault): Promi
   const server = createServer((client) => {
     connections++;
     client.on('error', () => {});
-    // How a connection ends is the engine's to judge, and the proxy's own doing most of the time.
+    // The engine decides about a broken connection; most are the proxy's own doing.
     serve(client).catch(() => client.destroy());
   });
   const listener = await listening(server);

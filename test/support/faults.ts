@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from './fault-proxy.ts';
 import type { HttpMessage } from './http-messages.ts';
 
-/** What can go wrong between the engine and the service. Those that `forward` reach the service, the others never do. */
+/** Faults between the engine and the service. The service gets only requests that a fault forwards. */
 
 export const pass: Fault = async ({ client, forward }) => client.write(bytesOf(await forward()));
 
@@ -22,7 +22,7 @@ export const resetAfterBody: Fault = async ({ client, forward }) => {
   client.resetAndDestroy();
 };
 
-/** The request arrives whole, and the proxy loses it. */
+/** The complete request arrives, and the proxy loses it. */
 export const resetInsteadOfForwarding: Fault = async ({ client, request }) => {
   await request();
   client.resetAndDestroy();
@@ -58,7 +58,7 @@ export const truncateBody: Fault = async ({ client, forward }) => {
   client.end(allButOneByte(await forward()));
 };
 
-/** An answer without a length ends where the connection does, so that a part of it looks whole. */
+/** An answer without a length ends with its connection, so a part of it looks complete. */
 export const truncateBodyOfUnknownLength: Fault = async ({ client, forward }) => {
   const { body } = await forward();
   client.end(`HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n${body.toString().slice(0, -1)}`);
@@ -76,7 +76,7 @@ export const answerGarbage: Fault = async ({ client, forward }) => {
   client.end(Buffer.from(Array.from({ length: 256 }, (_, index) => (index * 151 + 7) % 256)));
 };
 
-/** Takes the request to the service, and answers something else in the service's place. */
+/** Passes the request to the service, and answers something else instead. */
 export function answerInstead(status: string, body: string, headers: readonly string[] = []): Fault {
   return async ({ client, forward }) => {
     await forward();
@@ -84,7 +84,7 @@ export function answerInstead(status: string, body: string, headers: readonly st
   };
 }
 
-/** Answers without the service, which never hears of it. */
+/** Answers without passing the request to the service. */
 export function refuseWith(status: string, body = '', headers: readonly string[] = []): Fault {
   return async ({ client, request }) => {
     await request();
@@ -96,7 +96,7 @@ export function redirectTo(status: string, location: string): Fault {
   return refuseWith(status, '', [`Location: ${location}`]);
 }
 
-/** Answers as soon as the request's header is there, and reads no further. */
+/** Answers after the request's header, and reads no further. */
 export function answerEarly(status: string, body: string): Fault {
   return async ({ client, header }) => {
     await header();
@@ -105,13 +105,13 @@ export function answerEarly(status: string, body: string): Fault {
   };
 }
 
-/** The service's success, for a MessageID that is not the request's. */
+/** The service's success with another MessageID. */
 export const answerForAnother: Fault = async ({ client, forward }) => {
   const { body } = await forward();
   client.write(answer('200 OK', body.toString().replace(/"MessageID" *: *"/, '$&another')));
 };
 
-/** @param size bytes; they are written as fast as the other side takes them */
+/** @param size bytes, written as fast as the other side reads them */
 export function answerWithABodyOf(size: number): Fault {
   return async ({ client, forward }) => {
     await forward();
@@ -124,7 +124,7 @@ export function answerWithABodyOf(size: number): Fault {
   };
 }
 
-/** @param line of an answer that is not the last one, such as `102 Processing` */
+/** @param line the status line of an interim answer, such as `102 Processing` */
 export function announce(line: string, times: number): Fault {
   return async ({ client, forward }) => {
     const answer = bytesOf(await forward());
@@ -139,7 +139,7 @@ export const answerBeforeReading: Fault = async ({ client, header, forward }) =>
   client.write(bytesOf(await forward()));
 };
 
-/** One byte after the other. */
+/** Answers byte by byte. */
 export const trickle: Fault = async ({ client, forward }) => {
   client.setNoDelay(true);
   for (const byte of bytesOf(await forward())) {
@@ -148,14 +148,14 @@ export const trickle: Fault = async ({ client, forward }) => {
   }
 };
 
-/** The second answer in the same piece as the first, so that it is there before any other request. */
+/** Writes a second answer together with the first, so that it arrives before the next request. */
 export function answerTwice(second: string): Fault {
   return async ({ client, forward }) => {
     client.write(Buffer.concat([bytesOf(await forward()), Buffer.from(answer(second, ''))]));
   };
 }
 
-/** The service says nothing of it; the engine finds a kept connection gone. */
+/** Closes a kept connection without notice. */
 export const closeAfterAnswer: Fault = async ({ client, forward }) => {
   client.end(bytesOf(await forward()));
 };
@@ -166,7 +166,7 @@ export const resetAfterAnswer: Fault = async ({ client, forward }) => {
   client.resetAndDestroy();
 };
 
-/** Passes this one on; then nobody listens for a while. */
+/** Passes this request on; then no server listens for a while. */
 export function shutFor(milliseconds: number): Fault {
   return async ({ client, forward, refuse, listen }) => {
     client.end(bytesOf(await forward()));
@@ -189,7 +189,7 @@ function allButOneByte(message: HttpMessage): Buffer {
   return bytesOf(message).subarray(0, -1);
 }
 
-/** Answers after a while, and writes one answer too many later, which may then stand in the way of the next request. */
+/** Answers after a while, and later writes a surplus answer, which may then precede that of the next request. */
 export function answerTooMany(status: string, body: string, answerAfter: number, strayAfter: number): Fault {
   return async ({ client, forward }) => {
     const own = await forward();

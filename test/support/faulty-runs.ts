@@ -7,24 +7,24 @@ import { type Fault, type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 import { pass } from './faults.ts';
 import { aContact, anEnvelope, aRun, openTestLedger, planContacts } from './ledger.ts';
 
-/** What the ledger says of a request, beside what the service knows of its MessageID. */
+/** A request in the ledger, and what the service has of its MessageID. */
 export type SentRequest = RecordedRequest & { readonly received: number; readonly accepted: number };
 
-/** The text, and keys of the campaign's `dispatch`; two retries, unless it says otherwise. */
+/** The text, and keys of the campaign's `dispatch`; default: two retries. */
 export type FaultyPlan = { readonly text?: string; readonly dispatch?: Readonly<Record<string, unknown>> };
 
-/** Runs in a real ledger, and the service they are sent to, with something in between that goes wrong. */
+/** Runs in a real ledger, and their service, with faults in between. */
 export type FaultyRuns = {
-  /** Nothing is waited for between attempts but what the service asks for. */
+  /** Retries wait only for Retry-After. */
   readonly context: EngineContext;
   readonly service: TestSandbox;
-  /** @returns the run; each of its requests has one recipient */
+  /** @returns the run, with one recipient in each request */
   readonly plan: (requests: number, plan?: FaultyPlan) => Promise<string>;
-  /** A proxy before the service with these faults, one after the other; then it passes everything on. */
+  /** Starts a proxy with these faults, one for each request; it passes later requests on. */
   readonly proxyWith: (...faults: readonly Fault[]) => Promise<FaultProxy>;
   /** All requests of a run. */
   readonly requestsOf: (run: string) => Promise<readonly SentRequest[]>;
-  /** Plans a run of one request, executes it, and gives the request. */
+  /** Plans and executes a run of one request, and returns the request. */
   readonly sendOne: (account: Account, plan?: FaultyPlan) => Promise<SentRequest>;
   readonly close: () => Promise<void>;
 };
@@ -73,10 +73,10 @@ export async function openFaultyRuns(): Promise<FaultyRuns> {
   };
 }
 
-/** How an attempt ends: its verdict, the status of the answer, and what is said of it. */
+/** The end of an attempt: verdict, status of the answer, and detail. */
 export type AttemptEnd = readonly [verdict: string, httpStatus: number | null, detail: string | null];
 
-/** @param accepted how often the service accepted the request; it received it no oftener */
+/** @param accepted how often the service received and accepted the request */
 export function sent(
   state: RequestState,
   accepted: 0 | 1,
@@ -96,7 +96,7 @@ export function inDoubt(httpStatus: number | null, detail: string, accepted: 0 |
   return sent('in_doubt', accepted, ['in_doubt', httpStatus, detail]);
 }
 
-/** After so many attempts that had to be repeated. */
+/** The wait after so many failed attempts. */
 export function acceptedAfter(...attempts: readonly AttemptEnd[]) {
   return sent('accepted', 1, ...attempts, ['accepted', 200, null]);
 }

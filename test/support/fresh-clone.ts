@@ -4,10 +4,10 @@ import { basename, dirname, join } from 'node:path';
 import { projectFolder } from './documents.ts';
 
 /**
- * Makes the folder that a user has after cloning the project and installing its packages: with what is committed, and what
- * is about to be. Packages are linked.
+ * Makes the folder that a user has after cloning the project and installing its packages, with committed and untracked
+ * files. Packages are linked.
  *
- * @param folder is not there yet
+ * @param folder must not exist
  */
 export function makeFreshClone(folder: string): void {
   if (existsSync(join(projectFolder, '.git'))) cloneInto(folder);
@@ -29,7 +29,7 @@ function cloneInto(folder: string): void {
   }
 }
 
-/** Of a project that came in an archive. */
+/** For a project without git, such as an unpacked archive. */
 function copyInto(folder: string): void {
   const left = ['node_modules', '.volley'];
   cpSync(projectFolder, folder, { recursive: true, filter: (path) => !left.includes(basename(path)) });

@@ -18,12 +18,12 @@ import {
 import { grantTestRights, tuneForTests, urlOfServer } from './server-rights.ts';
 import { dropDatabase, runStatement, urlOfDatabase } from './statement.ts';
 
-/** Of this checkout: another one may have another version's idea of which server is still in use, and would stop ours. */
+/** A folder of this checkout: another version may decide differently which servers are in use, and stop ours. */
 const homePrefix = `volley-tests-${hash('sha256', import.meta.dirname).slice(0, 8)}-`;
 
 /**
- * One server for the whole run: that of TEST_DATABASE_URL, where it may create databases, or else a throw-away one.
- * Everything has a random name, so that runs can go side by side.
+ * One server for the whole test run: that of TEST_DATABASE_URL, with the right to create databases, or a disposable one.
+ * All names are random, so test runs can go side by side.
  */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const server = await startServer(
@@ -49,7 +49,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
 
 type TestServer = {
   readonly url: string;
-  /** A home with data as Volley makes them, which no server uses. */
+  /** A home with data that Volley made, and without a server. */
   readonly initialHome: string | undefined;
   readonly stop: () => Promise<void>;
 };
@@ -67,7 +67,7 @@ async function startServer(url: string | undefined, inMemory: boolean): Promise<
   const { address } = await leaseEmbeddedServer(home, throwAwayOptions);
   await grantTestRights(address);
   await tuneForTests(address);
-  // After a Ctrl-C nothing is torn down.
+  // Ctrl-C skips the teardown.
   process.once('exit', () => {
     const status = embeddedServerStatus(home);
     if (status.state === 'running') process.kill(status.pid, 'SIGQUIT');
@@ -85,12 +85,12 @@ async function createTemplate(server: string, template: string): Promise<void> {
   const knex = connectLedger({ connectionString: urlOfDatabase(server, template) });
   try {
     await migrateLedger(knex);
-    // The databases that are cloned from it are not restored ones.
+    // Clones of the template must not count as restored ledgers.
     await knex.raw('UPDATE ledger_location SET location = NULL');
   } finally {
     await knex.destroy();
   }
-  // A template can be cloned only while nobody is connected to it.
+  // Postgres clones a template only without connections to it.
   await runStatement(server, `ALTER DATABASE ${template} ALLOW_CONNECTIONS false`);
 }
 

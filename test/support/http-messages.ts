@@ -1,15 +1,15 @@
 import type { Socket } from 'node:net';
 
-/** A request or an answer as it came: what a proxy passes on without having to understand it. */
+/** A request or answer as raw bytes, for a proxy. */
 export type HttpMessage = { readonly header: Buffer; readonly body: Buffer };
 
-/** Reads HTTP messages off a connection, and no byte more than it is asked for. All reject when the connection ends. */
+/** Reads HTTP messages from a connection, without reading ahead. All functions reject when the connection ends. */
 export type MessageReader = {
-  /** Whether a message begins, or else the connection ends. */
+  /** Resolves to true when a message starts, to false when the connection ends. */
   readonly hasNext: () => Promise<boolean>;
-  /** With the empty line. */
+  /** Includes the empty line. */
   readonly header: () => Promise<Buffer>;
-  /** Its length is what Content-Length says, or nothing. */
+  /** Its length is Content-Length, or 0. */
   readonly message: () => Promise<HttpMessage>;
 };
 
@@ -18,7 +18,7 @@ const emptyLine = '\r\n\r\n';
 export function readMessages(socket: Socket): MessageReader {
   let held = Buffer.alloc(0);
 
-  /** Reads on until so many bytes are held, where they can be told yet. */
+  /** Reads until `wanted()` bytes are held; undefined: not known yet. */
   const hold = async (wanted: () => number | undefined): Promise<number> => {
     for (;;) {
       const length = wanted();
@@ -56,7 +56,7 @@ export function readMessages(socket: Socket): MessageReader {
   };
 }
 
-/** Until there may be something to read, or there never will be. */
+/** Resolves when there may be data to read, or the connection has ended. */
 function readableOrEnded(socket: Socket): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const events = ['readable', 'end', 'close'] as const;
