@@ -17,7 +17,7 @@ export type ClaimMarks = {
   readonly read: (ledger: string) => readonly ClaimMark[];
   /** Call it after the claims are committed and before the first byte is sent. */
   readonly write: (ledger: string, marks: readonly ClaimMark[]) => void;
-  /** Call it when the ledger has every mark read. Deletes the marks of ended processes, except the newest. */
+  /** Call it when the ledger contains every mark that was read. Deletes the marks of ended processes, except the newest. */
   readonly prune: (ledger: string) => void;
   /**
    * An operator replaced the ledger `former` by another at `location` (see `readServerLocation`). A ledger that

@@ -53,7 +53,7 @@ function parse(source: string, lineCounter: LineCounter): Document.Parsed {
 }
 
 /**
- * Like `parseYaml`, but only says whether the text is readable.
+ * Like `parseYaml`, but returns undefined if the text is not readable.
  *
  * @param line 1-based; must not continue an unquoted text from above
  */
