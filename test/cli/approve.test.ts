@@ -40,7 +40,8 @@ test('nothing of a run is sent until another person approves it, and then all of
   expect(await volley('resume', run)).toMatchObject({ code: 0 });
   expect(await sent()).toBe(4);
   expect(await as('eve@desk', 'approve', run)).toMatchObject({
-    ...{ code: 2, stderr: expect.stringContaining('It was approved by bob@desk already.') },
+    code: 2,
+    stderr: expect.stringContaining('It was approved by bob@desk already.'),
   });
 });
 
@@ -82,7 +83,8 @@ test.each([
   const run = await waiting();
   await scene.write(file, content);
   expect(await as('bob@desk', 'approve', run)).toMatchObject({
-    ...{ code: 2, stderr: expect.stringMatching(`^${file}: It has changed since run ${run} was planned`) },
+    code: 2,
+    stderr: expect.stringMatching(`^${file}: It has changed since run ${run} was planned`),
   });
   expect(await sent()).toBe(0);
 });
@@ -92,9 +94,10 @@ test('a run whose contact file has changed is not approved from another folder e
   const run = await waiting();
   await scene.write('contacts.csv', contactsCsv(5));
   await mkdir(join(scene.folder, 'elsewhere'));
-  const there = { who: 'bob@desk', subfolder: 'elsewhere' };
+  const there = { user: 'bob@desk', subfolder: 'elsewhere' };
   expect(await scene.command(['approve', run], there)).toMatchObject({
-    ...{ code: 2, stderr: expect.stringMatching(/^contacts.csv: It has changed since/) },
+    code: 2,
+    stderr: expect.stringMatching(/^contacts.csv: It has changed since/),
   });
 });
 
@@ -120,7 +123,8 @@ test('a run without required approval cannot be approved', async () => {
   await scene.write('campaign.yaml', smsCampaignYaml);
   const { stdout } = await volley('run', 'campaign.yaml', '--json');
   expect(await as('bob@desk', 'approve', JSON.parse(stdout).run)).toMatchObject({
-    ...{ code: 2, stderr: expect.stringContaining('It needs no approval.') },
+    code: 2,
+    stderr: expect.stringContaining('It needs no approval.'),
   });
 });
 
@@ -139,10 +143,11 @@ test('a rerun for recipients that were not reached needs approval too', async ()
 
 test.each(['tester@elsewhere', 'Tester@here', 'tester'])(
   '%s counts as the system user who planned the run',
-  async (who) => {
+  async (user) => {
     await write('required');
-    expect(await as(who, 'approve', await waiting())).toMatchObject({
-      ...{ code: 2, stderr: expect.stringContaining(`It was planned by ${tester}, and you are ${who}`) },
+    expect(await as(user, 'approve', await waiting())).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`It was planned by ${tester}, and you are ${user}`),
     });
   },
 );
@@ -163,10 +168,12 @@ test('a run that is paused while it waits for approval is approved first and the
   const run = await waiting();
   expect(await volley('pause', run, '--reason', 'the wrong text')).toMatchObject({ code: 0 });
   expect(await volley('resume', run)).toMatchObject({
-    ...{ code: 4, stderr: expect.stringContaining('waits for approval') },
+    code: 4,
+    stderr: expect.stringContaining('waits for approval'),
   });
   expect(await as('bob@desk', 'approve', run)).toMatchObject({
-    ...{ code: 0, stdout: expect.stringContaining(`It is paused; \`volley resume ${run}\` sends it.`) },
+    code: 0,
+    stdout: expect.stringContaining(`It is paused; \`volley resume ${run}\` sends it.`),
   });
   const { rows } = await scene.ledger.pool.query('SELECT state, state_reason FROM runs WHERE run_id = $1', [
     run,

@@ -94,11 +94,9 @@ test('changed limits, replays, a purge and the closing of a month are recorded',
   expect(entries[1]?.['details']).toBe('timeZone: UTC; by: ann@desk');
   expect((await volley('billing', 'close', '2020-01')).code).toBe(2);
   expect((await audit())[0]).toMatchObject({
-    ...{
-      who: tester,
-      outcome: 'refused',
-      details: expect.stringMatching(/by: tester@here.* ann@desk closed it/),
-    },
+    who: tester,
+    outcome: 'refused',
+    details: expect.stringMatching(/by: tester@here.* ann@desk closed it/),
   });
 });
 

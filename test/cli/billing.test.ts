@@ -138,14 +138,12 @@ describe('volley billing close', () => {
     expect(await read()).toEqual(before);
     const later = await billing('--from', '2026-10', ...zone, '--by', 'month', '--format', 'ndjson');
     expect(JSON.parse(later.stdout)).toMatchObject({
-      ...{
-        month: '2026-10',
-        correctionOf: '2026-09',
-        requests: 0,
-        accepted: 1,
-        unknown: -1,
-        estimated: '0.16',
-      },
+      month: '2026-10',
+      correctionOf: '2026-09',
+      requests: 0,
+      accepted: 1,
+      unknown: -1,
+      estimated: '0.16',
     });
   });
 
@@ -165,12 +163,10 @@ describe('volley billing close', () => {
 
   test('volley billing list shows the closed months', async () => {
     expect(JSON.parse((await run('billing', 'list', '--json')).stdout)).toMatchObject({
-      ...{
-        period: '2026-09',
-        timeZone: 'Pacific/Auckland',
-        closedBy: 'ann',
-        endsAt: '2026-09-30T11:00:00.000Z',
-      },
+      period: '2026-09',
+      timeZone: 'Pacific/Auckland',
+      closedBy: 'ann',
+      endsAt: '2026-09-30T11:00:00.000Z',
     });
   });
 });

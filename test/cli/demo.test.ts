@@ -22,7 +22,8 @@ async function demo(...flags: readonly string[]) {
   // The demo ignores DATABASE_URL: this one cannot be reached.
   const env = { DATABASE_URL: 'postgres://127.0.0.1:1/production' };
   const printed = await volleyInProcess(['demo', ...flags], {
-    ...{ cwd: workspace.folder, env },
+    cwd: workspace.folder,
+    env,
     screen: { width: 100, colour: false },
   });
 
@@ -99,11 +100,19 @@ test('the demo of interfaces sends through every other interface, format and cha
 
   const used = new Set(journal.map((line) => `${line.interface} ${line.format} ${line.channel}`));
   expect([...used].toSorted()).toEqual([
-    ...['rest-1.02 json sms', 'rest-1.02 json voice'],
-    ...['rest-1.02 xml email', 'rest-1.02 xml fax', 'rest-1.02 xml tts'],
-    ...['rest-1.04 json email', 'rest-1.04 json fax', 'rest-1.04 json tts'],
-    ...['rest-1.04 xml sms', 'rest-1.04 xml voice'],
-    ...['rest-2.02 xml email', 'rest-2.02 xml fax', 'rest-2.02 xml sms'],
+    'rest-1.02 json sms',
+    'rest-1.02 json voice',
+    'rest-1.02 xml email',
+    'rest-1.02 xml fax',
+    'rest-1.02 xml tts',
+    'rest-1.04 json email',
+    'rest-1.04 json fax',
+    'rest-1.04 json tts',
+    'rest-1.04 xml sms',
+    'rest-1.04 xml voice',
+    'rest-2.02 xml email',
+    'rest-2.02 xml fax',
+    'rest-2.02 xml sms',
     'soap-tts xml tts',
   ]);
 

@@ -161,8 +161,15 @@ test('log lines at info and warn contain no secret, address or name, after any f
   const log = ended.map(({ stderr }) => stderr).join('');
   expectNothingPlanted(log + metrics, ledger.url);
   for (const said of [
-    ...['call refused', 'delivery report not stored', 'database outage', 'request in doubt', '"messageId":"'],
-    ...['scheduled run failed', 'schedule unreadable', 'run stopped; see', '"check":"path"'],
+    'call refused',
+    'delivery report not stored',
+    'database outage',
+    'request in doubt',
+    '"messageId":"',
+    'scheduled run failed',
+    'schedule unreadable',
+    'run stopped; see',
+    '"check":"path"',
   ])
     expect(log).toContain(said);
 });

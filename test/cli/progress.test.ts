@@ -44,16 +44,18 @@ test('the rate of a run does not count the time that it waited for its window', 
     note: (text) => lines.push(text),
   });
   const watch: DispatchProgress = {
-    ...{ state: 'running', stateReason: null, total: 1_000, settled: 0, notAccepted: 0 },
-    ...{
-      settledSince: 0,
-      rejectedSince: 0,
-      phase: 'sending',
-      held: 0,
-      opensAt: null,
-      preempted: false,
-      refusal: null,
-    },
+    state: 'running',
+    stateReason: null,
+    total: 1_000,
+    settled: 0,
+    notAccepted: 0,
+    settledSince: 0,
+    rejectedSince: 0,
+    phase: 'sending',
+    held: 0,
+    opensAt: null,
+    preempted: false,
+    refusal: null,
   };
   const opensAt = new Date('2026-11-22T20:00Z');
   for (const at of [began, opensAt.getTime()]) {

@@ -218,7 +218,8 @@ test('volley schedule next reads the campaign files without a ledger', async () 
   const shifted = campaign('cron: "30 2 * * *", timeZone: UTC').replace('schedule:', ' schedule:');
   await writeFile(join(folder, 'campaigns/broken.yaml'), shifted);
   expect(await volleyInProcess(['schedule', 'next'], { cwd: folder })).toMatchObject({
-    ...{ code: 2, stderr: expect.stringMatching(/^campaigns\/broken\.yaml:\d+:\d+: The indentation/) },
+    code: 2,
+    stderr: expect.stringMatching(/^campaigns\/broken\.yaml:\d+:\d+: The indentation/),
   });
 });
 

@@ -107,7 +107,8 @@ test.each(['never', '12', '-1h', '{}'])(
   async (repeat) => {
     await write('wrong', `dispatch: { repeat: ${repeat} }\n`);
     expect(await run()).toMatchObject({
-      ...{ code: 2, stderr: expect.stringContaining('expected allow, or a duration such as 12h') },
+      code: 2,
+      stderr: expect.stringContaining('expected allow, or a duration such as 12h'),
     });
   },
 );
@@ -126,7 +127,8 @@ describe('an earlier run', () => {
     await write('cancelled', 'approval: required\n');
     const { run: first } = await run();
     expect(await run()).toMatchObject({
-      ...{ code: 2, stderr: expect.stringContaining(`\`volley approve ${first}\`, then \`volley resume`) },
+      code: 2,
+      stderr: expect.stringContaining(`\`volley approve ${first}\`, then \`volley resume`),
     });
     await volley('cancel', first);
     expect(await run()).toMatchObject({ code: 4 });

@@ -154,8 +154,14 @@ test('delivery reports of requests that a restored ledger never sent pause their
     rows.map(({ message_id, address }) => {
       const { headers, body } = encodeDeliveryReport(
         {
-          ...{ version: 'v2.02', url: 'https://volley.example/', type: 'SMS', messageId: message_id },
-          ...{ destination: address, status: 'Success', result: 'delivered', units: {} },
+          version: 'v2.02',
+          url: 'https://volley.example/',
+          type: 'SMS',
+          messageId: message_id,
+          destination: address,
+          status: 'Success',
+          result: 'delivered',
+          units: {},
         },
         'json',
       );

@@ -20,7 +20,9 @@ const sentByWorker: Meanwhile = async (scene, run) => {
   const { context, ledger } = scene.ledger;
   const worker = runWorker(context, {
     accountNamed: async () => accountAt(scene.peer.url),
-    ...{ stop: stop.signal, cutOff: never, outageRetry: createOutageRetry(outage, ledger, never) },
+    stop: stop.signal,
+    cutOff: never,
+    outageRetry: createOutageRetry(outage, ledger, never),
   });
   await waitForRunState(scene, run, 'completed');
   stop.abort();

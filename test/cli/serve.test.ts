@@ -48,8 +48,10 @@ afterAll(async () => {
 const surroundings = (more: Readonly<Record<string, string>> = {}) => ({
   cwd: workspace.folder,
   env: {
-    ...{ DATABASE_URL: opened.url, VOLLEY_ACCOUNTS: 'accounts.yaml' },
-    ...{ HOOK: `${token}-2`, PASSWORD: 'hunter2' },
+    DATABASE_URL: opened.url,
+    VOLLEY_ACCOUNTS: 'accounts.yaml',
+    HOOK: `${token}-2`,
+    PASSWORD: 'hunter2',
     ...more,
   },
 });
@@ -139,8 +141,8 @@ test('serve listens on loopback and checks token and password, and with --metric
 });
 
 test.each([
-  [['--no-receiver', '--no-api', '--no-worker', '--no-schedules'], 'Nothing is left to do'],
-  [['--metrics-host', '0.0.0.0'], 'Expected --metrics-port with it'],
+  [['--no-receiver', '--no-api', '--no-worker', '--no-schedules'], 'There is nothing to do'],
+  [['--metrics-host', '0.0.0.0'], 'It needs --metrics-port'],
 ])('serve %j is refused', async (words, reason) => {
   const { code, stderr } = await volleyInProcess(['serve', ...words], surroundings());
   expect(code).toBe(2);

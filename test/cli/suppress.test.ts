@@ -178,7 +178,10 @@ describe('volley suppress import', () => {
     const { code, stdout, stderr } = await suppress('import', 'list.csv', '--channel', 'sms', '--json');
     expect([code, stderr]).toEqual([3, '']);
     expect(JSON.parse(stdout)).toMatchObject({
-      ...{ read: 3, added: 1, already: 1, unreadable: 1 },
+      read: 3,
+      added: 1,
+      already: 1,
+      unreadable: 1,
       problems: [{ where: 'list.csv:4' }],
     });
   });
@@ -299,7 +302,13 @@ describe('volley suppress list', () => {
       .map((line) => JSON.parse(line));
     expect(listed.map(({ channel, address }) => `${channel} ${address}`)).toEqual(expected);
     expect(Object.keys(listed[0])).toEqual([
-      ...['channel', 'address', 'account', 'subAccount', 'reason', 'source', 'createdAt'],
+      'channel',
+      'address',
+      'account',
+      'subAccount',
+      'reason',
+      'source',
+      'createdAt',
     ]);
   });
 

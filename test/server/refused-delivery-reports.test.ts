@@ -38,8 +38,13 @@ async function query(sql: string) {
 }
 
 const reportOf = (index: number, changes: object = {}): object => ({
-  ...{ Type: 'SMS', MessageID: messageId, Destination: addressOf(index) },
-  ...{ Status: 'Success', Result: 'delivered', Price: '0.08', Detail: 'SMSParts:1' },
+  Type: 'SMS',
+  MessageID: messageId,
+  Destination: addressOf(index),
+  Status: 'Success',
+  Result: 'delivered',
+  Price: '0.08',
+  Detail: 'SMSParts:1',
   ...changes,
 });
 
@@ -108,18 +113,21 @@ function anyCall() {
   );
   const changes = fc.dictionary(
     fc.constantFrom(
-      ...[
-        'Type',
-        'Destination',
-        'Status',
-        'Result',
-        'Price',
-        'Detail',
-        'SubAccount',
-        'Department',
-        'MessageID',
-      ],
-      ...['JobNumber', 'SentTimeUTC', 'SentTimeUTC_RFC3339', 'Message', 'ReceivedID', '__proto__'],
+      'Type',
+      'Destination',
+      'Status',
+      'Result',
+      'Price',
+      'Detail',
+      'SubAccount',
+      'Department',
+      'MessageID',
+      'JobNumber',
+      'SentTimeUTC',
+      'SentTimeUTC_RFC3339',
+      'Message',
+      'ReceivedID',
+      '__proto__',
     ),
     fc.oneof(anything, fc.integer(), fc.constant(null), fc.dictionary(anything, anything, { maxKeys: 3 })),
     { maxKeys: 5 },
@@ -203,7 +211,8 @@ describe('a delivery report that Postgres refuses', () => {
     expect(text).toContain('volley_delivery_reports_failed_total{account="main"} 1');
     expect(text).toContain('volley_inbox_delivery_reports{state="failed"} 1');
     expect(await operations.readiness()).toEqual({
-      ...{ ready: true, problems: [] },
+      ready: true,
+      problems: [],
       warnings: ['delivery reports not applied: 1 (volley delivery-reports list --state failed)'],
     });
 

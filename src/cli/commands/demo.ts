@@ -86,7 +86,11 @@ async function runDemo(
 
   const logger = openLogger(shell.settings.environment['LOG_LEVEL'], 'warn');
   const receiver = await startReceiver(context, {
-    ...{ host: '127.0.0.1', port: 0, accounts, sharing, logger },
+    host: '127.0.0.1',
+    port: 0,
+    accounts,
+    sharing,
+    logger,
     store: createReportStore(context).store,
   });
   const webhook = { url: `${receiver.url}/webhook/sandbox/${environment.VOLLEY_WEBHOOK_TOKEN}` };

@@ -55,26 +55,9 @@ export function define(command: Command, shell: Shell): void {
     .option('--host <address>', 'address that it listens on', '127.0.0.1')
     .option('--port <number>', 'port that it listens on; 0: any free port', parsePort, 8025)
     .option('--journal <file>', 'append every received request to this file, one JSON object a line')
-    .option('--token <token>', 'the only token or API key that it accepts (default: any)')
-    .option('--webhook-url <url>', 'target of delivery reports (default: none are sent)')
-    .addOption(
-      new Option(
-        '--webhook-format <format>',
-        'format of delivery reports: json, xml, form fields (post) or a query string (get)',
-      )
-        .choices(deliveryReportFormats)
-        .default('json'),
-    )
-    .addOption(
-      new Option(
-        '--webhook-id <id>',
-        'MessageID in delivery reports of SOAP: the one of the message, or the job number of its answer',
-      )
-        .choices(deliveryReportIds)
-        .default('message'),
-    )
-    .option('--webhook-sender <sender>', 'Sender in delivery reports; with --webhook-api-key')
-    .option('--webhook-api-key <key>', 'APIKey in delivery reports; with --webhook-sender')
+    .option('--token <token>', 'the only token or API key that it accepts (default: any)');
+  addWebhookOptions(command);
+  command
     .addOption(durationOption('--latency <duration>', 'time before every answer', 0, '0s'))
     .option('--fail-rate <share>', 'share of requests answered 500, from 0 to 1', parseShare, 0)
     .option('--undelivered-rate <share>', 'share of recipients reported undelivered', parseShare, 0)
@@ -95,14 +78,6 @@ export function define(command: Command, shell: Shell): void {
     .addOption(
       durationOption('--delivery-delay <duration>', 'time from acceptance to the delivery reports', 0, '0s'),
     )
-    .addOption(
-      durationOption(
-        '--webhook-retry <duration>',
-        'time before a delivery report without a 2xx answer is sent again',
-        300_000,
-        '5m',
-      ),
-    )
     .option(
       '--seed <number>',
       'seed of the results; the same seed gives the same results',
@@ -120,6 +95,37 @@ export function define(command: Command, shell: Shell): void {
       if (!shell.stop.aborted) await once(shell.stop, 'abort');
       await sandbox.close();
     });
+}
+
+function addWebhookOptions(command: Command): Command {
+  return command
+    .option('--webhook-url <url>', 'target of delivery reports (default: none are sent)')
+    .addOption(
+      new Option(
+        '--webhook-format <format>',
+        'format of delivery reports: json, xml, form fields (post) or a query string (get)',
+      )
+        .choices(deliveryReportFormats)
+        .default('json'),
+    )
+    .addOption(
+      new Option(
+        '--webhook-id <id>',
+        'MessageID in delivery reports of SOAP: the one of the message, or the job number of its answer',
+      )
+        .choices(deliveryReportIds)
+        .default('message'),
+    )
+    .option('--webhook-sender <sender>', 'Sender in delivery reports; with --webhook-api-key')
+    .option('--webhook-api-key <key>', 'APIKey in delivery reports; with --webhook-sender')
+    .addOption(
+      durationOption(
+        '--webhook-retry <duration>',
+        'time before a delivery report without a 2xx answer is sent again',
+        300_000,
+        '5m',
+      ),
+    );
 }
 
 function webhookOf(flags: SandboxFlags): Pick<SandboxOptions, 'webhook'> {

@@ -43,7 +43,11 @@ const operations = Object.entries(paths).flatMap(([path, methods]) =>
         responses,
       },
     ]) => ({
-      ...{ operation: operationId, path, method, scope: token[0], responses },
+      operation: operationId,
+      path,
+      method,
+      scope: token[0],
+      responses,
     }),
   ),
 );
@@ -176,7 +180,8 @@ describe.each(inOrder)('$operation', (operation) => {
     for (const token of ['', `volley_${'0'.repeat(48)}`, expired, revoked]) {
       const answer = await callWith(token);
       expect([answer.status, answer.json?.['kind'], answer.headers.get('www-authenticate')]).toEqual([
-        ...[401, 'token'],
+        401,
+        'token',
         expect.stringMatching(token === '' ? /^Bearer realm="volley"$/ : /error="invalid_token"$/),
       ]);
       expect(faultOf(operation, answer)).toBeUndefined();
