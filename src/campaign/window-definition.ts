@@ -93,7 +93,7 @@ const timeZone = z
   .meta({ type: ['string', 'object'] })
   .optional()
   .describe(
-    "The zone of the window's local times: one zone for all recipients; `recipient`, the zone of the phone number's country (in a country with several zones, the window must be open in all of them); or { column: Zone }, a column with IANA or Windows names. By default, the campaign's `timeZone`.",
+    "The zone of the window's local times, by default the campaign's `timeZone`. It is one zone for all recipients, `recipient`, or { column: Zone }. `recipient` is the zone of the phone number's country; in a country with several zones, the window must be open in all of them. A column has IANA or Windows names.",
   );
 
 const required = z

@@ -94,8 +94,8 @@ describe('readSuppressionFile', () => {
 describe('the column of the addresses', () => {
   test.each<[string, readonly Channel[], readonly string[], string]>([
     ['is the one that is a recipient in the channel', ['sms'], ['Fax', 'Mobile', 'Name'], 'Mobile'],
-    ['is told by the channel', ['fax'], ['Fax', 'Mobile', 'Name'], 'Fax'],
-    ['is told by the next channel where the first knows none', ['sms', 'fax'], ['Fax', 'Name'], 'Fax'],
+    ['is chosen by the channel', ['fax'], ['Fax', 'Mobile', 'Name'], 'Fax'],
+    ['is chosen by the next channel if the first finds none', ['sms', 'fax'], ['Fax', 'Name'], 'Fax'],
     ['is the only one, whatever its name', ['sms'], ['Opted out'], 'Opted out'],
     ['is the only one besides the SubAccount', ['sms'], ['sub account', 'Opted out'], 'Opted out'],
   ])('the address column is found: %s', async (_, channels, header, column) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readabilityOf, sentencesOf } from './readability.ts';
+import { limits, readabilityOf, readPaths, readText, sentencesOf } from './readability.ts';
 
 describe('sentencesOf', () => {
   test('headings, tables and code blocks are not read', () => {
@@ -24,4 +24,21 @@ test('readabilityOf computes the Flesch reading ease', () => {
   const { words, meanSentence, ease } = readabilityOf('The cat sat on the mat. The dog ran to the cat.');
   expect({ words, meanSentence }).toEqual({ words: 12, meanSentence: 6 });
   expect(ease).toBeCloseTo(206.835 - 1.015 * 6 - 84.6);
+});
+
+describe.each(readPaths)('%s', (path) => {
+  const { meanSentence, ease } = readabilityOf(readText(path));
+
+  test(`has at most ${limits.meanSentence} words in a sentence on average`, () => {
+    expect(meanSentence).toBeLessThanOrEqual(limits.meanSentence);
+  });
+
+  test(`has no sentence of more than ${limits.longestSentence} words`, () => {
+    const tooLong = sentencesOf(readText(path)).filter(({ length }) => length > limits.longestSentence);
+    expect(tooLong).toEqual([]);
+  });
+
+  test(`has a Flesch reading ease of at least ${limits.ease}`, () => {
+    expect(ease).toBeGreaterThanOrEqual(limits.ease);
+  });
 });

@@ -1,6 +1,30 @@
 import { marked, type Token } from 'marked';
 import { syllable } from 'syllable';
+import { z } from 'zod';
 import { documentPaths, readDocument } from '../support/documents.ts';
+
+/** Everything that users read: the documents, and the descriptions of the API, of campaigns and of accounts. */
+export const readPaths: readonly string[] = [
+  ...documentPaths,
+  'docs/openapi.json',
+  'campaigns/campaign.schema.json',
+  'campaigns/accounts.schema.json',
+];
+
+/** The text of a document, or the descriptions and summaries of a JSON file as paragraphs. */
+export function readText(path: string): string {
+  const text = readDocument(path);
+  return path.endsWith('.json') ? descriptionsIn(JSON.parse(text)).join('\n\n') : text;
+}
+
+const described = z.looseObject({ description: z.string().optional(), summary: z.string().optional() });
+
+function descriptionsIn(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const { description, summary } = described.safeParse(value).data ?? {};
+  const own = [description, summary].filter((text) => text !== undefined);
+  return [...own, ...Object.values(value).flatMap(descriptionsIn)];
+}
 
 /** How easy a text is to read. Lengths are in words. */
 export type Readability = {
@@ -66,7 +90,7 @@ function proseOf(token: Token): string {
 /** Prints a line for each document, and every sentence that is too long: `node test/docs/readability.ts [path…]`. */
 function printReadability(paths: readonly string[]): void {
   for (const path of paths) {
-    const markdown = readDocument(path);
+    const markdown = readText(path);
     const { words, meanSentence, ease } = readabilityOf(markdown);
     const figures = `${String(words).padStart(6)} words, ${meanSentence.toFixed(1)} a sentence, ease ${ease.toFixed(0)}`;
     console.log(`${path.padEnd(48)} ${figures}`);
@@ -78,5 +102,5 @@ function printReadability(paths: readonly string[]): void {
 
 if (import.meta.main) {
   const named = process.argv.slice(2);
-  printReadability(named.length > 0 ? named : documentPaths);
+  printReadability(named.length > 0 ? named : readPaths);
 }

@@ -28,7 +28,7 @@ const body = z.object({
   }),
 });
 
-/** A service that answers as told, accepts repeated MessageIDs, and answers look-ups. */
+/** A service that answers as the test sets, accepts repeated MessageIDs, and answers look-ups. */
 export async function sendPeer(reply: (call: SendCall) => SendReply | Promise<SendReply>): Promise<SendPeer> {
   const calls: SendCall[] = [];
   const accepted: SendCall[] = [];

@@ -107,7 +107,7 @@ describe('an invalid call', () => {
 
   test('a request named with a NUL character is not found', async () => {
     const run = await scene.start('payroll.yaml', 'steady');
-    const body = { resolution: 'accepted', reason: 'told', requests: ['\u0000'] };
+    const body = { resolution: 'accepted', reason: 'asked', requests: ['\u0000'] };
     expect((await scene.call('POST', `/runs/${run}/resolve`, { body })).status).toBe(400);
   });
 

@@ -17,7 +17,7 @@ export function find(scope: Scope, name: string): (() => unknown) | undefined {
 /** A statement depends on a value that the source does not contain. */
 export class UnknownText extends Error {}
 
-const mark = Symbol('untold');
+const mark = Symbol('unmarked');
 
 /** A value known only at run time, like everything computed from it. It has no text. */
 export function unknownValue(what: string): unknown {
