@@ -158,7 +158,7 @@ function keypadFaults(definition: Definition, target: CampaignTarget): Fault[] {
 
 function fileFaults({ channel, files }: Definition, target: CampaignTarget): Fault[] {
   if (files.length > 0 && !supportsFiles(target.interface, channel)) {
-    return faultAt(['files'], `${channel} in ${target.interface} takes no files.`);
+    return faultAt(['files'], `${channel} in ${target.interface} has no files.`);
   }
   return files.flatMap(({ file, name }, index) => [
     ...faultAt(['files', index, 'file'], sourceError(target, file, lineError) ?? pathError(file)),

@@ -1,9 +1,8 @@
 import type { ContactIdentity } from '../domain/contacts.ts';
 import { type DestinationField, destinationFields, type MessageFields } from '../domain/message.ts';
 import { InputError, type Problem } from '../domain/problems.ts';
-import { didYouMean } from '../platform/suggestions.ts';
 import type { FieldDefinition } from '../wire/fields.ts';
-import { isServicePlaceholder, mergedByService } from '../wire/service-merge.ts';
+import { mergedByService } from '../wire/service-merge.ts';
 import { type Campaign, contentFields, fieldsOf } from './campaign.ts';
 import type { Definition } from './definition.ts';
 import {
@@ -14,9 +13,10 @@ import {
   mapColumns,
 } from './mapping.ts';
 import { type FieldBinding, type MergePlan, planMerge } from './merge.ts';
-import { columnsOf, parseTemplate, type Resolution, type Template } from './placeholders.ts';
+import { columnsOf, type Template } from './placeholders.ts';
 import { createRowFilter, type RowFilter } from './row-filter.ts';
 import type { CampaignTarget } from './target.ts';
+import { createTemplateReader, type ReadTemplate } from './template-reader.ts';
 import { createZoneReader, type ReadZones } from './window-zones.ts';
 
 /** A campaign compiled against the header of its contact files. */
@@ -57,12 +57,6 @@ export type ComposedFile = { readonly path: Template; readonly name: Template | 
 /** Fields for billing, which recipients never see. */
 const billingFields: readonly string[] = ['SubAccount', 'Department', 'ChargeCode'];
 
-type ReadTemplate = (
-  path: readonly (string | number)[],
-  source: string,
-  servicePlaceholders?: true,
-) => Template;
-
 /**
  * @param header column names of the contact files
  * @throws InputError for missing columns and faulty placeholders
@@ -71,31 +65,7 @@ export function compose(campaign: Campaign, target: CampaignTarget, header: read
   const { contacts } = campaign.value;
   const mapping = mapColumns(campaign, target, header);
   const { columns: mapped, derived } = mapping;
-  const problems = [...mapping.problems, ...rowProblems(campaign, header)];
-  const named = new Set<string>();
-  const read: ReadTemplate = (path, source, servicePlaceholders) => {
-    const resolve = (name: string): Resolution => {
-      // The service's placeholders go first: a column named STOP must not replace the opt-out link.
-      const isServices = servicePlaceholders && isServicePlaceholder(campaign.value.channel, name);
-      if (!isServices) named.add(name);
-      return isServices ? { kind: 'service' } : resolveColumn(name, mapped, header);
-    };
-    const parsed = parseTemplate(source, resolve);
-    const known = [...header, ...Object.keys(mapped)];
-    const faults = [
-      ...parsed.unknown.map(
-        (name) => `Unknown placeholder [[${name}]] in "${path.join('.')}".${didYouMean(name, known)}`,
-      ),
-      ...parsed.unclosed.map(
-        (text) =>
-          `"${path.join('.')}": "${text}" is no placeholder; expected [[Column]] or [[Column|fallback]].`,
-      ),
-      ...missingFiles(parsed.template, campaign.value).map((fault) => `"${path.join('.')}": ${fault}`),
-    ];
-    problems.push(...faults.map((what) => ({ where: campaign.locate(path), what })));
-    return parsed.template;
-  };
-
+  const { read, problems: templateProblems, named } = createTemplateReader(campaign, mapped, header);
   const merged = mergedByService(target.interface, campaign.value.channel);
   const parsedFields = fieldsOf(campaign.value, target.interface).map(({ definition, key, source }) => ({
     definition,
@@ -103,6 +73,7 @@ export function compose(campaign: Campaign, target: CampaignTarget, header: read
   }));
   const keypads = composeKeypads(campaign.value, read);
   const files = composeFiles(campaign.value, read);
+  const problems = [...mapping.problems, ...rowProblems(campaign, header), ...templateProblems];
   if (problems.length > 0) throw new InputError(problems);
 
   const serviceText = parsedFields.find(({ definition: { name } }) => name === merged?.field);
@@ -119,22 +90,7 @@ export function compose(campaign: Campaign, target: CampaignTarget, header: read
   const bindings = destinationBindings(mapping.explicit, merge);
   const { Recipient: recipientColumn = '' } = mapped;
   const countryColumn = campaign.value.channel === 'email' ? undefined : contacts.countryColumn;
-  const usedColumns = [
-    ...new Set(
-      [
-        ...bindings.map(({ column }) => column),
-        ...fields.flatMap(({ template }) => columnsOf(template)),
-        ...columnsOf(templatesOf(keypads, files)),
-      ].flatMap((column) => columnWithSources(derived, column)),
-    ),
-  ];
-  const rowColumns = [
-    recipientColumn,
-    ...(countryColumn === undefined ? [] : [countryColumn]),
-    ...(contacts.where ?? []).map(({ column }) => column),
-    ...contacts.key,
-    ...zoneColumns(campaign.value),
-  ];
+  const usedColumns = listUsedColumns({ bindings, fields, keypads, files, derived });
   return {
     target,
     merge,
@@ -155,13 +111,35 @@ export function compose(campaign: Campaign, target: CampaignTarget, header: read
         kind !== 'guessed' ||
         field === 'Recipient' ||
         named.has(field) ||
-        bindings.some((slot) => slot.field === field),
+        bindings.some((binding) => binding.field === field),
     ),
     usedColumns,
-    fileColumns: [...new Set([...rowColumns, ...usedColumns.filter((column) => !derived.has(column))])],
+    fileColumns: [
+      ...new Set([
+        recipientColumn,
+        ...(countryColumn === undefined ? [] : [countryColumn]),
+        ...rowColumns(campaign.value),
+        ...usedColumns.filter((column) => !derived.has(column)),
+      ]),
+    ],
     contentFields: contentFields(target.interface, campaign.value),
     serviceText,
   };
+}
+
+type ColumnUsers = Pick<Composition, 'bindings' | 'fields' | 'keypads' | 'files' | 'derived'>;
+
+function listUsedColumns({ bindings, fields, keypads, files, derived }: ColumnUsers): string[] {
+  const columns = [
+    ...bindings.map(({ column }) => column),
+    ...fields.flatMap(({ template }) => columnsOf(template)),
+    ...columnsOf(templatesOf(keypads, files)),
+  ];
+  return [...new Set(columns.flatMap((column) => columnWithSources(derived, column)))];
+}
+
+function rowColumns({ contacts, window }: Pick<Definition, 'contacts' | 'window'>): string[] {
+  return [...(contacts.where ?? []).map(({ column }) => column), ...contacts.key, ...zoneColumns({ window })];
 }
 
 function composeKeypads({ message: { Keypads = [] } }: Definition, read: ReadTemplate): ComposedKeypad[] {
@@ -201,23 +179,8 @@ function rowProblems(campaign: Campaign, header: readonly string[]): Problem[] {
   ];
 }
 
-function zoneColumns({ window }: Definition): string[] {
+function zoneColumns({ window }: Pick<Definition, 'window'>): string[] {
   return window?.timeZone?.kind === 'column' ? [window.timeZone.column] : [];
-}
-
-function resolveColumn(name: string, mapped: MessageFields, header: readonly string[]): Resolution {
-  const column = Object.hasOwn(mapped, name) ? mapped[name] : header.find((candidate) => candidate === name);
-  return column === undefined ? { kind: 'unknown' } : { kind: 'column', column };
-}
-
-/** `[[File2]]` links to the second file (interface.md, 2.3). */
-function missingFiles(template: Template, { files }: Definition): string[] {
-  return template.flatMap((segment) => {
-    const number = segment.kind === 'service' ? /^\[\[File(\d+)\]\]$/.exec(segment.text)?.[1] : undefined;
-    return number !== undefined && Number(number) > files.length
-      ? [`[[File${number}]] links to a file, and "files" has ${files.length || 'none'}.`]
-      : [];
-  });
 }
 
 /** The content that a recipient can see or hear, where the service does not merge. */

@@ -86,7 +86,7 @@ const contactKey = z
 
 const suppressions = z
   .array(text)
-  .max(100, 'at most 100 files can be named')
+  .max(100, 'at most 100 files are allowed')
   .default([])
   .describe(
     "CSV files of suppressed addresses, relative to the campaign's folder, in addition to those of `volley suppress`. The address column is the one that would be a contact file's recipient, or else the only one. A column SubAccount limits a row to one SubAccount.",

@@ -114,7 +114,7 @@ export const definitionSchema = z
     message,
     files: z
       .array(file)
-      .max(20, 'at most 20 files can be sent along')
+      .max(20, 'at most 20 files are allowed')
       .default([])
       .describe(
         'Attachments of an email, the document of a fax, or the targets of [[File1]], [[File2]], … in an SMS. To send each contact its own file, put [[Column]] into the path after a folder (statements/[[account]].pdf): a row can only name files of that folder. Volley does not send hidden files, YAML files or the files of the campaign itself. At most 20 MiB together in a request, 2 GiB in a run.',

@@ -40,19 +40,19 @@ export function planMerge(
   if (needed.length === 0) return { kind: 'none' };
   if (mergeable.length === 0) return { kind: 'engine', why: 'the service does not merge here' };
 
-  const slots: FieldBinding[] = [];
+  const bindings: FieldBinding[] = [];
   for (const { column, fallback } of needed) {
-    const remaining = mergeable.filter((candidate) => !slots.some((slot) => slot.field === candidate));
+    const remaining = mergeable.filter((candidate) => !bindings.some((used) => used.field === candidate));
     const field =
       remaining.find((candidate) => mapped[candidate] === column) ??
       remaining.find((candidate) => mapped[candidate] === undefined && freeFields.includes(candidate));
     if (!field) return { kind: 'engine', why: `no destination field is left for ${asPlaceholder(column)}` };
-    slots.push({ field, column, fallback });
+    bindings.push({ field, column, fallback });
   }
   return {
     kind: 'service',
-    slots,
-    template: (template ?? []).map((segment) => toServicePlaceholder(segment, slots)),
+    slots: bindings,
+    template: (template ?? []).map((segment) => toServicePlaceholder(segment, bindings)),
   };
 }
 

@@ -92,7 +92,7 @@ const target = z
 
 export const notify = z
   .array(target)
-  .max(20, 'expected at most 20 targets')
+  .max(20, 'at most 20 targets are allowed')
   .optional()
   .describe(
     'Where to send notifications when a run is completed, paused or refused, or a scheduled time was missed.',

@@ -88,9 +88,9 @@ function guardFaults(guards: Guards, found: ContactFindings, planned: PlannedCon
   const { maxInvalid } = guards;
   const isOver = 'share' in maxInvalid ? invalid > maxInvalid.share * withAddress : invalid > maxInvalid.rows;
   if (isOver) {
-    const most =
+    const limit =
       'share' in maxInvalid ? formatPercent(maxInvalid.share) : formatCount(maxInvalid.rows, 'row');
-    const what = `More rows are invalid than "contacts.maxInvalid" allows (${most}), so Volley makes no run: ${why}.`;
+    const what = `More rows are invalid than "contacts.maxInvalid" allows (${limit}), so Volley makes no run: ${why}.`;
     faults.push({ key: 'maxInvalid', what });
   }
   if (planned.recipients < guards.minRecipients) {

@@ -109,6 +109,6 @@ function choiceError(
 /** interface.md, 2.1. A sandbox on this machine can report only to a local http address. */
 function urlError({ loopback }: CampaignTarget, value: string): string | undefined {
   const https = value.startsWith('https://') && URL.canParse(value);
-  const taken = !/\s/.test(value) && (https || (loopback && isLoopbackHttp(value)));
-  return taken ? undefined : `expected a full address that begins with https://, got "${value}".`;
+  const isAccepted = !/\s/.test(value) && (https || (loopback && isLoopbackHttp(value)));
+  return isAccepted ? undefined : `expected a full address that begins with https://, got "${value}".`;
 }

@@ -95,8 +95,8 @@ const separatorLine = /^"?sep=(.)"?$/i;
 
 function delimiterOf(separator: string | undefined, name: string): Delimiter | undefined {
   if (separator === undefined) return undefined;
-  const said = delimiters.find((delimiter) => delimiter === separator);
-  if (said !== undefined) return said;
+  const delimiter = delimiters.find((known) => known === separator);
+  if (delimiter !== undefined) return delimiter;
   const what = `"sep=${separator}" is not a supported delimiter; expected a comma, a semicolon, a tab or a pipe.`;
   throw new InputError([{ where: `${name}:1`, what }]);
 }

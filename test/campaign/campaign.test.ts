@@ -127,7 +127,7 @@ files:
   test('a campaign cannot have more than 20 files', () => {
     const files = Array.from({ length: 21 }, (_, index) => `  - file: ${index}.pdf\n`).join('');
     expect(problems(`${sms}files:\n${files}`)).toEqual([
-      'c.yaml:10:3: "files": at most 20 files can be sent along.',
+      'c.yaml:10:3: "files": at most 20 files are allowed.',
     ]);
   });
 });
@@ -327,7 +327,7 @@ describe('files', () => {
 
   test('a call cannot have files', () => {
     expect(problems(`${voice}${files}`, { interface: 'rest-1.02' })).toEqual([
-      'c.yaml:10:3: "files": voice in rest-1.02 takes no files.',
+      'c.yaml:10:3: "files": voice in rest-1.02 has no files.',
     ]);
   });
 

@@ -131,7 +131,7 @@ describe('estimateCost in whole units of 10^-8', () => {
 
   test('costliestLines returns the lines with the highest costs', () => {
     fc.assert(
-      fc.property(price, fc.array(units, { maxLength: 30 }), fc.nat(12), (written, counts, most) => {
+      fc.property(price, fc.array(units, { maxLength: 30 }), fc.nat(12), (written, counts, limit) => {
         const estimate = known(
           counts.map((parts, index) => total({ parts, chargeCode: String(index) })),
           'sms',
@@ -140,8 +140,8 @@ describe('estimateCost in whole units of 10^-8', () => {
         const descending = estimate.lines
           .map(({ cost }) => scaled(cost))
           .sort((one, other) => (one < other ? 1 : one > other ? -1 : 0));
-        expect(costliestLines(estimate, most).map(({ cost }) => scaled(cost))).toEqual(
-          descending.slice(0, most),
+        expect(costliestLines(estimate, limit).map(({ cost }) => scaled(cost))).toEqual(
+          descending.slice(0, limit),
         );
       }),
     );
@@ -184,14 +184,14 @@ describe('estimateCost by tariffs', () => {
   });
 
   test('recipients without a rate make the cost unknown: the reason has their number and an example', () => {
-    const nobody = (recipients: number, example: string | null) =>
+    const unrated = (recipients: number, example: string | null) =>
       total({ recipients, parts: recipients, tariffIndex: 2, example });
     const why = (...totals: CostTotal[]) => at('2026-12-01T00:00:00Z', [parts(1, 0), ...totals]);
-    expect(why(nobody(1, '+61412000002'), nobody(2, '+61412000001'))).toEqual({
+    expect(why(unrated(1, '+61412000002'), unrated(2, '+61412000001'))).toEqual({
       kind: 'unknown',
       why: '3 recipients have no rate for sms that is valid now, such as +61412000001',
     });
-    expect(why(nobody(1, null))).toEqual({
+    expect(why(unrated(1, null))).toEqual({
       kind: 'unknown',
       why: '1 recipient has no rate for sms that is valid now',
     });

@@ -6,7 +6,10 @@ const noLimits = { requestsPerSecond: null, recipientsPerSecond: null };
 const office: WindowRule = { days: [1, 2, 3, 4, 5], from: 540, to: 1_020 };
 
 const portion = (recipients: number, changes: Partial<ForecastPortion> = {}): ForecastPortion => ({
-  ...{ zones: [], requests: recipients, recipients, sendAt: null },
+  zones: [],
+  requests: recipients,
+  recipients,
+  sendAt: null,
   ...changes,
 });
 
@@ -49,14 +52,16 @@ test('of several open windows, the one that closes first is sent first', () => {
   ];
   // Both are open; Berlin closes at 16:00Z, and London an hour later.
   expect(play(portions, '2026-11-20T13:00Z', 1, '2026-11-20T15:30Z')).toEqual({
-    ...{ endsAt: '2026-11-20T16:00', late: [1_800, 0] },
+    endsAt: '2026-11-20T16:00',
+    late: [1_800, 0],
   });
 });
 
 test('without a rate, everything is sent when its window opens', () => {
   const portions = [portion(5, { zones: ['Pacific/Auckland'] }), portion(7, { zones: ['Europe/Berlin'] })];
   expect(play(portions, '2026-11-20T18:00Z', null, '2026-11-22T21:00Z')).toEqual({
-    ...{ endsAt: '2026-11-23T08:00', late: [0, 7] },
+    endsAt: '2026-11-23T08:00',
+    late: [0, 7],
   });
 });
 
@@ -64,7 +69,8 @@ test('requests held by the service are handed over at once and sent at their Sen
   const sendAt = new Date('2026-11-23T08:00Z');
   const held = portion(3_600, { zones: ['Europe/Berlin'], sendAt });
   expect(play([held], '2026-11-20T18:00Z', 1, '2026-11-23T07:59Z')).toEqual({
-    ...{ endsAt: '2026-11-23T08:00', late: [3_600] },
+    endsAt: '2026-11-23T08:00',
+    late: [3_600],
   });
   expect(play([held], '2026-11-20T18:00Z', 1, '2026-11-23T08:00Z')).toMatchObject({ late: [0] });
 });

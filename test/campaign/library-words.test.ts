@@ -20,15 +20,15 @@ type Shape = {
 type Path = readonly (string | number)[];
 
 /** Every path where a value can be written, including those inside lists, maps and alternatives. */
-function placesIn(shape: Shape, path: Path = []): Path[] {
+function pathsIn(shape: Shape, path: Path = []): Path[] {
   const { properties = {}, items, anyOf = [], additionalProperties } = shape;
   const free = typeof additionalProperties === 'object' ? additionalProperties : undefined;
   return [
     ...(path.length === 0 ? [] : [path]),
-    ...Object.entries(properties).flatMap(([key, inner]) => placesIn(inner, [...path, key])),
-    ...(items ? placesIn(items, [...path, 0]) : []),
-    ...(free ? placesIn(free, [...path, 'name']) : []),
-    ...anyOf.flatMap((inner) => placesIn(inner, path)),
+    ...Object.entries(properties).flatMap(([key, inner]) => pathsIn(inner, [...path, key])),
+    ...(items ? pathsIn(items, [...path, 0]) : []),
+    ...(free ? pathsIn(free, [...path, 'name']) : []),
+    ...anyOf.flatMap((inner) => pathsIn(inner, path)),
   ];
 }
 
@@ -77,10 +77,10 @@ test.each<[string, unknown, Readonly<Record<string, unknown>>, (source: string) 
     (source) => readAccount(source, 'a.yaml', 'name', { TOKEN: 'x' }),
   ],
 ])('every problem is reported in words of our own, anywhere in a file: %s', (_, schema, base, read) => {
-  const places = placesIn(schema as Shape);
+  const paths = pathsIn(schema as Shape);
   let refused = 0;
   const leaks: string[] = [];
-  for (const path of places) {
+  for (const path of paths) {
     for (const value of wrongValues) {
       const problems = problemsIn(() => read(written(base, path, value)));
       refused += problems.length;
@@ -89,5 +89,5 @@ test.each<[string, unknown, Readonly<Record<string, unknown>>, (source: string) 
     }
   }
   expect([...new Set(leaks)]).toEqual([]);
-  expect(refused).toBeGreaterThan(places.length * 2);
+  expect(refused).toBeGreaterThan(paths.length * 2);
 });

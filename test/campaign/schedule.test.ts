@@ -82,6 +82,9 @@ test.each([
 
 test('seven o’clock on weekdays is accepted', () => {
   expect(schedule.parse({ cron: '0 7 * * MON-FRI', timeZone: 'Europe/Vienna' })).toEqual({
-    ...{ cron: '0 7 * * MON-FRI', timeZone: 'Europe/Vienna', catchUp: 0, overlap: 'skip' },
+    cron: '0 7 * * MON-FRI',
+    timeZone: 'Europe/Vienna',
+    catchUp: 0,
+    overlap: 'skip',
   });
 });

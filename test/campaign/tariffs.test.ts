@@ -28,9 +28,9 @@ function pricesOf(
   at = new Date(),
 ): (string | undefined)[] {
   const { tariffIndexOf, rates: frozen } = open(rates);
-  const places = addresses.map((address) => tariffIndexOf?.(address) ?? 0);
+  const indexes = addresses.map((address) => tariffIndexOf?.(address) ?? 0);
   const { tariffs = [] } = frozen() ?? {};
-  return places.map((place) => periodAt(tariffs[place] ?? [], at)?.price);
+  return indexes.map((index) => periodAt(tariffs[index] ?? [], at)?.price);
 }
 
 describe('createTariffs', () => {

@@ -51,7 +51,10 @@ test.each([
 
 test('times become minutes of the day, and both kinds of zone names one', () => {
   expect(sendingWindow.parse({ from: '20:00', to: '24:00', timeZone: 'New Zealand' })).toEqual({
-    ...{ days: [1, 2, 3, 4, 5, 6, 7], from: 1_200, to: 1_440, hold: 'engine' },
+    days: [1, 2, 3, 4, 5, 6, 7],
+    from: 1_200,
+    to: 1_440,
+    hold: 'engine',
     timeZone: { kind: 'zone', zone: 'Pacific/Auckland' },
   });
 });

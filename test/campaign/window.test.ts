@@ -18,7 +18,11 @@ const auckland = ['Pacific/Auckland'];
 /** A local clock that does not use Temporal. */
 function clockOf(zone: string): (at: number) => { readonly day: number; readonly minute: number } {
   const format = new Intl.DateTimeFormat('en-GB', {
-    ...{ timeZone: zone, weekday: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+    timeZone: zone,
+    weekday: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
   });
   const names = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
   return (at) => {
@@ -64,14 +68,14 @@ describe('stateAt and isOpen, minute by minute, across changes of daylight savin
       fc.assert(
         fc.property(rules, (rule) => {
           const open = minutes.map((time) => naivelyOpen(rule, time));
-          for (let place = 0; place < minutes.length; ) {
-            const at = new Date(begin + place * minute);
+          for (let offset = 0; offset < minutes.length; ) {
+            const at = new Date(begin + offset * minute);
             const state = stateAt(rule, [zone], at);
-            expect(state.open).toBe(open[place]);
-            const next = open.findIndex((other, index) => index > place && other !== open[place]);
+            expect(state.open).toBe(open[offset]);
+            const next = open.findIndex((other, index) => index > offset && other !== open[offset]);
             if (next === -1) break;
             expect(state.until).toEqual(new Date(begin + next * minute));
-            place = next;
+            offset = next;
           }
         }),
         { numRuns: 60 },
@@ -84,8 +88,8 @@ describe('stateAt and isOpen, minute by minute, across changes of daylight savin
     const clocks = zones.map(clockOf);
     const begin = Date.parse('2026-09-25T00:00Z');
     fc.assert(
-      fc.property(rules, fc.integer({ min: 0, max: 5 * 1_440 }), (rule, place) => {
-        const at = begin + place * minute;
+      fc.property(rules, fc.integer({ min: 0, max: 5 * 1_440 }), (rule, offset) => {
+        const at = begin + offset * minute;
         expect(isOpen(rule, zones, new Date(at))).toBe(clocks.every((clock) => naivelyOpen(rule, clock(at))));
       }),
     );
@@ -95,7 +99,8 @@ describe('stateAt and isOpen, minute by minute, across changes of daylight savin
 test('the night between Friday and Saturday belongs to Friday', () => {
   const night: WindowRule = { days: [5], from: 20 * 60, to: 6 * 60 };
   expect(stateAt(night, auckland, new Date('2026-11-20T07:00Z'))).toEqual({
-    ...{ open: true, until: new Date('2026-11-20T17:00Z') },
+    open: true,
+    until: new Date('2026-11-20T17:00Z'),
   });
   expect(opensAt(night, auckland, new Date('2026-11-20T17:00Z'))).toEqual(new Date('2026-11-27T07:00Z'));
 });

@@ -137,8 +137,8 @@ describe('invalid phone numbers', () => {
     ['①458665290', '"①458665290" contains U+2460'],
   ])(
     'a phone number with a foreign character is invalid, and the error names the character: %j',
-    (text, said) => {
-      expect(read(text, 'AU')).toEqual(invalid(`${said}, which cannot be part of a phone number`));
+    (text, message) => {
+      expect(read(text, 'AU')).toEqual(invalid(`${message}, which cannot be part of a phone number`));
     },
   );
 
@@ -231,9 +231,9 @@ describe('createAddressReader for email', () => {
       'ann@bü\u200bcher.example',
       '"ann@bü<U+200B ZERO WIDTH SPACE>cher.example" contains U+200B ZERO WIDTH SPACE',
     ],
-  ])('%j is invalid, and the error names its invisible character', (text, said) => {
+  ])('%j is invalid, and the error names its invisible character', (text, message) => {
     expect(read(text, undefined, 'email')).toEqual(
-      invalid(`${said}, which cannot be part of an e-mail address`),
+      invalid(`${message}, which cannot be part of an e-mail address`),
     );
   });
 

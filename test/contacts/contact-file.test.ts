@@ -401,11 +401,11 @@ describe('a file in another format', () => {
     ['is XML', '\ufeff<?xml version="1.0"?><contacts/>'],
     ['is a picture (PNG)', Buffer.from('89504e470d0a1a0a0000000d', 'hex')],
   ])('a file that %s is refused with the remedy', async (what, content) => {
-    const said = [expect.stringMatching(/^contacts\.csv: The file is [^.]+\. [A-Z].+\.$/)];
-    expect(await problems(content)).toEqual(said);
+    const message = [expect.stringMatching(/^contacts\.csv: The file is [^.]+\. [A-Z].+\.$/)];
+    expect(await problems(content)).toEqual(message);
     expect((await problems(content))[0]).toContain(`The file ${what}`);
     // Also when it is compressed, whatever encoding the campaign names.
-    expect(await problems(gzipSync(content), { encoding: 'windows-1252' })).toEqual(said);
+    expect(await problems(gzipSync(content), { encoding: 'windows-1252' })).toEqual(message);
   });
 
   test('a file that is compressed twice is refused', async () => {
@@ -438,9 +438,9 @@ describe('a title above the header', () => {
     [`\n"Customers, November 2026"\nas of today\n\n${rows}`, title(2, 4)],
     [`Customers of Perth, all\n${rows.replaceAll(/,(?! )/g, ';')}`, title(1, 1)],
     [`Customers\r\n\r\n${rows.replaceAll('\n', '\r\n')}`, title(1, 2)],
-  ])('the title %j is refused, and the error says how to skip it', async (content, said) => {
-    expect(await problems(content)).toEqual(said);
-    const skipLines = Number(/skipLines: (\d+)/.exec(said.join())?.[1]);
+  ])('the title %j is refused, and the error says how to skip it', async (content, message) => {
+    expect(await problems(content)).toEqual(message);
+    const skipLines = Number(/skipLines: (\d+)/.exec(message.join())?.[1]);
     expect((await read(content, { skipLines })).header).toEqual(['mobile', 'name', 'suburb']);
   });
 

@@ -89,7 +89,7 @@ function secondReads(text: string, country: string): string | undefined {
 
 test('5,000 numbers of 20 countries in unusual forms are read as by a second library, or invalid', () => {
   const choose = seededIntegers(15);
-  const taken = new Map<number, number>();
+  const readCounts = new Map<number, number>();
   for (let index = 0; index < 5_000; index++) {
     const country = countries[index % countries.length] ?? 'NZ';
     const home = choose(5) === 0 ? (countries[choose(countries.length)] ?? 'NZ') : country;
@@ -103,7 +103,7 @@ test('5,000 numbers of 20 countries in unusual forms are read as by a second lib
     const text = writings[way]?.(plain[choose(plain.length)] ?? e164, choose) ?? '';
     const read = createAddressReader('voice', home)?.(text);
     if (read?.kind === 'valid') {
-      taken.set(way, (taken.get(way) ?? 0) + 1);
+      readCounts.set(way, (readCounts.get(way) ?? 0) + 1);
       const shown = readPhoneText(text);
       // It misreads U+FE62 as the first library misreads U+FF0B, so it gets Unicode's plain form. Characters that
       // it cannot read, such as invisible ones, are removed for it.
@@ -115,7 +115,7 @@ test('5,000 numbers of 20 countries in unusual forms are read as by a second lib
         expect.fail(`${JSON.stringify(text)} in ${home} is refused: ${read?.detail}`);
     }
   }
-  for (let way = 0; way < plainWritings; way++) expect(taken.get(way) ?? 0).toBeGreaterThan(120);
+  for (let way = 0; way < plainWritings; way++) expect(readCounts.get(way) ?? 0).toBeGreaterThan(120);
 });
 
 test.each(['DE', 'ID', 'XK', 'SE', 'ZA'])('a full-width plus sign is a plus sign in %s too', (country) => {
@@ -158,7 +158,7 @@ describe('readPhoneText lists the text that it removes', () => {
 });
 
 test('an unusual form of a number takes the fast path when the plain form does, with the same result', () => {
-  let quick = 0;
+  let fastCount = 0;
   for (const country of countries.filter((country) => isSupportedCountry(country))) {
     const read = createFastPhoneParser(country);
     const { number, e164 } = aNumber(country, seededIntegers(4));
@@ -166,13 +166,14 @@ test('an unusual form of a number takes the fast path when the plain form does, 
       const written = odd(second.format(number, 2));
       const found = read?.(readPhoneText(written).text);
       if (found === undefined) continue;
-      quick++;
+      fastCount++;
       const whole: Address | undefined = createAddressReader('voice', country)?.(written);
       expect({ written, e164: found.e164, whole }).toEqual({
-        ...{ written, e164 },
+        written,
+        e164,
         whole: { kind: 'valid', address: e164 },
       });
     }
   }
-  expect(quick).toBeGreaterThan(30);
+  expect(fastCount).toBeGreaterThan(30);
 });

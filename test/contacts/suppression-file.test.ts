@@ -93,11 +93,11 @@ describe('readSuppressionFile', () => {
 
 describe('the column of the addresses', () => {
   test.each<[string, readonly Channel[], readonly string[], string]>([
-    ['is the one that is a recipient in the channel', ['sms'], ['Fax', 'Mobile', 'Name'], 'Mobile'],
-    ['is chosen by the channel', ['fax'], ['Fax', 'Mobile', 'Name'], 'Fax'],
-    ['is chosen by the next channel if the first finds none', ['sms', 'fax'], ['Fax', 'Name'], 'Fax'],
-    ['is the only one, whatever its name', ['sms'], ['Opted out'], 'Opted out'],
-    ['is the only one besides the SubAccount', ['sms'], ['sub account', 'Opted out'], 'Opted out'],
+    ['the recipient column of the channel', ['sms'], ['Fax', 'Mobile', 'Name'], 'Mobile'],
+    ['the column named for the channel', ['fax'], ['Fax', 'Mobile', 'Name'], 'Fax'],
+    ['the column of the next channel if the first has no match', ['sms', 'fax'], ['Fax', 'Name'], 'Fax'],
+    ['the only column, whatever its name', ['sms'], ['Opted out'], 'Opted out'],
+    ['the only column besides the SubAccount', ['sms'], ['sub account', 'Opted out'], 'Opted out'],
   ])('the address column is found: %s', async (_, channels, header, column) => {
     const row = header.map((title) => (title === column ? '0211234567' : ''));
     expect(await read([header, row], optionsFor(channels))).toEqual([suppressed(2, '+64211234567')]);

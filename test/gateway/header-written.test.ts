@@ -9,7 +9,7 @@ import {
   answerTwice,
   closeAfterAnswer,
   closeAfterBody,
-  pass,
+  forwardUnchanged,
   resetAfterAnswer,
   resetAfterHeader,
   resetOnConnecting,
@@ -48,7 +48,7 @@ async function mixed(faults: readonly Fault[], seed: number): Promise<FaultProxy
   let requests = 0;
   const proxy = await startFaultProxy(service.port, () => {
     requests++;
-    return faults[Math.floor(seededRandom('mix', seed, requests) * faults.length)] ?? pass;
+    return faults[Math.floor(seededRandom('mix', seed, requests) * faults.length)] ?? forwardUnchanged;
   });
   return proxy;
 }
@@ -61,8 +61,8 @@ test.each([1, 2, 3])(
   async (seed) => {
     await using proxy = await mixed(
       [
-        pass,
-        pass,
+        forwardUnchanged,
+        forwardUnchanged,
         closeAfterAnswer,
         resetAfterAnswer,
         answerTwice('503 Busy'),

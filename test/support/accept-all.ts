@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** Records all requests of a planned run as accepted, like dispatch: none has a row of its own. */
+/** Marks all requests of a planned run accepted, as dispatch does: none has its own row. */
 export async function acceptAll(pool: pg.Pool, run: string, at = new Date()): Promise<void> {
   await pool.query(
     `

@@ -19,7 +19,7 @@ export type Answer = {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The parsed body; undefined if it is not JSON. */
+  /** Undefined if the answer is not JSON. */
   readonly json: Readonly<Record<string, unknown>> | undefined;
 };
 
@@ -36,7 +36,7 @@ export type ApiScene = AsyncDisposable & {
   readonly logged: () => string;
   /** Operation and status of every answered call. */
   readonly answered: readonly string[];
-  /** A token for each scope, all owned by `ann`. */
+  /** One token per scope, all owned by `ann`. */
   readonly tokens: Readonly<Record<TokenScope, string>>;
   readonly tokenOf: (
     name: string,
@@ -45,13 +45,13 @@ export type ApiScene = AsyncDisposable & {
     limits?: { readonly expiresAt?: Date; readonly accounts?: readonly string[] },
   ) => Promise<string>;
   readonly call: (method: string, path: string, asked?: CallOptions) => Promise<Answer>;
-  /** Called before the account of each starting run is looked up. */
+  /** Sets work to do before the account of a new run is looked up. */
   readonly beforeAccountLookUp: (work: () => Promise<unknown>) => void;
-  /** Starts a run over the API and returns its id. */
+  /** Starts a run over the API; returns its id. */
   readonly start: (campaign: string, key: string) => Promise<string>;
 };
 
-/** Opens an API on a folder of campaigns whose account cannot be reached, so nothing is sent. */
+/** An API with a folder of campaigns whose account cannot be reached, so nothing is sent. */
 export async function openApiScene(refusals?: number): Promise<ApiScene> {
   const cleanUp = new AsyncDisposableStack();
   const opened = await openTestLedger();
@@ -68,9 +68,9 @@ export async function openApiScene(refusals?: number): Promise<ApiScene> {
   );
   const environment = { VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9', VOLLEY_SANDBOX_TOKEN: 'any' };
   const settings = { environment, workingFolder: workspace.folder };
-  let beforeBegin = async (): Promise<unknown> => undefined;
+  let doBeforeAccountLookUp = async (): Promise<unknown> => undefined;
   const accountNamed = async (name: string) => {
-    await beforeBegin();
+    await doBeforeAccountLookUp();
     return loadAccount(name, settings);
   };
   const scheduleSource = { folder: 'campaigns', settings, accountNamed };
@@ -84,7 +84,10 @@ export async function openApiScene(refusals?: number): Promise<ApiScene> {
   const observer = (operation: string, status: number) => void answered.push(`${operation} ${status}`);
   const address = { host: '127.0.0.1', port: 0, ...(refusals !== undefined && { refusals }) };
   const { url, close } = await startApi(opened.context, {
-    ...{ ...address, scheduleSource, logger, observer },
+    ...address,
+    scheduleSource,
+    logger,
+    observer,
     startRun: (context, request, onUnmoved) => startByKey(context, scheduleSource, request, onUnmoved),
   });
   cleanUp.defer(() => close());
@@ -96,25 +99,8 @@ export async function openApiScene(refusals?: number): Promise<ApiScene> {
     run: await tokenOf('runner', 'run', 'ann'),
     admin: await tokenOf('chief', 'admin', 'ann'),
   };
-  const call: ApiScene['call'] = async (method, path, { token = tokens.admin, body, headers } = {}) => {
-    const answer = await fetch(`${url}${path.startsWith('/api') ? '' : '/api/v1'}${path}`, {
-      method,
-      headers: {
-        ...(token !== '' && { authorization: `Bearer ${token}` }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    });
-    const text = await answer.text();
-    const isJson = /json\b/.test(answer.headers.get('content-type')?.replace('ndjson', '') ?? '');
-    return {
-      status: answer.status,
-      headers: answer.headers,
-      text,
-      json: isJson ? JSON.parse(text) : undefined,
-    };
-  };
+  const call: ApiScene['call'] = (method, path, { token = tokens.admin, ...options } = {}) =>
+    callApi(url, method, path, { ...options, token });
   const start: ApiScene['start'] = async (campaign, key) => {
     const { status, json, text } = await call('POST', '/runs', {
       token: tokens.run,
@@ -125,12 +111,43 @@ export async function openApiScene(refusals?: number): Promise<ApiScene> {
     return String(json?.['run']);
   };
   return {
-    ...{ opened, workspace, url, tokens, tokenOf, call, start },
+    opened,
+    workspace,
+    url,
+    tokens,
+    tokenOf,
+    call,
+    start,
     beforeAccountLookUp: (work) => {
-      beforeBegin = work;
+      doBeforeAccountLookUp = work;
     },
     logged: () => logged,
     answered,
     [Symbol.asyncDispose]: () => cleanUp.disposeAsync(),
+  };
+}
+
+async function callApi(
+  url: string,
+  method: string,
+  path: string,
+  { token, body, headers }: CallOptions,
+): Promise<Answer> {
+  const answer = await fetch(`${url}${path.startsWith('/api') ? '' : '/api/v1'}${path}`, {
+    method,
+    headers: {
+      ...(token !== '' && { authorization: `Bearer ${token}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  const isJson = /json\b/.test(answer.headers.get('content-type')?.replace('ndjson', '') ?? '');
+  return {
+    status: answer.status,
+    headers: answer.headers,
+    text,
+    json: isJson ? JSON.parse(text) : undefined,
   };
 }

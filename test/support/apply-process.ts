@@ -3,7 +3,7 @@ import { applyInbox } from '../../src/engine/delivery-reports/apply-inbox.ts';
 import { openLedger } from '../../src/ledger/connection.ts';
 import { contextOf } from './ledger.ts';
 
-/** Starts appliers in a process that the test can kill. */
+/** Appliers in a process of their own, which the test kills. */
 const [url = '', appliers = '1'] = process.argv.slice(2);
 const context = contextOf(await openLedger({ connectionString: url }, 'test database'));
 console.log('applying');

@@ -7,7 +7,7 @@ import { seededRandom } from '../../src/sandbox/seeded-values.ts';
 import { aContact, aRun, planContacts } from './ledger.ts';
 import { createRequestRows } from './request-rows.ts';
 
-/** Delivery reports of which the first that arrived decides, even if appliers are killed. */
+/** Delivery reports of which the first to arrive must decide, whichever process applies them. */
 
 type ReportBody = {
   readonly MessageID: string;
@@ -19,10 +19,10 @@ type ReportBody = {
 const account = 'main';
 const addressOf = (index: number): string => `+614${String(index).padStart(8, '0')}`;
 
-/** Makes a run with accepted requests; returns the MessageIDs and addresses of its delivery reports. */
+/** Plans a run with accepted requests; returns the MessageID and address of each recipient. */
 export async function planAcceptedRun(ledger: Ledger, recipients: number) {
-  const contacts = Array.from({ length: recipients }, (_, place) =>
-    aContact(place + 2, { address: addressOf(place) }),
+  const contacts = Array.from({ length: recipients }, (_, index) =>
+    aContact(index + 2, { address: addressOf(index) }),
   );
   const run = await planContacts(ledger, aRun({ account, chunkSize: 200 }), contacts);
   await createRequestRows(ledger.pool, run);
@@ -47,31 +47,34 @@ export async function planAcceptedRun(ledger: Ledger, recipients: number) {
   return rows;
 }
 
-/** Two shuffled delivery reports for each recipient, and a third with another outcome for 5 %; half of them have a price. */
+/**
+ * Two delivery reports per recipient, and a third with another outcome for one in twenty; half have a price.
+ * Shuffled.
+ */
 export function shuffledReports(
   named: Awaited<ReturnType<typeof planAcceptedRun>>,
   seed: number,
 ): ReportBody[] {
-  const reports = named.flatMap((name, place): ReportBody[] => {
-    const failed = seededRandom('outcome', seed, place) < 0.1;
+  const reports = named.flatMap((name, index): ReportBody[] => {
+    const failed = seededRandom('outcome', seed, index) < 0.1;
     const words = failed ? (['Failed', 'Success'] as const) : (['Success', 'Failed'] as const);
     const price = (of: string) =>
-      seededRandom(of, seed, place) < 0.5 ? { Price: `0.${String(place % 97).padStart(2, '0')}1` } : {};
+      seededRandom(of, seed, index) < 0.5 ? { Price: `0.${String(index % 97).padStart(2, '0')}1` } : {};
     return [
       { ...name, Status: words[0], ...price('first') },
       { ...name, Status: words[0], ...price('second') },
-      ...(seededRandom('conflict', seed, place) < 0.05
+      ...(seededRandom('conflict', seed, index) < 0.05
         ? [{ ...name, Status: words[1], ...price('third') }]
         : []),
     ];
   });
   return reports
-    .map((report, place) => ({ report, at: seededRandom('shuffled', seed, place) }))
+    .map((report, index) => ({ report, at: seededRandom('shuffled', seed, index) }))
     .sort((one, other) => one.at - other.at)
     .map(({ report }) => report);
 }
 
-/** Puts delivery reports into the inbox in batches of different sizes, like receivers. */
+/** Stores delivery reports in batches of different sizes, as receivers do. */
 export async function receiveAll(
   ledger: Ledger,
   reports: readonly ReportBody[],
@@ -93,20 +96,23 @@ export async function receiveAll(
 }
 
 /**
- * Expects that the first delivery report in the inbox decides each recipient, with the first price of that outcome, that
- * each delivery report has the matching state, and that billing has the sum.
+ * Expects that the first delivery report in the inbox decides each recipient's outcome, with the first price of
+ * that outcome; that every report is marked accordingly; and that billing has the sum.
  *
- * @returns the number of conflicting delivery reports
+ * @returns the number of conflicting reports
  */
 export async function expectFirstReportDecides({ pool }: Ledger): Promise<number> {
   const { rows: inbox } = await pool.query<{ report: string; body: Buffer }>(
     'SELECT report_id::text AS report, body FROM inbox ORDER BY report_id',
   );
-  const said = inbox.map(({ report, body }) => ({ report, ...(JSON.parse(body.toString()) as ReportBody) }));
+  const received = inbox.map(({ report, body }) => ({
+    report,
+    ...(JSON.parse(body.toString()) as ReportBody),
+  }));
   const outcomes: object[] = [];
   const states: object[] = [];
   let thousandths = 0;
-  for (const [address, reports] of Map.groupBy(said, ({ Destination }) => Destination)) {
+  for (const [address, reports] of Map.groupBy(received, ({ Destination }) => Destination)) {
     const [first] = reports;
     const equal = reports.filter(({ Status }) => Status === first?.Status);
     const price = equal.find(({ Price }) => Price !== undefined)?.Price ?? null;

@@ -7,10 +7,10 @@ import { accountsYaml, contactsCsv, makeWorkspace, smsCampaignYaml } from './wor
 
 export type PlanningAnswers = {
   readonly status: number;
-  /** Durations of planning, and of each answer of `healthz` meanwhile (milliseconds). */
+  /** Milliseconds of planning, and of each `healthz` answer meanwhile. */
   readonly planning: number;
   readonly health: readonly number[];
-  /** Durations before planning, as a baseline of the machine. */
+  /** The same before planning, as a baseline of the machine. */
   readonly idle: readonly number[];
 };
 
@@ -19,10 +19,10 @@ export const heavyCampaign = (keys: number): string =>
   smsCampaignYaml + Array.from({ length: keys }, (_, index) => `k${index}: 1\n`).join('');
 
 /**
- * Starts a campaign over the API of a `serve` process, and polls `healthz` until the start is answered.
+ * Starts a campaign over the API of a `serve` process, and calls `healthz` repeatedly until the start is answered.
  *
- * @param files files of the project, by name
- * @param idleAnswers number of answers of `healthz` before the start
+ * @param files of the project, by name
+ * @param idleAnswers calls of `healthz` before that
  */
 export async function askWhilePlanning(
   campaign: string,
@@ -57,7 +57,11 @@ export async function askWhilePlanning(
   });
   await server.waitForText('API: ');
   const token = await createToken(ledger.context, {
-    ...({ name: 'starter', scope: 'run', owner: 'ann', accounts: null, expiresAt: null } as const),
+    name: 'starter',
+    scope: 'run',
+    owner: 'ann',
+    accounts: null,
+    expiresAt: null,
   });
   const start = async (name: string): Promise<Response> =>
     fetch(`http://127.0.0.1:${apiPort}/api/v1/runs`, {
@@ -69,7 +73,7 @@ export async function askWhilePlanning(
       },
       body: JSON.stringify({ campaign: name }),
     });
-  // Modules that are loaded on first use are then loaded.
+  // Loads what is loaded on first use.
   await start('no-such.yaml');
   const askHealth = async (): Promise<number> => {
     const asked = performance.now();

@@ -3,12 +3,12 @@ import { expect } from 'vitest';
 import type { BillingFigures, BillingReport } from '../../src/ledger/billing/report.ts';
 import type { Figures } from './billing-recount.ts';
 
-/** Expects that a report equals a recount by the same dimensions. */
+/** Expects a report to equal a recount by the same dimensions. */
 export function expectLines(lines: BillingReport['lines'], counted: ReadonlyMap<string, Figures>): void {
   expect(comparable(lines)).toEqual(expected(counted));
 }
 
-/** Expects that the totals of a report equal a recount without dimensions. */
+/** Expects the totals of a report to equal a recount without dimensions. */
 export function expectTotals(totals: BillingReport['totals'], counted: ReadonlyMap<string, Figures>): void {
   expect(comparable(totals.map((total) => ({ ...total, values: [] })))).toEqual(expected(counted));
 }
@@ -18,7 +18,7 @@ type Line = BillingFigures & {
   readonly currency: string | null;
 };
 
-/** Sorts lines by key and removes trailing zeros of amounts. */
+/** By key; amounts without trailing zeros. */
 function comparable(lines: readonly Line[]): Record<string, Record<string, unknown>> {
   return Object.fromEntries(
     lines.map(({ values, currency, ...figures }) => [

@@ -6,7 +6,7 @@ import type { RequestState } from '../../src/domain/runs.ts';
 import type { BillingDimension } from '../../src/ledger/billing/report.ts';
 import type { ReportedDelivery } from './billing-reports.ts';
 
-/** The units and amounts of one recipient. */
+/** The billing of one recipient. */
 type Recipient = {
   readonly values: Readonly<Record<BillingDimension, string | null>>;
   readonly currency: string | null;
@@ -46,12 +46,12 @@ type DbRequest = {
   readonly charge_code: string | null;
   readonly addresses: readonly string[];
   readonly parts: readonly (number | null)[];
-  /** The index of each recipient's tariff; null: all have the first. */
+  /** Index of each recipient's tariff; null: the first. */
   readonly tariffs: readonly (number | null)[];
   readonly rates: RunRates | null;
-  /** When the last attempt started. */
+  /** Of the last attempt. */
   readonly started_at: Date;
-  /** Positions of recipients that were left out. */
+  /** Positions of suppressed recipients. */
   readonly suppressed_positions: readonly number[];
 };
 
@@ -89,7 +89,7 @@ function zeroFigures(): Figures {
   };
 }
 
-/** Counts everything again, recipient by recipient, from the attempts and the raw bytes of the inbox. */
+/** Counts everything again, per recipient, from the attempts and the raw bytes of the inbox. */
 export async function recount(pool: pg.Pool, timeZone: string): Promise<Recipient[]> {
   const { rows: requests } = await pool.query<DbRequest>(`
     SELECT run_id, campaign, account, channel, q.state, sub_account, department, charge_code, r.*,
@@ -131,7 +131,7 @@ function recipientsOf(
 ): Recipient[] {
   const { state, channel, started_at: sent, rates } = request;
   const [day, month] = [10, 7].map((length) => localDate(sent, timeZone).slice(0, length));
-  // A divided request may have no recipients.
+  // A divided request can have no recipients left.
   const addresses = request.addresses.length === 0 ? [undefined] : request.addresses;
   return addresses.map((address, index): Recipient => {
     const figures = zeroFigures();
@@ -164,14 +164,21 @@ function recipientsOf(
     }
     const { sub_account, department, charge_code, campaign, account, run_id: run } = request;
     const values = {
-      ...{ SubAccount: sub_account, Department: department, ChargeCode: charge_code },
-      ...{ campaign, account, channel, run, day: day ?? null, month: month ?? null },
+      SubAccount: sub_account,
+      Department: department,
+      ChargeCode: charge_code,
+      campaign,
+      account,
+      channel,
+      run,
+      day: day ?? null,
+      month: month ?? null,
     };
     return { values, currency: rates?.currency ?? null, figures };
   });
 }
 
-/** The first final delivery report decides; an equal one adds what was missing. */
+/** The first final outcome stays; an equal one adds missing values. */
 function outcomeOf(
   reports: readonly ReportedDelivery[],
   messageIds: readonly string[],
@@ -193,11 +200,11 @@ function outcomeOf(
 }
 
 function localDate(time: Date, timeZone: string): string {
-  // The Swedish locale formats dates like ISO 8601.
+  // Swedish dates have the ISO 8601 form.
   return new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short' }).format(time);
 }
 
-/** Adds up one line for each combination of values and currency. */
+/** Adds up figures: a line for each combination of values and currency. */
 export function addUp(
   recipients: readonly Recipient[],
   by: readonly BillingDimension[],

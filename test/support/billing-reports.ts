@@ -4,7 +4,7 @@ import { applyDeliveryReports } from '../../src/ledger/delivery-reports/apply-ba
 import { receiveDeliveryReports } from '../../src/ledger/delivery-reports/receive.ts';
 import type { RawReport, ReportContent } from '../../src/ledger/delivery-reports/report-content.ts';
 
-/** The fields of a delivery report in these tests. */
+/** The body of a delivery report, in these tests. */
 export type ReportedDelivery = {
   readonly messageId: string;
   readonly address: string;
@@ -17,7 +17,7 @@ export type DrawnReport = Pick<ReportedDelivery, 'outcome' | 'units' | 'price'> 
   readonly recipient: number;
 };
 
-/** Delivery reports for recipients of attempted requests; the service knows no others. */
+/** Reports recipients of attempted requests; the service knows no others. */
 export async function reportRecipients(
   pool: pg.Pool,
   drawn: readonly DrawnReport[],
@@ -40,7 +40,10 @@ export async function reportRecipients(
   await receiveAndApply(pool, deliveries, now);
 }
 
-/** A delivery report for the first recipient of a divided request. It names the whole request, so it proves nothing about the part. */
+/**
+ * Reports the first recipient of a divided request: the report names the whole request, and proves nothing of the
+ * part.
+ */
 export async function reportWhole(pool: pg.Pool, run: string, now: Date): Promise<void> {
   const { rows } = await pool.query<{ messageId: string; address: string }>(
     `
@@ -52,10 +55,10 @@ export async function reportWhole(pool: pg.Pool, run: string, now: Date): Promis
     [run],
   );
   if (rows.length === 0) return;
-  const said = { outcome: 'delivered', units: '2', price: '0.1' } as const;
+  const outcome = { outcome: 'delivered', units: '2', price: '0.1' } as const;
   await receiveAndApply(
     pool,
-    rows.map((whom) => ({ ...whom, ...said })),
+    rows.map((whom) => ({ ...whom, ...outcome })),
     now,
   );
 }
@@ -82,11 +85,11 @@ async function receiveAndApply(
 }
 
 export function readReport({ body }: RawReport): ReportContent {
-  const said: ReportedDelivery = JSON.parse(body.toString());
+  const delivery: ReportedDelivery = JSON.parse(body.toString());
   return {
     kind: 'delivery',
-    ...said,
-    status: said.outcome,
+    ...delivery,
+    status: delivery.outcome,
     result: null,
     sentAt: null,
     jobNumber: null,

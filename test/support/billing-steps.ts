@@ -4,7 +4,7 @@ import type { RunRates } from '../../src/domain/rates.ts';
 import type { Resolution } from '../../src/domain/runs.ts';
 import type { DrawnReport } from './billing-reports.ts';
 
-/** Random histories of runs and their delivery reports, for the properties of billing. */
+/** Random histories of runs and their delivery reports, for property tests of billing. */
 
 const name = (key: string, ...names: string[]) =>
   fc.constantFrom<Record<string, string>>({}, ...names.map((value) => ({ [key]: value })));
@@ -19,7 +19,7 @@ const payer = fc
 const price = fc.option(fc.constantFrom('0.08', '0.1', '1.005', '0.00000001'), { nil: null });
 const units = fc.option(fc.constantFrom('1', '2', '3.5'), { nil: null });
 
-/** Prices change at local midnight in Auckland, on the day on which daylight saving starts. */
+/** Local midnight in Auckland, on the day daylight saving begins. */
 const changeOfPrice = '2026-09-26T12:00:00Z';
 const rates = fc.constantFrom<RunRates | null>(
   null,
@@ -43,9 +43,9 @@ const rates = fc.constantFrom<RunRates | null>(
   },
 );
 
-/** `divided`: the request is rejected. `released`: given back, and not at the service. `lost`: no answer yet. */
+/** `divided`: rejected and divided. `released`: released, and not at the service. `lost`: not answered yet. */
 const sentEnds = ['rejected', 'divided', 'failed', 'in_doubt', 'released', 'lost', 'lost'] as const;
-/** `busy`: given back, although a service with this answer may have the request. */
+/** `busy`: released, but the service may have it, because it answered. */
 export type SentEnd = (typeof sentEnds)[number] | 'accepted' | 'busy';
 const fourEnds = fc.array(
   fc.constantFrom<SentEnd>('accepted', 'accepted', 'accepted', 'accepted', ...sentEnds),
@@ -55,7 +55,7 @@ const fourEnds = fc.array(
   },
 );
 
-/** Steps of a whole run. */
+/** Steps that concern a whole run. */
 const ofRun = ['doubt', 'reportWhole', 'retry', 'giveBack', 'resend', 'lookUp', 'cancel', 'restore'] as const;
 
 const step = fc.oneof(
@@ -103,7 +103,7 @@ export type BillingStep = typeof step extends fc.Arbitrary<infer Step> ? Step : 
 
 export const steps = fc.array(step, { minLength: 5, maxLength: 30 });
 
-/** The day before daylight saving starts in Auckland, and the day before it ends. */
+/** The day before daylight saving begins in Auckland, and before it ends. */
 export const beginnings = fc.constantFrom(
   '2026-09-26T11:40:00Z',
   '2027-04-03T10:45:00Z',

@@ -34,14 +34,14 @@ export async function createWorld(ledger: Ledger, begin: string): Promise<World>
 
 const owner = '00000000-0000-4000-8000-000000000001';
 
-/** As `take`, a millisecond later: no two things are said of a request in the same one. */
+/** Performs a step one millisecond later: a request never gets two outcomes in the same one. */
 export async function performNextStep(world: World, step: BillingStep, pool?: pg.Pool): Promise<void> {
   world.now = new Date(world.now.getTime() + 1);
   await performStep(world, step, pool);
 }
 
 /**
- * All steps except booking and closing.
+ * Performs every step except booking and closing.
  *
  * @param pool instead of the ledger's own
  */
@@ -83,7 +83,7 @@ export async function performStep(world: World, step: BillingStep, pool = world.
   }
 }
 
-/** The last digit of an address chooses its tariff. */
+/** The last digit of the address decides the tariff. */
 async function plan(
   { ledger, now }: World,
   step: Extract<BillingStep, { readonly kind: 'plan' }>,
@@ -205,7 +205,7 @@ function outcomeOf(end: SentEnd, reported: boolean) {
   if (end === 'divided') return { state: 'rejected', divide: true } as const;
   if (end === 'busy') return { state: 'planned', verdict: 'released' } as const;
   if (end !== 'released') return { state: end } as const;
-  // The service reports only what it accepted.
+  // The service reports nothing that it has not accepted.
   return reported ? undefined : ({ state: 'planned', verdict: 'released' } as const);
 }
 
@@ -217,7 +217,7 @@ async function listReported(pool: pg.Pool, run: string): Promise<ReadonlySet<num
   return new Set(rows.map(({ request }) => request));
 }
 
-/** Claimed requests of a slice after the last one with an answer, a delivery report or a row. */
+/** Releases the claim of a slice after its last request with an answer, a report or a row. */
 async function releaseClaims(pool: pg.Pool, run: string, now: Date): Promise<void> {
   const { rows } = await pool.query<{
     slice: number;
@@ -243,7 +243,7 @@ async function releaseClaims(pool: pg.Pool, run: string, now: Date): Promise<voi
   await releaseSettledSlices(pool, run);
 }
 
-/** Acts as the worker of the phase `settling doubts`. */
+/** As the worker that owns the phase for requests in doubt. */
 async function resend(pool: pg.Pool, run: string, now: Date): Promise<void> {
   const settler = randomUUID();
   const ofPhase = `WHERE run_id = $1 AND phase = 'settling doubts'`;

@@ -8,10 +8,10 @@ import {
 } from '../../src/ledger/billing/report.ts';
 import { inTransaction } from '../../src/ledger/session.ts';
 
-/** A query without a period. */
+/** No filter, and no limit in time. */
 export const allBilling: BillingQuery = { by: [], from: null, until: null, timeZone: 'UTC', filter: {} };
 
-/** The lines of a report and their total; undefined without lines. */
+/** Billing of runs, and its total; undefined: nothing was billed. */
 export async function billingOf(
   pool: pg.Pool,
   runs: readonly string[],

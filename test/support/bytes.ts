@@ -1,7 +1,7 @@
 /**
- * Bytes in chunks, as a file or pipe delivers them.
+ * Bytes as from a file or a pipe.
  *
- * @param size size of each chunk; default: one chunk
+ * @param size of each chunk; by default one chunk
  */
 export async function* bytesOf(
   content: string | Uint8Array,

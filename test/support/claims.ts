@@ -9,15 +9,19 @@ import { markBegun } from '../../src/ledger/run-states/transitions.ts';
 import { inTransaction } from '../../src/ledger/session.ts';
 import * as requests from './requests.ts';
 
-/** The ledger's functions of slices, for tests of runs with one owner. */
+/** The ledger's slice functions, for tests of whole runs with one owner. */
 
 type Outcome<Union> = Union extends { readonly state: 'rejected' }
   ? Omit<Union, 'run' | 'slice' | 'owner' | 'divide'> & { readonly divide?: boolean }
   : Omit<Union, 'run' | 'slice' | 'owner'>;
+/** Without the slice. */
 export type Settlement = Outcome<Settled>;
 export type ClaimedRequest = requests.ClaimedRequest;
 
-/** Claims from the first slice with planned requests. The owner keeps it while a request without a row is in flight. */
+/**
+ * Claims requests of the first slice with planned ones. The owner keeps the slice while a request without a row is
+ * being sent.
+ */
 export async function claimRequests(
   pool: pg.Pool,
   claiming: { readonly run: string; readonly owner: string; readonly limit: number; readonly now: Date },
@@ -47,7 +51,9 @@ export async function settleRequests(
       settlements.map(async (settlement) => ({
         divide: false,
         ...settlement,
-        ...{ run, owner, slice: await sliceOf(pool, run, settlement.request) },
+        run,
+        owner,
+        slice: await sliceOf(pool, run, settlement.request),
       })),
     ),
   );
@@ -100,7 +106,7 @@ async function sliceOf(pool: pg.Pool, run: string, request: number): Promise<num
   return slices.find(({ first, last }) => first <= request && request <= last)?.slice ?? 1;
 }
 
-/** @param exceptOwner skips slices of this owner */
+/** @param exceptOwner keeps its requests without rows */
 async function addRowsForSending(
   pool: pg.Pool,
   run: string,
@@ -113,7 +119,7 @@ async function addRowsForSending(
   }
 }
 
-/** Slices without a rowless request in flight; they are done if nothing is left to send. */
+/** Releases slices without requests being sent; without planned ones they are done, as in the ledger. */
 export async function releaseSettledSlices(pool: pg.Pool, run: string): Promise<void> {
   const { rows } = await pool.query<{ slice: number; state: string }>(
     `UPDATE slices s

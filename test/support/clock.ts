@@ -1,8 +1,9 @@
-/** A clock that the test moves forward. */
+/** A clock that tests can put forward. */
 export type TestClock = {
   readonly now: () => Date;
+  /** Never back. */
   readonly jumpTo: (time: Date) => void;
-  /** Moves the clock forward by so many seconds. */
+  /** In seconds. */
   readonly advance: (seconds: number) => void;
 };
 

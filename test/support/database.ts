@@ -5,13 +5,13 @@ import { dropDatabase, runStatement, urlOfDatabase } from './statement.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The address of the test run's server, with a login that can create databases. */
+    /** Of the run's server, with a login that can create databases. */
     testServerUrl: string;
-    /** The migrated database that test databases are cloned from; their names start with its name. */
+    /** The migrated database from which test databases are cloned; their names begin with its name. */
     testTemplate: string;
-    /** The home that `copyHome` copies. */
+    /** For `copyHome`. */
     initialHome: string | undefined;
-    /** Whether the server's data is in memory: fast, and too small for the long tests. */
+    /** Whether the server's data can be in memory: fast, but too small for the long tests. */
     dataInMemory: boolean;
   }
 }
@@ -19,16 +19,16 @@ declare module 'vitest' {
 export type TestDatabase = {
   readonly connection: DatabaseConnection;
   readonly url: string;
-  /** Ends open connections and deletes the database. */
+  /** Ends remaining connections, and deletes the database. */
   drop(): Promise<void>;
 };
 
-/** Makes a migrated, empty database for one test file. */
+/** A migrated, empty database for one test file. */
 export function createTestDatabase(): Promise<TestDatabase> {
   return createDatabase(inject('testTemplate'));
 }
 
-/** Makes a database without tables. */
+/** A database without tables. */
 export function createBareDatabase(): Promise<TestDatabase> {
   return createDatabase('template0');
 }
@@ -36,7 +36,7 @@ export function createBareDatabase(): Promise<TestDatabase> {
 async function createDatabase(template: string): Promise<TestDatabase> {
   const server = inject('testServerUrl');
   const name = `${inject('testTemplate')}_${randomBytes(6).toString('hex')}`;
-  // Half the time of the default strategy, which writes every page to the write-ahead log.
+  // Takes half the time of the default strategy, which writes every page to the WAL.
   await runStatement(server, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
   const url = urlOfDatabase(server, name);
   const drop = () => dropDatabase(server, name);

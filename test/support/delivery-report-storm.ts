@@ -26,12 +26,12 @@ const accounts = `accounts:
 `;
 
 /**
- * Sends shuffled delivery reports for a run with accepted requests and requests in doubt. Every recipient has one in one
- * of four formats, a fifth of them two, some also a Pending one. The service repeats what is not answered 2xx, and
- * Postgres is killed twice. Expects that every recipient ends as in the service's list, and that each call answered 2xx
- * is in the inbox.
+ * Sends delivery reports for a run with accepted requests and requests in doubt. Every recipient is reported in one
+ * of four formats, a fifth of them twice and some as Pending too, shuffled. The service repeats a call until it
+ * gets a 2xx answer, and Postgres is killed twice. Expects every recipient's outcome to equal the service's own,
+ * and every acknowledged call to be in the inbox.
  *
- * @param recipients their number; there are a few more delivery reports
+ * @param recipients the number of delivery reports is somewhat higher
  */
 export async function expectStormApplied(recipients: number): Promise<Readonly<Record<string, number>>> {
   await using postgres = await startOwnPostgres();
@@ -43,7 +43,7 @@ export async function expectStormApplied(recipients: number): Promise<Readonly<R
     Array.from({ length: recipients }, (_, index) => aContact(index + 2, { address: addressOf(index) })),
   );
   await createRequestRows(ledger.pool, run);
-  // Delivery reports prove requests that are in doubt or in flight.
+  // Delivery reports prove requests that are in doubt, or still being sent.
   await ledger.pool.query(
     `UPDATE requests SET state = CASE request % 3 WHEN 0 THEN 'in_doubt' ELSE 'accepted' END, updated_at = now()`,
   );
@@ -76,8 +76,8 @@ export async function expectStormApplied(recipients: number): Promise<Readonly<R
   expect(outcomes.toSorted(byAddress)).toEqual(expected.toSorted(byAddress));
   expect(await read(`SELECT DISTINCT state FROM request_states`)).toEqual([{ state: 'accepted' }]);
   const [{ inbox }] = await read('SELECT count(*)::integer AS inbox FROM inbox');
-  // Postgres may be killed after a commit and before its answer. The receiver then answers 503 to a stored call, which
-  // comes again and is stored twice.
+  // Postgres can commit and be killed before it confirms, and stay away longer than the receiver retries. Then
+  // stored calls are answered 503, and the repetition stores them twice.
   expect(inbox).toBeGreaterThanOrEqual(sent.answered);
   expect(inbox).toBeLessThanOrEqual(sent.answered + sent.refused);
   expect(await read(`SELECT DISTINCT state FROM delivery_reports ORDER BY state`)).toEqual([
@@ -95,29 +95,35 @@ type Call = ReturnType<typeof encodeDeliveryReport>;
 function callsOf(expected: readonly Expected[]): Call[] {
   const calls = expected.flatMap(({ messageId, address, outcome, price }, index) => {
     const report = {
-      ...{ version: 'v2.02', url: 'https://volley.example', type: 'SMS', messageId, destination: address },
-      ...{ price, units: { SMSParts: 1 }, sentTimeUtc: '2026-11-21T12:00:00.000Z' },
+      version: 'v2.02',
+      url: 'https://volley.example',
+      type: 'SMS',
+      messageId,
+      destination: address,
+      price,
+      units: { SMSParts: 1 },
+      sentTimeUtc: '2026-11-21T12:00:00.000Z',
       ...(outcome === 'delivered'
         ? { status: 'Success', result: 'delivered' }
         : { status: 'Failed', result: 'Bad Number' }),
     };
     const format = deliveryReportFormats[index % deliveryReportFormats.length] ?? 'json';
-    const again = deliveryReportFormats[(index + 1) % deliveryReportFormats.length] ?? 'json';
+    const otherFormat = deliveryReportFormats[(index + 1) % deliveryReportFormats.length] ?? 'json';
     return [
       encodeDeliveryReport(report, format),
-      ...(index % 5 === 0 ? [encodeDeliveryReport(report, again)] : []),
+      ...(index % 5 === 0 ? [encodeDeliveryReport(report, otherFormat)] : []),
       ...(index % 11 === 0
         ? [encodeDeliveryReport({ ...report, status: 'Pending', result: '' }, format)]
         : []),
     ];
   });
   return calls
-    .map((call, index) => ({ call, place: seededRandom('shuffled', 1, index) }))
-    .sort((one, other) => one.place - other.place)
+    .map((call, index) => ({ call, order: seededRandom('shuffled', 1, index) }))
+    .sort((one, other) => one.order - other.order)
     .map(({ call }) => call);
 }
 
-/** Sends each until it is answered 2xx. Kills Postgres after a third and after two thirds. */
+/** Repeats each call until it gets a 2xx answer. Kills Postgres after a third and after two thirds. */
 async function sendAll(base: string, calls: readonly Call[], postgres: OwnPostgres) {
   const pool = new Pool(base, { connections: 32, allowH2: false });
   const limit = pLimit(32);

@@ -9,7 +9,7 @@ import { type SignalAtPoint, signalVariable } from './signal-points.ts';
 import { type Ended, type Started, type StartedInProcess, startInProcess, startVolley } from './volley.ts';
 import { accountsYaml, makeWorkspace, type Workspace } from './workspace.ts';
 
-/** For `node --import`: makes a process send itself the signal that `signalVariable` names. */
+/** For `node --import`: the process sends itself the signal that `signalVariable` names. */
 export const signalPreload = fileURLToPath(new URL('./signal-preload.ts', import.meta.url));
 
 export type DispatchScene = AsyncDisposable & {
@@ -17,33 +17,33 @@ export type DispatchScene = AsyncDisposable & {
   readonly peer: JournalPeer;
   readonly workspace: Workspace;
   readonly onUnknown: 'hold' | 'resend';
-  /** The environment of started processes. */
+  /** Of the started processes. */
   readonly environment: Readonly<Record<string, string>>;
   /**
    * Starts the command line on the campaign's ledger.
    *
-   * @param at the point at which the process kills or stops itself
+   * @param at where the process kills or stops itself
    */
   readonly start: (words: readonly string[], at?: SignalAtPoint) => Started;
-  /** Runs the command line in this process, for tests without kills. */
+  /** Runs the command line in this process, if the test does not kill it. */
   readonly runHere: (words: readonly string[]) => Promise<Ended>;
-  /** Like `runHere`, for commands that the test stops or whose output it reads meanwhile. */
+  /** Like `runHere`, for commands that the test stops or reads while they run. */
   readonly startHere: (words: readonly string[]) => StartedInProcess;
-  /** Plans a run without starting it, like a process that is killed in between; returns its id. */
+  /** Plans a run and returns its id, as a process that is killed before it sends. */
   readonly plan: () => Promise<string>;
 };
 
 export type SceneOptions = {
   readonly requests: number;
-  /** The limit of requests in flight. */
+  /** Maximum number of requests in flight. */
   readonly concurrency: number;
   readonly onUnknown?: 'hold' | 'resend';
   readonly peer?: Partial<PeerBehaviour>;
-  /** Default: a new database on the test run's server. */
+  /** By default a database on the test run's server. */
   readonly ledger?: Promise<TestLedger>;
 };
 
-/** Opens a ledger, a service with a journal, and a campaign whose requests have one to five recipients. */
+/** A ledger, a service with a journal, and a campaign whose requests have one to five recipients. */
 export async function openDispatchScene({
   requests,
   concurrency,
@@ -75,7 +75,7 @@ export async function openDispatchScene({
       env: { ...env, ...(at ? { [signalVariable]: JSON.stringify(at) } : {}) },
       nodeFlags: at ? ['--import', signalPreload] : [],
     });
-  // Log lines of the service would appear among the test results.
+  // The log of services would appear among the test results.
   const begin: DispatchScene['startHere'] = (words) =>
     startInProcess(words, { cwd, env: { ...env, LOG_LEVEL: 'silent' } });
   const plan: DispatchScene['plan'] = async () => {
@@ -109,7 +109,7 @@ dispatch: { chunkSize: 5, concurrency: ${concurrency}, retries: 10, onUnknown: $
 `;
 }
 
-/** A ChargeCode of its own for every request. */
+/** One ChargeCode per request. */
 function contactsInGroups(groups: number): string {
   const lines = ['mobile,name,code'];
   for (let group = 0; group < groups; group++) {

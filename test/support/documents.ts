@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** A part of a document, and where it starts: `docs/operations.md:30`. */
+/** A piece of a document, and where it begins: `docs/operations.md:30`. */
 export type Piece = { readonly where: string; readonly text: string };
 export type Block = Piece & { readonly language: string };
 
 export const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
 
-/** README and everything below docs/, in reading order. */
+/** README and all of docs/, in reading order. */
 export const documentPaths: readonly string[] = [
   'README.md',
   ...readdirSync(`${projectFolder}/docs`, { recursive: true, encoding: 'utf8' })
@@ -20,7 +20,6 @@ export const readDocument = (path: string): string => readFileSync(`${projectFol
 
 const fence = /^( *)```(\w*)\n(.*?)^ *```$/gms;
 
-/** The fenced blocks of a document. */
 export function blocksOf(path: string): Block[] {
   const text = readDocument(path);
   return [...text.matchAll(fence)].map(({ index, 1: indent = '', 2: language = '', 3: content = '' }) => ({
@@ -30,7 +29,7 @@ export function blocksOf(path: string): Block[] {
   }));
 }
 
-/** The code between backticks in a document's prose and tables. */
+/** Inline code in a document's prose and tables. */
 export function inlineCodesOf(path: string): Piece[] {
   const text = readDocument(path).replace(fence, (block) => block.replace(/[^\n]/g, ''));
   return [...text.matchAll(/(?<!`)`([^`\n]+(?:\n[^`\n]+)?)`(?!`)/g)].map(({ index, 1: code = '' }) => ({
@@ -39,7 +38,7 @@ export function inlineCodesOf(path: string): Piece[] {
   }));
 }
 
-/** The complete command lines of a shell block, with continuation lines, open brackets and here-documents joined. */
+/** The commands of a shell block, with their continuation lines and here-documents. */
 export function shellLinesOf({ where, text }: Block): Piece[] {
   const [path = '', first = '0'] = where.split(/:(?=\d+$)/);
   const lines: Piece[] = [];

@@ -19,20 +19,21 @@ import {
 } from '../../src/platform/embedded-postgres.ts';
 import { canEnter, chooseServerUser } from '../../src/platform/server-user.ts';
 
-/** Makes a folder for the state of one embedded server, which the server's user can enter. */
+/** A new folder for one embedded server's state, which the server's user can enter. */
 export function makeHome(prefix: string, mode = 0o711, folder = tmpdir()): string {
   const home = mkdtempSync(join(folder, prefix));
   chmodSync(home, mode);
   return home;
 }
 
-/** Linux's folder in memory, and the room that it must have (bytes). */
+/** Linux's folder in memory, and the bytes that must be free there. */
 const memory = '/dev/shm';
 const memoryNeeded = 2 * 1024 ** 3;
 
 /**
- * The folder for the many databases that a test run makes and deletes: in memory if there is room, otherwise that of
- * temporary files. ext4 takes three times the processor time, because it searches for free blocks of deleted files.
+ * For the many databases that a test run creates and deletes; the folder for temporary files if memory is short. On
+ * ext4 this takes three times the processor time, because it searches for new files' blocks among those of deleted
+ * ones.
  */
 export function folderInMemory(): string {
   if (!existsSync(memory)) return tmpdir();
@@ -40,25 +41,27 @@ export function folderInMemory(): string {
   return bavail * bsize >= memoryNeeded ? memory : tmpdir();
 }
 
-/** Settings for disposable data: faster, and lost when the machine stops. */
+/** Faster, but data is lost on a power failure. */
 export const throwAwayOptions: EmbeddedServerOptions = {
   postgresOptions: ['-c', 'fsync=off', '-c', 'synchronous_commit=off', '-c', 'full_page_writes=off'],
 };
 
 /**
- * Copies the data of a stopped server into a new or empty home, in a tenth of the time of initdb. Does nothing without
- * data, or if the server's user cannot enter the home; initdb makes them then.
+ * Copies a stopped server's data into a new or empty home, in a tenth of the time of initdb. Does nothing if there
+ * is no data, or the server's user cannot enter the home; then initdb creates it.
+ *
+ * @param origin undefined: none
  */
 export function copyHome(origin: string | undefined, home: string): void {
   if (origin === undefined || !existsSync(join(origin, 'data'))) return;
   mkdirSync(home, { recursive: true });
   chmodSync(home, 0o711);
   if (!canEnter(home, chooseServerUser(join(origin, 'data')))) return;
-  // cp keeps owners; Node's own copy does not.
+  // Keeps the owners, which Node's own copy does not.
   execFileSync('cp', ['-a', join(origin, 'data'), home]);
 }
 
-/** Stops the server of a home, even if it is in use. SIGQUIT: at once, like a crash. */
+/** Stops the server of a home, even if it is in use. SIGQUIT: at once, as in a crash. */
 export async function endServer(home: string, signal: 'SIGINT' | 'SIGQUIT' = 'SIGINT'): Promise<void> {
   const before = embeddedServerStatus(home);
   if (before.state === 'stopped') return;
@@ -72,7 +75,7 @@ export async function removeHome(home: string): Promise<void> {
   deleteHome(home);
 }
 
-/** Removes homes that killed test runs left: those without a server for a minute. */
+/** Removes homes of killed test runs: those without a server for a minute. */
 export async function removeAbandonedHomes(prefix: string, folder: string): Promise<void> {
   for (const name of readdirSync(folder).filter((entry) => entry.startsWith(prefix))) {
     const home = join(folder, name);
@@ -81,15 +84,15 @@ export async function removeAbandonedHomes(prefix: string, folder: string): Prom
       const isNew = Date.now() - statSync(home).mtimeMs < 60_000;
       if ((await stopEmbeddedServer(home)) || !isNew) deleteHome(home);
     } catch {
-      // It is in use, belongs to another user, or its own test run is removing it.
+      // In use, another user's, or its own run is just removing it.
     }
   }
 }
 
-/** Deletes a home whose server is stopped. */
+/** Deletes the home of a stopped server. */
 export function deleteHome(path: string): void {
   const { home, dataFolder } = embeddedServerStatus(path);
-  // For root, the data is elsewhere if the server's user cannot enter the folder for temporary files.
+  // Root keeps the data elsewhere if the server's user cannot enter the folder for temporary files.
   if (dirname(dataFolder) !== home) rmSync(dataFolder, { recursive: true, force: true });
   rmSync(home, { recursive: true, force: true, maxRetries: 20 });
 }

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** Tables that deletes from the others write to come last. The audit trail is never emptied. */
+/** Tables to which deletes of others write come last. The audit trail is never emptied. */
 const tables = [
   ...[
     'runs',
@@ -17,11 +17,11 @@ const tables = [
   ...['billing_changes', 'billing_outcomes', 'billing_reopened_requests', 'billing_closings'],
 ];
 
-/** Gives the ledger a new identity, so that missing claims do not look like a restored backup. */
+/** Gives the ledger a new identity: otherwise its missing claims would look like a restored backup. */
 const another =
   'UPDATE ledger_location SET ledger = gen_random_uuid(), held_at = NULL, held_reason = NULL, incomplete = false';
 
-/** Much faster than TRUNCATE, which makes new files for every table and index. */
+/** Much faster than TRUNCATE, which creates new files for every table and index. */
 export async function emptyLedger(pool: pg.Pool): Promise<void> {
   await pool.query([...tables.map((table) => `DELETE FROM ${table}`), another].join('; '));
 }

@@ -1,9 +1,8 @@
 import type { Encoding } from '../../src/contacts/contact-file.ts';
 
-/** Encodings that tests write. */
 export type Written = Exclude<Encoding, 'mac-roman'>;
 
-/** Characters of Windows-1252 that Latin-1 lacks, as far as tests need them. */
+/** Letters of Windows-1252 that Latin-1 lacks, as far as tests need them. */
 const windows1252Only: Readonly<Record<string, string>> = { '€': '\x80', '’': '\x92', Š: '\x8a', ž: '\x9e' };
 
 /** Encodes a text, with or without a byte order mark. */

@@ -5,7 +5,7 @@ import type { DispatchScene } from './dispatch-scene.ts';
 import type { Acceptance } from './journal-peer.ts';
 import type { Killed, KilledRun } from './kill-dispatches.ts';
 
-/** Numbers of requests of a finished run, except `recipients` and `acceptedAgain`. */
+/** Numbers of requests of a completed run, except `recipients` and `acceptedAgain`. */
 export type Figures = {
   readonly requests: number;
   readonly recipients: number;
@@ -15,11 +15,14 @@ export type Figures = {
   readonly inDoubt: number;
   /** Requests in doubt that the service has. */
   readonly inDoubtAccepted: number;
-  /** Repeated acceptances of a MessageID. */
+  /** Repeated acceptances. */
   readonly acceptedAgain: number;
 };
 
-/** Claimed requests of a process, as a multiple of its concurrency: twice, and twice in its next claim. */
+/**
+ * A process can have claimed this many times its requests in flight: twice, and twice more in a claim that it makes
+ * meanwhile.
+ */
 const claimedAtOnce = 4;
 
 type DbRequest = {
@@ -31,10 +34,10 @@ type DbRequest = {
 };
 
 /**
- * Compares the ledger of a finished run with the journal of the service: nothing lost, nothing sent twice except on
- * purpose, every unknown explained.
+ * Compares the ledger of a completed run with the journal of the service: nothing lost, nothing duplicated except
+ * by resends, every unknown explained.
  *
- * @param concurrency the limit of requests in flight of one process
+ * @param concurrency maximum number of requests in flight per process
  */
 export async function expectNothingLostOrDuplicated(
   scene: DispatchScene,
@@ -63,7 +66,7 @@ export async function expectNothingLostOrDuplicated(
   await expectDoubtsExplained(scene, run, kills, claimedAtOnce * concurrency);
   const doubtful = inState('in_doubt');
   if (scene.onUnknown === 'resend') {
-    // The ledger does not know that the service always refuses these.
+    // The ledger cannot know that the service always refuses these.
     const without = doubtful.filter(({ message_id }) => !scene.peer.refuses(message_id));
     expect(without, 'not sent again until it was accepted').toEqual([]);
   }
@@ -92,7 +95,7 @@ async function requestsOf({ ledger }: DispatchScene, run: string): Promise<reado
   return rows;
 }
 
-/** Expects as many attempts as the request counts. */
+/** Attempts without an end or a beginning. */
 async function attemptsWithoutEnd({ ledger }: DispatchScene, run: string): Promise<readonly unknown[]> {
   const { rows } = await ledger.ledger.pool.query(
     `SELECT request, q.state, q.attempts, count(a.attempt)::integer AS begun, count(a.finished_at)::integer AS ended
@@ -126,7 +129,7 @@ function acceptancesWithOtherRecipients(
   return acceptances.filter(({ messageId, recipients }) => addresses.get(messageId) !== recipients.join());
 }
 
-/** Expects that every attempt without an outcome was in flight at a kill, and that no kill has more than a process can claim. */
+/** Expects every attempt in doubt to overlap a kill, and no kill to have more of them than were claimed. */
 async function expectDoubtsExplained(
   { ledger: { ledger } }: DispatchScene,
   run: string,
@@ -142,7 +145,8 @@ async function expectDoubtsExplained(
   );
   const inOrder = kills.map((kill) => ({ ...kill, doubts: 0 })).toSorted((one, other) => one.to - other.to);
   const unexplained = rows.filter(({ started_at, finished_at }) => {
-    // The attempt that ends first takes the first possible kill: this finds an assignment if there is one.
+    // Each attempt uses the first possible kill, in the order of their ends: this finds an explanation of all if
+    // there is one.
     const kill = inOrder.find(
       ({ from, to, doubts }) => +started_at <= to && +finished_at >= from && doubts < atOnce,
     );

@@ -10,17 +10,17 @@ import type { Started } from './volley.ts';
 export type SenderEnd = 'killed' | 'interrupted' | 'goes on';
 
 export type FailoverPlan = {
-  /** Requests that the service has received when the primary is killed. */
+  /** The primary is killed when the service has received this many requests. */
   readonly after: number;
-  /** How long replication pauses before the kill (milliseconds). */
+  /** How long replication stands still before that (milliseconds). */
   readonly stalled: number;
   readonly sender: SenderEnd;
 };
 
 export type FailoverFigures = {
-  /** Requests that the service had accepted when the standby was promoted, and that the promoted ledger lacks. */
+  /** Requests that the service had accepted, and that are still planned on the promoted standby. */
   readonly missingClaims: number;
-  /** Whether Volley accepted an operator's statement that nothing is missing. */
+  /** Whether Volley allowed the operator to declare that nothing is missing. */
   readonly nothingMissing: boolean;
   /** Whether Volley found a claim of this machine that the ledger lacks. */
   readonly found: boolean;
@@ -32,8 +32,9 @@ const requests = 1_500;
 const concurrency = 8;
 
 /**
- * Kills the primary during a run and promotes the standby at the same address. Expects that nothing is sent until an
- * operator releases the ledger, that the run then completes, and that no request is accepted twice.
+ * Kills the primary while a run is being sent, promotes the standby, and moves the address to it. Expects that
+ * nothing is sent until an operator releases the ledger, that the run then completes, and that no request is
+ * accepted twice.
  */
 export async function failOver(
   postgres: ReplicatedPostgres,
@@ -41,7 +42,9 @@ export async function failOver(
 ): Promise<FailoverFigures> {
   const database = { connection: { connectionString: postgres.url }, url: postgres.url };
   await using scene = await openDispatchScene({
-    ...{ requests, concurrency, peer: { latency: 3, rejects: 0.02, busy: 0.02 } },
+    requests,
+    concurrency,
+    peer: { latency: 3, rejects: 0.02, busy: 0.02 },
     ledger: openLedgerIn({ ...database, drop: async () => undefined }),
   });
   const run = await scene.plan();
@@ -82,7 +85,8 @@ export async function failOver(
     ? await expectNothingLostOrDuplicated(scene, { run, kills: [kill], timesToFirstRequest: [] }, concurrency)
     : await expectNothingDuplicated(scene, run, promotedAt);
   return {
-    ...{ missingClaims, nothingMissing },
+    missingClaims,
+    nothingMissing,
     found: refused.stderr.includes('that the ledger lacks'),
     inDoubt: figures.inDoubt,
     accepted: figures.accepted,
@@ -118,7 +122,10 @@ async function countMissingClaims(scene: DispatchScene, run: string): Promise<nu
   return rows.filter(({ message_id, state }) => state === 'planned' && times.has(message_id)).length;
 }
 
-/** Expects that every request that the service accepted is accepted or in doubt in the ledger, and that none was accepted twice. */
+/**
+ * Expects requests that the service accepted to be accepted or in doubt in the ledger, and none to be accepted
+ * twice.
+ */
 async function expectNothingDuplicated(scene: DispatchScene, run: string, promotedAt: number) {
   const times = await acceptedTimes(scene);
   const rows = await requestsOf(scene, run);

@@ -2,24 +2,24 @@ import { connect, createServer, type Socket } from 'node:net';
 import { type HttpMessage, type MessageReader, readMessages } from './http-messages.ts';
 import { type Listening, listening } from './listening.ts';
 
-/** A request in the proxy, for a fault to act on. */
+/** A request on its way through the proxy, for a fault to act on. */
 export type Passage = Pick<Listening, 'refuse' | 'listen'> & {
-  /** The engine's end of its connection. */
+  /** The engine's end of the connection. */
   readonly client: Socket;
-  /** The request's header with the empty line; the rest stays in the connection. */
+  /** The request's header, with the empty line; the rest stays in the connection. */
   readonly header: () => Promise<Buffer>;
-  /** Reads the whole request without passing it on. */
+  /** The whole request, without forwarding it. */
   readonly request: () => Promise<HttpMessage>;
-  /** Passes the whole request to the service, and returns its whole answer. */
+  /** Forwards the whole request, and returns the service's whole answer. */
   readonly forward: () => Promise<HttpMessage>;
 };
 
-/** What the proxy does to one request. Afterwards an open connection takes the next one. */
+/** Acts on one request. Afterwards the connection, if still open, serves the next one. */
 export type Fault = (passage: Passage) => Promise<unknown>;
 
 export type FaultProxy = Listening & {
   readonly url: string;
-  /** The bodies of the completely read requests, in order. */
+  /** The bodies of requests that were read completely, in order. */
   readonly seen: readonly string[];
   readonly connections: () => number;
 };
@@ -28,7 +28,7 @@ export type FaultProxy = Listening & {
  * A TCP proxy in front of a service, with a fault for every request.
  *
  * @param service its port on this machine
- * @param next returns the fault of a request, when its connection opens or its first byte comes on a kept one
+ * @param next called once per request: when its connection opens, or when its first byte arrives on a kept one
  */
 export async function startFaultProxy(service: number, next: () => Fault): Promise<FaultProxy> {
   const seen: string[] = [];
@@ -56,7 +56,7 @@ export async function startFaultProxy(service: number, next: () => Fault): Promi
   const server = createServer((client) => {
     connections++;
     client.on('error', () => {});
-    // The engine decides about a broken connection; most are the proxy's own doing.
+    // The engine must classify how a connection ends; mostly the proxy itself ends it.
     serve(client).catch(() => client.destroy());
   });
   const listener = await listening(server);

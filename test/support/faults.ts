@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from './fault-proxy.ts';
 import type { HttpMessage } from './http-messages.ts';
 
-/** Faults between the engine and the service. The service gets only requests that a fault forwards. */
+/** Faults between the engine and the service. Requests reach the service only in faults that `forward`. */
 
-export const pass: Fault = async ({ client, forward }) => client.write(bytesOf(await forward()));
+export const forwardUnchanged: Fault = async ({ client, forward }) => client.write(bytesOf(await forward()));
 
 /** Never answers, and does not close. */
 const stall = (): Promise<never> => new Promise(() => {});
@@ -22,7 +22,7 @@ export const resetAfterBody: Fault = async ({ client, forward }) => {
   client.resetAndDestroy();
 };
 
-/** The complete request arrives, and the proxy loses it. */
+/** Reads the whole request and drops it. */
 export const resetInsteadOfForwarding: Fault = async ({ client, request }) => {
   await request();
   client.resetAndDestroy();
@@ -58,7 +58,7 @@ export const truncateBody: Fault = async ({ client, forward }) => {
   client.end(allButOneByte(await forward()));
 };
 
-/** An answer without a length ends with its connection, so a part of it looks complete. */
+/** An answer without a length ends with the connection, so a part of it looks complete. */
 export const truncateBodyOfUnknownLength: Fault = async ({ client, forward }) => {
   const { body } = await forward();
   client.end(`HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n${body.toString().slice(0, -1)}`);
@@ -76,7 +76,7 @@ export const answerGarbage: Fault = async ({ client, forward }) => {
   client.end(Buffer.from(Array.from({ length: 256 }, (_, index) => (index * 151 + 7) % 256)));
 };
 
-/** Passes the request to the service, and answers something else instead. */
+/** Forwards the request, and replaces the service's answer. */
 export function answerInstead(status: string, body: string, headers: readonly string[] = []): Fault {
   return async ({ client, forward }) => {
     await forward();
@@ -84,7 +84,7 @@ export function answerInstead(status: string, body: string, headers: readonly st
   };
 }
 
-/** Answers without passing the request to the service. */
+/** Answers without forwarding. */
 export function refuseWith(status: string, body = '', headers: readonly string[] = []): Fault {
   return async ({ client, request }) => {
     await request();
@@ -105,7 +105,7 @@ export function answerEarly(status: string, body: string): Fault {
   };
 }
 
-/** The service's success with another MessageID. */
+/** The service's success for another MessageID. */
 export const answerForAnother: Fault = async ({ client, forward }) => {
   const { body } = await forward();
   client.write(answer('200 OK', body.toString().replace(/"MessageID" *: *"/, '$&another')));
@@ -124,7 +124,7 @@ export function answerWithABodyOf(size: number): Fault {
   };
 }
 
-/** @param line the status line of an interim answer, such as `102 Processing` */
+/** @param line of an informational answer, such as `102 Processing` */
 export function announce(line: string, times: number): Fault {
   return async ({ client, forward }) => {
     const answer = bytesOf(await forward());
@@ -139,7 +139,7 @@ export const answerBeforeReading: Fault = async ({ client, header, forward }) =>
   client.write(bytesOf(await forward()));
 };
 
-/** Answers byte by byte. */
+/** One byte at a time. */
 export const trickle: Fault = async ({ client, forward }) => {
   client.setNoDelay(true);
   for (const byte of bytesOf(await forward())) {
@@ -148,14 +148,14 @@ export const trickle: Fault = async ({ client, forward }) => {
   }
 };
 
-/** Writes a second answer together with the first, so that it arrives before the next request. */
+/** Sends a second answer in the same piece, so that it arrives before any other request. */
 export function answerTwice(second: string): Fault {
   return async ({ client, forward }) => {
     client.write(Buffer.concat([bytesOf(await forward()), Buffer.from(answer(second, ''))]));
   };
 }
 
-/** Closes a kept connection without notice. */
+/** Closes a connection that the engine keeps for reuse. */
 export const closeAfterAnswer: Fault = async ({ client, forward }) => {
   client.end(bytesOf(await forward()));
 };
@@ -166,7 +166,7 @@ export const resetAfterAnswer: Fault = async ({ client, forward }) => {
   client.resetAndDestroy();
 };
 
-/** Passes this request on; then no server listens for a while. */
+/** Forwards this request; then refuses connections for a while. */
 export function shutFor(milliseconds: number): Fault {
   return async ({ client, forward, refuse, listen }) => {
     client.end(bytesOf(await forward()));
@@ -189,7 +189,7 @@ function allButOneByte(message: HttpMessage): Buffer {
   return bytesOf(message).subarray(0, -1);
 }
 
-/** Answers after a while, and later writes a surplus answer, which may then precede that of the next request. */
+/** Answers after a delay, and later writes one answer too many, which the next request can receive. */
 export function answerTooMany(status: string, body: string, answerAfter: number, strayAfter: number): Fault {
   return async ({ client, forward }) => {
     const own = await forward();

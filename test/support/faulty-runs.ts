@@ -4,25 +4,24 @@ import type { Account } from '../../src/gateway/account.ts';
 import { startTestSandbox, type TestSandbox } from '../sandbox/start-test-sandbox.ts';
 import { execute, type RecordedRequest, recordedRequests } from './execute.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from './fault-proxy.ts';
-import { pass } from './faults.ts';
+import { forwardUnchanged } from './faults.ts';
 import { aContact, anEnvelope, aRun, openTestLedger, planContacts } from './ledger.ts';
 
-/** A request in the ledger, and what the service has of its MessageID. */
+/** A request in the ledger, and how many times the service received and accepted it. */
 export type SentRequest = RecordedRequest & { readonly received: number; readonly accepted: number };
 
-/** The text, and keys of the campaign's `dispatch`; default: two retries. */
+/** The text, and keys of `dispatch`; two retries by default. */
 export type FaultyPlan = { readonly text?: string; readonly dispatch?: Readonly<Record<string, unknown>> };
 
-/** Runs in a real ledger, and their service, with faults in between. */
+/** Runs in a real ledger, with a faulty connection to the service. */
 export type FaultyRuns = {
-  /** Retries wait only for Retry-After. */
+  /** Waits between attempts only as long as the service asks. */
   readonly context: EngineContext;
   readonly service: TestSandbox;
-  /** @returns the run, with one recipient in each request */
+  /** @returns the run; each request has one recipient */
   readonly plan: (requests: number, plan?: FaultyPlan) => Promise<string>;
-  /** Starts a proxy with these faults, one for each request; it passes later requests on. */
+  /** A proxy with these faults in order; afterwards it forwards everything. */
   readonly proxyWith: (...faults: readonly Fault[]) => Promise<FaultProxy>;
-  /** All requests of a run. */
   readonly requestsOf: (run: string) => Promise<readonly SentRequest[]>;
   /** Plans and executes a run of one request, and returns the request. */
   readonly sendOne: (account: Account, plan?: FaultyPlan) => Promise<SentRequest>;
@@ -56,7 +55,7 @@ export async function openFaultyRuns(): Promise<FaultyRuns> {
     plan,
     proxyWith(...faults) {
       const script = faults.values();
-      return startFaultProxy(service.port, () => script.next().value ?? pass);
+      return startFaultProxy(service.port, () => script.next().value ?? forwardUnchanged);
     },
     requestsOf,
     async sendOne(account, options) {
@@ -73,10 +72,10 @@ export async function openFaultyRuns(): Promise<FaultyRuns> {
   };
 }
 
-/** The end of an attempt: verdict, status of the answer, and detail. */
+/** The end of an attempt: verdict, HTTP status and detail. */
 export type AttemptEnd = readonly [verdict: string, httpStatus: number | null, detail: string | null];
 
-/** @param accepted how often the service received and accepted the request */
+/** @param accepted how many times the service accepted the request, and received it */
 export function sent(
   state: RequestState,
   accepted: 0 | 1,
@@ -96,7 +95,7 @@ export function inDoubt(httpStatus: number | null, detail: string, accepted: 0 |
   return sent('in_doubt', accepted, ['in_doubt', httpStatus, detail]);
 }
 
-/** The wait after so many failed attempts. */
+/** After these repeated attempts. */
 export function acceptedAfter(...attempts: readonly AttemptEnd[]) {
   return sent('accepted', 1, ...attempts, ['accepted', 200, null]);
 }

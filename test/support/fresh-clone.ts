@@ -4,8 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { projectFolder } from './documents.ts';
 
 /**
- * Makes the folder that a user has after cloning the project and installing its packages, with committed and untracked
- * files. Packages are linked.
+ * Creates a folder like a user's clone with installed packages, including uncommitted changes. Packages are linked.
  *
  * @param folder must not exist
  */
@@ -29,10 +28,10 @@ function cloneInto(folder: string): void {
   }
 }
 
-/** For a project without git, such as an unpacked archive. */
+/** For a project from an archive. */
 function copyInto(folder: string): void {
-  const left = ['node_modules', '.volley'];
-  cpSync(projectFolder, folder, { recursive: true, filter: (path) => !left.includes(basename(path)) });
+  const excluded = ['node_modules', '.volley'];
+  cpSync(projectFolder, folder, { recursive: true, filter: (path) => !excluded.includes(basename(path)) });
 }
 
 function git(...words: readonly string[]): string {

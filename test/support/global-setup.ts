@@ -18,12 +18,12 @@ import {
 import { grantTestRights, tuneForTests, urlOfServer } from './server-rights.ts';
 import { dropDatabase, runStatement, urlOfDatabase } from './statement.ts';
 
-/** A folder of this checkout: another version may decide differently which servers are in use, and stop ours. */
+/** Of this checkout: another checkout's version could treat our server as unused and stop it. */
 const homePrefix = `volley-tests-${hash('sha256', import.meta.dirname).slice(0, 8)}-`;
 
 /**
- * One server for the whole test run: that of TEST_DATABASE_URL, with the right to create databases, or a disposable one.
- * All names are random, so test runs can go side by side.
+ * Provides one server for the whole run: that of TEST_DATABASE_URL, which must allow creating databases, or a
+ * throw-away one. Names are random, so that runs can go in parallel.
  */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const server = await startServer(
@@ -49,7 +49,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
 
 type TestServer = {
   readonly url: string;
-  /** A home with data that Volley made, and without a server. */
+  /** A home with data as Volley creates it, without a server. */
   readonly initialHome: string | undefined;
   readonly stop: () => Promise<void>;
 };
@@ -67,7 +67,7 @@ async function startServer(url: string | undefined, inMemory: boolean): Promise<
   const { address } = await leaseEmbeddedServer(home, throwAwayOptions);
   await grantTestRights(address);
   await tuneForTests(address);
-  // Ctrl-C skips the teardown.
+  // Ctrl-C skips the tear-down.
   process.once('exit', () => {
     const status = embeddedServerStatus(home);
     if (status.state === 'running') process.kill(status.pid, 'SIGQUIT');
@@ -85,12 +85,12 @@ async function createTemplate(server: string, template: string): Promise<void> {
   const knex = connectLedger({ connectionString: urlOfDatabase(server, template) });
   try {
     await migrateLedger(knex);
-    // Clones of the template must not count as restored ledgers.
+    // Cloned databases must not count as restored ones.
     await knex.raw('UPDATE ledger_location SET location = NULL');
   } finally {
     await knex.destroy();
   }
-  // Postgres clones a template only without connections to it.
+  // A template can only be cloned without connections to it.
   await runStatement(server, `ALTER DATABASE ${template} ALLOW_CONNECTIONS false`);
 }
 

@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net';
 
-/** A request or answer as raw bytes, for a proxy. */
+/** A request or answer in bytes, for a proxy that does not interpret it. */
 export type HttpMessage = { readonly header: Buffer; readonly body: Buffer };
 
-/** Reads HTTP messages from a connection, without reading ahead. All functions reject when the connection ends. */
+/** Reads HTTP messages from a connection, and no byte further. All methods reject when the connection ends. */
 export type MessageReader = {
-  /** Resolves to true when a message starts, to false when the connection ends. */
+  /** Whether a message begins before the connection ends. */
   readonly hasNext: () => Promise<boolean>;
-  /** Includes the empty line. */
+  /** With the empty line. */
   readonly header: () => Promise<Buffer>;
   /** Its length is Content-Length, or 0. */
   readonly message: () => Promise<HttpMessage>;
@@ -18,7 +18,7 @@ const emptyLine = '\r\n\r\n';
 export function readMessages(socket: Socket): MessageReader {
   let held = Buffer.alloc(0);
 
-  /** Reads until `wanted()` bytes are held; undefined: not known yet. */
+  /** Reads until the wanted number of bytes is available, once that is known. */
   const hold = async (wanted: () => number | undefined): Promise<number> => {
     for (;;) {
       const length = wanted();
@@ -56,7 +56,7 @@ export function readMessages(socket: Socket): MessageReader {
   };
 }
 
-/** Resolves when there may be data to read, or the connection has ended. */
+/** Resolves when the socket is readable or has ended. */
 function readableOrEnded(socket: Socket): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const events = ['readable', 'end', 'close'] as const;

@@ -1,35 +1,35 @@
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 
-/** A contact that is left out, as the ledger lists it. */
+/** A rejected contact, as the ledger lists it. */
 export type ExpectedRejection = {
   readonly line: number;
   readonly reason: 'invalid' | 'duplicate';
-  /** Empty where the row cannot be read. */
+  /** Empty if the row cannot be read. */
   readonly column: string;
   readonly detail: string;
 };
 
-/** A contact file of which it is known what is wrong with which line. */
+/** A contact file with known problems. */
 export type InvalidContactFile = {
   readonly rows: number;
-  /** Where each row begins, in the order of the file. */
+  /** The first line of each row, in file order. */
   readonly lines: readonly number[];
-  /** In the order of the file. */
+  /** In file order. */
   readonly rejected: readonly ExpectedRejection[];
 };
 
-/** One row in so many is bad. */
+/** One row in this many is invalid. */
 const invalidEvery = 33;
 
-/** A row that is good so far, and the one before it. */
+/** A valid row, and the one before it. */
 type RowContext = { readonly number: string; readonly earlier: string; readonly lineOfEarlier: number };
 
 type InvalidKind = {
   readonly reason?: 'duplicate';
   readonly column?: string;
-  readonly detail: (place: RowContext) => string;
-  readonly write: (place: RowContext) => string;
+  readonly detail: (row: RowContext) => string;
+  readonly write: (row: RowContext) => string;
 };
 
 const neverClosed = 'a quote (") opens and is never closed';
@@ -73,8 +73,8 @@ const invalidKinds: readonly InvalidKind[] = [
 ];
 
 /**
- * Writes a file with 3 % bad rows of every kind among good ones, quoted ones, values over several lines, blank lines and
- * both kinds of line ends.
+ * Writes a file with 3 % invalid rows of every kind, quoted values, values over several lines, blank lines and both
+ * kinds of line ends.
  */
 export async function writeInvalidContactFile(path: string, rows: number): Promise<InvalidContactFile> {
   const rejected: ExpectedRejection[] = [];
@@ -119,7 +119,7 @@ function invalidKindOf(row: number): InvalidKind | undefined {
     : undefined;
 }
 
-/** The number of a row as the file has it; no other row has the same, unless it is bad. */
+/** The number of a row as written; unique among valid rows. */
 export function mobileOf(row: number): string {
   return `04${String(row).padStart(8, '0')}`;
 }

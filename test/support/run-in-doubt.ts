@@ -5,14 +5,14 @@ import { createRequestRows } from './request-rows.ts';
 
 type RunInDoubt = {
   readonly requests?: number;
-  /** Requests of a slice; all in one by default. */
+  /** Requests per slice; by default one slice. */
   readonly sliceSize?: number;
   readonly runState?: RunState;
-  /** Positions that were left out of the first request. */
+  /** Positions of suppressed recipients in the first request. */
   readonly suppressed?: readonly number[];
 };
 
-/** A completed run whose requests, of two recipients each, were all sent once and are in doubt. */
+/** A completed run whose requests, with two recipients each, were sent once and are in doubt. */
 export async function planRunInDoubt(
   { pool, ...ledger }: Ledger,
   { requests = 1, sliceSize = requests, runState = 'completed', suppressed = [] }: RunInDoubt = {},

@@ -1,8 +1,4 @@
-/**
- * Numbers that look random and are the same in each run.
- *
- * @returns a whole number from 0 to below `below`
- */
+/** Pseudo-random integers from 0 to below `below`, the same in each run. */
 export function seededIntegers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

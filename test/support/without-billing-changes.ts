@@ -1,11 +1,11 @@
 import type pg from 'pg';
 
-/** A pool on which nothing is noted for billing that has changed. */
+/** A pool that does not record changes for billing. */
 export type UnrecordingPool = { readonly pool: pg.Pool; readonly forgotten: () => number };
 
 /**
- * @param pool of which only what `ledger/requests` notes is left out: that settled requests have changed (`recordReopenedRequests`), and
- *   that what was reported moves with a further attempt (`moveOutcomesToLastAttempt`)
+ * Omits only what `ledger/requests` records: reopened requests (`recordReopenedRequests`), and outcomes that move
+ * to a further attempt (`moveOutcomesToLastAttempt`).
  */
 export function withoutBillingChanges(pool: pg.Pool): UnrecordingPool {
   let forgotten = 0;

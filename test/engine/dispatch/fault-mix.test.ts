@@ -54,9 +54,9 @@ const frequent: readonly Fault[] = [
 function pick(seed: number, request: number): Fault {
   if (request % storm.every < storm.length) return busy;
   const draw = seededRandom('mix', seed, request);
-  if (draw < 0.4) return faults.pass;
+  if (draw < 0.4) return faults.forwardUnchanged;
   const among = draw < 0.5 ? rare : frequent;
-  return among[Math.floor(seededRandom('fault', seed, request) * among.length)] ?? faults.pass;
+  return among[Math.floor(seededRandom('fault', seed, request) * among.length)] ?? faults.forwardUnchanged;
 }
 
 test.each([1, 2])('a mix of all faults loses no request and sends none twice (mix %i)', async (seed) => {

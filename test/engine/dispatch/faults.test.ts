@@ -12,7 +12,7 @@ import {
   answerWithABodyOf,
   closeAfterAnswer,
   closeAfterBody,
-  pass,
+  forwardUnchanged,
   redirectTo,
   refuseWith,
   resetAfterBody,
@@ -179,7 +179,7 @@ describe('an answer before the end of the request', () => {
 });
 
 test('a rejection by a proxy is kept in its words, and the request never reaches the service', async () => {
-  await using proxy = await runs.proxyWith(refuseWith('400 Bad Request', page), pass);
+  await using proxy = await runs.proxyWith(refuseWith('400 Bad Request', page), forwardUnchanged);
   expect(await runs.sendOne(accountAt(proxy.url))).toMatchObject(
     sent('rejected', 0, ['rejected', 400, page]),
   );

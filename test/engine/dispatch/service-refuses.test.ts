@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { accountAt, execute } from '../../support/execute.ts';
 import { startFaultProxy } from '../../support/fault-proxy.ts';
-import { pass, refuseWith, shutFor } from '../../support/faults.ts';
+import { forwardUnchanged, refuseWith, shutFor } from '../../support/faults.ts';
 import { type FaultyRuns, openFaultyRuns } from '../../support/faulty-runs.ts';
 
 let runs: FaultyRuns;
@@ -29,7 +29,7 @@ describe('executeRun while the service refuses every request', () => {
     await using proxy = await startFaultProxy(runs.service.port, () => {
       seen++;
       if (seen === 30) stormEndsAt = Date.now() + 600;
-      if (seen < 30 || Date.now() > stormEndsAt) return pass;
+      if (seen < 30 || Date.now() > stormEndsAt) return forwardUnchanged;
       refused++;
       return refused % 2 === 0 ? busy : tooMany;
     });
@@ -44,7 +44,7 @@ describe('executeRun while the service refuses every request', () => {
   });
 
   test('a run waits while the service refuses connections, and then goes on', async () => {
-    await using proxy = await runs.proxyWith(pass, pass, shutFor(700));
+    await using proxy = await runs.proxyWith(forwardUnchanged, forwardUnchanged, shutFor(700));
     const context = { ...runs.context, random: () => 0.2 };
     const run = await runs.plan(20, { dispatch: { concurrency: 1, retries: 5 } });
     await execute(context, run, accountAt(proxy.url));
@@ -55,7 +55,7 @@ describe('executeRun while the service refuses every request', () => {
 
   test('a run pauses after giveUpAfter without a failed request, and can be resumed', async () => {
     let storm = true;
-    await using proxy = await startFaultProxy(runs.service.port, () => (storm ? busy : pass));
+    await using proxy = await startFaultProxy(runs.service.port, () => (storm ? busy : forwardUnchanged));
     const account = accountAt(proxy.url);
     const run = await runs.plan(20, { dispatch: { giveUpAfter: 1_000 } });
     expect(await execute(runs.context, run, account)).toMatchObject({
@@ -88,7 +88,7 @@ test('a worker that starts with an open breaker sends nothing before the next pr
   const seen: number[] = [];
   await using proxy = await startFaultProxy(runs.service.port, () => {
     seen.push(Date.now());
-    return pass;
+    return forwardUnchanged;
   });
   const { rows } = await runs.context.ledger.pool.query<{ retry_at: Date }>(
     `INSERT INTO account_breakers (account, opened_at, retry_at, refusals, reason)
@@ -105,7 +105,9 @@ test('a worker that starts with an open breaker sends nothing before the next pr
 test('a request that is refused while others are answered fails after its retries', async () => {
   let requests = 0;
   const closing = refuseWith('503 Service Unavailable', '', ['Connection: close']);
-  await using proxy = await startFaultProxy(runs.service.port, () => (++requests % 2 === 0 ? closing : pass));
+  await using proxy = await startFaultProxy(runs.service.port, () =>
+    ++requests % 2 === 0 ? closing : forwardUnchanged,
+  );
   const run = await runs.plan(8, { dispatch: { concurrency: 1, retries: 0, giveUpAfter: 0 } });
   await execute(runs.context, run, accountAt(proxy.url));
   expect(await statesOf(run)).toEqual({ accepted: 4, failed: 4 });

@@ -1,0 +1,73 @@
+import type { MessageFields } from '../domain/message.ts';
+import type { Problem } from '../domain/problems.ts';
+import { didYouMean } from '../platform/suggestions.ts';
+import { isServicePlaceholder } from '../wire/service-merge.ts';
+import type { Campaign } from './campaign.ts';
+import type { Definition } from './definition.ts';
+import { parseTemplate, type Resolution, type Template } from './placeholders.ts';
+
+/** Parses the text at a path of the campaign. */
+export type ReadTemplate = (
+  path: readonly (string | number)[],
+  source: string,
+  servicePlaceholders?: true,
+) => Template;
+
+export type TemplateReader = {
+  readonly read: ReadTemplate;
+  readonly problems: readonly Problem[];
+  /** Names in placeholders, except those of the service. */
+  readonly named: ReadonlySet<string>;
+};
+
+/**
+ * @param mapped the column of each mapped field
+ * @param header column names of the contact files
+ */
+export function createTemplateReader(
+  campaign: Campaign,
+  mapped: MessageFields,
+  header: readonly string[],
+): TemplateReader {
+  const { value: definition, locate } = campaign;
+  const problems: Problem[] = [];
+  const named = new Set<string>();
+  const read: ReadTemplate = (path, source, servicePlaceholders) => {
+    const resolve = (name: string): Resolution => {
+      // The service's placeholders go first: a column named STOP must not replace the opt-out link.
+      const isServices = servicePlaceholders && isServicePlaceholder(definition.channel, name);
+      if (!isServices) named.add(name);
+      return isServices ? { kind: 'service' } : resolveColumn(name, mapped, header);
+    };
+    const parsed = parseTemplate(source, resolve);
+    const known = [...header, ...Object.keys(mapped)];
+    const faults = [
+      ...parsed.unknown.map(
+        (name) => `Unknown placeholder [[${name}]] in "${path.join('.')}".${didYouMean(name, known)}`,
+      ),
+      ...parsed.unclosed.map(
+        (text) =>
+          `"${path.join('.')}": "${text}" is no placeholder; expected [[Column]] or [[Column|fallback]].`,
+      ),
+      ...missingFiles(parsed.template, definition).map((fault) => `"${path.join('.')}": ${fault}`),
+    ];
+    problems.push(...faults.map((what) => ({ where: locate(path), what })));
+    return parsed.template;
+  };
+  return { read, problems, named };
+}
+
+function resolveColumn(name: string, mapped: MessageFields, header: readonly string[]): Resolution {
+  const column = Object.hasOwn(mapped, name) ? mapped[name] : header.find((candidate) => candidate === name);
+  return column === undefined ? { kind: 'unknown' } : { kind: 'column', column };
+}
+
+/** `[[File2]]` links to the second file (interface.md, 2.3). */
+function missingFiles(template: Template, { files }: Definition): string[] {
+  return template.flatMap((segment) => {
+    const number = segment.kind === 'service' ? /^\[\[File(\d+)\]\]$/.exec(segment.text)?.[1] : undefined;
+    return number !== undefined && Number(number) > files.length
+      ? [`[[File${number}]] links to a file, and "files" has ${files.length || 'none'}.`]
+      : [];
+  });
+}
