@@ -51,21 +51,18 @@ describe('the files of a contact', () => {
     ['../secret.pdf', "it lies outside the campaign's folder"],
     ['statements/../../secret.pdf', "it lies outside the campaign's folder"],
     ['/etc/hostname', "it lies outside the campaign's folder"],
-  ])(
-    'a contact whose file cannot be sent is rejected with its line and the reason: %s',
-    async (path, problem) => {
-      expect(await checkAttached('statements/1.pdf', path)).toEqual([
-        {
-          kind: 'rejected',
-          file: 0,
-          line: 2,
-          column: 'files.1.file',
-          reason: 'invalid',
-          detail: `the file "${path}" cannot be sent: ${problem}`,
-        },
-      ]);
-    },
-  );
+  ])('a contact is rejected with line and reason when its file cannot be sent: %s', async (path, problem) => {
+    expect(await checkAttached('statements/1.pdf', path)).toEqual([
+      {
+        kind: 'rejected',
+        file: 0,
+        line: 2,
+        column: 'files.1.file',
+        reason: 'invalid',
+        detail: `the file "${path}" cannot be sent: ${problem}`,
+      },
+    ]);
+  });
 
   test('links to files outside the folder and empty files reject the contact', async () => {
     await symlink(join(workspace.folder, 'secret.pdf'), join(folder, 'link.pdf'));
@@ -85,8 +82,8 @@ describe('the files of a contact', () => {
   });
 
   test.each([
-    ['a path that is too long', `${'x'.repeat(300)}.pdf`, 'its name is too long'],
-    ['links that lead in a circle', 'circle.pdf', 'its symbolic links form a loop'],
+    ['a name that is too long', `${'x'.repeat(300)}.pdf`, 'its name is too long'],
+    ['circular links', 'circle.pdf', 'its symbolic links form a loop'],
   ])('a path with %s is reported without the folders of this machine', async (_, path, problem) => {
     await symlink('circle.pdf', join(folder, 'circle.pdf'));
     const detail = `the file "${path}" cannot be sent: ${problem}`;
@@ -174,7 +171,7 @@ describe('the audio of a voice message', () => {
   });
 
   test.each([
-    ['its header alone', wav().subarray(0, 36)],
+    ['only a header', wav().subarray(0, 36)],
     ['no samples', wav({ seconds: 0 })],
   ])('audio with %s rejects the contact, because the call would be silent', async (_, data) => {
     expect(await audio(data)).toMatchObject([
@@ -187,8 +184,8 @@ describe('the audio of a voice message', () => {
     ['another resolution', wav({ bits: 8 }), 'got PCM, 8-bit, 8000 Hz'],
     ['another codec', wav({ bits: 8, format: 7 }), 'got MULAW, 8-bit, 8000 Hz'],
     ['another kind of file', Buffer.from('%PDF-1.4 and so on and on'), 'this is none'],
-    ['a file that is cut off', wav().subarray(0, 20), 'this is none'],
-  ])('audio that is %s rejects the contact', async (_, data, found) => {
+    ['a truncated file', wav().subarray(0, 20), 'this is none'],
+  ])('audio in a wrong format rejects the contact: %s', async (_, data, found) => {
     const [contact] = await audio(data);
     expect(contact).toMatchObject({
       kind: 'rejected',

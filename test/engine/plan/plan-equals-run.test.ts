@@ -72,6 +72,35 @@ const resultOrRefusal = <Result>(work: Promise<Result>): Promise<Result | Refuse
     throw error;
   });
 
+async function writeCampaign({
+  first,
+  second,
+  listed,
+  chunkSize,
+  same,
+}: {
+  readonly first: readonly [string, string, string][];
+  readonly second: readonly [string, string, string][];
+  readonly listed: readonly [string, string][];
+  readonly chunkSize: number;
+  readonly same: string;
+}): Promise<void> {
+  const turned = second.map(([to, sub, called]) => [called, to, sub]);
+  await workspace.write('one.csv', csv(first, ['to', 'sub', 'name']));
+  await workspace.write('two.csv', csv(turned, ['name', 'to', 'sub']));
+  await workspace.write('stop.csv', csv(listed, ['Mobile', 'SubAccount']));
+  await workspace.write(
+    'campaign.yaml',
+    `campaign: property
+account: sandbox
+channel: sms
+contacts: { ${same}file: [one.csv, two.csv], country: AU, columns: { Recipient: to }, suppressions: [stop.csv], allowEmpty: true, maxInvalid: 100% }
+message: { Message: "Hi [[name|there]]", SubAccount: "[[sub]]" }
+dispatch: { chunkSize: ${chunkSize} }
+`,
+  );
+}
+
 test('a run has the rejections, requests, contents and SMS parts of its plan', async () => {
   await fc.assert(
     fc.asyncProperty(
@@ -99,25 +128,7 @@ test('a run has the rejections, requests, contents and SMS parts of its plan', a
           })),
         );
         if (hashed) await hashSuppressions(pool, hashKey, new Date(Date.now() + 1_000));
-        await workspace.write('one.csv', csv(first, ['to', 'sub', 'name']));
-        await workspace.write(
-          'two.csv',
-          csv(
-            second.map(([to, sub, called]) => [called, to, sub]),
-            ['name', 'to', 'sub'],
-          ),
-        );
-        await workspace.write('stop.csv', csv(listed, ['Mobile', 'SubAccount']));
-        await workspace.write(
-          'campaign.yaml',
-          `campaign: property
-account: sandbox
-channel: sms
-contacts: { ${same}file: [one.csv, two.csv], country: AU, columns: { Recipient: to }, suppressions: [stop.csv], allowEmpty: true, maxInvalid: 100% }
-message: { Message: "Hi [[name|there]]", SubAccount: "[[sub]]" }
-dispatch: { chunkSize: ${chunkSize} }
-`,
-        );
+        await writeCampaign({ first, second, listed, chunkSize, same });
         const preview = await resultOrRefusal(
           previewCampaign(await prepareCampaign('campaign.yaml', settings), withKey(opened)),
         );

@@ -128,20 +128,23 @@ describe('the estimate of a plan equals the estimate of billing', () => {
   test.each([
     ['before', '2026-09-27T10:59:59.000Z', '0.614', '0.03'],
     ['after', '2026-09-27T11:00:00.000Z', '0.629', '0.028'],
-  ])('plan and billing estimate alike %s prices change at local midnight', async (_, instant, cost, tax) => {
-    await writeRates(...rates);
-    await writeCampaign(numbers);
-    const context = contextAt(instant);
-    const estimate = (await preview(context)).cost;
-    const total = await send(context, await plan(context));
-    expect(total).toMatchObject({ accepted: 6, unrated: 0, currency: 'NZD' });
-    if (estimate.kind === 'unknown') expect.fail(estimate.why);
-    expect([same(total.estimated, estimate.total), same(total.estimatedTax, estimate.tax)]).toEqual([
-      true,
-      true,
-    ]);
-    expect([estimate.total, estimate.tax]).toEqual([cost, tax]);
-  });
+  ])(
+    'plan and billing estimate the same cost %s prices change at local midnight',
+    async (_, instant, cost, tax) => {
+      await writeRates(...rates);
+      await writeCampaign(numbers);
+      const context = contextAt(instant);
+      const estimate = (await preview(context)).cost;
+      const total = await send(context, await plan(context));
+      expect(total).toMatchObject({ accepted: 6, unrated: 0, currency: 'NZD' });
+      if (estimate.kind === 'unknown') expect.fail(estimate.why);
+      expect([same(total.estimated, estimate.total), same(total.estimatedTax, estimate.tax)]).toEqual([
+        true,
+        true,
+      ]);
+      expect([estimate.total, estimate.tax]).toEqual([cost, tax]);
+    },
+  );
 
   test('each request is estimated by the rates at its own time', async () => {
     await writeRates(

@@ -8,7 +8,7 @@ import { examples } from '../../support/examples.ts';
 
 describe('countSmsParts', () => {
   test.each([
-    ['up to 160 GSM-7 characters are one part, also none', ['', 'x', 'x'.repeat(160), 'é'.repeat(160)], 1],
+    ['0 to 160 GSM-7 characters are one part', ['', 'x', 'x'.repeat(160), 'é'.repeat(160)], 1],
     ['161 GSM-7 characters are two parts of 153', ['x'.repeat(161), 'x'.repeat(306)], 2],
     ['307 GSM-7 characters are three parts', ['x'.repeat(307)], 3],
     ['70 characters outside of GSM-7 are one part', ['ж'.repeat(70), `${'x'.repeat(69)}ж`], 1],
