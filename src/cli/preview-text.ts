@@ -17,7 +17,7 @@ import { formatMinute, localizeTimes, screenZone } from '../report/time.ts';
 
 export function previewText(preview: Preview, screen: Screen = plainScreen): string {
   const { contacts, rejected } = preview;
-  const leftOut = contacts.invalid + contacts.duplicate + contacts.suppressed;
+  const rejectedCount = contacts.invalid + contacts.duplicate + contacts.suppressed;
   const others = preview.filtered === null ? '' : `; ${preview.filtered} more excluded by contacts.where`;
   const parts = [
     `Plan of ${preview.campaign}: ${preview.channel} through account ${preview.account}. Nothing has been sent or written.`,
@@ -50,7 +50,7 @@ export function previewText(preview: Preview, screen: Screen = plainScreen): str
   if (rejected.length > 0) {
     parts.push(
       '',
-      `Rejected contacts (${rejected.length} of ${leftOut} shown)`,
+      `Rejected contacts (${rejected.length} of ${rejectedCount} shown)`,
       rejectedTable(rejected, screen),
     );
   }

@@ -59,8 +59,8 @@ export function stageText(name: string, milliseconds: number, state: StageState)
   const { part, whole, before = 0, done, count } = state;
   const seconds = Math.max(milliseconds / 1000, 0.001);
   const rate = count / seconds;
-  const isGoingOn = whole !== undefined && part < whole && part > before;
-  const left = isGoingOn ? `, ${formatSeconds(((whole - part) / (part - before)) * seconds)} left` : '';
+  const isInProgress = whole !== undefined && part < whole && part > before;
+  const left = isInProgress ? `, ${formatSeconds(((whole - part) / (part - before)) * seconds)} left` : '';
   const drawn = whole === undefined ? '' : `${bar(part, whole)} `;
   return `  ${name.padEnd(8)} ${drawn}${done}, ${Math.round(rate)}/s${left}`;
 }

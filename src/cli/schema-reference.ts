@@ -56,18 +56,18 @@ function rows(prefix: string, { properties = {}, required = [] }: Node): string[
 }
 
 function childRows(key: string, { items, additionalProperties, anyOf = [], ...child }: Node): string[] {
-  if (anyOf.length > 0) return anyOf.flatMap((way) => childRows(key, way));
+  if (anyOf.length > 0) return anyOf.flatMap((form) => childRows(key, form));
   if (items) return rows(`${key}[].`, items);
   if (typeof additionalProperties === 'object') return rows(`${key}.<name>.`, additionalProperties);
   return rows(`${key}.`, child);
 }
 
-function wayText(value: string): string {
+function formText(value: string): string {
   return value === 'map' || value === 'list' ? `a ${value}` : value;
 }
 
 function valueText({ type, enum: values, const: only, anyOf, minimum, maximum }: Node): string {
-  if (anyOf) return [...new Set(anyOf.map(valueText))].map(wayText).join(', or ');
+  if (anyOf) return [...new Set(anyOf.map(valueText))].map(formText).join(', or ');
   if (only !== undefined) return `\`${only}\``;
   if (values) return values.map((value) => `\`${value}\``).join(', ');
   if (minimum !== undefined && maximum !== undefined) {

@@ -166,10 +166,10 @@ export function watchStandardOutput(drains: () => boolean): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (failed) return;
     failed = true;
-    const isLeft = error.code === 'EPIPE';
-    if (!isLeft) process.stderr.write(`${new OutputError(standardOutput, error).message}\n`);
-    if (!drains()) process.exit(isLeft ? 0 : 1);
-    if (isLeft) return;
+    const readerEnded = error.code === 'EPIPE';
+    if (!readerEnded) process.stderr.write(`${new OutputError(standardOutput, error).message}\n`);
+    if (!drains()) process.exit(readerEnded ? 0 : 1);
+    if (readerEnded) return;
     process.on('exit', (code) => {
       if (code === 0) process.exitCode = 1;
     });

@@ -79,14 +79,14 @@ async function publish(unfinished: string, out: string): Promise<void> {
   if (named) return;
   // The name exists, or the file system has no links.
   await (await create(out, out)).close();
-  const forget = runAtExit(() => rmSync(out, { force: true }));
+  const cancelCleanUp = runAtExit(() => rmSync(out, { force: true }));
   try {
     await rename(unfinished, out);
   } catch (error) {
     await rm(out, { force: true });
     throw new OutputError(out, error);
   } finally {
-    forget();
+    cancelCleanUp();
   }
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { askToPurge } from '../../src/cli/commands/purge.ts';
+import { confirmPurge } from '../../src/cli/commands/purge.ts';
 import type { StandardInput } from '../../src/engine/settings.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { dumpOf, findTexts, planOldRun, plantedTexts, secret } from '../support/purges.ts';
@@ -66,12 +66,12 @@ describe('volley purge on a terminal', () => {
 
   test('volley purge erases when the operator types "purge"', async () => {
     const notes: string[] = [];
-    await askToPurge('To be erased: all.', terminal('purge\n'), (text) => notes.push(text));
+    await confirmPurge('To be erased: all.', terminal('purge\n'), (text) => notes.push(text));
     expect(notes.join()).toContain('To be erased: all.\nThis cannot be undone.');
   });
 
   test('volley purge erases nothing when the operator types another word', async () => {
-    const ask = (typed: string) => askToPurge('', terminal(typed), () => undefined);
+    const ask = (typed: string) => confirmPurge('', terminal(typed), () => undefined);
     expect(await problemsRejected(() => ask('y\n'))).toEqual(['volley purge: Nothing was erased.']);
     expect(await problemsRejected(() => ask(''))).toHaveLength(1);
   });

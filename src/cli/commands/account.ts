@@ -31,7 +31,7 @@ export function define(command: Command, shell: Shell): void {
     .option('--json', 'print one JSON object a line')
     .action(async (account: string | undefined, { json, ...asked }: LimitOptions) => {
       const limits = await limitsOf(shell, account, changesOf(asked));
-      if (json) for (const one of limits) shell.print(JSON.stringify(asJson(one)));
+      if (json) for (const one of limits) shell.print(JSON.stringify(toJson(one)));
       else shell.print(limits.length === 0 ? 'No accounts.' : rateLimitTable(limits, shell.screen));
     });
 }
@@ -54,24 +54,24 @@ type LimitOptions = AskedLimits & { readonly json?: true };
 
 function changesOf({ requestsPerSecond, recipientsPerSecond }: AskedLimits): Partial<RateLimits> {
   return {
-    ...(requestsPerSecond !== undefined && { requestsPerSecond: orOfFile(requestsPerSecond) }),
-    ...(recipientsPerSecond !== undefined && { recipientsPerSecond: orOfFile(recipientsPerSecond) }),
+    ...(requestsPerSecond !== undefined && { requestsPerSecond: toSetLimit(requestsPerSecond) }),
+    ...(recipientsPerSecond !== undefined && { recipientsPerSecond: toSetLimit(recipientsPerSecond) }),
   };
 }
 
-function orOfFile(limit: number | 'file'): number | null {
+function toSetLimit(limit: number | 'file'): number | null {
   return limit === 'file' ? null : limit;
 }
 
-function asJson({ account, file, set, inForce }: AccountLimits): unknown {
-  const of = (limit: keyof RateLimits) => ({
+function toJson({ account, file, set, inForce }: AccountLimits): unknown {
+  const valuesOf = (limit: keyof RateLimits) => ({
     file: file[limit],
     set: set[limit],
     inForce: inForce[limit],
   });
   return {
     account,
-    requestsPerSecond: of('requestsPerSecond'),
-    recipientsPerSecond: of('recipientsPerSecond'),
+    requestsPerSecond: valuesOf('requestsPerSecond'),
+    recipientsPerSecond: valuesOf('recipientsPerSecond'),
   };
 }

@@ -44,7 +44,7 @@ type ListOptions = ListOutput & {
 };
 
 function defineList(command: Command, shell: Shell): void {
-  addListOptions(ofRun(command.command('list')))
+  addListOptions(addRunOption(command.command('list')))
     .description(
       'Lists delivery reports in the order of arrival: conflicting, unmatched, unreadable (or with an unreadable price) and failed ones, and replies.',
     )
@@ -75,7 +75,7 @@ function defineList(command: Command, shell: Shell): void {
 type MissingOptions = ListOutput & { run?: string; olderThan: number };
 
 function defineMissing(command: Command, shell: Shell): void {
-  addListOptions(ofRun(command.command('missing')))
+  addListOptions(addRunOption(command.command('missing')))
     .description('Lists accepted recipients without a final delivery report, oldest first.')
     .option('--older-than <duration>', 'accepted at least this long ago', parseDuration, 0)
     .action(async ({ run, olderThan, ...output }: MissingOptions) => {
@@ -126,6 +126,6 @@ function defineReplay(command: Command, shell: Shell): void {
     });
 }
 
-function ofRun(command: Command): Command {
+function addRunOption(command: Command): Command {
   return command.option('--run <run>', 'only of this run');
 }

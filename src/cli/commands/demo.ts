@@ -166,7 +166,7 @@ async function waitForReports(
   runs: readonly string[],
 ): Promise<RunSummary[]> {
   const line = await startProgressLine(shell);
-  const givenUpAt = shell.now().getTime() + maxReportWait;
+  const deadline = shell.now().getTime() + maxReportWait;
   for (;;) {
     const summaries = await Promise.all(runs.map((run) => requireSummary(context, run)));
     const total = summaries.reduce((sum, { recipients }) => sum + recipients.total, 0);
@@ -175,7 +175,7 @@ async function waitForReports(
       0,
     );
     const text = (): string => `delivery reports ${bar(reported, total)} ${reported}/${total}`;
-    const over = summaries.every(isSettled) || shell.stop.aborted || shell.now().getTime() > givenUpAt;
+    const over = summaries.every(isSettled) || shell.stop.aborted || shell.now().getTime() > deadline;
     if (over) {
       line.done(`${text()}\n`);
       return summaries;

@@ -19,7 +19,7 @@ type PurgeOptions = {
 };
 
 /** A user who writes `400s` instead of `400d` would erase everything. */
-const shortest = 86_400_000;
+const minAge = 86_400_000;
 
 export function define(command: Command, shell: Shell): void {
   command
@@ -39,7 +39,7 @@ export function define(command: Command, shell: Shell): void {
     .option('--yes', 'do not ask for confirmation')
     .option('--json', 'print the result as JSON')
     .action(async ({ olderThan, alsoInDoubt, dryRun, yes, json }: PurgeOptions) => {
-      if (olderThan < shortest)
+      if (olderThan < minAge)
         throw new InputError([
           { where: '--older-than', what: 'Nothing was erased. Expected a day or more, such as 400d.' },
         ]);
@@ -59,7 +59,7 @@ export function define(command: Command, shell: Shell): void {
         print(expected);
         return;
       }
-      if (!yes) await askToPurge(purgeText(expected, true), standardInput, shell.note);
+      if (!yes) await confirmPurge(purgeText(expected, true), standardInput, shell.note);
       const { made } = ensureHashKey(environment, workingFolder, randomBytes);
       if (made) shell.note(`Made ${made}, the key of hashed suppressions. Keep a copy of this file.`);
       print(
@@ -72,11 +72,11 @@ export function define(command: Command, shell: Shell): void {
     });
 }
 
-const namedRuns = 20;
+const maxNamedRuns = 20;
 
 function printHeld({ note }: Shell, { held }: Purge): void {
-  for (const each of held.slice(0, namedRuns)) note(`Run ${each.run} is kept: ${formatPurgeHold(each)}.`);
-  if (held.length > namedRuns) note(`${held.length} runs are kept, the first ${namedRuns} shown.`);
+  for (const each of held.slice(0, maxNamedRuns)) note(`Run ${each.run} is kept: ${formatPurgeHold(each)}.`);
+  if (held.length > maxNamedRuns) note(`${held.length} runs are kept, the first ${maxNamedRuns} shown.`);
 }
 
 function purgeText({ runs, recipients, reports, suppressions }: Purge, dryRun?: true): string {
@@ -85,10 +85,10 @@ function purgeText({ runs, recipients, reports, suppressions }: Purge, dryRun?: 
   return `${erased}: the contacts and messages of ${runs} runs (${recipients} recipients), ${reports} raw delivery reports; ${suppressions} suppressions ${hashed}.`;
 }
 
-const word = 'purge';
+const confirmation = 'purge';
 
 /** @throws InputError without a terminal, or when the user types another word */
-export async function askToPurge(
+export async function confirmPurge(
   text: string,
   input: StandardInput | undefined,
   note: (text: string) => void,
@@ -98,13 +98,13 @@ export async function askToPurge(
       'Nothing was erased. A purge cannot be undone, and there is no terminal to confirm it. Add --yes to erase without confirmation.';
     throw new InputError([{ where: '--yes', what }]);
   }
-  note(`${text}\nThis cannot be undone. Type "${word}" to continue:`);
+  note(`${text}\nThis cannot be undone. Type "${confirmation}" to continue:`);
   let typed = '';
   for await (const chunk of input) {
     typed += chunk.toString('utf8');
     if (typed.includes('\n')) break;
   }
   input.destroy?.();
-  if (typed.trim() === word) return;
+  if (typed.trim() === confirmation) return;
   throw new InputError([{ where: 'volley purge', what: 'Nothing was erased.' }]);
 }

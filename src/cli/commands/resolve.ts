@@ -15,16 +15,16 @@ export function define(command: Command, shell: Shell): void {
     )
     .argument('<run>', "the run's id (volley runs)")
     .option('--request <request...>', 'only these requests, by number or MessageID (default: all in doubt)')
-    .addOption(action('accepted', 'the service has them; they count as accepted'))
+    .addOption(exclusiveOption('accepted', 'the service has them; they count as accepted'))
     .addOption(
-      action(
+      exclusiveOption(
         'resend',
         'send them again with the same MessageID and bytes; recipients can get the message twice',
       ),
     )
-    .addOption(action('abandon', 'give them up; the state of their recipients stays unknown'))
+    .addOption(exclusiveOption('abandon', 'give them up; the state of their recipients stays unknown'))
     .addOption(
-      action(
+      exclusiveOption(
         'lookUp',
         'ask the service about each request, at most one a second; a request that the service has is accepted',
       ),
@@ -36,12 +36,12 @@ export function define(command: Command, shell: Shell): void {
       const requests = { run, named: options.request };
       const resolution = resolutionOf(options);
       if (resolution)
-        await withLedger(shell, (context) => settle(shell, context, requests, resolution, options));
+        await withLedger(shell, (context) => resolveRequests(shell, context, requests, resolution, options));
       else if (options.lookUp) {
         // The gateway is most of what the command would load.
         const { lookUp } = await import('../look-up.ts');
         await withLedger(shell, (context) => lookUp(shell, context, requests, options));
-      } else await withLedgerToRead(shell, (context) => list(shell, context, requests, options));
+      } else await withLedgerToRead(shell, (context) => listRequests(shell, context, requests, options));
     });
 }
 
@@ -58,7 +58,7 @@ type ResolveOptions = {
 
 const actions = ['accepted', 'resend', 'abandon', 'lookUp'] as const;
 
-function action(name: (typeof actions)[number], description: string): Option {
+function exclusiveOption(name: (typeof actions)[number], description: string): Option {
   const others = actions.filter((other) => other !== name);
   return new Option(`--${name === 'lookUp' ? 'look-up' : name}`, description).conflicts(others);
 }
@@ -77,9 +77,9 @@ function resolutionOf({ accepted, resend, abandon, reason, by }: ResolveOptions)
   return resolution;
 }
 
-const listed = 100;
+const maxTableRows = 100;
 
-async function list(
+async function listRequests(
   shell: Shell,
   context: EngineContext,
   requests: NamedRequests,
@@ -88,7 +88,7 @@ async function list(
   let doubts = 0;
   for await (const page of await listNamedDoubts(context, requests)) {
     if (json) shell.print(page.map((doubt) => JSON.stringify(formatReasonOf(doubt))).join('\n'));
-    else if (doubts === 0) shell.print(doubtTable(page.slice(0, listed), shell.screen));
+    else if (doubts === 0) shell.print(doubtTable(page.slice(0, maxTableRows), shell.screen));
     doubts += page.length;
   }
   if (json) return;
@@ -96,14 +96,14 @@ async function list(
     shell.print(`No request of run ${requests.run} is in doubt.`);
     return;
   }
-  if (doubts > listed)
-    shell.note(`The table has the first ${listed} of ${doubts} requests; --json lists all.`);
+  if (doubts > maxTableRows)
+    shell.note(`The table has the first ${maxTableRows} of ${doubts} requests; --json lists all.`);
   shell.note(
     `volley resolve ${requests.run} --look-up asks the service. --accepted, --resend or --abandon with --reason "…" resolves them.`,
   );
 }
 
-async function settle(
+async function resolveRequests(
   shell: Shell,
   context: EngineContext,
   requests: NamedRequests,

@@ -46,7 +46,7 @@ export function define(command: Command, shell: Shell): void {
     .action(async (path: string | undefined, options: RunOptions) => {
       const { only, of: origin } = options;
       if (only !== undefined || (origin !== undefined && path === undefined))
-        await runAgain(shell, path, options);
+        await rerun(shell, path, options);
       else if (path === undefined)
         failMissingArgument(
           command,
@@ -69,20 +69,20 @@ async function runCampaign(
     if (prepared.matched.length > 0) {
       await prepared.close();
       kept = createKeptContactFiles();
-      const fresh = await withNewFiles(shell, context, path, { kept, origin });
-      if (fresh === undefined) return;
-      prepared = fresh;
+      const withNewFiles = await prepareNewFiles(shell, context, path, { kept, origin });
+      if (withNewFiles === undefined) return;
+      prepared = withNewFiles;
     }
     const run = await planWithProgress(shell, context, prepared, kept, { again });
     for (const { file, reason } of await moveContactFiles(prepared, path, shell.settings, run))
       shell.note(`  ${file} could not be moved (${reason}); later runs still do not read it again.`);
-    const how = { ...justPlanned(json), ownCampaign: prepared.absolutePath };
+    const how = { ...toDispatchOptions(json), ownCampaign: prepared.absolutePath };
     shell.exitWith(await dispatchAndPrint(shell, context, run, prepared.account, how));
   });
 }
 
 /** @returns undefined if earlier runs of the ledger have read all files of the pattern */
-async function withNewFiles(
+async function prepareNewFiles(
   shell: Shell,
   context: EngineContext,
   path: string,
@@ -97,7 +97,7 @@ async function withNewFiles(
   }
 }
 
-async function runAgain(
+async function rerun(
   shell: Shell,
   path: string | undefined,
   { json, contacts, again, only, of: sourceRun }: RunOptions,
@@ -121,12 +121,12 @@ async function runAgain(
     if (only.includes('unknown')) {
       shell.note('  Recipients whose state was unknown may have the message already, and get it again.');
     }
-    shell.exitWith(await dispatchAndPrint(shell, context, run, account, justPlanned(json)));
+    shell.exitWith(await dispatchAndPrint(shell, context, run, account, toDispatchOptions(json)));
   });
 }
 
 /** An operator may have paused the run since it was planned. */
-function justPlanned(json: true | undefined) {
+function toDispatchOptions(json: true | undefined) {
   return { json: json === true, includePaused: false };
 }
 

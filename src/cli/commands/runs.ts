@@ -14,7 +14,7 @@ export function define(command: Command, shell: Shell): void {
     .action(async ({ json, limit }: { json?: true; limit: number }) => {
       const runs = await withLedgerToRead(shell, ({ ledger }) => listRuns(ledger.knex, limit));
       if (json) {
-        for (const run of runs) shell.print(JSON.stringify(listed(run)));
+        for (const run of runs) shell.print(JSON.stringify(toJson(run)));
       } else {
         shell.print(
           runs.length === 0
@@ -25,7 +25,7 @@ export function define(command: Command, shell: Shell): void {
     });
 }
 
-function listed({ run, campaign, account, channel, state, stateReason, createdAt, finishedAt }: ListedRun) {
+function toJson({ run, campaign, account, channel, state, stateReason, createdAt, finishedAt }: ListedRun) {
   return {
     run,
     campaign,

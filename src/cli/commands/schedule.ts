@@ -92,13 +92,13 @@ function refuseUnreadable({ unreadable }: ScheduleFolder, folder: string): void 
 function upcomingOf({ schedules }: ScheduleFolder, now: Date, limit: number) {
   return schedules
     .flatMap(({ schedule, campaign, times }) =>
-      following(times, now, limit).map((dueAt) => ({ schedule, campaign, dueAt, timeZone: times.timeZone })),
+      nextTicks(times, now, limit).map((dueAt) => ({ schedule, campaign, dueAt, timeZone: times.timeZone })),
     )
     .sort((one, other) => one.dueAt.getTime() - other.dueAt.getTime())
     .slice(0, limit);
 }
 
-function following(times: Schedule, now: Date, count: number): Date[] {
+function nextTicks(times: Schedule, now: Date, count: number): Date[] {
   const ticks: Date[] = [];
   for (let tick = nextTick(times, now); tick && ticks.length < count; tick = nextTick(times, tick))
     ticks.push(tick);

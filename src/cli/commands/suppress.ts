@@ -41,7 +41,7 @@ type AddressOptions = {
 };
 
 function defineAdd(command: Command, shell: Shell): void {
-  addressOptions(command.command('add'))
+  addAddressOptions(command.command('add'))
     .description('Suppresses addresses. An address that is suppressed already keeps its earlier reason.')
     .argument('<address...>', 'phone numbers or e-mail addresses')
     .addOption(reasonOption())
@@ -54,7 +54,7 @@ function defineAdd(command: Command, shell: Shell): void {
 }
 
 function defineRemove(command: Command, shell: Shell): void {
-  addressOptions(command.command('remove'))
+  addAddressOptions(command.command('remove'))
     .description(
       'Removes suppressions. A suppression for one account or SubAccount is removed only with --account or --sub-account.',
     )
@@ -75,7 +75,7 @@ function defineRemove(command: Command, shell: Shell): void {
 }
 
 function defineImport(command: Command, shell: Shell): void {
-  addressOptions(command.command('import'))
+  addAddressOptions(command.command('import'))
     .description(
       'Suppresses the addresses of a CSV file. A row can have its own SubAccount in the column SubAccount, and in lists of Volley its own account in the column Account. Lines without an address are listed, the others are imported, and the exit code is 3.',
     )
@@ -146,7 +146,7 @@ function filterOf({ channel, account, subAccount, address, country }: ListOption
   return { channel, account, subAccount, address: normalised };
 }
 
-function addressOptions(command: Command): Command {
+function addAddressOptions(command: Command): Command {
   return command
     .addOption(
       new Option('--channel <channel...>', 'the channels of the suppression')

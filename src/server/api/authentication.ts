@@ -26,12 +26,16 @@ export function addAuthentication(
     const checked: TokenCheck = given === undefined ? { kind: 'unknown' } : await check(given);
     if (checked.kind !== 'valid') {
       const seconds = await countRefusal(request);
-      return refuse(reply, seconds === undefined ? noToken(checked, given !== undefined) : tooMany(seconds));
+      return refuse(
+        reply,
+        seconds === undefined ? tokenProblem(checked, given !== undefined) : tooManyProblem(seconds),
+      );
     }
     const { token } = checked;
     const { scope, allAccounts } = request.routeOptions.config;
-    if (scope !== undefined && !allows(token.scope, scope)) return refuse(reply, noScope(token.scope, scope));
-    if (allAccounts && token.accounts !== null) return refuse(reply, notAllAccounts());
+    if (scope !== undefined && !allows(token.scope, scope))
+      return refuse(reply, scopeProblem(token.scope, scope));
+    if (allAccounts && token.accounts !== null) return refuse(reply, accountsProblem());
     keepCall(request, { ...tools, token, context: contextOf(tools.context, token) });
   });
 }
@@ -50,7 +54,7 @@ function refuse(reply: FastifyReply, problem: ProblemError): FastifyReply {
 }
 
 /** Only the owner can have an expired or revoked token. */
-function noToken(checked: Exclude<TokenCheck, { kind: 'valid' }>, given: boolean): ProblemError {
+function tokenProblem(checked: Exclude<TokenCheck, { kind: 'valid' }>, given: boolean): ProblemError {
   const what =
     checked.kind === 'unknown'
       ? 'Expected a token: `Authorization: Bearer volley_…`. `volley token create` makes one.'
@@ -60,18 +64,18 @@ function noToken(checked: Exclude<TokenCheck, { kind: 'valid' }>, given: boolean
   return new ProblemError(401, 'token', what, { headers });
 }
 
-function noScope(scope: TokenScope, needed: TokenScope): ProblemError {
+function scopeProblem(scope: TokenScope, needed: TokenScope): ProblemError {
   const what = `The token's scope is "${scope}", and this call needs "${needed}".`;
   const challenge = `Bearer realm="volley", error="insufficient_scope", scope="${needed}"`;
   return new ProblemError(403, 'scope', what, { headers: { 'www-authenticate': challenge } });
 }
 
-function notAllAccounts(): ProblemError {
+function accountsProblem(): ProblemError {
   const what = 'The token is for some accounts only, and this call concerns all of them.';
   return new ProblemError(403, 'scope', what, {});
 }
 
-function tooMany(seconds: number): ProblemError {
+function tooManyProblem(seconds: number): ProblemError {
   const headers = { 'retry-after': String(seconds) };
   return new ProblemError(429, 'token', 'Too many calls without a valid token. Wait, then try again.', {
     headers,

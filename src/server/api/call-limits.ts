@@ -43,7 +43,7 @@ export function createCallLimit(maxAtOnce: number, wait = defaultWait): CallLimi
   };
   return async (work) => {
     if (inUse < maxAtOnce) inUse++;
-    else if (!(await waitForTurn())) throw busy();
+    else if (!(await waitForTurn())) throw busyProblem();
     try {
       return await work();
     } finally {
@@ -52,7 +52,7 @@ export function createCallLimit(maxAtOnce: number, wait = defaultWait): CallLimi
   };
 }
 
-function busy(): ProblemError {
+function busyProblem(): ProblemError {
   const what = 'Too many reports and plans are open in this process. Try again in a moment.';
   return new ProblemError(503, 'busy', what, { headers: { 'retry-after': String(retryAfter) } });
 }

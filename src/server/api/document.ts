@@ -18,8 +18,8 @@ import { addScheduleRoutes } from './schedule-routes.ts';
 export const apiPath = '/api/v1';
 
 const description = `Starts, controls and reports runs of campaigns. Every call needs a token (\`volley token create\`), as
-\`Authorization: Bearer volley_…\`: \`read\` for lists, status and reports, \`run\` also to start, pause, resume and cancel,
-\`admin\` also to approve and resolve, and for tokens and the audit trail. Problems are answered as RFC 9457 says.`;
+\`Authorization: Bearer volley_…\`. The scope \`read\` allows lists, status and reports. \`run\` also allows start, pause, resume
+and cancel. \`admin\` also allows approve, resolve, the audit trail and the list of tokens. Problems are answered by RFC 9457.`;
 
 const openapi = {
   openapi: '3.1.0',
