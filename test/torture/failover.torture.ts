@@ -51,7 +51,7 @@ async function torture(replication: Replication): Promise<readonly FailoverFigur
 
 test('a failover to a synchronous standby loses no request and sends none twice', async () => {
   for (const figures of await torture('synchronous'))
-    expect(figures).toMatchObject({ forgotten: 0, nothingMissing: true, found: false });
+    expect(figures).toMatchObject({ missingClaims: 0, nothingMissing: true, found: false });
 });
 
 test('requests lost in a failover to an asynchronous standby are noticed and not sent again', async () => {
