@@ -61,8 +61,8 @@ export async function planWithProgress(
     onOrigins: (found, reached) => {
       origins = originLines({ ...found, reached });
     },
-    onRepeated: (repeated, placeOf) => {
-      differing = formatDiffering(repeated, placeOf);
+    onRepeated: (repeated, locate) => {
+      differing = formatDiffering(repeated, locate);
     },
     onForecast: ({ deadline, endsAt }) => {
       if (deadline && deadline.late > 0) late = formatLate(deadline, endsAt, screenZone(shell.noteScreen));

@@ -159,11 +159,11 @@ test('the API has its own port, and the worker of the same process sends the run
   };
   const { folder } = cleanUp.use(await makeWorkspace(files));
   const env = { ...surroundings().env, VOLLEY_SANDBOX_URL: sandbox.url, VOLLEY_SANDBOX_TOKEN: 'any' };
-  const place = { cwd: folder, env: { ...env, VOLLEY_WEBHOOK_TOKEN: token } };
-  const created = await volleyInProcess(['token', 'create', '--name', 'desk', '--scope', 'run'], place);
+  const options = { cwd: folder, env: { ...env, VOLLEY_WEBHOOK_TOKEN: token } };
+  const created = await volleyInProcess(['token', 'create', '--name', 'desk', '--scope', 'run'], options);
   const authorization = `Bearer ${created.stdout.trim()}`;
   const port = await freePort();
-  const server = startVolley(['serve', '--no-schedules', '--port', String(port), '--api-port', '0'], place);
+  const server = startVolley(['serve', '--no-schedules', '--port', String(port), '--api-port', '0'], options);
   await server.waitForText('API: ');
   const url = /API: (http:\/\/127\.0\.0\.1:\d+\/api\/v1)\n/.exec(server.stderrSoFar())?.[1];
   const elsewhere = await fetch(`http://127.0.0.1:${port}/api/v1/runs`, { headers: { authorization } });

@@ -28,8 +28,8 @@ function read(content: string, columns: number, delimiter: Delimiter, cuts: read
 }
 
 function piecesOf(bytes: Buffer, cuts: readonly number[]): Buffer[] {
-  const places = [...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length].toSorted((a, b) => a - b);
-  return places.map((place, index) => bytes.subarray(places[index - 1] ?? 0, place));
+  const ends = [...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length].toSorted((a, b) => a - b);
+  return ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
 }
 
 const delimiter = fc.constantFrom<Delimiter>(',', ';', '\t', '|');
@@ -47,7 +47,7 @@ describe('RowReader and csv-parse', () => {
         fc.array(fc.tuple(row, lineEnd, fc.nat({ max: 3 })), { maxLength: 30 }),
         delimiter,
         cuts,
-        (written, separator, places) => {
+        (written, separator, cuts) => {
           let content = '';
           const lines: number[] = [];
           for (const [{ values, quoted }, end, blank] of written) {
@@ -56,7 +56,7 @@ describe('RowReader and csv-parse', () => {
             // Sometimes blank lines.
             if (blank === 3) content += end.repeat(2);
           }
-          const rows = read(content, 3, separator, places);
+          const rows = read(content, 3, separator, cuts);
           expect(rows.map(({ kind }) => kind)).not.toContain('broken');
           expect(rows.map((found) => (found.kind === 'row' ? found.values : found))).toEqual(
             parse(content, {
@@ -87,8 +87,8 @@ describe('every line of any file is in a row, broken or blank', () => {
         delimiter,
         fc.constantFrom(1, 2, 3),
         cuts,
-        (content, separator, columns, places) => {
-          expect(read(content, columns, separator, places)).toEqual(readSlowly(content, columns, separator));
+        (content, separator, columns, cuts) => {
+          expect(read(content, columns, separator, cuts)).toEqual(readSlowly(content, columns, separator));
         },
       ),
       { numRuns: 2_000 },
@@ -105,9 +105,9 @@ describe('every line of any file is in a row, broken or blank', () => {
         fc.array(line, { maxLength: 60 }),
         fc.constantFrom('\n', '\r\n'),
         cuts,
-        (lines, end, places) => {
+        (lines, end, cuts) => {
           const content = lines.join('\n').replaceAll('\n', end);
-          expect(read(content, 2, ',', places)).toEqual(readSlowly(content, 2, ','));
+          expect(read(content, 2, ',', cuts)).toEqual(readSlowly(content, 2, ','));
         },
       ),
       { numRuns: 500 },

@@ -89,10 +89,10 @@ describe('an unknown key', () => {
     ['in a map in a map', 'inner:\n  deep: { leaf: a, leav: b }', '3:20', 'inner.deep', 'leaf'],
     ['in a list', 'list:\n  - file: a\n    fiel: b', '4:5', 'list.0', 'file'],
     ['below a free name', 'byName:\n  one: { key: a, kee: b }', '3:18', 'byName.one', 'key'],
-  ])('is reported with its location and a similar key, %s', (_, more, place, parent, near) => {
+  ])('is reported with its location and a similar key, %s', (_, more, location, parent, near) => {
     expect(problems(`name: x\n${more}`)).toEqual([
       expect.stringMatching(
-        new RegExp(`^a\\.yaml:${place}: Unknown key ".*" in "${parent}"\\. Did you mean "${near}"\\?`),
+        new RegExp(`^a\\.yaml:${location}: Unknown key ".*" in "${parent}"\\. Did you mean "${near}"\\?`),
       ),
     ]);
   });
@@ -236,8 +236,8 @@ describe('a syntax error in YAML', () => {
       'The list or map before this was opened with "[" or "{" and is not closed',
     ],
     ['name: "C:\\qx"', '1:10', 'In double quotes, "\\\\q" is no escape sequence'],
-  ])('is reported once, with its location and the fix: %j', (source, place, what) => {
-    expect(problems(source)).toEqual([expect.stringContaining(`a.yaml:${place}: ${what}`)]);
+  ])('is reported once, with its location and the fix: %j', (source, location, what) => {
+    expect(problems(source)).toEqual([expect.stringContaining(`a.yaml:${location}: ${what}`)]);
   });
 
   test.each([
@@ -290,9 +290,9 @@ describe('a line with wrong indentation', () => {
     // The block of a line moves with it.
     ['name: x\ninner:\n  size: 1\ndeep:\n  leaf: a\n', '4:1', wrongIndentation('0 spaces', 2)],
     ['name: x\ninner:\n  note: |\n    one\n  two\n  size: 1\n', '5:3', wrongIndentation('2 spaces', 4)],
-  ])('is reported alone with the expected indentation: %j', (source, place, what) => {
+  ])('is reported alone with the expected indentation: %j', (source, location, what) => {
     expect(problems(source).map((problem) => problem.replace(/^a\.yaml:/, ''))).toEqual([
-      `${place}: ${what}`,
+      `${location}: ${what}`,
     ]);
   });
 

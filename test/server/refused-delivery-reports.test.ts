@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 afterAll(() => opened.close());
 
-const contacts = Array.from({ length: 150 }, (_, place) => aContact(place + 2));
+const contacts = Array.from({ length: 150 }, (_, index) => aContact(index + 2));
 const addressOf = (index: number): string =>
   contacts[index]?.kind === 'contact' ? contacts[index].address : '';
 
@@ -58,8 +58,8 @@ function receive(bodies: readonly Uint8Array[], method: ReceivedCall['method'] =
 }
 
 /** Does not become short by compression. */
-const long = Array.from({ length: 500 }, (_, place) =>
-  String.fromCodePoint(0x4e00 + ((place * 7919) % 20_000)),
+const long = Array.from({ length: 500 }, (_, index) =>
+  String.fromCodePoint(0x4e00 + ((index * 7919) % 20_000)),
 ).join('');
 
 const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
@@ -181,7 +181,7 @@ describe('a delivery report that Postgres refuses', () => {
   });
 
   test('a refused delivery report is marked with the code, and the others of its batch are applied', async () => {
-    await receive(contacts.map((_, place) => json(reportOf(place))));
+    await receive(contacts.map((_, index) => json(reportOf(index))));
     expect(await applyInbox(opened.context)).toBe(150);
     const failed = await query(
       `SELECT state, detail, address FROM delivery_reports WHERE state <> 'applied'`,

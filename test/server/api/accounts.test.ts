@@ -94,12 +94,14 @@ describe('a token for some accounts', () => {
       workingFolder: scene.workspace.folder,
     };
     const accountNamed = (name: string) => loadAccount(name, settings);
-    const place = { folder: 'campaigns', settings, accountNamed };
+    const scheduleSource = { folder: 'campaigns', settings, accountNamed };
     // The token allowed the account of the file at first.
     const asked = { campaign: 'payroll.yaml', accounts: ['sandbox'], token: 'north', key: 'four' };
     const runs = async () => (await get('/runs', scene.tokens.admin)).json?.['runs'];
     const before = await runs();
-    await expect(startByKey(scene.opened.context, place, asked, () => undefined)).rejects.toThrow(InputError);
+    await expect(startByKey(scene.opened.context, scheduleSource, asked, () => undefined)).rejects.toThrow(
+      InputError,
+    );
     expect(await runs()).toEqual(before);
   });
 

@@ -63,14 +63,14 @@ describe('POST /runs', () => {
 
   test('the audit trail has the start of a run with its plan, except for a run that needs approval', async () => {
     const settings = { environment, workingFolder: scene.workspace.folder };
-    const place = {
+    const scheduleSource = {
       folder: 'campaigns',
       settings,
       accountNamed: (name: string) => loadAccount(name, settings),
     };
     const planned = async (campaign: string): Promise<unknown[]> => {
       const asked = { campaign, accounts: null, token: 'runner', key: `planned-${campaign}` };
-      const end = await startByKey(scene.opened.context, place, asked, () => undefined);
+      const end = await startByKey(scene.opened.context, scheduleSource, asked, () => undefined);
       return 'run' in end ? await trailOf(end.run) : [];
     };
     const [plan, started] = ['run planned', 'run started'].map((act) => [act, 'tester', 'cli', null, 'done']);
@@ -179,16 +179,16 @@ describe('POST /runs, for a campaign that cannot start', () => {
   });
 
   test('links to the accounts file or to folders, broken links, hidden files and pipes are not campaigns', async () => {
-    const place = (name: string): string => `${scene.workspace.folder}/campaigns/${name}`;
+    const pathOf = (name: string): string => `${scene.workspace.folder}/campaigns/${name}`;
     await scene.workspace.write('campaigns/.payroll.yaml', smsCampaignYaml);
-    await symlink('accounts.yaml', place('other.yaml'));
-    await symlink('..', place('folder.yaml'));
-    await symlink('nowhere', place('nowhere.yaml'));
-    await symlink('payroll.yaml', place('link.yaml'));
-    execFileSync('mkfifo', [place('pipe.yaml')]);
+    await symlink('accounts.yaml', pathOf('other.yaml'));
+    await symlink('..', pathOf('folder.yaml'));
+    await symlink('nowhere', pathOf('nowhere.yaml'));
+    await symlink('payroll.yaml', pathOf('link.yaml'));
+    execFileSync('mkfifo', [pathOf('pipe.yaml')]);
     const { json } = await scene.call('GET', '/campaigns');
     for (const name of ['link.yaml', 'other.yaml', 'folder.yaml', 'nowhere.yaml', 'pipe.yaml'])
-      await rm(place(name));
+      await rm(pathOf(name));
     expect(json).toEqual({ campaigns: ['dear.yaml', 'link.yaml', 'payroll.yaml', 'watched.yaml'] });
   });
 
