@@ -12,7 +12,6 @@ import { characterName, firstInvisible, showInvisible } from '../platform/invisi
 import { foreignCharacter, readPhoneText } from './phone-text.ts';
 import { spreadsheetDamage } from './spreadsheet-damage.ts';
 
-/** A normalised address, or why it is invalid. */
 export type Address =
   | { readonly kind: 'valid'; readonly address: string }
   | { readonly kind: 'invalid'; readonly detail: string };
@@ -61,7 +60,7 @@ function fastParserOf(country: CountryCode): FastPhoneParser | undefined {
 }
 
 /**
- * @param text as `readPhoneText` returns it
+ * @param text from `readPhoneText`
  * @param shown the number in errors
  */
 function readPhoneNumber(
@@ -141,7 +140,7 @@ function readEmailAddress(text: string): Address {
     );
   const at = trimmed.lastIndexOf('@') + 1;
   const local = trimmed.slice(0, at);
-  // Fast path: nearly all addresses are ASCII.
+  // Nearly all addresses are ASCII.
   if (emailPattern.test(trimmed)) return { kind: 'valid', address: local + trimmed.slice(at).toLowerCase() };
 
   const hidden = firstInvisible(trimmed);

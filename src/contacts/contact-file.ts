@@ -17,7 +17,7 @@ export type { Row } from './rows.ts';
 export type ReadingOptions = {
   readonly encoding?: Encoding | undefined;
   readonly delimiter?: Delimiter | undefined;
-  /** Physical lines before the header. */
+  /** Physical lines. */
   readonly skipLines?: number;
 };
 
@@ -102,7 +102,6 @@ export async function openContactFile(
   }
 }
 
-/** Closes a file without reading its remaining rows. */
 export async function closeContactFile({ batches }: ContactFile): Promise<void> {
   await batches[Symbol.asyncIterator]().return?.();
 }

@@ -3,7 +3,7 @@ import type { Composition } from '../campaign/composition.ts';
 import { comparedAddress } from '../domain/compared-address.ts';
 import { resultFileColumns } from '../domain/files.ts';
 
-/** Identifies a contact by something other than its address: a digest with 32 hexadecimal digits. */
+/** A digest of 32 hexadecimal digits that identifies a contact instead of its address. */
 export type ContactKey =
   | { readonly kind: 'key'; readonly key: string }
   | { readonly kind: 'invalid'; readonly column: string; readonly detail: string };

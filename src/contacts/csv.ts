@@ -9,7 +9,7 @@ export const maxRecordSize = 1_048_576;
 /** `column` is an index; `what` completes a sentence. */
 export type CsvFault = { readonly column: number; readonly what: string };
 
-/** The records before the first faulty one. */
+/** Those before the first faulty one. */
 export type ParsedRecords = { readonly records: readonly (readonly string[])[]; readonly fault?: CsvFault };
 
 /**

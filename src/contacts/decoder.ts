@@ -10,7 +10,6 @@ export type Decoder = {
   readonly encoding: () => Encoding;
   /** Keeps a character that the end of the bytes splits for the next call. */
   readonly decode: (bytes: Buffer) => Decoded;
-  /** Decodes the remaining bytes. */
   readonly end: () => Decoded;
 };
 
@@ -130,7 +129,7 @@ function decodeUtf16(bytes: Buffer): Decoded {
   return bytes.length % 2 === 0 ? { text } : { text, fault: notUtf16 };
 }
 
-/** Number of valid UTF-8 bytes before the first invalid one. */
+/** Valid UTF-8 bytes before the first invalid one. */
 function lengthOfUtf8(bytes: Buffer): number {
   let good = 0;
   let bad = bytes.length;

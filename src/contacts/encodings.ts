@@ -1,4 +1,3 @@
-/** Text encodings of a contact file. */
 export const encodings = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'mac-roman'] as const;
 export type Encoding = (typeof encodings)[number];
 

@@ -4,8 +4,6 @@ import { createGunzip } from 'node:zlib';
 import { InputError } from '../domain/problems.ts';
 import { hasCode, unreadableReason } from '../platform/file-error.ts';
 
-/** The bytes of contact files: read, decompressed, and cut into pieces of one size. */
-
 /**
  * Bytes. A fixed size makes detection from the first piece independent of the pipe. Rows of larger pieces would
  * live long enough to burden the garbage collector.
@@ -13,7 +11,7 @@ import { hasCode, unreadableReason } from '../platform/file-error.ts';
 export const pieceSize = 16_384;
 
 /**
- * Reads a file's bytes: opens it at the first read, and closes it when the caller stops.
+ * Opens the file at the first read, and closes it when the caller stops.
  *
  * @param name the file's name in errors
  * @throws InputError when the file cannot be read
@@ -22,7 +20,6 @@ export async function* readFileBytes(path: string, name: string): AsyncGenerator
   yield* readBytes(createReadStream(path, { highWaterMark: pieceSize }), name);
 }
 
-/** Reads a stream that is already open. */
 export async function* readBytes(
   stream: AsyncIterable<Buffer>,
   name: string,
@@ -38,7 +35,7 @@ export async function* readBytes(
   }
 }
 
-/** Cuts bytes into pieces of `pieceSize`; only the last can be smaller. */
+/** Only the last piece can be smaller. */
 export async function* inPieces(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
   let parts: Buffer[] = [];
   let length = 0;

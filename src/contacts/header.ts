@@ -11,7 +11,7 @@ export type Header = { readonly names: readonly string[]; readonly delimiter: De
 type HeaderOptions = { readonly delimiter?: Delimiter | undefined; readonly skipLines?: number };
 
 /**
- * Reads the header and the lines before it; `lines` then stands at the first row.
+ * Reads up to the header; `lines` then stands at the first row.
  *
  * @param more appends the next piece of text; false at the end
  * @throws InputError when the header is missing or unreadable, or a column name is empty or repeated

@@ -7,7 +7,7 @@ import type { ContactFile, Row } from './contact-file.ts';
 export const invoiceFields = ['MessageID', 'Destination', 'Price', 'Units', 'Date'] as const;
 export type InvoiceField = (typeof invoiceFields)[number];
 
-/** A line of the service's invoice: one recipient of a request. */
+/** One recipient of a request, as the service invoices it. */
 export type InvoiceLine = {
   readonly kind: 'line';
   /** From 1. */
@@ -28,7 +28,7 @@ export type InvoiceLine = {
 export type UnreadableLine = { readonly kind: 'unreadable'; readonly problem: Problem };
 
 export type InvoiceOptions = {
-  /** The named columns; the others are guessed. */
+  /** The others are guessed. */
   readonly columns: Readonly<Partial<Record<InvoiceField, string>>>;
   readonly decimal: 'point' | 'comma';
   /** Reads numbers whose form differs from the one sent. */
@@ -56,7 +56,7 @@ type Columns = Readonly<Record<InvoiceField, number | undefined>>;
 export type InvoiceFile = Pick<ContactFile, 'name' | 'header' | 'batches'>;
 
 /**
- * Finds the columns of an invoice, as named or by usual names.
+ * Finds the columns as named, or by usual names.
  *
  * @returns indexes; undefined for a missing optional column
  * @throws InputError naming every missing or ambiguous column

@@ -63,9 +63,9 @@ const texts: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Describes a file that is not CSV, and the remedy, in sentences; undefined: it can be CSV.
+ * The format and the remedy, in sentences; undefined: it can be CSV.
  *
- * @param start its first bytes, decompressed; a few thousand are enough
+ * @param start the first bytes, decompressed; a few thousand are enough
  */
 export function describeOtherFile(start: Buffer): string | undefined {
   const signature = signatures.find(({ bytes }) => bytes.every((byte, index) => start[index] === byte));

@@ -8,10 +8,7 @@ import { createKeyReader } from './contact-key.ts';
 import { originColumn } from './result-file.ts';
 import { createRouteNumberReader } from './route-numbers.ts';
 
-/**
- * Maps, normalises and validates the campaign's rows, in order. Closes all files at the end, and when the caller
- * stops early.
- */
+/** Maps, normalises and validates rows, in order. Closes all files at the end, and when the caller stops early. */
 export async function* readContacts(
   files: readonly ContactFile[],
   composition: Composition,
@@ -36,13 +33,12 @@ export async function* readContacts(
   }
 }
 
-/** Callbacks to count rows as they are read. */
 export type RowWatch = {
   /** A row that `contacts.where` excludes. */
   readonly onFiltered?: (() => void) | undefined;
   /** A row of a result file, with its run. */
   readonly onOrigin?: (run: string) => void;
-  /** A row with an invalid address, and the country with which it was read. */
+  /** With the country used to read the address. */
   readonly onWrongAddress?: (text: string, country: string | undefined) => void;
 };
 

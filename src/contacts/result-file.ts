@@ -7,7 +7,6 @@ export const originColumn = 'Volley Run' satisfies (typeof resultFileColumns)[nu
 /** Columns that a result file can lack: the file when there was one, and the run when an operator removed it. */
 const optional: readonly string[] = ['Volley File', originColumn];
 
-/** Whether a header is that of a result file. */
 export function isResultFile(header: readonly string[]): boolean {
   return resultFileColumns.every((column) => optional.includes(column) || header.includes(column));
 }
@@ -19,7 +18,7 @@ export function beginsResultFile(piece: Uint8Array): boolean {
   return resultFileColumns.every((column) => optional.includes(column) || text.includes(column));
 }
 
-/** Bytes searched for the header. */
+/** Bytes searched. */
 const maxHeader = 65_536;
 
 /** Removes the escape for spreadsheets (`report/escape-formula.ts`). */

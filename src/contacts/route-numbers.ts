@@ -11,7 +11,6 @@ import type { AddressReader } from './address.ts';
 
 type Routed = { readonly kind: 'envelope'; readonly envelope: Envelope } | Invalid;
 
-/** Returns the envelope with route numbers in E.164, or the invalid one. */
 export type RouteNumberReader = (envelope: Envelope, ownCountry: CountryCode | undefined) => Routed;
 
 /**
@@ -54,7 +53,6 @@ function routeCall(
   return { kind: 'envelope', envelope: { ...envelope, keypads } };
 }
 
-/** Problems with constant route numbers. */
 export function routeNumberProblems(
   { value: { message }, locate }: Campaign,
   readAddress: AddressReader,

@@ -58,7 +58,7 @@ export class RowReader {
   private readonly quotedValue: RegExp;
   /** Quoted records parsed together. Few after going back, because all rows after the broken one are read again. */
   private groupSize = batchSize;
-  /** The last line of a broken record: a quote there can be the end of a value. */
+  /** The last line of a former record: a quote there can end a value. */
   private strictUntil = 0;
   /** Skips the rest of a line over the limit. */
   private skippingLongLine = false;
@@ -70,7 +70,7 @@ export class RowReader {
     this.quotedValue = beginsWithQuote[delimiter];
   }
 
-  /** The next rows of the available text; empty: more text is needed. */
+  /** Empty: more text is needed. */
   readBatch(): readonly Row[] {
     const rows: Row[] = [];
     let group: QuotedRecord[] = [];
@@ -183,7 +183,6 @@ export class RowReader {
     return true;
   }
 
-  /** Goes back to the second line of a broken record. */
   private rereadAfter(line: number, endOfLine: number, count: number): void {
     this.strictUntil = Math.max(this.strictUntil, line + count - 1);
     this.lines.goBack(this.lines.startAfter(endOfLine), line + 1);

@@ -6,7 +6,6 @@
 export const windows1252 = new TextDecoder('windows-1252');
 export const macRoman = new TextDecoder('macintosh');
 
-/** Bytes without a character in Windows-1252. */
 export const noWindows1252 = /[\x81\x8d\x8f\x90\x9d]/;
 
 /**
@@ -31,7 +30,7 @@ export function checkSingleBytes(
     if (macFault) macFaults++;
     if (!macFault || windowsFault) doubtful ??= index;
   }
-  // Typing mistakes are unlikely in either encoding.
+  // A few typing mistakes look unlikely in either encoding.
   if (macFaults > 3 * windowsFaults) return { certain: true };
   const offset = doubtful ?? Math.max(0, latin.search(/[\x80-\xff]/));
   return { certain: false, offset, windows: textAround(windows, offset), mac: textAround(mac, offset) };
@@ -62,7 +61,7 @@ const isCapital = (text: string): boolean => /\p{Lu}/u.test(text);
 const isSmall = (text: string): boolean => /\p{Ll}/u.test(text);
 const isDigit = (text: string): boolean => /\d/.test(text);
 
-/** A few characters around an offset, within its value. */
+/** Within its value. */
 function textAround(text: string, offset: number): string {
   const start = text.slice(Math.max(0, offset - 12), offset).replace(/^.*[\r\n,;\t|"]/s, '');
   const end = text.slice(offset, offset + 12).replace(/[\r\n,;\t|"].*$/s, '');

@@ -24,7 +24,7 @@ export type SuppressionFileOptions = {
   /** The channels of the addresses, from which their column is guessed. */
   readonly channels: readonly Channel[];
   readonly readAddress: AddressReader;
-  /** The address column; guessed by default. */
+  /** Guessed by default. */
   readonly column?: string | undefined;
   /** For rows without their own account; empty: all. */
   readonly account?: string | undefined;

@@ -3,11 +3,9 @@ import type { Channel } from '../domain/message.ts';
 import { parseNumberWithoutPlus } from '../platform/phone-countries.ts';
 import type { RowWatch } from './read-contacts.ts';
 
-/** Counts contacts and their problems as they are read, with a few examples. */
 export type ContactTally = {
   /** For `readContacts`. */
   readonly watch: RowWatch;
-  /** Counts contacts and passes them on. */
   readonly count: (contacts: AsyncIterable<readonly Contact[]>) => AsyncIterable<readonly Contact[]>;
   readonly findings: () => ContactFindings;
 };

@@ -4,11 +4,9 @@
  */
 export class TextLines {
   text = '';
-  /** The start of the next line. */
   position = 0;
   /** Its number, from 1. */
   line = 1;
-  /** No more text will come. */
   ended = false;
 
   // The next occurrence of each character at or after the last offset searched, so that each is searched once.
@@ -36,7 +34,6 @@ export class TextLines {
     return end < length - 1 || (end < length && this.text.charCodeAt(end) === lineFeed);
   }
 
-  /** The start of the next line. */
   startAfter(end: number): number {
     const { text } = this;
     const isCrLf = text.charCodeAt(end) === carriageReturn && text.charCodeAt(end + 1) === lineFeed;

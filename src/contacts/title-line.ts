@@ -1,6 +1,5 @@
 import { type Delimiter, delimiters } from './csv.ts';
 
-/** The likely header's line and its number of columns. */
 export type LikelyHeader = { readonly line: number; readonly columns: number };
 
 /** Lines examined below the supposed header. */

@@ -2,10 +2,7 @@ import fc from 'fast-check';
 
 const surrogates = { first: 0xd800, count: 0x800 };
 
-/**
- * Any Unicode character, as a unit of `fc.string`. Like fast-check's `binary`, which builds a table of all
- * characters in each process (1 s, 180 MB).
- */
+/** Any Unicode character. fast-check's `binary` builds a table of all of them in each process (1 s, 180 MB). */
 export const anyCharacter: fc.Arbitrary<string> = fc.nat(0x10ffff - surrogates.count).map(
   (index) => String.fromCodePoint(index < surrogates.first ? index : index + surrogates.count),
   (character) => {

@@ -19,7 +19,7 @@ export type Answer = {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Undefined if the answer is not JSON. */
+  /** Of a JSON answer. */
   readonly json: Readonly<Record<string, unknown>> | undefined;
 };
 
@@ -34,9 +34,9 @@ export type ApiScene = AsyncDisposable & {
   readonly workspace: Workspace;
   readonly url: string;
   readonly logged: () => string;
-  /** Operation and status of every answered call. */
+  /** Operation and status of each call. */
   readonly answered: readonly string[];
-  /** One token per scope, all owned by `ann`. */
+  /** All owned by `ann`. */
   readonly tokens: Readonly<Record<TokenScope, string>>;
   readonly tokenOf: (
     name: string,
@@ -45,9 +45,9 @@ export type ApiScene = AsyncDisposable & {
     limits?: { readonly expiresAt?: Date; readonly accounts?: readonly string[] },
   ) => Promise<string>;
   readonly call: (method: string, path: string, asked?: CallOptions) => Promise<Answer>;
-  /** Sets work to do before the account of a new run is looked up. */
+  /** Runs before the account of a new run is looked up. */
   readonly beforeAccountLookUp: (work: () => Promise<unknown>) => void;
-  /** Starts a run over the API; returns its id. */
+  /** Returns the run's id. */
   readonly start: (campaign: string, key: string) => Promise<string>;
 };
 

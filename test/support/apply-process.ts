@@ -3,14 +3,14 @@ import { applyInbox } from '../../src/engine/delivery-reports/apply-inbox.ts';
 import { openLedger } from '../../src/ledger/connection.ts';
 import { contextOf } from './ledger.ts';
 
-/** Appliers in a process of their own, which the test kills. */
+/** Appliers in a process that the test kills. */
 const [url = '', appliers = '1'] = process.argv.slice(2);
 const context = contextOf(await openLedger({ connectionString: url }, 'test database'));
 console.log('applying');
 await Promise.all(
   Array.from({ length: Number(appliers) }, async () => {
     for (;;) {
-      // Postgres releases the locks of a killed process a moment later.
+      // Postgres releases a killed process's locks a moment later.
       await applyInbox(context);
       await sleep(20);
     }

@@ -7,7 +7,7 @@ import { seededRandom } from '../../src/sandbox/seeded-values.ts';
 import { aContact, aRun, planContacts } from './ledger.ts';
 import { createRequestRows } from './request-rows.ts';
 
-/** Delivery reports of which the first to arrive must decide, whichever process applies them. */
+/** Delivery reports of which the first to arrive must decide. */
 
 type ReportBody = {
   readonly MessageID: string;
@@ -19,7 +19,7 @@ type ReportBody = {
 const account = 'main';
 const addressOf = (index: number): string => `+614${String(index).padStart(8, '0')}`;
 
-/** Plans a run with accepted requests; returns the MessageID and address of each recipient. */
+/** Returns the MessageID and address of each recipient. */
 export async function planAcceptedRun(ledger: Ledger, recipients: number) {
   const contacts = Array.from({ length: recipients }, (_, index) =>
     aContact(index + 2, { address: addressOf(index) }),
@@ -47,10 +47,7 @@ export async function planAcceptedRun(ledger: Ledger, recipients: number) {
   return rows;
 }
 
-/**
- * Two delivery reports per recipient, and a third with another outcome for one in twenty; half have a price.
- * Shuffled.
- */
+/** Two delivery reports per recipient, and a third with another outcome for one in twenty; half have a price. */
 export function shuffledReports(
   named: Awaited<ReturnType<typeof planAcceptedRun>>,
   seed: number,
@@ -74,7 +71,7 @@ export function shuffledReports(
     .map(({ report }) => report);
 }
 
-/** Stores delivery reports in batches of different sizes, as receivers do. */
+/** Stores delivery reports in batches of different sizes. */
 export async function receiveAll(
   ledger: Ledger,
   reports: readonly ReportBody[],
@@ -96,8 +93,8 @@ export async function receiveAll(
 }
 
 /**
- * Expects that the first delivery report in the inbox decides each recipient's outcome, with the first price of
- * that outcome; that every report is marked accordingly; and that billing has the sum.
+ * Expects that the first delivery report in the inbox decides each outcome, with the first price of that outcome,
+ * and that the marks and billing agree.
  *
  * @returns the number of conflicting reports
  */

@@ -14,14 +14,12 @@ export type PlanningAnswers = {
   readonly idle: readonly number[];
 };
 
-/** A campaign that takes long to read. */
 export const heavyCampaign = (keys: number): string =>
   smsCampaignYaml + Array.from({ length: keys }, (_, index) => `k${index}: 1\n`).join('');
 
 /**
- * Starts a campaign over the API of a `serve` process, and calls `healthz` repeatedly until the start is answered.
+ * Starts a campaign over the API of `serve`, and calls `healthz` until the start is answered.
  *
- * @param files of the project, by name
  * @param idleAnswers calls of `healthz` before that
  */
 export async function askWhilePlanning(

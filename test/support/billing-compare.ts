@@ -3,12 +3,11 @@ import { expect } from 'vitest';
 import type { BillingFigures, BillingReport } from '../../src/ledger/billing/report.ts';
 import type { Figures } from './billing-recount.ts';
 
-/** Expects a report to equal a recount by the same dimensions. */
 export function expectLines(lines: BillingReport['lines'], counted: ReadonlyMap<string, Figures>): void {
   expect(comparable(lines)).toEqual(expected(counted));
 }
 
-/** Expects the totals of a report to equal a recount without dimensions. */
+/** Equal to a recount without dimensions. */
 export function expectTotals(totals: BillingReport['totals'], counted: ReadonlyMap<string, Figures>): void {
   expect(comparable(totals.map((total) => ({ ...total, values: [] })))).toEqual(expected(counted));
 }

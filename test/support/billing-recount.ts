@@ -6,7 +6,6 @@ import type { RequestState } from '../../src/domain/runs.ts';
 import type { BillingDimension } from '../../src/ledger/billing/report.ts';
 import type { ReportedDelivery } from './billing-reports.ts';
 
-/** The billing of one recipient. */
 type Recipient = {
   readonly values: Readonly<Record<BillingDimension, string | null>>;
   readonly currency: string | null;
@@ -39,19 +38,18 @@ type DbRequest = {
   readonly account: string;
   readonly channel: Channel;
   readonly state: RequestState;
-  /** Its own MessageID, and those of the requests that it was divided from. */
+  /** With those of the requests that it was divided from. */
   readonly message_ids: readonly string[];
   readonly sub_account: string | null;
   readonly department: string | null;
   readonly charge_code: string | null;
   readonly addresses: readonly string[];
   readonly parts: readonly (number | null)[];
-  /** Index of each recipient's tariff; null: the first. */
+  /** Indexes of tariffs; null: the first. */
   readonly tariffs: readonly (number | null)[];
   readonly rates: RunRates | null;
   /** Of the last attempt. */
   readonly started_at: Date;
-  /** Positions of suppressed recipients. */
   readonly suppressed_positions: readonly number[];
 };
 
@@ -89,7 +87,7 @@ function zeroFigures(): Figures {
   };
 }
 
-/** Counts everything again, per recipient, from the attempts and the raw bytes of the inbox. */
+/** Counts again, per recipient, from the attempts and the raw inbox. */
 export async function recount(pool: pg.Pool, timeZone: string): Promise<Recipient[]> {
   const { rows: requests } = await pool.query<DbRequest>(`
     SELECT run_id, campaign, account, channel, q.state, sub_account, department, charge_code, r.*,
@@ -204,7 +202,7 @@ function localDate(time: Date, timeZone: string): string {
   return new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short' }).format(time);
 }
 
-/** Adds up figures: a line for each combination of values and currency. */
+/** By values and currency. */
 export function addUp(
   recipients: readonly Recipient[],
   by: readonly BillingDimension[],

@@ -4,7 +4,6 @@ import { applyDeliveryReports } from '../../src/ledger/delivery-reports/apply-ba
 import { receiveDeliveryReports } from '../../src/ledger/delivery-reports/receive.ts';
 import type { RawReport, ReportContent } from '../../src/ledger/delivery-reports/report-content.ts';
 
-/** The body of a delivery report, in these tests. */
 export type ReportedDelivery = {
   readonly messageId: string;
   readonly address: string;
@@ -17,7 +16,7 @@ export type DrawnReport = Pick<ReportedDelivery, 'outcome' | 'units' | 'price'> 
   readonly recipient: number;
 };
 
-/** Reports recipients of attempted requests; the service knows no others. */
+/** Only of attempted requests; the service knows no others. */
 export async function reportRecipients(
   pool: pg.Pool,
   drawn: readonly DrawnReport[],
@@ -40,10 +39,7 @@ export async function reportRecipients(
   await receiveAndApply(pool, deliveries, now);
 }
 
-/**
- * Reports the first recipient of a divided request: the report names the whole request, and proves nothing of the
- * part.
- */
+/** The report names the whole request, and proves nothing of the part. */
 export async function reportWhole(pool: pg.Pool, run: string, now: Date): Promise<void> {
   const { rows } = await pool.query<{ messageId: string; address: string }>(
     `

@@ -4,7 +4,7 @@ import type { RunRates } from '../../src/domain/rates.ts';
 import type { Resolution } from '../../src/domain/runs.ts';
 import type { DrawnReport } from './billing-reports.ts';
 
-/** Random histories of runs and their delivery reports, for property tests of billing. */
+/** Random histories of runs and delivery reports. */
 
 const name = (key: string, ...names: string[]) =>
   fc.constantFrom<Record<string, string>>({}, ...names.map((value) => ({ [key]: value })));
@@ -43,7 +43,7 @@ const rates = fc.constantFrom<RunRates | null>(
   },
 );
 
-/** `divided`: rejected and divided. `released`: released, and not at the service. `lost`: not answered yet. */
+/** `divided`: rejected and divided. `released`: not at the service. `lost`: not answered yet. */
 const sentEnds = ['rejected', 'divided', 'failed', 'in_doubt', 'released', 'lost', 'lost'] as const;
 /** `busy`: released, but the service may have it, because it answered. */
 export type SentEnd = (typeof sentEnds)[number] | 'accepted' | 'busy';
@@ -55,7 +55,6 @@ const fourEnds = fc.array(
   },
 );
 
-/** Steps that concern a whole run. */
 const ofRun = ['doubt', 'reportWhole', 'retry', 'giveBack', 'resend', 'lookUp', 'cancel', 'restore'] as const;
 
 const step = fc.oneof(

@@ -34,14 +34,14 @@ export async function createWorld(ledger: Ledger, begin: string): Promise<World>
 
 const owner = '00000000-0000-4000-8000-000000000001';
 
-/** Performs a step one millisecond later: a request never gets two outcomes in the same one. */
+/** A millisecond later: a request never gets two outcomes in the same one. */
 export async function performNextStep(world: World, step: BillingStep, pool?: pg.Pool): Promise<void> {
   world.now = new Date(world.now.getTime() + 1);
   await performStep(world, step, pool);
 }
 
 /**
- * Performs every step except booking and closing.
+ * Except booking and closing.
  *
  * @param pool instead of the ledger's own
  */
@@ -205,7 +205,7 @@ function outcomeOf(end: SentEnd, reported: boolean) {
   if (end === 'divided') return { state: 'rejected', divide: true } as const;
   if (end === 'busy') return { state: 'planned', verdict: 'released' } as const;
   if (end !== 'released') return { state: end } as const;
-  // The service reports nothing that it has not accepted.
+  // The service reports only accepted requests.
   return reported ? undefined : ({ state: 'planned', verdict: 'released' } as const);
 }
 
@@ -217,7 +217,7 @@ async function listReported(pool: pg.Pool, run: string): Promise<ReadonlySet<num
   return new Set(rows.map(({ request }) => request));
 }
 
-/** Releases the claim of a slice after its last request with an answer, a report or a row. */
+/** Releases a slice's claim after its last request with an answer, a report or a row. */
 async function releaseClaims(pool: pg.Pool, run: string, now: Date): Promise<void> {
   const { rows } = await pool.query<{
     slice: number;

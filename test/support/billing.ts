@@ -11,7 +11,7 @@ import { inTransaction } from '../../src/ledger/session.ts';
 /** No filter, and no limit in time. */
 export const allBilling: BillingQuery = { by: [], from: null, until: null, timeZone: 'UTC', filter: {} };
 
-/** Billing of runs, and its total; undefined: nothing was billed. */
+/** Undefined: nothing was billed. */
 export async function billingOf(
   pool: pg.Pool,
   runs: readonly string[],

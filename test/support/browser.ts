@@ -10,8 +10,8 @@ const cache = fileURLToPath(new URL('../../node_modules/.cache/volley', import.m
 const unpacked = join(cache, 'browser');
 
 /**
- * A browser for machines without one. Chromium, its libraries and a font come with `npm ci` and are unpacked once
- * into `node_modules`. They need Linux on x64; VOLLEY_TEST_BROWSER names another Chromium.
+ * Chromium, its libraries and a font come with `npm ci` and are unpacked once into `node_modules`. They need Linux
+ * on x64; VOLLEY_TEST_BROWSER names another Chromium.
  */
 export async function openBrowser(): Promise<Browser> {
   const own = process.env['VOLLEY_TEST_BROWSER'];
@@ -32,8 +32,8 @@ export async function openBrowser(): Promise<Browser> {
 }
 
 /**
- * In its own process, because it unpacks into the folder for temporary files; then renames, so that it is complete
- * or missing.
+ * In its own process, because it unpacks into the folder for temporary files. Renames at the end, so that it is
+ * complete or missing.
  */
 async function unpack(): Promise<void> {
   const folder = `${unpacked}.${process.pid}`;

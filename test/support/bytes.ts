@@ -1,8 +1,4 @@
-/**
- * Bytes as from a file or a pipe.
- *
- * @param size of each chunk; by default one chunk
- */
+/** @param size of each chunk; by default one chunk */
 export async function* bytesOf(
   content: string | Uint8Array,
   size = Number.POSITIVE_INFINITY,

@@ -9,17 +9,16 @@ import { markBegun } from '../../src/ledger/run-states/transitions.ts';
 import { inTransaction } from '../../src/ledger/session.ts';
 import * as requests from './requests.ts';
 
-/** The ledger's slice functions, for tests of whole runs with one owner. */
+/** The ledger's slice functions, for runs with one owner. */
 
 type Outcome<Union> = Union extends { readonly state: 'rejected' }
   ? Omit<Union, 'run' | 'slice' | 'owner' | 'divide'> & { readonly divide?: boolean }
   : Omit<Union, 'run' | 'slice' | 'owner'>;
-/** Without the slice. */
 export type Settlement = Outcome<Settled>;
 export type ClaimedRequest = requests.ClaimedRequest;
 
 /**
- * Claims requests of the first slice with planned ones. The owner keeps the slice while a request without a row is
+ * Claims from the first slice with planned requests. The owner keeps the slice while a request without a row is
  * being sent.
  */
 export async function claimRequests(
@@ -119,7 +118,7 @@ async function addRowsForSending(
   }
 }
 
-/** Releases slices without requests being sent; without planned ones they are done, as in the ledger. */
+/** Releases slices without requests being sent; without planned ones they are done. */
 export async function releaseSettledSlices(pool: pg.Pool, run: string): Promise<void> {
   const { rows } = await pool.query<{ slice: number; state: string }>(
     `UPDATE slices s

@@ -8,8 +8,6 @@ const address = /\+\d{8,15}|[\w.+-]+@[\w-]+(\.[\w-]+)+/;
 
 /**
  * Finds the first log line with a secret from the environment, or with a recipient's address at `info` or above.
- *
- * @param stderr; lines that are not from the log are ignored
  */
 export function uncleanLine(
   stderr: string,

@@ -1,4 +1,3 @@
-/** A clock that tests can put forward. */
 export type TestClock = {
   readonly now: () => Date;
   /** Never back. */

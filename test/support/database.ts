@@ -5,13 +5,13 @@ import { dropDatabase, runStatement, urlOfDatabase } from './statement.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Of the run's server, with a login that can create databases. */
+    /** With a login that can create databases. */
     testServerUrl: string;
-    /** The migrated database from which test databases are cloned; their names begin with its name. */
+    /** Test databases are cloned from it; their names begin with its name. */
     testTemplate: string;
     /** For `copyHome`. */
     initialHome: string | undefined;
-    /** Whether the server's data can be in memory: fast, but too small for the long tests. */
+    /** Fast, but too small for the long tests. */
     dataInMemory: boolean;
   }
 }
@@ -19,16 +19,15 @@ declare module 'vitest' {
 export type TestDatabase = {
   readonly connection: DatabaseConnection;
   readonly url: string;
-  /** Ends remaining connections, and deletes the database. */
+  /** Ends remaining connections first. */
   drop(): Promise<void>;
 };
 
-/** A migrated, empty database for one test file. */
+/** Migrated and empty, for one test file. */
 export function createTestDatabase(): Promise<TestDatabase> {
   return createDatabase(inject('testTemplate'));
 }
 
-/** A database without tables. */
 export function createBareDatabase(): Promise<TestDatabase> {
   return createDatabase('template0');
 }

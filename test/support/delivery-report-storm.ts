@@ -26,12 +26,11 @@ const accounts = `accounts:
 `;
 
 /**
- * Sends delivery reports for a run with accepted requests and requests in doubt. Every recipient is reported in one
- * of four formats, a fifth of them twice and some as Pending too, shuffled. The service repeats a call until it
- * gets a 2xx answer, and Postgres is killed twice. Expects every recipient's outcome to equal the service's own,
- * and every acknowledged call to be in the inbox.
+ * Reports every recipient of a run in one of four formats, a fifth of them twice and some as Pending too, shuffled.
+ * The service repeats a call until it gets a 2xx answer, and Postgres is killed twice. Expects every outcome to
+ * equal the service's own, and every acknowledged call to be in the inbox.
  *
- * @param recipients the number of delivery reports is somewhat higher
+ * @param recipients there are somewhat more delivery reports
  */
 export async function expectStormApplied(recipients: number): Promise<Readonly<Record<string, number>>> {
   await using postgres = await startOwnPostgres();
@@ -43,7 +42,7 @@ export async function expectStormApplied(recipients: number): Promise<Readonly<R
     Array.from({ length: recipients }, (_, index) => aContact(index + 2, { address: addressOf(index) })),
   );
   await createRequestRows(ledger.pool, run);
-  // Delivery reports prove requests that are in doubt, or still being sent.
+  // Delivery reports prove requests in doubt.
   await ledger.pool.query(
     `UPDATE requests SET state = CASE request % 3 WHEN 0 THEN 'in_doubt' ELSE 'accepted' END, updated_at = now()`,
   );
@@ -76,8 +75,8 @@ export async function expectStormApplied(recipients: number): Promise<Readonly<R
   expect(outcomes.toSorted(byAddress)).toEqual(expected.toSorted(byAddress));
   expect(await read(`SELECT DISTINCT state FROM request_states`)).toEqual([{ state: 'accepted' }]);
   const [{ inbox }] = await read('SELECT count(*)::integer AS inbox FROM inbox');
-  // Postgres can commit and be killed before it confirms, and stay away longer than the receiver retries. Then
-  // stored calls are answered 503, and the repetition stores them twice.
+  // Postgres can commit and be killed before it confirms, for longer than the receiver retries. Then stored calls
+  // are answered 503, and the repetition stores them twice.
   expect(inbox).toBeGreaterThanOrEqual(sent.answered);
   expect(inbox).toBeLessThanOrEqual(sent.answered + sent.refused);
   expect(await read(`SELECT DISTINCT state FROM delivery_reports ORDER BY state`)).toEqual([
@@ -123,7 +122,7 @@ function callsOf(expected: readonly Expected[]): Call[] {
     .map(({ call }) => call);
 }
 
-/** Repeats each call until it gets a 2xx answer. Kills Postgres after a third and after two thirds. */
+/** Kills Postgres after a third and after two thirds. */
 async function sendAll(base: string, calls: readonly Call[], postgres: OwnPostgres) {
   const pool = new Pool(base, { connections: 32, allowH2: false });
   const limit = pLimit(32);

@@ -9,7 +9,7 @@ import { type SignalAtPoint, signalVariable } from './signal-points.ts';
 import { type Ended, type Started, type StartedInProcess, startInProcess, startVolley } from './volley.ts';
 import { accountsYaml, makeWorkspace, type Workspace } from './workspace.ts';
 
-/** For `node --import`: the process sends itself the signal that `signalVariable` names. */
+/** The process sends itself the signal that `signalVariable` names. */
 export const signalPreload = fileURLToPath(new URL('./signal-preload.ts', import.meta.url));
 
 export type DispatchScene = AsyncDisposable & {
@@ -17,25 +17,19 @@ export type DispatchScene = AsyncDisposable & {
   readonly peer: JournalPeer;
   readonly workspace: Workspace;
   readonly onUnknown: 'hold' | 'resend';
-  /** Of the started processes. */
   readonly environment: Readonly<Record<string, string>>;
-  /**
-   * Starts the command line on the campaign's ledger.
-   *
-   * @param at where the process kills or stops itself
-   */
+  /** @param at where the process kills or stops itself */
   readonly start: (words: readonly string[], at?: SignalAtPoint) => Started;
-  /** Runs the command line in this process, if the test does not kill it. */
+  /** In this process, if the test does not kill it. */
   readonly runHere: (words: readonly string[]) => Promise<Ended>;
-  /** Like `runHere`, for commands that the test stops or reads while they run. */
+  /** For commands that the test stops or reads while they run. */
   readonly startHere: (words: readonly string[]) => StartedInProcess;
-  /** Plans a run and returns its id, as a process that is killed before it sends. */
+  /** Returns the run's id. */
   readonly plan: () => Promise<string>;
 };
 
 export type SceneOptions = {
   readonly requests: number;
-  /** Maximum number of requests in flight. */
   readonly concurrency: number;
   readonly onUnknown?: 'hold' | 'resend';
   readonly peer?: Partial<PeerBehaviour>;
@@ -43,7 +37,7 @@ export type SceneOptions = {
   readonly ledger?: Promise<TestLedger>;
 };
 
-/** A ledger, a service with a journal, and a campaign whose requests have one to five recipients. */
+/** The campaign's requests have one to five recipients. */
 export async function openDispatchScene({
   requests,
   concurrency,
@@ -75,7 +69,7 @@ export async function openDispatchScene({
       env: { ...env, ...(at ? { [signalVariable]: JSON.stringify(at) } : {}) },
       nodeFlags: at ? ['--import', signalPreload] : [],
     });
-  // The log of services would appear among the test results.
+  // Logs would appear among the test results.
   const begin: DispatchScene['startHere'] = (words) =>
     startInProcess(words, { cwd, env: { ...env, LOG_LEVEL: 'silent' } });
   const plan: DispatchScene['plan'] = async () => {

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** A piece of a document, and where it begins: `docs/operations.md:30`. */
+/** `where`: such as `docs/operations.md:30`. */
 export type Piece = { readonly where: string; readonly text: string };
 export type Block = Piece & { readonly language: string };
 
 export const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
 
-/** README and all of docs/, in reading order. */
+/** In reading order. */
 export const documentPaths: readonly string[] = [
   'README.md',
   ...readdirSync(`${projectFolder}/docs`, { recursive: true, encoding: 'utf8' })
@@ -29,7 +29,6 @@ export function blocksOf(path: string): Block[] {
   }));
 }
 
-/** Inline code in a document's prose and tables. */
 export function inlineCodesOf(path: string): Piece[] {
   const text = readDocument(path).replace(fence, (block) => block.replace(/[^\n]/g, ''));
   return [...text.matchAll(/(?<!`)`([^`\n]+(?:\n[^`\n]+)?)`(?!`)/g)].map(({ index, 1: code = '' }) => ({
@@ -38,7 +37,7 @@ export function inlineCodesOf(path: string): Piece[] {
   }));
 }
 
-/** The commands of a shell block, with their continuation lines and here-documents. */
+/** With their continuation lines and here-documents. */
 export function shellLinesOf({ where, text }: Block): Piece[] {
   const [path = '', first = '0'] = where.split(/:(?=\d+$)/);
   const lines: Piece[] = [];

@@ -19,21 +19,20 @@ import {
 } from '../../src/platform/embedded-postgres.ts';
 import { canEnter, chooseServerUser } from '../../src/platform/server-user.ts';
 
-/** A new folder for one embedded server's state, which the server's user can enter. */
+/** A new folder that the server's user can enter. */
 export function makeHome(prefix: string, mode = 0o711, folder = tmpdir()): string {
   const home = mkdtempSync(join(folder, prefix));
   chmodSync(home, mode);
   return home;
 }
 
-/** Linux's folder in memory, and the bytes that must be free there. */
+/** Bytes that must be free in Linux's folder in memory. */
 const memory = '/dev/shm';
 const memoryNeeded = 2 * 1024 ** 3;
 
 /**
- * For the many databases that a test run creates and deletes; the folder for temporary files if memory is short. On
- * ext4 this takes three times the processor time, because it searches for new files' blocks among those of deleted
- * ones.
+ * Falls back to the folder for temporary files. On ext4, creating and deleting many databases takes three times the
+ * processor time, because it searches for new files' blocks among those of deleted ones.
  */
 export function folderInMemory(): string {
   if (!existsSync(memory)) return tmpdir();
@@ -48,20 +47,18 @@ export const throwAwayOptions: EmbeddedServerOptions = {
 
 /**
  * Copies a stopped server's data into a new or empty home, in a tenth of the time of initdb. Does nothing if there
- * is no data, or the server's user cannot enter the home; then initdb creates it.
- *
- * @param origin undefined: none
+ * is no data, or the server's user cannot enter the home.
  */
 export function copyHome(origin: string | undefined, home: string): void {
   if (origin === undefined || !existsSync(join(origin, 'data'))) return;
   mkdirSync(home, { recursive: true });
   chmodSync(home, 0o711);
   if (!canEnter(home, chooseServerUser(join(origin, 'data')))) return;
-  // Keeps the owners, which Node's own copy does not.
+  // Node's own copy does not keep the owners.
   execFileSync('cp', ['-a', join(origin, 'data'), home]);
 }
 
-/** Stops the server of a home, even if it is in use. SIGQUIT: at once, as in a crash. */
+/** SIGQUIT: at once, as in a crash. */
 export async function endServer(home: string, signal: 'SIGINT' | 'SIGQUIT' = 'SIGINT'): Promise<void> {
   const before = embeddedServerStatus(home);
   if (before.state === 'stopped') return;
@@ -69,7 +66,6 @@ export async function endServer(home: string, signal: 'SIGINT' | 'SIGQUIT' = 'SI
   while (embeddedServerStatus(home).state === 'running') await sleep(20);
 }
 
-/** Stops the server of a home, even if it is in use, and deletes the home. */
 export async function removeHome(home: string): Promise<void> {
   await endServer(home, 'SIGQUIT');
   deleteHome(home);
@@ -89,7 +85,6 @@ export async function removeAbandonedHomes(prefix: string, folder: string): Prom
   }
 }
 
-/** Deletes the home of a stopped server. */
 export function deleteHome(path: string): void {
   const { home, dataFolder } = embeddedServerStatus(path);
   // Root keeps the data elsewhere if the server's user cannot enter the folder for temporary files.

@@ -2,10 +2,9 @@ import type { Encoding } from '../../src/contacts/contact-file.ts';
 
 export type Written = Exclude<Encoding, 'mac-roman'>;
 
-/** Letters of Windows-1252 that Latin-1 lacks, as far as tests need them. */
+/** Letters that Latin-1 lacks, as far as tests need them. */
 const windows1252Only: Readonly<Record<string, string>> = { '€': '\x80', '’': '\x92', Š: '\x8a', ž: '\x9e' };
 
-/** Encodes a text, with or without a byte order mark. */
 export function encode(text: string, encoding: Written, mark = false): Buffer {
   const marked = mark ? `\ufeff${text}` : text;
   switch (encoding) {

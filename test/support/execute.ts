@@ -7,7 +7,7 @@ import type { Account } from '../../src/gateway/account.ts';
 const noProgress = { onStart: () => {}, onWatch: () => {}, onDown: () => {}, onUp: () => {} };
 const never = new AbortController().signal;
 
-/** Executes a planned or paused run in this process. */
+/** Executes a run in this process. */
 export async function execute(
   context: EngineContext,
   run: string,
@@ -54,7 +54,6 @@ export type RecordedRequest = {
   readonly attempts: readonly RecordedAttempt[];
 };
 
-/** The requests of a run in the ledger, in order. */
 export async function recordedRequests(
   { ledger }: EngineContext,
   run: string,

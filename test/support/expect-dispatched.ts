@@ -5,7 +5,7 @@ import type { DispatchScene } from './dispatch-scene.ts';
 import type { Acceptance } from './journal-peer.ts';
 import type { Killed, KilledRun } from './kill-dispatches.ts';
 
-/** Numbers of requests of a completed run, except `recipients` and `acceptedAgain`. */
+/** Requests of a completed run, except `recipients` and `acceptedAgain`. */
 export type Figures = {
   readonly requests: number;
   readonly recipients: number;
@@ -34,10 +34,10 @@ type DbRequest = {
 };
 
 /**
- * Compares the ledger of a completed run with the journal of the service: nothing lost, nothing duplicated except
- * by resends, every unknown explained.
+ * Compares the ledger with the journal of the service: nothing lost, nothing duplicated except by resends, every
+ * unknown explained.
  *
- * @param concurrency maximum number of requests in flight per process
+ * @param concurrency requests in flight per process
  */
 export async function expectNothingLostOrDuplicated(
   scene: DispatchScene,
@@ -129,7 +129,7 @@ function acceptancesWithOtherRecipients(
   return acceptances.filter(({ messageId, recipients }) => addresses.get(messageId) !== recipients.join());
 }
 
-/** Expects every attempt in doubt to overlap a kill, and no kill to have more of them than were claimed. */
+/** Every attempt in doubt must overlap a kill, and no kill can have more of them than were claimed. */
 async function expectDoubtsExplained(
   { ledger: { ledger } }: DispatchScene,
   run: string,
@@ -145,8 +145,7 @@ async function expectDoubtsExplained(
   );
   const inOrder = kills.map((kill) => ({ ...kill, doubts: 0 })).toSorted((one, other) => one.to - other.to);
   const unexplained = rows.filter(({ started_at, finished_at }) => {
-    // Each attempt uses the first possible kill, in the order of their ends: this finds an explanation of all if
-    // there is one.
+    // Using the first possible kill, in the order of their ends, finds an explanation of all if there is one.
     const kill = inOrder.find(
       ({ from, to, doubts }) => +started_at <= to && +finished_at >= from && doubts < atOnce,
     );

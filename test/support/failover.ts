@@ -6,11 +6,10 @@ import { openLedgerIn } from './ledger.ts';
 import type { ReplicatedPostgres } from './replicated-postgres.ts';
 import type { Started } from './volley.ts';
 
-/** What happens to the sending process when the primary is lost. */
 export type SenderEnd = 'killed' | 'interrupted' | 'goes on';
 
 export type FailoverPlan = {
-  /** The primary is killed when the service has received this many requests. */
+  /** Requests that the service has received before the kill. */
   readonly after: number;
   /** How long replication stands still before that (milliseconds). */
   readonly stalled: number;
@@ -18,11 +17,11 @@ export type FailoverPlan = {
 };
 
 export type FailoverFigures = {
-  /** Requests that the service had accepted, and that are still planned on the promoted standby. */
+  /** Requests that the service accepted, and that the promoted standby has as planned. */
   readonly missingClaims: number;
-  /** Whether Volley allowed the operator to declare that nothing is missing. */
+  /** Whether the operator could declare that nothing is missing. */
   readonly nothingMissing: boolean;
-  /** Whether Volley found a claim of this machine that the ledger lacks. */
+  /** Whether Volley found a claim that the ledger lacks. */
   readonly found: boolean;
   readonly inDoubt: number;
   readonly accepted: number;
@@ -32,9 +31,8 @@ const requests = 1_500;
 const concurrency = 8;
 
 /**
- * Kills the primary while a run is being sent, promotes the standby, and moves the address to it. Expects that
- * nothing is sent until an operator releases the ledger, that the run then completes, and that no request is
- * accepted twice.
+ * Kills the primary during a run, promotes the standby, and moves the address to it. Expects that nothing is sent
+ * until an operator releases the ledger, that the run then completes, and that no request is accepted twice.
  */
 export async function failOver(
   postgres: ReplicatedPostgres,
@@ -122,10 +120,7 @@ async function countMissingClaims(scene: DispatchScene, run: string): Promise<nu
   return rows.filter(({ message_id, state }) => state === 'planned' && times.has(message_id)).length;
 }
 
-/**
- * Expects requests that the service accepted to be accepted or in doubt in the ledger, and none to be accepted
- * twice.
- */
+/** Expects that the service's acceptances are accepted or in doubt in the ledger, and none is repeated. */
 async function expectNothingDuplicated(scene: DispatchScene, run: string, promotedAt: number) {
   const times = await acceptedTimes(scene);
   const rows = await requestsOf(scene, run);

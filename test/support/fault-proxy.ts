@@ -2,15 +2,15 @@ import { connect, createServer, type Socket } from 'node:net';
 import { type HttpMessage, type MessageReader, readMessages } from './http-messages.ts';
 import { type Listening, listening } from './listening.ts';
 
-/** A request on its way through the proxy, for a fault to act on. */
+/** A request that a fault acts on. */
 export type Passage = Pick<Listening, 'refuse' | 'listen'> & {
-  /** The engine's end of the connection. */
+  /** The engine's end. */
   readonly client: Socket;
-  /** The request's header, with the empty line; the rest stays in the connection. */
+  /** With the empty line; the rest stays in the connection. */
   readonly header: () => Promise<Buffer>;
-  /** The whole request, without forwarding it. */
+  /** Without forwarding it. */
   readonly request: () => Promise<HttpMessage>;
-  /** Forwards the whole request, and returns the service's whole answer. */
+  /** Returns the service's answer. */
   readonly forward: () => Promise<HttpMessage>;
 };
 
@@ -19,13 +19,13 @@ export type Fault = (passage: Passage) => Promise<unknown>;
 
 export type FaultProxy = Listening & {
   readonly url: string;
-  /** The bodies of requests that were read completely, in order. */
+  /** Bodies of completely read requests. */
   readonly seen: readonly string[];
   readonly connections: () => number;
 };
 
 /**
- * A TCP proxy in front of a service, with a fault for every request.
+ * A TCP proxy in front of a service.
  *
  * @param service its port on this machine
  * @param next called once per request: when its connection opens, or when its first byte arrives on a kept one

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from './fault-proxy.ts';
 import type { HttpMessage } from './http-messages.ts';
 
-/** Faults between the engine and the service. Requests reach the service only in faults that `forward`. */
+/** Requests reach the service only in faults that `forward`. */
 
 export const forwardUnchanged: Fault = async ({ client, forward }) => client.write(bytesOf(await forward()));
 
@@ -76,7 +76,7 @@ export const answerGarbage: Fault = async ({ client, forward }) => {
   client.end(Buffer.from(Array.from({ length: 256 }, (_, index) => (index * 151 + 7) % 256)));
 };
 
-/** Forwards the request, and replaces the service's answer. */
+/** Forwards the request, and replaces the answer. */
 export function answerInstead(status: string, body: string, headers: readonly string[] = []): Fault {
   return async ({ client, forward }) => {
     await forward();
@@ -96,7 +96,7 @@ export function redirectTo(status: string, location: string): Fault {
   return refuseWith(status, '', [`Location: ${location}`]);
 }
 
-/** Answers after the request's header, and reads no further. */
+/** Reads only the request's header. */
 export function answerEarly(status: string, body: string): Fault {
   return async ({ client, header }) => {
     await header();

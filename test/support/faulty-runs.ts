@@ -7,7 +7,7 @@ import { type Fault, type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 import { forwardUnchanged } from './faults.ts';
 import { aContact, anEnvelope, aRun, openTestLedger, planContacts } from './ledger.ts';
 
-/** A request in the ledger, and how many times the service received and accepted it. */
+/** With the number of times the service received and accepted it. */
 export type SentRequest = RecordedRequest & { readonly received: number; readonly accepted: number };
 
 /** The text, and keys of `dispatch`; two retries by default. */
@@ -18,12 +18,11 @@ export type FaultyRuns = {
   /** Waits between attempts only as long as the service asks. */
   readonly context: EngineContext;
   readonly service: TestSandbox;
-  /** @returns the run; each request has one recipient */
+  /** @returns the run, with one recipient per request */
   readonly plan: (requests: number, plan?: FaultyPlan) => Promise<string>;
-  /** A proxy with these faults in order; afterwards it forwards everything. */
+  /** With these faults in order; afterwards it forwards everything. */
   readonly proxyWith: (...faults: readonly Fault[]) => Promise<FaultProxy>;
   readonly requestsOf: (run: string) => Promise<readonly SentRequest[]>;
-  /** Plans and executes a run of one request, and returns the request. */
   readonly sendOne: (account: Account, plan?: FaultyPlan) => Promise<SentRequest>;
   readonly close: () => Promise<void>;
 };
@@ -72,10 +71,9 @@ export async function openFaultyRuns(): Promise<FaultyRuns> {
   };
 }
 
-/** The end of an attempt: verdict, HTTP status and detail. */
 export type AttemptEnd = readonly [verdict: string, httpStatus: number | null, detail: string | null];
 
-/** @param accepted how many times the service accepted the request, and received it */
+/** @param accepted how many times the service accepted and received it */
 export function sent(
   state: RequestState,
   accepted: 0 | 1,

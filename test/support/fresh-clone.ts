@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { projectFolder } from './documents.ts';
 
 /**
- * Creates a folder like a user's clone with installed packages, including uncommitted changes. Packages are linked.
+ * A folder like a user's clone with installed packages, including uncommitted changes.
  *
  * @param folder must not exist
  */

@@ -18,12 +18,12 @@ import {
 import { grantTestRights, tuneForTests, urlOfServer } from './server-rights.ts';
 import { dropDatabase, runStatement, urlOfDatabase } from './statement.ts';
 
-/** Of this checkout: another checkout's version could treat our server as unused and stop it. */
+/** Per checkout: another version could treat our server as unused and stop it. */
 const homePrefix = `volley-tests-${hash('sha256', import.meta.dirname).slice(0, 8)}-`;
 
 /**
- * Provides one server for the whole run: that of TEST_DATABASE_URL, which must allow creating databases, or a
- * throw-away one. Names are random, so that runs can go in parallel.
+ * Provides one server for the whole run: that of TEST_DATABASE_URL, or a throw-away one. Random names allow
+ * parallel runs.
  */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const server = await startServer(
@@ -49,7 +49,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
 
 type TestServer = {
   readonly url: string;
-  /** A home with data as Volley creates it, without a server. */
+  /** Without a server. */
   readonly initialHome: string | undefined;
   readonly stop: () => Promise<void>;
 };

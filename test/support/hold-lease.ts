@@ -1,6 +1,6 @@
 /**
- * A process that uses an embedded server: acquires a lease on the given home, prints the status as one line of
- * JSON, and obeys a word on standard input: `release`, `exit` (without releasing) or `throw`.
+ * A process that acquires a lease on the given home, prints the status as one line of JSON, and obeys a word on
+ * standard input: `release`, `exit` (without releasing) or `throw`.
  */
 import { createInterface } from 'node:readline';
 import { embeddedServerStatus, leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 
-/** A request or answer in bytes, for a proxy that does not interpret it. */
+/** In bytes, for a proxy that does not interpret them. */
 export type HttpMessage = { readonly header: Buffer; readonly body: Buffer };
 
-/** Reads HTTP messages from a connection, and no byte further. All methods reject when the connection ends. */
+/** Reads HTTP messages, and no byte further. All methods reject when the connection ends. */
 export type MessageReader = {
-  /** Whether a message begins before the connection ends. */
+  /** Or else the connection ends. */
   readonly hasNext: () => Promise<boolean>;
   /** With the empty line. */
   readonly header: () => Promise<Buffer>;
@@ -18,7 +18,7 @@ const emptyLine = '\r\n\r\n';
 export function readMessages(socket: Socket): MessageReader {
   let held = Buffer.alloc(0);
 
-  /** Reads until the wanted number of bytes is available, once that is known. */
+  /** Reads until the wanted number of bytes is known and available. */
   const hold = async (wanted: () => number | undefined): Promise<number> => {
     for (;;) {
       const length = wanted();
@@ -56,7 +56,6 @@ export function readMessages(socket: Socket): MessageReader {
   };
 }
 
-/** Resolves when the socket is readable or has ended. */
 function readableOrEnded(socket: Socket): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const events = ['readable', 'end', 'close'] as const;
