@@ -65,7 +65,7 @@ export async function applyInbox(
 /** Longer than any receiver retries a batch (milliseconds). */
 const batchRetention = 600_000;
 
-/** Ten minutes either way: a signature is valid for five, and the sender's clock may be ahead (milliseconds). */
+/** Longer than a signature is valid, which is ten minutes when the sender's clock is ahead (milliseconds). */
 const signedCallRetention = 1_200_000;
 
 /** Expired records that detect repeated calls. */

@@ -3,7 +3,7 @@ import { createFingerprintMap } from '../../platform/fingerprints.ts';
 import { createNumberList } from '../../platform/number-list.ts';
 
 export type EnvelopeCounts = {
-  /** @returns the envelope's index in the window, in order of first occurrence */
+  /** @returns the envelope's index, in order of first occurrence */
   readonly register: (envelope: Envelope, zones: string | undefined, windowIndex: number) => number;
   /** @returns another index for a repeated address */
   readonly separate: (index: number, compared: string, windowIndex: number) => number;
