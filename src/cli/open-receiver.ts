@@ -1,7 +1,7 @@
 import { noSharing } from '../domain/account-sharing.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { defaultPolling, pollPeriodically } from '../engine/delivery-reports/poll-periodically.ts';
-import { pollableAccounts } from '../engine/delivery-reports/receiver-accounts.ts';
+import { loadPollableAccounts } from '../engine/delivery-reports/receiver-accounts.ts';
 import { createReportStore } from '../engine/delivery-reports/report-store.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type Receiver, type ReceiverOptions, startReceiver } from '../server/receiver.ts';
@@ -37,7 +37,7 @@ export async function pollMissing(
   { wake }: Receiver,
   stop: AbortSignal,
 ): Promise<void> {
-  const { accounts: pollable, problems } = await pollableAccounts(shell.settings, accounts.keys());
+  const { accounts: pollable, problems } = await loadPollableAccounts(shell.settings, accounts.keys());
   for (const { name } of pollable)
     shell.note(
       `Missing delivery reports of account ${name} are looked up, from five minutes to six hours after acceptance.`,

@@ -2,26 +2,26 @@ import { Big } from 'big.js';
 import type { BillingDimension, BillingReport, BillingTotal } from '../ledger/billing/report.ts';
 import { formatPayer } from './billing-sheet.ts';
 import type { Chart } from './html/chart.ts';
-import { barChart, funnelChart, timeChart } from './html/charts.ts';
+import { createBarChart, createFunnelChart, createTimeChart } from './html/charts.ts';
 
 /**
  * Charts of deliveries, days and costs. Without prices in delivery reports, the estimate is drawn.
  *
  * @param regroup the same figures by other dimensions
  */
-export async function billingCharts(
+export async function createBillingCharts(
   totals: readonly BillingTotal[],
   regroup: (by: readonly BillingDimension[]) => Promise<BillingReport>,
 ): Promise<Chart[]> {
   const sum = (count: (total: BillingTotal) => number): number =>
     totals.reduce((all, total) => all + count(total), 0);
   const charts = [
-    funnelChart('From recipients to deliveries', [
+    createFunnelChart('From recipients to deliveries', [
       { name: 'Recipients', count: sum(({ recipients }) => recipients) },
       { name: 'Accepted', count: sum(({ accepted }) => accepted) },
       { name: 'Delivered', count: sum(({ delivered }) => delivered) },
     ]),
-    timeChart('Recipients by day', 'day', await countByDay(regroup)),
+    createTimeChart('Recipients by day', 'day', await countByDay(regroup)),
   ];
   for (const dimension of ['SubAccount', 'ChargeCode'] as const) {
     const { lines } = await regroup([dimension]);
@@ -31,7 +31,7 @@ export async function billingCharts(
         .filter((line) => line.currency === currency)
         .map((line) => ({ name: formatPayer(line.values[0] ?? null), value: line[what] }));
       const name = what === 'price' ? 'Price' : 'Estimated cost';
-      charts.push(barChart(`${name} by ${dimension}${currency === null ? '' : `, ${currency}`}`, bars));
+      charts.push(createBarChart(`${name} by ${dimension}${currency === null ? '' : `, ${currency}`}`, bars));
     }
   }
   return charts;

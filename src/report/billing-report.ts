@@ -7,7 +7,7 @@ import {
   type BillingTotal,
   billingDimensions,
 } from '../ledger/billing/report.ts';
-import { billingCharts } from './billing-charts.ts';
+import { createBillingCharts } from './billing-charts.ts';
 import { type BillingSheetLine, billingSheet } from './billing-sheet.ts';
 import type { Sheet } from './formats/sheet.ts';
 
@@ -20,13 +20,13 @@ type Streamed = {
 };
 
 /** @param asOf replaced by the closing's time when the period is closed */
-export async function billingReport(
+export async function createBillingReport(
   query: BillingQuery,
   { lines, totals, closing, regroup }: Streamed,
   asOf: Date,
 ): Promise<Sheet<BillingSheetLine>> {
   const { totals: expected } = await regroup([]);
-  const charts = () => billingCharts(expected, regroup);
+  const charts = () => createBillingCharts(expected, regroup);
   return billingSheet(query, { lines, totals, expected, closing, charts }, closing?.closedAt ?? asOf);
 }
 

@@ -1,12 +1,12 @@
 import type { RunFigures } from '../ledger/billing/campaign-runs.ts';
 import type { Chart } from './html/chart.ts';
-import { funnelChart } from './html/charts.ts';
+import { createFunnelChart } from './html/charts.ts';
 
-export function campaignCharts(sums: readonly RunFigures[]): Chart[] {
+export function createCampaignCharts(sums: readonly RunFigures[]): Chart[] {
   const all = (count: (sum: RunFigures) => number): number =>
     sums.reduce((total, sum) => total + count(sum), 0);
   return [
-    funnelChart('From contacts to deliveries', [
+    createFunnelChart('From contacts to deliveries', [
       { name: 'Contacts', count: all(({ contactsRead }) => contactsRead) },
       { name: 'Recipients sent to', count: all(({ recipients }) => recipients) },
       { name: 'Accepted', count: all(({ accepted }) => accepted) },

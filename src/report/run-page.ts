@@ -1,8 +1,8 @@
 import { Big } from 'big.js';
 import { formatPayer } from './billing-sheet.ts';
 import type { Chart } from './html/chart.ts';
-import { barChart, funnelChart, timeChart } from './html/charts.ts';
-import { formatPage, tablePart } from './html/page.ts';
+import { createBarChart, createFunnelChart, createTimeChart } from './html/charts.ts';
+import { createTablePart, formatPage } from './html/page.ts';
 import { toSheet } from './report-table.ts';
 import type { RunDetails } from './run-details.ts';
 import { formatRunHeading } from './run-heading.ts';
@@ -19,20 +19,20 @@ export async function* formatRunPage(
     ...formatRunHeading(details),
     asOf,
     charts: runCharts(details),
-    tables: tables.map((table) => tablePart(toSheet(table, asOf), table.title)),
+    tables: tables.map((table) => createTablePart(toSheet(table, asOf), table.title)),
   });
 }
 
 function runCharts({ summary, sending, money, timeZone }: RunDetails): Chart[] {
   const { accepted, delivered, undelivered, total } = summary.recipients;
   const charts = [
-    funnelChart('From contacts to deliveries', [
+    createFunnelChart('From contacts to deliveries', [
       { name: 'Contacts', count: summary.contacts.read },
       { name: 'Recipients', count: total },
       { name: 'Accepted', count: accepted + delivered + undelivered },
       { name: 'Delivered', count: delivered },
     ]),
-    timeChart(
+    createTimeChart(
       `Recipients by ${sending.unit} (${timeZone})`,
       sending.unit,
       sending.sends.map(({ at, recipients }) => ({ at, count: recipients })),
@@ -49,8 +49,8 @@ function runCharts({ summary, sending, money, timeZone }: RunDetails): Chart[] {
       others ? { count: others.count, value: others[what] } : undefined,
     ] as const;
   charts.push(
-    barChart(`${name} by SubAccount${currency}`, ...costs(money.bySubAccount)),
-    barChart(`${name} by ChargeCode${currency}`, ...costs(money.byChargeCode)),
+    createBarChart(`${name} by SubAccount${currency}`, ...costs(money.bySubAccount)),
+    createBarChart(`${name} by ChargeCode${currency}`, ...costs(money.byChargeCode)),
   );
   return charts;
 }

@@ -1,6 +1,6 @@
 import {
-  credentialsIn,
   type ReceiverAccount,
+  readCredentials,
   unknownAccount,
 } from '../engine/delivery-reports/receiver-accounts.ts';
 import { matchesDigest } from '../platform/digest.ts';
@@ -43,7 +43,7 @@ export function checkBody(account: ReceiverAccount, call: ReceivedCall): BodyChe
   const failed = findFailed([
     [
       'credentials',
-      credentialDigests === undefined || hasCredentials(credentialDigests, credentialsIn(account, call)),
+      credentialDigests === undefined || hasCredentials(credentialDigests, readCredentials(account, call)),
     ],
     ['signature', signatureKey === undefined || signature !== undefined],
   ]);
@@ -52,7 +52,7 @@ export function checkBody(account: ReceiverAccount, call: ReceivedCall): BodyChe
 
 function hasCredentials(
   digests: NonNullable<ReceiverAccount['credentialDigests']>,
-  given: ReturnType<typeof credentialsIn>,
+  given: ReturnType<typeof readCredentials>,
 ): boolean {
   const sender = matchesDigest(given.sender ?? '', digests.sender);
   const apiKey = matchesDigest(given.apiKey ?? '', digests.apiKey);

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type AccountSharing, noSharing } from '../domain/account-sharing.ts';
 import type { EngineContext } from '../engine/context.ts';
-import { mappingsOf, type ReceiverAccount } from '../engine/delivery-reports/receiver-accounts.ts';
+import { createMappingFinder, type ReceiverAccount } from '../engine/delivery-reports/receiver-accounts.ts';
 import type { FailedDeliveryReport } from '../ledger/delivery-reports/store-failed.ts';
 import { loggableReason } from '../platform/database-failures.ts';
 import { type ListenAddress, listen } from '../platform/http-server.ts';
@@ -70,8 +70,8 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
     const what = 'delivery report not applied; volley delivery-reports list --state failed shows it';
     logger.error({ report, account, code }, what);
   };
-  const mappingOf = mappingsOf(accounts);
-  const work = { mappingOf, sharing, onApplied: observer.applied, onFailed };
+  const findMapping = createMappingFinder(accounts);
+  const work = { findMapping, sharing, onApplied: observer.applied, onFailed };
   const applier = startApplier(context, work, logger);
 
   const refusePath = (request: FastifyRequest, reply: FastifyReply) =>

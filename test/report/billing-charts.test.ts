@@ -6,7 +6,7 @@ import type {
   BillingReport,
   BillingTotal,
 } from '../../src/ledger/billing/report.ts';
-import { billingCharts } from '../../src/report/billing-charts.ts';
+import { createBillingCharts } from '../../src/report/billing-charts.ts';
 
 const nothing: BillingFigures = {
   requests: 0,
@@ -66,7 +66,7 @@ test('counts are charted over all currencies, and money per currency', async () 
     total({ currency: 'NZD', recipients: 3, accepted: 3, delivered: 2, price: '1.60' }),
     total({ currency: 'AUD', recipients: 5, accepted: 1, delivered: 0, estimated: '7.00' }),
   ];
-  const charts = await billingCharts(totals, regroup);
+  const charts = await createBillingCharts(totals, regroup);
   expect(charts.map(({ title, description }) => [title, description])).toEqual([
     ['From recipients to deliveries', 'Recipients 8 (100.0 %), Accepted 4 (50.0 %), Delivered 2 (25.0 %)'],
     ['Recipients by day', '8 from 2026-11-01 to 2026-11-02, by day; most in 2026-11-01: 7.'],
@@ -78,6 +78,6 @@ test('counts are charted over all currencies, and money per currency', async () 
 });
 
 test('charts without data are drawn too', async () => {
-  const charts = await billingCharts([], async () => ({ lines: [], totals: [] }));
+  const charts = await createBillingCharts([], async () => ({ lines: [], totals: [] }));
   expect(charts.map(({ title }) => title)).toEqual(['From recipients to deliveries', 'Recipients by day']);
 });

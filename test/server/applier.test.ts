@@ -24,7 +24,7 @@ const logger = openLogger('silent', 'info');
 const start = (lookEvery: number, onApplied: (reports: number) => void = () => undefined) =>
   startApplier(
     opened.context,
-    { mappingOf: () => observedMapping, sharing: noSharing, onApplied, onFailed: () => undefined },
+    { findMapping: () => observedMapping, sharing: noSharing, onApplied, onFailed: () => undefined },
     logger,
     lookEvery,
   );

@@ -53,7 +53,7 @@ async function applied(
     randomUUID(),
     bodies.map((body) => ({ ...call, body: Buffer.from(body) })),
   );
-  await applyInbox(opened.context, { mappingOf: () => ({ ...observedMapping, credits }) });
+  await applyInbox(opened.context, { findMapping: () => ({ ...observedMapping, credits }) });
   return await query('SELECT price::text AS price, detail FROM delivery_reports ORDER BY report_id');
 }
 

@@ -1,6 +1,6 @@
 import type { Sheet, SheetColumn } from '../../src/report/formats/sheet.ts';
 import type { Chart } from '../../src/report/html/chart.ts';
-import { barChart, funnelChart, timeChart } from '../../src/report/html/charts.ts';
+import { createBarChart, createFunnelChart, createTimeChart } from '../../src/report/html/charts.ts';
 import { formatHtml } from '../../src/report/html/page.ts';
 import { concatenate, inOrder } from './sheets.ts';
 
@@ -54,30 +54,30 @@ function allCharts(): Chart[] {
   const costs = (names: readonly string[]) =>
     names.map((name, index) => ({ name, value: `${(names.length - index) * 1_234_567}.2500` }));
   return [
-    funnelChart('Delivery', [
+    createFunnelChart('Delivery', [
       { name: 'Recipients', count: 1_250_000 },
       { name: 'Accepted', count: 1_190_000 },
       { name: 'Delivered', count: 0 },
     ]),
-    timeChart(
+    createTimeChart(
       'Recipients by day',
       'day',
       days.map((at, day) => ({ at, count: (day % 7) * 1_234_567 })),
     ),
-    timeChart(
+    createTimeChart(
       'Recipients by hour',
       'hour',
       days
         .slice(0, 2)
         .flatMap((day) => ['08', '09', '23'].map((hour) => ({ at: `${day}T${hour}`, count: 3 }))),
     ),
-    timeChart('Recipients of one day', 'day', [{ at: '2026-11-01', count: 1 }]),
-    barChart('Cost by SubAccount (NZD)', costs([...hostileNames, ...days])),
-    barChart('Cost by ChargeCode (NZD)', [
+    createTimeChart('Recipients of one day', 'day', [{ at: '2026-11-01', count: 1 }]),
+    createBarChart('Cost by SubAccount (NZD)', costs([...hostileNames, ...days])),
+    createBarChart('Cost by ChargeCode (NZD)', [
       { name: 'C-1', value: '100.00' },
       { name: 'Credit', value: '-23.50' },
     ]),
-    barChart('Cost of nothing', []),
+    createBarChart('Cost of nothing', []),
   ];
 }
 

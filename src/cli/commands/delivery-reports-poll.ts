@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { applyInbox } from '../../engine/delivery-reports/apply-inbox.ts';
 import { type PollEnd, pollReports } from '../../engine/delivery-reports/poll.ts';
-import { reportRules } from '../../engine/delivery-reports/receiver-accounts.ts';
+import { loadDeliveryReportRules } from '../../engine/delivery-reports/receiver-accounts.ts';
 import { createRateLimiter } from '../../engine/dispatch/rate-limiter.ts';
 import { loadAccount } from '../../engine/load-account.ts';
 import { requireRun } from '../../engine/runs/find-run.ts';
@@ -19,7 +19,7 @@ export function definePoll(command: Command, shell: Shell): void {
     .argument('<run>', "the run's id (volley runs)")
     .option('--json', 'print the result as JSON')
     .action(async (run: string, { json }: { json?: true }) => {
-      const rules = await reportRules(shell.settings);
+      const rules = await loadDeliveryReportRules(shell.settings);
       const end = await withLedger(shell, async (context) => {
         const { account: name } = await requireRun(context, run);
         const account = await loadAccount(name, shell.settings);

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { type DeliveryReportState, deliveryReportStates } from '../../domain/delivery-reports.ts';
 import { applyInbox, replayDeliveryReports } from '../../engine/delivery-reports/apply-inbox.ts';
-import { reportRules } from '../../engine/delivery-reports/receiver-accounts.ts';
+import { loadDeliveryReportRules } from '../../engine/delivery-reports/receiver-accounts.ts';
 import { requireRun } from '../../engine/runs/find-run.ts';
 import { listDeliveryReports } from '../../ledger/delivery-reports/list.ts';
 import { listMissing } from '../../ledger/delivery-reports/missing.ts';
@@ -107,7 +107,7 @@ function defineReplay(command: Command, shell: Shell): void {
     .option('--all', 'replay all, also applied ones')
     .option('--json', 'print the result as JSON')
     .action(async ({ account, since, all = false, json }: ReplayOptions) => {
-      const rules = await reportRules(shell.settings);
+      const rules = await loadDeliveryReportRules(shell.settings);
       let failed = 0;
       const onFailed = (): void => {
         failed++;

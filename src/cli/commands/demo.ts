@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import type { RunSummary } from '../../domain/runs.ts';
 import type { EngineContext } from '../../engine/context.ts';
-import { accountSharing, receiverAccounts } from '../../engine/delivery-reports/receiver-accounts.ts';
+import { loadAccountSharing, loadReceiverAccounts } from '../../engine/delivery-reports/receiver-accounts.ts';
 import { createReportStore } from '../../engine/delivery-reports/report-store.ts';
 import { createKeptContactFiles } from '../../engine/plan/kept-contact-files.ts';
 import { prepareCampaign } from '../../engine/plan/prepare-campaign.ts';
@@ -80,8 +80,8 @@ async function runDemo(
     VOLLEY_SANDBOX_TOKEN: sandboxToken,
     VOLLEY_WEBHOOK_TOKEN: secret(),
   };
-  const accounts = await receiverAccounts({ environment, workingFolder });
-  const sharing = await accountSharing({ environment, workingFolder });
+  const accounts = await loadReceiverAccounts({ environment, workingFolder });
+  const sharing = await loadAccountSharing({ environment, workingFolder });
   const journal = join(home, 'sandbox-journal.jsonl');
 
   const logger = openLogger(shell.settings.environment['LOG_LEVEL'], 'warn');

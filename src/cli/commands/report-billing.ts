@@ -5,7 +5,7 @@ import { requireKnownNames } from '../../engine/billing/known-names.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { requireRun } from '../../engine/runs/find-run.ts';
 import { type BillingDimension, type BillingQuery, billingDimensions } from '../../ledger/billing/report.ts';
-import { billingReport, parseDimensions } from '../../report/billing-report.ts';
+import { createBillingReport, parseDimensions } from '../../report/billing-report.ts';
 import { noName, parsePayer } from '../../report/billing-sheet.ts';
 import { requirePeriod } from '../options.ts';
 import { addReportOptions, type ReportOptions, sheetWriter, type WriteSheet } from '../report-options.ts';
@@ -86,7 +86,7 @@ export async function writeBilling(
   asOf: Date,
 ): Promise<void> {
   await reportBillingLines(context, query, async (streamed) =>
-    write(await billingReport(query, streamed, asOf)),
+    write(await createBillingReport(query, streamed, asOf)),
   );
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { reportCampaigns } from '../../engine/reporting/streamed-reports.ts';
-import { campaignCharts } from '../../report/campaign-charts.ts';
+import { createCampaignCharts } from '../../report/campaign-charts.ts';
 import { campaignSheet } from '../../report/campaign-sheet.ts';
 import { requirePeriod } from '../options.ts';
 import { addReportOptions, type ReportOptions, sheetWriter } from '../report-options.ts';
@@ -36,7 +36,7 @@ export function define(command: Command, shell: Shell): void {
       await withLedgerToRead(shell, (context) =>
         reportCampaigns(context, query, async (report) => {
           const sums = await report.sums();
-          const charts = () => campaignCharts(sums);
+          const charts = () => createCampaignCharts(sums);
           await write(campaignSheet(query, { runs: report.runs, sums, charts }, shell.now()));
         }),
       );

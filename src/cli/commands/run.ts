@@ -2,7 +2,11 @@ import type { Command } from 'commander';
 import { InputError } from '../../domain/problems.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { loadAccount } from '../../engine/load-account.ts';
-import { moveContactFiles, NothingNewError, ranBeforeFinder } from '../../engine/plan/contact-patterns.ts';
+import {
+  createRanBeforeFinder,
+  moveContactFiles,
+  NothingNewError,
+} from '../../engine/plan/contact-patterns.ts';
 import { createKeptContactFiles } from '../../engine/plan/kept-contact-files.ts';
 import {
   type PreparationOptions,
@@ -89,7 +93,10 @@ async function prepareNewFiles(
   options: PreparationOptions,
 ): Promise<PreparedCampaign | undefined> {
   try {
-    return await prepareCampaign(path, shell.settings, { ...options, ranBefore: ranBeforeFinder(context) });
+    return await prepareCampaign(path, shell.settings, {
+      ...options,
+      ranBefore: createRanBeforeFinder(context),
+    });
   } catch (error) {
     if (!(error instanceof NothingNewError)) throw error;
     shell.note(`${error.message} There is nothing to run.`);

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { InputError } from '../../domain/problems.ts';
 import type { StartRun } from '../../engine/access/start-by-key.ts';
 import type { EngineContext } from '../../engine/context.ts';
-import { accountSharing, receiverAccounts } from '../../engine/delivery-reports/receiver-accounts.ts';
+import { loadAccountSharing, loadReceiverAccounts } from '../../engine/delivery-reports/receiver-accounts.ts';
 import { drainDeadlines } from '../../engine/dispatch/drain.ts';
 import { type Logger, openLogger } from '../../platform/logger.ts';
 import { type ApiObserver, createMetrics } from '../../server/metrics.ts';
@@ -76,8 +76,8 @@ export function define(command: Command, shell: Shell): void {
         publicUrl: readPublicUrl(environment['VOLLEY_PUBLIC_URL']),
         ...(options.receiver
           ? {
-              accounts: await receiverAccounts(shell.settings),
-              sharing: await accountSharing(shell.settings),
+              accounts: await loadReceiverAccounts(shell.settings),
+              sharing: await loadAccountSharing(shell.settings),
             }
           : { accounts: new Map() }),
         logger: openLogger(environment['LOG_LEVEL'], 'info'),

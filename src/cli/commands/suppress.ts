@@ -4,10 +4,10 @@ import { type Channel, channels } from '../../domain/message.ts';
 import { InputError } from '../../domain/problems.ts';
 import { maxSubAccountLength } from '../../domain/suppressions.ts';
 import {
+  createSuppressedAddressReader,
   importSuppressionFile,
   readAddresses,
   type SuppressionImport,
-  suppressedAddressReader,
 } from '../../engine/suppressions/import-suppressions.ts';
 import {
   requireSuppressionAccount,
@@ -88,7 +88,7 @@ function defineImport(command: Command, shell: Shell): void {
     .action(async (path: string, options: AddressOptions & { reason: string; column?: string }) => {
       const { channel, subAccount, reason, column, country } = options;
       const account = await requireSuppressionAccount(options.account, shell.settings);
-      const readAddress = suppressedAddressReader(channel, country);
+      const readAddress = createSuppressedAddressReader(channel, country);
       const imported = await withLedger(shell, (context) =>
         importSuppressionFile(context, resolve(shell.settings.workingFolder, path), path, {
           channels: [...new Set(channel)],
@@ -142,7 +142,7 @@ type ListOptions = ListOutput & {
 function filterOf({ channel, account, subAccount, address, country }: ListOptions) {
   if (address === undefined) return { channel, account, subAccount };
   const kind = channel ?? (address.includes('@') ? 'email' : 'sms');
-  const [normalised] = readAddresses([address], suppressedAddressReader([kind], country));
+  const [normalised] = readAddresses([address], createSuppressedAddressReader([kind], country));
   return { channel, account, subAccount, address: normalised };
 }
 
@@ -165,7 +165,7 @@ function reasonOption(): Option {
 
 function keysOf(texts: readonly string[], account: string, options: AddressOptions): SuppressionKey[] {
   const { channel, subAccount, country } = options;
-  const addresses = readAddresses(texts, suppressedAddressReader(channel, country));
+  const addresses = readAddresses(texts, createSuppressedAddressReader(channel, country));
   return [...new Set(channel)].flatMap((name) =>
     [...new Set(addresses)].map(
       (address): SuppressionKey => ({ channel: name, address, account, subAccount }),

@@ -13,7 +13,7 @@ import { inSession } from '../../ledger/session.ts';
 import { digestOf } from '../../platform/digest.ts';
 import type { EngineContext } from '../context.ts';
 import { readText } from '../definition-files.ts';
-import { moveContactFiles, ranBeforeFinder, type UnmovedFile } from '../plan/contact-patterns.ts';
+import { createRanBeforeFinder, moveContactFiles, type UnmovedFile } from '../plan/contact-patterns.ts';
 import { createKeptContactFiles } from '../plan/kept-contact-files.ts';
 import { planRun } from '../plan/plan-run.ts';
 import { prepareCampaign } from '../plan/prepare-campaign.ts';
@@ -103,7 +103,7 @@ async function planCampaign(
   const prepared = await prepareCampaign(
     path,
     { environment, workingFolder },
-    { kept, ranBefore: ranBeforeFinder(context) },
+    { kept, ranBefore: createRanBeforeFinder(context) },
   );
   const run = await planRun(
     context,

@@ -13,7 +13,7 @@ import { isStopWord } from '../../wire/stop-words.ts';
 import { auditEntry } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 
-export type MappingOf = (account: string) => DeliveryReportMapping;
+export type FindMapping = (account: string) => DeliveryReportMapping;
 
 const batchSize = 500;
 
@@ -24,7 +24,7 @@ const parallelBatches = 2;
 export type ShouldContinue = (took: number) => Promise<boolean>;
 
 export type InboxOptions = {
-  readonly mappingOf: MappingOf;
+  readonly findMapping: FindMapping;
   readonly sharing: AccountSharing;
   readonly shouldContinue: ShouldContinue;
   readonly onApplied: (reports: number) => void;
@@ -35,14 +35,14 @@ export type InboxOptions = {
 export async function applyInbox(
   { ledger, now, monotonic }: EngineContext,
   {
-    mappingOf = () => observedMapping,
+    findMapping = () => observedMapping,
     sharing = noSharing,
     shouldContinue = async () => true,
     onApplied = () => undefined,
     onFailed = () => undefined,
   }: Partial<InboxOptions> = {},
 ): Promise<number> {
-  const read = (report: RawReport): ReportContent => readReport(report, mappingOf(report.account));
+  const read = (report: RawReport): ReportContent => readReport(report, findMapping(report.account));
   async function work(): Promise<number> {
     for (let total = 0; ; ) {
       const begun = monotonic();

@@ -11,12 +11,14 @@ import { observedMapping } from '../../wire/delivery-report-mapping.ts';
 import { accountsPath, readText } from '../definition-files.ts';
 import { loadAccount } from '../load-account.ts';
 import type { Settings } from '../settings.ts';
-import type { InboxOptions, MappingOf } from './apply-inbox.ts';
+import type { FindMapping, InboxOptions } from './apply-inbox.ts';
 
 export type { ReceiverAccount } from '../../gateway/receiver-settings.ts';
 
 /** @throws InputError when the accounts file is faulty or has no webhookToken */
-export async function receiverAccounts(settings: Settings): Promise<ReadonlyMap<string, ReceiverAccount>> {
+export async function loadReceiverAccounts(
+  settings: Settings,
+): Promise<ReadonlyMap<string, ReceiverAccount>> {
   const path = accountsPath(settings);
   const source = await readText(path, settings, 'accounts');
   const accounts = readReceiverAccounts(source, path, settings.environment);
@@ -36,17 +38,17 @@ export const unknownAccount: ReceiverAccount = {
 };
 
 /** `Sender` and `APIKey`, under the account's own field names. */
-export function credentialsIn({ mapping }: ReceiverAccount, call: DeliveryReportCall) {
+export function readCredentials({ mapping }: ReceiverAccount, call: DeliveryReportCall) {
   return deliveryReportCredentials(call, mapping);
 }
 
 /** Accounts without a receiver use the observed field names. */
-export function mappingsOf(accounts: ReadonlyMap<string, ReceiverAccount>): MappingOf {
+export function createMappingFinder(accounts: ReadonlyMap<string, ReceiverAccount>): FindMapping {
   return (name) => accounts.get(name)?.mapping ?? observedMapping;
 }
 
 /** @throws InputError when the accounts file is faulty or missing */
-export async function accountSharing(settings: Settings): Promise<AccountSharing> {
+export async function loadAccountSharing(settings: Settings): Promise<AccountSharing> {
   const path = accountsPath(settings);
   return readSharing(await readText(path, settings, 'accounts'), path);
 }
@@ -56,18 +58,20 @@ export async function accountSharing(settings: Settings): Promise<AccountSharing
  *
  * @throws InputError when the accounts file is faulty or missing
  */
-export async function reportRules(settings: Settings): Promise<Pick<InboxOptions, 'mappingOf' | 'sharing'>> {
+export async function loadDeliveryReportRules(
+  settings: Settings,
+): Promise<Pick<InboxOptions, 'findMapping' | 'sharing'>> {
   const path = accountsPath(settings);
   const source = await readText(path, settings, 'accounts');
   const mappings = readDeliveryReportMappings(source, path);
   return {
-    mappingOf: (name) => mappings.get(name) ?? observedMapping,
+    findMapping: (name) => mappings.get(name) ?? observedMapping,
     sharing: readSharing(source, path),
   };
 }
 
 /** Accounts with a status look-up, and problems of those that cannot be loaded. */
-export async function pollableAccounts(
+export async function loadPollableAccounts(
   settings: Settings,
   names: Iterable<string>,
 ): Promise<{ readonly accounts: readonly Account[]; readonly problems: readonly string[] }> {

@@ -10,7 +10,7 @@ import type { PlannedRun } from '../../ledger/planning/planned-run.ts';
 import { stageContacts } from '../../ledger/planning/stage-contacts.ts';
 import { inSession } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
-import { firstSlices } from '../plan/first-slices.ts';
+import { planFirstSlices } from '../plan/first-slices.ts';
 import { newRunId } from '../runs/run-id.ts';
 
 export type Mail = { readonly subject: string; readonly text: string };
@@ -55,7 +55,7 @@ export async function planMail(
     dispatch: settings,
   };
   const tariffs = createTariffs('email', account);
-  const first = await firstSlices(context, run, account, definition);
+  const first = await planFirstSlices(context, run, account, definition);
   await inSession(context.ledger.pool, async (client) => {
     await stageContacts(client, {
       contacts: inOneBatch(contactsOf(to, envelope)),

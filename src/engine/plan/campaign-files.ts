@@ -16,7 +16,7 @@ import {
   requireFoldersWithoutOwnFiles,
   tooLargeText,
 } from './file-check.ts';
-import { fileIdentityCheck } from './own-files.ts';
+import { createFileIdentityCheck } from './own-files.ts';
 
 /**
  * The files a campaign sends: attachments, fax documents, audio. All lie inside the campaign's folder, links
@@ -54,7 +54,7 @@ export async function openCampaignFiles(
 ): Promise<CampaignFiles> {
   const root = await realpath(folder);
   await requireFoldersWithoutOwnFiles(root, ownFiles, rowFolders);
-  const campaignFolder: CampaignFolder = { root, isOwnFile: await fileIdentityCheck(ownFiles) };
+  const campaignFolder: CampaignFolder = { root, isOwnFile: await createFileIdentityCheck(ownFiles) };
   const checkOnce = createCachedCheck(campaignFolder);
   const chosenByCampaign = new Set<string>();
   let storedBytes = 0;

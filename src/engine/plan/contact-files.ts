@@ -79,7 +79,7 @@ export async function openContactFiles(
   }
 }
 
-export async function contactFileBytes(
+export async function sumContactFileBytes(
   campaign: Campaign,
   path: string,
   settings: Settings,

@@ -140,7 +140,7 @@ export async function moveContactFiles(
   return unmoved;
 }
 
-export function ranBeforeFinder({ ledger }: EngineContext): FindRanBefore {
+export function createRanBeforeFinder({ ledger }: EngineContext): FindRanBefore {
   return (campaign, digests) => findKnownDigests(ledger.pool, campaign, digests);
 }
 

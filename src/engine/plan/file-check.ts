@@ -2,7 +2,7 @@ import { access, constants, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, join, relative, resolve, sep } from 'node:path';
 import type { RowFolder } from '../../campaign/files.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
-import type { fileIdentityCheck } from './own-files.ts';
+import type { createFileIdentityCheck } from './own-files.ts';
 
 /** `audio`: WAV, 16-bit, 8000 Hz (interface.md, 2.7 and 8). */
 export type FileKind = 'file' | 'audio';
@@ -16,7 +16,7 @@ export const tooLargeText = `the files are over ${maxBytesOfRequest / 1024 / 102
 
 export type CampaignFolder = {
   readonly root: string;
-  readonly isOwnFile: Awaited<ReturnType<typeof fileIdentityCheck>>;
+  readonly isOwnFile: Awaited<ReturnType<typeof createFileIdentityCheck>>;
 };
 
 export async function checkFile(

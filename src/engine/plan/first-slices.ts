@@ -5,7 +5,7 @@ import type { EngineContext } from '../context.ts';
 import { dispatchSettings } from '../dispatch/dispatch-settings.ts';
 
 /** @param definition as it is frozen */
-export async function firstSlices(
+export async function planFirstSlices(
   { ledger }: EngineContext,
   run: string,
   account: Account,

@@ -26,7 +26,7 @@ export function createLineFinder(
 }
 
 /** `line 12`, or `b.csv:12`. */
-export function fileAndLineFormatter(
+export function createFileAndLineFormatter(
   ...where: Parameters<typeof createLineFinder>
 ): (lineOfAll: number) => string {
   const find = createLineFinder(...where);

@@ -24,7 +24,9 @@ export function listOwnFiles({ value }: Campaign, path: string, settings: Settin
 }
 
 /** Under any name, link or spelling. */
-export async function fileIdentityCheck(files: readonly string[]): Promise<(status: BigIntStats) => boolean> {
+export async function createFileIdentityCheck(
+  files: readonly string[],
+): Promise<(status: BigIntStats) => boolean> {
   const known = new Set<string>();
   for (const file of files) {
     const status = await stat(file, { bigint: true }).catch(() => undefined);

@@ -22,11 +22,11 @@ import { enqueueAndStart } from '../runs/begin-run.ts';
 import { newRunId } from '../runs/run-id.ts';
 import { createApprovalGate } from './approval-gate.ts';
 import { createFingerprint } from './fingerprint.ts';
-import { firstSlices } from './first-slices.ts';
+import { planFirstSlices } from './first-slices.ts';
 import { forecastRun, type RunForecast, readLimitsInForce, requireDeadlineMet } from './forecast.ts';
 import { toFrequencyCap } from './frequency-cap.ts';
 import type { KeptContactFiles } from './kept-contact-files.ts';
-import { countLinesBefore, fileAndLineFormatter } from './line-numbers.ts';
+import { countLinesBefore, createFileAndLineFormatter } from './line-numbers.ts';
 import { type Origins, readOrigins } from './origins.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 import { refuseRepeat } from './repeat-check.ts';
@@ -137,7 +137,7 @@ async function startPlanning(
   const run = newRunId(now, context.randomBytes(5));
   const linesBefore = countLinesBefore(contactFiles);
   const limits = await readLimitsInForce(context, account);
-  const first = await firstSlices(context, run, account, definition);
+  const first = await planFirstSlices(context, run, account, definition);
   const { name: plannedBy, via: plannedHow } = context.actor;
   const { workingFolder: folder, path: campaignFile, sha256: campaignSha256 } = prepared;
   const request = { run, plannedBy, plannedHow, folder, campaignFile, campaignSha256 };
@@ -150,7 +150,7 @@ async function startPlanning(
     now,
     run,
     linesBefore,
-    fileAndLine: fileAndLineFormatter(contactFiles, linesBefore),
+    fileAndLine: createFileAndLineFormatter(contactFiles, linesBefore),
     limits,
     tariffs: createTariffs(definition.channel, account),
     first,

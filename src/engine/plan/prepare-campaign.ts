@@ -25,9 +25,9 @@ import { checkChargeCodes, openChargeCodes } from './charge-code-file.ts';
 import { checkNotify } from './check-notify.ts';
 import {
   closeContactFiles,
-  contactFileBytes,
   openContactFiles,
   requireColumns,
+  sumContactFileBytes,
   withContactFiles,
 } from './contact-files.ts';
 import { type FindRanBefore, matchContactFiles } from './contact-patterns.ts';
@@ -157,7 +157,7 @@ async function prepareContacts(
   await checkStaticFiles(campaign, target, files);
   const chargeCodes = await openChargeCodes(campaign, target.interface, path, settings);
   const suppressionLists = await openSuppressionLists(campaign, opened.account, path, settings);
-  const contactBytes = await contactFileBytes(campaign, path, settings);
+  const contactBytes = await sumContactFileBytes(campaign, path, settings);
   const fileName = (file: number): string => contactFiles[file]?.name ?? '';
   const tally = createContactTally(campaign.value.channel, composition.recipientColumn, fileName);
   const contacts = files.checkContacts(readContacts(contactFiles, composition, readAddress, tally.watch));

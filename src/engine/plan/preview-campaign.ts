@@ -9,7 +9,7 @@ import { formatReason } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
 import { createFingerprint, type Fingerprint } from './fingerprint.ts';
 import { forecastRun, readLimitsInForce, requireDeadlineMet } from './forecast.ts';
-import { countLinesBefore, fileAndLineFormatter } from './line-numbers.ts';
+import { countLinesBefore, createFileAndLineFormatter } from './line-numbers.ts';
 import type { Origins } from './origins.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 import type { Preview } from './preview.ts';
@@ -41,7 +41,7 @@ export async function previewCampaign(prepared: PreparedCampaign, context: Previ
   const { channel, dispatch } = campaign.value;
   const now = context.now();
   const linesBefore = countLinesBefore(contactFiles);
-  const fileAndLine = fileAndLineFormatter(contactFiles, linesBefore);
+  const fileAndLine = createFileAndLineFormatter(contactFiles, linesBefore);
   const tariffs = createTariffs(channel, account);
   const messages = createMessageCollector(prepared, tariffs, fileAndLine, now);
   const rejections = await createRejectionFinder(prepared, context, linesBefore);

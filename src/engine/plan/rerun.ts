@@ -23,7 +23,7 @@ import { enqueueAndStart } from '../runs/begin-run.ts';
 import { requireUnpurgedRun } from '../runs/find-run.ts';
 import { newRunId } from '../runs/run-id.ts';
 import { createApprovalGate } from './approval-gate.ts';
-import { firstSlices } from './first-slices.ts';
+import { planFirstSlices } from './first-slices.ts';
 
 /** Recipients in these states were not reached and will not be. */
 export const rerunStates = [
@@ -90,7 +90,7 @@ async function expandRerun(
   const now = context.now();
   const run = newRunId(now, context.randomBytes(5));
   const { dispatch, approval, contacts } = frozenDefinition.parse(definition);
-  const first = await firstSlices(context, run, account, definition);
+  const first = await planFirstSlices(context, run, account, definition);
   const { name: plannedBy, via: plannedHow } = context.actor;
   const request = { run, plannedBy, plannedHow, folder: null, campaignFile: null, campaignSha256: null };
   const gate = createApprovalGate(approval, request, enqueueAndStart(context, run, first.enqueue));

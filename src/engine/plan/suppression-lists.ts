@@ -8,7 +8,7 @@ import type { Account } from '../../gateway/account.ts';
 import type { ListedAddress } from '../../ledger/planning/remove-suppressed.ts';
 import { besideCampaign } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
-import { readComparedAddress } from '../suppressions/import-suppressions.ts';
+import { comparedAddressReader } from '../suppressions/import-suppressions.ts';
 import { closeContactFiles } from './contact-files.ts';
 import { openFile } from './open-file.ts';
 
@@ -51,7 +51,7 @@ export async function openSuppressionLists(
 
   async function* addresses(): AsyncGenerator<readonly ListedAddress[], void, undefined> {
     if (!readAddress) return;
-    const options = { channels: [channel], readAddress: readComparedAddress(readAddress) };
+    const options = { channels: [channel], readAddress: comparedAddressReader(readAddress) };
     for (const file of files) {
       for await (const batch of readSuppressionFile(file, options)) {
         const listed: ListedAddress[] = [];

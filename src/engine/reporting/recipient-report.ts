@@ -8,7 +8,7 @@ import {
 } from '../../ledger/recipients/history.ts';
 import { countPurgedRuns } from '../../ledger/runs/find.ts';
 import type { EngineContext } from '../context.ts';
-import { readAddresses, suppressedAddressReader } from '../suppressions/import-suppressions.ts';
+import { createSuppressedAddressReader, readAddresses } from '../suppressions/import-suppressions.ts';
 
 export type RecipientReport = {
   readonly histories: readonly RecipientHistory[];
@@ -43,7 +43,7 @@ export async function reportRecipient(
       throw new InputError([{ where: text, what: 'No run has this MessageID or job number.' }]);
     }
   }
-  const readAddress = suppressedAddressReader([text.includes('@') ? 'email' : 'sms'], country);
+  const readAddress = createSuppressedAddressReader([text.includes('@') ? 'email' : 'sms'], country);
   const [address = ''] = readAddresses([text], readAddress);
   const byAddress = await find('address', address);
   const reports = await countUnmatchedDeliveryReports(ledger.pool, address);

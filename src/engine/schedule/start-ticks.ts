@@ -15,9 +15,9 @@ import {
 import { inSession } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
 import {
+  createRanBeforeFinder,
   moveContactFiles,
   NothingNewError,
-  ranBeforeFinder,
   type UnmovedFile,
 } from '../plan/contact-patterns.ts';
 import { createKeptContactFiles } from '../plan/kept-contact-files.ts';
@@ -110,7 +110,7 @@ async function planTick(
 ): Promise<string | undefined> {
   const kept = createKeptContactFiles();
   const path = join(folder, tick.schedule);
-  const prepared = await prepareCampaign(path, settings, { kept, ranBefore: ranBeforeFinder(context) });
+  const prepared = await prepareCampaign(path, settings, { kept, ranBefore: createRanBeforeFinder(context) });
   const alreadyStarted = new AbortController();
   try {
     const actor = toActor({ schedule: tick.schedule });

@@ -71,7 +71,7 @@ async function* readable(
  * @param country of numbers without a country code
  * @throws InputError when no address fits all channels
  */
-export function suppressedAddressReader(
+export function createSuppressedAddressReader(
   channels: readonly Channel[],
   country: string | undefined,
 ): AddressReader {
@@ -84,12 +84,12 @@ export function suppressedAddressReader(
     throw new InputError([{ where: '--channel', what }]);
   }
   const reader = createAddressReader(first, country, 'allow', 'there is no --country');
-  if (reader) return readComparedAddress(reader);
+  if (reader) return comparedAddressReader(reader);
   throw new InputError([{ where: '--country', what: `"${country}" is not a country with phone numbers.` }]);
 }
 
 /** Suppressions are stored normalised for comparison. */
-export function readComparedAddress(readAddress: AddressReader): AddressReader {
+export function comparedAddressReader(readAddress: AddressReader): AddressReader {
   return (text, country) => {
     const read = readAddress(text, country);
     return read.kind === 'valid' ? { ...read, address: comparedAddress(read.address) } : read;

@@ -43,7 +43,7 @@ const minColumnWidths: Readonly<Record<CellKind, number>> = { text: 10, integer:
 const measuredRows = 100;
 
 /** In characters, from titles and first rows. */
-export function columnWidths<Row>(columns: readonly SheetColumn<Row>[], rows: readonly Row[]): number[] {
+export function measureColumns<Row>(columns: readonly SheetColumn<Row>[], rows: readonly Row[]): number[] {
   const first = rows.slice(0, measuredRows);
   return columns.map(({ title, kind, value }) => {
     const texts = kind === 'time' ? [] : first.map((row) => cellText(value(row)).length);
@@ -56,7 +56,7 @@ export function columnWidths<Row>(columns: readonly SheetColumn<Row>[], rows: re
 }
 
 /** Names worksheets `title`, `title 2`, … without characters that Excel refuses. */
-export function sheetNames(title: string): (worksheet: number) => string {
+export function createSheetNames(title: string): (worksheet: number) => string {
   const allowed = printable(title)
     .toWellFormed()
     .replace(/[[\]:*?/\\']/g, ' ')

@@ -1,7 +1,7 @@
 import type { PassThrough } from 'node:stream';
 import type { WorkbookWriter, WorksheetWriter } from '@cj-tech-master/excelts';
 import type { Sheet } from './sheet.ts';
-import { columnWidths, sheetNames, toWorkbookCell, toWorkbookText } from './xlsx-cells.ts';
+import { createSheetNames, measureColumns, toWorkbookCell, toWorkbookText } from './xlsx-cells.ts';
 
 /** The default font of cells; without a name Excel would choose another. */
 const bold = { name: 'Calibri', family: 2, scheme: 'minor', size: 11, bold: true } as const;
@@ -28,7 +28,7 @@ export async function writeWorksheets<Row>(
   maxRows: number,
 ): Promise<number> {
   const { columns, totals } = sheet;
-  const worksheetName = sheetNames(sheet.title);
+  const worksheetName = createSheetNames(sheet.title);
   let widths: readonly number[] | undefined;
   let worksheet: WorksheetWriter | undefined;
   let worksheets = 0;
@@ -50,7 +50,7 @@ export async function writeWorksheets<Row>(
     });
     worksheet.columns = columns.map(({ title }, column) => ({
       header: toWorkbookText(title),
-      width: widths?.[column] ?? columnWidths(columns, [])[column] ?? 0,
+      width: widths?.[column] ?? measureColumns(columns, [])[column] ?? 0,
     }));
     const header = worksheet.getRow(1);
     header.font = bold;
@@ -78,7 +78,7 @@ export async function writeWorksheets<Row>(
   };
 
   for await (const batch of sheet.rows) {
-    if (batch.length > 0) widths ??= columnWidths(columns, batch);
+    if (batch.length > 0) widths ??= measureColumns(columns, batch);
     for (const row of batch) {
       await write(row, false);
       await waitForDrain(output);

@@ -7,7 +7,7 @@ import { groupThousands } from './figures.ts';
 import { drawTime, type TimeUnit } from './time-bars.ts';
 
 /** @param steps such as contacts, recipients, accepted; shares refer to the first */
-export function funnelChart(
+export function createFunnelChart(
   title: string,
   steps: readonly { readonly name: string; readonly count: number }[],
 ): Chart {
@@ -28,7 +28,7 @@ const maxBars = 15;
  * @param bars exact decimals, in any order; names may repeat
  * @param more the sum of further bars
  */
-export function barChart(
+export function createBarChart(
   title: string,
   bars: readonly { readonly name: string; readonly value: string }[],
   more?: { readonly count: number; readonly value: string },
@@ -60,7 +60,7 @@ export function barChart(
  * @param points `at` is the local start of a bar: `2026-11-03`, `2026-11-03T04` or `2026-11-03T04:05`. An hour that
  *   repeats when clocks go back is one bar.
  */
-export function timeChart(
+export function createTimeChart(
   title: string,
   unit: TimeUnit,
   points: readonly { readonly at: string; readonly count: number }[],

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Sheet } from '../formats/sheet.ts';
 import { formatUtc } from '../time.ts';
 import type { Chart } from './chart.ts';
-import { pageStyle } from './style.ts';
+import { createPageStyle } from './style.ts';
 import { chartWidth } from './svg.ts';
 import { formatHtmlTable } from './table.ts';
 import { escapeText } from './text.ts';
@@ -18,13 +18,13 @@ export type Page = {
 /** Hides the type of its rows from the page. */
 export type TablePart = { readonly columns: number; readonly html: () => AsyncIterable<string> };
 
-export function tablePart<Row>(sheet: Sheet<Row>, caption: string): TablePart {
+export function createTablePart<Row>(sheet: Sheet<Row>, caption: string): TablePart {
   return { columns: sheet.columns.length, html: () => formatHtmlTable(sheet, caption) };
 }
 
 export async function* formatHtml<Row>(sheet: Sheet<Row>): AsyncGenerator<string, void, undefined> {
   const { title, subtitle, asOf, charts } = sheet;
-  const tables = [tablePart(sheet, 'Lines')];
+  const tables = [createTablePart(sheet, 'Lines')];
   yield* formatPage({ title, subtitle, asOf, charts: charts ? await charts() : [], tables });
 }
 
@@ -32,7 +32,7 @@ export async function* formatHtml<Row>(sheet: Sheet<Row>): AsyncGenerator<string
 export async function* formatPage(page: Page): AsyncGenerator<string, void, undefined> {
   const { title, subtitle, asOf, charts, tables } = page;
   const columns = Math.max(0, ...tables.map((table) => table.columns));
-  const style = pageStyle(columns);
+  const style = createPageStyle(columns);
   const digest = createHash('sha256').update(style).digest('base64');
   const policy = `default-src 'none'; style-src 'sha256-${digest}'; base-uri 'none'; form-action 'none'`;
   yield `<!doctype html>

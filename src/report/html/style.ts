@@ -11,7 +11,7 @@ const densestLayout = { paper: 'A4 landscape', letters: '5.5pt' } as const;
  *
  * @param columns of its widest table
  */
-export function pageStyle(columns: number): string {
+export function createPageStyle(columns: number): string {
   const { paper, letters } = printLayouts.find((each) => columns <= each.columns) ?? densestLayout;
   return `
 :root {

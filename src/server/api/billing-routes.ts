@@ -5,7 +5,7 @@ import { requireKnownNames } from '../../engine/billing/known-names.ts';
 import { noSuchRun } from '../../engine/runs/find-run.ts';
 import type { BillingQuery } from '../../ledger/billing/report.ts';
 import { billingTime, timeZone } from '../../platform/scalars.ts';
-import { billingReport, parseDimensions } from '../../report/billing-report.ts';
+import { createBillingReport, parseDimensions } from '../../report/billing-report.ts';
 import { noName, parsePayer } from '../../report/billing-sheet.ts';
 import { callOf, findVisibleRun } from './call.ts';
 import { toProblemError } from './problem.ts';
@@ -61,7 +61,7 @@ export function addBillingRoute(server: Routes): void {
       await requireKnownNames(context, { ...query.filter, account: [account].flat() }, token.accounts);
       await limits.report(() =>
         reportBillingLines(context, query, async (streamed) => {
-          const report = await billingReport(query, streamed, context.now());
+          const report = await createBillingReport(query, streamed, context.now());
           await sendSheet(reply, { name: 'billing', format: chosen }, report);
         }),
       );

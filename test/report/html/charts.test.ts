@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { barChart, funnelChart, timeChart } from '../../../src/report/html/charts.ts';
+import { createBarChart, createFunnelChart, createTimeChart } from '../../../src/report/html/charts.ts';
 
 /** The texts of a chart in order. */
 const labelsOf = (marks: string): string[] =>
@@ -18,13 +18,13 @@ describe('funnelChart', () => {
       { name: 'Accepted', count: 1_500 },
       { name: 'Delivered', count: 500 },
     ];
-    const { marks, description } = funnelChart('Delivery', steps);
+    const { marks, description } = createFunnelChart('Delivery', steps);
     expect(description).toBe('Recipients 2,000 (100.0 %), Accepted 1,500 (75.0 %), Delivered 500 (25.0 %)');
     expect(widthsOf(marks)).toEqual([480, 360, 120]);
   });
 
   test('a funnel of nothing has no shares', () => {
-    const { description } = funnelChart('Delivery', [{ name: 'Recipients', count: 0 }]);
+    const { description } = createFunnelChart('Delivery', [{ name: 'Recipients', count: 0 }]);
     expect(description).toBe('Recipients 0');
   });
 });
@@ -39,29 +39,29 @@ describe('barChart', () => {
       { name: 'large', value: '12345678901234567890.5' },
       { name: 'larger', value: '12345678901234567890.6' },
     ];
-    expect(barChart('Cost', bars).description).toBe(
+    expect(createBarChart('Cost', bars).description).toBe(
       'larger 12,345,678,901,234,567,890.6, large 12,345,678,901,234,567,890.5, small 0.10000000000000000001',
     );
   });
 
   test('bars beyond fifteen are one exact sum without a bar', () => {
-    const { marks, description } = barChart('Cost', many(20));
+    const { marks, description } = createBarChart('Cost', many(20));
     expect(description).toMatch(/^S19 19\.10, .*, S5 5\.10, 5 others 10\.50$/);
     expect(widthsOf(marks)).toHaveLength(15);
   });
 
   test('further bars without names are added to that sum', () => {
-    const { description } = barChart('Cost', many(16), { count: 1_000, value: '2.005' });
+    const { description } = createBarChart('Cost', many(16), { count: 1_000, value: '2.005' });
     expect(description).toMatch(/, S1 1\.10, 1,001 others 2\.105$/);
   });
 
   test('a sixteenth bar is shown, because the sum would replace only one', () => {
-    const { description } = barChart('Cost', many(16));
+    const { description } = createBarChart('Cost', many(16));
     expect(description).toMatch(/S1 1\.10, S0 0\.10$/);
   });
 
   test('bars below zero go to the left', () => {
-    const { marks } = barChart('Cost', [
+    const { marks } = createBarChart('Cost', [
       { name: 'cost', value: '3' },
       { name: 'credit', value: '-1' },
     ]);
@@ -70,7 +70,7 @@ describe('barChart', () => {
   });
 
   test('two bars of one name stay two', () => {
-    const { marks } = barChart('Cost', [
+    const { marks } = createBarChart('Cost', [
       { name: '(none)', value: '3' },
       { name: '(none)', value: '2' },
     ]);
@@ -78,7 +78,7 @@ describe('barChart', () => {
   });
 
   test('long names are cut at whole characters to fit', () => {
-    const { marks } = barChart('Cost', [{ name: '👩‍👩‍👧'.repeat(100), value: '1.00' }]);
+    const { marks } = createBarChart('Cost', [{ name: '👩‍👩‍👧'.repeat(100), value: '1.00' }]);
     expect(labelsOf(marks)[0]).toMatch(/^(👩‍👩‍👧){8,30}…$/u);
   });
 });
@@ -89,21 +89,21 @@ describe('timeChart', () => {
       { at: '2026-11-01', count: 5 },
       { at: '2026-11-04', count: 10 },
     ];
-    const { marks, description } = timeChart('Sent', 'day', points);
+    const { marks, description } = createTimeChart('Sent', 'day', points);
     expect(description).toBe('15 from 2026-11-01 to 2026-11-04, by day; most in 2026-11-04: 10.');
     expect(widthsOf(marks)).toHaveLength(2);
   });
 
   test('the hour that repeats when clocks go back is one bar', () => {
     const points = ['01', '02', '02', '03'].map((hour) => ({ at: `2026-04-05T${hour}`, count: 4 }));
-    const { marks, description } = timeChart('Sent', 'hour', points);
+    const { marks, description } = createTimeChart('Sent', 'hour', points);
     expect(description).toContain('most in 2026-04-05T02: 8.');
     expect(widthsOf(marks)).toHaveLength(3);
   });
 
   test('bars can be minutes', () => {
     const points = ['59', '58'].map((minute) => ({ at: `2026-11-03T23:${minute}`, count: 3 }));
-    const { marks, description } = timeChart('Sent', 'minute', points);
+    const { marks, description } = createTimeChart('Sent', 'minute', points);
     expect(description).toBe(
       '6 from 2026-11-03T23:58 to 2026-11-03T23:59, by minute; most in 2026-11-03T23:58: 3.',
     );
@@ -116,14 +116,14 @@ describe('timeChart', () => {
       { at: '2026-11-03T22', count: 1_200_000 },
       { at: '2026-11-04T03', count: 2_345_678 },
     ];
-    expect(labelsOf(timeChart('Sent', 'hour', points).marks)).toEqual([
+    expect(labelsOf(createTimeChart('Sent', 'hour', points).marks)).toEqual([
       ...['0', '500,000', '1,000,000', '1,500,000', '2,000,000', '2,500,000'],
       ...['22:00', '23:00', '4 Nov', '01:00', '02:00', '03:00'],
     ]);
   });
 
   test('a chart of zeros has a scale from zero to one and no bars', () => {
-    const { marks } = timeChart('Sent', 'day', [{ at: '2026-11-01', count: 0 }]);
+    const { marks } = createTimeChart('Sent', 'day', [{ at: '2026-11-01', count: 0 }]);
     expect(labelsOf(marks)).toEqual(['0', '1', '1 Nov']);
     expect(widthsOf(marks)).toEqual([]);
   });
@@ -133,24 +133,24 @@ describe('timeChart', () => {
     const points = Array.from({ length: 4_000 }, (_, day) => {
       return { at: new Date(start + day * 86_400_000).toISOString().slice(0, 10), count: 1 };
     });
-    expect(new Set(widthsOf(timeChart('Sent', 'day', points).marks))).toEqual(new Set([1]));
+    expect(new Set(widthsOf(createTimeChart('Sent', 'day', points).marks))).toEqual(new Set([1]));
   });
 
   test('a chart without points says so', () => {
-    expect(labelsOf(timeChart('Sent', 'day', []).marks)).toEqual(['Nothing to show.']);
+    expect(labelsOf(createTimeChart('Sent', 'day', []).marks)).toEqual(['Nothing to show.']);
   });
 });
 
 test('equal figures have equal bytes, whatever was drawn before', () => {
   const draw = () => [
-    funnelChart('Delivery', [{ name: 'Recipients', count: 2 }]),
-    barChart('Cost', [{ name: 'a', value: '1' }]),
-    timeChart('Sent', 'day', [{ at: '2026-11-01', count: 5 }]),
+    createFunnelChart('Delivery', [{ name: 'Recipients', count: 2 }]),
+    createBarChart('Cost', [{ name: 'a', value: '1' }]),
+    createTimeChart('Sent', 'day', [{ at: '2026-11-01', count: 5 }]),
   ];
   expect(draw()).toEqual(draw());
 });
 
 test('names in charts are escaped', () => {
-  const { marks } = barChart('Cost', [{ name: '</text><script>&"\u0000', value: '1' }]);
+  const { marks } = createBarChart('Cost', [{ name: '</text><script>&"\u0000', value: '1' }]);
   expect(labelsOf(marks)[0]).toMatch(/^&lt;\/text&gt;&lt;script&gt;&amp;("|&quot;)\\x00$/);
 });

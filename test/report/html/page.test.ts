@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Sheet } from '../../../src/report/formats/sheet.ts';
 import { groupThousands } from '../../../src/report/html/figures.ts';
-import { formatHtml, formatPage, tablePart } from '../../../src/report/html/page.ts';
+import { createTablePart, formatHtml, formatPage } from '../../../src/report/html/page.ts';
 import { pageOf } from '../../support/pages.ts';
 import { aLine, aSheet, type BillLine, concatenate, inOrder } from '../../support/sheets.ts';
 
@@ -27,7 +27,7 @@ test('a page can have several tables with different rows', async () => {
     rows: inOrder([[7]]),
     columns: [{ key: 'n', title: 'Number', kind: 'integer', value: (row) => row }],
   };
-  const tables = [tablePart(aSheet([[aLine()]]), 'Bill'), tablePart(other, 'Other <things>')];
+  const tables = [createTablePart(aSheet([[aLine()]]), 'Bill'), createTablePart(other, 'Other <things>')];
   const page = formatPage({ title: 'Both', subtitle: [], asOf: new Date(0), charts: [], tables });
   const html = (await concatenate(page)).toString();
   expect(html.match(/<caption>.*?<\/caption>/g)).toEqual([
