@@ -48,8 +48,14 @@ function resultTables(details: RunDetails): ReportTable[] {
       'Conflicting reports',
       conflictTitle(summary.run, conflicts),
       [
-        ...['MessageID', 'Address', 'Decided', 'In the words', `At (${timeZone})`],
-        ...['Later said', 'In the words', `At (${timeZone})`],
+        'MessageID',
+        'Address',
+        'Decided',
+        'In the words',
+        `At (${timeZone})`,
+        'Later said',
+        'In the words',
+        `At (${timeZone})`,
       ].map((title) => column(title, 'text')),
       conflicts.listed.map((report) => [
         report.messageId,

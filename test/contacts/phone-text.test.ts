@@ -10,8 +10,26 @@ const second = PhoneNumberUtil.getInstance();
 
 /** Countries with every kind of number: with and without a trunk prefix, of fixed and of variable length. */
 const countries = [
-  ...['AR', 'AU', 'BR', 'CN', 'DE', 'FR', 'GB', 'ID', 'IN', 'IT'],
-  ...['JP', 'MX', 'NZ', 'RU', 'SE', 'SG', 'TR', 'US', 'XK', 'ZA'],
+  'AR',
+  'AU',
+  'BR',
+  'CN',
+  'DE',
+  'FR',
+  'GB',
+  'ID',
+  'IN',
+  'IT',
+  'JP',
+  'MX',
+  'NZ',
+  'RU',
+  'SE',
+  'SG',
+  'TR',
+  'US',
+  'XK',
+  'ZA',
 ] as const;
 
 type Choose = ReturnType<typeof seededIntegers>;

@@ -36,11 +36,32 @@ function sheet(states = new Set(reportedStates), files: readonly string[] = ['on
 test('a workbook has numbers as numbers, and texts that start no formula', async () => {
   const [titles, first] = await readSheet(await written(sheet(), 'xlsx'));
   expect(titles).toEqual([
-    ...['Mobile', 'name', 'Volley Run', 'Volley Line', 'Volley State', 'Volley Column', 'Volley Reason'],
-    ...['Volley Address', 'Volley MessageID', 'Volley Units', 'Volley Price', 'Volley Row'],
+    'Mobile',
+    'name',
+    'Volley Run',
+    'Volley Line',
+    'Volley State',
+    'Volley Column',
+    'Volley Reason',
+    'Volley Address',
+    'Volley MessageID',
+    'Volley Units',
+    'Volley Price',
+    'Volley Row',
   ]);
   expect(first).toEqual([
-    ...['0412 000 001', "'=Ann", 'r1', 2, 'accepted', null, null, '+61412000001', 'M1', 1, 0.08, null],
+    '0412 000 001',
+    "'=Ann",
+    'r1',
+    2,
+    'accepted',
+    null,
+    null,
+    '+61412000001',
+    'M1',
+    1,
+    0.08,
+    null,
   ]);
 });
 

@@ -248,8 +248,18 @@ describe('billingSheet', () => {
       );
     expect(cells).toEqual([
       [
-        ...['SubAccount', 'ChargeCode', 'Requests', 'Recipients', 'Accepted', 'Unknown'],
-        ...['Delivered', 'Undelivered', 'Not yet reported', 'SMS parts', 'Price', 'Difference'],
+        'SubAccount',
+        'ChargeCode',
+        'Requests',
+        'Recipients',
+        'Accepted',
+        'Unknown',
+        'Delivered',
+        'Undelivered',
+        'Not yet reported',
+        'SMS parts',
+        'Price',
+        'Difference',
       ],
       ['TAS', 'NET-1', '1', '3', '2', '1', '1', '1', '0', '2', '0.10', '0.10'],
       ['(none)', '(none)', '1', '3', '2', '1', '1', '1', '0', '2', '0.10', '0.10'],

@@ -13,8 +13,15 @@ const tables = [
     'inbox_queue',
     'inbox_batches',
   ],
-  ...['job_numbers', 'suppressions', 'removed_suppressions', 'rate_limits', 'account_breakers'],
-  ...['billing_changes', 'billing_outcomes', 'billing_reopened_requests', 'billing_closings'],
+  'job_numbers',
+  'suppressions',
+  'removed_suppressions',
+  'rate_limits',
+  'account_breakers',
+  'billing_changes',
+  'billing_outcomes',
+  'billing_reopened_requests',
+  'billing_closings',
 ];
 
 /** Gives the ledger a new identity: otherwise its missing claims would look like a restored backup. */

@@ -122,7 +122,9 @@ test('concurrent calls renew the lease once', async () => {
   const { world, lease } = createTestLease();
   world.now = 10_000;
   expect(await Promise.all([lease.ensureValid(), lease.renew(), lease.ensureValid()])).toEqual([
-    ...[true, undefined, true],
+    true,
+    undefined,
+    true,
   ]);
   expect(world.renewals).toBe(1);
 });

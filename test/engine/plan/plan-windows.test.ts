@@ -91,8 +91,11 @@ describe('a window with a time zone for each row', () => {
       'Pacific/Auckland',
       'Pacific/Auckland',
     ],
-    ...['Australia/Perth', 'Australia/Perth', 'W. Australia'],
-    ...['', 'Gondor'],
+    'Australia/Perth',
+    'Australia/Perth',
+    'W. Australia',
+    '',
+    'Gondor',
   ].map((zone, index) => `${mobile(index)},Ann,${zone},`);
 
   test('planning makes the requests that the preview counts and rejects rows without a zone', async () => {
@@ -145,7 +148,9 @@ describe('a window with a time zone for each row', () => {
   test('a rerun gets the windows of its own day', async () => {
     await write(rows.slice(0, 6), windowed.replace('zone }', 'zone }, hold: service'));
     expect((await preview()).messages.map(({ line, fields }) => `${line} ${fields['SendTime']}`)).toEqual([
-      ...['2 2026-11-23T09:00', '3 2026-11-23T09:00', '4 2026-11-23T09:00'],
+      '2 2026-11-23T09:00',
+      '3 2026-11-23T09:00',
+      '4 2026-11-23T09:00',
     ]);
     const run = await plan();
     const fields = (of: string) =>

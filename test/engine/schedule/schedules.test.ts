@@ -222,8 +222,10 @@ describe('a changed clock', () => {
     advance(3 * 60 + 50);
     expect(await checkSchedules()).toHaveLength(1);
     expect(await describeTicks()).toEqual([
-      ...['nightly.yaml 01:00 missed', 'nightly.yaml 02:00 missed'],
-      ...['nightly.yaml 03:00 missed', 'nightly.yaml 04:00 started'],
+      'nightly.yaml 01:00 missed',
+      'nightly.yaml 02:00 missed',
+      'nightly.yaml 03:00 missed',
+      'nightly.yaml 04:00 started',
     ]);
   });
 });

@@ -184,8 +184,17 @@ test('a report of several tables has a worksheet for each, and one that describe
   const bytes = await concatenate(formatRunReport(aReportedRun(), 'xlsx', new Date('2026-11-04T00:00:00Z')));
   const sheets = await readWorkbook(bytes);
   expect(sheets.map(({ sheet }) => sheet)).toEqual([
-    ...['Summary', 'Timeline', 'Sends', 'Attempts', 'Answer times', 'Slowest requests', 'Delivery results'],
-    ...['Conflicting reports', 'Not accepted', 'Resolved', 'Cancelled recipients'],
+    'Summary',
+    'Timeline',
+    'Sends',
+    'Attempts',
+    'Answer times',
+    'Slowest requests',
+    'Delivery results',
+    'Conflicting reports',
+    'Not accepted',
+    'Resolved',
+    'Cancelled recipients',
     ...[
       'Cost',
       'Cost by SubAccount',
