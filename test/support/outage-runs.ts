@@ -26,7 +26,7 @@ export function planRequests(
 export type Executed = {
   readonly end: RunEnd;
   /** In order. */
-  readonly outages: readonly ('away' | 'back')[];
+  readonly outages: readonly ('down' | 'up')[];
 };
 
 type ExecuteOptions = { readonly stop?: AbortSignal; readonly account?: Partial<Account> };
@@ -38,7 +38,7 @@ export async function executeIn(
   service: Pick<SendPeer, 'url'>,
   { stop = never, account = {} }: ExecuteOptions = {},
 ): Promise<Executed> {
-  const outages: ('away' | 'back')[] = [];
+  const outages: ('down' | 'up')[] = [];
   const end = await executeRun(
     contextOf(ledger),
     run,
@@ -47,8 +47,8 @@ export async function executeIn(
     {
       onStart: () => {},
       onWatch: () => {},
-      onDown: () => outages.push('away'),
-      onUp: () => outages.push('back'),
+      onDown: () => outages.push('down'),
+      onUp: () => outages.push('up'),
     },
   );
   return { end, outages };

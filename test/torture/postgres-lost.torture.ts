@@ -55,7 +55,7 @@ test(`two processes that share runs lose and repeat no request in ${outages} out
     for (const { end, outages: reported } of ended) {
       expect(end.kind).toBe('finished');
       const count = (event: string): number => reported.filter((each) => each === event).length;
-      expect(count('away')).toBe(count('back'));
+      expect(count('down')).toBe(count('up'));
       add('outages reported', reported.length / 2);
     }
     await expectCompleted(ledger, run, add);

@@ -42,7 +42,7 @@ test('a run waits while Postgres restarts, reports that once, and goes on', asyn
   expect(service.calls.length).toBeLessThanOrEqual(before + 12);
   await postgres.start();
   const { end, outages } = await executed;
-  expect([end.kind, outages]).toEqual(['finished', ['away', 'back']]);
+  expect([end.kind, outages]).toEqual(['finished', ['down', 'up']]);
   await expectAllSentOnce(ledger, run, service, 300);
 });
 
