@@ -11,7 +11,7 @@ const widthsOf = (marks: string, colour = 'var(--bar)'): number[] =>
     .filter(([, , fill]) => fill === colour)
     .map(([, width]) => Math.round(Number(width)));
 
-describe('funnelChart', () => {
+describe('createFunnelChart', () => {
   test('a funnel has a bar for each step, with its share of the first', () => {
     const steps = [
       { name: 'Recipients', count: 2_000 },
@@ -29,7 +29,7 @@ describe('funnelChart', () => {
   });
 });
 
-describe('barChart', () => {
+describe('createBarChart', () => {
   const many = (count: number) =>
     Array.from({ length: count }, (_, index) => ({ name: `S${index}`, value: `${index}.10` }));
 
@@ -83,7 +83,7 @@ describe('barChart', () => {
   });
 });
 
-describe('timeChart', () => {
+describe('createTimeChart', () => {
   test('each day has a bar, except days without sends', () => {
     const points = [
       { at: '2026-11-01', count: 5 },
