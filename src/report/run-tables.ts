@@ -31,7 +31,7 @@ export function runTables(details: RunDetails): ReportTable[] {
     ...sendingTables(details),
     ...resultTables(details),
     ...moneyTables(details),
-    ...leftOutTables(details),
+    ...rejectionTables(details),
   ];
 }
 
@@ -99,8 +99,8 @@ function conflictTitle(run: string, { reports, recipients }: RunDetails['conflic
   return `${which}, kept and not counted, because their final outcome differs from the first (all: \`volley delivery-reports list --run ${run} --state conflicting\`)`;
 }
 
-function leftOutTables({ rejections, rejectedContacts, summary }: RunDetails): ReportTable[] {
-  const leftOut = rejectionReasons.reduce((sum, reason) => sum + summary.contacts[reason], 0);
+function rejectionTables({ rejections, rejectedContacts, summary }: RunDetails): ReportTable[] {
+  const rejectedCount = rejectionReasons.reduce((sum, reason) => sum + summary.contacts[reason], 0);
   return [
     createReportTable(
       'Rejected by reason',
@@ -110,7 +110,7 @@ function leftOutTables({ rejections, rejectedContacts, summary }: RunDetails): R
     ),
     createReportTable(
       'Rejected contacts',
-      `Rejected contacts (${rejectedContacts.length} of ${leftOut} shown)`,
+      `Rejected contacts (${rejectedContacts.length} of ${rejectedCount} shown)`,
       [
         column('File', 'text'),
         column('Line', 'integer'),

@@ -212,11 +212,11 @@ function planSteps(
   };
   return {
     checkForecast: definition.deadline === undefined ? undefined : checkForecast,
-    checkPlan: (totals, leftOut) => {
+    checkPlan: (totals, rejected) => {
       const recipients = totals.reduce((sum, total) => sum + total.recipients, 0);
-      if (origins.runs.length + origins.others.length > 0) progress.onOrigins?.(origins, leftOut.reached);
-      checkRecipients(campaign, prepared.found(), { ...leftOut, recipients }, fileAndLine);
-      progress.onRepeated?.(leftOut.repeated, fileAndLine);
+      if (origins.runs.length + origins.others.length > 0) progress.onOrigins?.(origins, rejected.reached);
+      checkRecipients(campaign, prepared.found(), { ...rejected, recipients }, fileAndLine);
+      progress.onRepeated?.(rejected.repeated, fileAndLine);
       const estimate = estimateCost(totals, definition.channel, rates, now);
       checkBudget(campaign, estimate);
       gate.assess(totals, estimate);
