@@ -103,7 +103,7 @@ describe('volley account limits', () => {
       ['maim', '--requests-per-second', '7'],
       /^campaigns\/accounts\.yaml: There is no account "maim"\. .*"main".*: main, other\.$/m,
     ],
-    [['--requests-per-second', '7'], /^account limits: Name the account/],
+    [['--requests-per-second', '7'], /^account limits: The change needs an account/],
     [['main', '--requests-per-second', '0'], /expected a number above 0, at most 100000/],
     [['main', '--requests-per-second', 'fast'], /expected a number above 0, .* or "file"/],
     [['main', '--recipients-per-second', '100001'], /expected a number above 0, at most 100000/],

@@ -81,7 +81,7 @@ describe('volley report run', () => {
   test('volley report run refuses CSV and names the other formats', async () => {
     const { code, stderr } = await report('run', run, '--format', 'csv');
     expect(code).toBe(2);
-    expect(stderr).toContain('`volley report contacts` and `volley report failures`');
+    expect(stderr).toContain('`volley report contacts` or `volley report failures`');
   });
 });
 

@@ -248,7 +248,7 @@ test('--only and --of send to the failed recipients of a run again, and no other
   const second = summaryOf(stdout);
   expect(code).toBe(0);
   expect(second.recipients).toMatchObject({ total: unknown, accepted: unknown });
-  expect(stderr).toContain('may have got the message already');
+  expect(stderr).toContain('may have the message already');
   expect((await volley(words, again)).code).toBe(2);
 });
 
