@@ -42,7 +42,6 @@ test('the comment of a column with a closed list explains each of its words', as
   `);
   const lists = rows.filter(({ column }) => !uncommentedColumns.includes(column));
   const commentOf = new Map(rows.map(({ table, column, comment }) => [`${table}.${column}`, comment ?? '']));
-  /** Adds the comments of columns that it names. */
   const whole = (comment: string): string =>
     [comment, ...[...commentOf].flatMap(([name, other]) => (comment.includes(name) ? [other] : []))].join(
       ' ',

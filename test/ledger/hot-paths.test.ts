@@ -13,8 +13,6 @@ import { createRequestRows } from '../support/request-rows.ts';
 import { type Claim, claimRequests, settleRequests } from '../support/requests.ts';
 import { acquireSliceOf } from '../support/slices.ts';
 
-/** Claims and settlements happen thousands of times a run, in many slices at once. */
-
 let opened: TestLedger;
 beforeAll(async () => {
   opened = await openTestLedger();
@@ -75,8 +73,8 @@ test('a connection plans claims and settlements once', async () => {
   ]);
 });
 
-// Unless a long transaction of another test keeps old rows, a page has room for the update. Then the row moves to
-// another page, which is no fault.
+// A page has room for the update, unless a long transaction of another test keeps old rows. Then the row moves to
+// another page.
 test.each([{}, { jobNumber: '12AB34CD' }])(
   'a claim and a settlement (of an answer with %j) add no row for ordinary requests, and change no indexed column of slices',
   async (answered) => {

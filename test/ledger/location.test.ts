@@ -20,7 +20,6 @@ beforeEach(async () => {
   slice = await acquireSliceOf(opened.ledger, run);
 });
 
-/** Makes claims one after the other. */
 async function claimEach(of: SendingSlice, requests: number): Promise<ClaimMark> {
   for (let claimed = 0; claimed < requests; claimed++)
     expect((await claimFrom(opened.ledger, of, 1)).claimed).toHaveLength(1);

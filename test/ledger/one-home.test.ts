@@ -22,7 +22,6 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-/** Files of the ledger that write a table, or a column of it. */
 const writersOf = (table: string, column?: string): readonly string[] => [
   ...new Set(
     writes

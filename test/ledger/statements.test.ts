@@ -80,7 +80,7 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
   'slices/windows.ts listDueWindows': ['approvals, run_windows, runs', 'windows that open now, of any run'],
 };
 
-/** Statements that need features which distributed databases lack, or have in another form. See docs/scale-out.md. */
+/** Statements with features that distributed databases lack or change (docs/scale-out.md). */
 const statementsByFeature: Readonly<Record<Feature, readonly string[]>> = {
   'advisory lock': [
     'billing/book.ts bookEverything',
@@ -160,7 +160,6 @@ const tablesWithoutRunIn = (text: string): readonly string[] => [
   ...new Set(parse(text).flatMap((each) => tablesWithoutRun(each, runTables))),
 ];
 
-/** Sorted by location. */
 function groupByLocation(found: readonly (readonly [where: string, what: readonly string[]])[]) {
   const all = new Map<string, Set<string>>();
   for (const [where, what] of found)

@@ -8,8 +8,8 @@ import { givenValues } from '../support/statements/given.ts';
 import { everyNode, parse } from '../support/statements/syntax.ts';
 
 /**
- * TypeScript writes text for people; SQL has kinds and values (`src/domain/reasons.ts`). So no SQL constant has a
- * space, apart from closed lists and these. An unused entry fails too.
+ * TypeScript writes text for people; SQL has kinds and values (`src/domain/reasons.ts`). So no other SQL constant has
+ * a space. An unused entry fails too.
  */
 const allowedPhrases: Readonly<Record<string, string>> = {
   'given up': 'a state of a notification, in a closed list',

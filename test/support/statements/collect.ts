@@ -3,7 +3,6 @@ import { explore, isUnknown, UnknownText } from './scope.ts';
 import { ancestors, functionNameOf, type GivenValues, indexCallers, Scopes } from './scopes.ts';
 import { child, children, lineOf, type Node, nameOf, readSources, type Source, walk } from './sources.ts';
 
-/** One text that a call may send. */
 export type SentStatement =
   /** `where`: file and function, such as `runs/stop.ts pauseRun`. */
   | { readonly where: string; readonly text: string }
@@ -12,7 +11,7 @@ export type SentStatement =
 
 /**
  * Collects every statement that `src` sends through pg, or as SQL through knex, by evaluating the source at each
- * call. A call that cannot be evaluated is returned with its problem.
+ * call. A failure is returned as a problem.
  */
 export function collectStatements(given: GivenValues): readonly SentStatement[] {
   const sources = readSources();
@@ -48,7 +47,7 @@ function sendsForCaller(sent: Node): boolean {
   return sent.type === 'Identifier' || JSON.stringify(first?.['value'] ?? '').includes('DECLARE');
 }
 
-/** Functions that build statements with knex, without SQL text. */
+/** Functions that build statements with knex. */
 export function functionsThatBuild(): readonly string[] {
   return [...readSources().values()].flatMap((source) => {
     const names: string[] = [];
@@ -81,7 +80,7 @@ function textOf(value: unknown): string {
 /** Calls of `query`, `raw` and `copyFrom` with an argument. */
 function sitesIn({ program, parents }: Source): readonly Node[] {
   const sites: Node[] = [];
-  // SQL inside a statement that knex builds.
+  // SQL inside a statement of knex.
   const isPart = (node: Node): boolean =>
     [...ancestors(parents, node)].some((each) => each.type === 'CallExpression' && isBuiltOn(each));
   walk(program, (node) => {

@@ -106,7 +106,6 @@ const evaluators: Readonly<Record<string, Evaluator>> = {
       ? evaluate(child(node, 'property'), scope, choose)
       : nameOf(child(node, 'property'));
     if (isUnknown(key)) {
-      // Any of the elements.
       const values = Object.values(object);
       return values.length > 0 ? values[choose(values.length)] : unknownValue('an element');
     }
@@ -155,7 +154,7 @@ export function keyOf(property: Node, scope: Scope, choose: Choose): string {
   return key.type === 'Identifier' ? nameOf(key) : String(key['value']);
 }
 
-/** A function of the program that can be called; an asynchronous one is unknown. */
+/** A function of the program; an asynchronous one is unknown. */
 export function closure(node: Node, scope: Scope, choose: Choose): unknown {
   if (node['async'] === true || node['generator'] === true) return () => unknownValue('a promise');
   return (...values: unknown[]) => {

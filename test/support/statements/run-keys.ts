@@ -19,7 +19,7 @@ type Scope = {
 
 const settled = (rows: Rows): Rows => (rows.sameAs ? settled(rows.sameAs) : rows);
 
-/** Represents all rows with a known run. */
+/** All rows with a known run. */
 const known: Rows = { table: '', sameAs: undefined };
 
 const innerScope = (parent: Scope | undefined): Scope => ({
@@ -39,7 +39,6 @@ export function tablesWithoutRun(statement: unknown, runTables: RunTables): read
 
 class RunKeys {
   readonly #runTables: RunTables;
-  /** Rows of tables of runs. */
   readonly #found: Rows[] = [];
 
   constructor(runTables: RunTables) {
@@ -125,7 +124,7 @@ class RunKeys {
     }
   }
 
-  /** Conditions that hold for every row, so no parts of an OR. */
+  /** Conditions for every row: no parts of an OR. */
   #condition(expression: unknown, scope: Scope): void {
     const bool = as('BoolExpr', expression);
     if (bool?.['boolop'] === 'AND_EXPR')
@@ -206,7 +205,6 @@ class RunKeys {
     this.#nested(rest, scope);
   }
 
-  /** The rows that an INSERT, UPDATE, DELETE or MERGE writes, with their conditions. */
   #write(statement: Tree, parent: Scope): void {
     const scope = innerScope(parent);
     this.#common(statement, scope);

@@ -14,12 +14,11 @@ export function find(scope: Scope, name: string): (() => unknown) | undefined {
   return undefined;
 }
 
-/** A statement depends on a value that the source does not contain. */
 export class UnknownText extends Error {}
 
 const mark = Symbol('unmarked');
 
-/** A value known only at run time, like everything computed from it. It has no text. */
+/** A value known only at run time; it has no text. */
 export function unknownValue(what: string): unknown {
   const refuse = () => {
     throw new UnknownText(what);
@@ -46,10 +45,8 @@ export function once<Value>(make: () => Value): () => Value {
   };
 }
 
-/** The branch to take, out of so many. */
 export type Choose = (branches: number) => number;
 
-/** The results of all branches. */
 export function explore<Value>(work: (choose: Choose) => Value): readonly Value[] {
   const results: Value[] = [];
   const path: { branch: number; readonly branches: number }[] = [];

@@ -14,7 +14,6 @@ export function functionNameOf(source: Source, node: Node): string {
   return `${source.path.replace('ledger/', '')} ${names.at(-1) ?? ''}`;
 }
 
-/** The name of a function, or of its variable. */
 function declaredName({ parents }: Source, node: Node): string | undefined {
   if (node.type === 'FunctionDeclaration') return nameOf(child(node, 'id'));
   const parent = parents.get(node);
@@ -39,7 +38,6 @@ export function indexCallers(sources: ReadonlyMap<string, Source>): ReadonlyMap<
   return callers;
 }
 
-/** What the scopes of one execution of the program depend on. */
 type Program = {
   readonly sources: ReadonlyMap<string, Source>;
   readonly callers: ReadonlyMap<string, readonly Caller[]>;
@@ -93,7 +91,6 @@ export class Scopes {
     }
   }
 
-  /** The scope inside a node. */
   at(source: Source, node: Node): Scope {
     const found = this.#known.get(node);
     if (found) return found;

@@ -3,8 +3,6 @@ import { dirname, join, normalize, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseAst } from 'vitest/node';
 
-/** Syntax trees of `src`. */
-
 /** A syntax node; its properties depend on its type. */
 export type Node = { readonly type: string; readonly start: number; readonly [key: string]: unknown };
 
@@ -21,7 +19,6 @@ export function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
 }
 
-/** @throws Error where there is none */
 export function child(parent: Node, key: string): Node {
   const value = parent[key];
   if (!isNode(value)) throw new Error(`a ${parent.type} without ${key}`);

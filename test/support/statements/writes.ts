@@ -1,6 +1,5 @@
 import { as, everyNode, isTree, listOf, parse } from './syntax.ts';
 
-/** A table that a statement writes. */
 export type Write = {
   readonly table: string;
   /** Columns that it sets; none for DELETE. */
