@@ -1,6 +1,5 @@
 import type { Channel } from './message.ts';
 
-/** Where a suppression comes from. */
 export const suppressionSources = ['operator', 'import', 'reply', 'report'] as const;
 export type SuppressionSource = (typeof suppressionSources)[number];
 

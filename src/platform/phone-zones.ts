@@ -8,7 +8,6 @@ import { type CountryReader, createCountryReader } from './phone-countries.ts';
 
 const maxCallingCodeLength = 3;
 
-/** In the library's order. */
 const countriesOf = Map.groupBy(getCountries(), (country) => String(getCountryCallingCode(country)));
 const readers = new Map<string, CountryReader>();
 const zonesOf = new Map<string, readonly string[]>();

@@ -41,7 +41,6 @@ function formatScope({ channel, subAccount }: { readonly channel: string; readon
   return subAccount === '' ? channel : `${channel} of SubAccount ${subAccount}`;
 }
 
-/** May return an empty text. */
 export function formatSuppressionReason({ source, reason, run }: SuppressionOrigin): string {
   const text = source === 'reply' ? `replied "${reason}"` : reason;
   return run === null ? text : `${text} (run ${run})`;

@@ -18,7 +18,6 @@ export function isProcessRunning(token: ProcessToken): boolean {
   return entry === undefined ? processExists(pid) : entry.living && entry.token === token;
 }
 
-/** Includes other users' processes and zombies. */
 function processExists(pid: number): boolean {
   try {
     return process.kill(pid, 0);

@@ -1,11 +1,10 @@
-/** Must be synchronous. */
 type ExitAction = () => void;
 
 const exitActions = new Set<ExitAction>();
 const terminationSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Runs an action when the process ends by itself, process.exit, an uncaught error or an unhandled signal.
+ * Runs a synchronous action when the process ends by itself, process.exit, an uncaught error or an unhandled signal.
  * Returns a function that removes the action.
  */
 export function runAtExit(act: ExitAction): () => void {

@@ -32,7 +32,6 @@ export class TextHash {
     return this;
   }
 
-  /** Mixes, so that every bit depends on all input. */
   finish(): this {
     const { low, high } = this;
     this.low = avalanche(low ^ Math.imul(high, 0xcc9e2d51));

@@ -13,7 +13,6 @@ import { InputError, type Problem } from '../domain/problems.ts';
 export type YamlTree = {
   readonly source: string;
   readonly document: Document.Parsed;
-  /** Formats an offset as `file:line:column`. */
   readonly at: (offset: number) => string;
 };
 
@@ -204,7 +203,6 @@ function lastScalar(document: Document): number | undefined {
 /** A file with one alias often has many. */
 const maxValueProblems = 5;
 
-/** Values that YAML would change. */
 function findValueProblems(document: Document, source: string, at: (offset: number) => string): Problem[] {
   const problems: Problem[] = [];
   visit(document, {
