@@ -30,8 +30,8 @@ export function windowFaults(definition: Definition, target: CampaignTarget): Fa
       fault(['window', 'hold'], what);
     }
   }
-  const wrongTime = sendTimeError(Object.fromEntries(staticTimes(definition)));
-  if (wrongTime !== undefined) fault(['message', 'SendTime'], `${wrongTime}.`);
+  const timeError = sendTimeError(Object.fromEntries(staticTimes(definition)));
+  if (timeError !== undefined) fault(['message', 'SendTime'], `${timeError}.`);
   if (deadline !== undefined && campaignZone(definition) === undefined)
     fault(['deadline'], 'expected a timeZone of the campaign, because a deadline is a local time.');
   if (deadline !== undefined && definition.schedule?.cron !== undefined && !isTimeOfDay(deadline)) {

@@ -3,7 +3,7 @@ import type { Ledger } from '../../src/ledger/connection.ts';
 import { aContact, aRun, planContacts } from './ledger.ts';
 import { createRequestRows } from './request-rows.ts';
 
-type RunInDoubt = {
+type RunInDoubtOptions = {
   readonly requests?: number;
   /** Requests per slice; by default one slice. */
   readonly sliceSize?: number;
@@ -15,7 +15,7 @@ type RunInDoubt = {
 /** A completed run whose requests, with two recipients each, were sent once and are in doubt. */
 export async function planRunInDoubt(
   { pool, ...ledger }: Ledger,
-  { requests = 1, sliceSize = requests, runState = 'completed', suppressed = [] }: RunInDoubt = {},
+  { requests = 1, sliceSize = requests, runState = 'completed', suppressed = [] }: RunInDoubtOptions = {},
 ): Promise<string> {
   const contacts = Array.from({ length: requests * 2 }, (_, index) =>
     aContact(index + 2, { address: `+6141${String(index).padStart(7, '0')}` }),
