@@ -47,7 +47,7 @@ async function refusal(contacts: string, keys?: string): Promise<string> {
 const header = 'mobile,name,code\n';
 const rows = (...numbers: string[]): string => header + numbers.map((each) => `${each},Ann,C\n`).join('');
 
-describe('a run without recipients is refused by plan and run, and its refusal is notified', () => {
+describe('a run without recipients', () => {
   test('a run without recipients is refused with the calling code of its numbers if their country is missing', async () => {
     const words = await refusal(rows('0412000001', '0412000002', '64211234567'), '');
     expect(words).toContain(

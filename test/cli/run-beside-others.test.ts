@@ -60,7 +60,7 @@ const ways: readonly (readonly [string, Meanwhile, { rejects: number }, number, 
   ['it is paused', here('pause'), { rejects: 0 }, 4, { state: 'paused', requests: { planned: 6 } }],
 ];
 
-describe.concurrent('a run that another process changes ends with its own summary and exit code', () => {
+describe.concurrent('volley run and resume, beside another process', () => {
   test.for(ways)(
     'a run ends with its own summary and exit code when, before it starts, %s by another process',
     async (way, { expect }) => {

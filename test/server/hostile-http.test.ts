@@ -125,7 +125,7 @@ describe('startReceiver, for a large call', () => {
   });
 });
 
-describe('a request that two servers could read differently is answered 400 and not stored:', () => {
+describe('startReceiver, for an ambiguous request', () => {
   const chunked = '0\r\n\r\n';
   test.each([
     [
@@ -142,18 +142,18 @@ describe('a request that two servers could read differently is answered 400 and 
     ['a negative Content-Length', `${post('Content-Length: -2')}{}`],
     ['a hexadecimal Content-Length', `${post('Content-Length: 0x2')}{}`],
     ['a Content-Length beyond 64 bits', post('Content-Length: 99999999999999999999999')],
-    ['a space before the colon', `${post('Content-Length : 2')}{}`],
+    ['a space before a colon', `${post('Content-Length : 2')}{}`],
     ['an unknown Transfer-Encoding', post('Transfer-Encoding: xchunked') + chunked],
-    ['chunked twice removed', post('Transfer-Encoding: chunked, identity') + chunked],
+    ['a Transfer-Encoding that does not end with chunked', post('Transfer-Encoding: chunked, identity') + chunked],
     ['a chunk without a size', `${post('Transfer-Encoding: chunked')}zz\r\n{}\r\n0\r\n\r\n`],
-    ['a chunk that is longer than it says', `${post('Transfer-Encoding: chunked')}1\r\n{}\r\n0\r\n\r\n`],
-    ['a header line that is none', post('nonsense')],
+    ['a chunk that is longer than its size', `${post('Transfer-Encoding: chunked')}1\r\n{}\r\n0\r\n\r\n`],
+    ['an invalid header line', post('nonsense')],
     ['a NUL in a header', post('x: a\0b')],
     ['a bare carriage return', post('x: a\rContent-Length: 2')],
     ['no Host', `POST ${path} HTTP/1.1\r\nContent-Length: 0\r\n\r\n`],
     ['another protocol', 'nonsense\r\n\r\n'],
     ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
-  ])('%s', async (_, bytes) => {
+  ])('a request with %s is answered 400 and not stored', async (_, bytes) => {
     expect(statusesOf(await sendRaw(receiver.url, Buffer.from(bytes, 'latin1')))).toEqual([400]);
     expect(await inboxOf(opened)).toEqual([]);
   });

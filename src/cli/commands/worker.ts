@@ -15,7 +15,7 @@ export function define(command: Command, shell: Shell): void {
       'Helps to send all runs until it is stopped, from any machine with the same DATABASE_URL and accounts. Also starts scheduled campaigns (volley schedule) and sends notifications. Ctrl-C drains: the worker records the answers to requests in flight, and leaves the rest to other workers.',
     )
     .addOption(campaignsOption(shell))
-    .option('--no-schedules', 'start no scheduled campaigns, only help to send')
+    .option('--no-schedules', 'start no scheduled campaigns')
     .action(async (options: WorkerOptions) => {
       const logger = openLogger(shell.settings.environment['LOG_LEVEL'], 'info');
       await withLedger(shell, async (context) => {
