@@ -104,7 +104,7 @@ const ruleOf: Partial<Record<RequestState, string>> = {
   accepted: 'rule 2: the state of accepted',
 };
 
-/** Checks that the ledger agrees with the model and keeps the promises of design.md. */
+/** Checks that the ledger agrees with the model and keeps the rules of docs/architecture.md. */
 export async function compare(model: Model, world: World): Promise<void> {
   const ledger = await readLedger(world);
   for (const { number, state } of model.requests) {

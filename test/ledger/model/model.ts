@@ -1,7 +1,7 @@
 import type { RequestState, RunPhase, RunState } from '../../../src/domain/runs.ts';
 import type { OrdinaryRequest } from '../../../src/ledger/requests/read-contents.ts';
 
-/** The state that design.md, "States", requires of a run, and what the workers keep in memory. */
+/** The state that docs/architecture.md, "States", requires of a run, and what the workers keep in memory. */
 export type Model = {
   run: RunState;
   readonly settings: Settings;

@@ -112,8 +112,8 @@ const settings: fc.Arbitrary<Settings> = fc.record({
 });
 
 /**
- * After any steps of workers, operators and the service, the ledger agrees with the model, keeps the promises of
- * design.md, and can finish the run.
+ * After any steps of workers, operators and the service, the ledger agrees with the model, keeps the rules of
+ * docs/architecture.md, and can finish the run.
  */
 export function promisesProperty(ledger: Ledger, mutation: Mutation = {}) {
   return fc.asyncProperty(settings, commands, async (chosen, wanted) => {
