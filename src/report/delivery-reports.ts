@@ -14,7 +14,7 @@ export function deliveryReportTable(reports: readonly ListedDeliveryReport[], sc
       { title: 'MessageID', value: ({ messageId }) => messageId ?? '' },
       { title: 'Address', value: ({ address }) => address ?? '' },
       { title: 'Run', value: ({ run }) => run ?? '' },
-      { title: 'Says', value: formatContent },
+      { title: 'Content', value: formatContent },
     ],
     reports,
     [],

@@ -51,10 +51,10 @@ function resultTables(details: RunDetails): ReportTable[] {
         'MessageID',
         'Address',
         'Decided',
-        'In the words',
+        'Result',
         `At (${timeZone})`,
-        'Later said',
-        'In the words',
+        'Later outcome',
+        'Later result',
         `At (${timeZone})`,
       ].map((title) => column(title, 'text')),
       conflicts.listed.map((report) => [
@@ -71,7 +71,7 @@ function resultTables(details: RunDetails): ReportTable[] {
     createReportTable(
       'Not accepted',
       'Requests that were not accepted',
-      [column('State', 'text'), column('Words', 'text'), ...integers('Requests', 'Recipients')],
+      [column('State', 'text'), column('Reason', 'text'), ...integers('Requests', 'Recipients')],
       failures.map(({ state, reason, requests, recipients }) => [state, reason, requests, recipients]),
     ),
     createReportTable(
