@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Observer } from '../engine/dispatch/observer.ts';
 import type { FailedCheck } from './caller-checks.ts';
 
-export type ReportObserver = {
+export type DeliveryReportObserver = {
   readonly stored: (account: string) => void;
   /** The caller was answered 503. */
   readonly notStored: (account: string) => void;
@@ -19,7 +19,7 @@ export type ApiObserver = (operation: string, status: number) => void;
 export type ProcessMetrics = {
   readonly registry: Registry;
   readonly dispatch: Omit<Observer, 'runEnded' | 'clockSteppedBack'>;
-  readonly reports: ReportObserver;
+  readonly deliveryReports: DeliveryReportObserver;
   readonly api: ApiObserver;
 };
 
@@ -50,7 +50,7 @@ export function createMetrics({ includeNode }: { readonly includeNode: boolean }
   return {
     registry,
     dispatch: createDispatchMetrics(registry),
-    reports: createReportMetrics(registry),
+    deliveryReports: createDeliveryReportMetrics(registry),
     api: (operation, status) => apiCalls.inc({ operation, status }),
   };
 }
@@ -128,7 +128,7 @@ function createDispatchMetrics(registry: Registry): ProcessMetrics['dispatch'] {
   };
 }
 
-function createReportMetrics(registry: Registry): ReportObserver {
+function createDeliveryReportMetrics(registry: Registry): DeliveryReportObserver {
   const stored = createCounter(
     registry,
     'volley_delivery_reports_stored_total',

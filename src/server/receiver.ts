@@ -9,7 +9,7 @@ import type { Logger } from '../platform/logger.ts';
 import { startApplier } from './applier.ts';
 import { checkBody, type FailedCheck, failedHeadCheck } from './caller-checks.ts';
 import { defaultLimits, type HttpLimits, openLimitedServer } from './limited-server.ts';
-import type { ReportObserver } from './metrics.ts';
+import type { DeliveryReportObserver } from './metrics.ts';
 import { addHealth, addOperations, type Operations, refuseOtherMachines } from './operations.ts';
 import { type ReceivedCall, toReceivedCall } from './received-call.ts';
 import { createRefuse } from './refusals.ts';
@@ -33,14 +33,14 @@ export type ReceiverOptions = ListenAddress & {
   readonly store: (call: SignedCall) => Promise<void>;
   readonly logger: Logger;
   readonly limits?: Partial<HttpLimits>;
-  readonly observer?: ReportObserver;
+  readonly observer?: DeliveryReportObserver;
   /** Monitoring for this machine, on the same port. */
   readonly operations?: Operations;
 };
 
 type WebhookRequest = FastifyRequest<{ Params: { account: string; token: string } }>;
 
-const noObserver: ReportObserver = {
+const noObserver: DeliveryReportObserver = {
   stored: () => undefined,
   notStored: () => undefined,
   refused: () => undefined,
@@ -112,7 +112,7 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
 type WebhookTools = {
   readonly accounts: ReadonlyMap<string, ReceiverAccount>;
   readonly logger: Logger;
-  readonly observer: ReportObserver;
+  readonly observer: DeliveryReportObserver;
   readonly store: (call: SignedCall) => Promise<void>;
   readonly now: () => Date;
   readonly refuse: (

@@ -144,7 +144,10 @@ describe('startReceiver, for an ambiguous request', () => {
     ['a Content-Length beyond 64 bits', post('Content-Length: 99999999999999999999999')],
     ['a space before a colon', `${post('Content-Length : 2')}{}`],
     ['an unknown Transfer-Encoding', post('Transfer-Encoding: xchunked') + chunked],
-    ['a Transfer-Encoding that does not end with chunked', post('Transfer-Encoding: chunked, identity') + chunked],
+    [
+      'a Transfer-Encoding that does not end with chunked',
+      post('Transfer-Encoding: chunked, identity') + chunked,
+    ],
     ['a chunk without a size', `${post('Transfer-Encoding: chunked')}zz\r\n{}\r\n0\r\n\r\n`],
     ['a chunk that is longer than its size', `${post('Transfer-Encoding: chunked')}1\r\n{}\r\n0\r\n\r\n`],
     ['an invalid header line', post('nonsense')],

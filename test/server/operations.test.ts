@@ -258,7 +258,7 @@ test('the receiver counts stored, applied and refused calls by account and check
   await using cleanUp = new AsyncDisposableStack();
   const metrics = createMetrics({ includeNode: false });
   const operations = createOperations(opened.context, metrics, never);
-  const options = { ...receiverOptions(opened), operations, observer: metrics.reports };
+  const options = { ...receiverOptions(opened), operations, observer: metrics.deliveryReports };
   const receiver = await startReceiver(opened.context, options);
   cleanUp.defer(() => receiver.close());
   const call = (path: string) => fetch(receiver.url + path, { method: 'POST', body: '{"Status":"?"}' });

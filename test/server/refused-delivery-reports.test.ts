@@ -197,7 +197,7 @@ describe('a delivery report that Postgres refuses', () => {
     const metrics = createMetrics({ includeNode: false });
     const lines: string[] = [];
     const logger = openLogger('info', 'info', { write: (line) => void lines.push(line) });
-    const options = { ...receiverOptions(opened), logger, observer: metrics.reports };
+    const options = { ...receiverOptions(opened), logger, observer: metrics.deliveryReports };
     const operations = createOperations({ ...opened.context, monotonic: counting() }, metrics, () => false);
     await receive([json(reportOf(7)), json(reportOf(8))]);
     const receiver = await startReceiver(opened.context, options);

@@ -27,7 +27,7 @@ const mainCampaigns = ['outage-sms.yaml', 'statement-email.yaml', 'works-fax.yam
 const interfacesFolder = 'interfaces';
 
 /** Milliseconds. */
-const maxReportWait = 60_000;
+const maxDeliveryReportWait = 60_000;
 
 export function define(command: Command, shell: Shell): void {
   command
@@ -112,7 +112,7 @@ async function runDemo(
     );
     const files = everyInterface ? await interfaceCampaigns(workingFolder) : mainCampaigns;
     const runs = await runCampaigns(shell, context, settings, files);
-    const summaries = await waitForReports(shell, context, runs);
+    const summaries = await waitForDeliveryReports(shell, context, runs);
     for (const summary of summaries) shell.print(formatRunSummary(summary, shell.screen));
     shell.print('');
     const query = {
@@ -160,13 +160,13 @@ async function runCampaigns(
   return runs;
 }
 
-async function waitForReports(
+async function waitForDeliveryReports(
   shell: Shell,
   context: EngineContext,
   runs: readonly string[],
 ): Promise<RunSummary[]> {
   const line = await startProgressLine(shell);
-  const deadline = shell.now().getTime() + maxReportWait;
+  const deadline = shell.now().getTime() + maxDeliveryReportWait;
   for (;;) {
     const summaries = await Promise.all(runs.map((run) => requireSummary(context, run)));
     const total = summaries.reduce((sum, { recipients }) => sum + recipients.total, 0);

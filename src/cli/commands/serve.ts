@@ -128,7 +128,10 @@ async function serve(shell: Shell, context: EngineContext, options: ServeOptions
   if (options.receiver) {
     const monitoring = metricsPort === undefined ? { operations } : {};
     const address = { host: options.host, port: options.port, ...monitoring };
-    const receiver = await openReceiver(shell, context, receiving, { ...address, observer: metrics.reports });
+    const receiver = await openReceiver(shell, context, receiving, {
+      ...address,
+      observer: metrics.deliveryReports,
+    });
     opened.defer(() => receiver.close(deadlines.giveUp));
     parts.push(pollMissing(shell, context, receiving, receiver, stop));
   } else if (metricsPort === undefined) {
