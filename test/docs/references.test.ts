@@ -60,6 +60,22 @@ function exists(path: string): boolean {
   return isHere || paths.some((known) => known.endsWith(`/${plain}`));
 }
 
+test('every name of the code that a document mentions is in the code', () => {
+  const code = ['src', 'migrations', 'campaigns']
+    .flatMap((folder) =>
+      readdirSync(`${projectFolder}/${folder}`, { recursive: true, encoding: 'utf8' }).map(
+        (name) => `${projectFolder}/${folder}/${name}`,
+      ),
+    )
+    .filter((path) => /\.(ts|js|yaml|json)$/.test(path))
+    .map((path) => readFileSync(path, 'utf8'))
+    .join('\n');
+  const names = codes.filter(({ text }) => /^[a-z]+(?:[A-Z][a-z]+)+$/.test(text));
+  expect(names.length).toBeGreaterThan(40);
+  const known = new Set(code.match(/\w+/g));
+  expect(names.filter(({ text }) => !known.has(text))).toEqual([]);
+});
+
 type Operations = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 const api: { readonly servers: readonly { readonly url: string }[]; readonly paths: Operations } = JSON.parse(
   readFileSync(`${projectFolder}/docs/openapi.json`, 'utf8'),
