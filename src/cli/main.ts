@@ -10,7 +10,7 @@ import type { CommandModule } from './command-modules.ts';
 import { explainInput } from './explain-input.ts';
 import { OutputError } from './output-error.ts';
 import { type ExitCode, processShell, type Shell } from './shell.ts';
-import { notInList, withUsageErrors } from './usage-errors.ts';
+import { notInListError, withUsageErrors } from './usage-errors.ts';
 
 type CommandEntry = {
   readonly summary: string;
@@ -204,7 +204,7 @@ function colourOption(setColour: (choice: ColourChoice) => void): Option {
     .default('auto')
     .argParser((text) => {
       const choice = colourChoices.find((each) => each === text);
-      if (choice === undefined) throw notInList(text, colourChoices);
+      if (choice === undefined) throw notInListError(text, colourChoices);
       setColour(choice);
       return choice;
     });

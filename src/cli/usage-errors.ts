@@ -20,7 +20,7 @@ export function failMissingArgument(command: Command, what: string): never {
   return command.error(what, { code: argumentMissing });
 }
 
-export function notInList(word: string, known: readonly string[], more = ''): InvalidArgumentError {
+export function notInListError(word: string, known: readonly string[], more = ''): InvalidArgumentError {
   return new InvalidArgumentError(`expected ${oneOf(known)}${more}.${didYouMean(word, known)}`);
 }
 

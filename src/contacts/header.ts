@@ -27,7 +27,10 @@ export async function readHeader(
   const next = async (): Promise<HeaderLine | undefined> => {
     const line = await nextLine(lines, more);
     if (line && line.text.length > maxRecordSize) {
-      throw fail(line.number, 'The line is over 1 MiB; expected the header, or a line before it.');
+      throw fail(
+        line.number,
+        'The line has more than 1,048,576 characters; expected the header, or a line before it.',
+      );
     }
     return line;
   };

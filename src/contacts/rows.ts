@@ -14,7 +14,7 @@ export type Row =
       readonly line: number;
       /** Completes a sentence. */
       readonly detail: string;
-      /** The line as written, without its line end; at most its first 1 MiB. */
+      /** The line as written, without its line end; at most its first 1,048,576 characters. */
       readonly text: string;
     };
 
@@ -22,8 +22,8 @@ export type Row =
 const batchSize = 4_096;
 
 /**
- * Whether a value begins with a quote. One after spaces counts too, so that csv-parse rejects it: the author meant
- * to quote the value, and recipients would see the quotes.
+ * Finds a value that begins with a quote. A quote after spaces counts too, so that csv-parse rejects it: the author
+ * meant to quote the value, and recipients would see the quotes.
  */
 const beginsWithQuote: Readonly<Record<Delimiter, RegExp>> = {
   ',': /(?:^|,)[ \t]*"/,
@@ -58,7 +58,7 @@ export class RowReader {
   private readonly quotedValue: RegExp;
   /** Quoted records parsed together. Few after going back, because all rows after the broken one are read again. */
   private groupSize = batchSize;
-  /** The last line of a former record: a quote there can end a value. */
+  /** The last line of a broken record. Until there, csv-parse parses every line with a quote, which may end a value. */
   private strictUntil = 0;
   /** Skips the rest of a line over the limit. */
   private skippingLongLine = false;
@@ -199,7 +199,11 @@ export class RowReader {
   private rejectLongLine(rows: Row[], start: number, end: number): boolean {
     const { lines } = this;
     rows.push(
-      brokenLine(lines.line, 'the line is over 1 MiB', lines.text.slice(start, start + maxRecordSize)),
+      brokenLine(
+        lines.line,
+        'the line has more than 1,048,576 characters',
+        lines.text.slice(start, start + maxRecordSize),
+      ),
     );
     this.skippingLongLine = true;
     return this.skipLongLine(end);

@@ -117,7 +117,7 @@ export type TickReason =
 /** Why a contact was rejected. Text: what is wrong with its row. */
 export type RejectionDetail = string | ReachedReason | DuplicateReason | SuppressedReason;
 
-/** A run reached the contact, will, or may have. `sent_again`: by a rerun of this run. */
+/** A run has reached the contact, will reach it, or may have reached it. `sent_again`: by a rerun of this run. */
 export type ReachedReason = {
   readonly kind: 'sent' | 'to_be_sent' | 'may_have_been_sent' | 'sent_again';
   readonly run: string;

@@ -129,7 +129,7 @@ function classifyBadRequest(decoded: SendAnswer, answer: Answer): Verdict {
   }
 }
 
-/** SOAP over HTTP answers 500 to every fault; sender faults are what REST answers with 400 or 401. */
+/** SOAP over HTTP answers 500 to every fault. Sender faults correspond to 400 of REST, credential faults to 401. */
 function classifyFault(decoded: SendAnswer, answer: Answer): Verdict {
   const words = wordsOf(decoded, answer);
   if (decoded.kind === 'fault' && decoded.origin === 'sender') return { kind: 'rejected', words };

@@ -6,7 +6,7 @@ export function formatDifference(line: ReconciliationLine): string | null {
   const { kind, details } = line;
   switch (kind) {
     case 'twice in the invoice':
-      return `line ${details.firstLine} has it already`;
+      return `already on line ${details.firstLine}`;
     case 'not in the invoice':
       return `${details.outcome ?? 'accepted'}, sent ${details.sent}`;
     case 'other period':
@@ -14,7 +14,7 @@ export function formatDifference(line: ReconciliationLine): string | null {
     case 'other price': {
       const words = [
         ...(details.price === null ? ['no price was reported'] : []),
-        ...(details.sameUnits || line.invoicedUnits === null ? [] : ['other units too']),
+        ...(details.sameUnits || line.invoicedUnits === null ? [] : ['units differ too']),
       ];
       return words.join(', ') || null;
     }
@@ -22,7 +22,7 @@ export function formatDifference(line: ReconciliationLine): string | null {
       return details.hasUnits ? null : 'no units were reported';
     case 'unknown':
       return formatUnknown(line);
-    case 'not in the ledger':
+    case 'billed but not sent':
       return formatMissing(line);
   }
 }
@@ -32,7 +32,7 @@ function formatUnknown({ run, request, details }: ReconciliationLine): string {
   if (details.state === 'in_doubt')
     return `in doubt here, and the invoice says the service has it: volley resolve ${run} --request ${request} --accepted --reason "in the invoice"`;
   if (details.state === 'sending') return 'being sent';
-  return `given up here, and the invoice says the service has it${formatBecause(details)}`;
+  return `abandoned in Volley, and the invoice says the service has it${formatBecause(details)}`;
 }
 
 function formatMissing({ run, details }: ReconciliationLine): string {

@@ -571,17 +571,17 @@ describe('a broken row', () => {
     ]);
   });
 
-  test('a line over 1 MiB is broken, and an unclosed quote breaks only its own line', async () => {
+  test('a line of more than 1,048,576 characters is broken, and an unclosed quote breaks only its own line', async () => {
     const long = 'x'.repeat(1_048_577);
     const rows = await rowsOf(
       `a,b\n1,2\n"3,4\n${'5,6\n'.repeat(300_000)}${long},8\n9,10\n1,"${long}\n${long}"\n`,
     );
     expect(rows.slice(0, 3)).toEqual([row(2, '1', '2'), broken(3, openQuote, '"3,4'), row(4, '5', '6')]);
     expect(rows.slice(300_002)).toEqual([
-      broken(300_004, 'the line is over 1 MiB', long.slice(1)),
+      broken(300_004, 'the line has more than 1,048,576 characters', long.slice(1)),
       row(300_005, '9', '10'),
-      broken(300_006, 'the line is over 1 MiB', `1,"${long}`.slice(0, 1_048_576)),
-      broken(300_007, 'the line is over 1 MiB', long.slice(1)),
+      broken(300_006, 'the line has more than 1,048,576 characters', `1,"${long}`.slice(0, 1_048_576)),
+      broken(300_007, 'the line has more than 1,048,576 characters', long.slice(1)),
     ]);
   });
 
@@ -646,7 +646,7 @@ describe('errors of a file', () => {
 
   test('a header that is too long is an error', async () => {
     expect(await problems('x'.repeat(2_000_000))).toEqual([
-      'contacts.csv:1: The line is over 1 MiB; expected the header, or a line before it.',
+      'contacts.csv:1: The line has more than 1,048,576 characters; expected the header, or a line before it.',
     ]);
   });
 

@@ -15,10 +15,10 @@ export function define(command: Command, shell: Shell): void {
     .action(async (path: string, { json, contacts: contactFiles, of: origin }: PlanOptions) => {
       shell.endOnStop('Stopped while planning. A plan sends and writes nothing.');
       const prepared = await prepareCampaign(path, shell.settings, { contactFiles, origin });
-      const onLarge = (bytesOfEach: number): void => {
-        const millions = Math.ceil((memoryOfPlan + bytesOfEach * 5_000_000) / 1024 / 1024 / 10) * 10;
+      const onLarge = (bytesPerAddress: number): void => {
+        const millions = Math.ceil((memoryOfPlan + bytesPerAddress * 5_000_000) / 1024 / 1024 / 10) * 10;
         shell.note(
-          `  memory   the plan is large: each further recipient takes about ${bytesOfEach} bytes, so 5,000,000 of them about ${millions} MiB in all`,
+          `  memory   the plan is large: each further recipient takes about ${bytesPerAddress} bytes, so 5,000,000 of them about ${millions} MiB in all`,
         );
       };
       const preview = await withLedgerIfAny(shell, (context) =>

@@ -12,7 +12,7 @@ import { addReportOptions, type ReportOptions, sheetWriter, type WriteSheet } fr
 import { parseBillingTime } from '../scalar-options.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
 import { timeZoneOption } from '../time-zone-option.ts';
-import { notInList } from '../usage-errors.ts';
+import { notInListError } from '../usage-errors.ts';
 
 type BillingOptions = ReportOptions & {
   readonly from?: string;
@@ -110,7 +110,7 @@ function parseDimensionsOption(text: string): readonly BillingDimension[] {
   const isKnown = (name: string): boolean =>
     billingDimensions.some((known) => known.toLowerCase() === name.toLowerCase());
   const unknown = names.find((name) => !isKnown(name));
-  if (unknown !== undefined) throw notInList(unknown, billingDimensions, ', separated by commas');
+  if (unknown !== undefined) throw notInListError(unknown, billingDimensions, ', separated by commas');
   const dimensions = parseDimensions(text);
   if (typeof dimensions === 'string') throw new InvalidArgumentError(dimensions);
   return dimensions;

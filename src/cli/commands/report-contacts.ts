@@ -4,7 +4,7 @@ import { reportContacts } from '../../engine/reporting/contact-report.ts';
 import { contactSheet, countStates, type ReportedState, reportedStates } from '../../report/contact-sheet.ts';
 import { addReportOptions, type ReportOptions, sheetWriter } from '../report-options.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
-import { notInList } from '../usage-errors.ts';
+import { notInListError } from '../usage-errors.ts';
 
 export function define(command: Command, shell: Shell): void {
   addReportOptions(command.command('contacts'), 'csv')
@@ -49,7 +49,7 @@ function parseReasons(text: string): readonly RejectionReason[] {
   return text.split(',').map((word) => {
     const reason = rejectionReasons.find((known) => known === word.trim());
     if (reason !== undefined) return reason;
-    throw notInList(word.trim(), rejectionReasons, ', separated by commas');
+    throw notInListError(word.trim(), rejectionReasons, ', separated by commas');
   });
 }
 

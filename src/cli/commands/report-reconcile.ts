@@ -15,7 +15,7 @@ import { addReportOptions, type ReportOptions, sheetWriter } from '../report-opt
 import { parseLocalTime } from '../scalar-options.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
 import { timeZoneOption } from '../time-zone-option.ts';
-import { notInList } from '../usage-errors.ts';
+import { notInListError } from '../usage-errors.ts';
 
 type ReconcileOptions = ReportOptions & {
   readonly invoice: string;
@@ -116,6 +116,6 @@ function parseColumn(
   const field = invoiceFields.find((known) => known.toLowerCase() === written?.trim().toLowerCase());
   const name = rest.join('=').trim();
   if (field === undefined || name === '')
-    throw notInList(written?.trim() ?? '', invoiceFields, ', "=" and the column\'s name');
+    throw notInListError(written?.trim() ?? '', invoiceFields, ', "=" and the column\'s name');
   return { ...earlier, [field]: name };
 }

@@ -20,7 +20,7 @@ import { dispatchAndPrint } from '../dispatch-and-print.ts';
 import { addContactsOption, addOriginOption } from '../options.ts';
 import { planWithProgress } from '../plan-with-progress.ts';
 import { type Shell, withLedger } from '../shell.ts';
-import { failMissingArgument, notInList } from '../usage-errors.ts';
+import { failMissingArgument, notInListError } from '../usage-errors.ts';
 
 type RunOptions = {
   readonly json?: true;
@@ -44,7 +44,7 @@ export function define(command: Command, shell: Shell): void {
     )
     .option(
       '--again',
-      'also if an earlier run has sent the same message to the same contacts, within dispatch.repeat (default: 12h)',
+      'run even if an earlier run sent the same message to the same contacts within dispatch.repeat (default: 12h)',
     )
     .option('--json', "print the run's summary as JSON")
     .action(async (path: string | undefined, options: RunOptions) => {
@@ -79,7 +79,7 @@ async function runCampaign(
     }
     const run = await planWithProgress(shell, context, prepared, kept, { again });
     for (const { file, reason } of await moveContactFiles(prepared, path, shell.settings, run))
-      shell.note(`  ${file} could not be moved (${reason}); later runs still do not read it again.`);
+      shell.note(`  ${file} could not be moved (${reason}); later runs skip it anyway.`);
     const how = { ...toDispatchOptions(json), ownCampaign: prepared.absolutePath };
     shell.exitWith(await dispatchAndPrint(shell, context, run, prepared.account, how));
   });
@@ -146,6 +146,6 @@ function parseStates(text: string): readonly RerunState[] {
   return text.split(',').map((word) => {
     const state = rerunStates.find((known) => known === word.trim());
     if (state !== undefined) return state;
-    throw notInList(word.trim(), rerunStates, ', separated by commas');
+    throw notInListError(word.trim(), rerunStates, ', separated by commas');
   });
 }

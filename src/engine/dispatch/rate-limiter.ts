@@ -10,7 +10,7 @@ import type { EngineContext } from '../context.ts';
 import { type Admit, shareAdmissions } from './admissions.ts';
 import { areEqual, type CurrentLimits, createCurrentLimits, refreshInterval } from './current-limits.ts';
 
-/** Keeps an account's rates, shared by all processes through the ledger. */
+/** Enforces an account's rates, which all processes share through the ledger. */
 export type RateLimiter = {
   /** Waits until some requests can be claimed. A stopped wait uses nothing up. */
   readonly admit: Admit;
@@ -75,7 +75,7 @@ export function createRateLimiter(
       if (remaining <= refreshInterval) break;
       await limits.refresh();
       const known = limits.known();
-      // New rates need a new reservation. The change has settled the old one.
+      // New rates need a new reservation. setRateLimits cleared the debt, so nothing is returned.
       if (known && !areEqual(known, reservedAt)) return 'changed';
     }
     return stop.aborted ? 'stopped' : 'admitted';

@@ -48,14 +48,14 @@ export type PlanOptions = {
   readonly again?: boolean;
   /** Runs in the run's transaction. Its failure prevents the run. */
   readonly alongside?: (client: Parameters<PlannedRun['enqueue']>[0], run: string) => Promise<unknown>;
-  /** Called when the contacts refuse the run; `addRefusalNotifications` by default. */
+  /** Called when a rule about contacts refuses the run; `addRefusalNotifications` by default. */
   readonly onRefused?: (refused: RefusedRun) => Promise<unknown>;
 };
 
 /**
  * Imports contacts and expands them into a planned run. A crash leaves nothing behind.
  *
- * @param kept the same that the campaign was prepared with
+ * @param kept the instance that the campaign was prepared with
  * @throws RefusedRunError when the contacts break a rule of the campaign
  * @throws InputError when the run would exceed its budget, miss a deadline, or repeat another run
  */

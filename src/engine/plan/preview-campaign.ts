@@ -22,8 +22,8 @@ const maxRejected = 20;
 
 export type PreviewContext = Pick<EngineContext, 'now'> &
   Partial<Pick<EngineContext, 'ledger'>> & {
-    /** Called once, when the counts need more memory than everything else. */
-    readonly onLarge?: (bytesOfEach: number) => void;
+    /** Called once, when the counts need more than 32 MiB. */
+    readonly onLarge?: (bytesPerAddress: number) => void;
   };
 
 const largeBytes = 32 * 1024 * 1024;

@@ -25,7 +25,7 @@ import { newRunId } from '../runs/run-id.ts';
 import { createApprovalGate } from './approval-gate.ts';
 import { planFirstSlices } from './first-slices.ts';
 
-/** Recipients in these states were not reached and will not be. */
+/** Recipients in these states were not reached, or (`unknown`) may not have been. */
 export const rerunStates = [
   'failed',
   'rejected',

@@ -42,7 +42,7 @@ export type ScheduleSource = {
 };
 
 /**
- * Plans the runs of due ticks, one process at a time per schedule. A tick has one run in any case: both are committed
+ * Plans the runs of due ticks, one process at a time per schedule. A tick has at most one run: both are committed
  * together.
  *
  * @param onUnmoved called for contact files that could not be moved
@@ -75,7 +75,7 @@ async function startOrEndTick(
   onUnmoved: (file: UnmovedFile) => void,
 ): Promise<TickResult | undefined> {
   const times = storedSchedule.parse(tick.times);
-  const { schedule, dueAt, lastRun } = tick;
+  const { schedule, dueAt, unfinishedRun } = tick;
   const end = async (
     kind: 'skipped' | 'missed' | 'failed',
     reason: TickReason,
@@ -84,10 +84,10 @@ async function startOrEndTick(
     await endTick(context.ledger.pool, tick, kind, reason, refused);
     return { kind, reason, schedule, dueAt };
   };
-  if (lastRun !== null && times.overlap === 'skip')
-    return end('skipped', { kind: 'run_not_over', run: lastRun });
-  // A queued tick waits for its run, however late.
-  if (lastRun !== null) return undefined;
+  if (unfinishedRun !== null && times.overlap === 'skip')
+    return end('skipped', { kind: 'run_not_over', run: unfinishedRun });
+  // A queued tick waits for the earlier run, however late.
+  if (unfinishedRun !== null) return undefined;
   if (times.overlap === 'skip' && isLate(times, dueAt, context.now()))
     return end('missed', toMissedReason(times));
   try {

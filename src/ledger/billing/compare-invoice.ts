@@ -131,12 +131,12 @@ const comparison = `
            coalesce(p.message_id, w.message_id) AS known_as, w.sent_at, w.in_period, w.in_scope,
            CASE
              WHEN p.line > p.first_line THEN 'twice in the invoice'
-             WHEN p.run_id IS NULL THEN 'not in the ledger'
+             WHEN p.run_id IS NULL THEN 'billed but not sent'
              WHEN r.purged_at IS NOT NULL THEN 'unknown'
-             WHEN p.address IS NULL OR p.outcome = 'cancelled' THEN 'not in the ledger'
+             WHEN p.address IS NULL OR p.outcome = 'cancelled' THEN 'billed but not sent'
              WHEN p.line IS NULL THEN 'not in the invoice'
              WHEN w.state IN ('sending', 'in_doubt', 'abandoned') THEN 'unknown'
-             WHEN w.state <> 'accepted' THEN 'not in the ledger'
+             WHEN w.state <> 'accepted' THEN 'billed but not sent'
              WHEN NOT w.in_period THEN 'other period'
              WHEN coalesce(p.invoiced_price, 0) <> coalesce(p.price, 0) THEN 'other price'
              WHEN p.invoiced_units <> coalesce(p.units, 0) THEN 'other units'

@@ -7,7 +7,7 @@ import type { Transaction } from '../session.ts';
 
 /** Results for invoice lines and for recipients missing from the invoice, in report order. */
 export const reconciliationKinds = [
-  'not in the ledger',
+  'billed but not sent',
   'not in the invoice',
   'other price',
   'other units',

@@ -18,7 +18,7 @@ export async function divideRequests(
   client: Transaction,
   { run, requests }: { readonly run: string; readonly requests: readonly number[] },
 ): Promise<DividedRequests | undefined> {
-  // The next statement sees the numbers that earlier transactions gave.
+  // Locks the run, so that the next statement sees the numbers of earlier divisions.
   const { rowCount } = await client.query(
     `SELECT FROM runs WHERE run_id = $1 AND state IN ('planned', 'running', 'paused') FOR NO KEY UPDATE`,
     [run],

@@ -101,7 +101,7 @@ export type DueTick = {
   readonly dueAt: Date;
   readonly times: unknown;
   /** An unfinished run of an earlier tick. */
-  readonly lastRun: string | null;
+  readonly unfinishedRun: string | null;
 };
 
 /** The earliest due tick of each schedule. */
@@ -113,7 +113,7 @@ export async function listDueTicks(pool: pg.Pool): Promise<DueTick[]> {
             JOIN runs r ON r.run_id = earlier.run_id
             WHERE earlier.schedule = t.schedule AND r.state IN ('planned', 'running', 'paused')
             ORDER BY earlier.due_at
-            LIMIT 1) AS "lastRun"
+            LIMIT 1) AS "unfinishedRun"
     FROM ticks t
     JOIN schedules s ON s.schedule = t.schedule
     WHERE t.state = 'due'

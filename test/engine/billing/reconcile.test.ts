@@ -47,7 +47,7 @@ describe('reconcileInvoice', () => {
     const stranger = { run: '', messageId: 'Stranger1', address: '+64211234567' };
     const { lines } = await reconcile(opened, anInvoice([invoiceRow(stranger)]));
     expect(lines).toMatchObject([
-      { kind: 'not in the ledger', messageId: 'Stranger1', line: 2, run: null, difference: '0.05' },
+      { kind: 'billed but not sent', messageId: 'Stranger1', line: 2, run: null, difference: '0.05' },
     ]);
     expect(lines[0]?.detail).toBe('no request has this MessageID');
   });
@@ -58,7 +58,7 @@ describe('reconcileInvoice', () => {
     const rows = [...sent, other].map((one) => invoiceRow(one));
     const { lines } = await reconcile(opened, anInvoice(rows));
     expect(lines).toMatchObject([
-      { kind: 'not in the ledger', recipient: '+64219999999', detail: 'the request has no such recipient' },
+      { kind: 'billed but not sent', recipient: '+64219999999', detail: 'the request has no such recipient' },
     ]);
   });
 
@@ -113,8 +113,8 @@ describe('reconcileInvoice', () => {
     const rows = [...sent, at(sent, 0), at(sent, 0)].map((one) => invoiceRow(one));
     const { lines } = await reconcile(opened, anInvoice(rows));
     expect(lines).toMatchObject([
-      { kind: 'twice in the invoice', line: 4, difference: '0.05', detail: 'line 2 has it already' },
-      { kind: 'twice in the invoice', line: 5, run: at(sent, 0).run, detail: 'line 2 has it already' },
+      { kind: 'twice in the invoice', line: 4, difference: '0.05', detail: 'already on line 2' },
+      { kind: 'twice in the invoice', line: 5, run: at(sent, 0).run, detail: 'already on line 2' },
     ]);
   });
 
@@ -129,7 +129,7 @@ describe('reconcileInvoice', () => {
     const sent = await invoicedRun(opened, ['rejected']);
     const { lines } = await reconcile(opened, anInvoice([invoiceRow(at(sent, 0))]));
     expect(lines).toMatchObject([
-      { kind: 'not in the ledger', detail: 'the request is rejected: No credit', price: null },
+      { kind: 'billed but not sent', detail: 'the request is rejected: No credit', price: null },
     ]);
   });
 
@@ -143,8 +143,8 @@ describe('reconcileInvoice', () => {
     );
     const { lines } = await reconcile(opened, anInvoice(sent.map((one) => invoiceRow(one))));
     expect(lines.map(({ kind, detail }) => `${kind}: ${detail}`)).toEqual([
-      'not in the ledger: the request was rejected and divided: its recipients have other MessageIDs',
-      'not in the ledger: the request was rejected and divided: its recipients have other MessageIDs',
+      'billed but not sent: the request was rejected and divided: its recipients have other MessageIDs',
+      'billed but not sent: the request was rejected and divided: its recipients have other MessageIDs',
       'not in the invoice: accepted, sent 2026-11-21 10:01',
       'not in the invoice: accepted, sent 2026-11-21 10:01',
     ]);
@@ -155,7 +155,7 @@ describe('reconcileInvoice', () => {
     await opened.ledger.pool.query(`UPDATE recipient_outcomes SET outcome = 'cancelled' WHERE position = 1`);
     expect((await reconcile(opened, anInvoice([invoiceRow(at(sent, 1))]))).lines).toEqual([]);
     expect((await reconcile(opened, anInvoice(sent.map((one) => invoiceRow(one))))).lines).toMatchObject([
-      { kind: 'not in the ledger', detail: 'excluded from the request: suppressed after planning' },
+      { kind: 'billed but not sent', detail: 'excluded from the request: suppressed after planning' },
     ]);
   });
 

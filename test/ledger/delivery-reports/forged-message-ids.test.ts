@@ -139,8 +139,8 @@ test('an invoice line with a forged MessageID matches no request, and one in cap
   );
   const { lines } = await reconcile(opened, anInvoice(rows));
   expect(lines.map(({ kind, detail, request }) => [kind, request, detail?.split(':')[0]])).toEqual([
-    ...forgeries().map(() => ['not in the ledger', null, 'no request has this MessageID']),
-    ['twice in the invoice', 1, 'line 5 has it already'],
+    ...forgeries().map(() => ['billed but not sent', null, 'no request has this MessageID']),
+    ['twice in the invoice', 1, 'already on line 5'],
     ['unknown', 1, 'in doubt here, and the invoice says the service has it'],
   ]);
 });
