@@ -12,7 +12,7 @@ export type WindowGate = {
  */
 export const closingMargin = 5_000;
 
-/** Later than any window opens; a planned run's window opened at least once. */
+/** A fallback that should not occur: planning checked that the window opens. */
 const farFuture = 400 * 86_400_000;
 
 /** @param sendAt the SendTime of requests handed over early; until then the window counts as open */
@@ -37,8 +37,9 @@ export function createWindowGate(
       if (isOpen(now)) return now;
       const { open, until } = stateFor(now);
       if (!open) return until ?? new Date(now.getTime() + farFuture);
-      const shut = until ?? now;
-      return stateAt(rule, zones, shut).until ?? new Date(now.getTime() + farFuture);
+      // The window is open, but within the closing margin.
+      const closesAt = until ?? now;
+      return stateAt(rule, zones, closesAt).until ?? new Date(now.getTime() + farFuture);
     },
   };
 }

@@ -1,9 +1,9 @@
 const asText = 'Format the column as text in the spreadsheet and export the list again';
 
-const damages: readonly (readonly [RegExp, string])[] = [
+const damagePatterns: readonly (readonly [RegExp, string])[] = [
   [
     /^[+-]?\d+(?:[.,]\d+)?E[+-]?\d+$/i,
-    `is a number that a spreadsheet has shortened, so that its last digits are lost. ${asText}`,
+    `was converted to scientific notation by a spreadsheet, so its last digits are lost. ${asText}`,
   ],
   [/^=\s*".*"?$/, `is a formula that keeps leading zeros in a spreadsheet. ${asText}, without = and quotes`],
   [/^=/, 'is a formula of a spreadsheet, not its result. Export the list with values instead of formulas'],
@@ -19,5 +19,5 @@ const damages: readonly (readonly [RegExp, string])[] = [
  * undefined: no known damage.
  */
 export function spreadsheetDamage(text: string): string | undefined {
-  return damages.find(([pattern]) => pattern.test(text))?.[1];
+  return damagePatterns.find(([pattern]) => pattern.test(text))?.[1];
 }

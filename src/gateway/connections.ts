@@ -4,13 +4,13 @@ import type { Answer, Evidence } from './evidence.ts';
 import { type ExchangeLimits, exchange } from './exchange.ts';
 
 /**
- * What an answer means for its connection. `keep`: it certainly answers our request. `close`: something is
- * wrong. `prove`: it counts only if no other answer follows.
+ * What an answer means for its connection. `keep`: it certainly answers our request. `close`: the answer counts, and the
+ * connection is dropped. `prove`: it counts only if no other answer follows.
  */
 export type Trust =
   | { readonly kind: 'keep' }
   | { readonly kind: 'close' }
-  | { readonly kind: 'prove'; readonly isOtherAnswer: (next: Answer) => boolean };
+  | { readonly kind: 'prove'; readonly couldBeOurAnswer: (next: Answer) => boolean };
 
 export type Connections = {
   /**
@@ -61,12 +61,12 @@ export function openConnections(
     connection.exchanges++;
     const trust = assessTrust(evidence);
     if (trust.kind === 'keep') return evidence;
-    // After `close` a service processes nothing more, so it has not accepted a later request.
+    // Nothing before a first exchange could leave a surplus answer. After `close` a service processes nothing more.
     const isProven =
       trust.kind === 'close' ||
       isFirst ||
       evidence.closing ||
-      (await provesOrder(connection, trust.isOtherAnswer));
+      (await provesOrder(connection, trust.couldBeOurAnswer));
     reopenConnection(connection, url, limits);
     return isProven ? evidence : { ...evidence, unproven: true };
   }
@@ -164,21 +164,22 @@ const maxProbes = 3;
 
 /**
  * Finds out whether the last answer belonged to the last request, with probes after it. The last probe asks
- * the service to close. A service answers all pending requests first, and says `close` only with its last
- * answer (RFC 9112, 9.6). If it never says `close`, it must answer several probes as probes.
+ * the service to close. A service answers all pending requests first, and sends `Connection: close` only with
+ * its last answer (RFC 9112, 9.6). If it never does, it must give each of several probes a plain answer.
  */
 function createOrderProof(
   limits: ExchangeLimits,
   probePath: string,
-): (connection: Connection, isOtherAnswer: (next: Answer) => boolean) => Promise<boolean> {
+): (connection: Connection, couldBeOurAnswer: (next: Answer) => boolean) => Promise<boolean> {
   /** The service answered `close` before, so one probe is enough. */
   let honoursClose = false;
-  return async (connection, isOtherAnswer) => {
+  return async (connection, couldBeOurAnswer) => {
     const { exchanges } = connection;
     const probe = { method: 'GET', path: probePath, headers: {} } as const;
     for (let probesLeft = honoursClose ? 1 : maxProbes; probesLeft > 0; probesLeft--) {
       const next = await exchange(connection.client, probe, limits, undefined, probesLeft === 1);
-      if (next.kind !== 'answer' || connection.exchanges !== exchanges || isOtherAnswer(next)) return false;
+      if (next.kind !== 'answer' || connection.exchanges !== exchanges || couldBeOurAnswer(next))
+        return false;
       if (probesLeft === 1) honoursClose = next.closing === true;
       if (next.closing) break;
     }

@@ -15,7 +15,7 @@ export function assessTrust(answer: Answer, messageId: string | undefined, decod
     case 'rejected':
     case 'unauthorized':
     case 'retry':
-      return { kind: 'prove', isOtherAnswer: (next) => mayAnswerSend(next, messageId, decode) };
+      return { kind: 'prove', couldBeOurAnswer: (next) => mayAnswerSend(next, messageId, decode) };
     case 'accepted':
     case 'in_doubt':
       return { kind: 'close' };

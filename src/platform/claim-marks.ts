@@ -36,10 +36,11 @@ const marksSchema = z.array(
 const replacementSchema = z.object({ location: z.string().nullable() });
 
 /**
- * Keeps marks in `claims/` in VOLLEY_HOME: a file for each process in the ledger's folder, and a file for each
+ * A mark notes the last claim of a process outside of the ledger: a ledger that was restored from a backup lacks it, and
+ * Volley sends nothing from it. Marks are in `claims/` in VOLLEY_HOME: a file for each process in the ledger's folder, and a file for each
  * replaced ledger.
  *
- * @param onProblem called once when marks cannot be written; from then on they are only in memory
+ * @param onProblem called for the first problem; from then on marks are only in memory
  */
 export function openClaimMarks(home: string, onProblem: (what: string) => void): ClaimMarks {
   const memory = createMemoryClaimMarks();
@@ -115,7 +116,7 @@ function createOwnFile(home: string) {
     // Another container with this home may consider this process ended, and remove its file.
     if (file?.ledger === ledger && fstatSync(file.descriptor).nlink > 0) return file;
     close();
-    // Keeps a home that Volley creates out of git.
+    // Makes git ignore a home that Volley created.
     if (makeFolder(home, 0o700)) writeFileSync(join(home, '.gitignore'), '*\n');
     const folder = folderOf(home, ledger);
     makeFolder(folder, 0o700);
@@ -135,7 +136,7 @@ function createOwnFile(home: string) {
   return { name, write, close };
 }
 
-/** Ignores marks of another user. */
+/** Returns none, and reports the problem, if the folder cannot be read. */
 function listMarkFiles(folder: string, onProblem: (what: string) => void): string[] {
   try {
     return readdirSync(folder);
@@ -155,7 +156,7 @@ function pruneEnded(folder: string, files: readonly MarkFile[]): void {
   try {
     for (const { name } of newest.slice(1)) rmSync(join(folder, name), { force: true });
   } catch {
-    // Few files stay, and a later call removes them.
+    // A few files remain, and a later call removes them.
   }
 }
 

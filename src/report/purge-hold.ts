@@ -5,9 +5,9 @@ export function formatPurgeHold({ held, state }: PurgeCandidate): string | null 
 }
 
 const holds: Readonly<Record<Exclude<PurgeHold, 'not_over'>, string>> = {
-  unsent: 'requests of it are planned or being sent',
-  in_doubt: 'requests of it are in doubt',
-  younger_run: 'a younger rerun depends on it',
+  unsent: 'some of its requests are planned or being sent',
+  in_doubt: 'some of its requests are in doubt',
+  younger_run: 'a later rerun depends on it',
   unbooked: 'it is not completely booked yet; try again',
   in_use: 'it is in use',
 };

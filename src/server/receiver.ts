@@ -17,9 +17,9 @@ import { withTimeout } from './shared-answer.ts';
 
 export type Receiver = {
   readonly url: string;
-  /** Starts the applier. */
+  /** Wakes the applier after another source wrote to the inbox. */
   readonly wake: () => void;
-  /** Answers open calls until `cutOff`, and applies the present batch. */
+  /** Answers open calls until `cutOff`, and applies the current batch. */
   close(cutOff?: AbortSignal): Promise<void>;
 };
 
@@ -29,7 +29,7 @@ type SignedCall = ReceivedCall & { readonly signature?: Buffer };
 export type ReceiverOptions = ListenAddress & {
   readonly accounts: ReadonlyMap<string, ReceiverAccount>;
   readonly sharing?: AccountSharing;
-  /** Commits a call as it came. A call is answered 2xx only afterwards (rule 5). */
+  /** Commits a call as received. A call is answered 2xx only afterwards (rule 5). */
   readonly store: (call: SignedCall) => Promise<void>;
   readonly logger: Logger;
   readonly limits?: Partial<HttpLimits>;

@@ -12,8 +12,8 @@ export type ServiceMerge = {
 };
 
 /**
- * Destination fields into the text of an SMS (interface.md, 2.2 and 2.5). Earlier versions do not document
- * it.
+ * For an SMS the service itself merges destination fields into `Message` (interface.md, 2.2 and 2.5). Versions before
+ * 2.02 do not document it, so they merge no fields.
  */
 export function mergedByService(interfaceName: InterfaceName, channel: Channel): ServiceMerge | undefined {
   if (channel !== 'sms') return undefined;
@@ -21,7 +21,7 @@ export function mergedByService(interfaceName: InterfaceName, channel: Channel):
   return { field: 'Message', destinationFields: fields.filter((name) => name !== 'Recipient') };
 }
 
-/** SMS only (interface.md, 2.5). @param name the text in the brackets */
+/** Whether the service, not Volley, replaces `[[name]]` in this channel (interface.md, 2.5). */
 export function isServicePlaceholder(channel: Channel, name: string): boolean {
   if (channel !== 'sms') return false;
   return /^File[1-9]\d*$/.test(name) || /^reply$/i.test(name) || name === 'STOP' || name.startsWith('Link:');

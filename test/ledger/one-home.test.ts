@@ -49,14 +49,14 @@ test('only the file that changes the state of slices writes their owners', () =>
   expect(writersOf('slice_owners')).toEqual(['slice-states/transitions.ts']);
 });
 
-test('only billing writes reopened requests, in statements that others embed', () => {
+test('only billing, and requests through its statements, write reopened requests', () => {
   expect(writersOf('billing_reopened_requests').toSorted()).toEqual([
     'billing/book.ts',
     ...['divide', 'prove', 'resend', 'resolve', 'settle'].map((file) => `requests/${file}.ts`),
   ]);
 });
 
-test('triggers do only what calls cannot: keep the audit trail append-only, and count suppressions added by hand', async () => {
+test('triggers do only what application code cannot enforce: keep the audit trail append-only, and count suppressions added by hand', async () => {
   const { rows } = await opened.ledger.pool.query<{ trigger: string }>(
     `SELECT tgname || ' on ' || tgrelid::regclass AS trigger
      FROM pg_trigger

@@ -16,13 +16,14 @@ import { createCommitSchedule } from './commit-schedule.ts';
 import type { OutageRetry } from './outage-retry.ts';
 
 /**
- * Lets all slices of a process share commits. A commit takes half a millisecond of processor time however small it
- * is, so claims and accepted requests wait a moment for more, until a slice calls `flush`.
+ * A group commit: all slices of a process share commits of claims and accepted requests. A commit takes half a millisecond of processor time however small it
+ * is, so they wait a moment for more, until the code that sends a slice calls `flush`.
  *
- * Claims are marked outside of the ledger before any of their requests is sent. The next claim is committed only in a
- * ledger that has them.
+ * Claims are marked outside of the ledger before any of their requests is sent. A claim is committed only if the ledger
+ * still contains the last marked one; otherwise it was restored from a backup. Accepted requests of a slice that has
+ * another owner by now are settled one by one (`completeAdvance`).
  *
- * @param ledger its id when the worker started
+ * @param ledger the id of the ledger when the worker started
  */
 export function createCheckpointer(
   context: EngineContext,
@@ -31,38 +32,39 @@ export function createCheckpointer(
 ): Checkpointer {
   const fence = createClaimFence(context, outageRetry, ledger);
   const writer: Writer = { context, outageRetry, fence };
-  const schedule = createCommitSchedule((states) => commit(writer, states));
+  const commits = createCommitSchedule((states) => commit(writer, states));
 
   function claimRange(state: CheckpointState, claim: RangeClaim): Promise<boolean> {
     if (state.failure) return Promise.reject(state.failure.error);
     const pending = { ...claim, ...Promise.withResolvers<boolean>() };
     state.claim = pending;
-    schedule.add(state, 0);
+    commits.add(state, 0);
     return pending.promise;
   }
 
   return {
     open(slice, options) {
       const state = createCheckpointState(slice, options);
-      const flush = (): void => schedule.flush(state);
+      const flush = (): void => commits.flush(state);
       return {
         claim: (claim) => claimRange(state, claim),
         flush,
-        async returnClaim(back) {
+        async returnClaim(range) {
           flush();
-          await claimRange(state, { ...back, epoch: '0' });
+          await claimRange(state, { ...range, epoch: noEpoch });
         },
-        claimRows: (claim, known) =>
+        claimRows: (claim, unrecordedRequests) =>
           new Promise((resolve, reject) => {
-            schedule.runBetweenCommits(() =>
-              claimRowsOfSlice(writer, state, claim, known).then(resolve, reject),
+            commits.runBetweenCommits(() =>
+              claimRowsOfSlice(writer, state, claim, unrecordedRequests).then(resolve, reject),
             );
           }),
         accept(accepted) {
           addAccepted(state, accepted);
-          if (!state.failure) schedule.add(state, 1);
+          if (!state.failure) commits.add(state, 1);
         },
         unrecorded: () => state.unrecorded,
+        // Resolves after a failure too, which the caller gets elsewhere.
         async whenRecorded() {
           while (state.unrecorded > 0 && !state.failure) await state.allRecorded.wait(1_000);
         },
@@ -70,6 +72,9 @@ export function createCheckpointer(
     },
   };
 }
+
+/** A claim that gives requests back needs no look at suppressions. */
+const noEpoch = '0';
 
 type Writer = {
   readonly context: EngineContext;
@@ -98,7 +103,7 @@ async function commit(
   }
 }
 
-/** A claim whose answer was lost is returned before the retry. */
+/** A claim whose commit was not acknowledged is returned before the retry. */
 async function claimRowsOfSlice(
   { context, outageRetry, fence }: Writer,
   state: CheckpointState,

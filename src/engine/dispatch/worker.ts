@@ -25,11 +25,10 @@ export type WorkerOptions = {
   readonly onUnknownAccount?: (error: InputError) => void;
   /** Drains the worker. */
   readonly stop: AbortSignal;
-  /** Stops waiting for answers. */
+  /** When aborted, requests in flight are abandoned. */
   readonly cutOff: AbortSignal;
-  /** When it gives up, the worker fails. */
   readonly outageRetry: OutageRetry;
-  /** Requests of the slice may be in doubt. */
+  /** Called when sending a slice failed; some of its requests may be in doubt. */
   readonly onSliceFailed?: (run: string) => void;
   readonly observer?: Observer;
   /** Called at each check that finds the ledger on hold. */
@@ -42,7 +41,7 @@ export type WorkerOptions = {
  * Acquires slices and sends them until `stop`. Workers coordinate through the ledger alone.
  *
  * @throws InputError if suppressions are hashed and the key is missing
- * @throws Error if the ledger fails, or an outage outlasts the worker
+ * @throws Error if the ledger fails, or the process must end during an outage
  */
 export async function runWorker(context: EngineContext, options: WorkerOptions): Promise<void> {
   const { ledger } = context;
@@ -115,14 +114,14 @@ function periodicTasks(
 ): PeriodicTask[] {
   const { pool } = context.ledger;
 
-  /** Own leases first: after an outage they look expired, too. */
+  /** Renews our own leases first, because after an outage they look expired too. */
   async function renewAndReclaim(): Promise<void> {
     await held.renewLeases();
     await reclaimExpiredSlices(queue, pool, worker);
   }
 
-  /** Also when there is nothing to claim. */
-  async function reportIfHeld(): Promise<void> {
+  /** Runs also while there is nothing to claim, so that an operator learns of a hold. */
+  async function reportIfOnHold(): Promise<void> {
     const { held: reason } = await checkLedgerLocation(context);
     if (reason !== null) onHeld?.(reason);
   }
@@ -131,7 +130,7 @@ function periodicTasks(
     { interval: 250, task: held.watch, isQuery: true },
     { interval: 500, task: () => openDueWindows(context, queue, accounts, onUnknownAccount) },
     { interval: 1_000, task: () => reclaimSlicesOfEndedWorkers(queue, pool, worker, context.now) },
-    { interval: 5_000, task: reportIfHeld },
+    { interval: 5_000, task: reportIfOnHold },
     { interval: 2_000, task: renewAndReclaim },
   ];
 }

@@ -8,16 +8,20 @@ import { formatReason } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
 import { noOrigins, type Origins, readOrigins } from './origins.ts';
 
-/** Contacts that their origins have reached, or may. */
+/** For the preview: finds contacts that their origins have reached, may have reached or will still send to. */
 export type ReachedFinder = {
   /** Call it before the contacts of each batch, with the origins named so far. */
   readonly readOrigins: (found: ReadonlySet<string>) => Promise<void>;
+  /** Counts the contact, too. */
   readonly findReachedReason: (address: string, key: string | undefined) => ReachedReason | undefined;
   readonly origins: () => Origins;
   readonly counts: () => readonly ReachedContacts[];
 };
 
-/** Rows name the origins. An origin applies from the first batch that names it, but in a run to all rows. */
+/**
+ * An origin is the run that fixed contacts come from; rows name it. A preview reads once, so rows before the first mention
+ * of an origin are not compared; a run compares all rows, in SQL (`remove-reached.ts`).
+ */
 export function createReachedFinder(
   { ledger }: Partial<Pick<EngineContext, 'ledger'>>,
   { campaign, channel }: Pick<Definition, 'campaign' | 'channel'>,
@@ -41,6 +45,7 @@ export function createReachedFinder(
       await inSnapshot(ledger.pool, async (client) => {
         for await (const batch of streamReached(client, channel, runs))
           for (const { address, key, detail } of batch) {
+            // Without `contacts.key`, contacts are compared by address. A uuid of the key is its digest.
             if (key === null) addresses.set(address, detail);
             else keys.set(key.replaceAll('-', ''), detail);
           }

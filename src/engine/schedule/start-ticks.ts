@@ -139,8 +139,8 @@ async function planTick(
   }
 }
 
-/** Also starts runs whose process ended after planning. */
-export async function beginScheduledRuns(
+/** Starts planned runs of schedules and of the API, also those whose process ended after planning. */
+export async function beginPlannedRuns(
   context: EngineContext,
   { accountNamed }: ScheduleSource,
 ): Promise<string[]> {

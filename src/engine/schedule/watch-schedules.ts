@@ -7,7 +7,7 @@ import type { EngineContext } from '../context.ts';
 import { checkLedgerLocation } from '../dispatch/ledger-location.ts';
 import { recordSchedules } from './record-schedules.ts';
 import { readScheduleFolder } from './schedule-folder.ts';
-import { beginScheduledRuns, type ScheduleSource, startDueTicks, type TickResult } from './start-ticks.ts';
+import { beginPlannedRuns, type ScheduleSource, startDueTicks, type TickResult } from './start-ticks.ts';
 
 /** The longest delay of a run (milliseconds). */
 export const defaultInterval = 5_000;
@@ -41,7 +41,7 @@ export async function watchSchedules(
         (end) => logTick(end, logger),
         (file) => logger.warn(file, 'contact file not moved; it will not run again'),
       );
-      for (const run of await beginScheduledRuns(context, source))
+      for (const run of await beginPlannedRuns(context, source))
         logger.info({ run }, 'scheduled run started');
       loggedFailure = '';
     } catch (error) {

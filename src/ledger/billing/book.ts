@@ -9,7 +9,7 @@ const billingLock = 4_190_733_815;
 
 type BookingLimits = { readonly slices: number; readonly changes: number; readonly outcomes: number };
 
-/** A row of outcomes has those of one batch of delivery reports. */
+/** One row of billing_outcomes has the sums of one batch of delivery reports, so its limit is smaller. */
 const bookingLimits: BookingLimits = { slices: 128, changes: 50_000, outcomes: 500 };
 
 /** SQL: the end of the last closed period. */
@@ -18,7 +18,7 @@ export const closedUntil = `coalesce((SELECT max(ends_at) FROM billing_closings)
 /**
  * Books part of the pending changes in one transaction; nothing while another process books.
  *
- * @returns whether more may be pending
+ * @returns whether to book again; false if another process is booking
  */
 export async function bookPending(pool: pg.Pool): Promise<boolean> {
   return inTransaction(pool, async (client) => {
@@ -30,7 +30,7 @@ export async function bookPending(pool: pg.Pool): Promise<boolean> {
   });
 }
 
-/** Books all pending changes, of unsettled requests too. Waits for other processes that book. */
+/** Books all pending changes, of unsettled requests too, except those with an unknown send time. Waits for other bookings. */
 export async function bookEverything(client: Transaction): Promise<void> {
   await client.query(`SELECT pg_advisory_xact_lock(${billingLock})`);
   await book(client, null);
@@ -44,11 +44,11 @@ const sliceKeys = batchOf<SliceKey>({
 });
 
 /**
- * Booking and changing requests never wait for each other: the booking statement checks which slices are done, and
+ * Booking never blocks transactions that change requests, or the reverse: the booking statement checks which slices are done, and
  * changes of settled requests are recorded by their own transactions. Those that it misses remain for the next
  * booking.
  *
- * @param limits null: everything, including unsettled requests
+ * @param limits null: everything, including unsettled requests ($1 of the statements)
  * @returns whether more may be pending
  */
 async function book(client: Transaction, limits: BookingLimits | null): Promise<boolean> {

@@ -2,13 +2,13 @@ import type pg from 'pg';
 import { batchOf, type Columns } from '../batch.ts';
 import { type ClaimFence, fenceValues, mayClaim } from '../location/location.ts';
 
-/** Permission to send requests of a slice that have no rows. */
+/** Permission to send ordinary requests of a slice: those without rows of their own (`add-rows.ts`). */
 export type RangeClaim = {
   /** The last request that the owner claimed. */
   readonly after: number;
-  /** Below `after`, it returns the requests behind `to`, of which no byte was sent. */
+  /** The last request that it claims. If `to` < `after`, it gives back the requests after `to`: no byte of them was sent. */
   readonly to: number;
-  /** The suppressions that `readContents` checked. */
+  /** The suppression epoch under which the content was read. */
   readonly epoch: string;
 };
 
@@ -17,7 +17,7 @@ export type AcceptedRequest = {
   readonly finishedAt: number;
   readonly tookMs: number;
   readonly httpStatus: number;
-  /** The service's number for the request, if it answers one. */
+  /** The service's number for the request, if it returns one. */
   readonly jobNumber: string | undefined;
 };
 
@@ -31,7 +31,10 @@ export type Advance = {
   readonly accepted: readonly AcceptedRequest[];
 };
 
-/** `lost`: the slice has another owner; nothing was written. */
+/**
+ * `refused`: nothing was claimed, because no claim was asked for or it is not allowed; accepted requests are recorded.
+ * `lost`: the slice has another owner; nothing was written.
+ */
 export type AdvanceResult = 'granted' | 'refused' | 'lost';
 
 /**
@@ -65,7 +68,7 @@ export async function advanceSlices(
   });
 }
 
-/** Job numbers have a statement of their own, so that other interfaces pay nothing. */
+/** Job numbers have a statement of their own, so that interfaces without job numbers have no extra cost. */
 function advanceStatement(hasJobNumbers: boolean): string {
   const jobs = `
     ), numbered AS (

@@ -5,7 +5,9 @@ import type { SliceRange } from './slice-range.ts';
 
 /**
  * `sending → in_doubt` for requests whose owner has stopped sending (rule 2), or `accepted` by a delivery report.
- * Owner and version of the slice fence out later claims.
+ * The caller has locked the slice and changes its owner, so the former owner can record no more.
+ *
+ * @returns the number of requests
  */
 export async function markUnrecordedInDoubt(
   client: Transaction,

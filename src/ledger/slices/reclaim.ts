@@ -8,7 +8,7 @@ import type { HeldSlice } from './acquire.ts';
 import { lockAcquisitions, queueDb, queueName, type SliceQueue } from './queue.ts';
 import { isGraceOver, workerLockKey } from './worker-session.ts';
 
-/** Locked by the caller, with its run. */
+/** The row of a held slice. The caller has locked it and its run. */
 type DbHeldSlice = {
   readonly run_id: string;
   readonly slice: number;
@@ -64,7 +64,7 @@ export async function reclaimSlicesOfEndedWorkers(
 }
 
 /**
- * Queues slices with an expired lease. `acquireSlice` then marks their requests in doubt.
+ * Lets pg-boss queue slices with an expired lease again. `acquireSlice` then marks their requests in doubt.
  *
  * @param self has renewed its own leases first: after an outage they look stale too
  */
@@ -72,6 +72,7 @@ export async function reclaimExpiredSlices(queue: SliceQueue, pool: pg.Pool, sel
   if (await mayReclaim(pool, self)) await queue.supervise(queueName);
 }
 
+/** Our own session must hold our lock. If this probe gets the lock, our session was lost. */
 async function mayReclaim(pool: pg.Pool, self: string | null): Promise<boolean> {
   if (!(await isGraceOver(pool))) return false;
   if (self === null) return true;
@@ -82,7 +83,7 @@ async function mayReclaim(pool: pg.Pool, self: string | null): Promise<boolean> 
   return rows[0]?.free === false;
 }
 
-/** For a slice without claims whose account the worker does not have. */
+/** Gives back a slice of an account that the worker lacks, before anything was claimed from it. */
 export async function returnSlice(
   queue: SliceQueue,
   pool: pg.Pool,
@@ -108,7 +109,8 @@ export async function returnSlice(
 }
 
 /**
- * Queues the slice, with unrecorded requests in doubt. In a paused run it waits; in a cancelled one it is done.
+ * Queues the slice, with unrecorded requests in doubt: a failed job is offered again by pg-boss. In a paused run the
+ * slice waits; in a cancelled one it is done.
  *
  * @param message for the queue: why the slice is released
  */
@@ -122,7 +124,7 @@ async function releaseSlice(
   const isCancelled = run_state === 'cancelled';
   if (first !== null && last !== null) {
     await markUnrecordedInDoubt(client, { run, slice, first, last }, owner, now);
-    // Requests that became planned after the run was cancelled.
+    // Its former owner may have planned requests again after the run was cancelled.
     if (isCancelled) await cancelPlanned(client, run, now, { first, last });
   }
   const db = queueDb(client);

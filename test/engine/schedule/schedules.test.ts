@@ -8,7 +8,7 @@ import { prepareCampaign } from '../../../src/engine/plan/prepare-campaign.ts';
 import { recordSchedules } from '../../../src/engine/schedule/record-schedules.ts';
 import { readScheduleFolder } from '../../../src/engine/schedule/schedule-folder.ts';
 import {
-  beginScheduledRuns,
+  beginPlannedRuns,
   type ScheduleSource,
   startDueTicks,
   type TickResult,
@@ -66,7 +66,7 @@ async function checkSchedules(
   const ends: TickResult[] = [];
   await recordSchedules(context, await readScheduleFolder(`${workspace.folder}/campaigns`));
   await startDueTicks(context, source, (end) => ends.push(end));
-  await beginScheduledRuns(context, source);
+  await beginPlannedRuns(context, source);
   return ends;
 }
 

@@ -3,7 +3,7 @@ import { rm, symlink } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startByKey } from '../../../src/engine/access/start-by-key.ts';
 import { loadAccount } from '../../../src/engine/load-account.ts';
-import { beginScheduledRuns } from '../../../src/engine/schedule/start-ticks.ts';
+import { beginPlannedRuns } from '../../../src/engine/schedule/start-ticks.ts';
 import { releaseStartKeyLock, tryStartKeyLock } from '../../../src/ledger/runs/start-keys.ts';
 import { inSession } from '../../../src/ledger/session.ts';
 import { type Answer, type ApiScene, openApiScene } from '../../support/api-scene.ts';
@@ -147,7 +147,7 @@ describe('POST /runs', () => {
     const forgotten = await unbegun('died-too');
     const settings = { environment, workingFolder: scene.workspace.folder };
     const accountNamed = (name: string) => loadAccount(name, settings);
-    await beginScheduledRuns(scene.opened.context, { folder: 'campaigns', settings, accountNamed });
+    await beginPlannedRuns(scene.opened.context, { folder: 'campaigns', settings, accountNamed });
     expect(await stateOf(forgotten)).toBe('running');
     expect((await trailOf(forgotten)).at(-1)).toEqual(['run started', 'ann', 'api', 'runner', 'done']);
   });
