@@ -4,7 +4,7 @@ import type { Shell } from './shell.ts';
 /** Milliseconds. */
 const closingTime = 1_000;
 
-/** Ends a process that does not close in time (a plan of millions); as safe as a kill. */
+/** Ends a process that does not close in time, for example while planning millions of contacts. Safe: every commit survives a kill. */
 export function leaveAfter(giveUp: AbortSignal, shell: Shell, logger: Logger): void {
   const leave = (): never => {
     logger.error('process ended before everything was closed');

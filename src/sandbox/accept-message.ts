@@ -40,7 +40,7 @@ export function acceptMessage(
     content: contentOf(request),
     simulated: [SendMode, Mode].some((mode) => mode?.trim().toLowerCase() === 'test'),
     acceptedAt: settings.acceptedAt,
-    sentAt: new Date(delayed ? requestedTime : earliest),
+    sendAt: new Date(delayed ? requestedTime : earliest),
     delayed,
     aborted: false,
     resubmitted: 0,

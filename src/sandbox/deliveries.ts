@@ -30,7 +30,7 @@ export function createDeliveries(
 
   const keep = (kept: Omit<KeptMessage, 'cancelReports'>, recipients: KeptMessage['destinations']): void => {
     const { message, callback } = kept;
-    const delay = message.sentAt.getTime() - clock.now().getTime();
+    const delay = message.sendAt.getTime() - clock.now().getTime();
     const cancelReports = callback && sender.schedule({ message, destinations: recipients, callback }, delay);
     messages.add({ ...kept, cancelReports: cancelReports ?? (() => {}) });
   };

@@ -26,7 +26,7 @@ export type AcceptedMessage = Acceptance & {
   readonly simulated: boolean;
   readonly acceptedAt: Date;
   /** Its SendTime, or as soon as possible. */
-  readonly sentAt: Date;
+  readonly sendAt: Date;
   /** Waits for a SendTime. */
   readonly delayed: boolean;
   /** A caller stopped it before it was sent. */
@@ -196,15 +196,15 @@ export function deliveryReport(
 
 /** Members that all reports of a message share. */
 export function reportOrigin(message: AcceptedMessage, { url, id, credentials }: Callback) {
-  const { messageId, jobNumber, subAccount, department, sentAt, zone } = message;
+  const { messageId, jobNumber, subAccount, department, sendAt, zone } = message;
   return {
     version: message.version,
     messageId: id === 'job' && message.interface === 'soap-tts' ? jobNumber : messageId,
     jobNumber,
     ...(subAccount === undefined ? {} : { subAccount }),
     ...(department === undefined ? {} : { department }),
-    sentTimeUtc: sentAt.toISOString(),
-    sentTimeLocal: formatLocalTime(sentAt, zone.region),
+    sentTimeUtc: sendAt.toISOString(),
+    sentTimeLocal: formatLocalTime(sendAt, zone.region),
     url,
     ...(credentials && { credentials }),
   };

@@ -73,8 +73,8 @@ function answerReceived(question: Question<'received'>, service: FollowUpService
 function* receivedMessages(service: FollowUpService, from: Date, to: Date): Generator<ReceivedRecord> {
   const now = service.now();
   for (const { message, destinations } of service.messages.all()) {
-    const { sentAt, messageId, jobNumber, subAccount, department } = message;
-    if (stateOf(message, now) !== 'Completed' || sentAt < from || sentAt > to) continue;
+    const { sendAt, messageId, jobNumber, subAccount, department } = message;
+    if (stateOf(message, now) !== 'Completed' || sendAt < from || sendAt > to) continue;
     const origin = {
       messageId,
       jobNumber,
@@ -87,13 +87,13 @@ function* receivedMessages(service: FollowUpService, from: Date, to: Date): Gene
   }
 }
 
-/** What an action makes of a message, with the recipients to report; or why it is refused. */
+/** The result of an action: the changed message with the recipients to report on, or why it is refused. */
 type Change =
   | { readonly kind: 'refused'; readonly words: readonly string[] }
   | {
       readonly kind: 'changed';
       readonly message: AcceptedMessage;
-      readonly report?: KeptMessage['destinations'];
+      readonly recipients?: KeptMessage['destinations'];
     };
 
 function applyAction(
@@ -104,7 +104,7 @@ function applyAction(
   const change = actions[question.action](kept, question, service);
   const { messageId, jobNumber } = kept.message;
   if (change.kind === 'refused') return { ...change, messageId };
-  if (change.report) service.replace(kept, change.message, change.report);
+  if (change.recipients) service.replace(kept, change.message, change.recipients);
   const state = stateOf(change.message, service.now());
   return { kind: 'done', action: question.action, messageId, jobNumber, state };
 }
@@ -116,17 +116,17 @@ const actions: Readonly<
     if (stateOf(message, now()) !== 'Pending') return refused('Only a pending message can be aborted');
     return {
       kind: 'changed',
-      message: { ...message, aborted: true, sentAt: now() },
-      report: destinations,
+      message: { ...message, aborted: true, sendAt: now() },
+      recipients: destinations,
     };
   },
   reschedule({ message, destinations }, { sendTime }, { now }) {
     if (stateOf(message, now()) !== 'Pending') {
       return refused('Only a pending message can be rescheduled');
     }
-    const sentAt = futureTime(message, sendTime, now());
-    if (!(sentAt instanceof Date)) return sentAt;
-    return { kind: 'changed', message: { ...message, sentAt, delayed: true }, report: destinations };
+    const sendAt = futureTime(message, sendTime, now());
+    if (!(sendAt instanceof Date)) return sendAt;
+    return { kind: 'changed', message: { ...message, sendAt, delayed: true }, recipients: destinations };
   },
   resubmit({ message, destinations }, { sendTime }, service) {
     const now = service.now();
@@ -140,7 +140,7 @@ const actions: Readonly<
     const sentAt = sendTime === '' ? now : futureTime(message, sendTime, now);
     if (!(sentAt instanceof Date)) return sentAt;
     const again = { ...message, sentAt, delayed: sendTime !== '', resubmitted: message.resubmitted + 1 };
-    return { kind: 'changed', message: again, report: failed };
+    return { kind: 'changed', message: again, recipients: failed };
   },
   pacing({ message }, { numberOfOperators }, { now }) {
     if (message.channel !== 'voice' && message.channel !== 'tts') {
@@ -150,7 +150,7 @@ const actions: Readonly<
     if (!/^[1-9]\d{0,4}$/.test(numberOfOperators)) {
       return refused('NumberOfOperators must be between 1 and 99999');
     }
-    // The sandbox makes no calls, so pacing changes nothing.
+    // The sandbox makes no phone calls, so pacing changes nothing.
     return { kind: 'changed', message };
   },
 };

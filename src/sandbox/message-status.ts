@@ -16,8 +16,8 @@ import { replyOf } from './replies.ts';
 /** A required field, although the sandbox has no accounts. */
 const account = 'SANDBOX';
 
-export function stateOf({ sentAt }: AcceptedMessage, now: Date): MessageState {
-  return now.getTime() >= sentAt.getTime() ? 'Completed' : 'Pending';
+export function stateOf({ sendAt }: AcceptedMessage, now: Date): MessageState {
+  return now.getTime() >= sendAt.getTime() ? 'Completed' : 'Pending';
 }
 
 /** @param withReplies includes the recipients' replies */
@@ -43,7 +43,7 @@ export function statusOf(
     ...(department === undefined ? {} : { department }),
     ...(reference === undefined ? {} : { reference }),
     createdTime: timeIn(message, message.acceptedAt),
-    ...(message.delayed ? { delayedTime: timeIn(message, message.sentAt) } : {}),
+    ...(message.delayed ? { delayedTime: timeIn(message, message.sendAt) } : {}),
     timeZone: zone.written,
     count: destinations.length,
     complete: totals.success + totals.failed,
@@ -91,7 +91,7 @@ export function repliesOf(
 ): readonly InboundRecord[] {
   const reply = replyOf(message, destination, settings);
   if (reply === undefined) return [];
-  return [{ ...reply, receivedTime: timeIn(message, message.sentAt), timeZone: message.zone.written }];
+  return [{ ...reply, receivedTime: timeIn(message, message.sendAt), timeZone: message.zone.written }];
 }
 
 function timeIn({ zone }: AcceptedMessage, at: Date): RecordTime {
@@ -113,7 +113,7 @@ function recipientOutcome(
     status: delivery.status,
     result: delivery.result,
     price: priceText(delivery.price),
-    sentTime: timeIn(message, message.sentAt),
+    sentTime: timeIn(message, message.sendAt),
   };
 }
 
@@ -125,7 +125,7 @@ const totalsCache = new WeakMap<KeptMessage, Totals>();
 function totalsOf(kept: KeptMessage, settings: DeliverySettings): Totals {
   const cached = totalsCache.get(kept);
   if (cached) return cached;
-  const totals = countTotals(kept, settings, kept.message.sentAt);
+  const totals = countTotals(kept, settings, kept.message.sendAt);
   totalsCache.set(kept, totals);
   return totals;
 }

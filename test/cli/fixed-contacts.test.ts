@@ -156,7 +156,7 @@ test('contacts from an unknown or purged run, and --of another campaign, are ref
   await scene.write('campaign.yaml', smsCampaignYaml.replace('campaign: test', 'campaign: other'));
   expect(await runFixedContacts('--of', run)).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining(`Run ${run} is of campaign "test", and this is "other"`),
+    stderr: expect.stringContaining(`Run ${run} belongs to campaign "test", not to "other"`),
   });
   await scene.ledger.pool.query('UPDATE runs SET purged_at = now() WHERE run_id = $1', [run]);
   await scene.write('campaign.yaml', smsCampaignYaml);

@@ -32,7 +32,7 @@ export async function readOrigins(
     const where = run === named ? '--of' : `column "Volley Run"`;
     if (!origin) return [{ where, what: unknownOriginText(run) }];
     if (run !== named || origin.campaign === campaign) return [];
-    const what = `Run ${run} is of campaign "${origin.campaign}", and this is "${campaign}"; expected a run of this campaign.`;
+    const what = `Run ${run} belongs to campaign "${origin.campaign}", not to "${campaign}". Name a run of this campaign.`;
     return [{ where, what }];
   });
   if (problems.length > 0) throw new InputError(problems);
