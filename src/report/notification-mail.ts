@@ -41,12 +41,12 @@ export function formatNotificationMail(notification: NotificationPayload): {
   };
 }
 
-type ToldOf<Type> = Extract<NotificationPayload, { readonly type: Type }>;
+type PayloadOf<Type> = Extract<NotificationPayload, { readonly type: Type }>;
 
 function formatRefusalMail({
   data,
   timestamp,
-}: ToldOf<'run.refused'>): ReturnType<typeof formatNotificationMail> {
+}: PayloadOf<'run.refused'>): ReturnType<typeof formatNotificationMail> {
   const { campaign, schedule, contacts, recipients, reason } = data;
   const { read, invalid, duplicate, suppressed } = contacts;
   return {
@@ -66,7 +66,7 @@ function formatRefusalMail({
 function headline({
   type,
   data: { recipients },
-}: Exclude<NotificationPayload, ToldOf<'schedule.missed' | 'run.refused'>>): string {
+}: Exclude<NotificationPayload, PayloadOf<'schedule.missed' | 'run.refused'>>): string {
   const total = count.format(recipients.total);
   if (type === 'run.paused') return `paused, ${count.format(recipients.pending)} of ${total} not sent`;
   const parts = [
