@@ -117,13 +117,13 @@ test('no claim or settlement needs a plan that the settings forbid', async () =>
     expect(plans).toEqual([
       { name: 'add-planned-rows', ...expectedPlan },
       { name: 'advance-slices', ...expectedPlan },
-      { name: 'advance-slices-with-jobs', ...expectedPlan },
+      { name: 'advance-slices-with-job-numbers', ...expectedPlan },
       { name: 'claim-rows', ...expectedPlan },
       { name: 'move-billed-outcomes', ...expectedPlan },
       { name: 'read-contents', ...expectedPlan },
       { name: 'read-envelopes', ...expectedPlan },
       { name: 'settle-requests', ...expectedPlan },
-      { name: 'settle-requests-with-jobs', ...expectedPlan },
+      { name: 'settle-requests-with-job-numbers', ...expectedPlan },
     ]);
     const { rows: settings } = await client.query('SHOW jit');
     expect(settings).toEqual([{ jit: 'off' }]);

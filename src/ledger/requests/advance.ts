@@ -52,10 +52,12 @@ export async function advanceSlices(
   now: Date,
   fence: ClaimFence | null,
 ): Promise<AdvanceResult[]> {
-  const hasJobs = advances.some(({ accepted }) => accepted.some(({ jobNumber }) => jobNumber !== undefined));
+  const hasJobNumbers = advances.some(({ accepted }) =>
+    accepted.some(({ jobNumber }) => jobNumber !== undefined),
+  );
   const { rows } = await pool.query<{ ordinal: number; granted: boolean }>({
-    name: hasJobs ? 'advance-slices-with-jobs' : 'advance-slices',
-    text: advanceStatement(hasJobs),
+    name: hasJobNumbers ? 'advance-slices-with-job-numbers' : 'advance-slices',
+    text: advanceStatement(hasJobNumbers),
     values: [...fenceValues(fence), now, ...advanceBatch.values(advances.map((each) => ({ ...each, now })))],
   });
   const granted = new Map(rows.map((row) => [row.ordinal, row.granted]));
@@ -70,15 +72,15 @@ export async function advanceSlices(
 
 /** Job numbers have a statement of their own, so that interfaces without job numbers have no extra cost. */
 function advanceStatement(hasJobNumbers: boolean): string {
-  const jobs = `
+  const jobNumbers = `
     ), numbered AS (
       INSERT INTO job_numbers (job_number, account, run_id, request, answered_at)
-      SELECT upper(a.job), r.account, t.run_id, a.request, $6
+      SELECT upper(a.job_number), r.account, t.run_id, a.request, $6
       FROM moved
       JOIN step t USING (ordinal)
       JOIN runs r ON r.run_id = t.run_id
-      CROSS JOIN LATERAL unnest(t.requests::integer[], t.jobs::text[]) AS a (request, job)
-      WHERE a.job IS NOT NULL
+      CROSS JOIN LATERAL unnest(t.requests::integer[], t.job_numbers::text[]) AS a (request, job_number)
+      WHERE a.job_number IS NOT NULL
       ON CONFLICT DO NOTHING`;
   return `
     WITH step AS MATERIALIZED (
@@ -108,11 +110,11 @@ function advanceStatement(hasJobNumbers: boolean): string {
     ), kept AS (
       INSERT INTO outcomes (run_id, slice, version, recorded_at, requests, ages_ms, took_ms, statuses, job_numbers)
       SELECT t.run_id, t.slice, t.version, $6, t.requests::integer[], (t.times::integer[])[1 : t.accepted],
-             (t.times::integer[])[t.accepted + 1 :], t.statuses::smallint[], t.jobs::text[]
+             (t.times::integer[])[t.accepted + 1 :], t.statuses::smallint[], t.job_numbers::text[]
       FROM moved
       JOIN step t USING (ordinal)
       WHERE t.accepted > 0
-    ${hasJobNumbers ? jobs : ''}
+    ${hasJobNumbers ? jobNumbers : ''}
     )
     SELECT CAST(ordinal AS integer) AS ordinal, granted FROM moved
   `;
@@ -151,7 +153,7 @@ const advanceBatch = batchOf<DatedAdvance>({
         ? null
         : integerArray(accepted.map(({ httpStatus }) => httpStatus)),
   ],
-  jobs: [
+  job_numbers: [
     'text',
     ({ accepted }) =>
       accepted.every(({ jobNumber }) => jobNumber === undefined) ? null : jobNumberArray(accepted),
@@ -167,7 +169,7 @@ function clampToInteger(milliseconds: number): number {
   return Math.max(-2_147_483_647, Math.min(2_147_483_647, Math.round(milliseconds)));
 }
 
-/** Quoted: a job number is any text. */
+/** Quoted: a job number can be any text. */
 function jobNumberArray(accepted: readonly AcceptedRequest[]): string {
   const each = accepted.map(({ jobNumber }) =>
     jobNumber === undefined ? 'NULL' : `"${jobNumber.replace(/[\\"]/g, (character) => `\\${character}`)}"`,

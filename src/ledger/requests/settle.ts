@@ -8,7 +8,7 @@ import { type Settlement, settlementColumns } from './settlement.ts';
 import { addToSliceCounts } from './slice-counts.ts';
 
 const withoutJobNumbers = batchOf<Settlement>(settlementColumns);
-const withJobNumbers = batchOf<Settlement>({ ...settlementColumns, job: ['text', jobNumberOf] });
+const withJobNumbers = batchOf<Settlement>({ ...settlementColumns, job_number: ['text', jobNumberOf] });
 
 function jobNumberOf(settlement: Settlement): string | null {
   return (settlement.state === 'accepted' && settlement.jobNumber) || null;
@@ -50,11 +50,11 @@ async function settleBatch(
   client: Connection,
   settlements: readonly Settlement[],
 ): Promise<ReadonlySet<number>> {
-  const hasJobs = settlements.some((settlement) => jobNumberOf(settlement) !== null);
+  const hasJobNumbers = settlements.some((settlement) => jobNumberOf(settlement) !== null);
   const { rows } = await client.query<{ index: string }>({
-    name: hasJobs ? 'settle-requests-with-jobs' : 'settle-requests',
-    text: settleStatement(hasJobs),
-    values: (hasJobs ? withJobNumbers : withoutJobNumbers).values(settlements),
+    name: hasJobNumbers ? 'settle-requests-with-job-numbers' : 'settle-requests',
+    text: settleStatement(hasJobNumbers),
+    values: (hasJobNumbers ? withJobNumbers : withoutJobNumbers).values(settlements),
   });
   const settled = rows.map(({ index }) => Number(index));
   if (settled.length === settlements.length) return new Set(settled);
@@ -65,27 +65,27 @@ async function settleBatch(
  * Job numbers have a statement of their own, so that other interfaces pay nothing. They are stored for settled
  * requests too, because delivery reports may name them.
  */
-function settleStatement(hasJobs: boolean): string {
-  const jobs = `
-      RETURNING a.run_id, a.request, o.job, o.finished_at
+function settleStatement(hasJobNumbers: boolean): string {
+  const jobNumbers = `
+      RETURNING a.run_id, a.request, o.job_number, o.finished_at
     ), numbered AS (
       INSERT INTO job_numbers (job_number, account, run_id, request, answered_at)
-      SELECT upper(f.job), r.account, f.run_id, f.request, f.finished_at
+      SELECT upper(f.job_number), r.account, f.run_id, f.request, f.finished_at
       FROM finished f
       JOIN runs r ON r.run_id = f.run_id
-      WHERE f.job IS NOT NULL
+      WHERE f.job_number IS NOT NULL
       ON CONFLICT DO NOTHING`;
   return `
     WITH outcome AS MATERIALIZED (
       SELECT *
-      FROM ${(hasJobs ? withJobNumbers : withoutJobNumbers).table('outcome', 1, 'ordinal')}
+      FROM ${(hasJobNumbers ? withJobNumbers : withoutJobNumbers).table('outcome', 1, 'ordinal')}
     ), finished AS (
       UPDATE attempts a
       SET finished_at = o.finished_at, verdict = o.verdict, http_status = o.http_status, detail = o.detail
       FROM outcome o
       WHERE a.run_id = o.run_id AND a.request = o.request AND a.attempt = o.attempt AND a.owner = o.owner
         AND (a.finished_at IS NULL OR (a.verdict = 'in_doubt' AND a.http_status IS NULL))
-      ${hasJobs ? jobs : ''}
+      ${hasJobNumbers ? jobNumbers : ''}
     ), settled AS (
       UPDATE requests q
       SET state = CASE
