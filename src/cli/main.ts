@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Command, CommanderError, Option } from 'commander';
 import { InputError } from '../domain/problems.ts';
 import { databaseShortage, isConnectionFailure } from '../platform/database-failures.ts';
 import { keepHeapSmall } from '../platform/heap.ts';
 import { requireLogLevel } from '../platform/log-level.ts';
+import { packageFolder } from '../platform/package-folder.ts';
 import { printable } from '../report/printable.ts';
 import { type ColourChoice, colourChoices } from './colour.ts';
 import type { CommandModule } from './command-modules.ts';
@@ -241,6 +243,6 @@ function explain(error: unknown, shell: Shell): ExitCode {
 }
 
 function version(): string {
-  const packageFile = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  const packageFile = readFileSync(join(packageFolder, 'package.json'), 'utf8');
   return /"version": "([^"]+)"/.exec(packageFile)?.[1] ?? 'unknown';
 }

@@ -10,7 +10,7 @@ import { openPools, tcpKeepAlive } from './pools.ts';
 import {
   type MigrationGap,
   migrationGap,
-  migrationsFolder,
+  migrationSource,
   prepareSchema,
   type SchemaAccess,
   type SchemaChange,
@@ -72,11 +72,7 @@ export function knexConfiguration(
     },
     // Knex would print connection failures among results; callers get them anyway.
     log: { warn: () => undefined, error: () => undefined },
-    migrations: {
-      directory: migrationsFolder,
-      loadExtensions: ['.ts'],
-      extension: 'ts',
-    },
+    migrations: { migrationSource },
   };
 }
 

