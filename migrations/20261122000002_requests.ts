@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 
 /**
- * Single requests and recipients. An ordinary request has no row (docs/ledger.md). A recipient gets one with its own
+ * Single requests and recipients. An ordinary request has no row (docs/reference/ledger.md). A recipient gets one with its own
  * outcome: a delivery report, or a suppression after planning.
  *
  * No index contains a request's state, and pages are more than half empty, so claims and settlements update rows in

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 
 /**
- * Every request, recipient and attempt, with or without a row (docs/ledger.md). Each function reads one range of a
+ * Every request, recipient and attempt, with or without a row (docs/reference/ledger.md). Each function reads one range of a
  * run; its view reads all runs. Postgres inlines both into the caller's plan.
  */
 export async function up(knex: Knex): Promise<void> {

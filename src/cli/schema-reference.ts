@@ -26,11 +26,11 @@ const node = z.object({
 type Node = z.output<typeof node>;
 
 /** A JSON Schema as a Markdown table. */
-export function schemaReference(title: string, schema: unknown): string {
+export function schemaReference(title: string, purpose: string, schema: unknown): string {
   return [
     `# ${title}`,
     '',
-    'Generated from the schema (`npm run docs`). Unknown keys are refused.',
+    `${purpose} It is generated from the schema (\`npm run docs\`). Unknown keys are refused.`,
     '',
     '| Key | Required | Value | Default | |',
     '|---|---|---|---|---|',

@@ -8,7 +8,7 @@ import type { Environment } from './secrets.ts';
 export const projectMarker = '.volley-project';
 
 const markerText = `This folder is a Volley project. Commands in it and its subfolders use the accounts in campaigns/ and the
-ledger in .volley/ (docs/operations.md). Keep this file with the campaigns.
+ledger in .volley/ (docs/reference/settings.md). Keep this file with the campaigns.
 `;
 
 /** Returns the nearest folder with a marker: this one or a parent. */

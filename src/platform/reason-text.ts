@@ -4,7 +4,7 @@ import { formatPlanningReason } from './planning-reason-text.ts';
 import { formatDuration, formatPercent } from './scalar-text.ts';
 
 export const heldLedgerAdvice =
-  '`volley db restored --since TIME --reason …` puts requests that may have been sent in doubt and goes on (docs/backup.md).';
+  '`volley db restored --since TIME --reason …` puts requests that may have been sent in doubt and goes on (docs/how-to/backup.md).';
 
 /** The ledger stores kinds and values; only this function turns them into text. */
 export function formatReason(reason: Reason): string {

@@ -1,7 +1,7 @@
 /**
  * Checks a body in one pass before a parser sees it. Anyone who knows the receiver's address can send
  * anything, and parsers spend time and memory on structure that no delivery report has (measurements:
- * docs/interfaces.md). A real one has about 20 members in two levels.
+ * docs/reference/interfaces.md). A real one has about 20 members in two levels.
  */
 
 /** Members, list items and elements, over all levels. */

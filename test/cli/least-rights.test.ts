@@ -14,7 +14,7 @@ import {
   type Workspace,
 } from '../support/workspace.ts';
 
-const deployment = fileURLToPath(new URL('../../docs/deployment.md', import.meta.url));
+const deployment = fileURLToPath(new URL('../../docs/how-to/deployment.md', import.meta.url));
 const suffix = randomBytes(4).toString('hex');
 const [owner, worker] = [`volley_owner_${suffix}`, `volley_${suffix}`];
 
@@ -50,7 +50,7 @@ function urlOf(role: string): string {
   return url.href;
 }
 
-/** The SQL of docs/deployment.md, with the names of this test's database and roles. */
+/** The SQL of docs/how-to/deployment.md, with the names of this test's database and roles. */
 async function blocks(): Promise<string[][]> {
   const text = await readFile(deployment, 'utf8');
   const name = new URL(database.url).pathname.slice(1);
@@ -77,7 +77,7 @@ function as(role: string, ...words: string[]) {
   return volleyInProcess(words, { cwd: workspace.folder, env });
 }
 
-test('the database rights in docs/deployment.md are enough to work, and do not allow changes of the schema', async () => {
+test('the database rights in docs/how-to/deployment.md are enough to work, and do not allow changes of the schema', async () => {
   const [administrator = [], inDatabase = [], byOwner = []] = await blocks();
   for (const statement of [...administrator, ...inDatabase]) await runStatement(database.url, statement);
   expect((await as(owner, 'db', 'migrate')).code).toBe(0);

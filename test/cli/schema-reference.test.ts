@@ -16,7 +16,7 @@ const rowsOf = (markdown: string): string[][] =>
     .map((line) => line.split(/(?<!\\) \| /));
 
 test.each(schemas)('the %s reference describes the value and the purpose of every key', (_, schema) => {
-  const incomplete = rowsOf(schemaReference('', schema)).filter(
+  const incomplete = rowsOf(schemaReference('', '', schema)).filter(
     ([, , value = '', , words = '']) => value.trim() === '' || words.replace('|', '').trim() === '',
   );
   expect(incomplete).toEqual([]);
@@ -34,15 +34,15 @@ test('the schema reference lists all forms of a value, and the keys of each', ()
     ],
     description: 'Either.',
   };
-  const reference = schemaReference('', { type: 'object', properties: { credentials: union } });
+  const reference = schemaReference('', '', { type: 'object', properties: { credentials: union } });
   expect(rowsOf(reference).map(([key, , value]) => [key, value])).toEqual([
     ['| `credentials`', '`required`, or a map'],
     ['| `credentials.sender`', 'text'],
   ]);
 });
 
-test.each(schemas)('docs/%s.md equals the reference of its schema', (name, schema) => {
-  const file = readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8');
-  const title = file.split('\n')[0]?.replace('# ', '') ?? '';
-  expect(schemaReference(title, schema)).toBe(file);
+test.each(schemas)('docs/reference/%s.md equals the reference of its schema', (name, schema) => {
+  const file = readFileSync(new URL(`../../docs/reference/${name}.md`, import.meta.url), 'utf8');
+  const [, title = '', purpose = ''] = /^# (.*)\n\n(.*?\.) It is generated/.exec(file) ?? [];
+  expect(schemaReference(title, purpose, schema)).toBe(file);
 });

@@ -14,7 +14,10 @@ import { parseCommands } from '../support/shell-words.ts';
 import { silentShell } from '../support/volley.ts';
 
 /** Options of other programs that the documents mention. */
-const foreignOptions = new Set(['--omit']);
+const foreignOptions = new Set(['--no-install', '--omit']);
+
+/** These print something, and are no errors. */
+const prints = ['commander.version', 'commander.help', 'commander.helpDisplayed'];
 
 /** A mention can leave these out; a command that the reader types cannot. */
 const incomplete = [
@@ -28,7 +31,7 @@ const incomplete = [
 function volleyWords(words: readonly string[]): readonly string[] | undefined {
   const [first, second] = words;
   if (first === 'volley') return words.slice(1);
-  if (first === 'npx' && second === 'volley') return words.slice(2);
+  if (first === 'npx' && second === '--no-install') return volleyWords(words.slice(2));
   if (first === 'env') return volleyWords(words.slice(second === '-u' ? 3 : 1));
   if (first === 'node' && second?.endsWith('/volley.js')) return words.slice(2);
   // The name of the image ends podman's own arguments.
@@ -78,7 +81,8 @@ const problemsOf = async (pieces: readonly Piece[], allowed: readonly string[] =
     for (const { words } of parseCommands(text)) {
       const own = volleyWords(words);
       const refused = own?.length && (await refusal(own.filter((word) => !/^…$|^\[.*…\]$/.test(word))));
-      if (refused && !allowed.includes(refused.code)) problems.push(`${where}: ${text}: ${refused.message}`);
+      if (refused && ![...prints, ...allowed].includes(refused.code))
+        problems.push(`${where}: ${text}: ${refused.message}`);
     }
   return problems;
 };
@@ -103,7 +107,7 @@ describe('code between backticks', () => {
         (second.startsWith('--') || (groups.has(first) && /^[a-z]+$/.test(second)));
       return isShort
         ? [{ where, text: `volley ${text}` }]
-        : /^(npx )?volley /.test(text)
+        : /^(npx --no-install )?volley /.test(text)
           ? [{ where, text }]
           : [];
     });

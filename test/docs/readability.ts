@@ -6,7 +6,7 @@ import { documentPaths, readDocument } from '../support/documents.ts';
 /** Everything that users read: the documents, and the descriptions of the API, of campaigns and of accounts. */
 export const readPaths: readonly string[] = [
   ...documentPaths,
-  'docs/openapi.json',
+  'docs/reference/openapi.json',
   'campaigns/campaign.schema.json',
   'campaigns/accounts.schema.json',
 ];

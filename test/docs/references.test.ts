@@ -78,15 +78,15 @@ test('every name of the code that a document mentions is in the code', () => {
 
 type Operations = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 const api: { readonly servers: readonly { readonly url: string }[]; readonly paths: Operations } = JSON.parse(
-  readFileSync(`${projectFolder}/docs/openapi.json`, 'utf8'),
+  readFileSync(`${projectFolder}/docs/reference/openapi.json`, 'utf8'),
 );
 const [{ url: prefix } = { url: '' }] = api.servers;
 const operations = Object.entries(api.paths).flatMap(([path, methods]) =>
   Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
 );
 
-test('docs/api.md has every operation of docs/openapi.json, and no other', () => {
-  const routes = inlineCodesOf('docs/api.md').filter(({ text }) =>
+test('docs/reference/api.md has every operation of docs/reference/openapi.json, and no other', () => {
+  const routes = inlineCodesOf('docs/reference/api.md').filter(({ text }) =>
     /^(GET|POST|PUT|PATCH|DELETE) \//.test(text),
   );
   expect(routes.map(({ text }) => text).toSorted()).toEqual(operations.toSorted());
@@ -103,7 +103,10 @@ test('every path that a document names belongs to the API, the receiver, the san
     `${prefix}/openapi.json`,
   ]);
   const unknown = codes
-    .filter(({ where }) => !where.startsWith('docs/campaign.md') && !where.startsWith('docs/accounts.md'))
+    .filter(
+      ({ where }) =>
+        !where.startsWith('docs/reference/campaign.md') && !where.startsWith('docs/reference/accounts.md'),
+    )
     .flatMap((piece) => pathsOf(piece))
     .filter(({ text }) => !ofSystem.test(text) && !askedElsewhere.test(text) && !served.has(text));
   expect(unknown.filter(({ text }) => !Object.hasOwn(api.paths, text))).toEqual([]);

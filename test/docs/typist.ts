@@ -99,13 +99,13 @@ const done: Outcome = { code: 0, stderr: '' };
 /** The arguments of `volley`; undefined for another program. */
 function volleyWords({ words }: SimpleCommand): readonly string[] | undefined {
   if (words[0] === 'volley') return words.slice(1);
-  return words[0] === 'npx' && words[1] === 'volley' ? words.slice(2) : undefined;
+  return words.slice(0, 3).join(' ') === 'npx --no-install volley' ? words.slice(3) : undefined;
 }
 
 /** For lines with pipes and brackets. */
 function inBash(cwd: string, env: Readonly<Record<string, string>>, line: string): Promise<Outcome> {
   const cli = `"${process.execPath}" "${projectFolder}/src/cli/volley.js"`;
-  const script = `volley() { ${cli} "$@"; }; npx() { shift; volley "$@"; }; set -o pipefail\n${line}`;
+  const script = `volley() { ${cli} "$@"; }; npx() { shift 2; volley "$@"; }; set -o pipefail\n${line}`;
   return new Promise((resolve) => {
     execFile('bash', ['-c', script], { cwd, env }, (error, _, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stderr });

@@ -63,7 +63,7 @@ const isNotRun = ({ text }: Piece): boolean => notRun.some(([line]) => line.test
 
 /** After some lines the reader looks up the new run, or fixes the rejected contacts. */
 async function followUp(text: string): Promise<void> {
-  if (/^npx volley run /.test(text)) {
+  if (/^(npx --no-install )?volley run /.test(text)) {
     const { stdout } = await volleyInProcess(['runs', '--json', '--limit', '1'], {
       cwd: clone,
       env: reader.env,
@@ -98,7 +98,7 @@ describe('every command of a document works as written, in a fresh clone and in 
       }
       expect(wrong).toEqual([]);
       // The pages after README expect it to run.
-      if (path === 'README.md') await reader.type('npx volley serve');
+      if (path === 'README.md') await reader.type('volley serve');
     },
     120_000,
   );
@@ -120,7 +120,7 @@ test('the receiver and the sandbox answer every path of theirs that a document n
     const answer = await fetch(sandbox + path, { method, headers: { authorization: 'Basic any' } });
     return `${answer.status} ${await answer.text()}`;
   };
-  const named = inlineCodesOf('docs/sandbox.md').flatMap(({ text }) => {
+  const named = inlineCodesOf('docs/reference/sandbox.md').flatMap(({ text }) => {
     const [, method = '', path = ''] = /^(GET|POST|PATCH) (\/\S+)$/.exec(text) ?? [];
     return path === '' ? [] : variantsOf(path).map((each) => ({ method, path: each }));
   });
@@ -133,12 +133,12 @@ test('the receiver and the sandbox answer every path of theirs that a document n
     ]);
 });
 
-test('docs/operations.md explains every metric, and no other', async () => {
+test('docs/reference/metrics.md explains every metric, and no other', async () => {
   const answer = await fetch(`${reader.replacements.get('http://127.0.0.1:8026')}/metrics`);
   const text = await answer.text();
   const there = new Set([...text.matchAll(/^# HELP (volley_\w+)/gm)].map(([, name = '']) => name));
   const explained = new Set(
-    inlineCodesOf('docs/operations.md').flatMap(
+    inlineCodesOf('docs/reference/metrics.md').flatMap(
       ({ text: code }) => /^volley_[a-z_]+(?=$|\{)/.exec(code)?.[0] ?? [],
     ),
   );

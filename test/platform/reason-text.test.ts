@@ -74,7 +74,7 @@ const worded: readonly (readonly [Exclude<Reason, string>, string])[] = [
   ],
   [
     { kind: 'ledger_held', hold: { kind: 'being_restored', words: 'disk lost' } },
-    'An operator is handling a restored ledger: disk lost. `volley db restored --since TIME --reason …` puts requests that may have been sent in doubt and goes on (docs/backup.md).',
+    'An operator is handling a restored ledger: disk lost. `volley db restored --since TIME --reason …` puts requests that may have been sent in doubt and goes on (docs/how-to/backup.md).',
   ],
   [
     { kind: 'former_backup' },

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** `where`: such as `docs/operations.md:30`. */
+/** `where`: such as `docs/tutorial.md:30`. */
 export type Piece = { readonly where: string; readonly text: string };
 export type Block = Piece & { readonly language: string };
 

@@ -49,7 +49,7 @@ export function define(command: Command, shell: Shell): void {
   command
     .command('restored')
     .description(
-      'Confirms that the ledger was restored from a backup, was moved, or is a promoted standby. Its unsent requests may have been sent since the backup, so they become in doubt, and their runs are paused. Continue with `volley resume` and `volley resolve` (docs/backup.md).',
+      'Confirms that the ledger was restored from a backup, was moved, or is a promoted standby. Its unsent requests may have been sent since the backup, so they become in doubt, and their runs are paused. Continue with `volley resume` and `volley resolve` (docs/how-to/backup.md).',
     )
     .option('--since <time>', 'the time of the backup, such as 2026-11-21T08:00:00Z', parseTime)
     .option(

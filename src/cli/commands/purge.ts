@@ -24,7 +24,7 @@ const minAge = 86_400_000;
 export function define(command: Command, shell: Shell): void {
   command
     .description(
-      'Erases addresses, names, messages, files and raw delivery reports of old runs, for good. Counts, units, money, MessageIDs and payers stay, so billing reports do not change. Suppressions stay as keyed hashes. docs/operations.md describes what is kept, and the key of the hashes.',
+      'Erases addresses, names, messages, files and raw delivery reports of old runs, for good. Counts, units, money, MessageIDs and payers stay, so billing reports do not change. Suppressions stay as keyed hashes. docs/how-to/purge.md describes what is kept, and the key of the hashes.',
     )
     .requiredOption(
       '--older-than <time>',

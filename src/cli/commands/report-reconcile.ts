@@ -36,7 +36,7 @@ export function define(command: Command, shell: Shell): void {
   const reconcile = command
     .command('reconcile')
     .description(
-      'Compares an invoice of the service with the ledger, by MessageID and recipient. Prints lines that are missing on one side, charged twice, or at another price. Ends with exit code 3 when they differ. docs/operations.md explains the report.',
+      'Compares an invoice of the service with the ledger, by MessageID and recipient. Prints lines that are missing on one side, charged twice, or at another price. Ends with exit code 3 when they differ. docs/how-to/reconcile.md explains the report.',
     )
     .requiredOption('--invoice <file>', 'a CSV file with a line for each recipient, gzipped or not')
     .option(

@@ -45,7 +45,7 @@ The sandbox refuses missing values, and values that the interface's document for
 message waits for its SendTime, by the clock of --clock-speed. A message with SendMode Test is reported as delivered at no
 charge. WebhookCallbackURL and WebhookCallbackFormat of a request work only with --webhook-url. Rates and results depend on
 the seed, the MessageID and the address only, so a repetition gives the same results. The journal contains no token or key.
-More: docs/sandbox.md`;
+More: docs/reference/sandbox.md`;
 
 export function define(command: Command, shell: Shell): void {
   command

@@ -5,8 +5,16 @@ import { schemaReference } from '../schema-reference.ts';
 import type { Shell } from '../shell.ts';
 
 const schemas = {
-  campaign: { title: 'Campaign reference', jsonSchema: definitionJsonSchema },
-  accounts: { title: 'Accounts reference', jsonSchema: accountsJsonSchema },
+  campaign: {
+    title: 'Campaign reference',
+    purpose: 'This page lists every key of a campaign, for people who write campaigns.',
+    jsonSchema: definitionJsonSchema,
+  },
+  accounts: {
+    title: 'Accounts reference',
+    purpose: 'This page lists every key of the accounts file, for administrators.',
+    jsonSchema: accountsJsonSchema,
+  },
 };
 
 export function define(command: Command, shell: Shell): void {
@@ -24,9 +32,11 @@ export function define(command: Command, shell: Shell): void {
         shell.print(JSON.stringify(await apiDocument(), null, 2));
         return;
       }
-      const { title, jsonSchema } = schemas[kind];
+      const { title, purpose, jsonSchema } = schemas[kind];
       shell.print(
-        markdown ? schemaReference(title, jsonSchema()).trimEnd() : JSON.stringify(jsonSchema(), null, 2),
+        markdown
+          ? schemaReference(title, purpose, jsonSchema()).trimEnd()
+          : JSON.stringify(jsonSchema(), null, 2),
       );
     });
 }

@@ -38,7 +38,7 @@ Besides webhooks, its port answers:
 port, and answer every caller that uses an IP address, this machine's host name or a --metrics-name.
 
 The API has a port of its own, for this machine only; put a proxy in front of it for https:// and other machines. Every
-call needs a token (volley token create). docs/api.md describes the API.
+call needs a token (volley token create). docs/reference/api.md describes the API.
 
 Ctrl-C drains: Volley records the answers to requests in flight, leaves its slices to other workers, and receives delivery
 reports until then.`;

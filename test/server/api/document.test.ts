@@ -53,8 +53,8 @@ const operations = Object.entries(paths).flatMap(([path, methods]) =>
 );
 type Operation = (typeof operations)[number];
 
-test('docs/openapi.json equals the document that the routes generate', () => {
-  expect(read('openapi.json')).toBe(`${JSON.stringify(document, null, 2)}\n`);
+test('docs/reference/openapi.json equals the document that the routes generate', () => {
+  expect(read('reference/openapi.json')).toBe(`${JSON.stringify(document, null, 2)}\n`);
 });
 
 test('the document is valid OpenAPI 3.1', async () => {
@@ -64,8 +64,8 @@ test('the document is valid OpenAPI 3.1', async () => {
   expect({ valid, version: validator.version }).toEqual({ valid: true, version: '3.1' });
 });
 
-test('docs/api.md lists every route with the scope it needs', () => {
-  const apiPage = read('api.md');
+test('docs/reference/api.md lists every route with the scope it needs', () => {
+  const apiPage = read('reference/api.md');
   for (const { method, path, scope } of operations)
     expect(apiPage).toContain(`| \`${method.toUpperCase()} ${path}\` | ${scope} |`);
 });

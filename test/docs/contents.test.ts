@@ -1,0 +1,24 @@
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { documentPaths, readDocument } from '../support/documents.ts';
+
+const pages = documentPaths.filter(
+  (path) => path.startsWith('docs/') && path !== 'docs/README.md' && !path.startsWith('docs/decisions/'),
+);
+
+test('docs/README.md lists every page once, with its reader and purpose', () => {
+  const rows = [
+    ...readDocument('docs/README.md').matchAll(/^\| \[[^\]]+\]\(([^)]+)\) \| [^|]+ \| [^|]+ \|$/gm),
+  ];
+  const listed = rows.map(([, link = '']) => join(dirname('docs/README.md'), link));
+  expect(listed.filter((path) => !path.startsWith('docs/decisions/')).toSorted()).toEqual(pages.toSorted());
+});
+
+test.each(pages)('%s says in its first sentence what it is for, and for whom', (path) => {
+  const [, first = ''] = /^# .+\n\n([^.]+)\./.exec(readDocument(path)) ?? [];
+  expect(first).toMatch(/^This page (shows|lists|explains|defines|leads),? /);
+});
+
+test('README.md has at most 150 lines', () => {
+  expect(readDocument('README.md').split('\n').length).toBeLessThanOrEqual(150);
+});
