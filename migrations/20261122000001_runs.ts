@@ -34,6 +34,7 @@ async function createRuns(knex: Knex): Promise<void> {
       contacts_invalid    integer NOT NULL,
       contacts_duplicate  integer NOT NULL,
       contacts_suppressed integer NOT NULL,
+      contacts_beyond_limit integer,
       settled_before      integer NOT NULL DEFAULT 0,
       rejected_before     integer NOT NULL DEFAULT 0,
       created_at          timestamptz NOT NULL,
@@ -75,6 +76,8 @@ async function commentRuns(knex: Knex): Promise<void> {
     COMMENT ON COLUMN runs.suppression_account IS 'The account whose suppressions apply; null: its own.';
     COMMENT ON COLUMN runs.source_run IS 'The run that a rerun takes its recipients and contact files from.';
     COMMENT ON COLUMN runs.contacts_read IS 'Rows of the contact files. The next three columns count rejected rows.';
+    COMMENT ON COLUMN runs.contacts_beyond_limit IS
+      'Rows that would be recipients without --limit. A later run can send to them. Null: the run has no limit.';
     COMMENT ON COLUMN runs.settled_before IS
       'Requests settled when the run was last resumed. failFast counts from there.';
     COMMENT ON COLUMN runs.rejected_before IS

@@ -69,3 +69,11 @@ export function addOriginOption(command: Command, also = ''): Command {
     `the run that fixed contacts come from; recipients that it, or another run of its contacts, reached or may reach are excluded. A result file names its run itself${also}`,
   );
 }
+
+export function addLimitOption(command: Command): Command {
+  return command.option(
+    '--limit <number>',
+    'only the first recipients, in file order; `volley run <campaign> --of <run>` sends to the others later',
+    parseCount,
+  );
+}

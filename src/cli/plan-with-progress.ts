@@ -3,13 +3,9 @@ import type { RefusedRun } from '../domain/problems.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { formatLate } from '../engine/plan/forecast.ts';
 import type { KeptContactFiles } from '../engine/plan/kept-contact-files.ts';
-import {
-  addRefusalNotifications,
-  type PlanOptions,
-  type PlanProgress,
-  planRun,
-} from '../engine/plan/plan-run.ts';
+import { addRefusalNotifications, type PlanOptions, planRun } from '../engine/plan/plan-run.ts';
 import type { PreparedCampaign } from '../engine/plan/prepare-campaign.ts';
+import type { PlanProgress } from '../engine/plan/start-planning.ts';
 import { printable } from '../report/printable.ts';
 import { screenZone } from '../report/time.ts';
 import { afterRecording } from './after-recording.ts';
@@ -34,6 +30,7 @@ export async function planWithProgress(
   let differing: string | undefined;
   let late: string | undefined;
   let origins: readonly string[] = [];
+  let beyondLimit = 0;
   const onRefused = async (refused: RefusedRun): Promise<void> =>
     afterRecording(shell, async () =>
       notifyAboutRefusal(
@@ -64,6 +61,9 @@ export async function planWithProgress(
     onRepeated: (repeated, locate) => {
       differing = formatDiffering(repeated, locate);
     },
+    onBeyondLimit: (rows) => {
+      beyondLimit = rows;
+    },
     onForecast: ({ deadline, endsAt }) => {
       if (deadline && deadline.late > 0) late = formatLate(deadline, endsAt, screenZone(shell.noteScreen));
     },
@@ -76,6 +76,10 @@ export async function planWithProgress(
   const others = filtered === 0 ? '' : `; ${filtered} more excluded by contacts.where`;
   line.done(`  planned  run ${run}: ${read} contacts read${others}`);
   for (const text of origins) shell.note(text);
+  if (beyondLimit > 0)
+    shell.note(
+      `  limit    ${beyondLimit} recipients are beyond it; \`volley run ${printable(prepared.path)} --of ${run}\` sends to them`,
+    );
   if (differing !== undefined) shell.note(`  duplicates ${printable(differing)}`);
   if (late !== undefined) shell.note(`  deadline ${printable(late)}`);
   const unreadable = prepared.suppressionLists.unreadable();

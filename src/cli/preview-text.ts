@@ -19,9 +19,10 @@ export function previewText(preview: Preview, screen: Screen = plainScreen): str
   const { contacts, rejected } = preview;
   const rejectedCount = contacts.invalid + contacts.duplicate + contacts.suppressed;
   const others = preview.filtered === null ? '' : `; ${preview.filtered} more excluded by contacts.where`;
+  const beyond = contacts.beyondLimit === undefined ? '' : `, ${contacts.beyondLimit} beyond the limit`;
   const parts = [
     `Plan of ${preview.campaign}: ${preview.channel} through account ${preview.account}. Nothing has been sent or written.`,
-    `  contacts    ${contacts.read} read: ${preview.recipients} to send to, ${contacts.invalid} invalid, ${contacts.duplicate} duplicate, ${contacts.suppressed} suppressed${others}`,
+    `  contacts    ${contacts.read} read: ${preview.recipients} to send to, ${contacts.invalid} invalid, ${contacts.duplicate} duplicate, ${contacts.suppressed} suppressed${beyond}${others}`,
     ...(contacts.invalid > 0 ? [`  invalid     ${printable(preview.invalidBecause.join('; '))}`] : []),
     ...(preview.origins ? originLines(preview.origins) : []),
     ...preview.files.map((file) => `  file        ${fileText(file)}`),

@@ -52,7 +52,10 @@ export type TickState = (typeof tickStates)[number];
 
 export type RequestCounts = { readonly total: number } & Readonly<Record<RequestState, number>>;
 export type RecipientCounts = { readonly total: number } & Readonly<Record<RecipientState, number>>;
-export type ContactCounts = { readonly read: number } & Readonly<Record<RejectionReason, number>>;
+export type ContactCounts = { readonly read: number } & Readonly<Record<RejectionReason, number>> & {
+    /** Rows left for a later run; absent if the run has no limit. */
+    readonly beyondLimit?: number;
+  };
 
 /** Requests that wait for their window to open. */
 export type WindowWait = {

@@ -5,7 +5,7 @@ import type { ContactResult } from '../ledger/runs/contact-results.ts';
 import { formatReasonOrNull } from '../platform/reason-text.ts';
 import type { CellValue, Sheet, SheetColumn } from './formats/sheet.ts';
 
-/** `result` is undefined when `contacts.where` excluded the row. */
+/** `result` is undefined when `contacts.where` excluded the row, or it is beyond the run's limit. */
 export type ContactRow = {
   readonly file: string;
   readonly line: number;
@@ -13,6 +13,7 @@ export type ContactRow = {
   /** The raw row when it could not be read, else empty. */
   readonly text: string;
   readonly result: ContactResult | undefined;
+  readonly isBeyondLimit: boolean;
 };
 
 export type ContactRows = {
@@ -21,8 +22,8 @@ export type ContactRows = {
   readonly rows: AsyncIterable<readonly ContactRow[]>;
 };
 
-/** `filtered`: excluded by `contacts.where`. */
-export const reportedStates = [...recipientStates, ...rejectionReasons, 'filtered'] as const;
+/** `filtered`: excluded by `contacts.where`. `beyond_limit`: left for a later run. */
+export const reportedStates = [...recipientStates, ...rejectionReasons, 'filtered', 'beyond_limit'] as const;
 export type ReportedState = (typeof reportedStates)[number];
 
 type ResultColumn = (typeof resultFileColumns)[number];
@@ -49,8 +50,8 @@ function resultColumn(
   return { key: title, title, kind, value };
 }
 
-export function toReportedState({ result }: ContactRow): ReportedState {
-  return result?.state ?? 'filtered';
+export function toReportedState({ result, isBeyondLimit }: ContactRow): ReportedState {
+  return result?.state ?? (isBeyondLimit ? 'beyond_limit' : 'filtered');
 }
 
 /**

@@ -9,6 +9,7 @@ export function formatRunSummary(summary: RunSummary, screen: Screen = plainScre
     [contacts.invalid, 'invalid'],
     [contacts.duplicate, 'duplicate'],
     [contacts.suppressed, 'suppressed'],
+    [contacts.beyondLimit ?? 0, 'beyond the limit'],
   ] as const;
   return [
     `${styled(`Run ${run}`, 'title', screen)}  ${campaign}  ${styled(state, toneOf(state), screen)}`,

@@ -11,6 +11,7 @@ export function countsTable({ summary: { contacts, requests, recipients } }: Run
   const counts = [
     ['Contacts', 'read', contacts.read],
     ...rejectionReasons.map((reason) => ['Contacts', reason, contacts[reason]] as const),
+    ['Contacts', 'beyond the limit', contacts.beyondLimit ?? 0] as const,
     ['Requests', 'all', requests.total],
     ...requestStates.map((state) => ['Requests', state, requests[state]] as const),
     ['Recipients', 'all', recipients.total],

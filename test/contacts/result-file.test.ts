@@ -11,7 +11,14 @@ const columns = ['name', '=total', "'+1", '-'];
 /** The result file of a contact file with these rows. */
 async function resultFile(rows: readonly (readonly string[])[]): Promise<Buffer> {
   const contacts = rows.map((values, index) => {
-    return { file: 'contacts.csv', line: index + 2, values, text: '', result: undefined };
+    return {
+      file: 'contacts.csv',
+      line: index + 2,
+      values,
+      text: '',
+      result: undefined,
+      isBeyondLimit: false,
+    };
   });
   const report = { columns, files: ['contacts.csv'], rows: inOrder([contacts]) };
   return written(contactSheet('r', report, new Set(reportedStates), new Date()), 'csv');

@@ -8,6 +8,7 @@ const accepted: ContactRow = {
   line: 2,
   values: ['0412 000 001', '=Ann', 'old'],
   text: '',
+  isBeyondLimit: false,
   result: {
     line: 2,
     state: 'accepted',
@@ -24,6 +25,7 @@ const filtered: ContactRow = {
   line: 3,
   values: ['', 'Bo', ''],
   text: '',
+  isBeyondLimit: false,
   result: undefined,
 };
 

@@ -1,3 +1,3 @@
-import type { PlanProgress } from '../../src/engine/plan/plan-run.ts';
+import type { PlanProgress } from '../../src/engine/plan/start-planning.ts';
 
 export const ignoredProgress: PlanProgress = { onRead: () => {}, onExpand: () => {} };

@@ -1,20 +1,20 @@
 import type { Command } from 'commander';
 import { prepareCampaign } from '../../engine/plan/prepare-campaign.ts';
 import { previewCampaign } from '../../engine/plan/preview-campaign.ts';
-import { addContactsOption, addOriginOption } from '../options.ts';
+import { addContactsOption, addLimitOption, addOriginOption } from '../options.ts';
 import { previewText } from '../preview-text.ts';
 import { type Shell, withLedgerIfAny } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
-  addOriginOption(addContactsOption(command))
+  addLimitOption(addOriginOption(addContactsOption(command)))
     .description(
       'Shows what a run would send: accepted and rejected contacts, requests, merging, SMS parts, the estimated cost and the first messages. Sends and writes nothing.',
     )
     .argument('<campaign>', 'the campaign file (YAML)')
     .option('--json', 'print the plan as JSON')
-    .action(async (path: string, { json, contacts: contactFiles, of: origin }: PlanOptions) => {
+    .action(async (path: string, { json, contacts: contactFiles, of: origin, limit }: PlanOptions) => {
       shell.endOnStop('Stopped while planning. A plan sends and writes nothing.');
-      const prepared = await prepareCampaign(path, shell.settings, { contactFiles, origin });
+      const prepared = await prepareCampaign(path, shell.settings, { contactFiles, origin, limit });
       const onLarge = (bytesPerAddress: number): void => {
         const millions = Math.ceil((memoryOfPlan + bytesPerAddress * 5_000_000) / 1024 / 1024 / 10) * 10;
         shell.note(
@@ -31,4 +31,9 @@ export function define(command: Command, shell: Shell): void {
 /** Bytes for a few recipients (measured). */
 const memoryOfPlan = 200 * 1024 * 1024;
 
-type PlanOptions = { readonly json?: true; readonly contacts?: string[]; readonly of?: string };
+type PlanOptions = {
+  readonly json?: true;
+  readonly contacts?: string[];
+  readonly of?: string;
+  readonly limit?: number;
+};

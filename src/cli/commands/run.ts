@@ -17,7 +17,7 @@ import { planRerun, type RerunState, rerunStates } from '../../engine/plan/rerun
 import { requireRun } from '../../engine/runs/find-run.ts';
 import { requireReachable } from '../../engine/runs/require-reachable.ts';
 import { dispatchAndPrint } from '../dispatch-and-print.ts';
-import { addContactsOption, addOriginOption } from '../options.ts';
+import { addContactsOption, addLimitOption, addOriginOption } from '../options.ts';
 import { planWithProgress } from '../plan-with-progress.ts';
 import { type Shell, withLedger } from '../shell.ts';
 import { failMissingArgument, notInListError } from '../usage-errors.ts';
@@ -28,11 +28,12 @@ type RunOptions = {
   readonly again?: boolean;
   readonly only?: readonly RerunState[];
   readonly of?: string;
+  readonly limit?: number;
 };
 
 export function define(command: Command, shell: Shell): void {
   const also = '; with --only, the run to rerun';
-  addOriginOption(addContactsOption(command), also)
+  addLimitOption(addOriginOption(addContactsOption(command), also))
     .description(
       'Makes a new run of a campaign and sends it. Ctrl-C drains: Volley records the answers to requests in flight, and `volley resume` continues the run.',
     )
@@ -63,22 +64,24 @@ export function define(command: Command, shell: Shell): void {
 async function runCampaign(
   shell: Shell,
   path: string,
-  { json, contacts: contactFiles, again = false, of: origin }: RunOptions,
+  { json, contacts: contactFiles, again = false, of: origin, limit }: RunOptions,
 ): Promise<void> {
   shell.endOnStop('Stopped before the run was planned; nothing was sent.');
   let kept = createKeptContactFiles();
-  let prepared = await prepareCampaign(path, shell.settings, { contactFiles, origin, kept });
+  let prepared = await prepareCampaign(path, shell.settings, { contactFiles, origin, limit, kept });
   await requireReachable(prepared.account);
   await withLedger(shell, async (context) => {
     if (prepared.matched.length > 0) {
       await prepared.close();
       kept = createKeptContactFiles();
-      const withNewFiles = await prepareNewFiles(shell, context, path, { kept, origin });
+      const withNewFiles = await prepareNewFiles(shell, context, path, { kept, origin, limit });
       if (withNewFiles === undefined) return;
       prepared = withNewFiles;
     }
     const run = await planWithProgress(shell, context, prepared, kept, { again });
-    for (const { file, reason } of await moveContactFiles(prepared, path, shell.settings, run))
+    // The rest of a limited run needs them where they are.
+    const movable = limit === undefined ? prepared : { ...prepared, matched: [] };
+    for (const { file, reason } of await moveContactFiles(movable, path, shell.settings, run))
       shell.note(`  ${file} could not be moved (${reason}); later runs skip it anyway.`);
     const how = { ...toDispatchOptions(json), ownCampaign: prepared.absolutePath };
     shell.exitWith(await dispatchAndPrint(shell, context, run, prepared.account, how));
@@ -95,7 +98,7 @@ async function prepareNewFiles(
   try {
     return await prepareCampaign(path, shell.settings, {
       ...options,
-      ranBefore: createRanBeforeFinder(context),
+      ranBefore: createRanBeforeFinder(context, options.origin),
     });
   } catch (error) {
     if (!(error instanceof NothingNewError)) throw error;
@@ -107,17 +110,18 @@ async function prepareNewFiles(
 async function rerun(
   shell: Shell,
   path: string | undefined,
-  { json, contacts, again, only, of: sourceRun }: RunOptions,
+  { json, contacts, again, only, of: sourceRun, limit }: RunOptions,
 ): Promise<void> {
   if (
     path !== undefined ||
     contacts !== undefined ||
     again ||
+    limit !== undefined ||
     only === undefined ||
     sourceRun === undefined
   ) {
     const what =
-      '--only needs --of, and takes no campaign, --contacts or --again, because it uses those of the run. For fixed contacts, name the campaign and --contacts, without --only.';
+      '--only needs --of, and takes no campaign, --contacts, --limit or --again, because it uses those of the run. For fixed contacts, name the campaign and --contacts, without --only.';
     throw new InputError([{ where: 'volley run', what }]);
   }
   await withLedger(shell, async (context) => {

@@ -103,7 +103,7 @@ async function planCampaign(
   const prepared = await prepareCampaign(
     path,
     { environment, workingFolder },
-    { kept, ranBefore: createRanBeforeFinder(context) },
+    { kept, ranBefore: createRanBeforeFinder(context, undefined) },
   );
   const run = await planRun(
     context,

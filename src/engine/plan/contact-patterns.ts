@@ -6,6 +6,7 @@ import { glob } from 'tinyglobby';
 import type { Campaign } from '../../campaign/campaign.ts';
 import { standardInput } from '../../campaign/contacts-definition.ts';
 import { InputError } from '../../domain/problems.ts';
+import { findRelatives } from '../../ledger/planning/remove-reached.ts';
 import { findKnownDigests } from '../../ledger/runs/contact-files.ts';
 import { unreadableReason } from '../../platform/file-error.ts';
 import { makeFolder } from '../../platform/make-folder.ts';
@@ -140,8 +141,20 @@ export async function moveContactFiles(
   return unmoved;
 }
 
-export function createRanBeforeFinder({ ledger }: EngineContext): FindRanBefore {
-  return (campaign, digests) => findKnownDigests(ledger.pool, campaign, digests);
+/** @param origin a run that the new one continues: files that it read only up to its limit are new */
+export function createRanBeforeFinder(
+  { ledger: { pool } }: EngineContext,
+  origin: string | undefined,
+): FindRanBefore {
+  return async (campaign, digests) => {
+    const continued = origin === undefined ? [] : await findRelatives(pool, [origin]);
+    return findKnownDigests(
+      pool,
+      campaign,
+      digests,
+      continued.map(({ run }) => run),
+    );
+  };
 }
 
 async function moveFile(from: string, to: string): Promise<void> {

@@ -44,6 +44,8 @@ export type PreparedCampaign = {
   readonly contactFiles: readonly ContactFile[];
   /** The run that rejected the contacts, if the operator names it. */
   readonly origin: string | undefined;
+  /** Only the first recipients; undefined: all. */
+  readonly limit: number | undefined;
   readonly workingFolder: string;
   /** Relative to the working folder. */
   readonly path: string;
@@ -66,6 +68,7 @@ export type PreparationOptions = {
   /** Instead of the campaign's own; relative to the working folder. */
   readonly contactFiles?: readonly string[] | undefined;
   readonly origin?: string | undefined;
+  readonly limit?: number | undefined;
   readonly kept?: KeptContactFiles | undefined;
   /** Only for a new run; else patterns match files that have already run. */
   readonly ranBefore?: FindRanBefore | undefined;
@@ -80,7 +83,7 @@ export type PreparationOptions = {
 export async function prepareCampaign(
   path: string,
   settings: Settings,
-  { contactFiles: replacingFiles, origin, kept, ranBefore }: PreparationOptions = {},
+  { contactFiles: replacingFiles, origin, limit, kept, ranBefore }: PreparationOptions = {},
 ): Promise<PreparedCampaign> {
   const source = await readText(path, settings, 'campaign');
   const written = readCampaign(source, path);
@@ -125,7 +128,7 @@ export async function prepareCampaign(
     );
     requireColumns(contactFiles, composition);
     const sha256 = createHash('sha256').update(source).digest();
-    const opened = { campaign, account, composition, contactFiles, matched, origin, path, sha256 };
+    const opened = { campaign, account, composition, contactFiles, matched, origin, limit, path, sha256 };
     return await prepareContacts(opened, target, readAddress, path, settings);
   } catch (error) {
     await closeContactFiles(contactFiles);
@@ -142,7 +145,15 @@ function withShownFiles(campaign: Campaign, files: readonly ContactFile[]): Camp
 async function prepareContacts(
   opened: Pick<
     PreparedCampaign,
-    'campaign' | 'account' | 'composition' | 'contactFiles' | 'matched' | 'origin' | 'path' | 'sha256'
+    | 'campaign'
+    | 'account'
+    | 'composition'
+    | 'contactFiles'
+    | 'matched'
+    | 'origin'
+    | 'limit'
+    | 'path'
+    | 'sha256'
   >,
   target: CampaignTarget,
   readAddress: AddressReader,

@@ -52,7 +52,8 @@ export async function previewCampaign(prepared: PreparedCampaign, context: Previ
   const repeated = rejections.duplicates.repeated();
   const reached = rejections.reached.counts();
   const recipients = counts.recipients();
-  checkRecipients(campaign, found(), { ...read.contacts, reached, repeated, recipients }, fileAndLine);
+  const inFiles = { ...read.contacts, recipients: recipients + (read.contacts.beyondLimit ?? 0) };
+  checkRecipients(campaign, found(), { ...inFiles, reached, repeated }, fileAndLine);
   const totals = counts.totals();
   const cost = estimateCost(totals, channel, tariffs.rates(), now);
   checkBudget(campaign, cost);
@@ -91,7 +92,7 @@ export async function previewCampaign(prepared: PreparedCampaign, context: Previ
 }
 
 async function readAll(
-  { contacts, contactFiles, found }: PreparedCampaign,
+  { contacts, contactFiles, found, limit }: PreparedCampaign,
   context: PreviewContext,
   {
     fingerprint,
@@ -106,6 +107,7 @@ async function readAll(
   },
 ): Promise<Pick<Preview, 'contacts' | 'rejected'>> {
   const counts = { read: 0, invalid: 0, duplicate: 0, suppressed: 0 };
+  let accepted = 0;
   const rejected: RejectedContact[] = [];
   const reject = ({ file, line }: Contact, { column, reason, detail }: Rejection): void => {
     counts[reason]++;
@@ -125,7 +127,8 @@ async function readAll(
       const compared = comparedAddress(contact.address);
       const rejection = rejections.find(contact, compared);
       if (rejection) reject(contact, rejection);
-      else messages.add(contact, compared, linesBefore(contact.file) + contact.line);
+      else if (++accepted <= (limit ?? accepted))
+        messages.add(contact, compared, linesBefore(contact.file) + contact.line);
     }
     const bytes = rejections.duplicates.bytes() + messages.counts.bytes();
     if (bytes < largeBytes || warned) continue;
@@ -133,7 +136,8 @@ async function readAll(
     context.onLarge?.(Math.ceil(bytes / Math.max(1, counts.read - counts.invalid)));
   }
   await rejections.reached.readOrigins(found().origins);
-  return { contacts: counts, rejected };
+  const beyond = limit === undefined ? {} : { beyondLimit: Math.max(0, accepted - limit) };
+  return { contacts: { ...counts, ...beyond }, rejected };
 }
 
 function formatOrigins({ runs, others }: Origins, reached: readonly ReachedContacts[]): Preview['origins'] {

@@ -5,6 +5,7 @@ import type { ContactFile } from '../../contacts/contact-file.ts';
 import type { RejectedContact } from '../../domain/contacts.ts';
 import type { Channel, Destination, Envelope } from '../../domain/message.ts';
 import type { Problem } from '../../domain/problems.ts';
+import type { ContactCounts } from '../../domain/runs.ts';
 import type { BidiControls } from './bidi-controls.ts';
 import type { RunForecast } from './forecast.ts';
 import type { Origins } from './origins.ts';
@@ -18,12 +19,7 @@ export type Preview = {
   readonly account: string;
   readonly channel: Channel;
   readonly files: readonly PreviewedFile[];
-  readonly contacts: {
-    readonly read: number;
-    readonly invalid: number;
-    readonly duplicate: number;
-    readonly suppressed: number;
-  };
+  readonly contacts: ContactCounts;
   /** Rows that `contacts.where` excludes; not part of `contacts.read`. Null without that filter. */
   readonly filtered: number | null;
   readonly mapping: readonly FieldSource[];

@@ -59,7 +59,7 @@ async function findRepeatProblem(
 }
 
 function formatRepeat(repeated: RepeatedRun, repeat: number): string {
-  const { run, state, stateReason, since, waitsForApproval } = repeated;
+  const { run, state, stateReason, since, waitsForApproval, beyondLimit } = repeated;
   const reason = stateReason === null ? '' : ` (${formatReason(stateReason)})`;
   const found = `Run ${run} has the same message for the same contacts and is ${state}${reason} since ${since.toISOString()}. dispatch.repeat forbids a repetition within ${formatDuration(repeat)}.`;
   const on = hasEnded(state)
@@ -67,5 +67,9 @@ function formatRepeat(repeated: RepeatedRun, repeat: number): string {
     : waitsForApproval
       ? `It waits for approval: \`volley approve ${run}\`, then \`volley resume ${run}\`.`
       : `\`volley resume ${run}\` continues it.`;
-  return `${found} ${on} \`volley run --again\` sends to all of them again.`;
+  const rest =
+    beyondLimit === 0
+      ? ''
+      : ` Its limit left ${beyondLimit} recipients: \`volley run <campaign> --of ${run}\` sends to them.`;
+  return `${found}${rest} ${on} \`volley run --again\` sends to all of them again.`;
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { createRowFilter } from '../../campaign/row-filter.ts';
 import { type ContactFile, delimiters, encodings, openContactFile } from '../../contacts/contact-file.ts';
 import { InputError } from '../../domain/problems.ts';
 import {
@@ -6,7 +7,11 @@ import {
   listContactFiles,
   readContactFilePieces,
 } from '../../ledger/runs/contact-files.ts';
-import { type ContactResult, streamContactResults } from '../../ledger/runs/contact-results.ts';
+import {
+  type ContactResult,
+  findLimitLine,
+  streamContactResults,
+} from '../../ledger/runs/contact-results.ts';
 import { inSnapshot } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
 import { decompressPieces } from '../plan/kept-contact-files.ts';
@@ -19,7 +24,7 @@ export type ContactReport = {
   readonly rows: AsyncIterable<readonly ReportedRow[]>;
 };
 
-/** `result` is undefined when `contacts.where` excluded the row. */
+/** `result` is undefined when `contacts.where` excluded the row, or it is beyond the run's limit. */
 export type ReportedRow = {
   readonly file: string;
   readonly line: number;
@@ -28,6 +33,7 @@ export type ReportedRow = {
   /** The raw row when it could not be read, else empty. */
   readonly text: string;
   readonly result: ContactResult | undefined;
+  readonly isBeyondLimit: boolean;
 };
 
 const readingOptions = z.object({ encoding: z.enum(encodings), delimiter: z.enum(delimiters) });
@@ -42,7 +48,7 @@ export async function reportContacts<Result>(
   run: string,
   use: (report: ContactReport) => Promise<Result>,
 ): Promise<Result> {
-  await requireUnpurgedRun(context, run);
+  const { definition } = await requireUnpurgedRun(context, run);
   return inSnapshot(context.ledger.pool, async (client) => {
     const kept = await listContactFiles(client, run);
     if (kept.length === 0) {
@@ -59,9 +65,30 @@ export async function reportContacts<Result>(
       opened.push({ kept: file, contacts: await openContactFile(bytes, file.name, options) });
     }
     const columns = [...new Set(opened.flatMap(({ contacts }) => contacts.header))];
-    const rows = joinResults(opened, columns, streamContactResults(client, run), run);
+    const limit = createLimitCheck(await findLimitLine(client, run), definition);
+    const rows = joinResults(opened, columns, streamContactResults(client, run), run, limit);
     return use({ columns, files: kept.map(({ name }) => name), rows });
   });
+}
+
+/** Of a row without a result. */
+type LimitCheck = (line: number, valueIn: (column: string) => string) => boolean;
+
+const frozenConditions = z.array(
+  z.object({
+    column: z.string(),
+    equals: z.string().optional(),
+    in: z.array(z.string()).optional(),
+    present: z.boolean().optional(),
+  }),
+);
+const frozenDefinition = z.object({ contacts: z.object({ where: frozenConditions.optional() }) });
+
+/** @param limitLine the line of the last recipient; undefined if the limit left none */
+function createLimitCheck(limitLine: number | undefined, definition: unknown): LimitCheck {
+  if (limitLine === undefined) return () => false;
+  const filter = createRowFilter(frozenDefinition.parse(definition).contacts.where);
+  return (line, valueIn) => line > limitLine && (filter?.(valueIn) ?? true);
 }
 
 type OpenedFile = { readonly kept: KeptContactFile; readonly contacts: ContactFile };
@@ -72,6 +99,7 @@ async function* joinResults(
   columns: readonly string[],
   results: AsyncIterable<readonly ContactResult[]>,
   run: string,
+  isBeyondLimit: LimitCheck,
 ): AsyncGenerator<readonly ReportedRow[], void, undefined> {
   const findResult = await createResultFinder(results);
   for (const { kept, contacts } of files) {
@@ -83,12 +111,15 @@ async function* joinResults(
         const whole = row.kind === 'row';
         const result = await findResult(kept.linesBefore + line);
         if (!result && kept.keptBy !== run) continue;
+        const valueIn = (column: string): string =>
+          (whole && row.values[contacts.header.indexOf(column)]) || '';
         rows.push({
           file: kept.name,
           line,
           values: whole ? indexes.map((index) => row.values[index] ?? '') : [],
           text: whole ? '' : row.text,
           result,
+          isBeyondLimit: !result && isBeyondLimit(kept.linesBefore + line, valueIn),
         });
       }
       yield rows;

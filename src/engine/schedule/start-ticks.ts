@@ -110,7 +110,10 @@ async function planTick(
 ): Promise<string | undefined> {
   const kept = createKeptContactFiles();
   const path = join(folder, tick.schedule);
-  const prepared = await prepareCampaign(path, settings, { kept, ranBefore: createRanBeforeFinder(context) });
+  const prepared = await prepareCampaign(path, settings, {
+    kept,
+    ranBefore: createRanBeforeFinder(context, undefined),
+  });
   const alreadyStarted = new AbortController();
   try {
     const actor = toActor({ schedule: tick.schedule });

@@ -98,7 +98,7 @@ const figures = `
 const runClauses = `
   WITH ${entryClauses}, selected_runs AS MATERIALIZED (
     SELECT run_id, campaign, account, channel, state, created_at, finished_at, rates ->> 'currency' AS currency,
-           contacts_read, contacts_invalid + contacts_duplicate + contacts_suppressed AS contacts_left_out
+           contacts_read, contacts_invalid + contacts_duplicate + contacts_suppressed + coalesce(contacts_beyond_limit, 0) AS contacts_left_out
     FROM runs
     WHERE (cardinality($1::text[]) = 0 OR campaign = ANY ($1))
       AND ($2::text IS NULL OR created_at >= $2::timestamp AT TIME ZONE $4)

@@ -8,6 +8,7 @@ import { storeRunFiles } from '../runs/run-files.ts';
 import { inTransactionOf, type Transaction } from '../session.ts';
 import { planSlices, type SliceableRange } from '../slices/plan.ts';
 import type { HashKey } from '../suppressions/hash.ts';
+import { cutAtLimit } from './cut-at-limit.ts';
 import { insertContents } from './insert-contents.ts';
 import {
   insertContactFiles,
@@ -58,13 +59,14 @@ async function expand(client: Transaction, run: PlannedRun, hashKey: HashKey | n
   await removeSuppressed(client, run, hashKey);
   const reached = await removeReachedByRelatives(client, run);
   await handleDuplicates(client, run);
+  const beyondLimit = run.limit === undefined ? null : await cutAtLimit(client, run.limit);
   await numberWindows(client, run.window);
   const windowed = run.window !== undefined;
   await sizeEnvelopes(client, run.chunkSize, windowed);
   const totals = hasTariffs(run) ? await sumBillingByTariff(client) : await sumBilling(client);
-  run.checkPlan(totals, { ...(await countLeftOut(client, run.identity)), reached });
+  run.checkPlan(totals, { ...(await countLeftOut(client, run.identity)), beyondLimit, reached });
   run.checkForecast?.(await readWindowTotals(client, windowed, maxLastRecipients));
-  await insertRun(client, run);
+  await insertRun(client, run, beyondLimit);
   if (windowed) await insertWindows(client, run.run);
   await insertOrigins(client, run);
   await insertContactFiles(client, run);
@@ -177,9 +179,11 @@ const maxExamples = 3;
 async function countLeftOut(
   client: Transaction,
   { key }: ContactIdentity,
-): Promise<Omit<LeftOutCounts, 'reached'>> {
+): Promise<Omit<LeftOutCounts, 'reached' | 'beyondLimit'>> {
   const { rows } = await client.query<
-    Omit<LeftOutCounts, 'reached' | 'repeated'> & { readonly repeated: Omit<DuplicateContacts, 'examples'> }
+    Omit<LeftOutCounts, 'reached' | 'beyondLimit' | 'repeated'> & {
+      readonly repeated: Omit<DuplicateContacts, 'examples'>;
+    }
   >(
     `
     SELECT count(*) FILTER (WHERE reason = 'duplicate')::integer AS duplicate,

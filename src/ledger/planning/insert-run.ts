@@ -6,13 +6,18 @@ import type { Transaction } from '../session.ts';
 import { rankOf } from '../slices/priority.ts';
 import type { PlannedRun } from './planned-run.ts';
 
-export async function insertRun(client: Transaction, run: PlannedRun): Promise<void> {
+export async function insertRun(
+  client: Transaction,
+  run: PlannedRun,
+  beyondLimit: number | null,
+): Promise<void> {
   await client.query(
     `
     INSERT INTO runs (run_id, campaign, account, channel, definition, message_key, created_at, source_run, rates, priority,
-                      suppression_account, contacts_read, contacts_invalid, contacts_duplicate, contacts_suppressed)
-    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, kept.contacts + rejected.contacts,
-           rejected.invalid, rejected.duplicate, rejected.suppressed
+                      suppression_account, contacts_read, contacts_invalid, contacts_duplicate, contacts_suppressed,
+                      contacts_beyond_limit)
+    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, kept.contacts + rejected.contacts + coalesce($12, 0),
+           rejected.invalid, rejected.duplicate, rejected.suppressed, $12::integer
     FROM (SELECT coalesce(sum(recipients), 0) AS contacts FROM sized_envelopes) kept,
          (SELECT count(*) AS contacts,
                  count(*) FILTER (WHERE reason = 'invalid') AS invalid,
@@ -32,6 +37,7 @@ export async function insertRun(client: Transaction, run: PlannedRun): Promise<v
       run.rates && JSON.stringify(run.rates),
       rankOf(run.priority),
       run.suppressionAccount ?? null,
+      beyondLimit,
     ],
   );
   await markPlanned(client, run.run);

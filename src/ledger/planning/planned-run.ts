@@ -27,6 +27,8 @@ export type PlannedRun = {
   readonly contactFiles: readonly ContactFileRecord[];
   /** In a rerun: the run that its recipients come from. */
   readonly sourceRun: string | null;
+  /** Only the first recipients, in file order; undefined: all. */
+  readonly limit?: number | undefined;
   /** The runs that its corrected contacts were rejected in. */
   readonly origins: readonly string[];
   readonly files: FileSource;
@@ -52,6 +54,8 @@ export type PlannedRun = {
 export type LeftOutCounts = {
   readonly duplicate: number;
   readonly suppressed: number;
+  /** Rows that would be recipients without the limit; null: there is none. */
+  readonly beyondLimit: number | null;
   /** By the earlier run that reached them, or may. */
   readonly reached: readonly ReachedContacts[];
   readonly repeated: DuplicateContacts;

@@ -51,11 +51,15 @@ export async function* readContactFilePieces(
   for await (const rows of pieces) for (const { data } of rows) yield data;
 }
 
-/** @returns the given digests (SHA-256, hexadecimal) of files that the campaign has read */
+/**
+ * @param continued limited runs among these left rows of their files for a later run
+ * @returns the given digests (SHA-256, hexadecimal) of files that the campaign has read
+ */
 export async function findKnownDigests(
   pool: pg.Pool,
   campaign: string,
   digests: readonly string[],
+  continued: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const { rows } = await pool.query<{ digest: string }>(
     `
@@ -63,8 +67,9 @@ export async function findKnownDigests(
     FROM contact_files
     JOIN runs USING (run_id)
     WHERE campaign = $1 AND encode(sha256, 'hex') = ANY ($2::text[])
+      AND NOT (run_id = ANY ($3::text[]) AND contacts_beyond_limit > 0)
     `,
-    [campaign, digests],
+    [campaign, digests, continued],
   );
   return new Set(rows.map(({ digest }) => digest));
 }

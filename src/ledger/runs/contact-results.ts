@@ -57,3 +57,19 @@ function toResult({ rejection, requestState, outcome, reason, ...row }: DbResult
   if (rejection !== null) return { ...row, reason: leftOutReason(reason), state: rejection };
   return { ...row, reason: requestReason(reason), state: outcome ?? recipientStateOf[requestState] };
 }
+
+/** @returns the line of the last recipient; undefined if the run's limit left no row */
+export async function findLimitLine(client: Transaction, run: string): Promise<number | undefined> {
+  const { rows } = await client.query<{ line: number }>(
+    `
+    SELECT max(line) AS line
+    FROM runs
+    JOIN contents USING (run_id)
+    CROSS JOIN LATERAL unnest(lines) AS line
+    WHERE run_id = $1 AND contacts_beyond_limit > 0
+    HAVING count(*) > 0
+    `,
+    [run],
+  );
+  return rows[0]?.line;
+}

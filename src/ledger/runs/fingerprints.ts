@@ -10,6 +10,7 @@ export type RepeatedRun = {
   readonly stateReason: RunReason | null;
   readonly since: Date;
   readonly waitsForApproval: boolean;
+  readonly beyondLimit: number;
 };
 
 /** SQL: whether the service may have accepted a request of run `r`. */
@@ -48,7 +49,7 @@ export async function findRepeatedRun(
   const { rows } = await client.query<Stored<RepeatedRun, 'stateReason'>>(
     `
     SELECT r.run_id AS run, r.state, r.state_reason AS "stateReason", changed_at AS since,
-      unapproved AS "waitsForApproval"
+      unapproved AS "waitsForApproval", coalesce(r.contacts_beyond_limit, 0) AS "beyondLimit"
     FROM fingerprints f
     JOIN runs r USING (run_id)
     JOIN LATERAL (

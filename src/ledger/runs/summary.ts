@@ -17,6 +17,7 @@ type DbSummaryRow = {
   readonly contacts_invalid: number;
   readonly contacts_duplicate: number;
   readonly contacts_suppressed: number;
+  readonly contacts_beyond_limit: number | null;
   readonly state: RequestState | null;
   readonly requests: number;
   readonly recipients: number;
@@ -39,6 +40,7 @@ export async function summariseRun(client: Connection, run: string): Promise<Run
         invalid: first.contacts_invalid,
         duplicate: first.contacts_duplicate,
         suppressed: first.contacts_suppressed,
+        ...(first.contacts_beyond_limit === null ? {} : { beyondLimit: first.contacts_beyond_limit }),
       },
       requests: countRequests(rows),
       recipients: countRecipients(rows),
@@ -119,7 +121,7 @@ const countedByState = `
 const summaryStatement = `
   WITH ${slicesOfRun}, ${countedByState}
   SELECT run_id, campaign, runs.state AS run_state, contacts_read, contacts_invalid, contacts_duplicate,
-         contacts_suppressed, counted.state, coalesce(requests, 0)::integer AS requests,
+         contacts_suppressed, contacts_beyond_limit, counted.state, coalesce(requests, 0)::integer AS requests,
          coalesce(recipients, 0)::integer AS recipients, coalesce(delivered, 0)::integer AS delivered,
          coalesce(undelivered, 0)::integer AS undelivered, coalesce(cancelled, 0)::integer AS cancelled
   FROM runs

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { auditActions, auditInterfaces, auditOutcomes, tokenScopes } from '../../domain/access.ts';
-import { rejectionReasons } from '../../domain/contacts.ts';
 import { channels } from '../../domain/message.ts';
 import { notifiedEvents } from '../../domain/notify.ts';
 import {
+  type ContactCounts,
   recipientStates,
   requestStates,
   resolutions,
@@ -69,7 +69,13 @@ const runSummary = z.object({
   run: z.string(),
   campaign: z.string(),
   state: z.enum(runStates),
-  contacts: z.record(z.enum(['read', ...rejectionReasons]), count),
+  contacts: z.object({
+    read: count,
+    invalid: count,
+    duplicate: count,
+    suppressed: count,
+    beyondLimit: count.optional().describe('Rows left for a later run; missing if the run has no limit.'),
+  } satisfies Record<keyof ContactCounts, z.ZodType>),
   requests: z.record(z.enum(['total', ...requestStates]), count),
   recipients: z.record(z.enum(['total', ...recipientStates]), count),
   waits: z

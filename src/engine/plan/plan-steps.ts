@@ -1,0 +1,65 @@
+import { checkBudget } from '../../campaign/budget.ts';
+import { estimateCost } from '../../campaign/cost.ts';
+import { freezeTargets } from '../../campaign/notify.ts';
+import { checkRecipients } from '../../campaign/recipient-guards.ts';
+import { insertNotifyList } from '../../ledger/notifications/notify-lists.ts';
+import type { PlannedRun } from '../../ledger/planning/planned-run.ts';
+import { recordFingerprint } from '../../ledger/runs/fingerprints.ts';
+import { auditEntry } from '../audit.ts';
+import { forecastRun, requireDeadlineMet } from './forecast.ts';
+import type { Origins } from './origins.ts';
+import { refuseRepeat } from './repeat-check.ts';
+import type { Planning } from './start-planning.ts';
+
+export type StepOptions = {
+  /** Allows the run to repeat a recent one. */
+  readonly again?: boolean;
+  /** Runs in the run's transaction. Its failure prevents the run. */
+  readonly alongside?: (client: Parameters<PlannedRun['enqueue']>[0], run: string) => Promise<unknown>;
+};
+
+export type PlanStep = 'enqueue' | 'complete' | 'checkForecast' | 'checkPlan';
+
+/** The checks and records of a new run, in its transaction. */
+export function planSteps(
+  { context, prepared, progress, definition, now, run, fileAndLine, limits, fingerprint, gate }: Planning,
+  origins: Origins,
+  rates: PlannedRun['rates'],
+  { again = false, alongside }: StepOptions,
+): Pick<PlannedRun, PlanStep> {
+  const { campaign, account } = prepared;
+  const checkForecast: PlannedRun['checkForecast'] = (windowTotals) => {
+    const forecast = forecastRun(definition, account, { limits, from: now }, windowTotals, fileAndLine);
+    requireDeadlineMet(campaign, forecast);
+    progress.onForecast?.(forecast);
+  };
+  return {
+    checkForecast: definition.deadline === undefined ? undefined : checkForecast,
+    checkPlan: (totals, rejected) => {
+      const recipients = totals.reduce((sum, total) => sum + total.recipients, 0);
+      if (origins.runs.length + origins.others.length > 0) progress.onOrigins?.(origins, rejected.reached);
+      // The rules are about the files, of which a limit is only the first part.
+      const inFiles = { ...rejected, recipients: recipients + (rejected.beyondLimit ?? 0) };
+      checkRecipients(campaign, prepared.found(), inFiles, fileAndLine);
+      progress.onRepeated?.(rejected.repeated, fileAndLine);
+      if (rejected.beyondLimit !== null) progress.onBeyondLimit?.(rejected.beyondLimit);
+      const estimate = estimateCost(totals, definition.channel, rates, now);
+      checkBudget(campaign, estimate);
+      gate.assess(totals, estimate);
+    },
+    enqueue: async (session) => {
+      await alongside?.(session, run);
+      const of = origins.runs.length > 0 ? { of: origins.runs } : {};
+      const details = { campaign: definition.campaign, file: prepared.path, ...of };
+      await auditEntry(context, { action: 'run planned', run, details })(session);
+      await insertNotifyList(session, run, freezeTargets(definition), prepared.absolutePath);
+      await gate.enqueue(session);
+    },
+    complete: async (session) => {
+      const relatives = origins.relatives.map((each) => each.run);
+      const made = { run, fingerprint: fingerprint.digest(), now, relatives };
+      await recordFingerprint(session, run, made.fingerprint);
+      if (!again) await refuseRepeat(session, campaign, made);
+    },
+  };
+}
