@@ -54,7 +54,7 @@ const allowedRooms: Readonly<Record<string, readonly string[]>> = {
   'fast-xml-parser': ['wire'],
   '@nodable/entities': ['wire'],
   'csv-parse': ['contacts', 'wire/soap-tts.ts'],
-  '@cj-tech-master/excelts': ['report/formats'],
+  yazl: ['report/formats'],
   'csv-stringify': ['report', 'wire/soap-tts.ts'],
   'prom-client': ['server'],
   'lru-cache': ['engine', 'server'],

@@ -38,6 +38,44 @@ export function toWorkbookText(text: string): string {
   return shown.slice(0, maxTextLength - mark.length).toWellFormed() + mark;
 }
 
+export const xmlDeclaration = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
+
+/** Of a column's index: A, B, …, Z, AA, …. */
+export function columnLetters(index: number): string {
+  const last = String.fromCharCode(65 + (index % 26));
+  return index < 26 ? last : columnLetters(Math.floor(index / 26) - 1) + last;
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  '\r': '&#13;',
+};
+
+/** A text as content or in an attribute. */
+export function xmlText(text: string): string {
+  return text.replace(/[&<>"\r]/g, (character) => escapes[character] ?? character);
+}
+
+/** Days between the spreadsheet's day 0 and 1970. */
+const firstDay = 25_569;
+const dayLength = 86_400_000;
+
+/** @param style from `Styles` */
+export function cellXml(reference: string, style: number, value: WorkbookCell['value']): string {
+  const start = style === 0 ? `<c r="${reference}"` : `<c r="${reference}" s="${style}"`;
+  if (value === null) return `${start}/>`;
+  if (typeof value !== 'string') {
+    return `${start}><v>${typeof value === 'number' ? value : value.getTime() / dayLength + firstDay}</v></c>`;
+  }
+  // Spreadsheets read _x0041_ as A, and _x005F_ as the underscore.
+  const text = xmlText(value.replace(/_(?=x[0-9A-Fa-f]{4}_)/g, '_x005F_'));
+  const space = /^\s|\s$|\s\s/.test(value) ? ' xml:space="preserve"' : '';
+  return `${start} t="inlineStr"><is><t${space}>${text}</t></is></c>`;
+}
+
 const maxColumnWidth = 60;
 const minColumnWidths: Readonly<Record<CellKind, number>> = { text: 10, integer: 14, decimal: 18, time: 20 };
 const measuredRows = 100;

@@ -1,104 +1,160 @@
-import type { PassThrough } from 'node:stream';
-import type { WorkbookWriter, WorksheetWriter } from '@cj-tech-master/excelts';
-import type { Sheet } from './sheet.ts';
-import { createSheetNames, measureColumns, toWorkbookCell, toWorkbookText } from './xlsx-cells.ts';
+import type { Sheet, SheetColumn } from './sheet.ts';
+import {
+  cellXml,
+  columnLetters,
+  createSheetNames,
+  measureColumns,
+  toWorkbookCell,
+  toWorkbookText,
+  type WorkbookCell,
+} from './xlsx-cells.ts';
+import type { Styles } from './xlsx-styles.ts';
 
-/** The default font of cells; without a name Excel would choose another. */
-const bold = { name: 'Calibri', family: 2, scheme: 'minor', size: 11, bold: true } as const;
-/** A4 landscape, fitted to the columns. */
-const pageSetup = {
-  paperSize: 9,
-  orientation: 'landscape',
-  fitToPage: true,
-  fitToWidth: 1,
-  fitToHeight: 0,
-} as const;
+/** `xml` must be read to its end before the next worksheet. */
+export type Worksheet = { readonly name: string; readonly xml: AsyncGenerator<string, void, undefined> };
+
+/** More would cost memory, fewer time. */
+const rowsPerPiece = 256;
+
+/** Rows, then totals. */
+type RowSource<Row> = {
+  readonly peek: () => Promise<{ readonly rows: readonly Row[]; readonly total: boolean } | undefined>;
+  readonly skip: (rows: number) => void;
+  readonly close: () => Promise<void>;
+};
 
 /**
- * Writes the rows, on several worksheets if needed, each with a frozen, filterable header; then the totals.
+ * Makes the worksheets of a sheet, several if it has too many rows for one. Each has a frozen, filterable header.
  *
- * @param output stops the writing when it is closed
  * @param maxRows of a worksheet, with its header
- * @returns the number of rows
+ * @param onRows is called with numbers of rows as they are written
  */
-export async function writeWorksheets<Row>(
-  workbook: WorkbookWriter,
+export async function* makeWorksheets<Row>(
   sheet: Sheet<Row>,
-  output: PassThrough,
+  styles: Styles,
   maxRows: number,
-): Promise<number> {
-  const { columns, totals } = sheet;
-  const worksheetName = createSheetNames(sheet.title);
-  let widths: readonly number[] | undefined;
-  let worksheet: WorksheetWriter | undefined;
-  let worksheets = 0;
-  let rows = 0;
-  let rowsOfAll = 0;
-
-  const finish = async (): Promise<void> => {
-    await worksheet?.commit();
-    worksheet = undefined;
-  };
-  const currentWorksheet = async (): Promise<WorksheetWriter> => {
-    if (worksheet && rows >= maxRows) await finish();
-    if (worksheet) return worksheet;
-    worksheets++;
-    rows = 1;
-    worksheet = workbook.addWorksheet(worksheetName(worksheets), {
-      views: [{ state: 'frozen', ySplit: 1 }],
-      pageSetup: pageSetup,
-    });
-    worksheet.columns = columns.map(({ title }, column) => ({
-      header: toWorkbookText(title),
-      width: widths?.[column] ?? measureColumns(columns, [])[column] ?? 0,
-    }));
-    const header = worksheet.getRow(1);
-    header.font = bold;
-    for (const [column, { kind }] of columns.entries()) {
-      // As their cells.
-      header.getCell(column + 1).alignment = { horizontal: kind === 'text' ? 'left' : 'right' };
-    }
-    header.commit();
-    return worksheet;
-  };
-  const write = async (row: Row, total: boolean): Promise<void> => {
-    const to = await currentWorksheet();
-    const cells = columns.map(({ kind, value }) => toWorkbookCell(kind, value(row)));
-    const line = to.addRow(cells.map((cell) => cell.value));
-    for (const [column, { format }] of cells.entries()) {
-      if (format !== undefined) line.getCell(column + 1).numFmt = format;
-    }
-    if (total) {
-      line.font = bold;
-      line.border = { top: { style: 'thin' } };
-    }
-    line.commit();
-    rows++;
-    if (!total) to.autoFilter = { from: { row: 1, col: 1 }, to: { row: rows, col: columns.length } };
-  };
-
-  for await (const batch of sheet.rows) {
-    if (batch.length > 0) widths ??= measureColumns(columns, batch);
-    for (const row of batch) {
-      await write(row, false);
-      await waitForDrain(output);
-      if (output.destroyed) return rowsOfAll;
-    }
-    rowsOfAll += batch.length;
+  onRows: (rows: number) => void,
+): AsyncGenerator<Worksheet, void, undefined> {
+  const { columns } = sheet;
+  const nameOf = createSheetNames(sheet.title);
+  const source = createRowSource(sheet);
+  try {
+    const first = await source.peek();
+    const widths = measureColumns(columns, first === undefined || first.total ? [] : first.rows);
+    for (let number = 1; number === 1 || (await source.peek()) !== undefined; number++)
+      yield { name: nameOf(number), xml: worksheetXml(columns, widths, source, styles, maxRows, onRows) };
+  } finally {
+    await source.close();
   }
-  for (const row of totals ? await totals() : []) await write(row, true);
-  await currentWorksheet();
-  await finish();
-  return rowsOfAll;
 }
 
-async function waitForDrain(output: PassThrough): Promise<void> {
-  if (!output.writableNeedDrain || output.destroyed) return;
-  await new Promise<void>((resolve) => {
-    const done = (): void => {
-      output.off('drain', done).off('close', done);
-      resolve();
-    };
-    output.on('drain', done).on('close', done);
+async function* worksheetXml<Row>(
+  columns: readonly SheetColumn<Row>[],
+  widths: readonly number[],
+  source: RowSource<Row>,
+  styles: Styles,
+  maxRows: number,
+  onRows: (rows: number) => void,
+): AsyncGenerator<string, void, undefined> {
+  const letters = columns.map((_, index) => columnLetters(index));
+  const styleOf = plainStyles(styles);
+  const rowXml = (number: number, cells: readonly WorkbookCell[], total: boolean): string => {
+    let xml = `<row r="${number}">`;
+    for (const [index, { value, format }] of cells.entries()) {
+      if (value === null && !total) continue;
+      const style = total ? styles.numberOf({ format, bold: true, lineAbove: true }) : styleOf(format);
+      xml += cellXml(`${letters[index]}${number}`, style, value);
+    }
+    return `${xml}</row>`;
+  };
+
+  yield `${worksheetStart}${columnsXml(widths)}<sheetData>${headerXml(columns, letters, styles)}`;
+  let written = 1;
+  let lastRow = 1;
+  for (let next = await source.peek(); next && written < maxRows; next = await source.peek()) {
+    const { rows, total } = next;
+    const fitting = rows.slice(0, Math.min(rowsPerPiece, maxRows - written));
+    let piece = '';
+    for (const row of fitting) {
+      written++;
+      const cells = columns.map(({ kind, value }) => toWorkbookCell(kind, value(row)));
+      piece += rowXml(written, cells, total);
+    }
+    if (!total) {
+      lastRow = written;
+      onRows(fitting.length);
+    }
+    source.skip(fitting.length);
+    yield piece;
+  }
+  const filter = columns.length === 0 ? '' : `<autoFilter ref="A1:${letters.at(-1)}${lastRow}"/>`;
+  yield `</sheetData>${filter}${pageSetup}</worksheet>`;
+}
+
+const worksheetStart =
+  '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetPr><pageSetUpPr fitToPage="1"/></sheetPr><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews>';
+/** A4 landscape, fitted to the columns. */
+const pageSetup = '<pageSetup paperSize="9" orientation="landscape" fitToWidth="1" fitToHeight="0"/>';
+
+/** Remembers the styles of cells without totals, because nearly all cells have one of few formats. */
+function plainStyles(styles: Styles): (format: string | undefined) => number {
+  const known = new Map<string | undefined, number>();
+  return (format) => {
+    const style = known.get(format) ?? styles.numberOf({ format });
+    known.set(format, style);
+    return style;
+  };
+}
+
+export function columnsXml(widths: readonly number[]): string {
+  if (widths.length === 0) return '';
+  const columns = widths.map(
+    (width, index) => `<col min="${index + 1}" max="${index + 1}" width="${width}" customWidth="1"/>`,
+  );
+  return `<cols>${columns.join('')}</cols>`;
+}
+
+/** Titles are aligned as their cells. */
+function headerXml<Row>(
+  columns: readonly SheetColumn<Row>[],
+  letters: readonly string[],
+  styles: Styles,
+): string {
+  const cells = columns.map(({ title, kind }, index) => {
+    const style = styles.numberOf({ bold: true, align: kind === 'text' ? 'left' : 'right' });
+    return cellXml(`${letters[index]}1`, style, toWorkbookText(title));
   });
+  return `<row r="1">${cells.join('')}</row>`;
+}
+
+function createRowSource<Row>({ rows, totals }: Sheet<Row>): RowSource<Row> {
+  const batches = rows[Symbol.asyncIterator]();
+  let current: { readonly rows: readonly Row[]; readonly total: boolean } | undefined;
+  let index = 0;
+  let next: 'rows' | 'totals' | 'nothing' = 'rows';
+
+  const peek: RowSource<Row>['peek'] = async () => {
+    while (current === undefined || index === current.rows.length) {
+      if (next === 'nothing') return undefined;
+      index = 0;
+      if (next === 'totals') {
+        next = 'nothing';
+        current = { rows: totals ? await totals() : [], total: true };
+        continue;
+      }
+      const { done, value } = await batches.next();
+      if (done) next = 'totals';
+      current = { rows: done ? [] : value, total: false };
+    }
+    return { rows: index === 0 ? current.rows : current.rows.slice(index), total: current.total };
+  };
+  return {
+    peek,
+    skip: (count) => {
+      index += count;
+    },
+    close: async () => {
+      await batches.return?.();
+    },
+  };
 }

@@ -1,14 +1,14 @@
-import { PassThrough } from 'node:stream';
-import { WorkbookWriter } from '@cj-tech-master/excelts';
+import { once } from 'node:events';
+import { PassThrough, Readable } from 'node:stream';
+import { ZipFile } from 'yazl';
 import type { Sheet } from './sheet.ts';
-import { toWorkbookCell } from './xlsx-cells.ts';
-import { writeWorksheets } from './xlsx-worksheets.ts';
+import { cellXml, toWorkbookCell, xmlDeclaration } from './xlsx-cells.ts';
+import { workbookParts } from './xlsx-parts.ts';
+import { createStyles, type Styles } from './xlsx-styles.ts';
+import { columnsXml, makeWorksheets, type Worksheet } from './xlsx-worksheets.ts';
 
 /** The format's limit, with the header. */
 export const maxRowsOfWorksheet = 1_048_576;
-
-/** Bytes that may wait for the reader. */
-const maxBufferedBytes = 1_048_576;
 
 /**
  * A workbook of one sheet, with totals and a worksheet "About". Numbers are numbers, times are UTC dates, texts are
@@ -20,7 +20,7 @@ export function formatXlsx<Row>(
   sheet: Sheet<Row>,
   rowsInEach: number = maxRowsOfWorksheet,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  return workbookBytes(sheet, (write) => write(sheet), rowsInEach);
+  return workbookBytes(sheet, [sheet], rowsInEach);
 }
 
 /** A workbook with one worksheet per table, even when empty. */
@@ -28,62 +28,83 @@ export function formatXlsxTables<Row>(
   about: About,
   tables: readonly Sheet<Row>[],
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const writeTables = async (write: WriteTable): Promise<number> => {
-    let rows = 0;
-    for (const table of tables) rows += await write(table);
-    return rows;
-  };
-  return workbookBytes(about, writeTables, maxRowsOfWorksheet);
+  return workbookBytes(about, tables, maxRowsOfWorksheet);
 }
 
 type About = Pick<Sheet<never>, 'title' | 'subtitle' | 'asOf'>;
-type WriteTable = <Row>(sheet: Sheet<Row>) => Promise<number>;
 
-async function* workbookBytes(
+async function* workbookBytes<Row>(
   about: About,
-  writeTables: (write: WriteTable) => Promise<number>,
+  tables: readonly Sheet<Row>[],
   rowsInEach: number,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const output = new PassThrough({ highWaterMark: maxBufferedBytes });
-  const writing = writeWorkbook(about, writeTables, output, rowsInEach).catch((error: Error) =>
-    output.destroy(error),
-  );
-  const chunks: AsyncIterable<Uint8Array> = output;
+  const zip = new ZipFile();
+  const output = zip.outputStream.pipe(new PassThrough());
+  const writing = new AbortController();
+  const worksheets = allWorksheets(about, tables, rowsInEach);
+  const written = writeParts(zip, about.asOf, worksheets, writing.signal).catch((error: Error) => {
+    output.destroy(writing.signal.aborted ? undefined : error);
+  });
   try {
-    yield* chunks;
+    yield* output;
   } finally {
+    writing.abort();
     output.destroy();
-    await writing;
+    await written;
   }
 }
 
-async function writeWorkbook(
-  about: About,
-  writeTables: (write: WriteTable) => Promise<number>,
-  output: PassThrough,
-  rowsInEach: number,
-): Promise<void> {
-  const { asOf } = about;
-  const workbook = new WorkbookWriter({
-    stream: output,
-    useStyles: true,
-    // Shared strings would keep all texts in memory.
-    useSharedStrings: false,
-    creator: 'Volley',
-    lastModifiedBy: 'Volley',
-    created: asOf,
-    modified: asOf,
-  });
-  omitZipTimes(workbook);
-  const rows = await writeTables((sheet) => writeWorksheets(workbook, sheet, output, rowsInEach));
-  if (output.destroyed) return;
-  addAboutWorksheet(workbook, about, rows);
-  await workbook.commit();
+type Worksheets = {
+  readonly styles: Styles;
+  readonly each: AsyncGenerator<Worksheet, void, undefined>;
+};
+
+function allWorksheets<Row>(about: About, tables: readonly Sheet<Row>[], rowsInEach: number): Worksheets {
+  const styles = createStyles();
+  let rows = 0;
+  const count = (more: number): void => {
+    rows += more;
+  };
+  async function* each(): AsyncGenerator<Worksheet, void, undefined> {
+    for (const table of tables) yield* makeWorksheets(table, styles, rowsInEach, count);
+    yield { name: 'About', xml: aboutXml(about, rows, styles) };
+  }
+  return { styles, each: each() };
 }
 
-function addAboutWorksheet(workbook: WorkbookWriter, { title, subtitle, asOf }: About, rows: number): void {
-  const worksheet = workbook.addWorksheet('About');
-  worksheet.columns = [{ width: 16 }, { width: 80 }];
+/** Equal workbooks have equal bytes: 1 January 1980 is the first time of ZIP. */
+const noTime = { mtime: new Date(1980, 0, 1), forceDosTimestamp: true };
+
+/** Worksheets come first, because their number and styles are known only after the last row. */
+async function writeParts(
+  zip: ZipFile,
+  asOf: Date,
+  { styles, each }: Worksheets,
+  signal: AbortSignal,
+): Promise<void> {
+  const names: string[] = [];
+  for await (const { name, xml } of each) {
+    names.push(name);
+    const part = Readable.from(withDeclaration(xml), { objectMode: false, signal });
+    zip.addReadStream(part, `xl/worksheets/sheet${names.length}.xml`, noTime);
+    await once(part, 'close');
+    if (part.errored) throw part.errored;
+  }
+  const parts = [['xl/styles.xml', styles.toXml()], ...workbookParts({ worksheets: names, asOf })] as const;
+  for (const [path, xml] of parts) zip.addBuffer(Buffer.from(xmlDeclaration + xml), path, noTime);
+  zip.end();
+}
+
+async function* withDeclaration(xml: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
+  yield xmlDeclaration;
+  yield* xml;
+}
+
+async function* aboutXml(
+  { title, subtitle, asOf }: About,
+  rows: number,
+  styles: Styles,
+): AsyncGenerator<string, void, undefined> {
   const lines: readonly (readonly [string, ReturnType<typeof toWorkbookCell>])[] = [
     ['Report', toWorkbookCell('text', title)],
     ...subtitle.map((line) => ['', toWorkbookCell('text', line)] as const),
@@ -97,20 +118,11 @@ function addAboutWorksheet(workbook: WorkbookWriter, { title, subtitle, asOf }: 
       ),
     ],
   ];
-  for (const [name, { value, format }] of lines) {
-    const line = worksheet.addRow([name, value]);
-    if (format !== undefined) line.getCell(2).numFmt = format;
-    line.getCell(2).alignment = { horizontal: 'left', wrapText: true };
-    line.commit();
-  }
-  worksheet.commit();
-}
-
-/** Each part of the ZIP would contain the time of writing. */
-function omitZipTimes({ zip }: WorkbookWriter): void {
-  const add = zip.add.bind(zip);
-  zip.add = (part) => {
-    // 1 January 1980, the first time of ZIP.
-    add(Object.assign(part, { dosTime: 0, dosDate: 0b0000000_0001_00001, extraField: new Uint8Array() }));
-  };
+  const xml = lines.map(([name, { value, format }], index) => {
+    const row = index + 1;
+    const style = styles.numberOf({ format, align: 'left', wrap: true });
+    const label = name === '' ? '' : cellXml(`A${row}`, 0, name);
+    return `<row r="${row}">${label}${cellXml(`B${row}`, style, value)}</row>`;
+  });
+  yield `<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">${columnsXml([16, 80])}<sheetData>${xml.join('')}</sheetData></worksheet>`;
 }
