@@ -9,6 +9,7 @@ import { packageFolder } from '../platform/package-folder.ts';
 import { printable } from '../report/printable.ts';
 import { type ColourChoice, colourChoices } from './colour.ts';
 import type { CommandModule } from './command-modules.ts';
+import { envFileOption, withEnvFiles } from './env-file-settings.ts';
 import { explainInput } from './explain-input.ts';
 import { OutputError } from './output-error.ts';
 import { type ExitCode, processShell, type Shell } from './shell.ts';
@@ -108,7 +109,7 @@ Exit codes:
   4    stopped before the end (paused, credential refused)
   130  interrupted; recorded, and resumable
 
-Environment:
+Environment, or .env in the project's folder, or files of --env-file; the environment takes precedence:
   DATABASE_URL     Postgres; without it an embedded server is started in VOLLEY_HOME
   VOLLEY_HOME      state of the embedded server (default: .volley in the project's folder, volley init)
   VOLLEY_ACCOUNTS  the accounts file (default campaigns/accounts.yaml, in the project's folder)
@@ -123,6 +124,15 @@ export async function main(words: readonly string[]): Promise<void> {
 }
 
 export async function runCommand(words: readonly string[], shell: Shell): Promise<void> {
+  try {
+    await parseCommandLine(words, withEnvFiles(shell, words));
+  } catch (error) {
+    shell.exitWith(explain(error, shell));
+  }
+}
+
+/** Explains failures in the colours of --color and the zone of --zone. */
+async function parseCommandLine(words: readonly string[], shell: Shell): Promise<void> {
   // --color and --zone change these during parsing.
   const screens = { screen: { ...shell.screen }, noteScreen: { ...shell.noteScreen } };
   const own = { ...shell, ...screens };
@@ -156,6 +166,7 @@ export async function buildProgram(
     .version(version())
     .addOption(colourOption(setColour))
     .addOption(await zoneOption(words, setZone))
+    .addOption(envFileOption())
     .addHelpText('after', exitCodes)
     .exitOverride()
     .configureOutput({

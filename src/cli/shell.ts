@@ -15,6 +15,10 @@ export type Shell = {
   /** The user of the operating system, `user@host`. */
   readonly user: string;
   readonly settings: Settings;
+  /** The settings of a command in another folder, which has its own `.env`. */
+  readonly settingsIn: (workingFolder: string) => Settings;
+  /** Sets the variables that the driver of Postgres reads from the process, unless they are set. */
+  readonly exportVariables: (environment: Settings['environment']) => void;
   readonly now: () => Date;
   readonly result: NodeJS.WritableStream;
   /** To standard output. */
@@ -53,16 +57,19 @@ export function processShell(): Shell {
   // An end at once would leave requests in doubt.
   watchStandardOutput(drains);
   ignoreUnwritableNotes();
+  const settings: Settings = {
+    environment: process.env,
+    workingFolder: process.cwd(),
+    // An open standard input keeps the process running.
+    get standardInput() {
+      return process.stdin;
+    },
+  };
   return {
     user: currentUser(process.env),
-    settings: {
-      environment: process.env,
-      workingFolder: process.cwd(),
-      // An open standard input keeps the process running.
-      get standardInput() {
-        return process.stdin;
-      },
-    },
+    settings,
+    settingsIn: () => settings,
+    exportVariables: exportToDriver,
     now: () => new Date(),
     result: process.stdout,
     print: (text) => writeLine(process.stdout, text),
@@ -79,6 +86,11 @@ export function processShell(): Shell {
     },
     leave: (code) => process.exit(code),
   };
+}
+
+function exportToDriver(environment: Settings['environment']): void {
+  for (const [name, value] of Object.entries(environment))
+    if (/^PG[A-Z]/.test(name) && value !== undefined) process.env[name] ??= value;
 }
 
 /** @returns undefined for a zone without a name */

@@ -26,7 +26,7 @@ export function projectFolder(workingFolder: string): string {
 }
 
 /** In such a folder, as in /tmp, any user could put a marker, and accounts that would get our secrets. */
-function isWorldWritable(folder: string): boolean {
+export function isWorldWritable(folder: string): boolean {
   const status = statSync(folder, { throwIfNoEntry: false });
   return status !== undefined && (status.mode & 0o002) !== 0;
 }

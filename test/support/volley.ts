@@ -122,9 +122,12 @@ export function startInProcess(
     },
   });
   const piped = input === undefined ? {} : { standardInput: Readable.from([Buffer.from(input)]) };
+  const settings = { environment: env, workingFolder: cwd, ...piped };
   const shell: Shell = {
     user,
-    settings: { environment: env, workingFolder: cwd, ...piped },
+    settings,
+    settingsIn: () => settings,
+    exportVariables: () => undefined,
     now: () => new Date(),
     result,
     print: (text) => void result.write(`${text}\n`),
@@ -169,6 +172,8 @@ export function volleyInProcess(words: readonly string[], surroundings?: InProce
 export const silentShell: Shell = {
   user: tester,
   settings: { environment: {}, workingFolder: '/' },
+  settingsIn: (workingFolder) => ({ environment: {}, workingFolder }),
+  exportVariables: () => undefined,
   now: () => new Date(0),
   result: new Writable({ write: (_piece, _encoding, done) => done() }),
   print: () => undefined,

@@ -27,10 +27,11 @@ export function define(command: Command, shell: Shell): void {
 }
 
 function settingsFor({ settings }: Shell): Settings {
-  const { environment, workingFolder } = settings;
+  const { environment, workingFolder, envFiles = [] } = settings;
   return {
     environment,
     workingFolder,
+    envFiles,
     get standardInput() {
       return endAfterSilence(settings.standardInput);
     },

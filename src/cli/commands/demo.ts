@@ -56,7 +56,7 @@ function nextCommands(
   runs: readonly string[],
 ): string {
   const path = projectFolder(workingFolder) === workingFolder ? relative(workingFolder, home) : home;
-  const unset = environment['DATABASE_URL'] ? 'env -u DATABASE_URL ' : '';
+  const unset = environment['DATABASE_URL'] ? 'DATABASE_URL= ' : '';
   const volley = `${unset}VOLLEY_HOME=${path} npx volley`;
   return [
     "The report by ChargeCode too, and all runs of the demo's ledger:",

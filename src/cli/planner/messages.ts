@@ -12,6 +12,7 @@ export type PlannerData = {
   readonly description: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly workingFolder: string;
+  readonly envFiles: readonly string[];
   readonly campaigns: string;
 };
 

@@ -31,7 +31,7 @@ export type Planner = {
 
 export function openPlanner(
   { ledger: { connection, description } }: Pick<EngineContext, 'ledger'>,
-  { environment, workingFolder }: Settings,
+  { environment, workingFolder, envFiles = [] }: Settings,
   campaigns: string,
   logger: Logger,
 ): Planner {
@@ -40,6 +40,7 @@ export function openPlanner(
     description,
     environment: { ...environment },
     workingFolder,
+    envFiles,
     campaigns,
   });
   return {

@@ -26,7 +26,8 @@ const data: PlannerData = workerData;
 const port = parentPort;
 if (!port) throw new Error('this module must run in a worker thread');
 
-const settings = { environment: data.environment, workingFolder: data.workingFolder };
+const { environment, workingFolder, envFiles } = data;
+const settings = { environment, workingFolder, envFiles };
 const scheduleSource = {
   folder: data.campaigns,
   settings,

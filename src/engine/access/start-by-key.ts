@@ -98,11 +98,11 @@ async function planCampaign(
     throw new InputError([{ where: 'campaign', what }]);
   }
   // An API call has no standard input.
-  const { environment, workingFolder } = settings;
+  const { environment, workingFolder, envFiles = [] } = settings;
   const kept = createKeptContactFiles();
   const prepared = await prepareCampaign(
     path,
-    { environment, workingFolder },
+    { environment, workingFolder, envFiles },
     { kept, ranBefore: createRanBeforeFinder(context, undefined) },
   );
   const run = await planRun(

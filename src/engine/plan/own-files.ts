@@ -20,6 +20,7 @@ export function listOwnFiles({ value }: Campaign, path: string, settings: Settin
     resolve(workingFolder, accountsPath(settings)),
     ...named.filter((name) => name !== standardInput).map((name) => resolve(folder, name)),
     ...[...settingFolders].map((each) => join(each, '.env')),
+    ...(settings.envFiles ?? []),
   ];
 }
 

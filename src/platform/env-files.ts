@@ -1,0 +1,80 @@
+import { isUtf8 } from 'node:buffer';
+import { readFileSync, type Stats, statSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { InputError } from '../domain/problems.ts';
+import { parseEnvFile } from './env-file.ts';
+import { unreadableReason } from './file-error.ts';
+import { isWorldWritable, projectFolder } from './project.ts';
+
+export type EnvFiles = {
+  /** Absolute. */
+  readonly paths: readonly string[];
+  readonly variables: Readonly<Record<string, string>>;
+  readonly warnings: readonly string[];
+};
+
+/**
+ * Reads the `.env` of the project, or of the working folder outside any. Named files are read instead of it; a later
+ * one takes precedence.
+ *
+ * @throws InputError if a named file does not exist, or a file cannot be read or has an error
+ */
+export function readEnvFiles(workingFolder: string, named: readonly string[] = []): EnvFiles {
+  return named.length > 0 ? readNamed(workingFolder, named) : readOwn(workingFolder);
+}
+
+function readNamed(workingFolder: string, named: readonly string[]): EnvFiles {
+  const files = named.map((name) => readFile(resolve(workingFolder, name), name, '--env-file'));
+  return {
+    paths: files.flatMap(({ paths }) => paths),
+    variables: Object.assign({}, ...files.map(({ variables }) => variables)),
+    warnings: files.flatMap(({ warnings }) => warnings),
+  };
+}
+
+function readOwn(workingFolder: string): EnvFiles {
+  const folder = projectFolder(workingFolder);
+  const path = join(folder, '.env');
+  const status = statSync(path, { throwIfNoEntry: false });
+  // A Python environment is often a folder of this name.
+  if (status === undefined || status.isDirectory()) return { paths: [], variables: {}, warnings: [] };
+  const shown = relative(workingFolder, path);
+  if (isForeign(folder, status)) {
+    const warning = `${shown} belongs to another user, in a folder that every user can write to, so it is not read. To read it, name it: --env-file ${shown}`;
+    return { paths: [], variables: {}, warnings: [warning] };
+  }
+  return readFile(path, shown, shown);
+}
+
+/** Another user could name a database or a service that gets our addresses. */
+function isForeign(folder: string, { uid }: Stats): boolean {
+  return isWorldWritable(folder) && uid !== 0 && uid !== process.getuid?.();
+}
+
+function readFile(path: string, shown: string, where: string): EnvFiles {
+  const bytes = readBytes(path, shown, where);
+  if (!isUtf8(bytes))
+    throw new InputError([{ where: shown, what: 'The file is not UTF-8. Save it as UTF-8.' }]);
+  const variables = parseEnvFile(bytes.toString('utf8'), shown);
+  const isOpen = (statSync(path).mode & othersRead) !== 0 && Object.entries(variables).some(isSecret);
+  const warning = `${shown} has secrets, and other users can read it. Run: chmod 600 ${shown}`;
+  return { paths: [path], variables, warnings: isOpen ? [warning] : [] };
+}
+
+function readBytes(path: string, shown: string, where: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    const hint =
+      where === '--env-file' ? '' : ' To continue without it, add --env-file /dev/null to the command.';
+    const file = where === shown ? 'The file' : `The file ${shown}`;
+    const what = `${file} cannot be read (${unreadableReason(error, shown)}).${hint}`;
+    throw new InputError([{ where, what }], { cause: error });
+  }
+}
+
+const othersRead = 0o004;
+
+function isSecret([name, value]: [string, string]): boolean {
+  return value !== '' && (/TOKEN|KEY|SECRET|PASSW/i.test(name) || Boolean(URL.parse(value)?.password));
+}
