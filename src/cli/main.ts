@@ -1,19 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { InputError } from '../domain/problems.ts';
 import { databaseShortage, isConnectionFailure } from '../platform/database-failures.ts';
 import { keepHeapSmall } from '../platform/heap.ts';
 import { requireLogLevel } from '../platform/log-level.ts';
 import { packageFolder } from '../platform/package-folder.ts';
 import { printable } from '../report/printable.ts';
-import { type ColourChoice, colourChoices } from './colour.ts';
 import type { CommandModule } from './command-modules.ts';
 import { envFileOption, withEnvFiles } from './env-file-settings.ts';
+import { addExamples } from './examples.ts';
 import { explainInput } from './explain-input.ts';
+import { colourOption, type ScreenSetters, zoneOption } from './global-options.ts';
+import { helpText } from './help-text.ts';
 import { OutputError } from './output-error.ts';
 import { type ExitCode, processShell, type Shell } from './shell.ts';
-import { notInListError, withUsageErrors } from './usage-errors.ts';
+import { withUsageErrors } from './usage-errors.ts';
 
 type CommandEntry = {
   readonly summary: string;
@@ -90,6 +92,10 @@ const commands: Readonly<Record<string, CommandEntry>> = {
     load: () => import('./commands/sandbox.ts'),
   },
   db: { summary: 'migrate, show or stop the database', load: () => import('./commands/db.ts') },
+  completion: {
+    summary: 'print the completion script of a shell',
+    load: () => import('./commands/completion.ts'),
+  },
   schema: {
     summary: 'print the JSON Schema of campaigns or accounts, or the API as OpenAPI',
     load: () => import('./commands/schema.ts'),
@@ -99,24 +105,6 @@ const commands: Readonly<Record<string, CommandEntry>> = {
     load: () => import('./commands/demo.ts'),
   },
 };
-
-const exitCodes = `
-Exit codes:
-  0    done, and every request accepted
-  1    internal error
-  2    bad input; nothing was sent
-  3    finished, with requests rejected, failed or unknown
-  4    stopped before the end (paused, credential refused)
-  130  interrupted; recorded, and resumable
-
-Environment, or .env in the project's folder, or files of --env-file; the environment takes precedence:
-  DATABASE_URL     Postgres; without it an embedded server is started in VOLLEY_HOME
-  VOLLEY_HOME      state of the embedded server (default: .volley in the project's folder, volley init)
-  VOLLEY_ACCOUNTS  the accounts file (default campaigns/accounts.yaml, in the project's folder)
-  VOLLEY_HASH_KEY  key of the hashed suppressions, see volley purge (default: VOLLEY_HOME/hash-key)
-  LOG_LEVEL        debug, info, warn, error, silent
-  NO_COLOR         no colours on a terminal
-  TZ               the zone of times on a terminal, without --zone`;
 
 export async function main(words: readonly string[]): Promise<void> {
   keepHeapSmall();
@@ -167,7 +155,7 @@ export async function buildProgram(
     .addOption(colourOption(setColour))
     .addOption(await zoneOption(words, setZone))
     .addOption(envFileOption())
-    .addHelpText('after', exitCodes)
+    .addHelpText('after', helpText())
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void shell.result.write(text),
@@ -177,7 +165,9 @@ export async function buildProgram(
   for (const [name, { summary, alias, load }] of Object.entries(commands)) {
     const command = program.command(name).summary(summary).description(summary);
     if (alias !== undefined) command.alias(alias);
-    if (name === called) await (await load()).define(command, shell, words);
+    if (name !== called) continue;
+    await (await load()).define(command, shell, words);
+    addExamples(command, name);
   }
   return program;
 }
@@ -191,37 +181,6 @@ function calledCommand(program: Command, words: readonly string[]): string | und
 
 const isCommand = (word: string): boolean =>
   Object.entries(commands).some(([name, { alias }]) => word === name || word === alias);
-
-type ScreenSetters = {
-  readonly setColour: (choice: ColourChoice) => void;
-  readonly setZone: (zone: string) => void;
-};
-
-async function zoneOption(words: readonly string[], setZone: ScreenSetters['setZone']): Promise<Option> {
-  const isGiven = words.some((word) => word.startsWith('--zone'));
-  // Loading the time zones takes as long as the rest of `--help`.
-  const parse = isGiven ? (await import('./time-zone-option.ts')).parseTimeZone : undefined;
-  return new Option(
-    '--zone <zone>',
-    "time zone of printed times, such as Pacific/Auckland (default: the terminal's (TZ), otherwise UTC); JSON and CSV are UTC",
-  ).argParser((text) => {
-    const zone = parse?.(text) ?? text;
-    setZone(zone);
-    return zone;
-  });
-}
-
-function colourOption(setColour: (choice: ColourChoice) => void): Option {
-  const names = colourChoices.join(', ');
-  return new Option('--color <when>', `colours: ${names}; auto: on a terminal, unless NO_COLOR is set`)
-    .default('auto')
-    .argParser((text) => {
-      const choice = colourChoices.find((each) => each === text);
-      if (choice === undefined) throw notInListError(text, colourChoices);
-      setColour(choice);
-      return choice;
-    });
-}
 
 /** The one place where a failure becomes an exit code. */
 function explain(error: unknown, shell: Shell): ExitCode {

@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { accountsPath, readText } from '../../engine/definition-files.ts';
+import { listRuns } from '../../ledger/runs/find.ts';
+import { embeddedServerStatus } from '../../platform/embedded-postgres.ts';
+import { findHome } from '../../platform/project.ts';
+import { readYaml } from '../../platform/yaml.ts';
+import { type Shell, withLedgerToRead } from '../shell.ts';
+import type { Suggestion } from './complete.ts';
+
+const maxRuns = 50;
+const maxWait = 1500;
+
+/** The newest runs. Nothing if the ledger does not answer at once: a person waits for the TAB. */
+export async function suggestRuns(shell: Shell): Promise<readonly Suggestion[]> {
+  if (!isLedgerRunning(shell)) return [];
+  const quiet = { ...shell, note: () => undefined };
+  const runs = withLedgerToRead(quiet, ({ ledger }) => listRuns(ledger.knex, maxRuns)).catch(() => []);
+  const found = await Promise.race([runs, sleep(maxWait, undefined, { ref: false })]);
+  // The connection would keep the process.
+  if (found === undefined) return shell.leave(0);
+  return found.map(({ run, campaign, state }) => ({ word: run, summary: `${campaign}, ${state}` }));
+}
+
+/** A TAB must not start a database server. */
+function isLedgerRunning({ settings: { environment, workingFolder } }: Shell): boolean {
+  if (environment['DATABASE_URL']) return true;
+  const home = findHome(environment, workingFolder);
+  return home !== undefined && embeddedServerStatus(home).state === 'running';
+}
+
+const names = z.looseObject({
+  accounts: z.record(z.string(), z.looseObject({ interface: z.string().optional() })),
+});
+
+export async function suggestAccounts({ settings }: Shell): Promise<readonly Suggestion[]> {
+  const path = accountsPath(settings);
+  try {
+    const { value } = readYaml(await readText(path, settings, 'accounts'), path, names);
+    return Object.entries(value.accounts).map(([word, account]) => ({
+      word,
+      summary: account.interface ?? '',
+    }));
+  } catch {
+    // Completion prints no errors; the command itself will.
+    return [];
+  }
+}

@@ -1,0 +1,40 @@
+export type HelpSection = {
+  readonly title: string;
+  readonly entries: readonly (readonly [name: string, text: string])[];
+};
+
+/** The end of `volley --help`, and of the man page. */
+export const helpSections: readonly HelpSection[] = [
+  {
+    title: 'Exit codes',
+    entries: [
+      ['0', 'done, and every request accepted'],
+      ['1', 'internal error'],
+      ['2', 'bad input; nothing was sent'],
+      ['3', 'finished, with requests rejected, failed or unknown'],
+      ['4', 'stopped before the end (paused, credential refused)'],
+      ['130', 'interrupted; recorded, and resumable'],
+    ],
+  },
+  {
+    title:
+      "Environment, or .env in the project's folder, or files of --env-file; the environment takes precedence",
+    entries: [
+      ['DATABASE_URL', 'Postgres; without it an embedded server is started in VOLLEY_HOME'],
+      ['VOLLEY_HOME', "state of the embedded server (default: .volley in the project's folder, volley init)"],
+      ['VOLLEY_ACCOUNTS', "the accounts file (default campaigns/accounts.yaml, in the project's folder)"],
+      ['VOLLEY_HASH_KEY', 'key of the hashed suppressions, see volley purge (default: VOLLEY_HOME/hash-key)'],
+      ['LOG_LEVEL', 'debug, info, warn, error, silent'],
+      ['NO_COLOR', 'no colours on a terminal'],
+      ['TZ', 'the zone of times on a terminal, without --zone'],
+    ],
+  },
+];
+
+export function helpText(): string {
+  const sections = helpSections.map(({ title, entries }) => {
+    const width = Math.max(...entries.map(([name]) => name.length), 5);
+    return [`\n${title}:`, ...entries.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`)].join('\n');
+  });
+  return sections.join('\n');
+}
