@@ -1,4 +1,5 @@
 import { isInterruption } from '../domain/reasons.ts';
+import type { RunSummary } from '../domain/runs.ts';
 import { bookBilling } from '../engine/billing/billing.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { cutOffAfter } from '../engine/dispatch/drain.ts';
@@ -47,10 +48,13 @@ export async function dispatchAndPrint(
   {
     json,
     ownCampaign,
+    awaitReports,
     ...options
   }: {
     readonly json: boolean;
     readonly ownCampaign?: string;
+    /** Waits for the delivery reports of a finished run, before its summary is printed. */
+    readonly awaitReports?: (run: string) => Promise<RunSummary>;
   } & Pick<BeginOptions, 'includePaused'>,
 ): Promise<ExitCode> {
   const waits = await findApproval(context.ledger.pool, run);
@@ -65,7 +69,8 @@ export async function dispatchAndPrint(
   const notifying = loadLater(() => import('./notify-about-run.ts'));
   const end = await dispatchWithProgress(shell, context, run, account, options);
   if (!('summary' in end)) return leaveDuringOutage(shell, run, end);
-  printEnd(shell, run, end, json);
+  const isAwaited = end.kind === 'finished' && awaitReports !== undefined;
+  printEnd(shell, run, isAwaited ? { ...end, summary: await awaitReports(run) } : end, json);
   await afterRecording(shell, async () => {
     const { notifyAboutRun } = await notifying();
     await notifyAboutRun(shell, context, run, ownCampaign);

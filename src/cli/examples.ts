@@ -15,6 +15,7 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   run: [
     { line: 'volley run campaigns/first.yaml', what: 'send a campaign' },
+    { line: 'volley run campaigns/first.yaml --sandbox', what: 'try it, without a service' },
     {
       line: 'volley run --only failed,unknown --of latest',
       what: 'send again to recipients that were not reached',

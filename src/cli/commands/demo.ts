@@ -8,7 +8,6 @@ import { loadAccountSharing, loadReceiverAccounts } from '../../engine/delivery-
 import { createReportStore } from '../../engine/delivery-reports/report-store.ts';
 import { createKeptContactFiles } from '../../engine/plan/kept-contact-files.ts';
 import { prepareCampaign } from '../../engine/plan/prepare-campaign.ts';
-import { requireSummary } from '../../engine/runs/find-run.ts';
 import type { Settings } from '../../engine/settings.ts';
 import { openLogger } from '../../platform/logger.ts';
 import { packageFolder } from '../../platform/package-folder.ts';
@@ -18,16 +17,13 @@ import { startSandbox } from '../../sandbox/sandbox.ts';
 import { startReceiver } from '../../server/receiver.ts';
 import { dispatchWithProgress } from '../dispatch-and-print.ts';
 import { planWithProgress } from '../plan-with-progress.ts';
-import { bar, startProgressLine } from '../progress.ts';
 import { sheetWriter } from '../report-options.ts';
 import { type Shell, withNewLedger } from '../shell.ts';
+import { waitForDeliveryReports } from '../wait-for-delivery-reports.ts';
 import { writeBilling } from './report-billing.ts';
 
 const mainCampaigns = ['outage-sms.yaml', 'statement-email.yaml', 'works-fax.yaml'];
 const interfacesFolder = 'interfaces';
-
-/** Milliseconds. */
-const maxDeliveryReportWait = 60_000;
 
 export function define(command: Command, shell: Shell): void {
   command
@@ -112,7 +108,12 @@ async function runDemo(
     );
     const files = everyInterface ? await interfaceCampaigns(workingFolder) : mainCampaigns;
     const runs = await runCampaigns(shell, context, settings, files);
-    const summaries = await waitForDeliveryReports(shell, context, runs);
+    const summaries = await waitForDeliveryReports(
+      shell,
+      context,
+      runs,
+      (drawn, count) => `delivery reports ${drawn} ${count}\n`,
+    );
     for (const summary of summaries) shell.print(formatRunSummary(summary, shell.screen));
     shell.print('');
     const query = {
@@ -158,31 +159,6 @@ async function runCampaigns(
     if (end.kind !== 'finished') break;
   }
   return runs;
-}
-
-async function waitForDeliveryReports(
-  shell: Shell,
-  context: EngineContext,
-  runs: readonly string[],
-): Promise<RunSummary[]> {
-  const line = await startProgressLine(shell);
-  const deadline = shell.now().getTime() + maxDeliveryReportWait;
-  for (;;) {
-    const summaries = await Promise.all(runs.map((run) => requireSummary(context, run)));
-    const total = summaries.reduce((sum, { recipients }) => sum + recipients.total, 0);
-    const reported = summaries.reduce(
-      (sum, { recipients }) => sum + recipients.delivered + recipients.undelivered,
-      0,
-    );
-    const text = (): string => `delivery reports ${bar(reported, total)} ${reported}/${total}`;
-    const over = summaries.every(isSettled) || shell.stop.aborted || shell.now().getTime() > deadline;
-    if (over) {
-      line.done(`${text()}\n`);
-      return summaries;
-    }
-    line.show(text);
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
 }
 
 function isSettled({ requests, recipients }: RunSummary): boolean {

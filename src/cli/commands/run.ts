@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { InputError } from '../../domain/problems.ts';
+import type { RunSummary } from '../../domain/runs.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { loadAccount } from '../../engine/load-account.ts';
 import {
@@ -29,6 +30,7 @@ type RunOptions = {
   readonly only?: readonly RerunState[];
   readonly of?: string;
   readonly limit?: number;
+  readonly sandbox?: true;
 };
 
 export function define(command: Command, shell: Shell): void {
@@ -47,6 +49,10 @@ export function define(command: Command, shell: Shell): void {
       '--again',
       'run even if an earlier run sent the same message to the same contacts within dispatch.repeat (default: 12h)',
     )
+    .option(
+      '--sandbox',
+      'send to a sandbox that this command starts, wait for the delivery reports, and stop it; the account must be one of the sandbox',
+    )
     .option('--json', "print the run's summary as JSON")
     .action(async (path: string | undefined, options: RunOptions) => {
       const { only, of: origin } = options;
@@ -57,20 +63,37 @@ export function define(command: Command, shell: Shell): void {
           command,
           '<campaign> is missing: the campaign file (YAML), or --only with --of <run>.',
         );
-      else await runCampaign(shell, path, options);
+      else if (options.sandbox) await runInSandbox(shell, path, options);
+      else await runCampaign(shell, path, options, { open: (work) => withLedger(shell, work) });
     });
+}
+
+type Surroundings = {
+  readonly open: (work: (context: EngineContext) => Promise<void>) => Promise<void>;
+  readonly awaitReports?: (run: string) => Promise<RunSummary>;
+};
+
+async function runInSandbox(shell: Shell, path: string, options: RunOptions): Promise<void> {
+  const { withOwnSandbox } = await import('../own-sandbox.ts');
+  await withOwnSandbox(shell, path, (own) =>
+    runCampaign(own.shell, path, options, {
+      open: (work) => work(own.context),
+      awaitReports: own.awaitReports,
+    }),
+  );
 }
 
 async function runCampaign(
   shell: Shell,
   path: string,
   { json, contacts: contactFiles, again = false, of: origin, limit }: RunOptions,
+  { open, ...awaiting }: Surroundings,
 ): Promise<void> {
   shell.endOnStop('Stopped before the run was planned; nothing was sent.');
   let kept = createKeptContactFiles();
   let prepared = await prepareCampaign(path, shell.settings, { contactFiles, origin, limit, kept });
   await requireReachable(prepared.account);
-  await withLedger(shell, async (context) => {
+  await open(async (context) => {
     if (prepared.matched.length > 0) {
       await prepared.close();
       kept = createKeptContactFiles();
@@ -83,7 +106,7 @@ async function runCampaign(
     const movable = limit === undefined ? prepared : { ...prepared, matched: [] };
     for (const { file, reason } of await moveContactFiles(movable, path, shell.settings, run))
       shell.note(`  ${file} could not be moved (${reason}); later runs skip it anyway.`);
-    const how = { ...toDispatchOptions(json), ownCampaign: prepared.absolutePath };
+    const how = { ...toDispatchOptions(json), ...awaiting, ownCampaign: prepared.absolutePath };
     shell.exitWith(await dispatchAndPrint(shell, context, run, prepared.account, how));
   });
 }
@@ -110,18 +133,19 @@ async function prepareNewFiles(
 async function rerun(
   shell: Shell,
   path: string | undefined,
-  { json, contacts, again, only, of: sourceRun, limit }: RunOptions,
+  { json, contacts, again, only, of: sourceRun, limit, sandbox }: RunOptions,
 ): Promise<void> {
   if (
     path !== undefined ||
     contacts !== undefined ||
     again ||
+    sandbox ||
     limit !== undefined ||
     only === undefined ||
     sourceRun === undefined
   ) {
     const what =
-      '--only needs --of, and takes no campaign, --contacts, --limit or --again, because it uses those of the run. For fixed contacts, name the campaign and --contacts, without --only.';
+      '--only needs --of, and takes no campaign, --contacts, --limit, --again or --sandbox, because it uses those of the run. For fixed contacts, name the campaign and --contacts, without --only.';
     throw new InputError([{ where: 'volley run', what }]);
   }
   await withLedger(shell, async (context) => {

@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto';
+import { type Campaign, readCampaign } from '../campaign/campaign.ts';
+import { InputError } from '../domain/problems.ts';
+import type { RunSummary } from '../domain/runs.ts';
+import type { EngineContext } from '../engine/context.ts';
+import { readText } from '../engine/definition-files.ts';
+import { createReportStore } from '../engine/delivery-reports/report-store.ts';
+import { loadAccount } from '../engine/load-account.ts';
+import type { Settings } from '../engine/settings.ts';
+import { digestOf } from '../platform/digest.ts';
+import { openLogger } from '../platform/logger.ts';
+import { startSandbox } from '../sandbox/sandbox.ts';
+import { type Receiver, startReceiver } from '../server/receiver.ts';
+import { observedMapping } from '../wire/delivery-report-mapping.ts';
+import { type Shell, withLedger } from './shell.ts';
+import { waitForDeliveryReports } from './wait-for-delivery-reports.ts';
+
+export type OwnSandbox = {
+  /** Its settings name the sandbox. */
+  readonly shell: Shell;
+  readonly context: EngineContext;
+  readonly awaitReports: (run: string) => Promise<RunSummary>;
+};
+
+/**
+ * Starts a sandbox in this process, which reports to a receiver in this process.
+ *
+ * @param path the campaign file
+ * @throws InputError if the campaign names an account of another service
+ */
+export async function withOwnSandbox(
+  shell: Shell,
+  path: string,
+  send: (own: OwnSandbox) => Promise<void>,
+): Promise<void> {
+  const campaign = readCampaign(await readText(path, shell.settings, 'campaign'), path);
+  await withLedger(shell, async (context) => {
+    await using opened = new AsyncDisposableStack();
+    const token = newSecret();
+    const { account } = campaign.value;
+    const receiver = await openReceiver(shell, context, account, token);
+    opened.defer(() => receiver.close());
+    const sandbox = await startSandbox({
+      webhook: { url: `${receiver.url}/webhook/${encodeURIComponent(account)}/${token}` },
+      // The command waits for every delivery report.
+      holdsSendTime: false,
+      webhookRetry: 1_000,
+    });
+    opened.defer(() => sandbox.close());
+    const settings = sandboxSettings(shell.settings, sandbox.url);
+    await requireSandboxAccounts(campaign, settings, sandbox.url);
+    shell.note(`Sandbox on ${sandbox.url}: no message leaves this machine.`);
+    let finished: string | undefined;
+    await send({
+      shell: { ...shell, settings },
+      context,
+      async awaitReports(run) {
+        finished = run;
+        const [summary] = await waitForDeliveryReports(shell, context, [run], reportsText);
+        if (summary === undefined) throw new Error(`run ${run} has no summary`);
+        return summary;
+      },
+    });
+    if (finished !== undefined) shell.note(nextSteps(finished));
+  });
+}
+
+const nextSteps = (run: string): string => `
+Next:
+  volley report run ${run}         the run in full, with its cost
+  volley report contacts ${run}    every contact with its result
+To send for real, add your account to campaigns/accounts.yaml, name it in the campaign, and omit --sandbox.`;
+
+const reportsText = (drawn: string, count: string): string => `  reports  ${drawn} ${count} delivery reports`;
+
+const newSecret = (): string => randomBytes(24).toString('base64url');
+
+/** Knows one account, so that other accounts of the file need no secrets. */
+function openReceiver(shell: Shell, context: EngineContext, name: string, token: string): Promise<Receiver> {
+  const account = { name, tokenDigests: [digestOf(token)], trustedProxies: [], mapping: observedMapping };
+  return startReceiver(context, {
+    host: '127.0.0.1',
+    port: 0,
+    accounts: new Map([[name, account]]),
+    logger: openLogger(shell.settings.environment['LOG_LEVEL'], 'warn'),
+    store: createReportStore(context).store,
+  });
+}
+
+/** The sandbox accepts any token. */
+function sandboxSettings(settings: Settings, url: string): Settings {
+  const { environment, workingFolder, envFiles = [] } = settings;
+  return {
+    environment: {
+      ...environment,
+      VOLLEY_SANDBOX_URL: url,
+      VOLLEY_SANDBOX_TOKEN: environment['VOLLEY_SANDBOX_TOKEN'] || newSecret(),
+    },
+    workingFolder,
+    envFiles,
+    get standardInput() {
+      return settings.standardInput;
+    },
+  };
+}
+
+/** Also those of e-mails about the run: a trial sends nothing for real. */
+async function requireSandboxAccounts(
+  { value: { account: own, notify = [] }, locate }: Campaign,
+  settings: Settings,
+  url: string,
+): Promise<void> {
+  const named = [
+    { name: own, where: locate(['account']) },
+    ...notify.flatMap(({ email }, index) =>
+      email?.account === undefined
+        ? []
+        : [{ name: email.account, where: locate(['notify', index, 'email', 'account']) }],
+    ),
+  ];
+  for (const { name, where } of named) {
+    const { baseUrl } = await loadAccount(name, settings, where);
+    if (baseUrl === url || baseUrl.startsWith(`${url}/`)) continue;
+    const what = `Account "${name}" is at ${baseUrl}, and --sandbox sends to a sandbox of its own. Nothing was sent. Use an account whose baseUrl is \${VOLLEY_SANDBOX_URL:-http://127.0.0.1:8025}, or omit --sandbox.`;
+    throw new InputError([{ where, what }]);
+  }
+}

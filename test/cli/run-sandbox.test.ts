@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { volleyInProcess } from '../support/volley.ts';
+import {
+  accountsYaml,
+  contactsCsv,
+  makeWorkspace,
+  smsCampaignYaml,
+  type Workspace,
+} from '../support/workspace.ts';
+
+let opened: TestLedger;
+let workspace: Workspace;
+beforeAll(async () => {
+  opened = await openTestLedger();
+  const real = accountsYaml
+    .replace('sandbox:', 'main:')
+    .replace('${VOLLEY_SANDBOX_URL}', 'https://service.example');
+  const soap = `  voices:\n    interface: soap-tts\n    baseUrl: \${VOLLEY_SANDBOX_URL}/soap\n    sender: demo@example.com\n    token: \${VOLLEY_SANDBOX_TOKEN}\n`;
+  workspace = await makeWorkspace({
+    'accounts.yaml': `${accountsYaml}${soap}${real.replace('\naccounts:\n', '')}`,
+    'contacts.csv': `${contactsCsv(5)}04120,Broken,C9\n`,
+    'sms.yaml': smsCampaignYaml,
+    'calls.yaml': smsCampaignYaml
+      .replace('account: sandbox', 'account: voices')
+      .replace('channel: sms', 'channel: tts')
+      .replace('Message: "', 'MessageToPeople: "'),
+    'main.yaml': smsCampaignYaml.replace('account: sandbox', 'account: main'),
+    'mail.yaml': `${smsCampaignYaml}notify:\n  - { on: [completed], email: { to: [ops@example.org], account: main } }\n`,
+  });
+});
+afterAll(async () => {
+  await opened.close();
+  await workspace[Symbol.asyncDispose]();
+});
+
+const run = (file: string, ...words: string[]) =>
+  volleyInProcess(['run', file, '--sandbox', ...words], {
+    cwd: workspace.folder,
+    env: { DATABASE_URL: opened.url, VOLLEY_ACCOUNTS: 'accounts.yaml' },
+  });
+
+test('run --sandbox sends to a sandbox of its own, needs no token, and prints what was delivered, then the next step', async () => {
+  const { code, stdout, stderr } = await run('sms.yaml');
+  expect([code, stderr]).toEqual([0, expect.stringContaining('Sandbox on http://127.0.0.1:')]);
+  expect(stdout).toMatch(/ {2}contacts {4}6 read: 1 invalid\n.*\n {2}recipients {2}5: 5 delivered\n$/);
+  const [, id] = /Run (\S+)/.exec(stdout) ?? [];
+  expect(stderr).toContain('5/5 delivery reports\n');
+  expect(stderr).toMatch(new RegExp(`\\nNext:\\n {2}volley report run ${id} .*\\n`));
+});
+
+test('run --sandbox sends calls through an account with another interface too, and prints one JSON object', async () => {
+  const { code, stdout } = await run('calls.yaml', '--json');
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, { state: 'completed', recipients: { delivered: 5 } }]);
+});
+
+test.each([
+  ['main.yaml', 'main.yaml:3:10: Account "main" is at https://service.example'],
+  ['mail.yaml', /mail\.yaml:\d+:\d+: Account "main" is at https:\/\/service\.example/],
+])('run --sandbox refuses %s, which would send through an account of a service', async (file, message) => {
+  const { code, stdout, stderr } = await volleyInProcess(['run', file, '--sandbox'], {
+    cwd: workspace.folder,
+    env: { DATABASE_URL: opened.url, VOLLEY_ACCOUNTS: 'accounts.yaml', VOLLEY_SANDBOX_TOKEN: 'any' },
+  });
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr).toMatch(message);
+});
+
+test('a run without --sandbox that finds no sandbox on this machine names --sandbox', async () => {
+  const { code, stderr } = await volleyInProcess(['run', 'sms.yaml'], {
+    cwd: workspace.folder,
+    env: {
+      DATABASE_URL: opened.url,
+      VOLLEY_ACCOUNTS: 'accounts.yaml',
+      VOLLEY_SANDBOX_URL: 'http://127.0.0.1:1',
+      VOLLEY_SANDBOX_TOKEN: 'any',
+    },
+  });
+  expect([code, stderr]).toEqual([2, expect.stringContaining('For a trial, add --sandbox to `volley run`')]);
+});
