@@ -1,154 +1,178 @@
-import { appendFileSync, chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
+import { appendFileSync, chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
-import { parse } from 'csv-parse/sync';
-import { stringify } from 'csv-stringify/sync';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
-import { blocksOf, documentPaths, inlineCodesOf, type Piece, shellLinesOf } from '../support/documents.ts';
-import { copyHome, removeHome, throwAwayOptions } from '../support/embedded-home.ts';
-import { makeFreshClone } from '../support/fresh-clone.ts';
-import { readJournal } from '../support/journal.ts';
-import { volleyInProcess } from '../support/volley.ts';
-import { openTypist, type Typist } from './typist.ts';
-import { endsOtherwise, notRun } from './walkthrough.ts';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { cloneDatabase, createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { documentPaths, projectFolder } from '../support/documents.ts';
+import { removeHome } from '../support/embedded-home.ts';
+import { freePort } from '../support/free-port.ts';
+import { runStatement } from '../support/statement.ts';
+import { furnish, makeProject, runVolley, type Scene, type Setting, settings } from './scenes.ts';
+import { openTerminal, type Terminal } from './terminal.ts';
+import { exitCodeOf, fileOf, isTyped, notTyped, readCrontab, type Step, stepsOf } from './walkthrough.ts';
 
-/** A user reads README and then docs/ in a fresh clone, and types every command, with one ledger and one service. */
-let clone = '';
-let release: () => Promise<void> = async () => undefined;
+/** Beside the folder of the project: the home of the reader, and the programs that the reader has. */
+const root = mkdtempSync(join(tmpdir(), 'volley-test-'));
+const template = join(root, 'template');
 const token = 'f'.repeat(48);
-let reader: Typist;
-
-const at = (path: string): string => join(clone, path);
+const tokens = {
+  VOLLEY_SANDBOX_TOKEN: token,
+  VOLLEY_AUTH_TOKEN: token,
+  VOLLEY_WEBHOOK_TOKEN: token,
+};
+let sandbox: Sandbox;
+let failingSandbox: Sandbox;
+/** With a completed run of `campaigns/first.yaml`. */
+let used: TestDatabase;
 
 beforeAll(async () => {
-  clone = join(await mkdtemp(join(tmpdir(), 'volley-test-')), 'volley');
-  makeFreshClone(clone);
-  const { PATH = '', HOME = '' } = process.env;
-  reader = openTypist(clone, { PATH, HOME, VOLLEY_AUTH_TOKEN: token, VOLLEY_WEBHOOK_TOKEN: token });
-  chmodSync(join(clone, '..'), 0o711);
-  copyHome(inject('initialHome'), at('.volley'));
-  // The server that `init` would start, except that it flushes nothing to disk.
-  ({ release } = await leaseEmbeddedServer(at('.volley'), throwAwayOptions));
-  const [campaign, account] = blocksOf('README.md').filter(({ language }) => language === 'yaml');
-  writeFileSync(at('campaigns/first.yaml'), campaign?.text ?? '');
-  appendFileSync(at('campaigns/accounts.yaml'), account?.text.replace(/^accounts:\n/, '') ?? '');
-  writeFileSync(at('campaigns/payroll.csv'), 'mobile,name\n+61412345678,Ann\n');
-  writeFileSync(
-    at('campaigns/payroll.yaml'),
-    'campaign: payroll\naccount: sandbox\nchannel: sms\ncontacts: { file: payroll.csv }\nmessage: { Message: Paid }\n',
-  );
-  const contacts = readFileSync(at('campaigns/contacts/au-500.csv'), 'utf8');
-  writeFileSync(at('export.csv.gz'), gzipSync(contacts.split('\n').slice(0, 5).join('\n')));
-  writeFileSync(at('november.csv'), 'MessageID,Recipient,Price\n');
-  writeFileSync(at('november.csv.gz'), gzipSync('Our ref,Recipient,Total cost\n'));
-  writeFileSync(at('opted-out.csv'), 'email\nann@example.org\n');
+  chmodSync(root, 0o711);
+  [sandbox, failingSandbox, used] = await Promise.all([
+    startSandbox({}),
+    startSandbox({ failRate: 1 }),
+    createTestDatabase(),
+  ]);
+  mkdirSync(template);
+  makeProject(template);
+  const env = { DATABASE_URL: used.url, VOLLEY_SANDBOX_URL: sandbox.url, ...tokens };
+  await runVolley(template, 'run campaigns/first.yaml', 0, env);
+  rmSync(join(template, '.volley'), { recursive: true, force: true });
+  // A copy of the database must not count as restored.
+  await runStatement(used.url, 'UPDATE ledger_location SET location = NULL');
 });
 
 afterAll(async () => {
-  await reader[Symbol.asyncDispose]();
-  await release();
-  await removeHome(at('.volley'));
-  rmSync(join(clone, '..'), { recursive: true, force: true });
+  await Promise.all([sandbox.close(), failingSandbox.close(), used.drop()]);
+  rmSync(root, { recursive: true, force: true });
 });
 
-const linesOf = (path: string): Piece[] =>
-  blocksOf(path)
-    .filter(({ language }) => language === 'sh' || language === 'cron')
-    .flatMap(shellLinesOf);
+// The tutorial waits for the files that `volley init` will make.
+const pages = documentPaths.filter((path) => stepsOf(path).some(isTyped) && path !== 'docs/tutorial.md');
 
-const isNotRun = ({ text }: Piece): boolean => notRun.some(([line]) => line.test(text));
-
-/** After some lines the reader looks up the new run, or fixes the rejected contacts. */
-async function followUp(text: string): Promise<void> {
-  if (/^(npx --no-install )?volley run /.test(text)) {
-    const { stdout } = await volleyInProcess(['runs', '--json', '--limit', '1'], {
-      cwd: clone,
-      env: reader.env,
-    });
-    reader.replacements.set('<run>', JSON.parse(stdout).run);
-    const [request] = await readJournal(at('requests.jsonl'));
-    reader.replacements.set('<address>', request?.recipients[0] ?? '');
-  }
-  const [, file] = /--rejected --out (\S+)/.exec(text) ?? [];
-  if (file !== undefined) fixContacts(at(file));
-}
-
-function fixContacts(path: string): void {
-  const rows: Record<string, string>[] = parse(readFileSync(path, 'utf8'), { columns: true });
-  const fixed = rows.map((row, index) => ({
-    ...row,
-    [row['Volley Column'] ?? '']: `+614123${10_000 + index}`,
-  }));
-  writeFileSync(path, stringify(fixed, { header: true }));
-}
-
-describe('every command of a document works as written, in a fresh clone and in reading order', () => {
-  test.each(documentPaths)(
+describe('every command of a page works as written', () => {
+  test.concurrent.each(pages)(
     '%s',
     async (path) => {
-      const wrong: unknown[] = [];
-      for (const piece of linesOf(path).filter((line) => !isNotRun(line))) {
-        const { code, stderr } = await reader.type(piece.text);
-        const codes = endsOtherwise.find(([line]) => line.test(piece.text))?.[1] ?? [0];
-        if (!codes.includes(code ?? -1)) wrong.push({ ...piece, code, stderr });
-        else await followUp(piece.text);
-      }
-      expect(wrong).toEqual([]);
-      // The pages after README expect it to run.
-      if (path === 'README.md') await reader.type('volley serve');
+      const setting = settings[path] ?? {};
+      await using desk = await openPage(path, setting);
+      await setting.before?.(desk.scene);
+      for (const step of stepsOf(path).filter(isTyped)) await desk.take(step);
+      expect(await desk.scene.terminal.stopServices()).toEqual([]);
     },
-    120_000,
+    180_000,
   );
 });
 
-test('every exception of the walkthrough still matches a line', () => {
-  const lines = documentPaths.flatMap(linesOf);
-  const idle = [...notRun, ...endsOtherwise].filter(([line]) => !lines.some(({ text }) => line.test(text)));
-  expect(idle).toEqual([]);
+test('every exception of the walkthrough still matches a command', () => {
+  const commands = documentPaths.flatMap(stepsOf);
+  expect(notTyped.filter(([command]) => !commands.some(({ text }) => command.test(text)))).toEqual([]);
 });
 
-test('the receiver and the sandbox answer every path of theirs that a document names', async () => {
-  const receiver = reader.replacements.get('http://127.0.0.1:8026') ?? '';
-  for (const path of ['/healthz', '/readyz', '/metrics'])
-    expect([path, (await fetch(receiver + path)).status]).toEqual([path, 200]);
+test('every setting belongs to a page with commands', () => {
+  expect(Object.keys(settings).filter((path) => !pages.includes(path))).toEqual([]);
+});
 
-  const sandbox = reader.env['VOLLEY_SANDBOX_URL'] ?? '';
-  const ask = async (method: string, path: string): Promise<string> => {
-    const answer = await fetch(sandbox + path, { method, headers: { authorization: 'Basic any' } });
-    return `${answer.status} ${await answer.text()}`;
+type Page = AsyncDisposable & { readonly scene: Scene; readonly take: (step: Step) => Promise<void> };
+
+async function openPage(path: string, { start, after = [], replace }: Setting): Promise<Page> {
+  const place = mkdtempSync(join(root, 'page-'));
+  chmodSync(place, 0o711);
+  const folder = join(place, 'project');
+  furnish(folder, start, template);
+  const ports = await makePrograms(place);
+  const database = start === undefined || start === 'project' ? await cloneDatabase(used) : undefined;
+  const service = usesOwnSandbox(path) ? `http://127.0.0.1:${ports.get('8025')}` : sandbox.url;
+  const env = {
+    PATH: `${place}/bin:${process.env['PATH'] ?? ''}`,
+    HOME: place,
+    VOLLEY_SANDBOX_URL: service,
   };
-  const named = inlineCodesOf('docs/reference/sandbox.md').flatMap(({ text }) => {
-    const [, method = '', path = ''] = /^(GET|POST|PATCH) (\/\S+)$/.exec(text) ?? [];
-    return path === '' ? [] : variantsOf(path).map((each) => ({ method, path: each }));
-  });
-  expect(named.length).toBeGreaterThan(8);
-  for (const { method, path } of named)
-    expect([method, path, await ask(method, path)]).not.toEqual([
-      method,
-      path,
-      await ask(method, '/api/v2.02/nowhere'),
-    ]);
-});
+  const secrets = { VOLLEY_HASH_KEY: token, ...tokens };
+  if (database) writeEnvFile(folder, { DATABASE_URL: database.url, VOLLEY_SANDBOX_URL: service, ...secrets });
+  const terminal = openTerminal(folder, env);
+  const scene: Scene = {
+    folder,
+    env,
+    terminal,
+    volley: (command, code = 0, changes = {}) => runVolley(folder, command, code, { ...env, ...changes }),
+    failingSandbox: failingSandbox.url,
+  };
+  const parts = new Map([...ports, ['/srv/volley', folder], ...(replace?.() ?? [])]);
+  const here = (text: string): string =>
+    text.replace(new RegExp([...parts.keys()].join('|'), 'g'), (part) => parts.get(part) ?? part);
 
-test('docs/reference/metrics.md explains every metric, and no other', async () => {
-  const answer = await fetch(`${reader.replacements.get('http://127.0.0.1:8026')}/metrics`);
-  const text = await answer.text();
-  const there = new Set([...text.matchAll(/^# HELP (volley_\w+)/gm)].map(([, name = '']) => name));
-  const explained = new Set(
-    inlineCodesOf('docs/reference/metrics.md').flatMap(
-      ({ text: code }) => /^volley_[a-z_]+(?=$|\{)/.exec(code)?.[0] ?? [],
-    ),
+  async function take({ kind, where, text }: Step): Promise<void> {
+    if (kind === 'file') {
+      const file = join(folder, fileOf(text) ?? '');
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, text);
+      return;
+    }
+    for (const command of kind === 'crontab' ? asCronStarts(text, place) : [text]) {
+      const { code, output } = await terminal.type(await withLatest(here(command), terminal));
+      const expected = exitCodeOf(text);
+      if (code !== expected)
+        throw new Error(`${where}: ended with ${code}; the page says ${expected}\n$ ${text}\n${output}`);
+    }
+    for (const [command, action] of after) if (command.test(text)) action(scene);
+  }
+
+  return {
+    scene,
+    take,
+    async [Symbol.asyncDispose]() {
+      await terminal[Symbol.asyncDispose]();
+      if (database) await database.drop();
+      else await removeHome(join(folder, '.volley'));
+    },
+  };
+}
+
+const usesOwnSandbox = (path: string): boolean =>
+  stepsOf(path).some(({ text }) => /\bvolley sandbox\b/.test(text));
+
+function writeEnvFile(folder: string, settings: Readonly<Record<string, string>>): void {
+  const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
+  writeFileSync(join(folder, '.env'), lines.join(''), { mode: 0o600 });
+}
+
+/** Programs of the reader: this checkout's `volley`, whose services listen on ports of this page's own. */
+async function makePrograms(place: string): Promise<Map<string, string>> {
+  const names = ['8025', '8026', '8027', '9026'];
+  const ports = new Map<string, string>();
+  for (const name of names) ports.set(name, String(await freePort()));
+  const script = (run: string): string => `#!/bin/sh
+case " $* " in
+  *" --port "*) ;;
+  *" sandbox "*) set -- "$@" --port ${ports.get('8025')} ;;
+  *" serve "*) set -- "$@" --port ${ports.get('8026')} --api-port ${ports.get('8027')} ;;
+esac
+exec ${run} "$@"
+`;
+  const programs = {
+    volley: `'${process.execPath}' '${join(projectFolder, 'src/cli/volley.js')}'`,
+    npx: `env PATH="\${PATH#*:}" npx`,
+  };
+  mkdirSync(join(place, 'bin'));
+  for (const [name, run] of Object.entries(programs)) {
+    appendFileSync(join(place, 'bin', name), script(run));
+    chmodSync(join(place, 'bin', name), 0o755);
+  }
+  return ports;
+}
+
+async function withLatest(command: string, terminal: Terminal): Promise<string> {
+  if (!/ latest\b/.test(command)) return command;
+  const { output } = await terminal.type('volley runs --json --limit 1');
+  return command.replaceAll(/ latest\b/g, ` ${/"run":"([^"]+)"/.exec(output)?.[1]}`);
+}
+
+/** Cron gives a command nothing of the user's environment. */
+function asCronStarts(text: string, place: string): string[] {
+  const { environment, commands } = readCrontab(text);
+  const path = (environment['PATH'] ?? '/usr/bin:/bin').replace('/usr/local/bin', `${place}/bin`);
+  return commands.map(
+    (command) => `env -i HOME=${place} PATH=${path} /bin/sh -c '${command.replaceAll("'", `'\\''`)}'`,
   );
-  expect([...explained].toSorted()).toEqual([...there].toSorted());
-});
-
-/** `/send/{email|sms}` stands for two paths, `{MessageID}` for any. */
-function variantsOf(path: string): string[] {
-  const [whole, inner = ''] = /\{([^}]*)\}/.exec(path) ?? [];
-  if (whole === undefined) return [path];
-  const choices = inner.includes('|') ? inner.split('|') : ['a1b2c3'];
-  return choices.flatMap((choice) => variantsOf(path.replace(whole, choice)));
 }

@@ -1,29 +1,57 @@
-/** Lines that the walkthrough does not execute, each with the reason. */
-export const notRun: readonly (readonly [line: RegExp, reason: string])[] = [
-  [
-    /^npm (ci|run|test|install)\b/,
-    'installs packages, or is what runs this test; the demo has tests of its own',
-  ],
+import type { Block, Piece } from '../support/documents.ts';
+import { blocksOf, shellLinesOf } from '../support/documents.ts';
+
+/** Commands that the walkthrough does not type, each with the reason, and the place where it is tried. */
+export const notTyped: readonly (readonly [command: RegExp, reason: string])[] = [
+  [/^npm ci && npm test/, 'runs this test'],
+  [/^npm (ci && npm )?run (demo|bench)/, 'test/cli/demo.test.ts runs the demo, .ci/run the measurements'],
+  [/^npm install --global /, 'installs for all users; test/package installs the package in a folder'],
   [/^(useradd|install|cp|systemctl) /, 'changes the machine, as root'],
   [/^\(set -a; \. \/etc\/volley/, 'reads a file of the machine, as root'],
-  [/^podman /, 'needs a container engine, and an image'],
-  [/^volley [a-z ]+ latest\b/, 'the name `latest` is being made'],
-  [/^PATH=/, 'a line of a crontab'],
-  [/^30 1 \* \* \*/, 'cron runs it at night'],
+  [/^podman /, 'needs a builder of images'],
 ];
 
-/** Lines that end with another exit code than 0, each with the reason. */
-export const endsOtherwise: readonly (readonly [line: RegExp, codes: readonly number[], reason: string])[] = [
-  [/--account main --out/, [2], 'the account has no run yet'],
-  [/^(npx --no-install )?volley approve /, [2], 'the run waits for no approval'],
-  [/^volley run campaigns\/first.yaml$/, [2], 'README has sent it'],
-  [/--only failed,unknown/, [2], 'every recipient was reached'],
-  [/--look-up/, [2], 'the account has no status look-up'],
-  [/--request 17 /, [2], 'the request is not in doubt'],
-  [
-    /^(npx --no-install )?volley report reconcile /,
-    [0, 3],
-    'the invoice has nothing of the run, if it was sent in that month',
-  ],
-  [/^(npx --no-install )?volley billing close /, [0, 2], 'the month may not be over'],
-];
+/** One thing that the reader does on a page: a command to type, lines of a crontab, or a file to save. */
+export type Step = Piece & { readonly kind: 'command' | 'crontab' | 'file' };
+
+/** In the order of the page. */
+export function stepsOf(path: string): Step[] {
+  return blocksOf(path).flatMap(stepsOfBlock);
+}
+
+function stepsOfBlock(block: Block): Step[] {
+  if (block.language === 'cron') return [{ ...block, kind: 'crontab' }];
+  if (block.language === 'yaml' && fileOf(block.text) !== undefined) return [{ ...block, kind: 'file' }];
+  if (block.language !== 'sh') return [];
+  return shellLinesOf(block)
+    .filter(({ text }) => !/^\s*#/.test(text))
+    .map((line) => ({ ...line, kind: 'command' }));
+}
+
+/** A block that begins with `# campaigns/first.yaml` is that file. */
+export function fileOf(text: string): string | undefined {
+  return /^# ([\w./-]+\.yaml)$/m.exec(text.split('\n', 2).join('\n'))?.[1];
+}
+
+export const isTyped = ({ text }: Piece): boolean => !notTyped.some(([command]) => command.test(text));
+
+/** A comment such as `# ends with 3: …` says how a command ends; without one it ends with 0. */
+export function exitCodeOf(command: string): number {
+  return Number(/#.*\bends with (\d+)/.exec(command)?.[1] ?? 0);
+}
+
+/** What cron starts, and the variables that it starts it with. */
+export type Crontab = {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly commands: readonly string[];
+};
+
+export function readCrontab(text: string): Crontab {
+  const lines = text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'));
+  const settings = lines.filter((line) => /^\w+ *=/.test(line));
+  const jobs = lines.filter((line) => !settings.includes(line));
+  return {
+    environment: Object.fromEntries(settings.map((line) => line.split('=', 2))),
+    commands: jobs.map((line) => line.replace(/^(?:@\w+|(?:\S+\s+){5})\s*/, '')),
+  };
+}

@@ -32,6 +32,11 @@ export function createBareDatabase(): Promise<TestDatabase> {
   return createDatabase('template0');
 }
 
+/** With its content. Nothing may be connected to it. */
+export function cloneDatabase({ url }: TestDatabase): Promise<TestDatabase> {
+  return createDatabase(new URL(url).pathname.slice(1));
+}
+
 async function createDatabase(template: string): Promise<TestDatabase> {
   const server = inject('testServerUrl');
   const name = `${inject('testTemplate')}_${randomBytes(6).toString('hex')}`;

@@ -1,0 +1,165 @@
+import { appendFileSync, chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { parse } from 'csv-parse/sync';
+import { stringify } from 'csv-stringify/sync';
+import { Temporal } from 'temporal-polyfill';
+import { projectFolder } from '../support/documents.ts';
+import { makeFreshClone } from '../support/fresh-clone.ts';
+import { volleyInProcess } from '../support/volley.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Where a reader types the commands of a page. */
+export type Scene = {
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly terminal: Terminal;
+  /** Runs a command before the page begins, and expects this exit code. */
+  readonly volley: (command: string, code?: number, env?: Readonly<Record<string, string>>) => Promise<void>;
+  /** The address of a sandbox that answers each request with 500. */
+  readonly failingSandbox: string;
+};
+
+/** What a page finds. Nothing of it is on the page. */
+export type Setting = {
+  /**
+   * `nothing`: an empty folder without a database; `clone`: the same with a fresh clone; `project` (default): campaigns,
+   * accounts, and a ledger with a completed run of `campaigns/first.yaml`.
+   */
+  readonly start?: 'nothing' | 'clone' | 'project';
+  readonly before?: (scene: Scene) => Promise<void>;
+  /** What the reader does after a command, as the page says in words. */
+  readonly after?: readonly (readonly [command: RegExp, action: (scene: Scene) => void])[];
+  /** Parts of commands that depend on the day of the test. */
+  readonly replace?: () => readonly (readonly [part: string, other: string])[];
+};
+
+export const settings: Readonly<Record<string, Setting>> = {
+  'README.md': { start: 'clone' },
+  'docs/reference/settings.md': { start: 'nothing' },
+  'docs/reference/api.md': { before: ({ terminal }) => succeed(terminal, 'volley serve') },
+  'docs/how-to/approval.md': {
+    // Planned by the user of this process, and approved by the user of the page's.
+    before: async ({ folder, volley }) => {
+      const campaign = readFileSync(join(folder, 'campaigns/first.yaml'), 'utf8');
+      const changed = campaign.replace('campaign: first', 'campaign: second\napproval: required');
+      writeFileSync(join(folder, 'campaigns/second.yaml'), changed);
+      await volley('run campaigns/second.yaml', 4);
+    },
+  },
+  // A month can be closed when it is over.
+  'docs/how-to/billing-month.md': {
+    replace: () => [
+      ['2026-12', month(0)],
+      ['2026-11', month(-1)],
+    ],
+  },
+  'docs/how-to/contacts.md': {
+    before: async ({ folder }) =>
+      writeFileSync(
+        join(folder, 'export.csv.gz'),
+        gzipSync(readFileSync(join(folder, 'campaigns/contacts.csv'))),
+      ),
+  },
+  'docs/how-to/doubts.md': { before: runWithDoubts },
+  'docs/how-to/fix-rejected.md': {
+    after: [[/--rejected --out left-out\.csv/, ({ folder }) => fixContacts(join(folder, 'left-out.csv'))]],
+  },
+  'docs/how-to/reconcile.md': {
+    before: async ({ folder }) => {
+      writeFileSync(join(folder, 'november.csv'), 'MessageID,Recipient,Price\n');
+      writeFileSync(join(folder, 'november.csv.gz'), gzipSync('Our ref,Recipient,Total cost\n'));
+    },
+    replace: () => [
+      ['2026-12', month(1)],
+      ['2026-11', month(0)],
+    ],
+  },
+  'docs/how-to/send-again.md': { before: runWithDoubts },
+  'docs/how-to/suppressions.md': {
+    before: async ({ folder }) => writeFileSync(join(folder, 'opted-out.csv'), 'email\nann@example.org\n'),
+  },
+};
+
+/** Makes the folder of a page. */
+export function furnish(folder: string, start: Setting['start'], template: string): void {
+  if (start === 'clone') makeFreshClone(folder);
+  else if (start === 'nothing') mkdirSync(folder);
+  else cpSync(template, folder, { recursive: true });
+  chmodSync(folder, 0o711);
+}
+
+const contacts = `mobile,name,code
+${Array.from({ length: 4 }, (_, row) => `+614120000${10 + row},Name ${row},C${row % 2}`).join('\n')}
+none,Bob,C1
+021 123,Cid,C2
+`;
+
+const campaign = `# yaml-language-server: $schema=./campaign.schema.json
+campaign: first
+account: main
+channel: sms
+contacts: { file: contacts.csv, country: AU }
+message: { Message: "Hi [[name]]", SubAccount: NSW, ChargeCode: "[[code]]" }
+dispatch: { chunkSize: 1 }
+`;
+
+const mainAccount = `
+  main:
+    interface: rest-2.02
+    baseUrl: \${VOLLEY_SANDBOX_URL}
+    authToken: \${VOLLEY_AUTH_TOKEN}
+    webhookToken: \${VOLLEY_WEBHOOK_TOKEN}
+`;
+
+/** A project as somewhere in use, with the campaigns of this checkout. */
+export function makeProject(folder: string): void {
+  cpSync(join(projectFolder, 'campaigns'), join(folder, 'campaigns'), { recursive: true });
+  cpSync(join(projectFolder, '.volley-project'), join(folder, '.volley-project'));
+  const write = (path: string, text: string): void => writeFileSync(join(folder, 'campaigns', path), text);
+  appendFileSync(join(folder, 'campaigns/accounts.yaml'), mainAccount);
+  write('first.yaml', campaign);
+  write('contacts.csv', contacts);
+  write('payroll.csv', 'mobile,name\n+61412345678,Ann\n');
+  write(
+    'payroll.yaml',
+    campaign.replace('first', 'payroll').replace('contacts.csv', 'payroll.csv').replace('"[[code]]"', 'P'),
+  );
+}
+
+/** In this process, which is faster. */
+export async function runVolley(
+  folder: string,
+  command: string,
+  code: number,
+  env: Readonly<Record<string, string>>,
+): Promise<void> {
+  const ended = await volleyInProcess(command.split(' '), { cwd: folder, env });
+  if (ended.code !== code) throw new Error(`volley ${command} ended with ${ended.code}: ${ended.stderr}`);
+}
+
+async function succeed(terminal: Terminal, command: string): Promise<void> {
+  const { code, output } = await terminal.type(command);
+  if (code !== 0) throw new Error(`${command} ended with ${code}: ${output}`);
+}
+
+/** The latest run then has four requests in doubt. */
+async function runWithDoubts({ folder, volley, failingSandbox }: Scene): Promise<void> {
+  await volley('run campaigns/first.yaml --again', 3, { VOLLEY_SANDBOX_URL: failingSandbox });
+  appendFileSync(join(folder, 'campaigns/accounts.yaml'), '    statusLookUp: on\n');
+}
+
+function fixContacts(path: string): void {
+  const rows: Record<string, string>[] = parse(readFileSync(path, 'utf8'), { columns: true });
+  const fixed = rows.map((row, index) => ({
+    ...row,
+    [row['Volley Column'] ?? '']: `+614123${10_000 + index}`,
+  }));
+  writeFileSync(path, stringify(fixed, { header: true }));
+}
+
+/** Such as `2026-11`, so many months from now in Auckland, which the pages name. */
+function month(later: number): string {
+  const today = Temporal.Now.plainDateISO('Pacific/Auckland').toPlainYearMonth();
+  return today.add({ months: later }).toString();
+}
