@@ -9,6 +9,9 @@ export type WorkerSession = {
   close(): Promise<void>;
 };
 
+/** `application_name` of the session, by which monitoring counts workers. */
+export const workerSessionName = 'volley worker';
+
 /** SQL: key of the lock that the session holds. */
 export const workerLockKey = (worker: string): string =>
   `hashtextextended('volley worker ' || CAST(${worker} AS text), 0)`;
@@ -34,7 +37,7 @@ export async function openWorkerSession(
     await isGraceOver(client);
     if (isReplacement) await restartGrace(client);
     await client.query(`SELECT pg_advisory_lock(${workerLockKey('$1')})`, [worker]);
-    await client.query(`LISTEN ${wakeChannel}`);
+    await client.query(`SET application_name = '${workerSessionName}'; LISTEN ${wakeChannel}`);
   } catch (error) {
     client.release(true);
     throw error;
