@@ -1,6 +1,7 @@
 import type { ClaimMark } from '../../domain/claim-marks.ts';
 import { InputError } from '../../domain/problems.ts';
 import type { HoldReason } from '../../domain/reasons.ts';
+import type { Ledger } from '../../ledger/connection.ts';
 import {
   findMissingClaim,
   holdLedger,
@@ -28,14 +29,9 @@ export type CheckedLocation = {
 export async function checkLedgerLocation(context: EngineContext): Promise<CheckedLocation> {
   const { ledger, now } = context;
   const { pool, marks } = ledger;
-  const found = await readLocation(pool);
+  const { found, here, older, reason } = await findHold(ledger);
   // Also on hold: this machine may know of a claim that the ledger lacks.
   if (!found.incomplete) {
-    const here = await readServerLocation(pool);
-    const older =
-      reasonIfSucceeded(marks.replacedAt(found.ledger), here) ??
-      reasonIfOlder(await findMissingClaim(pool, marks.read(found.ledger)));
-    const reason = older ?? found.heldReason ?? reasonIfMoved(found, here);
     if (reason === null) {
       if (found.location === null && here !== null) await recordLocation(pool, here);
       marks.prune(found.ledger);
@@ -46,6 +42,26 @@ export async function checkLedgerLocation(context: EngineContext): Promise<Check
   const { ledger: id, location, heldReason } = await readLocation(pool);
   if (heldReason !== null) await pauseRunningRuns(context, heldReason);
   return { ledger: id, location, held: formatReasonOrNull(heldReason) };
+}
+
+export type FoundHold = {
+  readonly found: LedgerLocation;
+  /** See `readServerLocation`. */
+  readonly here: string | null;
+  /** The ledger lacks something that is known to have been done. */
+  readonly older: HoldReason | null;
+  /** Why the ledger is or must be on hold; null: it need not be. */
+  readonly reason: HoldReason | null;
+};
+
+/** Reads only. */
+export async function findHold({ pool, marks }: Pick<Ledger, 'pool' | 'marks'>): Promise<FoundHold> {
+  const found = await readLocation(pool);
+  const here = await readServerLocation(pool);
+  const older =
+    reasonIfSucceeded(marks.replacedAt(found.ledger), here) ??
+    reasonIfOlder(await findMissingClaim(pool, marks.read(found.ledger)));
+  return { found, here, older, reason: older ?? found.heldReason ?? reasonIfMoved(found, here) };
 }
 
 async function pauseRunningRuns({ ledger }: EngineContext, hold: HoldReason): Promise<void> {
