@@ -3,7 +3,8 @@ import { connect as connectSecurely } from 'node:tls';
 import { describeError } from './evidence.ts';
 
 export type Reachability =
-  | { readonly kind: 'reachable' }
+  /** `certificateUntil`: when the certificate of the service expires; absent without TLS. */
+  | { readonly kind: 'reachable'; readonly certificateUntil?: Date }
   | { readonly kind: 'unreachable'; readonly why: string };
 
 /**
@@ -13,7 +14,7 @@ export type Reachability =
  */
 export function checkReachable(url: URL, timeout: number): Promise<Reachability> {
   return new Promise((resolve) => {
-    const { socket, readyEvent } = open(url);
+    const { socket, readyEvent, certificateUntil } = open(url);
     const settle = (reachability: Reachability): void => {
       clearTimeout(deadline);
       socket.destroy();
@@ -23,18 +24,29 @@ export function checkReachable(url: URL, timeout: number): Promise<Reachability>
       () => settle({ kind: 'unreachable', why: `no connection within ${timeout} ms` }),
       timeout,
     );
-    socket.once(readyEvent, () => settle({ kind: 'reachable' }));
+    socket.once(readyEvent, () => settle({ kind: 'reachable', ...certificateUntil() }));
     socket.on('error', (error) => settle({ kind: 'unreachable', why: describeError(error) }));
     socket.once('close', () => settle({ kind: 'unreachable', why: 'connection closed' }));
   });
 }
 
-function open(url: URL): { socket: Socket; readyEvent: 'connect' | 'secureConnect' } {
+type Opening = {
+  readonly socket: Socket;
+  readonly readyEvent: 'connect' | 'secureConnect';
+  readonly certificateUntil: () => { readonly certificateUntil?: Date };
+};
+
+function open(url: URL): Opening {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (url.protocol !== 'https:') {
-    return { socket: connectPlain(Number(url.port || 80), host), readyEvent: 'connect' };
+    const socket = connectPlain(Number(url.port || 80), host);
+    return { socket, readyEvent: 'connect', certificateUntil: () => ({}) };
   }
   const servername = isIP(host) === 0 ? { servername: host } : {};
   const options = { host, port: Number(url.port || 443), ALPNProtocols: ['http/1.1'], ...servername };
-  return { socket: connectSecurely(options), readyEvent: 'secureConnect' };
+  const socket = connectSecurely(options);
+  const certificateUntil = (): { certificateUntil: Date } => ({
+    certificateUntil: new Date(socket.getPeerCertificate().valid_to),
+  });
+  return { socket, readyEvent: 'secureConnect', certificateUntil };
 }
