@@ -108,6 +108,14 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
   'token list': [{ line: 'volley token list', what: 'list the tokens' }],
   'token revoke': [{ line: 'volley token revoke billing', what: 'end a token at once' }],
   serve: [{ line: 'volley serve', what: 'receive delivery reports, send, and answer the API' }],
+  doctor: [
+    { line: 'volley doctor', what: 'every check, with the next steps' },
+    {
+      line: 'volley doctor --quiet --strict',
+      what: 'for cron: print warnings and problems only, and fail for them',
+    },
+    { line: 'volley doctor --json', what: 'for monitoring' },
+  ],
   sandbox: [{ line: 'volley sandbox --journal requests.jsonl', what: 'start a service to test against' }],
   'db migrate': [{ line: 'volley db migrate', what: 'update the ledger after an upgrade' }],
   'db status': [{ line: 'volley db status', what: 'see which database is used' }],

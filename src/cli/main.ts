@@ -91,6 +91,10 @@ const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'start a sandbox of the messaging service',
     load: () => import('./commands/sandbox.ts'),
   },
+  doctor: {
+    summary: 'check the installation, and say what to do about what it finds',
+    load: () => import('./commands/doctor.ts'),
+  },
   db: { summary: 'migrate, show or stop the database', load: () => import('./commands/db.ts') },
   completion: {
     summary: 'print the completion script of a shell',

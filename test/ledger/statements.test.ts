@@ -44,6 +44,8 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
   ],
   'operations/figures.ts countSlices': ['runs, slices', fleet],
   'operations/figures.ts countUnknownRecipients': ['billing_entries', allRuns],
+  'operations/missing-reports.ts countMissingReports': ['billing_entries, billing_slices', allRuns],
+  'operations/workers.ts readWorkers': ['slices', fleet],
   'location/location.ts listUnfinishedRuns': ['runs', lists],
   'planning/remove-reached.ts findAncestors': ['run_origins, runs', lineage],
   'planning/remove-reached.ts findRelatives': ['run_origins, runs', lineage],
@@ -65,6 +67,7 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
   ],
   'runs/stop.ts listUntriedProofs': ['untried_proofs', lists],
   'runs/find.ts listInterruptedRuns': ['approvals, runs', lists],
+  'runs/find.ts listWaitingRuns': ['approvals, runs', lists],
   'slices/acquire.ts findRun': ['runs, slices', 'whether a more urgent run of the account comes first'],
   'slices/acquire.ts findAcquired': ['runs, slices', 'the slice that an owner holds, of any run'],
   'slices/priority.ts findPreemptingRun': [

@@ -15,6 +15,7 @@ const allowedPhrases: Readonly<Record<string, string>> = {
   'given up': 'a state of a notification, in a closed list',
   'YYYY-MM-DD HH24:MI': 'a format',
   'repeatable read': 'a level of isolation',
+  'client backend': 'a kind of session, as Postgres names it',
   'hash ': 'shown instead of an address, in a list that can be imported',
 };
 

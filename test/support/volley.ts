@@ -89,6 +89,8 @@ export type InProcessOptions = Pick<ProcessOptions, 'cwd' | 'env' | 'input'> & {
   readonly resultTerminal?: boolean;
   readonly screen?: Screen;
   readonly user?: string;
+  /** The clock of the command. */
+  readonly now?: () => Date;
 };
 
 export type StartedInProcess = Pick<Started, 'waitForText' | 'stderrSoFar' | 'ended'> & {
@@ -108,6 +110,7 @@ export function startInProcess(
     resultTerminal = false,
     screen = plainScreen,
     user = tester,
+    now = () => new Date(),
   }: InProcessOptions = {},
 ): StartedInProcess {
   const stopping = new AbortController();
@@ -128,7 +131,7 @@ export function startInProcess(
     settings,
     settingsIn: () => settings,
     exportVariables: () => undefined,
-    now: () => new Date(),
+    now,
     result,
     print: (text) => void result.write(`${text}\n`),
     note: (text) => {

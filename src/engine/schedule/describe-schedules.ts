@@ -9,7 +9,7 @@ import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
 
 /** `next`: null when the campaign never runs again or its file is missing. */
-export type UpcomingSchedule = Omit<ListedSchedule, 'times'> & {
+export type UpcomingSchedule = Omit<ListedSchedule, 'times' | 'recordedUntil'> & {
   readonly times: Schedule;
   readonly next: Date | null;
 };
@@ -21,7 +21,7 @@ export async function describeSchedules(
   limit: number,
 ): Promise<{ readonly schedules: readonly UpcomingSchedule[]; readonly ticks: readonly FormattedTick[] }> {
   const time = now();
-  const schedules = (await listSchedules(ledger.pool)).map(({ times, ...schedule }) => {
+  const schedules = (await listSchedules(ledger.pool)).map(({ times, recordedUntil: _, ...schedule }) => {
     const written = storedSchedule.parse(times);
     const next = schedule.active ? (nextTick(written, time) ?? null) : null;
     return { ...schedule, times: written, next };

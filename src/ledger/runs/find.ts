@@ -96,3 +96,26 @@ export async function listInterruptedRuns(
   );
   return rows;
 }
+
+/** A run that waits for a person: paused, or planned and not approved yet. */
+export type WaitingRun = {
+  readonly run: string;
+  readonly state: RunState;
+  readonly stateReason: RunReason | null;
+  readonly createdAt: Date;
+};
+
+/** The unfinished runs that `listInterruptedRuns` omits, the oldest first. */
+export async function listWaitingRuns(pool: pg.Pool): Promise<readonly WaitingRun[]> {
+  const { rows } = await pool.query<Stored<WaitingRun, 'stateReason'>>(
+    `
+    SELECT run_id AS run, state, state_reason AS "stateReason", created_at AS "createdAt"
+    FROM runs r
+    WHERE (state = 'paused' AND coalesce(state_reason ->> 'kind', '') <> 'interrupted')
+       OR (state = 'planned'
+           AND EXISTS (SELECT FROM approvals a WHERE a.run_id = r.run_id AND a.approved_at IS NULL))
+    ORDER BY created_at, run_id
+    `,
+  );
+  return rows.map((row) => ({ ...row, stateReason: runReason(row.stateReason) }));
+}

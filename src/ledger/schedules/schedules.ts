@@ -10,12 +10,14 @@ export type ListedSchedule = {
   readonly campaign: string;
   readonly times: unknown;
   readonly active: boolean;
+  /** When a process last recorded its ticks, which it does every few seconds. */
+  readonly recordedUntil: Date;
 };
 
 /** Includes schedules whose file no longer exists. */
 export async function listSchedules(pool: pg.Pool): Promise<ListedSchedule[]> {
   const { rows } = await pool.query<ListedSchedule>(
-    'SELECT schedule, campaign, times, active FROM schedules ORDER BY schedule',
+    'SELECT schedule, campaign, times, active, recorded_until AS "recordedUntil" FROM schedules ORDER BY schedule',
   );
   return rows;
 }

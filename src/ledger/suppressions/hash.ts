@@ -48,6 +48,13 @@ export function hashKeyMatches(inner: string, outer: string): string {
     OR coalesce(${hashedAddress(`'${channel}'`, `'${address}'`, inner, outer)} = (SELECT proof FROM hash_key WHERE singleton), false))`;
 }
 
+export async function hasHashedSuppressions(client: Connection): Promise<boolean> {
+  const { rows } = await client.query<{ some: boolean }>(
+    'SELECT EXISTS (SELECT FROM hashed_suppressions) AS some',
+  );
+  return rows[0]?.some ?? false;
+}
+
 /**
  * Call this after reading suppressions, to notice those hashed in between.
  *

@@ -1,0 +1,195 @@
+import pLimit from 'p-limit';
+import type { Check, Finding } from '../../domain/doctor.ts';
+import { InputError } from '../../domain/problems.ts';
+import type { Account } from '../../gateway/account.ts';
+import { readSharing } from '../../gateway/account-sharing.ts';
+import { openGateway } from '../../gateway/gateway.ts';
+import type { Reachability } from '../../gateway/reachable.ts';
+import { readAccount } from '../../gateway/read-account.ts';
+import { accountsPath, readText } from '../definition-files.ts';
+import type { Settings } from '../settings.ts';
+import {
+  askAll,
+  count,
+  type Deadline,
+  explainInput,
+  formatAge,
+  notChecked,
+  ok,
+  type Probe,
+  problem,
+  warning,
+} from './check.ts';
+
+/** What the checks need from outside. */
+export type Tools = {
+  readonly settings: Settings;
+  readonly now: () => Date;
+  readonly randomUuid: () => string;
+  readonly deadline: Deadline;
+};
+
+/** Milliseconds. */
+const connectTimeout = 4_000;
+const maxAtOnce = 16;
+
+export type LoadedAccounts = {
+  /** Those with all their secrets. */
+  readonly accounts: readonly Account[];
+  /** Whether the accounts file can be read. */
+  readonly hasFile: boolean;
+  /** The accounts file, and each account. */
+  readonly checks: readonly Check[];
+};
+
+export async function loadAccounts({ settings, deadline }: Tools): Promise<LoadedAccounts> {
+  const path = accountsPath(settings);
+  const accounts: Account[] = [];
+  let names: readonly string[] = [];
+  let source = '';
+  const askFile = async (): Promise<Finding> => {
+    source = await readText(path, settings, 'accounts');
+    ({ names } = readSharing(source, path));
+    if (names.length > 0) return ok(`${path} has ${count(names.length, 'account')}.`);
+    return problem(`${path} has no account.`, 'Add one (`volley schema accounts` describes them).');
+  };
+  const file = await askAll([{ name: 'accounts file', ask: askFile }], deadline);
+  const each = names.map(
+    (name): Probe => ({
+      name: `account ${name}`,
+      ask: () => {
+        const account = readAccount(source, path, name, settings.environment);
+        accounts.push(account);
+        return ok(`${account.interface}, ${account.format}; every secret that it names is set.`);
+      },
+    }),
+  );
+  const checks = [...file, ...(await askAll(each.map(explainAccount), deadline))];
+  return { accounts, hasFile: names.length > 0, checks };
+}
+
+/** Each service and each credential. */
+export async function checkConnectedAccounts(
+  accounts: readonly Account[],
+  tools: Tools,
+): Promise<readonly Check[]> {
+  const services = await checkServices(accounts, tools);
+  const credentials = await askAll(credentialProbes(accounts, services, tools), tools.deadline);
+  return [...services.values(), ...credentials];
+}
+
+function explainAccount({ name, ask }: Probe): Probe {
+  return {
+    name,
+    ask: async () => {
+      try {
+        return await ask();
+      } catch (error) {
+        if (!(error instanceof InputError)) throw error;
+        const unset = error.problems.flatMap(
+          ({ what }) => /^Environment variable (\w+) is not set/.exec(what)?.[1] ?? [],
+        );
+        const nextStep =
+          unset.length > 0
+            ? `Set ${unset.join(' and ')} in the environment, or in .env of the project.`
+            : 'Correct the accounts file, and run `volley doctor` again.';
+        return explainInput(error, nextStep);
+      }
+    },
+  };
+}
+
+/** By origin: many accounts share a service. */
+async function checkServices(
+  accounts: readonly Account[],
+  { now, deadline }: Tools,
+): Promise<ReadonlyMap<string, Check>> {
+  const byOrigin = new Map(accounts.map((account) => [new URL(account.baseUrl).origin, account]));
+  const limit = pLimit(maxAtOnce);
+  const probes = [...byOrigin].map(
+    ([origin, account]): Probe => ({
+      name: `service ${origin}`,
+      ask: () => limit(async () => checkReachability(await reach(account), now())),
+    }),
+  );
+  const checks = await askAll(probes, deadline);
+  return new Map(
+    [...byOrigin.keys()].flatMap((origin, index) => {
+      const check = checks[index];
+      return check ? [[origin, check] as const] : [];
+    }),
+  );
+}
+
+async function reach(account: Account): Promise<Reachability> {
+  const connect = Math.min(account.timeouts.connect, connectTimeout);
+  const gateway = openGateway({ ...account, timeouts: { ...account.timeouts, connect } });
+  try {
+    return await gateway.checkReachable();
+  } finally {
+    await gateway.close();
+  }
+}
+
+/** Milliseconds. */
+const renewBefore = 14 * 86_400_000;
+
+export function checkReachability(found: Reachability, now: Date): Finding {
+  if (found.kind === 'unreachable')
+    return problem(`It cannot be reached: ${found.why}.`, nextStepFor(found.why));
+  const { certificateUntil } = found;
+  if (certificateUntil === undefined) return ok('It answers, without TLS.');
+  const left = certificateUntil.getTime() - now.getTime();
+  const valid = `It answers, and its certificate is valid for ${formatAge(left)}`;
+  if (left >= renewBefore) return ok(`${valid}.`);
+  return warning(`${valid} only.`, 'The operator of the service must renew it before that.');
+}
+
+/** @param why as `describeError` has it */
+function nextStepFor(why: string): string {
+  if (/has expired|not valid yet/.test(why))
+    return 'Its operator must renew the certificate. Until then nothing is sent. See also the clock of this machine.';
+  if (/self-signed|unknown authority/.test(why))
+    return 'Set NODE_EXTRA_CA_CERTS to the file of the authority, if it is one of your own.';
+  return 'Check "baseUrl" of its accounts, the name server, the firewall, and whether the service is up.';
+}
+
+function credentialProbes(
+  accounts: readonly Account[],
+  services: ReadonlyMap<string, Check>,
+  { deadline, randomUuid }: Tools,
+): Probe[] {
+  const limit = pLimit(maxAtOnce);
+  return accounts.map((account) => ({
+    name: `credential ${account.name}`,
+    ask: async (): Promise<Finding> => {
+      if (account.interface !== 'rest-2.02')
+        return notChecked(`${account.interface} has no status look-up, so it can only be tested by sending.`);
+      if (services.get(new URL(account.baseUrl).origin)?.state === 'problem')
+        return notChecked('Its service cannot be reached.');
+      return limit(() => checkCredential(account, randomUuid(), deadline.signal));
+    },
+  }));
+}
+
+/** Asks for the status of a message that does not exist. */
+async function checkCredential(account: Account, id: string, signal: AbortSignal): Promise<Finding> {
+  const gateway = openGateway(account);
+  try {
+    const answer = await gateway.lookUp(id.replaceAll('-', ''), signal);
+    switch (answer.kind) {
+      case 'found':
+      case 'not_found':
+        return ok('The service accepts it.');
+      case 'unauthorized':
+        return problem(
+          `The service refuses it (${answer.words.join('; ')}).`,
+          'Set the secret that the account names to a valid token. Running runs pause at the next request.',
+        );
+      case 'unclear':
+        return notChecked(`The status look-up gave no clear answer (${answer.reason}).`);
+    }
+  } finally {
+    await gateway.close();
+  }
+}

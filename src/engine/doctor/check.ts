@@ -1,0 +1,120 @@
+import type { Check, Finding } from '../../domain/doctor.ts';
+import { InputError } from '../../domain/problems.ts';
+import type { Inspection } from '../../ledger/inspection.ts';
+
+export const ok = (found: string): Finding => ({ state: 'ok', found, nextStep: null });
+export const warning = (found: string, nextStep: string): Finding => ({ state: 'warning', found, nextStep });
+export const problem = (found: string, nextStep: string): Finding => ({ state: 'problem', found, nextStep });
+export const notChecked = (found: string, nextStep: string | null = null): Finding => ({
+  state: 'not checked',
+  found,
+  nextStep,
+});
+
+/** A question; it reads only. Each answers for itself: a failure does not stop the others. */
+export type Probe = { readonly name: string; readonly ask: () => Finding | Promise<Finding> };
+
+export type Pool = Inspection['pool'];
+
+/** A question to the database. */
+export type PoolProbe = {
+  readonly name: string;
+  readonly ask: (pool: Pool) => Finding | Promise<Finding>;
+};
+
+/** The time that all checks share. */
+export type Deadline = {
+  readonly seconds: number;
+  readonly signal: AbortSignal;
+};
+
+/** @param seconds from now */
+export function startDeadline(seconds: number): Deadline {
+  return { seconds, signal: AbortSignal.timeout(seconds * 1_000) };
+}
+
+/** In the order of the probes. Never rejects. */
+export function askAll(probes: readonly Probe[], deadline: Deadline): Promise<Check[]> {
+  return Promise.all(
+    probes.map(async ({ name, ask }) => {
+      const asked = Promise.resolve().then(ask).catch(explainFailure);
+      return { name, ...(await withinDeadline(asked, deadline, lateFinding(deadline))) };
+    }),
+  );
+}
+
+/** Resolves with `late` at the deadline. */
+export function withinDeadline<Result, Late>(
+  work: Promise<Result>,
+  { signal }: Deadline,
+  late: Late,
+): Promise<Result | Late> {
+  if (signal.aborted) return Promise.resolve(late);
+  const { promise, resolve } = Promise.withResolvers<Late>();
+  const onLate = (): void => resolve(late);
+  signal.addEventListener('abort', onLate, { once: true });
+  return Promise.race([work, promise]).finally(() => signal.removeEventListener('abort', onLate));
+}
+
+const lateFinding = ({ seconds }: Deadline): Finding => notChecked(`No answer within ${seconds} seconds.`);
+
+/** Where the rights are that the role needs. */
+export const rightsPage = 'docs/how-to/deployment.md';
+
+function explainFailure(error: unknown): Finding {
+  if (error instanceof InputError) return explainInput(error, 'Correct it, and run `volley doctor` again.');
+  if (error instanceof Error && 'code' in error && error.code === '42501')
+    return problem(
+      `The role of DATABASE_URL lacks a right (${error.message}).`,
+      `As the owner of the tables, run the GRANT statements of ${rightsPage}.`,
+    );
+  return notChecked(`The check failed: ${error instanceof Error ? error.message : String(error)}.`);
+}
+
+/**
+ * Its first problem. The first sentence says what is wrong, the others what to do.
+ *
+ * @param nextStep if the problem says nothing of it
+ */
+export function explainInput({ problems }: InputError, nextStep: string): Finding {
+  const [first, ...others] = problems;
+  if (first === undefined) return notChecked('The check failed.');
+  const [, what = first.what, rest = ''] = /^(.+?\.)\s+(\S.*)$/s.exec(first.what) ?? [];
+  const more = others.length === 0 ? '' : ` ${count(others.length, 'more problem')}.`;
+  return problem(
+    `${first.where}: ${what}${more}`.replaceAll('\n', ' '),
+    rest === '' ? nextStep : rest.replaceAll('\n', ' '),
+  );
+}
+
+/** "1 run", "2 runs". */
+export function count(number: number, word: string): string {
+  return `${number.toLocaleString('en')} ${word}${number === 1 ? '' : 's'}`;
+}
+
+/** "3 days", "5 hours", "20 minutes" or "40 seconds", rounded down. */
+export function formatAge(milliseconds: number): string {
+  const units = [
+    [86_400_000, 'day'],
+    [3_600_000, 'hour'],
+    [60_000, 'minute'],
+  ] as const;
+  const unit = units.find(([size]) => milliseconds >= size) ?? ([1_000, 'second'] as const);
+  return count(Math.floor(milliseconds / unit[0]), unit[1]);
+}
+
+/** "3.2 GB"; powers of 1,000. */
+export function formatBytes(bytes: number): string {
+  const [size, unit] = bytes >= 1e9 ? [1e9, 'GB'] : [1e6, 'MB'];
+  return `${(bytes / size).toFixed(1)} ${unit}`;
+}
+
+const maxListed = 3;
+
+/** The first names, and how many more. */
+export function listFirst(names: readonly string[]): string {
+  const more = names.length - maxListed;
+  return more > 0
+    ? `${names.slice(0, maxListed).join(', ')} and ${more.toLocaleString('en')} more`
+    : names.join(', ');
+}

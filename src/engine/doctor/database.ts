@@ -1,0 +1,153 @@
+import type { Finding } from '../../domain/doctor.ts';
+import { readArchiving, readServer, readServerTime } from '../../ledger/operations/server.ts';
+import { type MigrationGap, migrationGap } from '../../ledger/schema.ts';
+import { embeddedServerStatus } from '../../platform/embedded-postgres.ts';
+import { findHome, requireHome } from '../../platform/project.ts';
+import type { Settings } from '../settings.ts';
+import {
+  count,
+  formatAge,
+  formatBytes,
+  notChecked,
+  ok,
+  type Pool,
+  type PoolProbe,
+  problem,
+  warning,
+} from './check.ts';
+import { checkRoom, freeBytes } from './installation.ts';
+
+/** Questions to any database, with or without a ledger. */
+export function databaseProbes(settings: Settings, now: () => Date): PoolProbe[] {
+  return [
+    { name: 'postgres version', ask: async (pool) => checkVersion(await readServer(pool)) },
+    { name: 'migrations', ask: async (pool) => checkMigrations(await migrationGap(pool)) },
+    { name: 'room', ask: (pool) => checkDatabaseRoom(pool, settings) },
+    { name: 'connections', ask: async (pool) => checkConnections(await readServer(pool)) },
+    { name: 'clock', ask: async (pool) => checkClock(await measureClock(pool, now)) },
+    { name: 'backups', ask: (pool) => checkBackups(pool, settings, now) },
+  ];
+}
+
+/** docs/how-to/deployment.md names it. */
+const oldestPostgres = 15;
+
+export function checkVersion({
+  version,
+  versionNumber,
+}: {
+  version: string;
+  versionNumber: number;
+}): Finding {
+  if (versionNumber >= oldestPostgres * 10_000) return ok(`Postgres ${version}.`);
+  return problem(
+    `Postgres ${version} is too old; Volley needs ${oldestPostgres} or later.`,
+    'Upgrade the server (docs/how-to/backup.md, "Moving, upgrading, failing over").',
+  );
+}
+
+function checkMigrations({ empty, missing, unknown }: MigrationGap): Finding {
+  if (empty)
+    return problem(
+      'The database is empty: it has no ledger.',
+      '`volley init` makes one in it. If it should have one, correct DATABASE_URL.',
+    );
+  if (missing.length > 0)
+    return problem(
+      `The ledger is of an older Volley: ${count(missing.length, 'migration')} missing.`,
+      'Run `volley db migrate`, as the owner of the tables.',
+    );
+  if (unknown.length > 0)
+    return problem(
+      `The ledger is of a newer Volley: this one does not know ${count(unknown.length, 'migration')}.`,
+      'Install that version on this machine.',
+    );
+  return ok('The ledger is of this version.');
+}
+
+/** @returns undefined while a ledger of this version cannot be read */
+export function isReadable({ empty, missing }: MigrationGap): boolean {
+  return !empty && missing.length === 0;
+}
+
+async function checkDatabaseRoom(pool: Pool, { environment, workingFolder }: Settings): Promise<Finding> {
+  if (!environment['DATABASE_URL']) {
+    const { dataFolder } = embeddedServerStatus(requireHome(environment, workingFolder));
+    return checkRoom(freeBytes(dataFolder), dataFolder);
+  }
+  const { bytes } = await readServer(pool);
+  return notChecked(
+    `The database has ${formatBytes(bytes)}; Postgres does not report the free disk of its server.`,
+    'Let your monitoring watch the disk of the database server.',
+  );
+}
+
+/** A process opens at most so many. */
+const connectionsOfProcess = 20;
+
+export function checkConnections({
+  connections,
+  maxConnections,
+}: {
+  connections: number;
+  maxConnections: number;
+}): Finding {
+  const found = `${connections} of ${maxConnections} connections are in use.`;
+  if (maxConnections - connections >= connectionsOfProcess) return ok(found);
+  return warning(
+    `${found} A Volley process opens up to ${connectionsOfProcess}.`,
+    'Raise max_connections of Postgres, or stop clients that need none.',
+  );
+}
+
+/** Milliseconds: by how much Postgres is ahead of this machine, give or take half the time of its answer. */
+type ClockDifference = { readonly ahead: number; readonly uncertainty: number };
+
+async function measureClock(pool: Pool, now: () => Date): Promise<ClockDifference> {
+  // The first query also opens the connection.
+  await readServerTime(pool);
+  const before = now().getTime();
+  const there = (await readServerTime(pool)).getTime();
+  const after = now().getTime();
+  return { ahead: there - (before + after) / 2, uncertainty: (after - before) / 2 };
+}
+
+/** Milliseconds. A tick that is a minute late counts as missed. */
+const clockLimits = { warning: 2_000, problem: 60_000 } as const;
+
+export function checkClock({ ahead, uncertainty }: ClockDifference): Finding {
+  const difference = Math.max(0, Math.abs(ahead) - uncertainty);
+  if (difference < clockLimits.warning)
+    return ok('The clocks of the database and of this machine agree, within 2 seconds.');
+  const found = `The clock of the database is ${formatAge(difference)} ${ahead > 0 ? 'ahead of' : 'behind'} this machine's. Schedules, windows and ages of delivery reports follow this machine's clock.`;
+  const nextStep =
+    'Compare both with the true time, and let NTP set them: `timedatectl set-ntp true` on the wrong one.';
+  return difference < clockLimits.problem ? warning(found, nextStep) : problem(found, nextStep);
+}
+
+async function checkBackups(
+  pool: Pool,
+  { environment, workingFolder }: Settings,
+  now: () => Date,
+): Promise<Finding> {
+  const home = findHome(environment, workingFolder) ?? 'VOLLEY_HOME';
+  const reminder = `Back up the database, ${home} (claim marks, hash-key), the campaigns, accounts.yaml and its secrets: docs/how-to/backup.md.`;
+  if (!environment['DATABASE_URL'])
+    return notChecked(
+      'Volley cannot know whether the embedded ledger is copied.',
+      `Stop Volley, copy ${home} as a whole, and start it again: docs/how-to/backup.md. In production, use a Postgres with backups.`,
+    );
+  const { isOn, lastArchivedAt, lastFailedAt } = await readArchiving(pool);
+  if (!isOn)
+    return notChecked('Postgres archives no WAL, and Volley cannot know whether dumps are made.', reminder);
+  if (lastFailedAt !== null && (lastArchivedAt === null || lastFailedAt > lastArchivedAt))
+    return problem(
+      `Postgres failed to archive its WAL ${formatAge(now().getTime() - lastFailedAt.getTime())} ago, and has archived none since.`,
+      'See archive_command and the log of Postgres. Its disk fills up until archiving works again.',
+    );
+  const last =
+    lastArchivedAt === null
+      ? 'none yet'
+      : `the last one ${formatAge(now().getTime() - lastArchivedAt.getTime())} ago`;
+  return ok(`Postgres archives its WAL, ${last}. ${reminder}`);
+}

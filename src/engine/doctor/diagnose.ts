@@ -1,0 +1,124 @@
+import type { Check, Finding } from '../../domain/doctor.ts';
+import { openInspection } from '../../ledger/inspection.ts';
+import { migrationGap } from '../../ledger/schema.ts';
+import { type DatabaseLease, leaseDatabase } from '../../platform/database.ts';
+import { checkConnectedAccounts, loadAccounts, type Tools } from './accounts.ts';
+import {
+  askAll,
+  type Deadline,
+  notChecked,
+  type Pool,
+  type PoolProbe,
+  type Probe,
+  startDeadline,
+  withinDeadline,
+} from './check.ts';
+import { checkConnection, explainOpening } from './connection.ts';
+import { databaseProbes, isReadable } from './database.ts';
+import { installationProbes } from './installation.ts';
+import { ledgerProbes } from './ledger.ts';
+import { receiverProbes } from './receiver.ts';
+import { scheduleProbes } from './schedules.ts';
+import { workProbes } from './work.ts';
+
+export type DiagnoseOptions = Omit<Tools, 'deadline'> & {
+  /** As `process.version`. */
+  readonly nodeVersion: string;
+  /** Folder of the campaigns, relative to the working folder. */
+  readonly campaigns: string;
+};
+
+/** Seconds, for all checks together. */
+const maxSeconds = 9;
+
+/**
+ * Checks the installation, the ledger, the accounts and the receiver, all at once. Reads only; starts a stopped
+ * embedded server, as every command does, and makes no new one. Never rejects.
+ */
+export async function diagnose(options: DiagnoseOptions): Promise<readonly Check[]> {
+  const deadline = startDeadline(maxSeconds);
+  const tools = { ...options, deadline };
+  const groups = await Promise.all([
+    askAll(installationProbes(options.settings, options.nodeVersion), deadline),
+    checkDatabase(tools),
+    checkServices(tools),
+  ]);
+  return groups.flat();
+}
+
+async function checkServices(tools: Tools): Promise<readonly Check[]> {
+  const loaded = await loadAccounts(tools);
+  const [connected, receiver] = await Promise.all([
+    checkConnectedAccounts(loaded.accounts, tools),
+    askAll(receiverProbes(loaded, tools), tools.deadline),
+  ]);
+  return [...loaded.checks, ...connected, ...receiver];
+}
+
+type DatabaseTools = DiagnoseOptions & { readonly deadline: Deadline };
+
+async function checkDatabase(tools: DatabaseTools): Promise<readonly Check[]> {
+  const { settings, deadline } = tools;
+  const opening = leaseDatabase(settings.environment, settings.workingFolder, false);
+  const lease = await withinDeadline(
+    opening.catch(explainOpening),
+    deadline,
+    notChecked(`The database did not answer within ${deadline.seconds} seconds.`),
+  );
+  if ('state' in lease) {
+    // A server that starts late is given back. The failure is the finding.
+    void opening.then(({ release }) => release()).catch(() => undefined);
+    return withoutDatabase(lease, tools);
+  }
+  const { pool, close } = openInspection(lease.connection);
+  try {
+    return await checkOpened(pool, lease, tools);
+  } finally {
+    await withinDeadline(
+      close().then(() => lease.release()),
+      deadline,
+      undefined,
+    );
+  }
+}
+
+async function checkOpened(
+  pool: Pool,
+  lease: DatabaseLease,
+  tools: DatabaseTools,
+): Promise<readonly Check[]> {
+  const { deadline } = tools;
+  const [first] = await askAll([{ name: 'database', ask: () => checkConnection(pool, lease) }], deadline);
+  if (first === undefined || first.state === 'problem' || first.state === 'not checked')
+    return withoutDatabase(first ?? notChecked('It was not asked.'), tools);
+  // Unknown for a role without the right to read it: then each check finds out for itself.
+  const gap = await migrationGap(pool).catch(() => undefined);
+  const isThere = gap === undefined || isReadable(gap);
+  const probes = probesOf(tools);
+  const bind = ({ name, ask }: PoolProbe): Probe => ({ name, ask: () => ask(pool) });
+  const ofLedger = isThere
+    ? await askAll(probes.ofLedger.map(bind), deadline)
+    : unasked(probes.ofLedger, 'There is no ledger of this version to ask.');
+  return [first, ...(await askAll(probes.ofDatabase.map(bind), deadline)), ...ofLedger];
+}
+
+type PoolProbes = { readonly ofDatabase: readonly PoolProbe[]; readonly ofLedger: readonly PoolProbe[] };
+
+function probesOf({ settings, campaigns, now }: DatabaseTools): PoolProbes {
+  return {
+    ofDatabase: databaseProbes(settings, now),
+    ofLedger: [...ledgerProbes(settings), ...workProbes(now), ...scheduleProbes(settings, campaigns, now)],
+  };
+}
+
+function withoutDatabase({ state, found, nextStep }: Finding, tools: DatabaseTools): readonly Check[] {
+  const { ofDatabase, ofLedger } = probesOf(tools);
+  return [
+    { name: 'database', state, found, nextStep },
+    ...unasked([...ofDatabase, ...ofLedger], 'The database cannot be used.'),
+  ];
+}
+
+function unasked(probes: readonly PoolProbe[], why: string): Check[] {
+  return probes.map(({ name }) => ({ name, ...notChecked(why) }));
+}

@@ -1,0 +1,72 @@
+import { createMemoryClaimMarks } from '../../domain/claim-marks.ts';
+import type { Finding } from '../../domain/doctor.ts';
+import { InputError } from '../../domain/problems.ts';
+import { listMissingRights, type MissingRight, type Role, readRole } from '../../ledger/operations/rights.ts';
+import { createHashKey, hasHashedSuppressions, requireHashKey } from '../../ledger/suppressions/hash.ts';
+import { openClaimMarks } from '../../platform/claim-marks.ts';
+import { readHashKey } from '../../platform/hash-key.ts';
+import { findHome } from '../../platform/project.ts';
+import { formatReason } from '../../platform/reason-text.ts';
+import { findHold } from '../dispatch/ledger-location.ts';
+import type { Settings } from '../settings.ts';
+import { count, explainInput, ok, type Pool, type PoolProbe, problem, rightsPage, warning } from './check.ts';
+
+/** Questions to a ledger of this version. */
+export function ledgerProbes(settings: Settings): PoolProbe[] {
+  return [
+    { name: 'rights', ask: async (pool) => checkRights(await readRole(pool), await listMissingRights(pool)) },
+    { name: 'ledger', ask: (pool) => checkLedgerIdentity(pool, settings) },
+    { name: 'hash key', ask: (pool) => checkHashKey(pool, settings) },
+  ];
+}
+
+function checkRights({ name: role, isSuperuser }: Role, missing: readonly MissingRight[]): Finding {
+  if (isSuperuser) return ok(`The role ${role} is a superuser. Volley needs less: ${rightsPage}.`);
+  const [first, ...others] = missing;
+  if (first === undefined) return ok(`The role ${role} has what Volley needs.`);
+  const more = others.length > 0 ? `, and ${count(others.length, 'more right')}` : '';
+  return problem(
+    `The role ${role} lacks ${first.privilege} on ${first.kind} ${first.name}${more}.`,
+    `As the owner of the tables, run the GRANT statements of ${rightsPage}.`,
+  );
+}
+
+/** Whether this machine may claim from the ledger, or it was restored, copied or moved. */
+async function checkLedgerIdentity(pool: Pool, { environment, workingFolder }: Settings): Promise<Finding> {
+  const home = findHome(environment, workingFolder);
+  const problems: string[] = [];
+  const marks =
+    home === undefined ? createMemoryClaimMarks() : openClaimMarks(home, (what) => problems.push(what));
+  try {
+    const { reason, here } = await findHold({ pool, marks });
+    if (reason !== null)
+      return problem(
+        `${formatReason(reason)} Nothing is sent from it.`,
+        'Read docs/how-to/backup.md, "After a restore", then run `volley db restored --since TIME --reason …`.',
+      );
+    const [unreadable] = problems;
+    if (unreadable !== undefined)
+      return warning(unreadable, 'Run `volley doctor` as the user that runs Volley.');
+    return ok(
+      here === null
+        ? 'It is not on hold. The server hides its identity, so a copy on another server would not be noticed.'
+        : 'It has every claim that this machine knows of, and is where it was.',
+    );
+  } finally {
+    marks.close();
+  }
+}
+
+async function checkHashKey(pool: Pool, { environment, workingFolder }: Settings): Promise<Finding> {
+  const nextStep =
+    'Set VOLLEY_HASH_KEY to the key of the machine that ran `volley purge` (its VOLLEY_HOME/hash-key), or restore that file from the backup.';
+  try {
+    const secret = readHashKey(environment, workingFolder);
+    if (!(await hasHashedSuppressions(pool))) return ok('No suppression is hashed, so no key is needed.');
+    await requireHashKey(pool, secret ? createHashKey(secret) : null);
+    return ok('The key of the hashed suppressions is there.');
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    return { ...explainInput(error, nextStep), nextStep };
+  }
+}

@@ -1,0 +1,101 @@
+import type { Finding } from '../../domain/doctor.ts';
+import { InputError } from '../../domain/problems.ts';
+import type { Account } from '../../gateway/account.ts';
+import { askHealth } from '../../gateway/health.ts';
+import { checkReachable } from '../../gateway/reachable.ts';
+import { createAddressList } from '../../platform/address-list.ts';
+import { isLoopbackHost } from '../../wire/loopback.ts';
+import { loadReceiverAccounts } from '../delivery-reports/receiver-accounts.ts';
+import type { Settings } from '../settings.ts';
+import { checkReachability, type LoadedAccounts, type Tools } from './accounts.ts';
+import { count, type Deadline, explainInput, notChecked, ok, type Probe, problem, warning } from './check.ts';
+
+/** Whether delivery reports can arrive. */
+export function receiverProbes(
+  { accounts, hasFile }: LoadedAccounts,
+  { settings, now, deadline }: Tools,
+): Probe[] {
+  const publicUrl = settings.environment['VOLLEY_PUBLIC_URL'];
+  const ask = async (): Promise<Finding> => {
+    if (!publicUrl) return checkLocalReceiver(deadline);
+    const url = URL.parse(publicUrl);
+    if (url !== null && /^https?:$/.test(url.protocol)) return checkReceiver(url, accounts, now(), deadline);
+    return problem(
+      'VOLLEY_PUBLIC_URL is not an address.',
+      'Set it to the address at which the service reaches the receiver, such as https://hooks.example.com.',
+    );
+  };
+  return [
+    { name: 'webhook tokens', ask: () => checkTokens(settings, hasFile) },
+    { name: 'receiver', ask },
+  ];
+}
+
+async function checkTokens(settings: Settings, hasFile: boolean): Promise<Finding> {
+  if (!hasFile) return notChecked('The accounts file cannot be read.');
+  try {
+    const accounts = await loadReceiverAccounts(settings);
+    return ok(`${count(accounts.size, 'account')} with a webhook token.`);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    return /No account has a "webhookToken"/.test(error.message)
+      ? warning(
+          'No account has a webhook token, so no delivery report is received.',
+          'Add `webhookToken: ${NAME}` to the account, set NAME to `openssl rand -hex 32`, and give the service the address that `volley serve` prints.',
+        )
+      : explainInput(error, 'Correct it: `volley serve` does not start like this.');
+  }
+}
+
+/** Where `volley serve` listens by default. */
+const defaultReceiver = 'http://127.0.0.1:8026';
+
+async function checkReceiver(
+  url: URL,
+  accounts: readonly Account[],
+  now: Date,
+  deadline: Deadline,
+): Promise<Finding> {
+  const reached = await checkReachable(url, connectTimeout);
+  const where = `${url.origin} (VOLLEY_PUBLIC_URL)`;
+  if (reached.kind === 'unreachable')
+    return problem(
+      `${where} cannot be reached from here: ${reached.why}. No delivery report can arrive there.`,
+      'Start `volley serve`, and check the proxy in front of it, its certificate and the name server.',
+    );
+  const health = await askHealth(url, deadline.signal);
+  if (health.kind !== 'receiver')
+    return problem(
+      `${where} answers, but not as a receiver: ${health.kind === 'other' ? `HTTP ${health.status}` : health.why} at /healthz.`,
+      'Start `volley serve`, and let the proxy forward /healthz and /webhook/ to it.',
+    );
+  const hasRemoteService = accounts.some(({ baseUrl }) => !isLocal(new URL(baseUrl).hostname));
+  if (isLocal(url.hostname) && hasRemoteService)
+    return warning(
+      `${where} answers here, but no other machine reaches a local address.`,
+      'If the service is not on this network, set VOLLEY_PUBLIC_URL to the public address of your proxy.',
+    );
+  const found = `${where} answers from here, which does not prove that it does from outside.`;
+  const certificate = checkReachability(reached, now);
+  if (certificate.state === 'warning')
+    return warning(`${found} ${certificate.found}`, 'Renew the certificate.');
+  return ok(found);
+}
+
+/** Milliseconds. */
+const connectTimeout = 4_000;
+
+async function checkLocalReceiver(deadline: Deadline): Promise<Finding> {
+  const health = await askHealth(new URL(defaultReceiver), deadline.signal);
+  const isRunning = health.kind === 'receiver' ? 'A receiver runs' : 'No receiver runs';
+  return notChecked(
+    `${isRunning} at ${defaultReceiver}. Where the service reaches it is not known, because VOLLEY_PUBLIC_URL is not set.`,
+    `${health.kind === 'receiver' ? 'Set' : 'Start `volley serve`, and set'} VOLLEY_PUBLIC_URL to the address at which the service reaches it.`,
+  );
+}
+
+const privateAddresses = createAddressList(['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7']);
+
+function isLocal(hostname: string): boolean {
+  return isLoopbackHost(hostname) || privateAddresses.has(hostname.replace(/^\[|\]$/g, ''));
+}

@@ -1,0 +1,119 @@
+import { resolve } from 'node:path';
+import { nextTick, storedSchedule, ticksBetween } from '../../campaign/schedule.ts';
+import type { Finding } from '../../domain/doctor.ts';
+import {
+  type ListedSchedule,
+  type ListedTick,
+  listSchedules,
+  listTicks,
+} from '../../ledger/schedules/schedules.ts';
+import { readScheduleFolder, type ScheduleFolder } from '../schedule/schedule-folder.ts';
+import type { Settings } from '../settings.ts';
+import { count, formatAge, listFirst, ok, type PoolProbe, problem, warning } from './check.ts';
+
+/** @param folder of the campaigns, relative to the working folder */
+export function scheduleProbes({ workingFolder }: Settings, folder: string, now: () => Date): PoolProbe[] {
+  return [
+    {
+      name: 'schedules',
+      ask: async (pool) =>
+        checkSchedules(
+          await listSchedules(pool),
+          await readScheduleFolder(resolve(workingFolder, folder)),
+          now(),
+        ),
+    },
+    { name: 'ticks', ask: async (pool) => checkTicks(await listTicks(pool, maxTicks), now()) },
+  ];
+}
+
+/** Milliseconds; processes record ticks every five seconds. */
+const watchedWithin = 60_000;
+const lookedBack = 7 * 86_400_000;
+const maxTicks = 1_000;
+
+/** A schedule that no process starts. */
+type Unwatched = {
+  readonly schedule: string;
+  /** Null: no process has ever seen it. */
+  readonly since: Date | null;
+  readonly passed: number;
+  readonly next: Date | undefined;
+};
+
+export function checkSchedules(
+  recorded: readonly ListedSchedule[],
+  { schedules: written, unreadable }: ScheduleFolder,
+  now: Date,
+): Finding {
+  const active = recorded.filter(({ active: isActive }) => isActive);
+  const known = new Set(active.map(({ schedule }) => schedule));
+  const unwatched = [
+    ...active.flatMap((each) => findUnwatched(each, now)),
+    ...written.flatMap(({ schedule, times }): Unwatched[] => {
+      const next = nextTick(times, now);
+      return known.has(schedule) || !next ? [] : [{ schedule, since: null, passed: 0, next }];
+    }),
+  ];
+  if (unwatched.length > 0) return describeUnwatched(unwatched, now);
+  const [invalid] = unreadable;
+  if (invalid !== undefined)
+    return problem(
+      `${invalid.schedule} has a schedule, and cannot be read: ${invalid.what.replaceAll('\n', ' ')}`,
+      `Correct it until \`volley check\` accepts it.`,
+    );
+  if (active.length === 0) return ok('No campaign has a schedule.');
+  const next = earliest(active.flatMap(({ times }) => nextTick(storedSchedule.parse(times), now) ?? []));
+  const nextWords = next ? `the next run is in ${formatAge(next.getTime() - now.getTime())}` : 'none is due';
+  return ok(`${count(active.length, 'schedule')} kept by a running process; ${nextWords}.`);
+}
+
+function findUnwatched({ schedule, times, recordedUntil }: ListedSchedule, now: Date): Unwatched[] {
+  const age = now.getTime() - recordedUntil.getTime();
+  if (age <= watchedWithin) return [];
+  const parsed = storedSchedule.parse(times);
+  const from = new Date(Math.max(recordedUntil.getTime(), now.getTime() - lookedBack));
+  const passed = ticksBetween(parsed, from, now, maxTicks).length;
+  const next = nextTick(parsed, now);
+  return passed === 0 && !next ? [] : [{ schedule, since: recordedUntil, passed, next }];
+}
+
+function describeUnwatched(unwatched: readonly Unwatched[], now: Date): Finding {
+  const passed = unwatched.reduce((sum, each) => sum + each.passed, 0);
+  const since = earliest(unwatched.flatMap(({ since: seen }) => seen ?? []));
+  const next = earliest(unwatched.flatMap((each) => each.next ?? []));
+  const who = `No process starts ${count(unwatched.length, 'schedule')} (${listFirst(unwatched.map(({ schedule }) => schedule))})`;
+  const when = since ? `${who}, for ${formatAge(now.getTime() - since.getTime())}` : who;
+  const nextStep =
+    'Start `volley serve` or `volley worker` and keep it running, with this folder of campaigns; `volley schedule list` shows what was missed.';
+  if (passed > 0) return problem(`${when}; ${count(passed, 'time')} passed without a run.`, nextStep);
+  const nextWords = next ? ` The next time is in ${formatAge(next.getTime() - now.getTime())}.` : '';
+  return warning(`${when}.${nextWords}`, nextStep);
+}
+
+/** Ticks that made no run lately. */
+export function checkTicks(ticks: readonly ListedTick[], now: Date): Finding {
+  const lately = ticks.filter(({ dueAt }) => now.getTime() - dueAt.getTime() < lookedBack);
+  const without = (['missed', 'failed'] as const).flatMap((state) => {
+    const found = lately.filter((tick) => tick.state === state).length;
+    return found === 0 ? [] : [`${found} ${state}`];
+  });
+  const late = lately.filter(
+    ({ state, dueAt }) => state === 'due' && now.getTime() - dueAt.getTime() > watchedWithin,
+  );
+  if (late.length > 0)
+    return problem(
+      `${count(late.length, 'scheduled run')} due and not started: ${listFirst(late.map(({ schedule }) => schedule))}.`,
+      'See the log of `volley serve` or `volley worker`, and `volley schedule list`.',
+    );
+  if (without.length > 0)
+    return warning(
+      `Of the scheduled runs of the last 7 days, ${without.join(' and ')}.`,
+      '`volley schedule list` says why; `volley run CAMPAIGN` makes up for one.',
+    );
+  return ok('No scheduled run was missed or failed in the last 7 days.');
+}
+
+function earliest(times: readonly Date[]): Date | undefined {
+  return times.toSorted((one, other) => one.getTime() - other.getTime())[0];
+}

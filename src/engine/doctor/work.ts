@@ -1,0 +1,122 @@
+import type { Finding } from '../../domain/doctor.ts';
+import { type LedgerFigures, readFigures } from '../../ledger/operations/figures.ts';
+import { readWorkers, type WorkerFigures } from '../../ledger/operations/workers.ts';
+import { listInterruptedRuns, listWaitingRuns, type WaitingRun } from '../../ledger/runs/find.ts';
+import { formatReason } from '../../platform/reason-text.ts';
+import { count, formatAge, listFirst, ok, type Pool, type PoolProbe, problem, warning } from './check.ts';
+import { checkMissingReports } from './delivery-reports.ts';
+
+/** Workers, runs, and what they leave to persons. */
+export function workProbes(now: () => Date): PoolProbe[] {
+  let reading: Promise<LedgerFigures> | undefined;
+  const figuresOf = (pool: Pool): Promise<LedgerFigures> => {
+    reading ??= readFigures(pool, now());
+    return reading;
+  };
+  return [
+    {
+      name: 'workers',
+      ask: async (pool) => checkWorkers(await readWorkers(pool), await listInterruptedRuns(pool)),
+    },
+    { name: 'runs', ask: async (pool) => checkWaitingRuns(await listWaitingRuns(pool), now()) },
+    { name: 'requests in doubt', ask: async (pool) => checkDoubts(await figuresOf(pool)) },
+    { name: 'refusals', ask: async (pool) => checkBreakers(await figuresOf(pool)) },
+    { name: 'delivery reports', ask: (pool) => checkMissingReports(pool, now()) },
+    { name: 'inbox', ask: async (pool) => checkInbox(await figuresOf(pool)) },
+    { name: 'notifications', ask: async (pool) => checkNotifications(await figuresOf(pool)) },
+  ];
+}
+
+const startWorker =
+  'Start `volley serve` or `volley worker` and keep it running, for example by systemd, or run `volley resume --all`.';
+
+/** @param unfinished runs that only need a worker */
+export function checkWorkers(
+  { workers, heldSlices, abandonedSlices }: WorkerFigures,
+  unfinished: readonly { readonly run: string }[],
+): Finding {
+  const held =
+    heldSlices === 0 ? '' : `, with ${count(heldSlices, 'slice')} of ${count(unfinished.length, 'run')}`;
+  if (workers > 0 && abandonedSlices === 0)
+    return ok(`${count(workers, 'worker')} ${workers === 1 ? 'runs' : 'run'}${held}.`);
+  if (workers > 0)
+    return warning(
+      `${count(workers, 'worker')} ${workers === 1 ? 'runs' : 'run'}, and ${count(abandonedSlices, 'slice')} of ended workers wait to be reclaimed, which takes a few seconds.`,
+      'Run `volley doctor` again. If they stay, see the logs of the workers.',
+    );
+  if (unfinished.length === 0) return ok('No worker runs, and no run needs one.');
+  return problem(
+    `No worker runs, and ${count(unfinished.length, 'run')} ${unfinished.length === 1 ? 'is' : 'are'} unfinished: ${listFirst(unfinished.map(({ run }) => run))}.`,
+    startWorker,
+  );
+}
+
+export function checkWaitingRuns(runs: readonly WaitingRun[], now: Date): Finding {
+  const [first] = runs;
+  if (first === undefined) return ok('No run waits for a person.');
+  const [run, reason, age] = [
+    first.run,
+    first.stateReason,
+    formatAge(now.getTime() - first.createdAt.getTime()),
+  ];
+  const why =
+    first.state === 'planned' ? 'not approved yet' : `paused: ${reason ? formatReason(reason) : 'no reason'}`;
+  const others = runs.length > 1 ? ` ${runs.length - 1} more wait too.` : '';
+  const next =
+    first.state === 'planned' ? `\`volley approve ${run}\`` : `\`volley resume ${run}\` when it may go on`;
+  return warning(
+    `Run ${run}, planned ${age} ago, waits for a person (${why.replace(/\.$/, '')}).${others}`,
+    `See \`volley status ${run}\`, then ${next}, or \`volley cancel ${run}\`.`,
+  );
+}
+
+export function checkDoubts({ unknownRecipients }: Pick<LedgerFigures, 'unknownRecipients'>): Finding {
+  if (unknownRecipients === 0) return ok('No request is in doubt.');
+  return warning(
+    `${count(unknownRecipients, 'recipient')} ${unknownRecipients === 1 ? 'is' : 'are'} in requests that the service may or may not have accepted.`,
+    '`volley runs` lists the runs, and `volley resolve RUN` their requests in doubt.',
+  );
+}
+
+export function checkBreakers({ openBreakers }: Pick<LedgerFigures, 'openBreakers'>): Finding {
+  if (openBreakers.length === 0) return ok('No service refuses every request.');
+  const each = openBreakers.map(
+    ({ account, seconds }) => `account ${account} for ${formatAge(seconds * 1_000)}`,
+  );
+  return problem(
+    `The service refuses every request: ${listFirst(each)}.`,
+    'Ask the operator of the service. `volley status RUN` shows its words; Volley goes on when it accepts again.',
+  );
+}
+
+/** Seconds. */
+const maxInboxLag = 60;
+
+export function checkInbox({ inbox }: Pick<LedgerFigures, 'inbox'>): Finding {
+  const { due, failed, lag, later } = inbox;
+  if (lag > maxInboxLag)
+    return problem(
+      `${count(due, 'delivery report')} wait to be applied, the first for ${formatAge(lag * 1_000)}: no receiver applies them.`,
+      'Start `volley serve`. If it runs, see its log.',
+    );
+  if (failed > 0)
+    return warning(
+      `${count(failed, 'delivery report')} could not be applied.`,
+      '`volley delivery-reports list --state failed` shows them, and `volley delivery-reports replay` tries again.',
+    );
+  return ok(
+    later === 0
+      ? 'Every delivery report that arrived is applied.'
+      : `Every delivery report that arrived is applied, except ${later.toLocaleString('en')} that match no request yet.`,
+  );
+}
+
+export function checkNotifications({ notifications }: Pick<LedgerFigures, 'notifications'>): Finding {
+  const { overdue, givenUp } = notifications;
+  if (overdue > 0)
+    return warning(
+      `${count(overdue, 'notification')} ${overdue === 1 ? 'is' : 'are'} overdue for more than five minutes.`,
+      startWorker,
+    );
+  return ok(givenUp === 0 ? 'None is overdue.' : `None is overdue. Given up, of all time: ${givenUp}.`);
+}
