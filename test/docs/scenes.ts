@@ -18,6 +18,8 @@ export type Scene = {
   readonly volley: (command: string, code?: number, env?: Readonly<Record<string, string>>) => Promise<void>;
   /** The address of a sandbox that answers each request with 500. */
   readonly failingSandbox: string;
+  /** The address of a sandbox that answers each request after a second. */
+  readonly slowSandbox: string;
 };
 
 /** What a page finds. Nothing of it is on the page. */
@@ -65,6 +67,7 @@ export const settings: Readonly<Record<string, Setting>> = {
   'docs/how-to/fix-rejected.md': {
     after: [[/--rejected --out left-out\.csv/, ({ folder }) => fixContacts(join(folder, 'left-out.csv'))]],
   },
+  'docs/how-to/monitoring.md': { before: ({ terminal }) => succeed(terminal, 'volley serve') },
   'docs/how-to/reconcile.md': {
     before: async ({ folder }) => {
       writeFileSync(join(folder, 'november.csv'), 'MessageID,Recipient,Price\n');
@@ -76,6 +79,17 @@ export const settings: Readonly<Record<string, Setting>> = {
     ],
   },
   'docs/how-to/send-again.md': { before: runWithDoubts },
+  'docs/how-to/stop-and-resume.md': {
+    // Four requests, one a second.
+    before: async ({ folder, terminal, slowSandbox }) => {
+      const changed = campaign
+        .replace('first', 'slow')
+        .replace('chunkSize: 1', 'chunkSize: 1, concurrency: 1');
+      writeFileSync(join(folder, 'campaigns/slow.yaml'), changed);
+      await succeed(terminal, `VOLLEY_SANDBOX_URL=${slowSandbox} volley run campaigns/slow.yaml &`);
+      await succeed(terminal, 'until volley runs --json --limit 1 | grep running; do sleep 0.1; done');
+    },
+  },
   'docs/how-to/suppressions.md': {
     before: async ({ folder }) => writeFileSync(join(folder, 'opted-out.csv'), 'email\nann@example.org\n'),
   },
@@ -90,9 +104,10 @@ export function furnish(folder: string, start: Setting['start'], template: strin
 }
 
 const contacts = `mobile,name,code
-${Array.from({ length: 4 }, (_, row) => `+614120000${10 + row},Name ${row},C${row % 2}`).join('\n')}
-none,Bob,C1
-021 123,Cid,C2
++61412345678,Ann,NET-2600
+${Array.from({ length: 3 }, (_, row) => `+614120000${10 + row},Name ${row},NET-3000`).join('\n')}
+none,Bob,NET-2600
+021 123,Cid,NET-2600
 `;
 
 const campaign = `# yaml-language-server: $schema=./campaign.schema.json
@@ -110,6 +125,7 @@ const mainAccount = `
     baseUrl: \${VOLLEY_SANDBOX_URL}
     authToken: \${VOLLEY_AUTH_TOKEN}
     webhookToken: \${VOLLEY_WEBHOOK_TOKEN}
+    rates: [{ channel: sms, unit: part, price: 0.08, currency: AUD }]
 `;
 
 /** A project as somewhere in use, with the campaigns of this checkout. */

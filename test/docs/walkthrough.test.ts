@@ -23,14 +23,16 @@ const tokens = {
 };
 let sandbox: Sandbox;
 let failingSandbox: Sandbox;
+let slowSandbox: Sandbox;
 /** With a completed run of `campaigns/first.yaml`. */
 let used: TestDatabase;
 
 beforeAll(async () => {
   chmodSync(root, 0o711);
-  [sandbox, failingSandbox, used] = await Promise.all([
+  [sandbox, failingSandbox, slowSandbox, used] = await Promise.all([
     startSandbox({}),
     startSandbox({ failRate: 1 }),
+    startSandbox({ latency: 1_000 }),
     createTestDatabase(),
   ]);
   mkdirSync(template);
@@ -43,7 +45,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await Promise.all([sandbox.close(), failingSandbox.close(), used.drop()]);
+  await Promise.all([sandbox.close(), failingSandbox.close(), slowSandbox.close(), used.drop()]);
   rmSync(root, { recursive: true, force: true });
 });
 
@@ -88,8 +90,7 @@ async function openPage(path: string, { start, after = [], replace }: Setting): 
     HOME: place,
     VOLLEY_SANDBOX_URL: service,
   };
-  const secrets = { VOLLEY_HASH_KEY: token, ...tokens };
-  if (database) writeEnvFile(folder, { DATABASE_URL: database.url, VOLLEY_SANDBOX_URL: service, ...secrets });
+  if (database) writeEnvFile(folder, { DATABASE_URL: database.url, VOLLEY_SANDBOX_URL: service, ...tokens });
   const terminal = openTerminal(folder, env);
   const scene: Scene = {
     folder,
@@ -97,6 +98,7 @@ async function openPage(path: string, { start, after = [], replace }: Setting): 
     terminal,
     volley: (command, code = 0, changes = {}) => runVolley(folder, command, code, { ...env, ...changes }),
     failingSandbox: failingSandbox.url,
+    slowSandbox: slowSandbox.url,
   };
   const parts = new Map([...ports, ['/srv/volley', folder], ...(replace?.() ?? [])]);
   const here = (text: string): string =>
