@@ -66,7 +66,7 @@ export function addContactsOption(command: Command): Command {
 export function addOriginOption(command: Command, also = ''): Command {
   return command.option(
     '--of <run>',
-    `the run that fixed contacts come from; recipients that it, or another run of its contacts, reached or may reach are excluded. A result file names its run itself${also}`,
+    `the run that fixed contacts come from, by its id, the beginning of it, or \`latest\` (the newest run of the campaign); recipients that it, or another run of its contacts, reached or may reach are excluded. A result file names its run itself${also}`,
   );
 }
 

@@ -68,6 +68,7 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
   'runs/stop.ts listUntriedProofs': ['untried_proofs', lists],
   'runs/find.ts listInterruptedRuns': ['approvals, runs', lists],
   'runs/find.ts listWaitingRuns': ['approvals, runs', lists],
+  'runs/find.ts listRunsBeginning': ['runs', lists],
   'slices/acquire.ts findRun': ['runs, slices', 'whether a more urgent run of the account comes first'],
   'slices/acquire.ts findAcquired': ['runs, slices', 'the slice that an owner holds, of any run'],
   'slices/priority.ts findPreemptingRun': [

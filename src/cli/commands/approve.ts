@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { approveRun } from '../../engine/plan/approve-run.ts';
 import { requireRun } from '../../engine/runs/find-run.ts';
 import { formatReason } from '../../platform/reason-text.ts';
+import { chooseRun, runArgument } from '../choose-run.ts';
 import { type Shell, withLedger } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
@@ -9,10 +10,11 @@ export function define(command: Command, shell: Shell): void {
     .description(
       'Approves a run of a campaign with `approval`; before, nothing of the run is sent. The approver is the user of the operating system, and must be another person than the planner. The campaign and its contact files must be unchanged.',
     )
-    .argument('<run>', "the run's id (volley runs)")
+    .argument('<run>', runArgument)
     .option('--json', 'print the approval as JSON')
-    .action(async (run: string, { json }: { json?: true }) => {
+    .action(async (name: string, { json }: { json?: true }) => {
       await withLedger(shell, async (context) => {
+        const run = await chooseRun(shell, context, name);
         const { approvedBy: by, approvedAt, ...approval } = await approveRun(context, run);
         const { state } = await requireRun(context, run);
         const next =

@@ -8,6 +8,7 @@ import { requireRun } from '../../engine/runs/find-run.ts';
 import { openGateway } from '../../gateway/gateway.ts';
 import { formatPoll } from '../../report/delivery-reports.ts';
 import { printable } from '../../report/printable.ts';
+import { chooseRun, runArgument } from '../choose-run.ts';
 import { type Shell, withLedger } from '../shell.ts';
 
 export function definePoll(command: Command, shell: Shell): void {
@@ -16,13 +17,15 @@ export function definePoll(command: Command, shell: Shell): void {
     .description(
       'Looks up accepted requests of a run without final delivery reports, one a second. The account needs statusLookUp: on.',
     )
-    .argument('<run>', "the run's id (volley runs)")
+    .argument('<run>', runArgument)
     .option('--json', 'print the result as JSON')
-    .action(async (run: string, { json }: { json?: true }) => {
+    .action(async (name: string, { json }: { json?: true }) => {
       const rules = await loadDeliveryReportRules(shell.settings);
+      let run = name;
       const end = await withLedger(shell, async (context) => {
-        const { account: name } = await requireRun(context, run);
-        const account = await loadAccount(name, shell.settings);
+        run = await chooseRun(shell, context, name);
+        const { account: accountName } = await requireRun(context, run);
+        const account = await loadAccount(accountName, shell.settings);
         const gateway = openGateway(account);
         shell.drainOnStop(() => 'Volley waits for one more answer of the service.');
         try {

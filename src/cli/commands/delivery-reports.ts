@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { type DeliveryReportState, deliveryReportStates } from '../../domain/delivery-reports.ts';
+import type { EngineContext } from '../../engine/context.ts';
 import { applyInbox, replayDeliveryReports } from '../../engine/delivery-reports/apply-inbox.ts';
 import { loadDeliveryReportRules } from '../../engine/delivery-reports/receiver-accounts.ts';
 import { requireRun } from '../../engine/runs/find-run.ts';
@@ -11,6 +12,7 @@ import {
   missingColumns,
   missingTable,
 } from '../../report/delivery-reports.ts';
+import { chooseRun } from '../choose-run.ts';
 import { addListOptions, type ListOutput, printList } from '../list-output.ts';
 import { parseTime } from '../options.ts';
 import { parseDuration } from '../scalar-options.ts';
@@ -55,9 +57,9 @@ function defineList(command: Command, shell: Shell): void {
     )
     .option('--account <name>', 'only of this account')
     .option('--address <address>', 'only of this address, as the service writes it')
-    .action(async ({ state, run, account, address, ...output }: ListOptions) => {
+    .action(async ({ state, run: name, account, address, ...output }: ListOptions) => {
       await withLedgerToRead(shell, async (context) => {
-        if (run !== undefined) await requireRun(context, run);
+        const run = await requireChosenRun(shell, context, name);
         const states = state ?? noteworthy;
         const filter = { states, partlyRead: state === undefined, run, account, address };
         const form = {
@@ -78,9 +80,9 @@ function defineMissing(command: Command, shell: Shell): void {
   addListOptions(addRunOption(command.command('missing')))
     .description('Lists accepted recipients without a final delivery report, oldest first.')
     .option('--older-than <duration>', 'accepted at least this long ago', parseDuration, 0)
-    .action(async ({ run, olderThan, ...output }: MissingOptions) => {
+    .action(async ({ run: name, olderThan, ...output }: MissingOptions) => {
       await withLedgerToRead(shell, async (context) => {
-        if (run !== undefined) await requireRun(context, run);
+        const run = await requireChosenRun(shell, context, name);
         const filter = { run, until: new Date(context.now().getTime() - olderThan) };
         const form = { table: missingTable, columns: missingColumns, none: 'No delivery report is missing.' };
         await printList(shell, output, form, (limit, onPage) =>
@@ -127,5 +129,14 @@ function defineReplay(command: Command, shell: Shell): void {
 }
 
 function addRunOption(command: Command): Command {
-  return command.option('--run <run>', 'only of this run');
+  return command.option('--run <run>', 'only of this run: its id, the beginning of it, or `latest`');
+}
+
+async function requireChosenRun(
+  shell: Shell,
+  context: EngineContext,
+  name: string | undefined,
+): Promise<string | undefined> {
+  if (name === undefined) return undefined;
+  return (await requireRun(context, await chooseRun(shell, context, name))).run;
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { prepareCampaign } from '../../engine/plan/prepare-campaign.ts';
 import { previewCampaign } from '../../engine/plan/preview-campaign.ts';
+import { chooseOrigin } from '../choose-origin.ts';
 import { addContactsOption, addLimitOption, addOriginOption } from '../options.ts';
 import { previewText } from '../preview-text.ts';
 import { type Shell, withLedgerIfAny } from '../shell.ts';
@@ -12,8 +13,9 @@ export function define(command: Command, shell: Shell): void {
     )
     .argument('<campaign>', 'the campaign file (YAML)')
     .option('--json', 'print the plan as JSON')
-    .action(async (path: string, { json, contacts: contactFiles, of: origin, limit }: PlanOptions) => {
+    .action(async (path: string, { json, contacts: contactFiles, of, limit }: PlanOptions) => {
       shell.endOnStop('Stopped while planning. A plan sends and writes nothing.');
+      const origin = await chooseOrigin(shell, path, of);
       const prepared = await prepareCampaign(path, shell.settings, { contactFiles, origin, limit });
       const onLarge = (bytesPerAddress: number): void => {
         const millions = Math.ceil((memoryOfPlan + bytesPerAddress * 5_000_000) / 1024 / 1024 / 10) * 10;

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { fixableReasons, type RejectionReason, rejectionReasons } from '../../domain/contacts.ts';
 import { reportContacts } from '../../engine/reporting/contact-report.ts';
 import { contactSheet, countStates, type ReportedState, reportedStates } from '../../report/contact-sheet.ts';
+import { chooseRun, runArgument } from '../choose-run.ts';
 import { addReportOptions, type ReportOptions, sheetWriter } from '../report-options.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
 import { notInListError } from '../usage-errors.ts';
@@ -11,7 +12,7 @@ export function define(command: Command, shell: Shell): void {
     .description(
       'Prints the result file: the rows of the contact files in their order, with state, reason, MessageID, units and price. With --rejected, prints the rejected contacts, so you can fix them and run `volley run <campaign> --contacts <file> --of <run>`.',
     )
-    .argument('<run>', "the run's id (volley runs)")
+    .argument('<run>', runArgument)
     .option('--rejected', 'only contacts that were rejected as invalid or suppressed')
     .addOption(
       new Option(
@@ -24,17 +25,18 @@ export function define(command: Command, shell: Shell): void {
         .choices(reportedStates)
         .conflicts(['rejected', 'reasons']),
     )
-    .action(async (runId: string, { rejected, reasons, state, ...options }: ContactsOptions) => {
+    .action(async (name: string, { rejected, reasons, state, ...options }: ContactsOptions) => {
       const write = sheetWriter(shell, options, 'csv');
       const exported = reasons ?? (rejected ? fixableReasons : undefined);
       const states = new Set<ReportedState>(exported ?? state ?? reportedStates);
       const tally = countStates();
-      await withLedgerToRead(shell, (context) =>
-        reportContacts(context, runId, (report) => {
+      await withLedgerToRead(shell, async (context) => {
+        const run = await chooseRun(shell, context, name);
+        await reportContacts(context, run, (report) => {
           const rows = tally.count(report.rows);
-          return write(contactSheet(runId, { ...report, rows }, states, shell.now()));
-        }),
-      );
+          return write(contactSheet(run, { ...report, rows }, states, shell.now()));
+        });
+      });
       if (exported) shell.note(exportText(exported, tally.counts));
     });
 }

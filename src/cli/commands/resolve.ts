@@ -5,6 +5,7 @@ import type { EngineContext } from '../../engine/context.ts';
 import { listNamedDoubts, type NamedRequests, resolveDoubts } from '../../engine/runs/resolve-doubts.ts';
 import { doubtTable, formatResolved } from '../../report/doubts.ts';
 import { formatReasonOf } from '../../report/reason-text-of.ts';
+import { chooseRun, runArgument } from '../choose-run.ts';
 import { parsePerson } from '../options.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
@@ -13,7 +14,7 @@ export function define(command: Command, shell: Shell): void {
     .description(
       'Lists requests in doubt, looks them up, or resolves them by your decision, which is recorded. A request is in doubt when it may have reached the service, but no answer proves it.',
     )
-    .argument('<run>', "the run's id (volley runs)")
+    .argument('<run>', runArgument)
     .option('--request <request...>', 'only these requests, by number or MessageID (default: all in doubt)')
     .addOption(exclusiveOption('accepted', 'the service has them; they count as accepted'))
     .addOption(
@@ -32,16 +33,23 @@ export function define(command: Command, shell: Shell): void {
     .option('--reason <words>', 'the reason for --accepted, --resend or --abandon')
     .option('--by <name>', 'the person who decides (default: user@host)', parsePerson)
     .option('--json', 'print the result as JSON, and a list as one object a line')
-    .action(async (run: string, options: ResolveOptions) => {
-      const requests = { run, named: options.request };
+    .action(async (name: string, options: ResolveOptions) => {
+      const named = async (context: EngineContext): Promise<NamedRequests> => {
+        return { run: await chooseRun(shell, context, name), named: options.request };
+      };
       const resolution = resolutionOf(options);
       if (resolution)
-        await withLedger(shell, (context) => resolveRequests(shell, context, requests, resolution, options));
+        await withLedger(shell, async (context) =>
+          resolveRequests(shell, context, await named(context), resolution, options),
+        );
       else if (options.lookUp) {
         // The gateway is most of what the command would load.
         const { lookUp } = await import('../look-up.ts');
-        await withLedger(shell, (context) => lookUp(shell, context, requests, options));
-      } else await withLedgerToRead(shell, (context) => listRequests(shell, context, requests, options));
+        await withLedger(shell, async (context) => lookUp(shell, context, await named(context), options));
+      } else
+        await withLedgerToRead(shell, async (context) =>
+          listRequests(shell, context, await named(context), options),
+        );
     });
 }
 

@@ -7,6 +7,7 @@ import { type KnownEnd, refuseFinishedRun } from '../../engine/runs/execute-run.
 import { requireRun } from '../../engine/runs/find-run.ts';
 import { requireReachable } from '../../engine/runs/require-reachable.ts';
 import { listInterruptedRuns, type Run } from '../../ledger/runs/find.ts';
+import { chooseRun, runArgument } from '../choose-run.ts';
 import { dispatchAndPrint, exitCodeOf, printEnd } from '../dispatch-and-print.ts';
 import { explainInput } from '../explain-input.ts';
 import { type ExitCode, type Shell, withLedger } from '../shell.ts';
@@ -17,7 +18,7 @@ export function define(command: Command, shell: Shell): void {
     .description(
       'Continues a planned, paused or interrupted run. Requests that were in flight when their process died become in doubt, and are not sent again.',
     )
-    .argument('[run]', "the run's id (volley runs)")
+    .argument('[run]', runArgument)
     .option(
       '--all',
       'all interrupted runs, one after the other, oldest first; not runs that an operator paused, that the service refused, or that wait for approval',
@@ -28,7 +29,7 @@ export function define(command: Command, shell: Shell): void {
         failMissingArgument(command, "Expected either <run>, the run's id (volley runs), or --all.");
       await withLedger(shell, async (context) => {
         if (run === undefined) return resumeAll(shell, context, json === true);
-        const found = await requireRun(context, run);
+        const found = await requireRun(context, await chooseRun(shell, context, run));
         const end = await refuseFinishedRun(context, found);
         shell.exitWith(
           end

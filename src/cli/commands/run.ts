@@ -17,6 +17,8 @@ import {
 import { planRerun, type RerunState, rerunStates } from '../../engine/plan/rerun.ts';
 import { requireRun } from '../../engine/runs/find-run.ts';
 import { requireReachable } from '../../engine/runs/require-reachable.ts';
+import { chooseOrigin } from '../choose-origin.ts';
+import { chooseRun } from '../choose-run.ts';
 import { dispatchAndPrint } from '../dispatch-and-print.ts';
 import { addContactsOption, addLimitOption, addOriginOption } from '../options.ts';
 import { planWithProgress } from '../plan-with-progress.ts';
@@ -86,10 +88,11 @@ async function runInSandbox(shell: Shell, path: string, options: RunOptions): Pr
 async function runCampaign(
   shell: Shell,
   path: string,
-  { json, contacts: contactFiles, again = false, of: origin, limit }: RunOptions,
+  { json, contacts: contactFiles, again = false, of, limit }: RunOptions,
   { open, ...awaiting }: Surroundings,
 ): Promise<void> {
   shell.endOnStop('Stopped before the run was planned; nothing was sent.');
+  const origin = await chooseOrigin(shell, path, of);
   let kept = createKeptContactFiles();
   let prepared = await prepareCampaign(path, shell.settings, { contactFiles, origin, limit, kept });
   await requireReachable(prepared.account);
@@ -133,7 +136,7 @@ async function prepareNewFiles(
 async function rerun(
   shell: Shell,
   path: string | undefined,
-  { json, contacts, again, only, of: sourceRun, limit, sandbox }: RunOptions,
+  { json, contacts, again, only, of, limit, sandbox }: RunOptions,
 ): Promise<void> {
   if (
     path !== undefined ||
@@ -142,13 +145,14 @@ async function rerun(
     sandbox ||
     limit !== undefined ||
     only === undefined ||
-    sourceRun === undefined
+    of === undefined
   ) {
     const what =
       '--only needs --of, and takes no campaign, --contacts, --limit, --again or --sandbox, because it uses those of the run. For fixed contacts, name the campaign and --contacts, without --only.';
     throw new InputError([{ where: 'volley run', what }]);
   }
   await withLedger(shell, async (context) => {
+    const sourceRun = await chooseRun(shell, context, of);
     const account = await accountOf(context, shell, sourceRun);
     await requireReachable(account);
     const run = await planRerun(context, sourceRun, only, account);

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { requireStatus } from '../../engine/reporting/run-status.ts';
+import { latest } from '../../engine/runs/named-run.ts';
 import type { ClockStep } from '../../ledger/limits/clock.ts';
 import { heldLedgerAdvice } from '../../platform/reason-text.ts';
 import { notificationLines } from '../../report/notifications.ts';
@@ -8,16 +9,18 @@ import { formatRunSummary } from '../../report/run-summary.ts';
 import type { Screen } from '../../report/screen.ts';
 import { formatRefusalWithRetry } from '../../report/service-refusal.ts';
 import { formatTime, screenZone } from '../../report/time.ts';
+import { chooseRun, runArgument } from '../choose-run.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
   command
     .description('Shows a run in numbers: contacts, requests and recipients by state, and its notifications.')
-    .argument('<run>', "the run's id (volley runs)")
+    .argument('[run]', `${runArgument}; without one, the newest run`)
     .option('--json', 'print the summary as JSON')
-    .action(async (runId: string, { json }: { json?: true }) => {
+    .action(async (name: string | undefined, { json }: { json?: true }) => {
       await withLedgerToRead(shell, async (context) => {
-        const status = await requireStatus(context, runId);
+        const run = await chooseRun(shell, context, name ?? latest);
+        const status = await requireStatus(context, run);
         if (json) {
           shell.print(JSON.stringify(status));
           return;

@@ -7,3 +7,8 @@ export function newRunId(now: Date, random: Uint8Array): string {
   const suffix = [...random].map((byte) => alphabet[byte % 32]).join('');
   return `${day}-${suffix}`;
 }
+
+/** Whether the text is the whole id of a run, known or not. */
+export function isRunId(text: string): boolean {
+  return /^\d{6}-[0-9a-z]{5}$/.test(text);
+}

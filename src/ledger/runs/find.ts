@@ -68,6 +68,25 @@ export async function listRuns(knex: Knex, limit: number, filter: RunFilter = {}
   return rows.map((row) => ({ ...row, stateReason: runReason(row.stateReason) }));
 }
 
+/**
+ * Runs whose id is the text or begins with it: the run with exactly this id first, then the newest. Compares bytes, as
+ * `runs_by_prefix` does, because the order of a language can skip the dash.
+ */
+export async function listRunsBeginning(pool: pg.Pool, text: string, limit: number): Promise<ListedRun[]> {
+  const { rows } = await pool.query<Stored<ListedRun, 'stateReason'>>(
+    `
+    SELECT run_id AS run, campaign, account, channel, state, state_reason AS "stateReason", created_at AS "createdAt",
+           finished_at AS "finishedAt", purged_at AS "purgedAt"
+    FROM runs
+    WHERE run_id ~>=~ $1::text AND run_id ~<~ ($1::text || '~')
+    ORDER BY (run_id = $1::text) DESC, created_at DESC, run_id DESC
+    LIMIT $2
+    `,
+    [text, limit],
+  );
+  return rows.map((row) => ({ ...row, stateReason: runReason(row.stateReason) }));
+}
+
 export async function countPurgedRuns(
   knex: Knex,
 ): Promise<{ readonly runs: number; readonly last: Date | null }> {

@@ -1,0 +1,23 @@
+import { InputError } from '../domain/problems.ts';
+import { readCampaignName } from '../engine/plan/campaign-name.ts';
+import { isRunId } from '../engine/runs/run-id.ts';
+import { chooseRun } from './choose-run.ts';
+import { type Shell, withLedgerIfAny } from './shell.ts';
+
+/**
+ * The run of `--of`, before the campaign is prepared. `latest` is the newest run of the same campaign: another campaign
+ * has other recipients.
+ */
+export async function chooseOrigin(
+  shell: Shell,
+  campaignPath: string,
+  name: string | undefined,
+): Promise<string | undefined> {
+  if (name === undefined || isRunId(name)) return name;
+  const campaign = await readCampaignName(campaignPath, shell.settings);
+  return withLedgerIfAny(shell, async (context) => {
+    if (context) return chooseRun(shell, context, name, campaign);
+    const what = 'There is no ledger here, so there is no run to name.';
+    throw new InputError([{ where: '--of', what }]);
+  });
+}

@@ -1,0 +1,26 @@
+import type { EngineContext } from '../engine/context.ts';
+import { findNamedRun } from '../engine/runs/named-run.ts';
+import { printable } from '../report/printable.ts';
+import type { Shell } from './shell.ts';
+
+/** The description of an argument or option that names a run. */
+export const runArgument = "the run's id, the beginning of one, or `latest` (volley runs)";
+
+/**
+ * The id of the run that the user names, by its id, the beginning of one, or `latest`. Prints which run that is, unless
+ * the user wrote its whole id. The caller reports an unknown run.
+ *
+ * @throws InputError for an ambiguous name
+ */
+export async function chooseRun(
+  shell: Pick<Shell, 'note'>,
+  context: EngineContext,
+  name: string,
+  campaign?: string,
+): Promise<string> {
+  const found = await findNamedRun(context, name, campaign);
+  if (found === undefined) return name;
+  if (found.run !== name)
+    shell.note(`  run      ${found.run} (${printable(found.campaign)}, ${found.state})`);
+  return found.run;
+}

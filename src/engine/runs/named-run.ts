@@ -1,0 +1,55 @@
+import { InputError, type Problem } from '../../domain/problems.ts';
+import { type ListedRun, listRuns, listRunsBeginning } from '../../ledger/runs/find.ts';
+import type { EngineContext } from '../context.ts';
+
+/** Names the newest run. No run id can be this word. */
+export const latest = 'latest';
+
+/** A run id begins with its day, so fewer characters name a year or a month. */
+const minPrefix = 4;
+
+/** Candidates that are printed for an ambiguous name. */
+const maxCandidates = 10;
+
+/**
+ * The run that an operator names: by its id, by the beginning of one, or as `latest`. Only for the command line: a
+ * program that calls the API knows the id, and a prefix that is unique today may be ambiguous tomorrow.
+ *
+ * @param campaign `latest` means the newest run of this campaign
+ * @returns undefined if no run begins so
+ * @throws InputError if several runs do, or the prefix is short, or there is no newest run
+ */
+export async function findNamedRun(
+  { ledger }: EngineContext,
+  name: string,
+  campaign?: string,
+): Promise<ListedRun | undefined> {
+  if (name === latest) {
+    const [newest] = await listRuns(ledger.knex, 1, { campaign });
+    return newest ?? noRunYet(campaign);
+  }
+  const found = name === '' ? [] : await listRunsBeginning(ledger.pool, name, maxCandidates + 1);
+  const [first] = found;
+  if (!first || first.run === name) return first;
+  const where = `run ${name}`;
+  if (name.length < minPrefix) {
+    const what = `The beginning of a run id needs at least ${minPrefix} characters; \`volley runs\` lists the ids.`;
+    throw new InputError([{ where, what }]);
+  }
+  if (found.length === 1) return first;
+  const several = found.length > maxCandidates ? `More than ${maxCandidates}` : `${found.length}`;
+  const what = `${several} runs begin so; use more characters of one of them.`;
+  throw new InputError([{ where, what }, ...found.slice(0, maxCandidates).map(candidate)]);
+}
+
+function candidate({ run, campaign, state, createdAt }: ListedRun): Problem {
+  return { where: `run ${run}`, what: `campaign ${campaign}, ${state}, planned ${createdAt.toISOString()}` };
+}
+
+function noRunYet(campaign: string | undefined): never {
+  const what =
+    campaign === undefined
+      ? 'There is no run yet. `volley run <campaign>` makes one.'
+      : `There is no run of campaign "${campaign}" yet.`;
+  throw new InputError([{ where: `run ${latest}`, what }]);
+}
