@@ -9,8 +9,13 @@ export type Health =
 
 const maxAnswerBytes = 16 * 1024;
 
-/** Asks `/healthz` below the address, which Volley's receiver answers. Follows no redirect. Never rejects. */
-export async function askHealth(url: URL, signal: AbortSignal): Promise<Health> {
+/**
+ * Asks `/healthz` below the address, which Volley's receiver answers. Follows no redirect. Never rejects.
+ *
+ * @param timeout milliseconds
+ */
+export async function askHealth(url: URL, timeout: number): Promise<Health> {
+  const signal = AbortSignal.timeout(timeout);
   const client = new Client(url.origin, { allowH2: false });
   try {
     const path = `${url.pathname.replace(/\/+$/, '')}/healthz`;

@@ -31,6 +31,7 @@ export type Tools = {
 
 /** Milliseconds. */
 const connectTimeout = 4_000;
+const answerTimeout = 4_000;
 const maxAtOnce = 16;
 
 export type LoadedAccounts = {
@@ -138,9 +139,9 @@ export function checkReachability(found: Reachability, now: Date): Finding {
   if (found.kind === 'unreachable')
     return problem(`It cannot be reached: ${found.why}.`, nextStepFor(found.why));
   const { certificateUntil } = found;
-  if (certificateUntil === undefined) return ok('It answers, without TLS.');
+  if (certificateUntil === undefined) return ok('It accepts connections, without TLS.');
   const left = certificateUntil.getTime() - now.getTime();
-  const valid = `It answers, and its certificate is valid for ${formatAge(left)}`;
+  const valid = `It accepts connections, and its certificate is valid for ${formatAge(left)}`;
   if (left >= renewBefore) return ok(`${valid}.`);
   return warning(`${valid} only.`, 'The operator of the service must renew it before that.');
 }
@@ -157,7 +158,7 @@ function nextStepFor(why: string): string {
 function credentialProbes(
   accounts: readonly Account[],
   services: ReadonlyMap<string, Check>,
-  { deadline, randomUuid }: Tools,
+  { randomUuid }: Tools,
 ): Probe[] {
   const limit = pLimit(maxAtOnce);
   return accounts.map((account) => ({
@@ -167,16 +168,17 @@ function credentialProbes(
         return notChecked(`${account.interface} has no status look-up, so it can only be tested by sending.`);
       if (services.get(new URL(account.baseUrl).origin)?.state === 'problem')
         return notChecked('Its service cannot be reached.');
-      return limit(() => checkCredential(account, randomUuid(), deadline.signal));
+      return limit(() => checkCredential(account, randomUuid()));
     },
   }));
 }
 
 /** Asks for the status of a message that does not exist. */
-async function checkCredential(account: Account, id: string, signal: AbortSignal): Promise<Finding> {
-  const gateway = openGateway(account);
+async function checkCredential(account: Account, id: string): Promise<Finding> {
+  const headers = Math.min(account.timeouts.headers, answerTimeout);
+  const gateway = openGateway({ ...account, timeouts: { ...account.timeouts, headers } });
   try {
-    const answer = await gateway.lookUp(id.replaceAll('-', ''), signal);
+    const answer = await gateway.lookUp(id.replaceAll('-', ''), AbortSignal.timeout(answerTimeout));
     switch (answer.kind) {
       case 'found':
       case 'not_found':

@@ -1,6 +1,12 @@
 import type { Finding } from '../../domain/doctor.ts';
+import { InputError } from '../../domain/problems.ts';
+import { readSharing } from '../../gateway/account-sharing.ts';
+import { readReceiverAccounts } from '../../gateway/receiver-accounts.ts';
 import { countMissingReports, type MissingReports } from '../../ledger/operations/missing-reports.ts';
-import { count, formatAge, ok, type Pool, problem, warning } from './check.ts';
+import { accountsPath, readText } from '../definition-files.ts';
+import { loadPollableAccounts } from '../delivery-reports/receiver-accounts.ts';
+import type { Settings } from '../settings.ts';
+import { count, formatAge, listFirst, ok, type Pool, problem, warning } from './check.ts';
 
 const day = 86_400_000;
 
@@ -8,18 +14,43 @@ const day = 86_400_000;
 const missingAfter = day;
 const lookedBack = 30 * day;
 
-export async function checkMissingReports(pool: Pool, now: Date): Promise<Finding> {
+export async function checkMissingReports(pool: Pool, settings: Settings, now: Date): Promise<Finding> {
   const ago = (milliseconds: number): Date => new Date(now.getTime() - milliseconds);
-  return describeMissing(await countMissingReports(pool, ago(lookedBack), ago(missingAfter)), now);
+  const missing = await countMissingReports(pool, ago(lookedBack), ago(missingAfter));
+  return describeMissing(missing, await findReceiving(settings), now);
 }
 
-export function describeMissing(accounts: readonly MissingReports[], now: Date): Finding {
-  const missing = accounts.reduce((sum, each) => sum + each.missing, 0);
-  const [first] = accounts.toSorted((one, other) => one.oldest.getTime() - other.oldest.getTime());
-  if (first === undefined)
-    return ok('No delivery report of the last 30 days is missing for a day or longer.');
+/** Accounts with a webhook or the status look-up; undefined if they cannot be read. */
+async function findReceiving(settings: Settings): Promise<ReadonlySet<string> | undefined> {
+  try {
+    const path = accountsPath(settings);
+    const source = await readText(path, settings, 'accounts');
+    const { names, webhooks } = readSharing(source, path);
+    const { accounts } = await loadPollableAccounts(settings, names);
+    const receivers = readReceiverAccounts(source, path, settings.environment);
+    return new Set([
+      ...receivers.keys(),
+      ...accounts.map(({ name }) => name),
+      ...webhooks.map(({ account }) => account),
+    ]);
+  } catch (error) {
+    if (error instanceof InputError) return undefined;
+    throw error;
+  }
+}
+
+/** @param receiving accounts that get delivery reports; undefined: any may */
+export function describeMissing(
+  accounts: readonly MissingReports[],
+  receiving: ReadonlySet<string> | undefined,
+  now: Date,
+): Finding {
+  const expected = accounts.filter(({ account }) => receiving?.has(account) ?? true);
+  const [first] = expected.toSorted((one, other) => one.oldest.getTime() - other.oldest.getTime());
+  if (first === undefined) return describeNone(accounts);
+  const missing = expected.reduce((sum, each) => sum + each.missing, 0);
   const age = (time: Date): string => formatAge(now.getTime() - time.getTime());
-  const whose = accounts.map(({ account }) => account).join(', ');
+  const whose = listFirst(expected.map(({ account }) => account));
   const found = `${count(missing, 'recipient')} without a final delivery report for a day or longer, the oldest for ${age(first.oldest)} (account ${whose}).`;
   const { lastReport } = first;
   const nextStep =
@@ -30,4 +61,11 @@ export function describeMissing(accounts: readonly MissingReports[], now: Date):
     `${found} ${last}`,
     `See the lines of the receiver below, and the webhook address that the service has. ${nextStep}`,
   );
+}
+
+function describeNone(accounts: readonly MissingReports[]): Finding {
+  const found = 'No delivery report of the last 30 days is missing for a day or longer.';
+  if (accounts.length === 0) return ok(found);
+  const names = listFirst(accounts.map(({ account }) => account));
+  return ok(`${found} Account ${names} receives none: it has no webhook token and no status look-up.`);
 }

@@ -107,7 +107,11 @@ type PoolProbes = { readonly ofDatabase: readonly PoolProbe[]; readonly ofLedger
 function probesOf({ settings, campaigns, now }: DatabaseTools): PoolProbes {
   return {
     ofDatabase: databaseProbes(settings, now),
-    ofLedger: [...ledgerProbes(settings), ...workProbes(now), ...scheduleProbes(settings, campaigns, now)],
+    ofLedger: [
+      ...ledgerProbes(settings),
+      ...workProbes(settings, now),
+      ...scheduleProbes(settings, campaigns, now),
+    ],
   };
 }
 

@@ -45,7 +45,7 @@ export const roomLimits = { warning: 2e9, problem: 256e6 } as const;
 export function checkRoom(free: number, where: string): Finding {
   const found = `${formatBytes(free)} free on the disk of ${where}.`;
   const nextStep =
-    'Make room there, or erase what is no longer needed: `volley purge --older-than 90d` shows what it would erase.';
+    'Make room there, or erase old runs: `volley purge --older-than 90d --dry-run` shows what it would erase.';
   if (free < roomLimits.problem) return problem(found, nextStep);
   return free < roomLimits.warning ? warning(found, nextStep) : ok(found);
 }

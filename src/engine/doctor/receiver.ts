@@ -8,18 +8,15 @@ import { isLoopbackHost } from '../../wire/loopback.ts';
 import { loadReceiverAccounts } from '../delivery-reports/receiver-accounts.ts';
 import type { Settings } from '../settings.ts';
 import { checkReachability, type LoadedAccounts, type Tools } from './accounts.ts';
-import { count, type Deadline, explainInput, notChecked, ok, type Probe, problem, warning } from './check.ts';
+import { count, explainInput, notChecked, ok, type Probe, problem, warning } from './check.ts';
 
 /** Whether delivery reports can arrive. */
-export function receiverProbes(
-  { accounts, hasFile }: LoadedAccounts,
-  { settings, now, deadline }: Tools,
-): Probe[] {
+export function receiverProbes({ accounts, hasFile }: LoadedAccounts, { settings, now }: Tools): Probe[] {
   const publicUrl = settings.environment['VOLLEY_PUBLIC_URL'];
   const ask = async (): Promise<Finding> => {
-    if (!publicUrl) return checkLocalReceiver(deadline);
+    if (!publicUrl) return checkLocalReceiver();
     const url = URL.parse(publicUrl);
-    if (url !== null && /^https?:$/.test(url.protocol)) return checkReceiver(url, accounts, now(), deadline);
+    if (url !== null && /^https?:$/.test(url.protocol)) return checkReceiver(url, accounts, now());
     return problem(
       'VOLLEY_PUBLIC_URL is not an address.',
       'Set it to the address at which the service reaches the receiver, such as https://hooks.example.com.',
@@ -50,12 +47,7 @@ async function checkTokens(settings: Settings, hasFile: boolean): Promise<Findin
 /** Where `volley serve` listens by default. */
 const defaultReceiver = 'http://127.0.0.1:8026';
 
-async function checkReceiver(
-  url: URL,
-  accounts: readonly Account[],
-  now: Date,
-  deadline: Deadline,
-): Promise<Finding> {
+async function checkReceiver(url: URL, accounts: readonly Account[], now: Date): Promise<Finding> {
   const reached = await checkReachable(url, connectTimeout);
   const where = `${url.origin} (VOLLEY_PUBLIC_URL)`;
   if (reached.kind === 'unreachable')
@@ -63,7 +55,7 @@ async function checkReceiver(
       `${where} cannot be reached from here: ${reached.why}. No delivery report can arrive there.`,
       'Start `volley serve`, and check the proxy in front of it, its certificate and the name server.',
     );
-  const health = await askHealth(url, deadline.signal);
+  const health = await askHealth(url, answerTimeout);
   if (health.kind !== 'receiver')
     return problem(
       `${where} answers, but not as a receiver: ${health.kind === 'other' ? `HTTP ${health.status}` : health.why} at /healthz.`,
@@ -84,9 +76,10 @@ async function checkReceiver(
 
 /** Milliseconds. */
 const connectTimeout = 4_000;
+const answerTimeout = 4_000;
 
-async function checkLocalReceiver(deadline: Deadline): Promise<Finding> {
-  const health = await askHealth(new URL(defaultReceiver), deadline.signal);
+async function checkLocalReceiver(): Promise<Finding> {
+  const health = await askHealth(new URL(defaultReceiver), answerTimeout);
   const isRunning = health.kind === 'receiver' ? 'A receiver runs' : 'No receiver runs';
   return notChecked(
     `${isRunning} at ${defaultReceiver}. Where the service reaches it is not known, because VOLLEY_PUBLIC_URL is not set.`,

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { nextTick, storedSchedule, ticksBetween } from '../../campaign/schedule.ts';
 import type { Finding } from '../../domain/doctor.ts';
+import { InputError } from '../../domain/problems.ts';
 import {
   type ListedSchedule,
   type ListedTick,
@@ -9,19 +10,24 @@ import {
 } from '../../ledger/schedules/schedules.ts';
 import { readScheduleFolder, type ScheduleFolder } from '../schedule/schedule-folder.ts';
 import type { Settings } from '../settings.ts';
-import { count, formatAge, listFirst, ok, type PoolProbe, problem, warning } from './check.ts';
+import {
+  count,
+  explainInput,
+  formatAge,
+  listFirst,
+  ok,
+  type Pool,
+  type PoolProbe,
+  problem,
+  warning,
+} from './check.ts';
 
 /** @param folder of the campaigns, relative to the working folder */
 export function scheduleProbes({ workingFolder }: Settings, folder: string, now: () => Date): PoolProbe[] {
   return [
     {
       name: 'schedules',
-      ask: async (pool) =>
-        checkSchedules(
-          await listSchedules(pool),
-          await readScheduleFolder(resolve(workingFolder, folder)),
-          now(),
-        ),
+      ask: (pool) => checkFolder(pool, resolve(workingFolder, folder), now()),
     },
     { name: 'ticks', ask: async (pool) => checkTicks(await listTicks(pool, maxTicks), now()) },
   ];
@@ -40,6 +46,19 @@ type Unwatched = {
   readonly passed: number;
   readonly next: Date | undefined;
 };
+
+/** A machine without the folder still sees the schedules that others have recorded. */
+async function checkFolder(pool: Pool, folder: string, now: Date): Promise<Finding> {
+  const recorded = await listSchedules(pool);
+  try {
+    return checkSchedules(recorded, await readScheduleFolder(folder), now);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    const finding = checkSchedules(recorded, { schedules: [], unreadable: [] }, now);
+    if (finding.state !== 'ok') return finding;
+    return { ...explainInput(error, 'Name the folder with --campaigns.'), state: 'not checked' };
+  }
+}
 
 export function checkSchedules(
   recorded: readonly ListedSchedule[],

@@ -3,11 +3,12 @@ import { type LedgerFigures, readFigures } from '../../ledger/operations/figures
 import { readWorkers, type WorkerFigures } from '../../ledger/operations/workers.ts';
 import { listInterruptedRuns, listWaitingRuns, type WaitingRun } from '../../ledger/runs/find.ts';
 import { formatReason } from '../../platform/reason-text.ts';
+import type { Settings } from '../settings.ts';
 import { count, formatAge, listFirst, ok, type Pool, type PoolProbe, problem, warning } from './check.ts';
 import { checkMissingReports } from './delivery-reports.ts';
 
 /** Workers, runs, and what they leave to persons. */
-export function workProbes(now: () => Date): PoolProbe[] {
+export function workProbes(settings: Settings, now: () => Date): PoolProbe[] {
   let reading: Promise<LedgerFigures> | undefined;
   const figuresOf = (pool: Pool): Promise<LedgerFigures> => {
     reading ??= readFigures(pool, now());
@@ -21,7 +22,7 @@ export function workProbes(now: () => Date): PoolProbe[] {
     { name: 'runs', ask: async (pool) => checkWaitingRuns(await listWaitingRuns(pool), now()) },
     { name: 'requests in doubt', ask: async (pool) => checkDoubts(await figuresOf(pool)) },
     { name: 'refusals', ask: async (pool) => checkBreakers(await figuresOf(pool)) },
-    { name: 'delivery reports', ask: (pool) => checkMissingReports(pool, now()) },
+    { name: 'delivery reports', ask: (pool) => checkMissingReports(pool, settings, now()) },
     { name: 'inbox', ask: async (pool) => checkInbox(await figuresOf(pool)) },
     { name: 'notifications', ask: async (pool) => checkNotifications(await figuresOf(pool)) },
   ];
@@ -61,7 +62,8 @@ export function checkWaitingRuns(runs: readonly WaitingRun[], now: Date): Findin
   ];
   const why =
     first.state === 'planned' ? 'not approved yet' : `paused: ${reason ? formatReason(reason) : 'no reason'}`;
-  const others = runs.length > 1 ? ` ${runs.length - 1} more wait too.` : '';
+  const more = runs.length - 1;
+  const others = more > 0 ? ` ${count(more, 'other run')} ${more === 1 ? 'does' : 'do'} too.` : '';
   const next =
     first.state === 'planned' ? `\`volley approve ${run}\`` : `\`volley resume ${run}\` when it may go on`;
   return warning(
