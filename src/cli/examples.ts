@@ -4,7 +4,14 @@ export type Example = { readonly line: string; readonly what: string };
 
 /** By command, without `volley`. Help, the command reference and the man page show them. */
 const examples: Readonly<Record<string, readonly Example[]>> = {
-  init: [{ line: 'volley init shop', what: 'make the folder shop a project' }],
+  init: [
+    { line: 'volley init shop', what: 'make a project with a first campaign' },
+    {
+      line: 'volley init shop --contacts members.csv --country AU',
+      what: 'write the first campaign for contacts of your own',
+    },
+    { line: 'volley init --bare', what: 'on a server: only the marker and the ledger' },
+  ],
   check: [{ line: 'volley check campaigns/first.yaml', what: 'find mistakes, without a ledger' }],
   plan: [
     { line: 'volley plan campaigns/first.yaml', what: 'look before you send' },

@@ -25,6 +25,10 @@ export type Shell = {
   readonly print: (text: string) => void;
   /** To standard error. */
   readonly note: (text: string) => void;
+  /** To standard error, without a line end. */
+  readonly noteInline: (text: string) => void;
+  /** Absolute: Node, and the file that was started. */
+  readonly program: readonly string[];
   /** Whether standard error can redraw a line. */
   readonly terminal: boolean;
   readonly screen: Screen;
@@ -74,6 +78,8 @@ export function processShell(): Shell {
     result: process.stdout,
     print: (text) => writeLine(process.stdout, text),
     note: (text) => writeLine(process.stderr, text),
+    noteInline: (text) => void process.stderr.write(text),
+    program: [process.execPath, process.argv[1] ?? ''],
     terminal: process.stderr.isTTY === true && process.stderr.columns > 0,
     screen: screenOfStream(process.stdout),
     noteScreen: screenOfStream(process.stderr),

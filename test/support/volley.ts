@@ -86,6 +86,8 @@ export async function maxStopMilliseconds(): Promise<number> {
 export const tester = 'tester@here';
 
 export type InProcessOptions = Pick<ProcessOptions, 'cwd' | 'env' | 'input'> & {
+  /** Lines that a person types at a terminal. */
+  readonly typed?: readonly string[];
   readonly resultTerminal?: boolean;
   readonly screen?: Screen;
   readonly user?: string;
@@ -107,6 +109,7 @@ export function startInProcess(
     cwd = process.cwd(),
     env = {},
     input,
+    typed,
     resultTerminal = false,
     screen = plainScreen,
     user = tester,
@@ -124,8 +127,11 @@ export function startInProcess(
       done();
     },
   });
-  const piped = input === undefined ? {} : { standardInput: Readable.from([Buffer.from(input)]) };
-  const settings = { environment: env, workingFolder: cwd, ...piped };
+  const standardInput =
+    typed === undefined
+      ? input && Readable.from([Buffer.from(input)])
+      : Object.assign(Readable.from(typed.map((line) => Buffer.from(`${line}\n`))), { isTTY: true });
+  const settings = { environment: env, workingFolder: cwd, ...(standardInput && { standardInput }) };
   const shell: Shell = {
     user,
     settings,
@@ -137,7 +143,11 @@ export function startInProcess(
     note: (text) => {
       stderr += `${text}\n`;
     },
-    terminal: false,
+    noteInline: (text) => {
+      stderr += text;
+    },
+    program: [process.execPath, entry],
+    terminal: typed !== undefined,
     resultTerminal,
     screen,
     noteScreen: screen,
@@ -181,6 +191,8 @@ export const silentShell: Shell = {
   result: new Writable({ write: (_piece, _encoding, done) => done() }),
   print: () => undefined,
   note: () => undefined,
+  noteInline: () => undefined,
+  program: [],
   terminal: false,
   screen: plainScreen,
   noteScreen: plainScreen,

@@ -1,33 +1,123 @@
+import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { type FirstCampaign, firstCampaignYaml, firstChannels } from '../../campaign/first-campaign.ts';
 import { InputError } from '../../domain/problems.ts';
+import {
+  accountsFile,
+  campaignSchemaFile,
+  commonFiles,
+  exampleContacts,
+  type ProjectFile,
+} from '../../engine/project/project-files.ts';
+import { hasCampaigns, writeProjectFiles } from '../../engine/project/write-files.ts';
 import { findProject, markProject, projectMarker } from '../../platform/project.ts';
+import { chooseFirstCampaign, type FirstOptions, parseCampaignName } from '../first-campaign.ts';
+import { adviceLines, fileLines, nextLines, nextSteps } from '../init-text.ts';
+import { openQuestions } from '../questions.ts';
 import { type Shell, withNewLedger } from '../shell.ts';
 
-export function define(command: Command, shell: Shell): void {
+type InitOptions = FirstOptions & {
+  readonly bare?: true;
+  readonly yes?: true;
+  readonly json?: true;
+};
+
+export async function define(command: Command, shell: Shell, words: readonly string[]): Promise<void> {
   command
     .description(
-      `Makes a folder a Volley project: marks it (${projectMarker}), makes campaigns/ in it, and makes a new, empty ledger. The ledger is in .volley/, or in the database of DATABASE_URL. Existing files and ledgers stay unchanged.`,
+      `Makes a folder a Volley project: marks it (${projectMarker}), makes a new, empty ledger, and, in a folder without campaigns, writes a first campaign, an account for the sandbox and settings. The ledger is in .volley/, or in the database of DATABASE_URL. Overwrites nothing. On a terminal, asks what no option gives.`,
     )
     .argument('[folder]', 'the folder of the project; the working folder by default')
-    .option('--json', 'print what was made as JSON')
-    .action(async (named: string | undefined, { json }: { json?: true }) => {
-      const { workingFolder } = shell.settings;
-      if (named === undefined) refuseInside(workingFolder);
-      const folder = resolve(workingFolder, named ?? '.');
-      const { made } = markProject(folder);
-      const { environment } = shell.settings;
-      const projectShell = { ...shell, settings: { environment, workingFolder: folder } };
-      const ledger = await withNewLedger(projectShell, async (_, { description, created: isNew }) => {
-        return { description, made: isNew };
-      });
-      if (json) {
-        shell.print(JSON.stringify({ project: folder, made, ledger }));
-        return;
-      }
-      shell.print(`${folder} is a Volley project.`);
-      if (!ledger.made) shell.print(`Its ledger existed already: ${ledger.description}.`);
-    });
+    .option('--name <name>', 'name of the first campaign (default: first)', parseCampaignName)
+    .option(
+      '--contacts <file>',
+      'contact file of the first campaign, which stays where it is (default: an example)',
+    )
+    .addOption(
+      new Option(
+        '--channel <channel>',
+        'channel of the first campaign (default: sms if the contacts have phone numbers)',
+      ).choices(firstChannels),
+    )
+    .option('--recipient <column>', 'column with the phone numbers or e-mail addresses (default: guessed)')
+    .addOption(await countryOption(words))
+    .option('--bare', 'write no campaign, account and settings, as on a server')
+    .option('--yes', 'ask nothing')
+    .option('--json', 'ask nothing, and print what was made as JSON')
+    .action((named: string | undefined, options: InitOptions) => init(shell, named, options));
+}
+
+async function countryOption(words: readonly string[]): Promise<Option> {
+  const option = new Option(
+    '--country <country>',
+    'country of phone numbers without a country code, such as NZ',
+  );
+  // Only a command with a country loads the phone numbers.
+  return words.some((word) => word.startsWith('--country'))
+    ? option.argParser((await import('../country-option.ts')).parseCountry)
+    : option;
+}
+
+async function init(shell: Shell, named: string | undefined, options: InitOptions): Promise<void> {
+  const { workingFolder } = shell.settings;
+  if (named === undefined) refuseInside(workingFolder);
+  const folder = resolve(workingFolder, named ?? '.');
+  shell.endOnStop('Stopped. Run `volley init` again to continue.');
+  const { campaign, files } = await chooseFiles(shell, folder, options);
+  const { made } = markProject(folder);
+  const written = writeProjectFiles(folder, files);
+  const projectShell = { ...shell, settings: shell.settingsIn(folder) };
+  const ledger = await withNewLedger(projectShell, async (_, { description, created: isNew }) => {
+    return { description, made: isNew };
+  });
+  const next = campaign && nextSteps(shell, folder, campaign);
+  if (options.json) {
+    const paths = (wasMade: boolean): string[] =>
+      written.flatMap((file) => (file.made === wasMade ? [file.path] : []));
+    const fileLists = { made: paths(true), kept: paths(false) };
+    shell.print(JSON.stringify({ project: folder, made, ledger, files: fileLists, ...next }));
+    return;
+  }
+  shell.print(`${folder} is a Volley project.`);
+  if (!ledger.made) shell.print(`Its ledger existed already: ${ledger.description}.`);
+  const lines = [
+    ...fileLines(written),
+    ...adviceLines(shell, folder, written),
+    ...(next ? nextLines(next) : []),
+  ];
+  for (const line of lines) shell.print(line);
+}
+
+/** A folder with campaigns gets no others, unless an option asks for one. */
+async function chooseFiles(
+  shell: Shell,
+  folder: string,
+  { bare, yes, json, ...first }: InitOptions,
+): Promise<{ readonly campaign?: FirstCampaign; readonly files: readonly ProjectFile[] }> {
+  const [flag] = Object.keys(first);
+  if (bare && flag !== undefined)
+    throw new InputError([{ where: '--bare', what: `It writes no campaign, so it excludes --${flag}.` }]);
+  const isNew = !hasCampaigns(folder);
+  if (bare || (!isNew && flag === undefined)) return { files: [] };
+  const questions = yes || json ? undefined : openQuestions(shell);
+  try {
+    const { campaign, isExample } = await chooseFirstCampaign(shell, folder, first, questions?.ask);
+    const of = isExample ? 'the example' : 'your contacts';
+    const what = `a first campaign, by ${campaign.channel === 'sms' ? 'SMS' : 'e-mail'} to ${of}`;
+    const own = { path: `campaigns/${campaign.name}.yaml`, text: firstCampaignYaml(campaign), what };
+    const example = isExample ? [exampleContacts] : [];
+    const others = isNew ? settingsFiles(shell) : [campaignSchemaFile()];
+    return { campaign, files: [own, ...example, ...others] };
+  } finally {
+    questions?.close();
+  }
+}
+
+/** The accounts file can be elsewhere. */
+function settingsFiles({ settings }: Shell): readonly ProjectFile[] {
+  const files = commonFiles(() => randomBytes(24).toString('base64url'));
+  return settings.environment['VOLLEY_ACCOUNTS'] ? files.filter(({ path }) => path !== accountsFile) : files;
 }
 
 /** Commands in a project inside a project would silently use the second ledger. */

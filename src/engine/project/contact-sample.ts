@@ -1,0 +1,30 @@
+import { resolve } from 'node:path';
+import type { ContactSample } from '../../campaign/first-campaign.ts';
+import { closeContactFile, openContactFile } from '../../contacts/contact-file.ts';
+import { openFile } from '../plan/open-file.ts';
+
+const maxRows = 100;
+
+/**
+ * Reads the header and the first rows of a contact file.
+ *
+ * @param named as the user wrote it
+ * @throws InputError if the file or its header cannot be read
+ */
+export async function readContactSample(
+  named: string,
+  workingFolder: string,
+  where: string,
+): Promise<ContactSample> {
+  const { bytes, shown } = await openFile(resolve(workingFolder, named), named, where, 'contact file');
+  const file = await openContactFile(bytes, shown);
+  try {
+    for await (const batch of file.batches) {
+      const rows = batch.flatMap((row) => (row.kind === 'row' ? [row.values] : [])).slice(0, maxRows);
+      return { header: file.header, rows };
+    }
+    return { header: file.header, rows: [] };
+  } finally {
+    await closeContactFile(file);
+  }
+}
