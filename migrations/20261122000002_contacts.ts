@@ -13,17 +13,22 @@ async function createFiles(knex: Knex): Promise<void> {
       file         integer NOT NULL,
       name         text NOT NULL,
       lines_before integer NOT NULL,
-      encoding     text NOT NULL,
-      delimiter    text NOT NULL,
+      encoding     text,
+      delimiter    text,
+      sheet        text,
       skip_lines   integer NOT NULL,
       sha256       bytea NOT NULL,
-      PRIMARY KEY (run_id, file)
+      PRIMARY KEY (run_id, file),
+      CHECK ((encoding IS NULL) = (delimiter IS NULL)),
+      CHECK ((encoding IS NULL) <> (sheet IS NULL))
     );
     COMMENT ON TABLE contact_files IS
       'Contact files as they were read, so that the run can be reported by row and rejected contacts corrected '
       'without the files.';
     COMMENT ON COLUMN contact_files.lines_before IS
       'Lines of the files before it: line numbers continue from file to file.';
+    COMMENT ON COLUMN contact_files.sheet IS
+      'Of a workbook, the sheet that was read; other files have an encoding and a delimiter.';
     COMMENT ON COLUMN contact_files.skip_lines IS 'Lines before the header.';
     COMMENT ON COLUMN contact_files.sha256 IS 'Of the bytes of the file.';
 

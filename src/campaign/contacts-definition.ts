@@ -89,7 +89,7 @@ const suppressions = z
   .max(100, 'at most 100 files are allowed')
   .default([])
   .describe(
-    "CSV files of suppressed addresses, relative to the campaign's folder, in addition to those of `volley suppress`. The address column is the one that would be a contact file's recipient, or else the only one. A column SubAccount limits a row to one SubAccount.",
+    "Files of suppressed addresses (CSV or .xlsx), relative to the campaign's folder, in addition to those of `volley suppress`. The address column is the one that would be a contact file's recipient, or else the only one. A column SubAccount limits a row to one SubAccount.",
   );
 
 const maxNotWithin = 3650 * 86_400_000;
@@ -137,7 +137,7 @@ const contactFiles = z
   })
   .meta({ type: ['string', 'number', 'boolean', 'array'] })
   .describe(
-    "The contact file (CSV with a header line), relative to the campaign's folder; `-` is standard input. Or a list of up to 100 files, read in order; each must have the columns that are used. Files can be compressed with gzip. A name can be a pattern (inbox/payroll-*.csv): it selects matching files whose content no run of this campaign has read before.",
+    "The contact file (CSV with a header line, or a workbook .xlsx), relative to the campaign's folder; `-` is standard input. Or a list of up to 100 files, read in order; each must have the columns that are used. CSV files can be compressed with gzip. A name can be a pattern (inbox/payroll-*.csv): it selects matching files whose content no run of this campaign has read before.",
   );
 
 export const contacts = z
@@ -164,7 +164,14 @@ export const contacts = z
       .enum(['comma', 'semicolon', 'tab', 'pipe'])
       .optional()
       .describe('What separates the values. By default, the delimiter that occurs most often in the header.'),
-    skipLines: wholeNumber(0, 10_000, 0).describe('Number of lines to skip before the header.'),
+    sheet: text
+      .optional()
+      .describe(
+        'The sheet of a workbook. By default, the first visible one. Ignored for CSV files and for results of Volley.',
+      ),
+    skipLines: wholeNumber(0, 10_000, 0).describe(
+      'Number of lines, or rows of a sheet, to skip before the header.',
+    ),
     country: knownText(
       (written) => /^[A-Z]{2}$/.test(written),
       'expected a two-letter country code in capitals, such as AU',

@@ -36,9 +36,7 @@ export function checkRecipients(
   ];
   if (faults.length === 0) return;
   const problems = faults.map(({ key, what }): Problem => ({ where: locate(['contacts', key]), what }));
-  const examples = found.examples.map(
-    ({ file, line, detail }): Problem => ({ where: `${file}:${line}`, what: `${detail}.` }),
-  );
+  const examples = found.examples.map(({ where, detail }): Problem => ({ where, what: `${detail}.` }));
   const { read, invalid } = found;
   const { recipients, duplicate, suppressed } = planned;
   const reason = faults.map(({ what }) => what).join(' ');

@@ -139,7 +139,16 @@ function bidiText({ recipients, characters, examples }: Preview['bidiControls'])
   return `  warning     ${messages} characters that turn the direction of text, so a reader may see other text: ${characters.join(', ')}; see ${examples.map(printable).join(', ')}`;
 }
 
-function fileText({ name, encoding, delimiter, gzip }: PreviewedFile): string {
+function fileText(file: PreviewedFile): string {
+  const { name } = file;
+  if (file.kind === 'workbook') {
+    const { sheet, otherSheets, hiddenRows } = file;
+    const hidden = hiddenRows === 0 ? '' : `, with ${hiddenRows} hidden ${hiddenRows === 1 ? 'row' : 'rows'}`;
+    const others = otherSheets.map((each) => `"${printable(each)}"`).join(', ');
+    const notRead = otherSheets.length === 0 ? '' : `; not read: ${others}`;
+    return `${printable(name)} (sheet "${printable(sheet)}"${hidden}${notRead})`;
+  }
+  const { encoding, delimiter, gzip } = file;
   const separated = delimiter === '\t' ? 'tab' : `"${delimiter}"`;
   return `${printable(name)} (${encoding}, columns separated by ${separated}${gzip ? ', gzip' : ''})`;
 }

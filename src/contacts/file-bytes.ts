@@ -58,6 +58,20 @@ function concatenate(parts: readonly Buffer[]): Buffer {
   return only !== undefined && filled.length === 1 ? only : Buffer.concat(filled);
 }
 
+/** Puts back a piece that was read. */
+export async function* prepend(
+  first: IteratorResult<Buffer, void>,
+  rest: AsyncGenerator<Buffer, void, undefined>,
+): AsyncGenerator<Buffer, void, undefined> {
+  try {
+    if (first.done) return;
+    yield first.value;
+    yield* rest;
+  } finally {
+    await rest.return();
+  }
+}
+
 export function isGzip(bytes: Uint8Array | undefined): boolean {
   return bytes !== undefined && bytes[0] === 0x1f && bytes[1] === 0x8b;
 }

@@ -1,10 +1,10 @@
 import { InputError } from '../domain/problems.ts';
 import { type Delimiter, delimiters, maxRecordSize, parseRecords } from './csv.ts';
 import type { TextLines } from './text-lines.ts';
-import { findHeaderBelow } from './title-line.ts';
+import { findHeaderBelow, type LikelyHeader } from './title-line.ts';
 
 /** More than any real table has; each row is checked column by column. */
-const maxColumns = 2_000;
+export const maxColumns = 2_000;
 
 export type Header = { readonly names: readonly string[]; readonly delimiter: Delimiter };
 
@@ -59,17 +59,19 @@ export async function readHeader(
     throw new InputError([{ where: `${name}:${first}:${fault.column + 1}`, what }]);
   }
   const names = (records[0] ?? []).map((column) => column.trim());
-  if (names.length > maxColumns) {
-    const what = `The header has ${names.length.toLocaleString('en')} columns; expected at most ${maxColumns.toLocaleString('en')}. If these are rows, transpose the table; otherwise remove columns that the campaign does not use.`;
-    throw fail(first, what);
-  }
+  if (names.length > maxColumns) throw fail(first, tooManyColumns(names.length.toLocaleString('en')));
   const below = findHeaderBelow(record, lines.line - 1, lines.text.slice(lines.position));
-  if (below) {
-    const what = `This line looks like a title: line ${below.line} below it has ${below.columns} column names. Skip the lines before that one with "contacts.skipLines: ${below.line - 1}".`;
-    throw fail(first, what);
-  }
-  checkNames(names, `${name}:${first}`);
+  if (below) throw fail(first, looksLikeTitle(below, 'line'));
+  checkNames(names, (column) => `${name}:${first}:${column + 1}`);
   return { names, delimiter };
+}
+
+export function tooManyColumns(columns: string): string {
+  return `The header has ${columns} columns; expected at most ${maxColumns.toLocaleString('en')}. If these are rows, transpose the table; otherwise remove columns that the campaign does not use.`;
+}
+
+export function looksLikeTitle({ line, columns }: LikelyHeader, word: 'line' | 'row'): string {
+  return `This ${word} looks like a title: ${word} ${line} below it has ${columns} column names. Skip the ${word}s before that one with "contacts.skipLines: ${line - 1}".`;
 }
 
 type HeaderLine = { readonly text: string; readonly end: string; readonly number: number };
@@ -126,21 +128,22 @@ function hasOpenQuote(record: string): boolean {
   return record.split('"').length % 2 === 0;
 }
 
-function checkNames(header: readonly string[], where: string): void {
+/**
+ * @param placeOf a column, by its index
+ * @throws InputError for every column name that is empty or repeated
+ */
+export function checkNames(header: readonly string[], placeOf: (column: number) => string): void {
   const firsts = new Map<string, number>();
   const problems = header.flatMap((column, index) => {
-    if (column === '') {
-      return [
-        { where: `${where}:${index + 1}`, what: `Column ${index + 1} has no name in the header line.` },
-      ];
-    }
+    if (column === '')
+      return [{ where: placeOf(index), what: `Column ${index + 1} has no name in the header line.` }];
     const first = firsts.get(column);
     if (first === undefined) {
       firsts.set(column, index);
       return [];
     }
     const what = `Columns ${first + 1} and ${index + 1} are both named "${column}"; give each its own name.`;
-    return [{ where: `${where}:${index + 1}`, what }];
+    return [{ where: placeOf(index), what }];
   });
   if (problems.length > 0) throw new InputError(problems);
 }

@@ -1,6 +1,7 @@
 import { comparedServiceAddress } from '../domain/compared-address.ts';
 import { InputError, type Problem } from '../domain/problems.ts';
 import type { AddressReader } from './address.ts';
+import { cellFault } from './cell-notes.ts';
 import type { ContactFile, Row } from './contact-file.ts';
 
 /** The last two are optional. */
@@ -53,7 +54,7 @@ const mayBeMissing: readonly InvoiceField[] = ['Units', 'Date'];
 
 type Columns = Readonly<Record<InvoiceField, number | undefined>>;
 
-export type InvoiceFile = Pick<ContactFile, 'name' | 'header' | 'batches'>;
+export type InvoiceFile = Pick<ContactFile, 'name' | 'header' | 'batches' | 'place'>;
 
 /**
  * Finds the columns as named, or by usual names.
@@ -110,12 +111,12 @@ export async function* readInvoice(
 ): AsyncGenerator<readonly (InvoiceLine | UnreadableLine)[], void, undefined> {
   const columns = invoiceColumns(file, options.columns);
   for await (const batch of file.batches)
-    yield batch.map((row) => readLine(row, file.name, columns, options));
+    yield batch.map((row) => readLine(row, file.place, columns, options));
 }
 
 function readLine(
   row: Row,
-  name: string,
+  place: InvoiceFile['place'],
   columns: Columns,
   { decimal, readAddress }: InvoiceOptions,
 ): InvoiceLine | UnreadableLine {
@@ -124,9 +125,13 @@ function readLine(
     kind: 'unreadable',
     problem: { where, what },
   });
-  if (row.kind === 'broken') return unreadable(`${name}:${line}`, `${row.detail}.`);
+  if (row.kind === 'broken') return unreadable(place(line), `${row.detail}.`);
   const cell = (field: InvoiceField): string => row.values[columns[field] ?? -1]?.trim() ?? '';
-  const at = (field: InvoiceField): string => `${name}:${line}:${(columns[field] ?? 0) + 1}`;
+  const at = (field: InvoiceField): string => place(line, columns[field] ?? 0);
+  for (const field of invoiceFields) {
+    const fault = cellFault(row, columns[field] ?? -1);
+    if (fault !== undefined) return unreadable(at(field), `The line cannot be read: ${fault}.`);
+  }
   const messageId = cell('MessageID');
   const destination = cell('Destination');
   if (messageId === '' || messageId.includes('\0'))

@@ -1,13 +1,15 @@
+import { extname } from 'node:path';
 import { byteOrderMarks } from './encodings.ts';
 
 /**
  * Recognises other formats by their first bytes, whatever the file's name: an export called `.csv` or `.xls` is
- * often a workbook or an HTML page.
+ * often an HTML page.
  */
 
 type Signature = { readonly bytes: readonly number[]; readonly what: string };
 
-const saveSheet = 'Open it in the spreadsheet program and save the sheet as "CSV UTF-8".';
+const saveSheet =
+  'Open it in the spreadsheet program and save it as a workbook (.xlsx) without a password, or the sheet as "CSV UTF-8".';
 const packed = (name: string): string =>
   `The file is compressed with ${name}. Decompress it, or compress the CSV file itself with gzip.`;
 
@@ -18,7 +20,7 @@ const signatures: readonly Signature[] = [
   },
   {
     bytes: [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1],
-    what: `The file is an Excel workbook (xls). ${saveSheet}`,
+    what: `The file is an old Excel workbook (xls), or a password protects it. ${saveSheet}`,
   },
   { bytes: ascii('{\\rtf'), what: 'The file is a text document (RTF). Save the list as plain text, as CSV.' },
   { bytes: [0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c], what: packed('7-Zip') },
@@ -34,20 +36,8 @@ const signatures: readonly Signature[] = [
   { bytes: ascii('PAR1'), what: 'The file is a Parquet table. Export it as CSV.' },
 ];
 
-/** Of an archive, an empty one, and one in several parts. */
-const zipMarks = ['PK\x03\x04', 'PK\x05\x06', 'PK\x07\x08'];
-
-/** Entry names that identify the content of a zip archive; they are not compressed. */
-const archives: readonly (readonly [RegExp, string])[] = [
-  [/xl\/|xl\\/, `The file is an Excel workbook (xlsx). ${saveSheet}`],
-  [
-    /application\/vnd\.oasis\.opendocument\.spreadsheet|Index\/Document\.iwa/,
-    `The file is a workbook. ${saveSheet}`,
-  ],
-  [/word\/|opendocument\.text/, 'The file is a text document. Save the list as plain text, as CSV.'],
-  // All Office files begin with this entry, and the others can come later.
-  [/\[Content_Types\]\.xml/, `The file is an Office document, probably a workbook (xlsx). ${saveSheet}`],
-];
+/** Of an archive, and of an empty one. */
+const zipMarks = ['PK\x03\x04', 'PK\x05\x06'];
 
 const texts: readonly (readonly [RegExp, string])[] = [
   [
@@ -62,20 +52,33 @@ const texts: readonly (readonly [RegExp, string])[] = [
   [/^\s*<\?xml\b/, 'The file is XML. Export the list as CSV with a header line, or convert it first.'],
 ];
 
+/** Whether a file can be a workbook. */
+export function isZip(start: Buffer): boolean {
+  const mark = start.toString('latin1', 0, 4);
+  return zipMarks.includes(mark);
+}
+
+const workbookEndings = /^\.xl[st][xm]$/i;
+
 /**
  * The format and the remedy, in sentences; undefined: it can be CSV.
  *
  * @param start the first bytes, decompressed; a few thousand are enough
+ * @param name of the file
  */
-export function describeOtherFile(start: Buffer): string | undefined {
+export function describeOtherFile(start: Buffer, name: string): string | undefined {
   const signature = signatures.find(({ bytes }) => bytes.every((byte, index) => start[index] === byte));
   if (signature) return signature.what;
-  const latin = start.toString('latin1');
-  if (zipMarks.some((mark) => latin.startsWith(mark))) {
-    return archives.find(([pattern]) => pattern.test(latin))?.[1] ?? packed('zip');
-  }
-  const text = textOf(start, latin);
-  return texts.find(([pattern]) => pattern.test(text))?.[1];
+  if (isZip(start))
+    return 'The workbook is compressed with gzip. Decompress it: a workbook is compressed anyway.';
+  const text = textOf(start, start.toString('latin1'));
+  const ending = extname(name);
+  return (
+    texts.find(([pattern]) => pattern.test(text))?.[1] ??
+    (workbookEndings.test(ending)
+      ? `The name of the file ends with ${ending}, but it is no workbook. If it is CSV, name it .csv; otherwise copy it again.`
+      : undefined)
+  );
 }
 
 function ascii(text: string): number[] {

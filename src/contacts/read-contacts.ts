@@ -3,6 +3,7 @@ import { createPersonaliser } from '../campaign/personalise.ts';
 import type { Contact } from '../domain/contacts.ts';
 import { countryOf, didYouMeanCountry } from '../platform/countries.ts';
 import type { AddressReader } from './address.ts';
+import { cellDamage, cellFault } from './cell-notes.ts';
 import { type ContactFile, closeContactFile, type Row } from './contact-file.ts';
 import { createKeyReader } from './contact-key.ts';
 import { originColumn } from './result-file.ts';
@@ -59,6 +60,10 @@ function rowReader(
   const positions = new Map(header.map((column, index) => [column, index]));
   const originPosition = positions.get(originColumn);
   const recipientPosition = positions.get(recipientColumn) ?? -1;
+  const usedPositions = composition.fileColumns.map((column): [string, number] => [
+    column,
+    positions.get(column) ?? -1,
+  ]);
   // One lookup for all rows, because each row needs several values.
   let values: readonly string[] = [];
   const valueIn = (column: string): string => values[positions.get(column) ?? -1] ?? '';
@@ -70,6 +75,10 @@ function rowReader(
     };
     if (row.kind === 'broken') return reject('', row.detail);
     ({ values } = row);
+    for (const [column, position] of row.notes ? usedPositions : []) {
+      const fault = cellFault(row, position);
+      if (fault !== undefined) return reject(column, fault);
+    }
     if (originPosition !== undefined) {
       const origin = values[originPosition]?.trim() ?? '';
       if (origin !== '') onOrigin?.(origin);
@@ -87,7 +96,7 @@ function rowReader(
     const address = readAddress(originalAddress, ownCountry);
     if (address.kind === 'invalid') {
       onWrongAddress?.(originalAddress, ownCountry ?? composition.country);
-      return reject(recipientColumn, address.detail);
+      return reject(recipientColumn, address.detail + cellDamage(row, recipientPosition));
     }
 
     const personalised = personalise(valueIn);

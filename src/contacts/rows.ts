@@ -1,3 +1,4 @@
+import type { CellNotes } from './cell-notes.ts';
 import { type CsvFault, type Delimiter, maxRecordSize, parseRecords } from './csv.ts';
 import type { TextLines } from './text-lines.ts';
 
@@ -8,6 +9,8 @@ export type Row =
       readonly line: number;
       /** As many as the header has columns. */
       readonly values: readonly string[];
+      /** Of a workbook's row that has cells other than text. */
+      readonly notes?: CellNotes | undefined;
     }
   | {
       readonly kind: 'broken';

@@ -4,6 +4,7 @@ import type { Channel } from '../domain/message.ts';
 import { InputError } from '../domain/problems.ts';
 import { maxSubAccountLength } from '../domain/suppressions.ts';
 import type { AddressReader } from './address.ts';
+import { cellDamage, cellFault } from './cell-notes.ts';
 import type { ContactFile, Row } from './contact-file.ts';
 import { unescapeText } from './result-file.ts';
 
@@ -58,8 +59,14 @@ export async function* readSuppressionFile(
     const channel = values[channelColumn];
     if (channel !== undefined && !options.channels.some((one) => one === channel))
       return { kind: 'unreadable', line, detail: `its channel is "${channel}"` };
+    const fault = [column, subAccountColumn, accountColumn]
+      .map((each) => cellFault(row, each))
+      .find((each) => each !== undefined);
+    if (fault !== undefined) return { kind: 'unreadable', line, detail: fault };
     const address = options.readAddress(values[column] ?? '');
-    if (address.kind === 'invalid') return { kind: 'unreadable', line, detail: address.detail };
+    if (address.kind === 'invalid') {
+      return { kind: 'unreadable', line, detail: address.detail + cellDamage(row, column) };
+    }
     const own = values[subAccountColumn]?.trim() || (options.subAccount ?? '');
     const account = values[accountColumn]?.trim() || (options.account ?? '');
     if (own.includes('\0') || account.includes('\0'))

@@ -1,4 +1,4 @@
-import type { Contact, ContactFindings, RejectedContact } from '../domain/contacts.ts';
+import type { Contact, ContactFindings } from '../domain/contacts.ts';
 import type { Channel } from '../domain/message.ts';
 import { parseNumberWithoutPlus } from '../platform/phone-countries.ts';
 import type { RowWatch } from './read-contacts.ts';
@@ -16,18 +16,18 @@ const shownCodes = 2;
 
 const written = new Intl.NumberFormat('en');
 
-/** @param nameOf a contact file's name in errors */
+/** @param placeOf the line of a contact file, by its index, in errors */
 export function createContactTally(
   channel: Channel,
   recipientColumn: string,
-  nameOf: (file: number) => string,
+  placeOf: (file: number, line: number, column: string) => string,
 ): ContactTally {
   const counts = { read: 0, filtered: 0, invalid: 0 };
   const addresses = { empty: 0, withoutCountry: 0, wrong: 0 };
   const origins = new Set<string>();
   const byColumn = new Map<string, number>();
   const byCallingCode = new Map<string, number>();
-  const examples: RejectedContact[] = [];
+  const examples: ContactFindings['examples'][number][] = [];
 
   const kind = channel === 'email' ? 'e-mail address' : 'phone number';
   const causes = (): string[] => {
@@ -75,11 +75,10 @@ export function createContactTally(
         counts.read += batch.length;
         for (const contact of batch) {
           if (contact.kind !== 'rejected') continue;
-          const { file, line, column, reason, detail } = contact;
+          const { file, line, column, detail } = contact;
           counts.invalid++;
           add(byColumn, column);
-          if (examples.length < shownExamples)
-            examples.push({ file: nameOf(file), line, column, reason, detail });
+          if (examples.length < shownExamples) examples.push({ where: placeOf(file, line, column), detail });
         }
         yield batch;
       }

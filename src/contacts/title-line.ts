@@ -21,8 +21,19 @@ export function findHeaderBelow(first: string, line: number, following: string):
     .filter(({ text }) => text.trim() !== '');
   const delimiter = commonest(below.map(({ text }) => text));
   if (delimiter === undefined) return undefined;
-  const filled = cellsOf(first, delimiter).filter((cell) => cell.trim() !== '').length;
-  const rows = below.map((row) => ({ line: row.line, cells: cellsOf(row.text, delimiter) }));
+  return findHeaderRow(
+    cellsOf(first, delimiter),
+    below.map((row) => ({ line: row.line, cells: cellsOf(row.text, delimiter) })),
+  );
+}
+
+/** @param rows those below the supposed header, without empty ones; the first of them are examined */
+export function findHeaderRow(
+  first: readonly string[],
+  below: readonly { readonly line: number; readonly cells: readonly string[] }[],
+): LikelyHeader | undefined {
+  const rows = below.slice(0, examined);
+  const filled = first.filter((cell) => cell.trim() !== '').length;
   const columns = Math.max(...rows.map(({ cells }) => cells.length));
   const header = rows.find(({ cells }) => cells.length === columns && cells.every(isName));
   const behind = rows.filter((row) => header !== undefined && row.line > header.line);

@@ -41,8 +41,8 @@ export type ContactFindings = {
   readonly causes: readonly string[];
   /** Runs that rows name as their earlier run. */
   readonly origins: ReadonlySet<string>;
-  /** The first invalid rows. Their details may quote the row. */
-  readonly examples: readonly RejectedContact[];
+  /** The first invalid rows, and where they stand. Their details may quote the row. */
+  readonly examples: readonly { readonly where: string; readonly detail: string }[];
 };
 
 /**

@@ -92,13 +92,13 @@ test('an invisible character is shown by its name', async () => {
   );
 });
 
-test('a workbook as contact file is refused with advice, even if its name ends with csv', async () => {
+test('a workbook that was copied in part is refused with advice', async () => {
   await scene.write(
     'contacts.csv',
     'PK\x03\x04\x14\0\x06\0\b\0[Content_Types].xml\0PK\x03\x04xl/workbook.xml',
   );
   expect(await refusal()).toBe(
-    'contacts.csv: The file is an Excel workbook (xlsx). Open it in the spreadsheet program and save the sheet as "CSV UTF-8".',
+    'contacts.csv: The workbook ends too early. Check that it was copied completely.',
   );
 });
 

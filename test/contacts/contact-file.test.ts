@@ -181,12 +181,12 @@ describe('the delimiter', () => {
       const others = ',,,;;;\t\t\t|||'.replaceAll(delimiter, '');
       const { header, format } = await read(`${['a', 'b', `"${others}x"`].join(delimiter)}\n`);
       expect(header.slice(0, 2)).toEqual(['a', 'b']);
-      expect(format.delimiter).toBe(delimiter);
+      expect(format).toMatchObject({ delimiter: delimiter });
     },
   );
 
   test('a header without any delimiter is read with commas', async () => {
-    expect((await read('phone\n1\n')).format.delimiter).toBe(',');
+    expect((await read('phone\n1\n')).format).toMatchObject({ delimiter: ',' });
   });
 
   test('a header with two equally frequent delimiters is an error', async () => {
@@ -230,7 +230,7 @@ describe('the encoding', () => {
         const { header, rows, format } = await read(encode(text, encoding, true), {}, size);
         expect(header).toEqual(['näme', 'b']);
         expect(rows).toEqual([row(2, 'Zoë’s', '€5'), row(3, '日本', 'x')]);
-        expect(format.encoding).toBe(encoding);
+        expect(format).toMatchObject({ encoding: encoding });
       }
     },
   );
@@ -244,8 +244,8 @@ describe('the encoding', () => {
   );
 
   test('UTF-8 is the default, and applies to pure ASCII', async () => {
-    expect((await read(text)).format.encoding).toBe('utf-8');
-    expect((await read('a,b\n1,2\n')).format.encoding).toBe('utf-8');
+    expect((await read(text)).format).toMatchObject({ encoding: 'utf-8' });
+    expect((await read('a,b\n1,2\n')).format).toMatchObject({ encoding: 'utf-8' });
   });
 
   test('a byte order mark can come before a quoted column name', async () => {
@@ -254,7 +254,7 @@ describe('the encoding', () => {
 
   test('a file is Windows-1252 if none of its characters could be UTF-8, or if the campaign says so', async () => {
     const bytes = encode(western, 'windows-1252');
-    expect((await read(bytes)).format.encoding).toBe('windows-1252');
+    expect((await read(bytes)).format).toMatchObject({ encoding: 'windows-1252' });
     expect(await rowsOf(bytes)).toEqual(inWestern);
     expect(await rowsOf(bytes, { encoding: 'windows-1252' })).toEqual(inWestern);
   });
@@ -379,19 +379,14 @@ describe('bytes outside the encoding are an error, and are never replaced', () =
 });
 
 describe('a file in another format', () => {
-  const zip = (...entries: string[]): Buffer =>
-    Buffer.from(`PK\x03\x04\x14\0\x06\0${entries.join('\0PK\x03\x04')}`, 'latin1');
-
   test.each<[string, string | Uint8Array]>([
     ['is JSON', '[\n  { "mobile": "0412000001" }\n]'],
     ['is JSON', '{"mobile":"0412000001"}\n{"mobile":"0412000002"}\n'],
     ['is JSON', encode('[{"mobile":1}]', 'utf-16le', true)],
-    ['is an Excel workbook (xlsx)', zip('[Content_Types].xml', 'xl/workbook.xml')],
-    ['is an Office document, probably a workbook (xlsx)', zip('[Content_Types].xml', '_rels/.rels')],
-    ['is an Excel workbook (xls)', Buffer.from('d0cf11e0a1b11ae100000000', 'hex')],
-    ['is a workbook', zip('mimetypeapplication/vnd.oasis.opendocument.spreadsheet')],
-    ['is a text document', zip('[Content_Types].xml', 'word/document.xml')],
-    ['is compressed with zip', zip('contacts.csv')],
+    [
+      'is an old Excel workbook (xls), or a password protects it',
+      Buffer.from('d0cf11e0a1b11ae100000000', 'hex'),
+    ],
     ['is compressed with 7-Zip', Buffer.from('377abcaf271c0004', 'hex')],
     ['is compressed with bzip2', 'BZh91AY&SY'],
     ['is a PDF', '%PDF-1.7\n%\u00e2\u00e3'],
@@ -463,9 +458,9 @@ describe('a file compressed with gzip', () => {
     for (const size of [1, 5, undefined]) {
       const { rows, format } = await read(gzipSync(content), {}, size);
       expect(rows).toEqual(expected);
-      expect(format.gzip).toBe(true);
+      expect(format).toMatchObject({ gzip: true });
     }
-    expect((await read(content)).format.gzip).toBe(false);
+    expect((await read(content)).format).toMatchObject({ gzip: false });
   });
 
   test('a gzip file can have several members', async () => {

@@ -14,7 +14,13 @@ test.each([
   async function* batches() {
     yield [{ kind: 'row' as const, line: 2, values: ['M1', destination, '0.05'] }];
   }
-  const file = { name: 'invoice.csv', header: ['MessageID', 'Destination', 'Price'], batches: batches() };
+  const place = (line: number): string => `invoice.csv:${line}`;
+  const file = {
+    name: 'invoice.csv',
+    place,
+    header: ['MessageID', 'Destination', 'Price'],
+    batches: batches(),
+  };
   for await (const lines of readInvoice(file, { columns: {}, decimal: 'point', readAddress })) {
     expect(lines).toMatchObject([{ address: comparedServiceAddress(recipient) }]);
   }

@@ -5,6 +5,7 @@ import {
   checkCampaignChargeCode,
   createChargeCodeCheck,
 } from '../../campaign/charge-codes.ts';
+import { cellFault } from '../../contacts/cell-notes.ts';
 import { type ContactFile, openContactFile } from '../../contacts/contact-file.ts';
 import type { Contact } from '../../domain/contacts.ts';
 import type { InterfaceName } from '../../domain/message.ts';
@@ -39,7 +40,7 @@ export async function openChargeCodes(
   );
   const file = await openContactFile(bytes, name);
   const column = findCodeColumn(file.header, chargeCodes.column, name, campaign);
-  const list = { name, codes: await readCodes(file, column, name) };
+  const list = { name, codes: await readCodes(file, column) };
   if (list.codes.size === 0) {
     throw new InputError([{ where: name, what: 'The file has no ChargeCodes; expected one a line.' }]);
   }
@@ -108,7 +109,6 @@ export async function* checkChargeCodes(
 async function readCodes(
   file: ContactFile,
   { index, headerIsCode }: CodeColumn,
-  name: string,
 ): Promise<ReadonlySet<string>> {
   const codes = new Set<string>();
   const add = (code = ''): void => {
@@ -120,9 +120,14 @@ async function readCodes(
       // A partly read list would reject valid codes.
       if (row.kind === 'broken') {
         throw new InputError([
-          { where: `${name}:${row.line}`, what: `The row cannot be read: ${row.detail}.` },
+          { where: file.place(row.line), what: `The row cannot be read: ${row.detail}.` },
         ]);
       }
+      const fault = cellFault(row, index);
+      if (fault !== undefined)
+        throw new InputError([
+          { where: file.place(row.line, index), what: `The row cannot be read: ${fault}.` },
+        ]);
       add(row.values[index]);
     }
   }

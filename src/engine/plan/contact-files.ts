@@ -55,8 +55,8 @@ export async function openContactFiles(
   kept: KeptContactFiles | undefined,
   optionNames?: readonly string[],
 ): Promise<readonly ContactFile[]> {
-  const { file: names, encoding, delimiter, skipLines } = campaign.value.contacts;
-  const options = { encoding, delimiter: delimiter && delimiters[delimiter], skipLines };
+  const { file: names, encoding, delimiter, skipLines, sheet } = campaign.value.contacts;
+  const options = { encoding, delimiter: delimiter && delimiters[delimiter], skipLines, sheet };
   const opened: ContactFile[] = [];
   try {
     for (const [index, name] of names.entries()) {
@@ -70,7 +70,8 @@ export async function openContactFiles(
               where,
               'contact file',
             );
-      opened.push(await openContactFile(kept ? kept.keep(index, bytes) : bytes, shown, options));
+      const keep = kept && ((each: AsyncIterable<Buffer>) => kept.keep(index, each));
+      opened.push(await openContactFile(bytes, shown, options, keep));
     }
     return opened;
   } catch (error) {

@@ -113,9 +113,17 @@ function toPlannedRun(
     identity: composition.identity,
     frequencyCap: toFrequencyCap(definition, now),
     contactFiles: contactFiles.map(({ name, format }, file) => {
-      const { encoding, delimiter, skipLines } = format();
-      const sha256 = kept.digestOf(file);
-      return { name, linesBefore: linesBefore(file), encoding, delimiter, skipLines, sha256 };
+      const read = format();
+      const { encoding, delimiter } = read.kind === 'csv' ? read : { encoding: null, delimiter: null };
+      return {
+        name,
+        linesBefore: linesBefore(file),
+        encoding,
+        delimiter,
+        sheet: read.kind === 'workbook' ? read.sheet : null,
+        skipLines: read.skipLines,
+        sha256: kept.digestOf(file),
+      };
     }),
     sourceRun: null,
     limit: prepared.limit,

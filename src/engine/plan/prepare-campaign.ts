@@ -170,7 +170,12 @@ async function prepareContacts(
   const suppressionLists = await openSuppressionLists(campaign, opened.account, path, settings);
   const contactBytes = await sumContactFileBytes(campaign, path, settings);
   const fileName = (file: number): string => contactFiles[file]?.name ?? '';
-  const tally = createContactTally(campaign.value.channel, composition.recipientColumn, fileName);
+  const placeOf = (file: number, line: number, column: string): string => {
+    const { header = [], place, format } = contactFiles[file] ?? {};
+    const index = format?.().kind === 'workbook' ? header.indexOf(column) : -1;
+    return place?.(line, index < 0 ? undefined : index) ?? '';
+  };
+  const tally = createContactTally(campaign.value.channel, composition.recipientColumn, placeOf);
   const contacts = files.checkContacts(readContacts(contactFiles, composition, readAddress, tally.watch));
   return {
     ...opened,

@@ -63,7 +63,7 @@ export async function openSuppressionLists(
           } else {
             lines++;
             if (problems.length >= maxProblems) continue;
-            problems.push({ where: `${file.name}:${row.line}`, what: row.detail });
+            problems.push({ where: file.place(row.line), what: row.detail });
           }
         }
         yield listed;

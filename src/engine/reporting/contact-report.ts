@@ -36,7 +36,10 @@ export type ReportedRow = {
   readonly isBeyondLimit: boolean;
 };
 
-const readingOptions = z.object({ encoding: z.enum(encodings), delimiter: z.enum(delimiters) });
+const readingOptions = z.union([
+  z.object({ sheet: z.string() }),
+  z.object({ encoding: z.enum(encodings), delimiter: z.enum(delimiters) }),
+]);
 
 /**
  * Joins the kept contact files with the ledger's records, in constant memory.

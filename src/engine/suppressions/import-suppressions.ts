@@ -1,5 +1,5 @@
 import { type AddressReader, createAddressReader } from '../../contacts/address.ts';
-import { openContactFile } from '../../contacts/contact-file.ts';
+import { type ContactFile, openContactFile } from '../../contacts/contact-file.ts';
 import { readFileBytes } from '../../contacts/file-bytes.ts';
 import { readSuppressionFile, type SuppressedAddress } from '../../contacts/suppression-file.ts';
 import { comparedAddress } from '../../domain/compared-address.ts';
@@ -40,19 +40,25 @@ export async function importSuppressionFile(
   const { channels, reason, account, subAccount } = options;
   const problems: Problem[] = [];
   const tally = { read: 0, unreadable: 0, problems };
-  const rows = readSuppressionFile(await openContactFile(readFileBytes(path, name), name), options);
+  const file = await openContactFile(readFileBytes(path, name), name);
+  const rows = readSuppressionFile(file, options);
   const list = { channels, reason, source: 'import', createdAt: now() } as const;
-  const added = await importSuppressions(ledger.pool, readable(rows, name, tally), list, (client, count) => {
-    const details = { channels, account, subAccount, reason, file: name, added: count };
-    return auditEntry(context, { action: 'suppressions added', details })(client);
-  });
+  const added = await importSuppressions(
+    ledger.pool,
+    readable(rows, file.place, tally),
+    list,
+    (client, count) => {
+      const details = { channels, account, subAccount, reason, file: name, added: count };
+      return auditEntry(context, { action: 'suppressions added', details })(client);
+    },
+  );
   const addresses = (tally.read - tally.unreadable) * channels.length;
   return { ...tally, added, already: addresses - added };
 }
 
 async function* readable(
   batches: AsyncIterable<readonly SuppressedAddress[]>,
-  name: string,
+  place: ContactFile['place'],
   tally: { read: number; unreadable: number; readonly problems: Problem[] },
 ): AsyncGenerator<readonly ListedAddress[], void, undefined> {
   for await (const batch of batches) {
@@ -61,7 +67,7 @@ async function* readable(
       if (row.kind === 'address') continue;
       tally.unreadable++;
       if (tally.problems.length < maxProblems)
-        tally.problems.push({ where: `${name}:${row.line}`, what: row.detail });
+        tally.problems.push({ where: place(row.line), what: row.detail });
     }
     yield batch.filter((row) => row.kind === 'address');
   }

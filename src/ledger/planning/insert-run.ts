@@ -56,6 +56,7 @@ const fileColumns = batchOf<ContactFileRecord>({
   lines_before: ['integer', ({ linesBefore }) => linesBefore],
   encoding: ['text', ({ encoding }) => encoding],
   delimiter: ['text', ({ delimiter }) => delimiter],
+  sheet: ['text', ({ sheet }) => sheet],
   skip_lines: ['integer', ({ skipLines }) => skipLines],
   sha256: ['bytea', ({ sha256 }) => sha256],
 });

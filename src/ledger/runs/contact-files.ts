@@ -6,8 +6,11 @@ import type { Connection, Transaction } from '../session.ts';
 export type ContactFileRecord = {
   readonly name: string;
   readonly linesBefore: number;
-  readonly encoding: string;
-  readonly delimiter: string;
+  /** Null for a workbook, as the delimiter. */
+  readonly encoding: string | null;
+  readonly delimiter: string | null;
+  /** Of a workbook. */
+  readonly sheet: string | null;
   readonly skipLines: number;
   readonly sha256: Buffer;
 };
@@ -23,7 +26,7 @@ export async function listContactFiles(client: Connection, run: string): Promise
       UNION ALL
       SELECT r.run_id, r.source_run FROM runs r JOIN origin o ON r.run_id = o.source_run
     )
-    SELECT file, name, lines_before AS "linesBefore", encoding, delimiter, skip_lines AS "skipLines", sha256,
+    SELECT file, name, lines_before AS "linesBefore", encoding, delimiter, sheet, skip_lines AS "skipLines", sha256,
            (SELECT run_id FROM origin WHERE source_run IS NULL) AS "keptBy"
     FROM contact_files
     WHERE run_id = $1

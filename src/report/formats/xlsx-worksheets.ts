@@ -1,7 +1,7 @@
+import { columnLetters } from '../../platform/sheet-cells.ts';
 import type { Sheet, SheetColumn } from './sheet.ts';
 import {
   cellXml,
-  columnLetters,
   createSheetNames,
   measureColumns,
   toWorkbookCell,
