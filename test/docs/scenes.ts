@@ -25,10 +25,10 @@ export type Scene = {
 /** What a page finds. Nothing of it is on the page. */
 export type Setting = {
   /**
-   * `nothing`: an empty folder without a database; `clone`: the same with a fresh clone; `project` (default): campaigns,
-   * accounts, and a ledger with a completed run of `campaigns/first.yaml`.
+   * `nothing`: an empty folder; `database`: the same with an empty database in `.env`; `clone`: a fresh clone; `project`
+   * (default): campaigns, accounts, and a ledger with a completed run of `campaigns/first.yaml`.
    */
-  readonly start?: 'nothing' | 'clone' | 'project';
+  readonly start?: 'nothing' | 'database' | 'clone' | 'project';
   readonly before?: (scene: Scene) => Promise<void>;
   /** What the reader does after a command, as the page says in words. */
   readonly after?: readonly (readonly [command: RegExp, action: (scene: Scene) => void])[];
@@ -38,7 +38,7 @@ export type Setting = {
 
 export const settings: Readonly<Record<string, Setting>> = {
   'README.md': { start: 'clone' },
-  'docs/reference/settings.md': { start: 'nothing' },
+  'docs/reference/settings.md': { start: 'database' },
   'docs/reference/api.md': { before: ({ terminal }) => succeed(terminal, 'volley serve') },
   'docs/how-to/approval.md': {
     // Planned by the user of this process, and approved by the user of the page's.
@@ -98,7 +98,7 @@ export const settings: Readonly<Record<string, Setting>> = {
 /** Makes the folder of a page. */
 export function furnish(folder: string, start: Setting['start'], template: string): void {
   if (start === 'clone') makeFreshClone(folder);
-  else if (start === 'nothing') mkdirSync(folder);
+  else if (start === 'nothing' || start === 'database') mkdirSync(folder);
   else cpSync(template, folder, { recursive: true });
   chmodSync(folder, 0o711);
 }

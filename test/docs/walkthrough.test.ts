@@ -3,13 +3,18 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { cloneDatabase, createTestDatabase, type TestDatabase } from '../support/database.ts';
+import {
+  cloneDatabase,
+  createBareDatabase,
+  createTestDatabase,
+  type TestDatabase,
+} from '../support/database.ts';
 import { documentPaths, projectFolder } from '../support/documents.ts';
 import { removeHome } from '../support/embedded-home.ts';
 import { freePort } from '../support/free-port.ts';
 import { runStatement } from '../support/statement.ts';
 import { furnish, makeProject, runVolley, type Scene, type Setting, settings } from './scenes.ts';
-import { openTerminal, type Terminal } from './terminal.ts';
+import { openTerminal } from './terminal.ts';
 import { exitCodeOf, fileOf, isTyped, notTyped, readCrontab, type Step, stepsOf } from './walkthrough.ts';
 
 /** Beside the folder of the project: the home of the reader, and the programs that the reader has. */
@@ -83,7 +88,7 @@ async function openPage(path: string, { start, after = [], replace }: Setting): 
   const folder = join(place, 'project');
   furnish(folder, start, template);
   const ports = await makePrograms(place);
-  const database = start === undefined || start === 'project' ? await cloneDatabase(used) : undefined;
+  const database = await makeDatabase(start);
   const service = usesOwnSandbox(path) ? `http://127.0.0.1:${ports.get('8025')}` : sandbox.url;
   const env = {
     PATH: `${place}/bin:${process.env['PATH'] ?? ''}`,
@@ -112,7 +117,7 @@ async function openPage(path: string, { start, after = [], replace }: Setting): 
       return;
     }
     for (const command of kind === 'crontab' ? asCronStarts(text, place) : [text]) {
-      const { code, output } = await terminal.type(await withLatest(here(command), terminal));
+      const { code, output } = await terminal.type(here(command));
       const expected = exitCodeOf(text);
       if (code !== expected)
         throw new Error(`${where}: ended with ${code}; the page says ${expected}\n$ ${text}\n${output}`);
@@ -129,6 +134,11 @@ async function openPage(path: string, { start, after = [], replace }: Setting): 
       else await removeHome(join(folder, '.volley'));
     },
   };
+}
+
+async function makeDatabase(start: Setting['start'] = 'project'): Promise<TestDatabase | undefined> {
+  if (start === 'project') return cloneDatabase(used);
+  return start === 'database' ? createBareDatabase() : undefined;
 }
 
 const usesOwnSandbox = (path: string): boolean =>
@@ -162,12 +172,6 @@ exec ${run} "$@"
     chmodSync(join(place, 'bin', name), 0o755);
   }
   return ports;
-}
-
-async function withLatest(command: string, terminal: Terminal): Promise<string> {
-  if (!/ latest\b/.test(command)) return command;
-  const { output } = await terminal.type('volley runs --json --limit 1');
-  return command.replaceAll(/ latest\b/g, ` ${/"run":"([^"]+)"/.exec(output)?.[1]}`);
 }
 
 /** Cron gives a command nothing of the user's environment. */
