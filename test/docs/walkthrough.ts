@@ -5,10 +5,13 @@ import { blocksOf, shellLinesOf } from '../support/documents.ts';
 export const notTyped: readonly (readonly [command: RegExp, reason: string])[] = [
   [/^npm ci && npm test/, 'runs this test'],
   [/^npm (ci && npm )?run (demo|bench)/, 'test/cli/demo.test.ts runs the demo, .ci/run the measurements'],
-  [/^npm install --global /, 'installs for all users; test/package installs the package in a folder'],
+  [
+    /^npm install --(global|prefix) /,
+    'installs for all users; test/package installs the package in a folder',
+  ],
   [/^(useradd|install|cp|systemctl) /, 'changes the machine, as root'],
   [/^\(set -a; \. \/etc\/volley/, 'reads a file of the machine, as root'],
-  [/^podman /, 'needs a builder of images'],
+  [/^podman(-compose)? /, 'needs a builder of images; test/docs/deploy.test.ts reads what it would start'],
 ];
 
 /** One thing that the reader does on a page: a command to type, lines of a crontab, or a file to save. */
