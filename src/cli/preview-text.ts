@@ -8,6 +8,7 @@ import type { Preview, PreviewedFile, PreviewedMessage } from '../engine/plan/pr
 import { showInvisible } from '../platform/invisible-characters.ts';
 import { toInstant } from '../platform/zoned-times.ts';
 import { formatPayer } from '../report/billing-sheet.ts';
+import { partCauseLines } from '../report/part-causes.ts';
 import { printable } from '../report/printable.ts';
 import { rejectedTable } from '../report/rejected-table.ts';
 import { formatWaits } from '../report/run-summary.ts';
@@ -32,7 +33,10 @@ export function previewText(preview: Preview, screen: Screen = plainScreen): str
     `  merging     ${mergeText(preview.merge)}`,
   ];
   if (preview.smsParts !== null) {
-    parts.push(`  SMS parts   ${preview.smsParts}, with the service's own placeholders counted as written`);
+    parts.push(
+      `  SMS parts   ${preview.smsParts}, with the service's own placeholders counted as written`,
+      ...partCauseText(preview),
+    );
   }
   if (preview.ledger === 'not read') {
     parts.push('  ledger      not read: its suppressions and earlier runs are not known');
@@ -58,6 +62,12 @@ export function previewText(preview: Preview, screen: Screen = plainScreen): str
   const severalFiles = preview.files.length > 1;
   for (const message of preview.messages) parts.push('', messageText(message, severalFiles));
   return parts.join('\n');
+}
+
+function partCauseText({ partCauses, smsParts }: Preview): string[] {
+  if (!partCauses || smsParts === null) return [];
+  const [sum, ...causes] = partCauseLines(partCauses, smsParts);
+  return sum === undefined ? [] : [`  avoidable   ${sum}`, ...causes.map((line) => `              ${line}`)];
 }
 
 export function originLines({

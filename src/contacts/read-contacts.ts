@@ -109,7 +109,7 @@ function rowReader(
     if (zones?.kind === 'invalid') return reject(zones.column, zones.detail);
     const key = readKey?.(valueIn, address.address);
     if (key?.kind === 'invalid') return reject(key.column, key.detail);
-    const read = { address: address.address, originalAddress, envelope, destination };
+    const read = { address: address.address, originalAddress, envelope, destination, values };
     if (zones === undefined && key === undefined) return { kind: 'contact', file, line, ...read };
     return {
       kind: 'contact',

@@ -4,12 +4,14 @@ import type { Destination } from '../../domain/message.ts';
 import type { WindowTotals } from '../../ledger/planning/windows.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
 import { countBidiControls } from './bidi-controls.ts';
+import { createPartCauseCounter } from './part-causes.ts';
 import { countPastSendTimes } from './past-send-times.ts';
 import { createPlanCounts, type PlanCounts } from './plan-counts.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 import type { Preview, PreviewedMessage } from './preview.ts';
 import type { ValidContact } from './preview-rejections.ts';
 import { countRemovedMarks } from './removed-marks.ts';
+import { createRowValues } from './row-values.ts';
 import { collectSentFields } from './sent-fields.ts';
 import { createSmsReader } from './sms-text.ts';
 
@@ -21,7 +23,10 @@ export type MessageCollector = {
   readonly counts: PlanCounts;
   readonly found: (
     windowTotals: readonly WindowTotals[],
-  ) => Pick<Preview, 'sentFields' | 'pastSendTimes' | 'bidiControls' | 'removedMarks' | 'messages'>;
+  ) => Pick<
+    Preview,
+    'sentFields' | 'pastSendTimes' | 'bidiControls' | 'removedMarks' | 'partCauses' | 'messages'
+  >;
 };
 
 export function createMessageCollector(
@@ -37,7 +42,12 @@ export function createMessageCollector(
   const bidiControls = countBidiControls();
   const planWindow = windowPlanner(window, account.interface, now);
   const sentFields = collectSentFields(composition.target, channel);
+  const readValues = createRowValues(
+    contactFiles.map(({ header }) => header),
+    composition.derived,
+  );
   const readSms = channel === 'sms' ? createSmsReader() : undefined;
+  const partCauses = createPartCauseCounter(composition, readValues, tariffs);
   const messages: PreviewedMessage[] = [];
 
   const toMessage = (contact: ValidContact, destination: Destination, text: string | null) => {
@@ -59,6 +69,7 @@ export function createMessageCollector(
       const destination = { Recipient: address, ...contact.destination };
       const sms = readSms?.(envelope, destination);
       counts.add({ ...contact, line, compared }, sms?.parts ?? null);
+      if (sms) partCauses.add(contact, sms);
       const where = (): string => fileAndLine(line);
       sentFields.add(envelope, contact.destination);
       pastSendTimes.add(envelope, where);
@@ -74,6 +85,7 @@ export function createMessageCollector(
         pastSendTimes: pastSendTimes.found(),
         bidiControls: bidiControls.found(),
         removedMarks: removedMarks?.found() ?? { recipients: 0, marks: [], examples: [] },
+        partCauses: readSms ? partCauses.found(now) : null,
         messages,
       };
     },

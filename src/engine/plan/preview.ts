@@ -6,6 +6,7 @@ import type { RejectedContact } from '../../domain/contacts.ts';
 import type { Channel, Destination, Envelope } from '../../domain/message.ts';
 import type { Problem } from '../../domain/problems.ts';
 import type { ContactCounts } from '../../domain/runs.ts';
+import type { PartCauses } from '../../domain/sms.ts';
 import type { BidiControls } from './bidi-controls.ts';
 import type { RunForecast } from './forecast.ts';
 import type { Origins } from './origins.ts';
@@ -34,6 +35,8 @@ export type Preview = {
   readonly merge: MergePlan;
   /** All SMS parts, before the service fills its own placeholders. */
   readonly smsParts: number | null;
+  /** Parts that only some characters cause; null in other channels. */
+  readonly partCauses: PartCauses | null;
   readonly cost: CostEstimate;
   readonly forecast: RunForecast;
   /** Recipients whom the service would send to at once. */

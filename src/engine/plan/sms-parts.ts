@@ -3,9 +3,26 @@ import { SegmentedMessage } from 'sms-segments-calculator';
 /** ASCII characters of one septet in GSM-7. Most texts contain no others. */
 const plain = /^[\n\r -Z_a-z]*$/;
 
-/** GSM-7: the basic alphabet and the characters of two septets (3GPP TS 23.038, 6.2.1). */
-const gsmText =
-  /^[\n\r !"#$%&'()*+,\-./0-9:;<=>?@A-Z_a-z¡£¤¥§¿ÄÅÆÇÉÑÖØÜßàäåæèéìñòöøùüΓΔΘΛΞΠΣΦΨΩ^{}[\]~\\|€]*$/;
+/** GSM-7 (3GPP TS 23.038, 6.2.1), as parts of regular expressions. */
+const inOneSeptet = '\\n\\r -Z_a-z¡£¤¥§¿ÄÅÆÇÉÑÖØÜßàäåæèéìñòöøùüΓΔΘΛΞΠΣΦΨΩ';
+const inTwoSeptets = '\\f\\^{}\\[\\]~\\\\\\|€';
+
+const gsmText = new RegExp(`^[${inOneSeptet}${inTwoSeptets}]*$`);
+const septetText = new RegExp(`^[${inOneSeptet}]*$`);
+
+export const twoSeptetCharacters = new RegExp(`[${inTwoSeptets}]`, 'g');
+
+/** Characters that force UCS-2, with the character that a combining mark belongs to. */
+export const ucs2Runs = new RegExp(`(?:.(?=\\p{M}))?[^${inOneSeptet}${inTwoSeptets}]+`, 'gsu');
+
+/** Whether no character costs more than another. */
+export function isInSeptets(text: string): boolean {
+  return septetText.test(text);
+}
+
+export function isGsmText(text: string): boolean {
+  return gsmText.test(text);
+}
 
 /** Characters that never combine with a neighbour. Others may belong to the character before and must stay with it. */
 const separate =
@@ -40,7 +57,7 @@ const twoSeptets = new Set([...'\f^{}\\[~]|€'].map((character) => character.ch
 const septetsOfAscii = Uint8Array.from({ length: 128 }, (_, code) => (twoSeptets.has(code) ? 2 : 1));
 
 /** A two-septet character that does not fit into a part starts the next one. */
-function countGsmParts(text: string): number {
+export function countGsmParts(text: string): number {
   let septets = 0;
   let fullParts = 0;
   let used = 0;
@@ -54,6 +71,11 @@ function countGsmParts(text: string): number {
     used = size;
   }
   return septets <= gsm.alone ? 1 : fullParts + 1;
+}
+
+/** The text as the service converts it with `CharacterConversion` (interface.md, 2.5). */
+export function readConverted(text: string): string {
+  return new SegmentedMessage(text, 'auto', true).graphemes.join('');
 }
 
 function countExactly(text: string, characterConversion: boolean): number {

@@ -1,0 +1,128 @@
+import type { Composition } from '../../campaign/composition.ts';
+import { columnWithSources } from '../../campaign/mapping.ts';
+import { columnsOf, type Segment, type Template } from '../../campaign/placeholders.ts';
+import type { PlacedCause, SmsCause, SmsEncoding } from '../../domain/sms.ts';
+import { countSmsParts, isGsmText, isInSeptets, readConverted } from './sms-parts.ts';
+import { createRewriter, keyOfCause, type Rewritten } from './sms-rewriting.ts';
+import type { SmsText } from './sms-text.ts';
+
+/** Characters that cost parts, all in the campaign's own text or all in values of the contact. */
+export type CostlyCharacters = {
+  readonly encoding: SmsEncoding;
+  readonly causes: readonly PlacedCause[];
+  readonly partsMore: number;
+};
+
+/** @param valueIn the contact's values */
+export type ReadCauses = (
+  valueIn: (column: string) => string,
+  sms: SmsText,
+  converts: boolean,
+) => readonly CostlyCharacters[];
+
+/** A piece of a text, and what remains of it when it is rewritten. */
+type Piece = { readonly text: string; readonly column: string | null; readonly rewritten: Rewritten };
+
+/**
+ * Compares the parts of a text with those it would have if first the campaign's own text, then also the contact's values
+ * were written in GSM-7 characters of one septet. Almost all texts have one part or only such characters, and are left
+ * after a look at the values.
+ */
+export function createCauseReader(composition: Pick<Composition, 'serviceText' | 'derived'>): ReadCauses {
+  const template = composition.serviceText?.template ?? [];
+  const columns = [...new Set(columnsOf(template))];
+  const isOwnInSeptets = template.every(
+    (segment) => segment.kind === 'service' || isInSeptets(ownText(segment)),
+  );
+  const readPieces = createPieceReader(template);
+  return (valueIn, { text, parts }, converts) => {
+    if (parts === 1) return [];
+    if (isOwnInSeptets && columns.every((column) => isInSeptets(valueIn(column)))) return [];
+    const encoding: SmsEncoding = isGsmText(converts ? readConverted(text) : text) ? 'GSM-7' : 'UCS-2';
+    const pieces = readPieces(valueIn, converts, encoding);
+    const isCostly = ({ rewritten }: Piece): boolean => rewritten.causes.length > 0;
+    const ofMessage = pieces.filter((piece) => piece.column === null && isCostly(piece));
+    const ofValues = pieces.filter((piece) => piece.column !== null && isCostly(piece));
+    if (ofMessage.length + ofValues.length === 0) return [];
+
+    const count = (isRewritten: (piece: Piece) => boolean): number =>
+      countSmsParts(pieces.map((piece) => (isRewritten(piece) ? piece.rewritten.text : piece.text)).join(''));
+    const least = Math.min(
+      parts,
+      count(() => true),
+    );
+    const own =
+      ofMessage.length === 0 ? parts : ofValues.length === 0 ? least : count(({ column }) => column === null);
+    // `…` can be longer as three full stops while a value still forces UCS-2.
+    const partsWithoutOwn = Math.max(least, Math.min(parts, own));
+    const source = (column: string, cause: SmsCause) => findSource(composition, valueIn, column, cause);
+    return [
+      { encoding, pieces: ofMessage, partsMore: parts - partsWithoutOwn },
+      { encoding, pieces: ofValues, partsMore: partsWithoutOwn - least },
+    ].flatMap(({ pieces: costly, ...found }) =>
+      found.partsMore > 0 ? [{ ...found, causes: placeCauses(costly, source) }] : [],
+    );
+  };
+}
+
+function ownText(segment: Segment): string {
+  return segment.kind === 'column' ? segment.fallback : segment.text;
+}
+
+type ReadPieces = (
+  valueIn: (column: string) => string,
+  converts: boolean,
+  encoding: SmsEncoding,
+) => readonly Piece[];
+
+/** The campaign's own pieces are rewritten once. */
+function createPieceReader(template: Template): ReadPieces {
+  const rewrite = createRewriter();
+  const readOwn = (converts: boolean, encoding: SmsEncoding): readonly Piece[] =>
+    template.map((segment) => {
+      const text = converts ? readConverted(ownText(segment)) : ownText(segment);
+      // The service needs the brackets of its placeholders.
+      const rewritten = segment.kind === 'service' ? { text, causes: [] } : rewrite(text, encoding);
+      return { text, column: null, rewritten };
+    });
+  const own = new Map<string, readonly Piece[]>();
+  return (valueIn, converts, encoding) => {
+    const key = `${converts} ${encoding}`;
+    const ownPieces = own.get(key) ?? readOwn(converts, encoding);
+    own.set(key, ownPieces);
+    return ownPieces.map((piece, index) => {
+      const segment = template[index];
+      const value = segment?.kind === 'column' ? valueIn(segment.column) : '';
+      if (segment?.kind !== 'column' || value === '') return piece;
+      const text = converts ? readConverted(value) : value;
+      return { text, column: segment.column, rewritten: rewrite(text, encoding) };
+    });
+  };
+}
+
+/** A column that the campaign composes of others is named by the one with the cause; null for its own text. */
+function findSource(
+  { derived }: Pick<Composition, 'derived'>,
+  valueIn: (column: string) => string,
+  column: string,
+  cause: SmsCause,
+): string | null {
+  if (cause.kind === 'letters' || !derived.has(column)) return column;
+  const sources = columnWithSources(derived, column).slice(0, -1);
+  return sources.find((source) => valueIn(source).includes(cause.character)) ?? null;
+}
+
+/** Each once, sorted. */
+function placeCauses(
+  pieces: readonly Piece[],
+  findSource: (column: string, cause: SmsCause) => string | null,
+): PlacedCause[] {
+  const placed = new Map<string, PlacedCause>();
+  for (const { column, rewritten } of pieces) {
+    for (const cause of rewritten.causes) {
+      const source = column === null ? null : findSource(column, cause);
+      placed.set(JSON.stringify([keyOfCause(cause), source]), { ...cause, column: source });
+    }
+  }
+  return [...placed].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, cause]) => cause);
+}

@@ -1,0 +1,80 @@
+import type { PartCauseGroup, PartCauses, PartCosts, PlacedCause, SmsCause } from '../domain/sms.ts';
+import { characterName, firstInvisible } from '../platform/invisible-characters.ts';
+import { printable } from './printable.ts';
+
+/** Their sum, then one sentence per group; none when no character costs a part. */
+export function partCauseLines(causes: PartCauses, allParts: number): string[] {
+  const { groups, others, currency, parts } = causes;
+  if (parts === 0) return [];
+  return [
+    `${countParts(parts)} of ${allParts}${costText(causes, currency)}, because of single characters; without them ${allParts - parts}`,
+    ...groups.map((group) => `${causeText(group, currency)}; ${insteadText(group.causes)}`),
+    ...(others ? [`because of other characters: ${moreText(others, currency)}`] : []),
+  ];
+}
+
+/** `UCS-2 because of 🎉 (U+1F389) in the message: 412 parts more for 38 recipients, 33.00 AUD`. */
+function causeText(group: PartCauseGroup, currency: string | null): string {
+  const { encoding, causes } = group;
+  const why = encoding === 'UCS-2' ? 'UCS-2 because of' : 'two septets each for';
+  const named = [...Map.groupBy(causes, ({ column }) => column)].map(
+    ([column, found]) => `${joinWords(found.map(nameOfCause))} in ${placeText(column)}`,
+  );
+  return `${why} ${joinWords(named)}: ${moreText(group, currency)}`;
+}
+
+function placeText(column: PlacedCause['column']): string {
+  return column === null ? 'the message' : `column ${printable(column)}`;
+}
+
+/** `write ' for ’, - for –; leave out 🎉`. */
+export function insteadText(causes: readonly SmsCause[]): string {
+  const characters = causes.flatMap((cause) => (cause.kind === 'character' ? [cause] : []));
+  const letters = causes.filter(({ kind }) => kind === 'letters');
+  const [only, second] = characters;
+  if (only && !second && letters.length === 0)
+    return only.instead === '' ? 'leave it out' : `write ${spell(only.instead)}`;
+  const written = characters
+    .filter(({ instead }) => instead !== '')
+    .map(({ character, instead }) => `${spell(instead)} for ${show(character)}`);
+  const omitted = characters.filter(({ instead }) => instead === '').map(({ character }) => show(character));
+  return [
+    ...(written.length === 0 ? [] : [`write ${written.join(', ')}`]),
+    ...(omitted.length === 0 ? [] : [`leave out ${omitted.join(' ')}`]),
+    ...(letters.length === 0 ? [] : ['GSM-7 cannot spell these letters']),
+  ].join('; ');
+}
+
+export function nameOfCause(cause: SmsCause): string {
+  if (cause.kind === 'letters') return `${cause.script} letters`;
+  const { character } = cause;
+  if (/^[\x20-\x7e€]$/.test(character)) return character;
+  const codes = [...character].map(characterName).join(' ');
+  return firstInvisible(character) === character ? codes : `${printable(character)} (${codes})`;
+}
+
+function show(character: string): string {
+  return firstInvisible(character) === character ? characterName(character) : printable(character);
+}
+
+function spell(text: string): string {
+  return text === ' ' ? 'an ordinary space' : text;
+}
+
+function moreText({ parts, recipients, cost }: PartCosts, currency: string | null): string {
+  const readers = recipients === 1 ? '1 recipient' : `${recipients} recipients`;
+  return `${countParts(parts)} more for ${readers}${costText({ cost }, currency)}`;
+}
+
+function costText({ cost }: Pick<PartCosts, 'cost'>, currency: string | null): string {
+  return cost === null || currency === null ? '' : `, ${cost} ${currency}`;
+}
+
+function countParts(parts: number): string {
+  return parts === 1 ? '1 part' : `${parts} parts`;
+}
+
+function joinWords(words: readonly string[]): string {
+  const last = words.at(-1) ?? '';
+  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} and ${last}`;
+}
