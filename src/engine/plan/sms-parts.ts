@@ -28,6 +28,12 @@ export function isGsmText(text: string): boolean {
 const separate =
   /^[\n\r -\u02ff\u0370-\u0482\u048a-\u052f\u05d0-\u05ea\u0621-\u064a\u1e00-\u1fff\u2010-\u2027\u2030-\u205e\u20a0-\u20bf\u3000-\u3029\u3030-\u3096\u309b-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff9d]*$/;
 
+/** With emoji of one code point, which are no part of a sequence. */
+const separateEmoji = new RegExp(
+  `${separate.source.slice(0, -3)}\\u{1f300}-\\u{1f3fa}\\u{1f400}-\\u{1f64f}\\u{1f680}-\\u{1f6ff}\\u{1f900}-\\u{1f9af}\\u{1f9b4}-\\u{1f9ff}]*$`,
+  'u',
+);
+
 const gsm = { alone: 160, ofSeveral: 153 } as const;
 const ucs2 = { alone: 70, ofSeveral: 67 } as const;
 
@@ -43,9 +49,9 @@ export function countSmsParts(text: string, characterConversion = false): number
   if (fitsOnePart(length, characterConversion)) return 1;
   if (plain.test(text)) return length <= gsm.alone ? 1 : Math.ceil(length / gsm.ofSeveral);
   if (gsmText.test(text)) return countGsmParts(text);
-  return characterConversion || !separate.test(text)
-    ? countExactly(text, characterConversion)
-    : Math.ceil(length / ucs2.ofSeveral);
+  if (characterConversion) return countExactly(text, characterConversion);
+  if (separate.test(text)) return Math.ceil(length / ucs2.ofSeveral);
+  return separateEmoji.test(text) ? countUcs2Parts(text) : countExactly(text, false);
 }
 
 export function fitsOnePart(length: number, characterConversion: boolean): boolean {
@@ -71,6 +77,19 @@ export function countGsmParts(text: string): number {
     used = size;
   }
   return septets <= gsm.alone ? 1 : fullParts + 1;
+}
+
+/** An emoji that does not fit into a part starts the next one. */
+function countUcs2Parts(text: string): number {
+  let parts = 1;
+  let used = 0;
+  for (const character of text) {
+    used += character.length;
+    if (used <= ucs2.ofSeveral) continue;
+    parts++;
+    used = character.length;
+  }
+  return parts;
 }
 
 /** The text as the service converts it with `CharacterConversion` (interface.md, 2.5). */
