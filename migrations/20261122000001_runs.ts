@@ -18,6 +18,7 @@ async function createRuns(knex: Knex): Promise<void> {
       campaign            text NOT NULL,
       account             text NOT NULL,
       channel             text NOT NULL CHECK (channel IN ('email', 'sms', 'fax', 'voice', 'tts')),
+      kind                text NOT NULL DEFAULT 'ordinary' CHECK (kind IN ('ordinary', 'test')),
       state               text NOT NULL DEFAULT 'planned' CHECK (state IN
                             ('planned', 'running', 'completed', 'paused', 'cancelled')),
       state_reason        jsonb CHECK (state_reason ->> 'kind' IN
@@ -55,6 +56,9 @@ async function commentRuns(knex: Knex): Promise<void> {
   await knex.raw(`
     COMMENT ON TABLE runs IS 'One execution of a campaign, with the definition that it had when it was planned.';
     COMMENT ON COLUMN runs.run_number IS 'Identifies the run in its MessageIDs.';
+    COMMENT ON COLUMN runs.kind IS
+      'ordinary: sends to its contacts. test: rows of the contact files, sent to addresses of the operator; only '
+      'billing counts it, as a test.';
     COMMENT ON COLUMN runs.state IS
       'planned: the run exists and nothing is sent. running: an operator, a caller or a schedule has started or '
       'resumed it; workers send it. completed: nothing is left to send. paused: an operator paused it, or Volley, '

@@ -77,3 +77,12 @@ export function addLimitOption(command: Command): Command {
     parseCount,
   );
 }
+
+export function addTestOption(command: Command): Command {
+  return command.addOption(
+    new Option(
+      '--test-to <address...>',
+      'a test: sends the first rows with their values to these addresses of yours, one row each, or as many as --limit says. Nothing reaches the addresses of the rows',
+    ).conflicts(['of', 'only', 'again']),
+  );
+}

@@ -76,6 +76,8 @@ export async function planWithProgress(
   const others = filtered === 0 ? '' : `; ${filtered} more excluded by contacts.where`;
   line.done(`  planned  run ${run}: ${read} contacts read${others}`);
   for (const text of origins) shell.note(text);
+  if (prepared.test)
+    shell.note('  test     to the addresses of --test-to; nothing reaches those of the rows');
   if (beyondLimit > 0)
     shell.note(
       `  limit    ${beyondLimit} recipients are beyond it; \`volley run ${printable(prepared.path)} --of ${run}\` sends to them`,

@@ -15,6 +15,7 @@ import { formatWaits } from '../report/run-summary.ts';
 import { plainScreen, type Screen } from '../report/screen.ts';
 import { type Column, formatTable } from '../report/table.ts';
 import { formatMinute, localizeTimes, screenZone } from '../report/time.ts';
+import { testLines } from './test-lines.ts';
 
 export function previewText(preview: Preview, screen: Screen = plainScreen): string {
   const { contacts, rejected } = preview;
@@ -26,6 +27,7 @@ export function previewText(preview: Preview, screen: Screen = plainScreen): str
     `  contacts    ${contacts.read} read: ${preview.recipients} to send to, ${contacts.invalid} invalid, ${contacts.duplicate} duplicate, ${contacts.suppressed} suppressed${beyond}${others}`,
     ...(contacts.invalid > 0 ? [`  invalid     ${printable(preview.invalidBecause.join('; '))}`] : []),
     ...(preview.origins ? originLines(preview.origins) : []),
+    ...(preview.test ? testLines(preview.test) : []),
     ...preview.files.map((file) => `  file        ${fileText(file)}`),
     `  mapping     ${preview.mapping.map(sourceText).join(', ')}`,
     `  fields      of each recipient: ${preview.sentFields.recipient.join(', ')}; of each request: ${preview.sentFields.request.join(', ')}`,

@@ -34,6 +34,10 @@ export const recipientStates = [
 ] as const;
 export type RecipientState = (typeof recipientStates)[number];
 
+/** `test`: rows of the contact files, sent to addresses of the operator. It counts only as money. */
+export const runKinds = ['ordinary', 'test'] as const;
+export type RunKind = (typeof runKinds)[number];
+
 /** `planned → running → completed`, `paused`, `cancelled`. */
 export const runStates = ['planned', 'running', 'completed', 'paused', 'cancelled'] as const;
 export type RunState = (typeof runStates)[number];
@@ -71,6 +75,7 @@ export type WindowWait = {
 export type RunSummary = {
   readonly run: string;
   readonly campaign: string;
+  readonly kind: RunKind;
   readonly state: RunState;
   readonly contacts: ContactCounts;
   readonly requests: RequestCounts;

@@ -1,3 +1,4 @@
+import type { RunKind } from '../domain/runs.ts';
 import type { Closing } from '../ledger/billing/close.ts';
 import type {
   BillingDimension,
@@ -11,6 +12,7 @@ import { formatLocal } from './time.ts';
 
 export type BillingSheetLine = BillingFigures & {
   readonly values: readonly (string | null)[];
+  readonly kind: RunKind;
   readonly currency: string | null;
   readonly correctionOf: string | null;
 };
@@ -119,6 +121,13 @@ export function billingSheet(
     columns: [
       ...dimensions,
       {
+        key: 'kind',
+        title: 'Kind',
+        kind: 'text',
+        value: ({ kind }) => kind,
+        blank: report.expected.every(({ kind }) => kind === 'ordinary'),
+      },
+      {
         key: 'correctionOf',
         title: 'Correction of',
         kind: 'text',
@@ -138,12 +147,14 @@ export function billingSheet(
     totals: () =>
       report.totals().map((total) => ({
         ...total,
-        values: by.map((_, index) => (index === 0 ? 'Total' : null)),
+        values: by.map((_, index) => (index === 0 ? totalTitles[total.kind] : null)),
         correctionOf: null,
       })),
     ...(report.charts ? { charts: report.charts } : {}),
   };
 }
+
+const totalTitles: Readonly<Record<RunKind, string>> = { ordinary: 'Total', test: 'Total of tests' };
 
 function formatClosing(closing: Closing | undefined, timeZone: string): string[] {
   return closing

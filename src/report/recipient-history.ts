@@ -3,6 +3,7 @@ import type { HistoryAttempt, RecipientHistory } from '../ledger/recipients/hist
 import { formatReasonOrNull } from '../platform/reason-text.ts';
 import { printable } from './printable.ts';
 import { formatReasonOf, type WithReasonText } from './reason-text-of.ts';
+import { formatCampaign } from './run-summary.ts';
 import type { Screen } from './screen.ts';
 import { formatTime, screenZone } from './time.ts';
 
@@ -19,7 +20,7 @@ export function formatReasonsOf(history: RecipientHistory): FormattedHistory {
 
 /** In order of time, for `volley report recipient`. */
 export function formatRecipientHistory(history: FormattedHistory, screen?: Screen): string {
-  const { run, campaign, channel, address, originalAddress, file, line, messageId } = history;
+  const { run, channel, address, originalAddress, file, line, messageId } = history;
   const written = originalAddress === address ? '' : ` ("${originalAddress}")`;
   const billing = [
     ['SubAccount', history.subAccount],
@@ -31,7 +32,7 @@ export function formatRecipientHistory(history: FormattedHistory, screen?: Scree
       ? []
       : [`  purged     ${formatTime(screen, history.purgedAt)}; address, message and words are erased`];
   const lines = [
-    `${address || '(purged)'}  run ${run} (${campaign}, ${channel})`,
+    `${address || '(purged)'}  run ${run} (${formatCampaign(history)}, ${channel})`,
     `  from       ${file ? `${file} ` : ''}line ${line}${written}`,
     ...purged,
     ...(billing.length > 0 ? [`  billed to  ${billing.join(', ')}`] : []),

@@ -3,6 +3,12 @@ import { formatReason } from '../platform/reason-text.ts';
 
 /** What the ledger knows of the line; null when the figures say it all. */
 export function formatDifference(line: ReconciliationLine): string | null {
+  const words = formatKind(line);
+  if (!line.details.test) return words;
+  return words === null ? 'a test' : `a test; ${words}`;
+}
+
+function formatKind(line: ReconciliationLine): string | null {
   const { kind, details } = line;
   switch (kind) {
     case 'twice in the invoice':

@@ -75,6 +75,12 @@ async function* formatDifferences(
   for await (const batch of batches) yield batch.map((line) => ({ ...line, detail: formatDifference(line) }));
 }
 
+function formatTotal(kind: ReconciliationTotal['kind']): string {
+  if (kind === 'agrees') return 'Agrees';
+  if (kind === 'tests') return 'Of them, tests';
+  return kind === 'all' ? 'Total' : `Total ${kind}`;
+}
+
 function totalLine({ kind, lines, ...sums }: ReconciliationTotal): SheetLine {
   return {
     run: null,
@@ -85,7 +91,7 @@ function totalLine({ kind, lines, ...sums }: ReconciliationTotal): SheetLine {
     line: null,
     date: null,
     ...sums,
-    kind: kind === 'agrees' ? 'Agrees' : kind === 'all' ? 'Total' : `Total ${kind}`,
+    kind: formatTotal(kind),
     messageId: `${lines} line${lines === 1 ? '' : 's'}`,
     recipient: null,
     detail: null,

@@ -4,7 +4,7 @@ import { formatMinute } from './time.ts';
 
 /** Shows only states that occur. */
 export function formatRunSummary(summary: RunSummary, screen: Screen = plainScreen): string {
-  const { run, campaign, state, contacts, requests, recipients, waits = [] } = summary;
+  const { run, campaign, kind, state, contacts, requests, recipients, waits = [] } = summary;
   const left = [
     [contacts.invalid, 'invalid'],
     [contacts.duplicate, 'duplicate'],
@@ -12,7 +12,7 @@ export function formatRunSummary(summary: RunSummary, screen: Screen = plainScre
     [contacts.beyondLimit ?? 0, 'beyond the limit'],
   ] as const;
   return [
-    `${styled(`Run ${run}`, 'title', screen)}  ${campaign}  ${styled(state, toneOf(state), screen)}`,
+    `${styled(`Run ${run}`, 'title', screen)}  ${formatCampaign({ campaign, kind })}  ${styled(state, toneOf(state), screen)}`,
     `  contacts    ${formatCounts(contacts.read, left, screen, 'read')}`,
     `  requests    ${formatCounts(
       requests.total,
@@ -26,6 +26,11 @@ export function formatRunSummary(summary: RunSummary, screen: Screen = plainScre
     )}`,
     ...formatWaits(waits, screen),
   ].join('\n');
+}
+
+/** A test must not be taken for the campaign itself. */
+export function formatCampaign({ campaign, kind }: Pick<RunSummary, 'campaign' | 'kind'>): string {
+  return kind === 'test' ? `${campaign} (test)` : campaign;
 }
 
 const maxWaits = 5;

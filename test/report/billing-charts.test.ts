@@ -31,6 +31,7 @@ const nothing: BillingFigures = {
 
 const total = (changes: Partial<BillingTotal>): BillingTotal => ({
   ...nothing,
+  kind: 'ordinary',
   currency: null,
   corrections: false,
   ...changes,
@@ -38,6 +39,7 @@ const total = (changes: Partial<BillingTotal>): BillingTotal => ({
 
 const line = (value: string | null, changes: Partial<BillingLine>): BillingLine => ({
   ...nothing,
+  kind: 'ordinary',
   values: [value],
   currency: null,
   correctionOf: null,

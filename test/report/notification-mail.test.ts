@@ -16,6 +16,7 @@ function summary(recipients: Partial<RunSummary['recipients']>): RunSummary {
   return {
     run: '261121-abcde',
     campaign: 'night',
+    kind: 'ordinary',
     state: 'completed',
     contacts: { read: 10_000, invalid: 0, duplicate: 0, suppressed: 0 },
     requests: { total: 50, ...requests, cancelled: 0, abandoned: 0 },

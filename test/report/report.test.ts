@@ -11,6 +11,7 @@ import { plainScreen, type Screen } from '../../src/report/screen.ts';
 const summary: RunSummary = {
   run: '261121-7k2mq',
   campaign: 'outage',
+  kind: 'ordinary',
   state: 'paused',
   contacts: { read: 500, invalid: 3, duplicate: 2, suppressed: 0 },
   requests: {
@@ -209,6 +210,7 @@ describe('billingSheet', () => {
   };
   const figures = {
     ...nothing,
+    kind: 'ordinary' as const,
     requests: 1,
     recipients: 3,
     accepted: 2,

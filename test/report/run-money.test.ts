@@ -8,6 +8,7 @@ import { inOrder } from '../support/sheets.ts';
 function createLine(value: string | null, changes: Partial<BillingLine> = {}): BillingLine {
   return {
     values: [value],
+    kind: 'ordinary',
     currency: 'NZD',
     correctionOf: null,
     requests: 1,

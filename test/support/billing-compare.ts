@@ -25,6 +25,7 @@ function comparable(lines: readonly Line[]): Record<string, Record<string, unkno
       plain({
         ...figures,
         difference: undefined,
+        kind: undefined,
         correctionOf: undefined,
         corrections: undefined,
       }),

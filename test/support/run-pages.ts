@@ -63,6 +63,7 @@ export function aReportedRun(): RunDetails {
     summary: {
       run: '261103-7k2mq',
       campaign: '<b>outage</b>',
+      kind: 'ordinary',
       state: 'paused',
       contacts: { read: 1_250_000, invalid: 300, duplicate: 20, suppressed: 1 },
       requests: { total: 13, ...states, abandoned: 0 },

@@ -10,6 +10,7 @@ import { accountEnvironment, accountsYaml, makeWorkspace, type Workspace } from 
 
 export type SandboxScene = {
   readonly ledger: Ledger;
+  readonly databaseUrl: string;
   readonly sandbox: Sandbox;
   readonly replaceSandbox: (options: SandboxOptions) => Promise<void>;
   readonly folder: string;
@@ -44,6 +45,9 @@ export function useSandboxScene(files: Readonly<Record<string, string>> = {}): S
   return {
     get ledger() {
       return ledger().ledger;
+    },
+    get databaseUrl() {
+      return ledger().url;
     },
     get sandbox() {
       return scene().sandbox;

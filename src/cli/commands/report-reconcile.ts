@@ -79,7 +79,7 @@ export function define(command: Command, shell: Shell): void {
         await write(reconcileSheet(found, period, filterTexts(options), shell.now()));
         return (
           found.unreadable.lines === 0 &&
-          found.totals.every(({ kind }) => kind === 'agrees' || kind === 'all')
+          found.totals.every(({ kind }) => ['agrees', 'all', 'tests'].includes(kind))
         );
       });
     });

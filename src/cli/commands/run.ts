@@ -20,7 +20,7 @@ import { requireReachable } from '../../engine/runs/require-reachable.ts';
 import { chooseOrigin } from '../choose-origin.ts';
 import { chooseRun } from '../choose-run.ts';
 import { dispatchAndPrint } from '../dispatch-and-print.ts';
-import { addContactsOption, addLimitOption, addOriginOption } from '../options.ts';
+import { addContactsOption, addLimitOption, addOriginOption, addTestOption } from '../options.ts';
 import { planWithProgress } from '../plan-with-progress.ts';
 import { type Shell, withLedger } from '../shell.ts';
 import { failMissingArgument, notInListError } from '../usage-errors.ts';
@@ -32,12 +32,13 @@ type RunOptions = {
   readonly only?: readonly RerunState[];
   readonly of?: string;
   readonly limit?: number;
+  readonly testTo?: readonly string[];
   readonly sandbox?: true;
 };
 
 export function define(command: Command, shell: Shell): void {
   const also = '; with --only, the run to rerun';
-  addLimitOption(addOriginOption(addContactsOption(command), also))
+  addTestOption(addLimitOption(addOriginOption(addContactsOption(command), also)))
     .description(
       'Makes a new run of a campaign and sends it. Ctrl-C drains: Volley records the answers to requests in flight, and `volley resume` continues the run.',
     )
@@ -88,16 +89,16 @@ async function runInSandbox(shell: Shell, path: string, options: RunOptions): Pr
 async function runCampaign(
   shell: Shell,
   path: string,
-  { json, contacts: contactFiles, again = false, of, limit }: RunOptions,
+  { json, contacts: contactFiles, again = false, of, limit, testTo }: RunOptions,
   { open, ...awaiting }: Surroundings,
 ): Promise<void> {
   shell.endOnStop('Stopped before the run was planned; nothing was sent.');
   const origin = await chooseOrigin(shell, path, of);
   let kept = createKeptContactFiles();
-  let prepared = await prepareCampaign(path, shell.settings, { contactFiles, origin, limit, kept });
+  let prepared = await prepareCampaign(path, shell.settings, { contactFiles, origin, limit, testTo, kept });
   await requireReachable(prepared.account);
   await open(async (context) => {
-    if (prepared.matched.length > 0) {
+    if (prepared.matched.length > 0 && !prepared.test) {
       await prepared.close();
       kept = createKeptContactFiles();
       const withNewFiles = await prepareNewFiles(shell, context, path, { kept, origin, limit });
@@ -105,8 +106,8 @@ async function runCampaign(
       prepared = withNewFiles;
     }
     const run = await planWithProgress(shell, context, prepared, kept, { again });
-    // The rest of a limited run needs them where they are.
-    const movable = limit === undefined ? prepared : { ...prepared, matched: [] };
+    // The rest of a limited run, or the run after a test, needs them where they are.
+    const movable = limit === undefined && !prepared.test ? prepared : { ...prepared, matched: [] };
     for (const { file, reason } of await moveContactFiles(movable, path, shell.settings, run))
       shell.note(`  ${file} could not be moved (${reason}); later runs skip it anyway.`);
     const how = { ...toDispatchOptions(json), ...awaiting, ownCampaign: prepared.absolutePath };

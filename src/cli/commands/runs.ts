@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ListedRun, listRuns } from '../../ledger/runs/find.ts';
 import { formatReason, formatReasonOrNull } from '../../platform/reason-text.ts';
+import { formatCampaign } from '../../report/run-summary.ts';
 import { type Screen, toneOf } from '../../report/screen.ts';
 import { formatTable } from '../../report/table.ts';
 import { formatTime, titleWithZone } from '../../report/time.ts';
@@ -25,10 +26,21 @@ export function define(command: Command, shell: Shell): void {
     });
 }
 
-function toJson({ run, campaign, account, channel, state, stateReason, createdAt, finishedAt }: ListedRun) {
+function toJson({
+  run,
+  campaign,
+  kind,
+  account,
+  channel,
+  state,
+  stateReason,
+  createdAt,
+  finishedAt,
+}: ListedRun) {
   return {
     run,
     campaign,
+    kind,
     account,
     channel,
     state,
@@ -42,7 +54,7 @@ function runTable(runs: readonly ListedRun[], screen?: Screen): string {
   return formatTable(
     [
       { title: 'Run', value: ({ run }) => run },
-      { title: 'Campaign', value: ({ campaign }) => campaign },
+      { title: 'Campaign', value: formatCampaign },
       { title: 'Channel', value: ({ channel }) => channel, minor: 1 },
       {
         title: 'State',

@@ -31,6 +31,7 @@ export async function readOrigins(
     const origin = known.get(run);
     const where = run === named ? '--of' : `column "Volley Run"`;
     if (!origin) return [{ where, what: unknownOriginText(run) }];
+    if (origin.kind === 'test') return [{ where, what: testOriginText(run) }];
     if (run !== named || origin.campaign === campaign) return [];
     const what = `Run ${run} belongs to campaign "${origin.campaign}", not to "${campaign}". Name a run of this campaign.`;
     return [{ where, what }];
@@ -52,4 +53,8 @@ export async function readOrigins(
 
 function unknownOriginText(run: string): string {
   return `There is no run "${run}" in this ledger, so Volley does not know which contacts it reached. Use the ledger of that run; \`volley runs\` lists its runs.`;
+}
+
+export function testOriginText(run: string): string {
+  return `Run ${run} is a test: it sent nothing to the recipients of its rows. \`volley run <campaign>\` sends to them, and with --test-to it makes another test.`;
 }

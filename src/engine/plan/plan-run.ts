@@ -78,7 +78,8 @@ async function planContacts(
       keyed: isKeyed(prepared.composition.identity),
       partsOf: ({ envelope, destination, address }) => countParts?.(envelope, address, destination) ?? null,
       tariffOf: tariffs.tariffIndexOf,
-      takePieces: kept.takeCompletePieces,
+      // The files are kept to report and send their other rows, which a test does not have.
+      takePieces: prepared.test ? async () => [] : kept.takeCompletePieces,
     });
     await stageSuppressions(client, prepared.suppressionLists.addresses);
     const named = prepared.found().origins;
@@ -106,6 +107,7 @@ function toPlannedRun(
     account: definition.account,
     suppressionAccount: account.suppressionsOf,
     channel: definition.channel,
+    kind: prepared.test ? 'test' : 'ordinary',
     definition,
     messageKey: context.randomBytes(32),
     chunkSize: definition.dispatch.chunkSize,

@@ -5,11 +5,13 @@ import { checkRecipients } from '../../campaign/recipient-guards.ts';
 import { insertNotifyList } from '../../ledger/notifications/notify-lists.ts';
 import type { PlannedRun } from '../../ledger/planning/planned-run.ts';
 import { recordFingerprint } from '../../ledger/runs/fingerprints.ts';
+import { formatReason } from '../../platform/reason-text.ts';
 import { auditEntry } from '../audit.ts';
 import { forecastRun, requireDeadlineMet } from './forecast.ts';
 import type { Origins } from './origins.ts';
 import { refuseRepeat } from './repeat-check.ts';
 import type { Planning } from './start-planning.ts';
+import { refuseSuppressedTest } from './test-recipients.ts';
 
 export type StepOptions = {
   /** Allows the run to repeat a recent one. */
@@ -36,6 +38,7 @@ export function planSteps(
   return {
     checkForecast: definition.deadline === undefined ? undefined : checkForecast,
     checkPlan: (totals, rejected) => {
+      if (prepared.test) refuseSuppressedTest(rejected.suppressedBecause.map(formatReason));
       const recipients = totals.reduce((sum, total) => sum + total.recipients, 0);
       if (origins.runs.length + origins.others.length > 0) progress.onOrigins?.(origins, rejected.reached);
       // The rules are about the files, of which a limit is only the first part.
@@ -49,8 +52,9 @@ export function planSteps(
     },
     enqueue: async (session) => {
       await alongside?.(session, run);
+      const test = prepared.test ? { test: prepared.test.rows } : {};
       const of = origins.runs.length > 0 ? { of: origins.runs } : {};
-      const details = { campaign: definition.campaign, file: prepared.path, ...of };
+      const details = { campaign: definition.campaign, file: prepared.path, ...of, ...test };
       await auditEntry(context, { action: 'run planned', run, details })(session);
       await insertNotifyList(session, run, freezeTargets(definition), prepared.absolutePath);
       await gate.enqueue(session);
@@ -58,6 +62,8 @@ export function planSteps(
     complete: async (session) => {
       const relatives = origins.relatives.map((each) => each.run);
       const made = { run, fingerprint: fingerprint.digest(), now, relatives };
+      // Its own addresses have no part in what recipients got.
+      if (prepared.test) return;
       await recordFingerprint(session, run, made.fingerprint);
       if (!again) await refuseRepeat(session, campaign, made);
     },

@@ -35,6 +35,7 @@ import { maxBytesOfRequest, tooLargeText } from './file-check.ts';
 import type { KeptContactFiles } from './kept-contact-files.ts';
 import { listOwnFiles } from './own-files.ts';
 import { openSuppressionLists, type SuppressionLists } from './suppression-lists.ts';
+import { chooseRecipients, type TestRecipients, toTestContacts } from './test-recipients.ts';
 
 export type PreparedCampaign = {
   readonly campaign: Campaign;
@@ -46,6 +47,8 @@ export type PreparedCampaign = {
   readonly origin: string | undefined;
   /** Only the first recipients; undefined: all. */
   readonly limit: number | undefined;
+  /** Undefined: the recipients are those of the contact files. */
+  readonly test: TestRecipients | undefined;
   readonly workingFolder: string;
   /** Relative to the working folder. */
   readonly path: string;
@@ -69,6 +72,8 @@ export type PreparationOptions = {
   readonly contactFiles?: readonly string[] | undefined;
   readonly origin?: string | undefined;
   readonly limit?: number | undefined;
+  /** Addresses that a test goes to, as written. */
+  readonly testTo?: readonly string[] | undefined;
   readonly kept?: KeptContactFiles | undefined;
   /** Only for a new run; else patterns match files that have already run. */
   readonly ranBefore?: FindRanBefore | undefined;
@@ -83,36 +88,27 @@ export type PreparationOptions = {
 export async function prepareCampaign(
   path: string,
   settings: Settings,
-  { contactFiles: replacingFiles, origin, limit, kept, ranBefore }: PreparationOptions = {},
+  { contactFiles: replacingFiles, origin, limit, testTo, kept, ranBefore }: PreparationOptions = {},
 ): Promise<PreparedCampaign> {
   const source = await readText(path, settings, 'campaign');
   const written = readCampaign(source, path);
-  const { campaign, matched } = replacingFiles
+  const { campaign: whole, matched } = replacingFiles
     ? { campaign: withContactFiles(written, path, settings, replacingFiles), matched: [] }
     : await matchContactFiles(written, path, settings, ranBefore);
-  const definition = campaign.value;
-  const account = await loadAccount(definition.account, settings, campaign.locate(['account']));
+  const definition = whole.value;
+  const account = await loadAccount(definition.account, settings, whole.locate(['account']));
   const target = toTarget(account);
-  checkCampaign(campaign, target);
+  checkCampaign(whole, target);
   const accountNamed = (name: string, where: string) => loadAccount(name, settings, where);
   await checkNotify(
-    campaign,
+    whole,
     settings.environment,
     resolve(settings.workingFolder, dirname(path)),
     accountNamed,
   );
 
-  const readAddress = createAddressReader(
-    definition.channel,
-    definition.contacts.country,
-    definition.contacts.landlines,
-  );
-  if (!readAddress) {
-    const { country = '' } = definition.contacts;
-    const what = `"${country}" is not a country with phone numbers.${didYouMeanCountry(country)}`;
-    throw new InputError([{ where: campaign.locate(['contacts', 'country']), what }]);
-  }
-
+  const readAddress = addressReaderOf(whole);
+  const { campaign, ...chosen } = chooseRecipients(whole, { testTo, limit }, readAddress);
   const routes = routeNumberProblems(campaign, readAddress);
   if (routes.length > 0) throw new InputError(routes);
 
@@ -128,12 +124,20 @@ export async function prepareCampaign(
     );
     requireColumns(contactFiles, composition);
     const sha256 = createHash('sha256').update(source).digest();
-    const opened = { campaign, account, composition, contactFiles, matched, origin, limit, path, sha256 };
+    const opened = { campaign, account, composition, contactFiles, matched, origin, ...chosen, path, sha256 };
     return await prepareContacts(opened, target, readAddress, path, settings);
   } catch (error) {
     await closeContactFiles(contactFiles);
     throw error;
   }
+}
+
+function addressReaderOf({ value: { channel, contacts }, locate }: Campaign): AddressReader {
+  const { country = '', landlines } = contacts;
+  const readAddress = createAddressReader(channel, contacts.country, landlines);
+  if (readAddress) return readAddress;
+  const what = `"${country}" is not a country with phone numbers.${didYouMeanCountry(country)}`;
+  throw new InputError([{ where: locate(['contacts', 'country']), what }]);
 }
 
 /** Errors show the names that the user wrote. */
@@ -152,6 +156,7 @@ async function prepareContacts(
     | 'matched'
     | 'origin'
     | 'limit'
+    | 'test'
     | 'path'
     | 'sha256'
   >,
@@ -160,7 +165,7 @@ async function prepareContacts(
   path: string,
   settings: Settings,
 ): Promise<PreparedCampaign> {
-  const { campaign, composition, contactFiles } = opened;
+  const { campaign, composition, contactFiles, test } = opened;
   const files = await openCampaignFiles(resolve(settings.workingFolder, dirname(path)), {
     ownFiles: listOwnFiles(campaign, path, settings),
     rowFolders: rowFolders(campaign, target),
@@ -176,7 +181,10 @@ async function prepareContacts(
     return place?.(line, index < 0 ? undefined : index) ?? '';
   };
   const tally = createContactTally(campaign.value.channel, composition.recipientColumn, placeOf);
-  const contacts = files.checkContacts(readContacts(contactFiles, composition, readAddress, tally.watch));
+  // A test continues no run.
+  const watch = test ? { ...tally.watch, onOrigin: () => undefined } : tally.watch;
+  const rows = files.checkContacts(readContacts(contactFiles, composition, readAddress, watch));
+  const contacts = test ? toTestContacts(rows, test) : rows;
   return {
     ...opened,
     workingFolder: resolve(settings.workingFolder),

@@ -16,6 +16,7 @@ import type { Preview } from './preview.ts';
 import { createMessageCollector, type MessageCollector } from './preview-messages.ts';
 import { createRejectionFinder, type Rejection, type RejectionFinder } from './preview-rejections.ts';
 import { findRepeatInPreview } from './repeat-check.ts';
+import { refuseSuppressedTest } from './test-recipients.ts';
 
 /** All are counted, only the first shown. */
 const maxRejected = 20;
@@ -48,6 +49,10 @@ export async function previewCampaign(prepared: PreparedCampaign, context: Previ
   const fingerprint = createFingerprint(campaign.value);
   const read = await readAll(prepared, context, { fingerprint, rejections, messages, linesBefore });
 
+  if (prepared.test)
+    refuseSuppressedTest(
+      read.rejected.flatMap(({ reason, detail }) => (reason === 'suppressed' ? detail : [])),
+    );
   const { counts } = messages;
   const repeated = rejections.duplicates.repeated();
   const reached = rejections.reached.counts();
@@ -65,7 +70,9 @@ export async function previewCampaign(prepared: PreparedCampaign, context: Previ
   const relatives = origins.relatives.map(({ run }) => run);
   const previewed = { fingerprint, readFile: files.read, now, relatives };
   const repeats =
-    context.ledger && (await findRepeatInPreview(context.ledger.pool, campaign.value, previewed));
+    context.ledger &&
+    !prepared.test &&
+    (await findRepeatInPreview(context.ledger.pool, campaign.value, previewed));
   return {
     campaign: campaign.value.campaign,
     account: campaign.value.account,
@@ -76,7 +83,7 @@ export async function previewCampaign(prepared: PreparedCampaign, context: Previ
     mapping: composition.mapping,
     recipients,
     differing: formatDiffering(repeated, fileAndLine) ?? null,
-    repeats: repeats ?? null,
+    repeats: repeats || null,
     requests: counts.requests(dispatch.chunkSize),
     envelopes: counts.envelopes(),
     merge: composition.merge,
@@ -87,6 +94,7 @@ export async function previewCampaign(prepared: PreparedCampaign, context: Previ
     invalidBecause: found().causes,
     unreadableSuppressions: prepared.suppressionLists.unreadable(),
     origins: formatOrigins(origins, reached),
+    test: prepared.test ?? null,
     ledger: context.ledger ? 'read' : 'not read',
   };
 }

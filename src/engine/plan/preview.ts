@@ -13,6 +13,7 @@ import type { Origins } from './origins.ts';
 import type { PastSendTimes } from './past-send-times.ts';
 import type { RemovedMarks } from './removed-marks.ts';
 import type { SentFields } from './sent-fields.ts';
+import type { TestRecipients } from './test-recipients.ts';
 
 /** Nothing is sent or written. */
 export type Preview = {
@@ -54,6 +55,8 @@ export type Preview = {
         readonly reached: readonly { readonly rows: number; readonly detail: string }[];
       })
     | null;
+  /** Null: the recipients are those of the contact files. */
+  readonly test: TestRecipients | null;
   /** Whether suppressions and earlier runs in the ledger were read. */
   readonly ledger: 'read' | 'not read';
   readonly messages: readonly PreviewedMessage[];

@@ -24,6 +24,7 @@ import { requireUnpurgedRun } from '../runs/find-run.ts';
 import { newRunId } from '../runs/run-id.ts';
 import { createApprovalGate } from './approval-gate.ts';
 import { planFirstSlices } from './first-slices.ts';
+import { testOriginText } from './origins.ts';
 
 /** Recipients in these states were not reached, or (`unknown`) may not have been. */
 export const rerunStates = [
@@ -65,7 +66,8 @@ export async function planRerun(
   account: Account,
 ): Promise<string> {
   const { ledger } = context;
-  await requireUnpurgedRun(context, sourceRun);
+  const { kind } = await requireUnpurgedRun(context, sourceRun);
+  if (kind === 'test') throw new InputError([{ where: `run ${sourceRun}`, what: testOriginText(sourceRun) }]);
   // Otherwise two concurrent reruns could send to the same recipients, and states could change during the copy.
   const lock = await lockRunForRerun(ledger.pool, sourceRun);
   if (!lock) {

@@ -51,7 +51,11 @@ export async function reportContacts<Result>(
   run: string,
   use: (report: ContactReport) => Promise<Result>,
 ): Promise<Result> {
-  const { definition } = await requireUnpurgedRun(context, run);
+  const { definition, kind } = await requireUnpurgedRun(context, run);
+  if (kind === 'test') {
+    const what = `A test keeps no contact files. \`volley report run ${run}\` reports it, and \`volley report recipient <address>\` each of its messages.`;
+    throw new InputError([{ where: `run ${run}`, what }]);
+  }
   return inSnapshot(context.ledger.pool, async (client) => {
     const kept = await listContactFiles(client, run);
     if (kept.length === 0) {

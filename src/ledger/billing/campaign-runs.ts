@@ -100,7 +100,7 @@ const runClauses = `
     SELECT run_id, campaign, account, channel, state, created_at, finished_at, rates ->> 'currency' AS currency,
            contacts_read, contacts_invalid + contacts_duplicate + contacts_suppressed + coalesce(contacts_beyond_limit, 0) AS contacts_left_out
     FROM runs
-    WHERE (cardinality($1::text[]) = 0 OR campaign = ANY ($1))
+    WHERE kind = 'ordinary' AND (cardinality($1::text[]) = 0 OR campaign = ANY ($1))
       AND ($2::text IS NULL OR created_at >= $2::timestamp AT TIME ZONE $4)
       AND ($3::text IS NULL OR created_at < $3::timestamp AT TIME ZONE $4)
   ), sums AS (

@@ -50,7 +50,7 @@ export async function compareInvoice(
     CREATE TEMPORARY TABLE reconciled (
       kind text, message_id text, recipient text COLLATE "C", run_id text, request integer, sub_account text,
       department text, charge_code text, line integer, date text, invoiced_units numeric, units numeric,
-      invoiced_price numeric, price numeric, details jsonb
+      invoiced_price numeric, price numeric, test boolean, details jsonb
     ) ON COMMIT DROP
   `);
   await client.query(comparison, [timeZone]);
@@ -127,7 +127,7 @@ const comparison = `
     FROM invoiced i
     FULL JOIN recipient c ON c.run_id = i.run_id AND c.request = i.request AND c.compared = i.address
   ), verdict AS (
-    SELECT p.*, w.state, w.reason, w.sub_account, w.department, w.charge_code, r.purged_at,
+    SELECT p.*, w.state, w.reason, w.sub_account, w.department, w.charge_code, r.purged_at, coalesce(r.kind = 'test', false) AS test,
            coalesce(p.message_id, w.message_id) AS known_as, w.sent_at, w.in_period, w.in_scope,
            CASE
              WHEN p.line > p.first_line THEN 'twice in the invoice'
@@ -152,11 +152,12 @@ const comparison = `
          date, invoiced_units,
          CASE WHEN kind IN ('agrees', 'other price', 'other units', 'not in the invoice') THEN units END,
          invoiced_price,
-         CASE WHEN kind IN ('agrees', 'other price', 'other units', 'not in the invoice') THEN price END,
+         CASE WHEN kind IN ('agrees', 'other price', 'other units', 'not in the invoice') THEN price END, test,
          jsonb_build_object(
            'firstLine', first_line, 'outcome', outcome, 'sent', sent.at, 'price', price::text,
            'hasUnits', units IS NOT NULL, 'sameUnits', invoiced_units IS NOT DISTINCT FROM coalesce(units, 0),
            'state', state, 'reason', reason, 'purged', purged_at IS NOT NULL, 'hasRecipient', address IS NOT NULL,
+           'test', test,
            'divided', state = 'rejected' AND address IS NULL AND EXISTS (
              SELECT FROM request_states h WHERE h.run_id = verdict.run_id AND h.divided_from = verdict.request
            )

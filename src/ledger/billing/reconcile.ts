@@ -34,6 +34,7 @@ export type LineDetails = {
   readonly hasRecipient: boolean;
   /** A rejected request whose recipients were moved to two others, with other MessageIDs. */
   readonly divided: boolean;
+  readonly test: boolean;
 };
 
 export type ReconciliationLine = {
@@ -61,7 +62,8 @@ export type ReconciliationLine = {
 type DbLine = Omit<ReconciliationLine, 'details'> & { readonly details: Stored<LineDetails> };
 
 export type ReconciliationTotal = {
-  readonly kind: ReconciliationKind | 'agrees' | 'all';
+  /** `tests`: of all, the recipients of tests. */
+  readonly kind: ReconciliationKind | 'agrees' | 'all' | 'tests';
   readonly lines: number;
   readonly invoicedUnits: string;
   readonly units: string;
@@ -91,17 +93,22 @@ export async function* streamDifferences(
 }
 
 export async function totalReconciliation(client: Transaction): Promise<ReconciliationTotal[]> {
+  const sums = `
+    count(*)::float8 AS lines, coalesce(sum(invoiced_units), 0)::text AS "invoicedUnits",
+    coalesce(sum(units), 0)::text AS units, coalesce(sum(invoiced_price), 0)::text AS "invoicedPrice",
+    coalesce(sum(price), 0)::text AS price,
+    (coalesce(sum(invoiced_price), 0) - coalesce(sum(price), 0))::text AS difference`;
   const { rows } = await client.query<ReconciliationTotal>(
     `
-    SELECT coalesce(kind, 'all') AS kind, count(*)::float8 AS lines, coalesce(sum(invoiced_units), 0)::text AS "invoicedUnits",
-           coalesce(sum(units), 0)::text AS units, coalesce(sum(invoiced_price), 0)::text AS "invoicedPrice",
-           coalesce(sum(price), 0)::text AS price,
-           (coalesce(sum(invoiced_price), 0) - coalesce(sum(price), 0))::text AS difference
+    SELECT coalesce(kind, 'all') AS kind, ${sums}
     FROM reconciled
     GROUP BY GROUPING SETS ((kind), ())
     ORDER BY grouping(kind), array_position($1::text[], kind) NULLS FIRST
     `,
     [reconciliationKinds],
   );
-  return rows;
+  const { rows: tests } = await client.query<ReconciliationTotal>(
+    `SELECT 'tests' AS kind, ${sums} FROM reconciled WHERE test HAVING count(*) > 0`,
+  );
+  return [...rows, ...tests];
 }

@@ -1,4 +1,5 @@
 import type { Channel } from '../../domain/message.ts';
+import type { RunKind } from '../../domain/runs.ts';
 import { streamRows } from '../cursor.ts';
 import type { Transaction } from '../session.ts';
 import { entryClauses } from './entries.ts';
@@ -67,6 +68,8 @@ export type BillingFigures = {
 };
 
 export type BillingLine = BillingFigures & {
+  /** Tests are never part of an ordinary line or total. */
+  readonly kind: RunKind;
   /** In the order of the query's dimensions; null: no value. */
   readonly values: readonly (string | null)[];
   /** Amounts in different currencies are never added. */
@@ -76,6 +79,7 @@ export type BillingLine = BillingFigures & {
 };
 
 export type BillingTotal = BillingFigures & {
+  readonly kind: RunKind;
   readonly currency: string | null;
   readonly corrections: boolean;
 };
@@ -125,6 +129,7 @@ const figureSql: Readonly<Record<keyof BillingFigures, string>> = {
 };
 
 type DbLine = BillingFigures & {
+  readonly kind: RunKind;
   readonly values: readonly (string | null)[];
   readonly currency: string | null;
   readonly correctionOf: string | null;
@@ -183,30 +188,30 @@ function buildStatement({ by, from, until, timeZone, filter }: BillingQuery) {
   const names = by.map((_, index) => `d${index}`);
   const sums = figureColumns.map((column) => `sum(line.${column}) AS ${column}`);
   const figures = Object.entries(figureSql).map(([name, sql]) => `${sql} AS "${name}"`);
-  const grouping = ['correction_of', 'currency', ...names].join(', ');
+  const grouping = ['kind', 'correction_of', 'currency', ...names].join(', ');
   const sql = `
     WITH ${entryClauses}, of_run AS MATERIALIZED (
-      SELECT run_id, campaign, account, channel, rates ->> 'currency' AS currency FROM runs
+      SELECT run_id, kind, campaign, account, channel, rates ->> 'currency' AS currency FROM runs
     ), booked_line AS (
-      SELECT entry.*, campaign, account, channel, currency,
+      SELECT entry.*, kind, campaign, account, channel, currency,
              CASE WHEN booked > sent THEN to_char(sent AT TIME ZONE $1, 'YYYY-MM') END AS correction_of
       FROM entry
       JOIN of_run USING (run_id)
       WHERE ($2::text IS NULL OR booked >= $2::timestamp AT TIME ZONE $1)
         AND ($3::text IS NULL OR booked < $3::timestamp AT TIME ZONE $1)
     ), line AS (
-      SELECT ${[...dimensions, 'channel', 'currency', 'correction_of', ...sums].join(', ')}
+      SELECT ${[...dimensions, 'kind', 'channel', 'currency', 'correction_of', ...sums].join(', ')}
       FROM booked_line line
       WHERE true ${conditions.join(' ')}
-      GROUP BY ${[...names, 'channel', 'currency', 'correction_of'].map((_, index) => index + 1).join(', ')}
+      GROUP BY ${[...names, 'kind', 'channel', 'currency', 'correction_of'].map((_, index) => index + 1).join(', ')}
     )
-    SELECT ARRAY[${names.join(', ')}]::text[] AS values, currency, correction_of AS "correctionOf",
+    SELECT ARRAY[${names.join(', ')}]::text[] AS values, kind, currency, correction_of AS "correctionOf",
            grouping(correction_of) = 1 AS "isTotal", bool_or(correction_of IS NOT NULL) AS corrections,
            ${figures.join(', ')}
     FROM line
-    GROUP BY GROUPING SETS ((${grouping}), (currency))
+    GROUP BY GROUPING SETS ((${grouping}), (kind, currency))
     HAVING ${figureColumns.map((column) => `sum(line.${column}) <> 0`).join(' OR ')}
-    ORDER BY "isTotal", ${[...names, 'correction_of', 'currency'].map((name) => `${name} NULLS LAST`).join(', ')}
+    ORDER BY "isTotal", kind, ${[...names, 'correction_of', 'currency'].map((name) => `${name} NULLS LAST`).join(', ')}
   `;
   return { sql, values };
 }

@@ -35,7 +35,7 @@ export function streamMissing(
     FROM runs
     JOIN LATERAL requests_between(runs.run_id, ${everyRequest}) q ON q.state = 'accepted' AND q.updated_at <= $2
     CROSS JOIN ${recipientsOf('runs.run_id', 'q.request')} r
-    WHERE runs.purged_at IS NULL AND ($1::text IS NULL OR runs.run_id = $1)
+    WHERE runs.purged_at IS NULL AND CASE WHEN $1::text IS NULL THEN runs.kind = 'ordinary' ELSE runs.run_id = $1 END
       AND ($4::text[] IS NULL OR runs.account = ANY ($4))
       AND NOT EXISTS (
         SELECT FROM recipient_outcomes o

@@ -1,13 +1,11 @@
 import type pg from 'pg';
-import type { ContactIdentity } from '../../domain/contacts.ts';
-import type { DuplicateContacts, ReachedContacts } from '../../domain/rejected-contacts.ts';
+import type { ReachedContacts } from '../../domain/rejected-contacts.ts';
 import { insertBillingSlices } from '../billing/changes.ts';
-import { repeatedReason, type Stored } from '../reasons.ts';
-import { rejectionDetailOf } from '../runs/rejection-detail.ts';
 import { storeRunFiles } from '../runs/run-files.ts';
 import { inTransactionOf, type Transaction } from '../session.ts';
 import { planSlices, type SliceableRange } from '../slices/plan.ts';
 import type { HashKey } from '../suppressions/hash.ts';
+import { countLeftOut } from './count-left-out.ts';
 import { cutAtLimit } from './cut-at-limit.ts';
 import { insertContents } from './insert-contents.ts';
 import {
@@ -17,7 +15,7 @@ import {
   insertRejectedContacts,
   insertRun,
 } from './insert-run.ts';
-import { type BillingTotal, hasTariffs, type LeftOutCounts, type PlannedRun } from './planned-run.ts';
+import { type BillingTotal, hasTariffs, type PlannedRun } from './planned-run.ts';
 import { handleDuplicates, insertKeys } from './remove-duplicates.ts';
 import {
   findAncestors,
@@ -64,7 +62,7 @@ async function expand(client: Transaction, run: PlannedRun, hashKey: HashKey | n
   const windowed = run.window !== undefined;
   await sizeEnvelopes(client, run.chunkSize, windowed);
   const totals = hasTariffs(run) ? await sumBillingByTariff(client) : await sumBilling(client);
-  run.checkPlan(totals, { ...(await countLeftOut(client, run.identity)), beyondLimit, reached });
+  run.checkPlan(totals, { ...(await countLeftOut(client, run)), beyondLimit, reached });
   run.checkForecast?.(await readWindowTotals(client, windowed, maxLastRecipients));
   await insertRun(client, run, beyondLimit);
   if (windowed) await insertWindows(client, run.run);
@@ -172,46 +170,6 @@ async function sliceableRanges(client: Transaction): Promise<SliceableRange[]> {
     ORDER BY first
   `);
   return rows;
-}
-
-const maxExamples = 3;
-
-async function countLeftOut(
-  client: Transaction,
-  { key }: ContactIdentity,
-): Promise<Omit<LeftOutCounts, 'reached' | 'beyondLimit'>> {
-  const { rows } = await client.query<
-    Omit<LeftOutCounts, 'reached' | 'beyondLimit' | 'repeated'> & {
-      readonly repeated: Omit<DuplicateContacts, 'examples'>;
-    }
-  >(
-    `
-    SELECT count(*) FILTER (WHERE reason = 'duplicate')::integer AS duplicate,
-           count(*) FILTER (WHERE reason = 'suppressed')::integer AS suppressed,
-           json_build_object(
-             'rows', count(*) FILTER (WHERE differs IS NOT NULL),
-             'differing', count(*) FILTER (WHERE differs)
-           ) AS repeated
-    FROM left_out
-    `,
-  );
-  const { rows: examples } = await client.query<Stored<DuplicateContacts['examples'][number], 'detail'>>(
-    `
-    SELECT line, ${rejectionDetailOf('l', 'NULL', '$2::jsonb')} AS detail
-    FROM left_out l
-    WHERE differs IS NOT NULL
-    ORDER BY NOT differs, line
-    LIMIT $1
-    `,
-    [maxExamples, JSON.stringify(key)],
-  );
-  const { repeated, ...counts } = rows[0] ?? {
-    duplicate: 0,
-    suppressed: 0,
-    repeated: { rows: 0, differing: 0 },
-  };
-  const shown = examples.map(({ line, detail }) => ({ line, detail: repeatedReason(detail) }));
-  return { ...counts, repeated: { ...repeated, examples: shown } };
 }
 
 async function sumBilling(client: Transaction): Promise<BillingTotal[]> {

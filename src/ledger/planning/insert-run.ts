@@ -15,9 +15,9 @@ export async function insertRun(
     `
     INSERT INTO runs (run_id, campaign, account, channel, definition, message_key, created_at, source_run, rates, priority,
                       suppression_account, contacts_read, contacts_invalid, contacts_duplicate, contacts_suppressed,
-                      contacts_beyond_limit)
+                      contacts_beyond_limit, kind)
     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, kept.contacts + rejected.contacts + coalesce($12, 0),
-           rejected.invalid, rejected.duplicate, rejected.suppressed, $12::integer
+           rejected.invalid, rejected.duplicate, rejected.suppressed, $12::integer, $13
     FROM (SELECT coalesce(sum(recipients), 0) AS contacts FROM sized_envelopes) kept,
          (SELECT count(*) AS contacts,
                  count(*) FILTER (WHERE reason = 'invalid') AS invalid,
@@ -38,6 +38,7 @@ export async function insertRun(
       rankOf(run.priority),
       run.suppressionAccount ?? null,
       beyondLimit,
+      run.kind ?? 'ordinary',
     ],
   );
   await markPlanned(client, run.run);

@@ -1,8 +1,9 @@
 import type { ContactIdentity } from '../../domain/contacts.ts';
 import type { Channel } from '../../domain/message.ts';
 import type { RunRates } from '../../domain/rates.ts';
+import type { SuppressedReason } from '../../domain/reasons.ts';
 import type { DuplicateContacts, ReachedContacts } from '../../domain/rejected-contacts.ts';
-import type { Priority } from '../../domain/runs.ts';
+import type { Priority, RunKind } from '../../domain/runs.ts';
 import type { ContactFileRecord } from '../runs/contact-files.ts';
 import type { FileSource } from '../runs/run-files.ts';
 import type { Transaction } from '../session.ts';
@@ -16,6 +17,8 @@ export type PlannedRun = {
   /** The account whose suppressions apply; by default its own. */
   readonly suppressionAccount?: string | undefined;
   readonly channel: Channel;
+  /** By default ordinary. */
+  readonly kind?: RunKind;
   readonly definition: unknown;
   /** At least 128 random bits, for the checks of MessageIDs. */
   readonly messageKey: Buffer;
@@ -54,6 +57,8 @@ export type PlannedRun = {
 export type LeftOutCounts = {
   readonly duplicate: number;
   readonly suppressed: number;
+  /** The reasons of the first suppressed contacts. */
+  readonly suppressedBecause: readonly SuppressedReason[];
   /** Rows that would be recipients without the limit; null: there is none. */
   readonly beyondLimit: number | null;
   /** By the earlier run that reached them, or may. */

@@ -2,6 +2,7 @@ import { type ContactIdentity, isKeyed } from '../../domain/contacts.ts';
 import type { Channel } from '../../domain/message.ts';
 import type { ReachedReason } from '../../domain/reasons.ts';
 import type { ReachedContacts } from '../../domain/rejected-contacts.ts';
+import type { RunKind } from '../../domain/runs.ts';
 import { streamRows } from '../cursor.ts';
 import { reachedReason, type Stored } from '../reasons.ts';
 import type { Connection, Transaction } from '../session.ts';
@@ -21,7 +22,12 @@ export type ReachedRecipient = {
 };
 
 /** A run that contacts come from. */
-export type OriginRun = { readonly run: string; readonly campaign: string; readonly purged: boolean } & {
+export type OriginRun = {
+  readonly run: string;
+  readonly campaign: string;
+  readonly kind: RunKind;
+  readonly purged: boolean;
+} & {
   /** How it identifies contacts. */
   readonly identity: ContactIdentity;
 };
@@ -30,7 +36,7 @@ export type OriginRun = { readonly run: string; readonly campaign: string; reado
 export async function findOrigins(client: Connection, runs: readonly string[]): Promise<OriginRun[]> {
   const { rows } = await client.query<OriginRun>(
     `
-    SELECT run_id AS run, campaign, purged_at IS NOT NULL AS purged,
+    SELECT run_id AS run, campaign, kind, purged_at IS NOT NULL AS purged,
            json_build_object(
              'key', coalesce(definition #> '{contacts,key}', '[]'),
              'duplicates', coalesce(definition #>> '{contacts,duplicates}', 'merge')

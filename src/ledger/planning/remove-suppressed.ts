@@ -94,7 +94,7 @@ function suppressedAddresses(
       CROSS JOIN ${recipientsOf('r.run_id', 'q.request')} a
       LEFT JOIN recipient_outcomes o
         ON o.run_id = r.run_id AND o.request = a.request AND o.position = a.position
-      WHERE r.channel = ${parameter(0)} AND (${parameter(3)}::text IS NULL OR r.campaign = ${parameter(3)})
+      WHERE r.channel = ${parameter(0)} AND r.kind = 'ordinary' AND (${parameter(3)}::text IS NULL OR r.campaign = ${parameter(3)})
         AND (r.finished_at IS NULL OR r.finished_at >= ${parameter(4)})
         AND q.state IN ('accepted', 'sending', 'in_doubt') AND q.updated_at >= ${parameter(4)}
     ) AS recent

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { DeliveryOutcome } from '../../domain/delivery-reports.ts';
 import type { Channel } from '../../domain/message.ts';
 import type { RequestReason } from '../../domain/reasons.ts';
-import type { RecipientState, RequestState, Resolution } from '../../domain/runs.ts';
+import type { RecipientState, RequestState, Resolution, RunKind } from '../../domain/runs.ts';
 import { comparedAddress } from '../compared-address.ts';
 import { deliveryReportColumns, type ListedDeliveryReport } from '../delivery-reports/list.ts';
 import { recipientKeys } from '../delivery-reports/matched-recipient.ts';
@@ -15,6 +15,7 @@ import { recipientStateOf } from '../runs/recipient-state.ts';
 export type RecipientHistory = {
   readonly run: string;
   readonly campaign: string;
+  readonly kind: RunKind;
   readonly channel: Channel;
   /** Address and texts are erased since then. */
   readonly purgedAt: Date | null;
@@ -138,7 +139,7 @@ async function findRecipients(
   const named = kind === 'address' ? undefined : await findRequests(pool, kind, value);
   const { rows } = await pool.query<DbRecipient>(
     `
-    SELECT run.run_id AS run, run.campaign, run.channel, run.purged_at AS "purgedAt", coalesce(r.address, '') AS address,
+    SELECT run.run_id AS run, run.campaign, run.kind, run.channel, run.purged_at AS "purgedAt", coalesce(r.address, '') AS address,
            coalesce(r.original_address, r.address, '') AS "originalAddress",
            coalesce(f.name, '') AS file, r.line - coalesce(f.lines_before, 0) AS line,
            e.sub_account AS "subAccount", e.department, e.charge_code AS "chargeCode", q.message_id AS "messageId",

@@ -69,7 +69,7 @@ export async function findKnownDigests(
     SELECT DISTINCT encode(sha256, 'hex') AS digest
     FROM contact_files
     JOIN runs USING (run_id)
-    WHERE campaign = $1 AND encode(sha256, 'hex') = ANY ($2::text[])
+    WHERE campaign = $1 AND kind = 'ordinary' AND encode(sha256, 'hex') = ANY ($2::text[])
       AND NOT (run_id = ANY ($3::text[]) AND contacts_beyond_limit > 0)
     `,
     [campaign, digests, continued],

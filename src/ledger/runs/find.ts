@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type pg from 'pg';
 import type { Channel } from '../../domain/message.ts';
 import type { RunReason } from '../../domain/reasons.ts';
-import type { RunState } from '../../domain/runs.ts';
+import type { RunKind, RunState } from '../../domain/runs.ts';
 import { runReason, type Stored } from '../reasons.ts';
 
 export type Run = ListedRun & {
@@ -16,6 +16,7 @@ export type ListedRun = {
   readonly campaign: string;
   readonly account: string;
   readonly channel: Channel;
+  readonly kind: RunKind;
   readonly state: RunState;
   readonly stateReason: RunReason | null;
   readonly createdAt: Date;
@@ -29,6 +30,7 @@ const columns = {
   campaign: 'campaign',
   account: 'account',
   channel: 'channel',
+  kind: 'kind',
   state: 'state',
   stateReason: 'state_reason',
   createdAt: 'created_at',

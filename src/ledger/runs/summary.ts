@@ -1,6 +1,7 @@
 import {
   type RecipientCounts,
   type RequestState,
+  type RunKind,
   type RunState,
   type RunSummary,
   recipientStates,
@@ -12,6 +13,7 @@ import { recipientStateOf } from './recipient-state.ts';
 type DbSummaryRow = {
   readonly run_id: string;
   readonly campaign: string;
+  readonly kind: RunKind;
   readonly run_state: RunState;
   readonly contacts_read: number;
   readonly contacts_invalid: number;
@@ -34,6 +36,7 @@ export async function summariseRun(client: Connection, run: string): Promise<Run
     first && {
       run: first.run_id,
       campaign: first.campaign,
+      kind: first.kind,
       state: first.run_state,
       contacts: {
         read: first.contacts_read,
@@ -120,7 +123,7 @@ const countedByState = `
 
 const summaryStatement = `
   WITH ${slicesOfRun}, ${countedByState}
-  SELECT run_id, campaign, runs.state AS run_state, contacts_read, contacts_invalid, contacts_duplicate,
+  SELECT run_id, campaign, kind, runs.state AS run_state, contacts_read, contacts_invalid, contacts_duplicate,
          contacts_suppressed, contacts_beyond_limit, counted.state, coalesce(requests, 0)::integer AS requests,
          coalesce(recipients, 0)::integer AS recipients, coalesce(delivered, 0)::integer AS delivered,
          coalesce(undelivered, 0)::integer AS undelivered, coalesce(cancelled, 0)::integer AS cancelled

@@ -7,6 +7,7 @@ import {
   recipientStates,
   requestStates,
   resolutions,
+  runKinds,
   runPhases,
   runStates,
   tickStates,
@@ -42,11 +43,16 @@ export const problem = z
 
 const count = z.int().min(0);
 
+const runKind = z
+  .enum(runKinds)
+  .describe('`test`: rows of the contact files, sent to addresses of the operator.');
+
 /** Answers contain the properties of these schemas only. */
 export const runHead = z
   .object({
     run: z.string(),
     campaign: z.string(),
+    kind: runKind,
     account: z.string(),
     channel: z.enum(channels),
     state: z.enum(runStates),
@@ -68,6 +74,7 @@ export const campaignList = z.object({ campaigns: z.array(z.string()) }).meta({ 
 const runSummary = z.object({
   run: z.string(),
   campaign: z.string(),
+  kind: runKind,
   state: z.enum(runStates),
   contacts: z.object({
     read: count,

@@ -1,0 +1,70 @@
+import type { Definition } from './definition.ts';
+import { fieldNameOf } from './message-keys.ts';
+import { hasPlaceholder } from './placeholders.ts';
+
+/** Fields with an address or a number that the service, or a reader's answer, sends something to. */
+const addressFields: readonly string[] = [
+  'CCEmail',
+  'ReplyTo',
+  'SMTPFrom',
+  'FromEmail',
+  'SMSEmailReply',
+  'FromNumber',
+  'CallerID',
+];
+
+/** Of these, even an address that is the same for all rows would get a copy. */
+const copyFields: readonly string[] = ['CCEmail'];
+
+export type TestDefinition = {
+  readonly definition: Definition;
+  /** Keys of the message that the test changes or leaves out. */
+  readonly leftOut: readonly string[];
+};
+
+/**
+ * The campaign as a test sends it: to one's own addresses, now. Rules that protect recipients, or report a run to
+ * others, do not apply. No value of a row can be an address.
+ *
+ * @param routeNumber the number that keypads with a row's number call instead
+ */
+export function toTestDefinition(definition: Definition, routeNumber: string): TestDefinition {
+  const { contacts, dispatch, message } = definition;
+  const { Keypads: keypads, ...texts } = message;
+  const leftOut = Object.entries(texts).flatMap(([key, written]) =>
+    isRowAddress(key, written) ? [key] : [],
+  );
+  const routed = keypads?.map((keypad) =>
+    hasPlaceholder(keypad.RouteNumber) ? { ...keypad, RouteNumber: routeNumber } : keypad,
+  );
+  const isRouted = keypads?.some(({ RouteNumber }) => hasPlaceholder(RouteNumber)) === true;
+  return {
+    definition: {
+      ...definition,
+      contacts: {
+        ...contacts,
+        key: [],
+        duplicates: 'allow',
+        notWithin: undefined,
+        maxInvalid: { share: 1 },
+        minRecipients: 0,
+      },
+      message: {
+        ...Object.fromEntries(Object.entries(texts).filter(([key]) => !leftOut.includes(key))),
+        ...(routed && { Keypads: routed }),
+      },
+      dispatch: { ...dispatch, repeat: 'allow' },
+      window: undefined,
+      deadline: undefined,
+      approval: undefined,
+      notify: undefined,
+    },
+    leftOut: [...leftOut, ...(isRouted ? ['Keypads'] : [])],
+  };
+}
+
+function isRowAddress(key: string, written: unknown): boolean {
+  const name = fieldNameOf(key) ?? key;
+  if (typeof written !== 'string' || !addressFields.includes(name)) return false;
+  return copyFields.includes(name) || hasPlaceholder(written);
+}

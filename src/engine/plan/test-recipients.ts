@@ -1,0 +1,97 @@
+import type { Campaign } from '../../campaign/campaign.ts';
+import { toTestDefinition } from '../../campaign/test-definition.ts';
+import type { AddressReader } from '../../contacts/address.ts';
+import type { Contact } from '../../domain/contacts.ts';
+import { InputError, type Problem } from '../../domain/problems.ts';
+
+/** A test sends rows of the contact files to addresses of the operator. */
+export type TestRecipients = {
+  /** As the service gets them. Row by row, in turn. */
+  readonly addresses: readonly string[];
+  /** How many rows are sent; one for each address by default. */
+  readonly rows: number;
+  /** Keys of the message that the test changes or leaves out: they could hold an address of a row. */
+  readonly leftOut: readonly string[];
+};
+
+/** The campaign as it is sent: to its recipients, to the first of them, or as a test. */
+export function chooseRecipients(
+  campaign: Campaign,
+  { testTo, limit }: { readonly testTo: readonly string[] | undefined; readonly limit: number | undefined },
+  readAddress: AddressReader,
+): {
+  readonly campaign: Campaign;
+  readonly limit: number | undefined;
+  readonly test: TestRecipients | undefined;
+} {
+  if (testTo === undefined) return { campaign, limit, test: undefined };
+  const recipients = readTestRecipients(testTo, limit, readAddress);
+  const { definition, leftOut } = toTestDefinition(campaign.value, recipients.addresses[0] ?? '');
+  return {
+    campaign: { ...campaign, value: definition },
+    limit: undefined,
+    test: { ...recipients, leftOut },
+  };
+}
+
+/** A test needs no approval, so it must be small. */
+const maxTestRows = 100;
+
+const option = '--test-to';
+
+/** @throws InputError for addresses that the campaign's channel cannot send to, and for a test of too many rows */
+function readTestRecipients(
+  written: readonly string[],
+  limit: number | undefined,
+  readAddress: AddressReader,
+): Omit<TestRecipients, 'leftOut'> {
+  const problems: Problem[] = [];
+  const addresses = written.flatMap((text) => {
+    const read = readAddress(text);
+    if (read.kind === 'valid') return [read.address];
+    problems.push({ where: option, what: `A test cannot be sent to this address: ${read.detail}.` });
+    return [];
+  });
+  const distinct = [...new Set(addresses)];
+  const rows = limit ?? distinct.length;
+  if (rows > maxTestRows) {
+    const what = `A test has at most ${maxTestRows} rows, and this one would have ${rows}. Set a lower --limit.`;
+    problems.push({ where: option, what });
+  }
+  if (problems.length > 0) throw new InputError(problems);
+  return { addresses: distinct, rows };
+}
+
+/** The first valid rows with their values, but nothing of their address. Reads no further. */
+export async function* toTestContacts(
+  contacts: AsyncIterable<readonly Contact[]>,
+  { addresses, rows }: TestRecipients,
+): AsyncGenerator<readonly Contact[], void, undefined> {
+  let taken = 0;
+  for await (const batch of contacts) {
+    const replaced: Contact[] = [];
+    for (const contact of batch) {
+      if (taken === rows) break;
+      if (contact.kind === 'rejected') {
+        replaced.push(contact);
+        continue;
+      }
+      const address = addresses[taken++ % addresses.length] ?? '';
+      replaced.push({ ...contact, address, originalAddress: address });
+    }
+    yield replaced;
+    if (taken === rows) return;
+  }
+}
+
+/**
+ * @param details why each address is suppressed
+ * @throws InputError when there are any
+ */
+export function refuseSuppressedTest(details: readonly string[]): void {
+  const problems = [...new Set(details)].map((detail): Problem => {
+    const what = `A test cannot be sent to an address that is suppressed: ${detail}. Use another address, or remove the suppression (\`volley suppress remove\`).`;
+    return { where: option, what };
+  });
+  if (problems.length > 0) throw new InputError(problems);
+}
