@@ -4,14 +4,14 @@ import { dirname, join } from 'node:path';
 
 export type Workspace = AsyncDisposable & {
   readonly folder: string;
-  readonly write: (path: string, content: string) => Promise<void>;
+  readonly write: (path: string, content: string | Uint8Array) => Promise<void>;
   readonly read: (path: string) => Promise<string>;
 };
 
 /** A temporary folder with these files. */
 export async function makeWorkspace(files: Readonly<Record<string, string>> = {}): Promise<Workspace> {
   const folder = await mkdtemp(join(tmpdir(), 'volley-test-'));
-  const write = async (path: string, content: string): Promise<void> => {
+  const write = async (path: string, content: string | Uint8Array): Promise<void> => {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), content);
   };
