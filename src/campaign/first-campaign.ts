@@ -94,7 +94,7 @@ function findGreeting(
   return column === undefined ? undefined : { column, text: `[[${column}]]` };
 }
 
-const plain = /^[A-Za-z_/][\w./-]*$/;
+const plain = /^(?:\.\.\/)*[A-Za-z_/][\w./-]*$/;
 const reserved = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
 
 /** JSON's quotes are YAML's too. */

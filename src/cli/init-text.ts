@@ -4,14 +4,17 @@ import type { FirstCampaign } from '../campaign/first-campaign.ts';
 import { ignored } from '../engine/project/project-files.ts';
 import type { WrittenFile } from '../engine/project/write-files.ts';
 import { readEnvFiles } from '../platform/env-files.ts';
+import { type Screen, styled } from '../report/screen.ts';
 import { cronLine, shellWord } from './cron-line.ts';
 import { sandboxAccount } from './first-campaign.ts';
 import type { Shell } from './shell.ts';
 
-export function fileLines(files: readonly WrittenFile[]): string[] {
+export function fileLines(files: readonly WrittenFile[], screen: Screen): string[] {
   const width = Math.max(0, ...files.map(({ path }) => path.length));
   return files.map(({ path, what, made }) =>
-    made ? `  made  ${path.padEnd(width)}  ${what}` : `  kept  ${path.padEnd(width)}  it was there`,
+    made
+      ? `  ${styled('made', 'good', screen)}  ${path.padEnd(width)}  ${what}`
+      : `  ${styled('kept', 'doubtful', screen)}  ${path.padEnd(width)}  it was there`,
   );
 }
 
@@ -59,7 +62,7 @@ export function nextSteps(shell: Shell, folder: string, { name, account }: First
   };
 }
 
-export function nextLines({ cron, next }: NextSteps): string[] {
+export function nextLines({ cron, next }: NextSteps, screen: Screen): string[] {
   const width = Math.max(...next.map((line) => line.length));
   const comments = ['see what would be sent', 'send it'];
   const first = next.length - comments.length;
@@ -72,7 +75,7 @@ export function nextLines({ cron, next }: NextSteps): string[] {
     'To send it every weekday at nine, add this line to cron (crontab -e):',
     `  ${cron}`,
     '',
-    'Next:',
+    styled('Next:', 'title', screen),
     ...commands,
   ];
 }

@@ -82,9 +82,9 @@ async function init(shell: Shell, named: string | undefined, options: InitOption
   shell.print(`${folder} is a Volley project.`);
   if (!ledger.made) shell.print(`Its ledger existed already: ${ledger.description}.`);
   const lines = [
-    ...fileLines(written),
+    ...fileLines(written, shell.screen),
     ...adviceLines(shell, folder, written),
-    ...(next ? nextLines(next) : []),
+    ...(next ? nextLines(next, shell.screen) : []),
   ];
   for (const line of lines) shell.print(line);
 }
