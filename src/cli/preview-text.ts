@@ -1,20 +1,17 @@
-import { type CostEstimate, type CostLine, costliestLines, type KnownCost } from '../campaign/cost.ts';
 import type { FieldSource } from '../campaign/mapping.ts';
 import type { MergePlan } from '../campaign/merge.ts';
 import { formatReached } from '../campaign/recipient-guards.ts';
-import type { Unit } from '../domain/rates.ts';
 import { formatLate, type RunForecast } from '../engine/plan/forecast.ts';
 import type { Preview, PreviewedFile, PreviewedMessage } from '../engine/plan/preview.ts';
 import { showInvisible } from '../platform/invisible-characters.ts';
 import { toInstant } from '../platform/zoned-times.ts';
-import { formatPayer } from '../report/billing-sheet.ts';
 import { partCauseLines } from '../report/part-causes.ts';
 import { printable } from '../report/printable.ts';
 import { rejectedTable } from '../report/rejected-table.ts';
 import { formatWaits } from '../report/run-summary.ts';
 import { plainScreen, type Screen } from '../report/screen.ts';
-import { type Column, formatTable } from '../report/table.ts';
 import { formatMinute, localizeTimes, screenZone } from '../report/time.ts';
+import { costText, isDivided, totalText } from './cost-text.ts';
 import { testLines } from './test-lines.ts';
 
 export function previewText(preview: Preview, screen: Screen = plainScreen): string {
@@ -164,51 +161,6 @@ function fileText(file: PreviewedFile): string {
   const separated = delimiter === '\t' ? 'tab' : `"${delimiter}"`;
   return `${printable(name)} (${encoding}, columns separated by ${separated}${gzip ? ', gzip' : ''})`;
 }
-function totalText(cost: CostEstimate): string {
-  return cost.kind === 'known'
-    ? `${cost.total} ${cost.currency}, estimated by the rates of the account${cost.tax === null ? '' : `; tax apart: ${cost.tax}`}`
-    : `not known: ${cost.why}`;
-}
-
-function isDivided(cost: CostEstimate): cost is KnownCost {
-  return (
-    cost.kind === 'known' &&
-    cost.lines.some(({ subAccount, chargeCode }) => subAccount !== null || chargeCode !== null)
-  );
-}
-
-const shownCosts = 20;
-
-/** The last line is the total of all lines. */
-export function costText(cost: KnownCost, screen?: Screen): string {
-  const { currency, unit, lines, total } = cost;
-  const columns: readonly Column<CostLine>[] = [
-    { title: 'SubAccount', value: ({ subAccount }) => formatPayer(subAccount) },
-    { title: 'ChargeCode', value: ({ chargeCode }) => formatPayer(chargeCode) },
-    { title: 'Recipients', value: ({ recipients }) => recipients, align: 'right' },
-    { title: unitTitles[unit], value: ({ units }) => units, align: 'right' },
-    { title: currency, value: (line) => line.cost, align: 'right' },
-  ];
-  const shown = costliestLines(cost, shownCosts);
-  const more =
-    lines.length > shown.length
-      ? ` (the dearest ${shown.length} of ${lines.length}; the total is of all)`
-      : '';
-  const all = { subAccount: 'Total', chargeCode: '', recipients: 0, units: 0, cost: total };
-  for (const { recipients, units } of lines) {
-    all.recipients += recipients;
-    all.units += units;
-  }
-  return `Estimated cost${more}\n${formatTable(columns, shown, [all], screen)}`;
-}
-
-const unitTitles: Readonly<Record<Unit, string>> = {
-  part: 'Parts',
-  email: 'E-mails',
-  page: 'Pages',
-  second: 'Seconds',
-};
-
 function sourceText({ field, kind, source }: FieldSource): string {
   const shown = showInvisible(source);
   switch (kind) {

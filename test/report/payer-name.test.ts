@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { costText } from '../../src/cli/preview-text.ts';
+import { costText } from '../../src/cli/cost-text.ts';
 import { formatPayer, parsePayer } from '../../src/report/billing-sheet.ts';
 
 test('a payer called like the placeholder for no name differs from it', () => {
