@@ -38,6 +38,7 @@ export type Setting = {
 
 export const settings: Readonly<Record<string, Setting>> = {
   'README.md': { start: 'clone' },
+  'docs/tutorial.md': { start: 'nothing' },
   'docs/reference/settings.md': { start: 'database' },
   'docs/reference/api.md': { before: ({ terminal }) => succeed(terminal, 'volley serve') },
   'docs/how-to/approval.md': {

@@ -54,8 +54,7 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-// The tutorial waits for the files that `volley init` will make.
-const pages = documentPaths.filter((path) => stepsOf(path).some(isTyped) && path !== 'docs/tutorial.md');
+const pages = documentPaths.filter((path) => stepsOf(path).some(isTyped));
 
 describe('every command of a page works as written', () => {
   test.concurrent.each(pages)(
@@ -131,7 +130,7 @@ async function openPage(path: string, { start, after = [], replace }: Setting): 
     async [Symbol.asyncDispose]() {
       await terminal[Symbol.asyncDispose]();
       if (database) await database.drop();
-      else await removeHome(join(folder, '.volley'));
+      else for (const project of ['.', 'shop']) await removeHome(join(folder, project, '.volley'));
     },
   };
 }
