@@ -2,6 +2,7 @@ import { createMemoryClaimMarks } from '../../domain/claim-marks.ts';
 import type { Finding } from '../../domain/doctor.ts';
 import { InputError } from '../../domain/problems.ts';
 import { listMissingRights, type MissingRight, type Role, readRole } from '../../ledger/operations/rights.ts';
+import { type QueueVersions, readQueueVersions } from '../../ledger/slices/queue-version.ts';
 import { createHashKey, hasHashedSuppressions, requireHashKey } from '../../ledger/suppressions/hash.ts';
 import { openClaimMarks } from '../../platform/claim-marks.ts';
 import { readHashKey } from '../../platform/hash-key.ts';
@@ -15,6 +16,7 @@ import { count, explainInput, ok, type Pool, type PoolProbe, problem, rightsPage
 export function ledgerProbes(settings: Settings): PoolProbe[] {
   return [
     { name: 'rights', ask: async (pool) => checkRights(await readRole(pool), await listMissingRights(pool)) },
+    { name: 'queue', ask: async (pool) => checkQueue(await readQueueVersions(pool)) },
     { name: 'ledger', ask: (pool) => checkLedgerIdentity(pool, settings) },
     { name: 'hash key', ask: (pool) => checkHashKey(pool, settings) },
   ];
@@ -28,6 +30,17 @@ function checkRights({ name: role, isSuperuser }: Role, missing: readonly Missin
   return problem(
     `The role ${role} lacks ${first.privilege} on ${first.kind} ${first.name}${more}.`,
     `As the owner of the tables, run the GRANT statements of ${rightsPage}.`,
+  );
+}
+
+/** pg-boss migrates its own tables, if the role may. */
+export function checkQueue({ installed, needed }: QueueVersions): Finding {
+  if (installed !== null && installed >= needed) return ok('The tables of the queue are of this version.');
+  const found =
+    installed === null ? 'are missing' : `are of version ${installed}; this Volley needs ${needed}`;
+  return problem(
+    `The tables of the queue (pg-boss) ${found}.`,
+    'Run `volley db migrate`, as the owner of the tables.',
   );
 }
 

@@ -7,13 +7,13 @@ import type { Connection, Transaction } from '../session.ts';
 export type SliceQueue = PgBoss;
 
 export const queueName = 'slices';
-const schema = 'volley_queue';
+export const queueSchema = 'volley_queue';
 
 /** A lease expires after this time without renewal; the minimum of pg-boss. */
 export const leaseSeconds = 10;
 
 const bossOptions = {
-  schema,
+  schema: queueSchema,
   supervise: false,
   schedule: false,
   monitorVacuum: false,
@@ -45,7 +45,7 @@ export async function installQueue(knex: Knex): Promise<void> {
 }
 
 export async function removeQueue(knex: Knex): Promise<void> {
-  await knex.raw(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+  await knex.raw(`DROP SCHEMA IF EXISTS ${queueSchema} CASCADE`);
 }
 
 /** A newer pg-boss migrates its tables here. */

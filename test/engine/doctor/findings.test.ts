@@ -7,6 +7,7 @@ import { askAll, explainInput, formatAge, ok, startDeadline } from '../../../src
 import { checkClock, checkConnections, checkVersion } from '../../../src/engine/doctor/database.ts';
 import { describeMissing } from '../../../src/engine/doctor/delivery-reports.ts';
 import { checkNode, checkRoom, oldestNode } from '../../../src/engine/doctor/installation.ts';
+import { checkQueue } from '../../../src/engine/doctor/ledger.ts';
 import { checkSchedules, checkTicks } from '../../../src/engine/doctor/schedules.ts';
 import {
   checkBreakers,
@@ -99,6 +100,14 @@ test.each([
 test('Postgres 14 is too old, and 15 is not', () => {
   expect(checkVersion({ version: '14.9', versionNumber: 140_009 }).state).toBe('problem');
   expect(checkVersion({ version: '15.0', versionNumber: 150_000 }).state).toBe('ok');
+});
+
+test.each([
+  [43, 'ok'],
+  [42, 'problem'],
+  [null, 'problem'],
+])('a queue of version %s is %s for a pg-boss that needs 43', (installed, state) => {
+  expect(checkQueue({ installed, needed: 43 }).state).toBe(state);
 });
 
 test('fewer free connections than a process opens are a warning', () => {
