@@ -96,10 +96,11 @@ async function checkOpened(
   const isThere = gap === undefined || isReadable(gap);
   const probes = probesOf(tools);
   const bind = ({ name, ask }: PoolProbe): Probe => ({ name, ask: () => ask(pool) });
+  const ofDatabase = await askAll(probes.ofDatabase.map(bind), deadline);
   const ofLedger = isThere
     ? await askAll(probes.ofLedger.map(bind), deadline)
     : unasked(probes.ofLedger, 'There is no ledger of this version to ask.');
-  return [first, ...(await askAll(probes.ofDatabase.map(bind), deadline)), ...ofLedger];
+  return [first, ...ofDatabase, ...ofLedger];
 }
 
 type PoolProbes = { readonly ofDatabase: readonly PoolProbe[]; readonly ofLedger: readonly PoolProbe[] };
