@@ -76,7 +76,7 @@ async function chooseContacts(
     file,
   });
   if (contacts !== undefined) return read(contacts, contactsFlag);
-  const asked = await ask?.('Contact file (CSV), or Enter for an example', '', async (file) =>
+  const asked = await ask?.('Contact file (CSV or workbook), or Enter for an example', '', async (file) =>
     file === '' ? undefined : read(file, file),
   );
   if (asked !== undefined) return asked;

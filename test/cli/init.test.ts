@@ -261,8 +261,8 @@ describe('with a database', () => {
       0,
       [
         'Name of the first campaign [first]:   expected a name of at most 60 letters, digits, "-" and "_".',
-        'Name of the first campaign [first]: Contact file (CSV), or Enter for an example:   The contact file gone.csv cannot be read (it does not exist).',
-        'Contact file (CSV), or Enter for an example: Channel: sms or email [sms]:   expected sms or email.',
+        'Name of the first campaign [first]: Contact file (CSV or workbook), or Enter for an example:   The contact file gone.csv cannot be read (it does not exist).',
+        'Contact file (CSV or workbook), or Enter for an example: Channel: sms or email [sms]:   expected sms or email.',
         'Channel: sms or email [sms]: Column with the phone number. Its columns: who, where. Column:   expected a column of list.csv. Its columns: who, where.',
         'Column with the phone number. Its columns: who, where. Column: Country of numbers without a country code, such as AU [AU]:   expected a country with phone numbers, such as NZ.',
         'Country of numbers without a country code, such as AU [AU]: ',
