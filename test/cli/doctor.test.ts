@@ -220,6 +220,19 @@ test('doctor finds an expired certificate of the service', async () => {
   });
 });
 
+test('a sandbox that does not run is no problem, and a service that does not run is one', async () => {
+  const port = await freePort();
+  const { code, checks } = await diagnose({ VOLLEY_SANDBOX_URL: `http://127.0.0.1:${port}` });
+  expect(code).toBe(0);
+  expect(checks.filter(({ state }) => state === 'not checked').map(({ name }) => name)).toEqual(
+    expect.arrayContaining([`service http://127.0.0.1:${port}`, 'credential sandbox']),
+  );
+  const { found } = await diagnose({ VOLLEY_SANDBOX_URL: 'https://service.invalid' });
+  expect(found['service https://service.invalid']).toMatch(
+    /^problem: It cannot be reached: host name .+ Next: Check "baseUrl"/,
+  );
+});
+
 test('doctor finds a public address where nothing listens', async () => {
   const { code, found } = await diagnose({ VOLLEY_PUBLIC_URL: `http://127.0.0.1:${await freePort()}` });
   expect({ code, found }).toEqual({

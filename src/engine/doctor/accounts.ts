@@ -6,6 +6,7 @@ import { readSharing } from '../../gateway/account-sharing.ts';
 import { openGateway } from '../../gateway/gateway.ts';
 import type { Reachability } from '../../gateway/reachable.ts';
 import { readAccount } from '../../gateway/read-account.ts';
+import { isLoopbackHost } from '../../wire/loopback.ts';
 import { accountsPath, readText } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
 import {
@@ -110,7 +111,7 @@ async function checkServices(
   const probes = [...byOrigin].map(
     ([origin, account]): Probe => ({
       name: `service ${origin}`,
-      ask: () => limit(async () => checkReachability(await reach(account), now())),
+      ask: () => limit(async () => checkService(new URL(account.baseUrl), await reach(account), now())),
     }),
   );
   const checks = await askAll(probes, deadline);
@@ -130,6 +131,16 @@ async function reach(account: Account): Promise<Reachability> {
   } finally {
     await gateway.close();
   }
+}
+
+/** Only a sandbox is on this machine, and it need not run all the time. */
+function checkService(url: URL, found: Reachability, now: Date): Finding {
+  if (found.kind === 'reachable' || !isLoopbackHost(url.hostname) || found.why !== 'connection refused')
+    return checkReachability(found, now);
+  return notChecked(
+    'Nothing listens there on this machine. If it is a sandbox, it is only needed while you use it.',
+    'Start one for a run: `volley run CAMPAIGN --sandbox`. Or start one that stays: `volley sandbox`.',
+  );
 }
 
 /** Milliseconds. */
@@ -166,8 +177,8 @@ function credentialProbes(
     ask: async (): Promise<Finding> => {
       if (account.interface !== 'rest-2.02')
         return notChecked(`${account.interface} has no status look-up, so it can only be tested by sending.`);
-      if (services.get(new URL(account.baseUrl).origin)?.state === 'problem')
-        return notChecked('Its service cannot be reached.');
+      const { state } = services.get(new URL(account.baseUrl).origin) ?? notChecked('');
+      if (state === 'problem' || state === 'not checked') return notChecked('Its service cannot be reached.');
       return limit(() => checkCredential(account, randomUuid()));
     },
   }));
