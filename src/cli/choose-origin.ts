@@ -5,8 +5,7 @@ import { chooseRun } from './choose-run.ts';
 import { type Shell, withLedgerIfAny } from './shell.ts';
 
 /**
- * The run of `--of`, before the campaign is prepared. `latest` is the newest run of the same campaign: another campaign
- * has other recipients.
+ * The run of `--of`, before the campaign is prepared. `latest` is the newest run of the same campaign that is no test.
  */
 export async function chooseOrigin(
   shell: Shell,
@@ -16,7 +15,7 @@ export async function chooseOrigin(
   if (name === undefined || isRunId(name)) return name;
   const campaign = await readCampaignName(campaignPath, shell.settings);
   return withLedgerIfAny(shell, async (context) => {
-    if (context) return chooseRun(shell, context, name, campaign);
+    if (context) return chooseRun(shell, context, name, { campaign, kind: 'ordinary' });
     const what = 'There is no ledger here, so there is no run to name.';
     throw new InputError([{ where: '--of', what }]);
   });

@@ -1,6 +1,7 @@
 import type { EngineContext } from '../engine/context.ts';
 import { findNamedRun } from '../engine/runs/named-run.ts';
 import { printable } from '../report/printable.ts';
+import { formatCampaign } from '../report/run-summary.ts';
 import type { Shell } from './shell.ts';
 
 /** The description of an argument or option that names a run. */
@@ -16,11 +17,11 @@ export async function chooseRun(
   shell: Pick<Shell, 'note'>,
   context: EngineContext,
   name: string,
-  campaign?: string,
+  filter?: Parameters<typeof findNamedRun>[2],
 ): Promise<string> {
-  const found = await findNamedRun(context, name, campaign);
+  const found = await findNamedRun(context, name, filter);
   if (found === undefined) return name;
   if (found.run !== name)
-    shell.note(`  run      ${found.run} (${printable(found.campaign)}, ${found.state})`);
+    shell.note(`  run      ${found.run} (${printable(formatCampaign(found))}, ${found.state})`);
   return found.run;
 }

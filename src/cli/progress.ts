@@ -65,72 +65,82 @@ export function stageText(name: string, milliseconds: number, state: StageState)
   return `  ${name.padEnd(8)} ${drawn}${done}, ${Math.round(rate)}/s${left}`;
 }
 
-export async function startRunProgress(
-  shell: Pick<Shell, 'terminal' | 'now' | 'note' | 'noteScreen'>,
-): Promise<RunProgress & { readonly done: () => void; readonly isAllSettled: () => boolean }> {
-  const line = await startProgressLine(shell);
+/**
+ * The text of a run's progress over time, in order of the calls. The rate counts neither what was done before the
+ * first call nor time that the run waited.
+ */
+export function createRunText({
+  now,
+  noteScreen,
+}: Pick<Shell, 'now' | 'noteScreen'>): (watch: DispatchProgress) => string {
   let began: number | undefined;
-  let watch: DispatchProgress | undefined;
-  /** The time in the last line: of the next opening, or of the first refusal. */
-  let waitedFor: number | undefined;
-  let startedAt = shell.now().getTime();
-  /** Waiting time does not count for the rate. */
-  let waitsSince: number | undefined;
-
-  const text = ({
-    settled,
-    total,
-    notAccepted,
-    preempted,
-    opensAt,
-    refusal,
-    phase,
-  }: DispatchProgress): string => {
+  let startedAt = now().getTime();
+  /** The last time that the run waited, if it did at the last call. */
+  let waitedAt: number | undefined;
+  return (watch) => {
+    const { settled, total, notAccepted, preempted, opensAt, refusal, phase } = watch;
+    began ??= settled;
+    const time = now().getTime();
+    const waits = waitsFor(watch) !== undefined;
+    if (waitedAt !== undefined && waits) startedAt += time - waitedAt;
+    waitedAt = waits ? time : undefined;
     if (refusal !== null) {
-      return `  waiting  ${bar(settled, total)} ${settled}/${total} requests; ${formatRefusal(refusal, shell.noteScreen)}; one request probes it now and then`;
+      return `  waiting  ${bar(settled, total)} ${settled}/${total} requests; ${formatRefusal(refusal, noteScreen)}; one request probes it now and then`;
     }
     if (opensAt !== null) {
-      const time = formatMinute(shell.noteScreen, opensAt);
-      return `  waiting  ${bar(settled, total)} ${settled}/${total} requests; the next window opens at ${time}`;
+      return `  waiting  ${bar(settled, total)} ${settled}/${total} requests; the next window opens at ${formatMinute(noteScreen, opensAt)}`;
     }
     if (phase === 'settling doubts') {
       return `  settling ${bar(settled, total)} ${settled}/${total} requests, ${notAccepted} not accepted; resolving those in doubt`;
     }
-    const stage = stageText('sending', shell.now().getTime() - startedAt, {
+    const stage = stageText('sending', time - startedAt, {
       part: settled,
       whole: total,
-      before: began ?? settled,
+      before: began,
       done: `${settled}/${total} requests`,
-      count: settled - (began ?? settled),
+      count: settled - began,
     });
     const failures = notAccepted > 0 ? `, ${notAccepted} not accepted` : '';
     return `${stage}${failures}${preempted ? ', waits for a more urgent run of its account' : ''}`;
   };
+}
 
+/** The time of the next opening, or of the first refusal, that the run waits for. */
+function waitsFor({ opensAt, refusal }: DispatchProgress): number | undefined {
+  return opensAt?.getTime() ?? refusal?.since.getTime();
+}
+
+export function outageText(error: Error): string {
+  return `database outage (${printable(error.message)})`;
+}
+
+export async function startRunProgress(
+  shell: Pick<Shell, 'terminal' | 'now' | 'note' | 'noteScreen'>,
+): Promise<RunProgress & { readonly done: () => void; readonly isAllSettled: () => boolean }> {
+  const line = await startProgressLine(shell);
+  let runText = createRunText(shell);
+  let watch: DispatchProgress | undefined;
+  let text = '';
+  let waitedFor: number | undefined;
   return {
     onStart: () => {
-      startedAt = shell.now().getTime();
+      runText = createRunText(shell);
     },
     onWatch: (now) => {
-      began ??= now.settled;
       watch = now;
-      const time = shell.now().getTime();
-      const waitsFor = now.opensAt?.getTime() ?? now.refusal?.since.getTime();
-      if (waitsSince !== undefined && waitsFor !== undefined) startedAt += time - waitsSince;
-      waitsSince = waitsFor === undefined ? undefined : time;
+      text = runText(now);
       // A long wait is one line in a log.
-      if (waitsFor === undefined) line.show(() => text(now));
-      else if (waitsFor !== waitedFor) line.showNow(text(now));
-      waitedFor = waitsFor;
+      const waiting = waitsFor(now);
+      if (waiting === undefined) line.show(() => text);
+      else if (waiting !== waitedFor) line.showNow(text);
+      waitedFor = waiting;
     },
     onDown: (error) => {
-      line.showNow(
-        `  waiting  database outage (${printable(error.message)}); nothing is sent until it is over`,
-      );
+      line.showNow(`  waiting  ${outageText(error)}; nothing is sent until it is over`);
     },
     onUp: () => line.showNow('  sending  the database outage is over'),
     done: () => {
-      if (watch) line.done(text(watch));
+      if (watch) line.done(text);
     },
     isAllSettled: () => watch !== undefined && watch.settled === watch.total,
   };

@@ -4,7 +4,7 @@ import { formatMinute } from './time.ts';
 
 /** Shows only states that occur. */
 export function formatRunSummary(summary: RunSummary, screen: Screen = plainScreen): string {
-  const { run, campaign, kind, state, contacts, requests, recipients, waits = [] } = summary;
+  const { contacts, requests, recipients, waits = [] } = summary;
   const left = [
     [contacts.invalid, 'invalid'],
     [contacts.duplicate, 'duplicate'],
@@ -12,7 +12,7 @@ export function formatRunSummary(summary: RunSummary, screen: Screen = plainScre
     [contacts.beyondLimit ?? 0, 'beyond the limit'],
   ] as const;
   return [
-    `${styled(`Run ${run}`, 'title', screen)}  ${formatCampaign({ campaign, kind })}  ${styled(state, toneOf(state), screen)}`,
+    formatRunHead(summary, screen),
     `  contacts    ${formatCounts(contacts.read, left, screen, 'read')}`,
     `  requests    ${formatCounts(
       requests.total,
@@ -31,6 +31,13 @@ export function formatRunSummary(summary: RunSummary, screen: Screen = plainScre
 /** A test must not be taken for the campaign itself. */
 export function formatCampaign({ campaign, kind }: Pick<RunSummary, 'campaign' | 'kind'>): string {
   return kind === 'test' ? `${campaign} (test)` : campaign;
+}
+
+export function formatRunHead(
+  { run, campaign, kind, state }: Pick<RunSummary, 'run' | 'campaign' | 'kind' | 'state'>,
+  screen: Screen,
+): string {
+  return `${styled(`Run ${run}`, 'title', screen)}  ${formatCampaign({ campaign, kind })}  ${styled(state, toneOf(state), screen)}`;
 }
 
 const maxWaits = 5;

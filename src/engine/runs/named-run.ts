@@ -1,5 +1,5 @@
 import { InputError, type Problem } from '../../domain/problems.ts';
-import { type ListedRun, listRuns, listRunsBeginning } from '../../ledger/runs/find.ts';
+import { type ListedRun, listRuns, listRunsBeginning, type RunFilter } from '../../ledger/runs/find.ts';
 import type { EngineContext } from '../context.ts';
 
 /** Names the newest run. No run id can be this word. */
@@ -15,18 +15,18 @@ const maxCandidates = 10;
  * The run that an operator names: by its id, by the beginning of one, or as `latest`. Only for the command line: a
  * program that calls the API knows the id, and a prefix that is unique today may be ambiguous tomorrow.
  *
- * @param campaign `latest` means the newest run of this campaign
+ * @param filter of the runs that `latest` is the newest of
  * @returns undefined if no run begins so
  * @throws InputError if several runs do, or the prefix is short, or there is no newest run
  */
 export async function findNamedRun(
   { ledger }: EngineContext,
   name: string,
-  campaign?: string,
+  filter: Pick<RunFilter, 'campaign' | 'kind'> = {},
 ): Promise<ListedRun | undefined> {
   if (name === latest) {
-    const [newest] = await listRuns(ledger.knex, 1, { campaign });
-    return newest ?? noRunYet(campaign);
+    const [newest] = await listRuns(ledger.knex, 1, filter);
+    return newest ?? noRunYet(filter.campaign);
   }
   const found = name === '' ? [] : await listRunsBeginning(ledger.pool, name, maxCandidates + 1);
   const [first] = found;

@@ -49,6 +49,7 @@ export type RunFilter = {
   readonly campaign?: string | undefined;
   readonly account?: string | undefined;
   readonly channel?: Channel | undefined;
+  readonly kind?: RunKind | undefined;
   readonly state?: RunState | undefined;
   readonly accounts?: readonly string[] | null;
   readonly before?: Pick<Run, 'run' | 'createdAt'> | undefined;
@@ -77,7 +78,8 @@ export async function listRuns(knex: Knex, limit: number, filter: RunFilter = {}
 export async function listRunsBeginning(pool: pg.Pool, text: string, limit: number): Promise<ListedRun[]> {
   const { rows } = await pool.query<Stored<ListedRun, 'stateReason'>>(
     `
-    SELECT run_id AS run, campaign, account, channel, state, state_reason AS "stateReason", created_at AS "createdAt",
+    SELECT run_id AS run, campaign, account, channel, kind, state, state_reason AS "stateReason",
+           created_at AS "createdAt",
            finished_at AS "finishedAt", purged_at AS "purgedAt"
     FROM runs
     WHERE run_id ~>=~ $1::text AND run_id ~<~ ($1::text || '~')
