@@ -1,8 +1,11 @@
+import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { ZipFile } from 'yazl';
 
 /** A cell: a text, or its XML such as `<c t="b"><v>1</v></c>`; null: no cell. */
 export type Cell = string | { readonly xml: string } | null;
+
+type Part = string | Buffer | AsyncGenerator<string>;
 
 export type WorkbookOptions = {
   readonly sheets?: readonly { readonly name: string; readonly state?: string; readonly data: string }[];
@@ -13,7 +16,7 @@ export type WorkbookOptions = {
   readonly builtIn?: readonly number[];
   readonly workbookPr?: string;
   /** Replaces or adds parts; undefined removes one. */
-  readonly parts?: Readonly<Record<string, string | undefined>>;
+  readonly parts?: Readonly<Record<string, Part | undefined>>;
 };
 
 const main = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"';
@@ -95,14 +98,15 @@ function relationships(...xml: readonly string[]): string {
 }
 
 /** @param parts in their order; undefined: none */
-export function zipOf(parts: Readonly<Record<string, string | Buffer | undefined>>): Promise<Buffer> {
+export function zipOf(parts: Readonly<Record<string, Part | undefined>>): Promise<Buffer> {
   const zip = new ZipFile();
+  const options = { mtime: new Date(1980, 0, 1) };
   for (const [path, content] of Object.entries(parts)) {
     if (content === undefined) continue;
-    const isXml = typeof content === 'string' && !content.startsWith('<?') && content.startsWith('<');
-    zip.addBuffer(Buffer.from(isXml ? declaration + content : content), path, {
-      mtime: new Date(1980, 0, 1),
-    });
+    if (typeof content === 'string' || Buffer.isBuffer(content)) {
+      const isXml = typeof content === 'string' && content.startsWith('<');
+      zip.addBuffer(Buffer.from(isXml ? declaration + content : content), path, options);
+    } else zip.addReadStream(Readable.from(content, { objectMode: false }), path, options);
   }
   zip.end();
   return buffer(zip.outputStream);

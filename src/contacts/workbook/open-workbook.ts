@@ -160,9 +160,9 @@ function readHeader(
     throw new InputError([{ where: name, what }]);
   }
   const { line, values, outside } = header;
-  const names = values
-    .slice(0, values.findLastIndex((value) => value.trim() !== '') + 1)
-    .map((value) => value.trim());
+  const isName = (value: string, column: number): boolean =>
+    value.trim() !== '' || cellFault(header, column) !== undefined;
+  const names = values.slice(0, values.findLastIndex(isName) + 1).map((value) => value.trim());
   if (outside !== undefined || names.length > maxColumns)
     throw new InputError([
       { where: place(line), what: tooManyColumns(`more than ${maxColumns.toLocaleString('en')}`) },
