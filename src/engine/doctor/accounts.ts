@@ -186,10 +186,15 @@ function credentialProbes(
 
 /** Asks for the status of a message that does not exist. */
 async function checkCredential(account: Account, id: string): Promise<Finding> {
-  const headers = Math.min(account.timeouts.headers, answerTimeout);
-  const gateway = openGateway({ ...account, timeouts: { ...account.timeouts, headers } });
+  const { connect, headers, body } = account.timeouts;
+  const bounded = {
+    connect: Math.min(connect, connectTimeout),
+    headers: Math.min(headers, answerTimeout),
+    body: Math.min(body, answerTimeout),
+  };
+  const gateway = openGateway({ ...account, timeouts: bounded });
   try {
-    const answer = await gateway.lookUp(id.replaceAll('-', ''), AbortSignal.timeout(answerTimeout));
+    const answer = await gateway.lookUp(id.replaceAll('-', ''));
     switch (answer.kind) {
       case 'found':
       case 'not_found':
