@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { documentPaths, readDocument } from '../support/documents.ts';
+import { documentPaths, projectFolder, readDocument } from '../support/documents.ts';
 
 const pages = documentPaths.filter(
   (path) => path.startsWith('docs/') && path !== 'docs/README.md' && !path.startsWith('docs/decisions/'),
@@ -21,4 +22,9 @@ test.each(pages)('%s says in its first sentence what it is for, and for whom', (
 
 test('README.md has at most 150 lines', () => {
   expect(readDocument('README.md').split('\n').length).toBeLessThanOrEqual(150);
+});
+
+test('the changelog begins with the version of the package', () => {
+  const { version } = JSON.parse(readFileSync(join(projectFolder, 'package.json'), 'utf8'));
+  expect(/^## ([\d.]+) \(\d{4}-\d\d-\d\d\)$/m.exec(readDocument('docs/CHANGELOG.md'))?.[1]).toBe(version);
 });

@@ -4,13 +4,20 @@ import { blocksOf, shellLinesOf } from '../support/documents.ts';
 /** Commands that the walkthrough does not type, each with the reason, and the place where it is tried. */
 export const notTyped: readonly (readonly [command: RegExp, reason: string])[] = [
   [/^npm ci && npm test/, 'runs this test'],
-  [/^npm (ci && npm )?run (demo|bench)/, 'test/cli/demo.test.ts runs the demo; the measurements take minutes'],
+  [
+    /^npm (ci && npm )?run (demo|bench)/,
+    'test/cli/demo.test.ts runs the demo; the measurements take minutes',
+  ],
   [
     /^npm install --(global|prefix) /,
     'installs for all users; test/package/install.test.ts installs the packed file',
   ],
   [/^(useradd|install|cp|systemctl) /, 'changes the machine, as root'],
   [/^\(set -a; \. \/etc\/volley/, 'reads a file of the machine, as root'],
+  [
+    /^(pg_(dump|restore|basebackup|ctl)|cp -a \/backup|cat >> \/var\/lib|touch \/var\/lib) ?/,
+    'needs programs of Postgres that are not embedded; test/torture/restore.torture.ts types it',
+  ],
   [/^podman(-compose)? /, 'needs a builder of images; test/docs/deploy.test.ts reads what it would start'],
 ];
 

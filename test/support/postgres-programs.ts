@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Required to make a server and a standby. The embedded Postgres lacks `pg_basebackup`. */
-const needed = ['postgres', 'initdb', 'pg_ctl', 'pg_basebackup'];
+/** For servers, standbys and backups. The embedded Postgres lacks the last three. */
+const needed = ['postgres', 'initdb', 'pg_ctl', 'pg_basebackup', 'pg_dump', 'pg_restore'];
 
 /** Debian's folder, with a subfolder per version. */
 const debian = '/usr/lib/postgresql';
