@@ -189,6 +189,13 @@ async function createChecks(knex: Knex): Promise<void> {
       'A digest of what a run of contact files sends to which recipients. Planning uses it to find a run that would '
       'send the same again.';
 
+    CREATE TABLE run_plans (
+      plan   text PRIMARY KEY,
+      run_id text NOT NULL UNIQUE REFERENCES runs ON DELETE CASCADE
+    );
+    COMMENT ON TABLE run_plans IS 'Runs that were made from a plan file. Each plan file makes one run.';
+    COMMENT ON COLUMN run_plans.plan IS 'The random id in the plan file.';
+
     CREATE TABLE approvals (
       run_id          text PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
       reason          jsonb NOT NULL CHECK (reason ->> 'kind' IN
@@ -228,7 +235,7 @@ async function createChecks(knex: Knex): Promise<void> {
 
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
-    DROP TABLE untried_proofs, approvals, fingerprints, run_origins, run_files, run_windows, run_states, runs;
+    DROP TABLE untried_proofs, approvals, run_plans, fingerprints, run_origins, run_files, run_windows, run_states, runs;
     DROP FUNCTION message_id;
   `);
 }

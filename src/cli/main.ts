@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { InputError } from '../domain/problems.ts';
 import { databaseShortage, isConnectionFailure } from '../platform/database-failures.ts';
 import { keepHeapSmall } from '../platform/heap.ts';
 import { requireLogLevel } from '../platform/log-level.ts';
-import { packageFolder } from '../platform/package-folder.ts';
+import { readVersion } from '../platform/package-folder.ts';
 import { printable } from '../report/printable.ts';
 import type { CommandModule } from './command-modules.ts';
 import { envFileOption, withEnvFiles } from './env-file-settings.ts';
@@ -155,7 +153,7 @@ export async function buildProgram(
     .description(
       'Bulk campaign batch engine: nothing lost, nothing silently duplicated, every unknown named.',
     )
-    .version(version())
+    .version(readVersion())
     .addOption(colourOption(setColour))
     .addOption(await zoneOption(words, setZone))
     .addOption(envFileOption())
@@ -214,9 +212,4 @@ function explain(error: unknown, shell: Shell): ExitCode {
     error instanceof Error ? `Internal error: ${error.stack ?? error.message}` : `Internal error: ${error}`,
   );
   return 1;
-}
-
-function version(): string {
-  const packageFile = readFileSync(join(packageFolder, 'package.json'), 'utf8');
-  return /"version": "([^"]+)"/.exec(packageFile)?.[1] ?? 'unknown';
 }

@@ -22,7 +22,7 @@ export async function planWithProgress(
   context: EngineContext,
   prepared: PreparedCampaign,
   kept: KeptContactFiles,
-  options: Pick<PlanOptions, 'again'>,
+  options: Omit<PlanOptions, 'onRefused'>,
 ): Promise<string> {
   const line = await startProgressLine(shell);
   const startedAt = shell.now().getTime();

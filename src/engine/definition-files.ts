@@ -27,14 +27,14 @@ export function besideCampaign(campaign: string, written: string): string {
   return isAbsolute(written) ? written : join(dirname(campaign), written);
 }
 
-/** An accounts file may hold rate cards. */
-export const maxBytes = { campaign: 512 * 1024, accounts: 8 * 1024 * 1024 } as const;
+/** An accounts file may hold rate cards, and a plan the digests of thousands of attached files. */
+export const maxBytes = { campaign: 512 * 1024, accounts: 8 * 1024 * 1024, plan: 64 * 1024 * 1024 } as const;
 
 /** @throws InputError if the file is unreadable, too large or not UTF-8 */
 export async function readText(
   path: string,
   settings: Settings,
-  kind: 'campaign' | 'accounts',
+  kind: keyof typeof maxBytes,
 ): Promise<string> {
   const bytes = await readFile(resolve(settings.workingFolder, path)).catch((error: unknown) => {
     const hint = kind === 'accounts' ? missingAccountsHint(settings) : '';

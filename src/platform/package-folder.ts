@@ -1,4 +1,5 @@
-import { extname } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** `.ts` in a checkout, `.js` in the package: the compiler does not rewrite names that are put together. */
@@ -8,3 +9,9 @@ export const moduleExtension = extname(import.meta.url);
 export const packageFolder = fileURLToPath(
   new URL(moduleExtension === '.ts' ? '../../' : '../../../', import.meta.url),
 );
+
+/** The version of Volley. */
+export function readVersion(): string {
+  const packageFile = readFileSync(join(packageFolder, 'package.json'), 'utf8');
+  return /"version": "([^"]+)"/.exec(packageFile)?.[1] ?? 'unknown';
+}

@@ -1,10 +1,18 @@
 import type { Command } from 'commander';
+import { InputError } from '../../domain/problems.ts';
+import { createRanBeforeFinder, NothingNewError } from '../../engine/plan/contact-patterns.ts';
+import { createContactFileDigests } from '../../engine/plan/kept-contact-files.ts';
+import type { PlanFacts } from '../../engine/plan/plan-facts.ts';
+import { createPlan, type PlanRequest, requireReadableAgain } from '../../engine/plan/planned-campaign.ts';
 import { prepareCampaign } from '../../engine/plan/prepare-campaign.ts';
+import type { Preview } from '../../engine/plan/preview.ts';
 import { previewCampaign } from '../../engine/plan/preview-campaign.ts';
+import { readVersion } from '../../platform/package-folder.ts';
 import { chooseOrigin } from '../choose-origin.ts';
 import { addContactsOption, addLimitOption, addOriginOption, addTestOption } from '../options.ts';
+import { newPlanId, planPlace, writePlan } from '../plan-files.ts';
 import { previewText } from '../preview-text.ts';
-import { type Shell, withLedgerIfAny } from '../shell.ts';
+import { type Shell, withLedger, withLedgerIfAny } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
   addTestOption(addLimitOption(addOriginOption(addContactsOption(command))))
@@ -13,22 +21,62 @@ export function define(command: Command, shell: Shell): void {
     )
     .argument('<campaign>', 'the campaign file (YAML)')
     .option('--json', 'print the plan as JSON')
-    .action(async (path: string, { json, of, ...options }: PlanOptions) => {
-      shell.endOnStop('Stopped while planning. A plan sends and writes nothing.');
+    .option(
+      '--out <file>',
+      'write a plan file too: `volley run --plan <file>` sends exactly what was planned, or refuses and says what has changed',
+    )
+    .action(async (path: string, { json, of, out, ...options }: PlanOptions) => {
+      shell.endOnStop('Stopped while planning. A plan sends nothing.');
       const origin = await chooseOrigin(shell, path, of);
       const { contacts: contactFiles, limit, testTo } = options;
-      const prepared = await prepareCampaign(path, shell.settings, { contactFiles, origin, limit, testTo });
-      const onLarge = (bytesPerAddress: number): void => {
-        const millions = Math.ceil((memoryOfPlan + bytesPerAddress * 5_000_000) / 1024 / 1024 / 10) * 10;
-        shell.note(
-          `  memory   the plan is large: each further recipient takes about ${bytesPerAddress} bytes, so 5,000,000 of them about ${millions} MiB in all`,
-        );
-      };
-      const preview = await withLedgerIfAny(shell, (context) =>
-        previewCampaign(prepared, { ...(context ?? { now: shell.now }), onLarge }),
-      );
+      const request = { contactFiles, origin, limit, testTo };
+      const preview =
+        out === undefined
+          ? await previewHere(shell, path, request)
+          : await planInto(shell, path, request, out);
       shell.print(json ? JSON.stringify(preview) : previewText(preview, shell.screen));
     });
+}
+
+async function previewHere(shell: Shell, path: string, request: PlanRequest): Promise<Preview> {
+  const prepared = await prepareCampaign(path, shell.settings, request);
+  return withLedgerIfAny(shell, (context) =>
+    previewCampaign(prepared, { ...(context ?? { now: shell.now }), onLarge: largeNote(shell) }),
+  );
+}
+
+/** Needs the ledger: a run excludes its suppressions, and what earlier runs sent. */
+function planInto(shell: Shell, path: string, request: PlanRequest, out: string): Promise<Preview> {
+  return withLedger(shell, async (context) => {
+    const kept = createContactFileDigests();
+    const ranBefore = request.testTo ? undefined : createRanBeforeFinder(context, request.origin);
+    const prepared = await prepareCampaign(path, shell.settings, { ...request, kept, ranBefore }).catch(
+      (error: unknown) => {
+        if (!(error instanceof NothingNewError)) throw error;
+        throw new InputError([{ where: path, what: `${error.message} There is nothing to plan.` }]);
+      },
+    );
+    requireReadableAgain(prepared);
+    let facts: PlanFacts | undefined;
+    const onFacts = (found: PlanFacts): void => {
+      facts = found;
+    };
+    const preview = await previewCampaign(prepared, { ...context, onLarge: largeNote(shell), onFacts });
+    if (!facts) throw new Error('A preview has facts.');
+    const place = planPlace(shell, out);
+    const head = { id: newPlanId(), volley: readVersion(), madeAt: context.now() };
+    await writePlan(shell, place, createPlan(head, place, prepared, request, facts, kept));
+    return preview;
+  });
+}
+
+function largeNote(shell: Shell): (bytesPerAddress: number) => void {
+  return (bytesPerAddress) => {
+    const millions = Math.ceil((memoryOfPlan + bytesPerAddress * 5_000_000) / 1024 / 1024 / 10) * 10;
+    shell.note(
+      `  memory   the plan is large: each further recipient takes about ${bytesPerAddress} bytes, so 5,000,000 of them about ${millions} MiB in all`,
+    );
+  };
 }
 
 /** Bytes for a few recipients (measured). */
@@ -40,4 +88,5 @@ type PlanOptions = {
   readonly of?: string;
   readonly limit?: number;
   readonly testTo?: readonly string[];
+  readonly out?: string;
 };

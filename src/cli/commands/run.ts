@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { InputError } from '../../domain/problems.ts';
 import type { RunSummary } from '../../domain/runs.ts';
 import type { EngineContext } from '../../engine/context.ts';
@@ -9,6 +9,7 @@ import {
   NothingNewError,
 } from '../../engine/plan/contact-patterns.ts';
 import { createKeptContactFiles } from '../../engine/plan/kept-contact-files.ts';
+import { proveAsPlanned, requestOf, requireRunnablePlan } from '../../engine/plan/planned-campaign.ts';
 import {
   type PreparationOptions,
   type PreparedCampaign,
@@ -17,10 +18,12 @@ import {
 import { planRerun, type RerunState, rerunStates } from '../../engine/plan/rerun.ts';
 import { requireRun } from '../../engine/runs/find-run.ts';
 import { requireReachable } from '../../engine/runs/require-reachable.ts';
+import { readVersion } from '../../platform/package-folder.ts';
 import { chooseOrigin } from '../choose-origin.ts';
 import { chooseRun } from '../choose-run.ts';
 import { dispatchAndPrint } from '../dispatch-and-print.ts';
 import { addContactsOption, addLimitOption, addOriginOption, addTestOption } from '../options.ts';
+import { type OpenedPlan, openPlan } from '../plan-files.ts';
 import { planWithProgress } from '../plan-with-progress.ts';
 import { type Shell, withLedger } from '../shell.ts';
 import { failMissingArgument, notInListError } from '../usage-errors.ts';
@@ -34,6 +37,11 @@ type RunOptions = {
   readonly limit?: number;
   readonly testTo?: readonly string[];
   readonly sandbox?: true;
+  readonly plan?: string;
+};
+
+type CampaignOptions = {
+  readonly [Key in 'json' | 'contacts' | 'again' | 'of' | 'limit' | 'testTo']?: RunOptions[Key] | undefined;
 };
 
 export function define(command: Command, shell: Shell): void {
@@ -52,14 +60,21 @@ export function define(command: Command, shell: Shell): void {
       '--again',
       'run even if an earlier run sent the same message to the same contacts within dispatch.repeat (default: 12h)',
     )
+    .addOption(
+      new Option(
+        '--plan <file>',
+        'run the plan file of `volley plan --out`, with its campaign and contacts: sends exactly what was planned, or refuses and says what has changed',
+      ).conflicts(['contacts', 'of', 'only', 'limit', 'testTo', 'sandbox']),
+    )
     .option(
       '--sandbox',
       'send to a sandbox that this command starts, wait for the delivery reports, and stop it; the account must be one of the sandbox',
     )
     .option('--json', "print the run's summary as JSON")
     .action(async (path: string | undefined, options: RunOptions) => {
-      const { only, of: origin } = options;
-      if (only !== undefined || (origin !== undefined && path === undefined))
+      const { only, of: origin, plan } = options;
+      if (plan !== undefined) await runPlan(shell, path, plan, options);
+      else if (only !== undefined || (origin !== undefined && path === undefined))
         await rerun(shell, path, options);
       else if (path === undefined)
         failMissingArgument(
@@ -71,9 +86,39 @@ export function define(command: Command, shell: Shell): void {
     });
 }
 
+/** The campaign and all choices are those of the plan. */
+async function runPlan(
+  shell: Shell,
+  path: string | undefined,
+  name: string,
+  { json, again }: RunOptions,
+): Promise<void> {
+  if (path !== undefined) {
+    const what = 'It has its campaign and its contacts, so name no campaign.';
+    throw new InputError([{ where: '--plan', what }]);
+  }
+  const opened = await openPlan(shell, name);
+  const {
+    path: campaign,
+    contactFiles,
+    origin,
+    limit,
+    testTo,
+  } = requestOf(opened.plan, opened.place, shell.settings.workingFolder);
+  const options = { json, again, contacts: contactFiles, of: origin, limit, testTo };
+  const open: Surroundings['open'] = (work) =>
+    withLedger(shell, async (context) => {
+      await requireRunnablePlan(context, opened.plan, name);
+      await work(context);
+    });
+  await runCampaign(shell, campaign, options, { open, opened });
+}
+
 type Surroundings = {
   readonly open: (work: (context: EngineContext) => Promise<void>) => Promise<void>;
   readonly awaitReports?: (run: string) => Promise<RunSummary>;
+  /** The plan that the run must equal. */
+  readonly opened?: OpenedPlan;
 };
 
 async function runInSandbox(shell: Shell, path: string, options: RunOptions): Promise<void> {
@@ -89,8 +134,8 @@ async function runInSandbox(shell: Shell, path: string, options: RunOptions): Pr
 async function runCampaign(
   shell: Shell,
   path: string,
-  { json, contacts: contactFiles, again = false, of, limit, testTo }: RunOptions,
-  { open, ...awaiting }: Surroundings,
+  { json, contacts: contactFiles, again = false, of, limit, testTo }: CampaignOptions,
+  { open, opened, ...awaiting }: Surroundings,
 ): Promise<void> {
   shell.endOnStop('Stopped before the run was planned; nothing was sent.');
   const origin = await chooseOrigin(shell, path, of);
@@ -105,7 +150,8 @@ async function runCampaign(
       if (withNewFiles === undefined) return;
       prepared = withNewFiles;
     }
-    const run = await planWithProgress(shell, context, prepared, kept, { again });
+    const proof = opened ? proveAsPlanned(opened.plan, opened.place, readVersion(), prepared, kept) : {};
+    const run = await planWithProgress(shell, context, prepared, kept, { again, ...proof });
     // The rest of a limited run, or the run after a test, needs them where they are.
     const movable = limit === undefined && !prepared.test ? prepared : { ...prepared, matched: [] };
     for (const { file, reason } of await moveContactFiles(movable, path, shell.settings, run))

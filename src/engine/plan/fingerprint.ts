@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import type { Contact } from '../../domain/contacts.ts';
 import { destinationFields, type Envelope } from '../../domain/message.ts';
 import { TextHash } from '../../platform/text-hash.ts';
@@ -27,12 +27,21 @@ export type Fingerprint = {
   readonly paths: () => ReadonlySet<string>;
   /** 32 bytes over everything added so far. */
   readonly digest: () => Buffer;
+  /** A SHA-256 of the valid contacts in their order, with their lines and time zones. */
+  readonly contents: () => string;
+  /** How many contacts were read, by file. */
+  readonly rows: () => readonly number[];
+  /** The SHA-256 of each file that was read, by path. */
+  readonly files: () => ReadonlyMap<string, string>;
 };
 
 export function createFingerprint({ campaign, account, channel }: FingerprintSubject): Fingerprint {
   const contactSum = createSum();
   const fileSum = createSum();
   const paths = new Set<string>();
+  const fileDigests = new Map<string, string>();
+  const inOrder = createHash('sha256');
+  const rows: number[] = [];
   const text = new TextHash();
   const envelopeHash = memoizeByEnvelope((envelope) => {
     for (const { path } of envelope.files) paths.add(path);
@@ -42,23 +51,34 @@ export function createFingerprint({ campaign, account, channel }: FingerprintSub
   return {
     async *watch(contacts) {
       for await (const batch of contacts) {
-        for (const contact of batch) {
+        const places = new Int32Array(placeSize * batch.length);
+        for (const [index, contact] of batch.entries()) {
+          rows[contact.file] = (rows[contact.file] ?? 0) + 1;
           if (contact.kind === 'rejected') continue;
           const { low, high } = envelopeHash(contact.envelope);
           text.begin().addNumber(low).addNumber(high).add(contact.address);
           // A fixed order: which column fills which field does not change what is sent.
           for (const field of destinationFields) text.add(contact.destination[field] ?? '\0');
           contactSum.add(text.finish());
+          const { low: contentLow, high: contentHigh } = text;
+          const zones = contact.zones === undefined ? 0 : text.begin().add(contact.zones).finish().low;
+          places.set([contentLow, contentHigh, contact.file, contact.line, zones], placeSize * index);
         }
+        inOrder.update(places);
         yield batch;
       }
     },
     watchFiles: (readFile) => async (path) => {
       const data = await readFile(path);
-      fileSum.add(text.begin().add(path).add(hash('sha256', data)).finish());
+      const digest = hash('sha256', data);
+      fileDigests.set(path, digest);
+      fileSum.add(text.begin().add(path).add(digest).finish());
       return data;
     },
     paths: () => paths,
+    contents: () => inOrder.copy().digest('hex'),
+    rows: () => Array.from(rows, (count) => count ?? 0),
+    files: () => fileDigests,
     digest: () =>
       hash(
         'sha256',
@@ -67,6 +87,9 @@ export function createFingerprint({ campaign, account, channel }: FingerprintSub
       ),
   };
 }
+
+/** Numbers for a contact in the digest of `contents`. */
+const placeSize = 5;
 
 function hashEnvelope({ fields, keypads, files, audio }: Envelope): Hashed {
   const text = new TextHash();

@@ -58,12 +58,34 @@ export function createKeptContactFiles(): KeptContactFiles {
       return Promise.all(complete);
     },
     bytesRead: () => bytesRead,
-    digestOf: (file) => {
-      const hash = hashes.get(file);
-      if (!hash) throw new Error(`contact file ${file} was not read`);
-      return hash.copy().digest();
-    },
+    digestOf: (file) => digestIn(hashes, file),
   };
+}
+
+/** Makes only the digests, for a plan. */
+export function createContactFileDigests(): KeptContactFiles {
+  const hashes = new Map<number, Hash>();
+  let bytesRead = 0;
+  return {
+    async *keep(file, bytes) {
+      const hash = createHash('sha256');
+      hashes.set(file, hash);
+      for await (const chunk of bytes) {
+        hash.update(chunk);
+        bytesRead += chunk.length;
+        yield chunk;
+      }
+    },
+    takeCompletePieces: async () => [],
+    bytesRead: () => bytesRead,
+    digestOf: (file) => digestIn(hashes, file),
+  };
+}
+
+function digestIn(hashes: ReadonlyMap<number, Hash>, file: number): Buffer {
+  const hash = hashes.get(file);
+  if (!hash) throw new Error(`contact file ${file} was not read`);
+  return hash.copy().digest();
 }
 
 async function compressPiece(file: number, piece: number, bytes: Buffer): Promise<ContactFilePiece> {

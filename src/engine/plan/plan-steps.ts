@@ -3,12 +3,14 @@ import { estimateCost } from '../../campaign/cost.ts';
 import { freezeTargets } from '../../campaign/notify.ts';
 import { checkRecipients } from '../../campaign/recipient-guards.ts';
 import { insertNotifyList } from '../../ledger/notifications/notify-lists.ts';
+import { digestLeftOut } from '../../ledger/planning/digest-left-out.ts';
 import type { PlannedRun } from '../../ledger/planning/planned-run.ts';
 import { recordFingerprint } from '../../ledger/runs/fingerprints.ts';
 import { formatReason } from '../../platform/reason-text.ts';
 import { auditEntry } from '../audit.ts';
 import { forecastRun, requireDeadlineMet } from './forecast.ts';
 import type { Origins } from './origins.ts';
+import { type FactSources, type PlanFacts, toPlanFacts } from './plan-facts.ts';
 import { refuseRepeat } from './repeat-check.ts';
 import type { Planning } from './start-planning.ts';
 import { refuseSuppressedTest } from './test-recipients.ts';
@@ -18,6 +20,8 @@ export type StepOptions = {
   readonly again?: boolean;
   /** Runs in the run's transaction. Its failure prevents the run. */
   readonly alongside?: (client: Parameters<PlannedRun['enqueue']>[0], run: string) => Promise<unknown>;
+  /** Called before the commit with what the run sends; by throwing it prevents the run. */
+  readonly onFacts?: ((facts: PlanFacts) => void) | undefined;
 };
 
 export type PlanStep = 'enqueue' | 'complete' | 'checkForecast' | 'checkPlan';
@@ -27,16 +31,18 @@ export function planSteps(
   { context, prepared, progress, definition, now, run, fileAndLine, limits, fingerprint, gate }: Planning,
   origins: Origins,
   rates: PlannedRun['rates'],
-  { again = false, alongside }: StepOptions,
+  { again = false, alongside, onFacts }: StepOptions,
 ): Pick<PlannedRun, PlanStep> {
   const { campaign, account } = prepared;
+  const noted = noteFacts();
   const checkForecast: PlannedRun['checkForecast'] = (windowTotals) => {
     const forecast = forecastRun(definition, account, { limits, from: now }, windowTotals, fileAndLine);
+    noted.windowTotals = windowTotals;
     requireDeadlineMet(campaign, forecast);
     progress.onForecast?.(forecast);
   };
   return {
-    checkForecast: definition.deadline === undefined ? undefined : checkForecast,
+    checkForecast: definition.deadline === undefined && !onFacts ? undefined : checkForecast,
     checkPlan: (totals, rejected) => {
       if (prepared.test) refuseSuppressedTest(rejected.suppressedBecause.map(formatReason));
       const recipients = totals.reduce((sum, total) => sum + total.recipients, 0);
@@ -47,6 +53,7 @@ export function planSteps(
       progress.onRepeated?.(rejected.repeated, fileAndLine);
       if (rejected.beyondLimit !== null) progress.onBeyondLimit?.(rejected.beyondLimit);
       const estimate = estimateCost(totals, definition.channel, rates, now);
+      Object.assign(noted, { totals, cost: estimate, beyondLimit: rejected.beyondLimit });
       checkBudget(campaign, estimate);
       gate.assess(totals, estimate);
     },
@@ -60,6 +67,10 @@ export function planSteps(
       await gate.enqueue(session);
     },
     complete: async (session) => {
+      if (onFacts) {
+        const leftOut = await digestLeftOut(session);
+        onFacts(toPlanFacts({ ...noted, leftOut, fingerprint, found: prepared.found }));
+      }
       const relatives = origins.relatives.map((each) => each.run);
       const made = { run, fingerprint: fingerprint.digest(), now, relatives };
       // Its own addresses have no part in what recipients got.
@@ -68,4 +79,13 @@ export function planSteps(
       if (!again) await refuseRepeat(session, campaign, made);
     },
   };
+}
+
+type NotedFacts = {
+  -readonly [Key in keyof Omit<FactSources, 'leftOut' | 'fingerprint' | 'found'>]: FactSources[Key];
+};
+
+/** What the steps before the last one learn. */
+function noteFacts(): NotedFacts {
+  return { beyondLimit: null, totals: [], cost: { kind: 'unknown', why: '' }, windowTotals: [] };
 }

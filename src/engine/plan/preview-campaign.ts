@@ -4,13 +4,15 @@ import { checkRecipients, formatDiffering } from '../../campaign/recipient-guard
 import { createTariffs } from '../../campaign/tariffs.ts';
 import { comparedAddress } from '../../domain/compared-address.ts';
 import type { Contact, RejectedContact } from '../../domain/contacts.ts';
-import type { ReachedContacts } from '../../domain/rejected-contacts.ts';
+import type { LeftOutDigest, ReachedContacts } from '../../domain/rejected-contacts.ts';
 import { formatReason } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
 import { createFingerprint, type Fingerprint } from './fingerprint.ts';
 import { forecastRun, readLimitsInForce, requireDeadlineMet } from './forecast.ts';
+import { createLeftOutDigest } from './left-out-digest.ts';
 import { countLinesBefore, createFileAndLineFormatter } from './line-numbers.ts';
 import type { Origins } from './origins.ts';
+import { type PlanFacts, toPlanFacts } from './plan-facts.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 import type { Preview } from './preview.ts';
 import { createMessageCollector, type MessageCollector } from './preview-messages.ts';
@@ -25,6 +27,8 @@ export type PreviewContext = Pick<EngineContext, 'now'> &
   Partial<Pick<EngineContext, 'ledger'>> & {
     /** Called once, when the counts need more than 32 MiB. */
     readonly onLarge?: (bytesPerAddress: number) => void;
+    /** Called with what a run would send. */
+    readonly onFacts?: (facts: PlanFacts) => void;
   };
 
 const largeBytes = 32 * 1024 * 1024;
@@ -54,6 +58,7 @@ export async function previewCampaign(prepared: PreparedCampaign, context: Previ
       read.rejected.flatMap(({ reason, detail }) => (reason === 'suppressed' ? detail : [])),
     );
   const { counts } = messages;
+  const { leftOut, ...shown } = read;
   const repeated = rejections.duplicates.repeated();
   const reached = rejections.reached.counts();
   const recipients = counts.recipients();
@@ -73,12 +78,17 @@ export async function previewCampaign(prepared: PreparedCampaign, context: Previ
     context.ledger &&
     !prepared.test &&
     (await findRepeatInPreview(context.ledger.pool, campaign.value, previewed));
+  if (context.onFacts) {
+    await readUnreadFiles(fingerprint, files);
+    const { beyondLimit = null } = read.contacts;
+    context.onFacts(toPlanFacts({ found, fingerprint, leftOut, beyondLimit, totals, cost, windowTotals }));
+  }
   return {
     campaign: campaign.value.campaign,
     account: campaign.value.account,
     channel,
     files: contactFiles.map(({ name, format }) => ({ name, ...format() })),
-    ...read,
+    ...shown,
     filtered: composition.filter ? found().filtered : null,
     mapping: composition.mapping,
     recipients,
@@ -113,8 +123,9 @@ async function readAll(
     readonly messages: MessageCollector;
     readonly linesBefore: (file: number) => number;
   },
-): Promise<Pick<Preview, 'contacts' | 'rejected'>> {
+): Promise<Pick<Preview, 'contacts' | 'rejected'> & { readonly leftOut: LeftOutDigest }> {
   const counts = { read: 0, invalid: 0, duplicate: 0, suppressed: 0 };
+  const leftOut = createLeftOutDigest();
   let accepted = 0;
   const rejected: RejectedContact[] = [];
   const reject = ({ file, line }: Contact, { column, reason, detail }: Rejection): void => {
@@ -134,9 +145,11 @@ async function readAll(
       }
       const compared = comparedAddress(contact.address);
       const rejection = rejections.find(contact, compared);
-      if (rejection) reject(contact, rejection);
-      else if (++accepted <= (limit ?? accepted))
-        messages.add(contact, compared, linesBefore(contact.file) + contact.line);
+      const line = linesBefore(contact.file) + contact.line;
+      if (rejection) {
+        leftOut.add(line, rejection.detail);
+        reject(contact, rejection);
+      } else if (++accepted <= (limit ?? accepted)) messages.add(contact, compared, line);
     }
     const bytes = rejections.duplicates.bytes() + messages.counts.bytes();
     if (bytes < largeBytes || warned) continue;
@@ -145,7 +158,13 @@ async function readAll(
   }
   await rejections.reached.readOrigins(found().origins);
   const beyond = limit === undefined ? {} : { beyondLimit: Math.max(0, accepted - limit) };
-  return { contacts: { ...counts, ...beyond }, rejected };
+  return { contacts: { ...counts, ...beyond }, rejected, leftOut: leftOut.digest() };
+}
+
+/** The check for repetitions may have read them. */
+async function readUnreadFiles(fingerprint: Fingerprint, files: PreparedCampaign['files']): Promise<void> {
+  const read = fingerprint.watchFiles(files.read);
+  for (const path of fingerprint.paths()) if (!fingerprint.files().has(path)) await read(path);
 }
 
 function formatOrigins({ runs, others }: Origins, reached: readonly ReachedContacts[]): Preview['origins'] {

@@ -1,0 +1,114 @@
+import { dirname, isAbsolute, relative, resolve } from 'node:path';
+import { standardInput } from '../../campaign/contacts-definition.ts';
+import { InputError } from '../../domain/problems.ts';
+import { findRunOfPlan, recordPlanOfRun } from '../../ledger/runs/run-plans.ts';
+import type { EngineContext } from '../context.ts';
+import { comparePlans } from './compare-plan.ts';
+import type { KeptContactFiles } from './kept-contact-files.ts';
+import type { PlanFacts } from './plan-facts.ts';
+import { maxPlanAge, type PlanFile } from './plan-file.ts';
+import { comparedPart, digestOfText } from './plan-inputs.ts';
+import type { StepOptions } from './plan-steps.ts';
+import type { PreparationOptions, PreparedCampaign } from './prepare-campaign.ts';
+
+/** What the operator asked of `volley plan`. Paths are relative to the working folder. */
+export type PlanRequest = Pick<PreparationOptions, 'contactFiles' | 'origin' | 'limit' | 'testTo'>;
+
+/** Where a plan file is, and as the operator named it. */
+export type PlanPlace = { readonly absolutePath: string; readonly name: string };
+
+/** @throws InputError for contacts that a later run could not read again */
+export function requireReadableAgain({ campaign }: Pick<PreparedCampaign, 'campaign'>): void {
+  if (!campaign.value.contacts.file.includes(standardInput)) return;
+  const what =
+    'The contacts come from standard input, which `volley run --plan` could not read again. Put them into a file.';
+  throw new InputError([{ where: '--out', what }]);
+}
+
+/**
+ * @param id random; 32 hexadecimal digits
+ * @param kept the instance that the campaign was prepared with
+ */
+export function createPlan(
+  { id, volley, madeAt }: Pick<PlanFile, 'id' | 'volley'> & { readonly madeAt: Date },
+  { absolutePath }: PlanPlace,
+  prepared: PreparedCampaign,
+  { contactFiles, origin, limit, testTo }: PlanRequest,
+  facts: PlanFacts,
+  kept: KeptContactFiles,
+): PlanFile {
+  const folder = dirname(absolutePath);
+  const fromPlan = (name: string): string =>
+    isAbsolute(name) ? name : relative(folder, resolve(prepared.workingFolder, name));
+  return {
+    format: 1,
+    volley,
+    id,
+    madeAt: madeAt.toISOString(),
+    campaign: relative(folder, prepared.absolutePath),
+    contacts: contactFiles?.map(fromPlan) ?? null,
+    of: origin ?? null,
+    limit: limit ?? null,
+    testTo: testTo ? [...testTo] : null,
+    ...comparedPart(id, prepared, facts, kept.digestOf),
+  };
+}
+
+/** The campaign and options of a plan, as if the operator had given them. */
+export function requestOf(
+  plan: PlanFile,
+  { absolutePath }: PlanPlace,
+  workingFolder: string,
+): PlanRequest & { readonly path: string } {
+  const here = (name: string): string =>
+    isAbsolute(name) ? name : relative(workingFolder, resolve(dirname(absolutePath), name));
+  return {
+    path: here(plan.campaign),
+    contactFiles: plan.contacts?.map(here),
+    origin: plan.of ?? undefined,
+    limit: plan.limit ?? undefined,
+    testTo: plan.testTo ?? undefined,
+  };
+}
+
+/** @throws InputError when the plan is too old, or was run */
+export async function requireRunnablePlan(
+  { ledger, now }: EngineContext,
+  plan: PlanFile,
+  where: string,
+): Promise<void> {
+  const refuse = (what: string): never => {
+    throw new InputError([{ where, what: `${what} \`volley plan --out\` makes a new plan.` }]);
+  };
+  const found = await findRunOfPlan(ledger.pool, plan.id);
+  if (found) refuse(`This plan was run: run ${found.run} is ${found.state}. A plan is run once.`);
+  const hours = maxPlanAge / 3_600_000;
+  if (now().getTime() - Date.parse(plan.madeAt) > maxPlanAge)
+    refuse(`The plan was made at ${plan.madeAt}, and a plan can be run for ${hours} hours.`);
+}
+
+/** Makes the run prove, before it is committed, that it sends what was planned. */
+export function proveAsPlanned(
+  plan: PlanFile,
+  place: PlanPlace,
+  volley: string,
+  prepared: PreparedCampaign,
+  kept: KeptContactFiles,
+): Required<Pick<StepOptions, 'alongside' | 'onFacts'>> {
+  return {
+    alongside: async (client, run) => {
+      if (await recordPlanOfRun(client, plan.id, run)) return;
+      throw new InputError([{ where: place.name, what: 'Another run of this plan was made meanwhile.' }]);
+    },
+    onFacts: (facts) => {
+      const paths = new Map([...facts.attachments.keys()].map((path) => [digestOfText(plan.id, path), path]));
+      const now = { volley, ...comparedPart(plan.id, prepared, facts, kept.digestOf) };
+      comparePlans(plan, now, {
+        planFile: place.name,
+        account: prepared.account.name,
+        locate: prepared.campaign.locate,
+        attachmentOf: (digest) => paths.get(digest),
+      });
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import { type LeftOutDigest, leftOutGroups } from '../../domain/rejected-contacts.ts';
+import type { Transaction } from '../session.ts';
+
+/** Which contacts expansion left out. A preview makes the same digest (`engine/plan/left-out-digest.ts`). */
+export async function digestLeftOut(client: Transaction): Promise<LeftOutDigest> {
+  const { rows } = await client.query<LeftOutDigest>(
+    `
+    WITH grouped AS MATERIALIZED (
+      SELECT line, left_out_group
+      FROM left_out
+      JOIN unnest($1::text[], $2::text[]) AS known (kind, left_out_group) USING (kind)
+    )
+    SELECT encode(sha256(convert_to(
+             coalesce(string_agg(line || ' ' || left_out_group, ',' ORDER BY line), ''), 'UTF8'
+           )), 'hex') AS sha256,
+           (SELECT coalesce(json_object_agg(left_out_group, contacts), '{}')
+            FROM (SELECT left_out_group, count(*) AS contacts FROM grouped GROUP BY 1) counted) AS counts
+    FROM grouped
+    `,
+    [Object.keys(leftOutGroups), Object.values(leftOutGroups)],
+  );
+  const [digest] = rows;
+  if (!digest) throw new Error('An aggregate without groups has one row.');
+  return digest;
+}
