@@ -115,6 +115,17 @@ describe('a cell is text however a program writes it:', () => {
   });
 });
 
+test('texts of a header are found among many, and those of rows too', async () => {
+  const sharedStrings = Array.from({ length: 30_000 }, (_, index) => `<t>text ${index}</t>`);
+  const shared = (index: number) => cell(`<c t="s"><v>${index}</v></c>`);
+  for (const index of [0, 29_999]) {
+    const data = sheetData([shared(index)], ...Array.from({ length: 3 }, () => [shared(29_998)]));
+    const { header, rows } = await read(await workbookOf(data, { sharedStrings }));
+    expect(header).toEqual([`text ${index}`]);
+    expect(valuesOf(rows)).toEqual([['text 29998'], ['text 29998'], ['text 29998']]);
+  }
+});
+
 test('days are counted from 1904 where the workbook says so', async () => {
   const options = { formats: ['yyyy-mm-dd', '[h]:mm'], workbookPr: 'date1904="1"' };
   expect(await values([[number(43_538, 1), number(1.5, 2)]], options)).toEqual([['2023-03-15', '36:00']]);

@@ -28,7 +28,7 @@ const notComputed = fault(
 );
 
 /** The text that a cell shows. */
-export function createCellReader(strings: SharedStrings, formats: NumberFormats): CellReader {
+export function createCellReader(textOf: SharedStrings['textOf'], formats: NumberFormats): CellReader {
   return ({ type = 'n', style, value, inline, hasFormula }) => {
     if (type === 'inlineStr') return { text: inline ?? '' };
     // A formula's empty text has an empty element.
@@ -36,7 +36,7 @@ export function createCellReader(strings: SharedStrings, formats: NumberFormats)
     if (value === undefined || value === '') return hasFormula ? notComputed : empty;
     switch (type) {
       case 's':
-        return { text: sharedText(strings, value) };
+        return { text: sharedText(textOf, value) };
       case 'n':
         return shownNumber(formats, style, value);
       case 'b':
@@ -49,8 +49,8 @@ export function createCellReader(strings: SharedStrings, formats: NumberFormats)
   };
 }
 
-function sharedText(strings: SharedStrings, value: string): string {
-  const text = strings(Number(value));
+function sharedText(textOf: SharedStrings['textOf'], value: string): string {
+  const text = textOf(Number(value));
   if (text === undefined) throw new XmlError(`a cell refers to the text ${value}, which is missing`);
   return text;
 }

@@ -1,6 +1,6 @@
 import { createCellReader } from './cell-text.ts';
 import { createNumberFormats } from './number-formats.ts';
-import { readSharedStrings, type SharedStrings } from './shared-strings.ts';
+import { noStrings, readSharedStrings, type SharedStrings } from './shared-strings.ts';
 import { type SheetRow, SheetRows } from './sheet-rows.ts';
 import {
   namePart,
@@ -15,7 +15,7 @@ export type OpenedSheet = {
   readonly rows: SheetRows;
   /** The header and the rows after it; enough to see that it is one. */
   readonly first: readonly SheetRow[];
-  /** All others. Can be read once. */
+  /** All others. Can be read once. Reads the shared texts first. */
   readonly rest: AsyncGenerator<readonly SheetRow[], void, undefined>;
   readonly close: () => Promise<void>;
 };
@@ -24,31 +24,69 @@ type Source = { readonly zip: ZipArchive; readonly parts: WorkbookParts; readonl
 
 /** As many rows as `title-line.ts` looks at. */
 const headerRows = 21;
+/** Texts that are read for the header. Programs number them as they occur, so the header has the first. */
+const headerTexts = 10_000;
 
-/** @throws InputError when a part cannot be read */
+/**
+ * Several workbooks are opened before the first is read, so all shared texts are read, and held, only with the rows.
+ *
+ * @throws InputError when a part cannot be read
+ */
 export async function openSheet(
-  { zip, parts, name }: Source,
-  { part }: WorkbookSheet,
+  source: Source,
+  sheet: WorkbookSheet,
   skipLines: number,
 ): Promise<OpenedSheet> {
+  const { zip, parts, name } = source;
   const formats = createNumberFormats(parts.from1904);
   if (parts.styles !== undefined) await readXmlPart(zip, parts.styles, name, formats.handlers);
-  const cells = createCellReader(await readStrings(zip, parts.sharedStrings, name), formats);
-  const rows = new SheetRows(zip.read(part), zip.sizeOf(part) ?? 0, cells);
-  const rest = nameErrors(rows.read(), part, name);
-  const first: SheetRow[] = [];
-  while (first.length < headerRows) {
-    const { done, value } = await rest.next();
-    if (done) break;
-    first.push(...value.filter(({ line }) => line > skipLines));
-  }
-  return { rows, first, rest, close: async () => void (await rest.return()) };
+  const start = async (texts: number): Promise<OpenedSheet & { readonly needsMore: boolean }> => {
+    let strings = await readStrings(source, texts);
+    let needsMore = false;
+    const textOf = (number: number): string | undefined => {
+      const text = strings.textOf(number);
+      if (text !== undefined || strings.complete) return text;
+      needsMore = true;
+      return '';
+    };
+    const cells = createCellReader(textOf, formats);
+    const rows = new SheetRows(zip.read(sheet.part), zip.sizeOf(sheet.part) ?? 0, cells);
+    const reading = nameErrors(rows.read(), sheet.part, name);
+    const first = await readFirst(reading, skipLines);
+    async function* rest(): AsyncGenerator<readonly SheetRow[], void, undefined> {
+      if (!strings.complete) strings = await readStrings(source, Number.POSITIVE_INFINITY);
+      yield* reading;
+    }
+    const close = async (): Promise<void> => {
+      strings = noStrings;
+      await reading.return();
+    };
+    return { rows, first, rest: rest(), close, needsMore };
+  };
+  const opened = await start(headerTexts);
+  if (!opened.needsMore) return opened;
+  await opened.close();
+  return start(Number.POSITIVE_INFINITY);
 }
 
-async function readStrings(zip: ZipArchive, part: string | undefined, name: string): Promise<SharedStrings> {
+async function readFirst(
+  batches: AsyncGenerator<readonly SheetRow[], void, undefined>,
+  skipLines: number,
+): Promise<readonly SheetRow[]> {
+  const first: SheetRow[] = [];
+  while (first.length < headerRows) {
+    const { done, value } = await batches.next();
+    if (done) break;
+    for (const row of value) if (row.line > skipLines) first.push(row);
+  }
+  return first;
+}
+
+async function readStrings({ zip, parts, name }: Source, limit: number): Promise<SharedStrings> {
+  const { sharedStrings: part } = parts;
   const size = part === undefined ? undefined : zip.sizeOf(part);
-  if (part === undefined || size === undefined) return () => undefined;
-  return namePart(part, name, () => readSharedStrings(zip.read(part), size));
+  if (part === undefined || size === undefined) return noStrings;
+  return namePart(part, name, () => readSharedStrings(zip.read(part), size, limit));
 }
 
 async function* nameErrors<Item>(

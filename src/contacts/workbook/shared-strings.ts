@@ -6,15 +6,27 @@ const maxSize = 512 * 1024 * 1024;
 const maxTexts = 32 * 1024 * 1024;
 
 /** The texts of a workbook by their number. */
-export type SharedStrings = (number: number) => string | undefined;
+export type SharedStrings = {
+  readonly textOf: (number: number) => string | undefined;
+  /** Whether all texts were read. */
+  readonly complete: boolean;
+};
+
+export const noStrings: SharedStrings = { textOf: () => undefined, complete: true };
 
 /**
  * Reads the texts that cells share. They are held as bytes: as JavaScript strings, a million short texts would need
  * four times the memory.
  *
+ * @param size of the part in bytes
+ * @param limit texts after which reading stops
  * @throws XmlError
  */
-export async function readSharedStrings(part: AsyncIterable<Buffer>, size: number): Promise<SharedStrings> {
+export async function readSharedStrings(
+  part: AsyncIterable<Buffer>,
+  size: number,
+  limit: number,
+): Promise<SharedStrings> {
   const texts = new TextStore(size);
   const reader = createStringReader((text) => texts.add(text));
   const parser = createXmlParser({
@@ -22,9 +34,13 @@ export async function readSharedStrings(part: AsyncIterable<Buffer>, size: numbe
     close: (name) => (name === 'si' ? reader.end() : reader.close(name)),
     text: (text) => reader.text(text),
   });
-  for await (const bytes of part) parser.write(bytes);
+  const textOf = (number: number): string | undefined => texts.get(number);
+  for await (const bytes of part) {
+    parser.write(bytes);
+    if (texts.count >= limit) return { textOf, complete: false };
+  }
   parser.end();
-  return (number) => texts.get(number);
+  return { textOf, complete: true };
 }
 
 /** Adds up the runs of a rich text; leaves out how it is pronounced. */
@@ -66,7 +82,7 @@ class TextStore {
   private bytes: Buffer;
   private ends = new Uint32Array(1024);
   private size = 0;
-  private count = 0;
+  count = 0;
 
   /** @param expected bytes; the XML is always larger than its texts */
   constructor(expected: number) {

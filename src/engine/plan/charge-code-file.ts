@@ -6,7 +6,7 @@ import {
   createChargeCodeCheck,
 } from '../../campaign/charge-codes.ts';
 import { cellFault } from '../../contacts/cell-notes.ts';
-import { type ContactFile, openContactFile } from '../../contacts/contact-file.ts';
+import { type ContactFile, closeContactFile, openContactFile } from '../../contacts/contact-file.ts';
 import type { Contact } from '../../domain/contacts.ts';
 import type { InterfaceName } from '../../domain/message.ts';
 import { InputError } from '../../domain/problems.ts';
@@ -39,8 +39,16 @@ export async function openChargeCodes(
     'file of ChargeCodes',
   );
   const file = await openContactFile(bytes, name);
-  const column = findCodeColumn(file.header, chargeCodes.column, name, campaign);
-  const list = { name, codes: await readCodes(file, column) };
+  try {
+    const column = findCodeColumn(file.header, chargeCodes.column, name, campaign);
+    return checkedList({ name, codes: await readCodes(file, column) }, interfaceName, campaign);
+  } finally {
+    await closeContactFile(file);
+  }
+}
+
+function checkedList(list: ChargeCodeList, interfaceName: InterfaceName, campaign: Campaign): ChargeCodeList {
+  const { name } = list;
   if (list.codes.size === 0) {
     throw new InputError([{ where: name, what: 'The file has no ChargeCodes; expected one a line.' }]);
   }

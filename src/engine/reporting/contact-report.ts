@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import { createRowFilter } from '../../campaign/row-filter.ts';
-import { type ContactFile, delimiters, encodings, openContactFile } from '../../contacts/contact-file.ts';
+import {
+  type ContactFile,
+  closeContactFile,
+  delimiters,
+  encodings,
+  openContactFile,
+} from '../../contacts/contact-file.ts';
 import { InputError } from '../../domain/problems.ts';
 import {
   type KeptContactFile,
@@ -66,15 +72,19 @@ export async function reportContacts<Result>(
     // A rerun keeps its contact files with the first run.
     for (const { keptBy } of kept) await requireUnpurgedRun(context, keptBy);
     const opened: OpenedFile[] = [];
-    for (const file of kept) {
-      const options = { ...readingOptions.parse(file), skipLines: file.skipLines };
-      const bytes = decompressPieces(readContactFilePieces(client, file));
-      opened.push({ kept: file, contacts: await openContactFile(bytes, file.name, options) });
+    try {
+      for (const file of kept) {
+        const options = { ...readingOptions.parse(file), skipLines: file.skipLines };
+        const bytes = decompressPieces(readContactFilePieces(client, file));
+        opened.push({ kept: file, contacts: await openContactFile(bytes, file.name, options) });
+      }
+      const columns = [...new Set(opened.flatMap(({ contacts }) => contacts.header))];
+      const limit = createLimitCheck(await findLimitLine(client, run), definition);
+      const rows = joinResults(opened, columns, streamContactResults(client, run), run, limit);
+      return await use({ columns, files: kept.map(({ name }) => name), rows });
+    } finally {
+      for (const { contacts } of opened) await closeContactFile(contacts);
     }
-    const columns = [...new Set(opened.flatMap(({ contacts }) => contacts.header))];
-    const limit = createLimitCheck(await findLimitLine(client, run), definition);
-    const rows = joinResults(opened, columns, streamContactResults(client, run), run, limit);
-    return use({ columns, files: kept.map(({ name }) => name), rows });
   });
 }
 
