@@ -4,7 +4,9 @@ import { gzipSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import { Temporal } from 'temporal-polyfill';
+import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
 import { projectFolder } from '../support/documents.ts';
+import { throwAwayOptions } from '../support/embedded-home.ts';
 import { makeFreshClone } from '../support/fresh-clone.ts';
 import { volleyInProcess } from '../support/volley.ts';
 import type { Terminal } from './terminal.ts';
@@ -16,6 +18,8 @@ export type Scene = {
   readonly terminal: Terminal;
   /** Runs a command before the page begins, and expects this exit code. */
   readonly volley: (command: string, code?: number, env?: Readonly<Record<string, string>>) => Promise<void>;
+  /** Is called when the page is over. */
+  readonly atEnd: (release: () => Promise<void>) => void;
   /** The address of a sandbox that answers each request with 500. */
   readonly failingSandbox: string;
   /** The address of a sandbox that answers each request after a second. */
@@ -31,14 +35,14 @@ export type Setting = {
   readonly start?: 'nothing' | 'database' | 'clone' | 'project';
   readonly before?: (scene: Scene) => Promise<void>;
   /** What the reader does after a command, as the page says in words. */
-  readonly after?: readonly (readonly [command: RegExp, action: (scene: Scene) => void])[];
+  readonly after?: readonly (readonly [command: RegExp, action: (scene: Scene) => void | Promise<void>])[];
   /** Parts of commands that depend on the day of the test. */
   readonly replace?: () => readonly (readonly [part: string, other: string])[];
 };
 
 export const settings: Readonly<Record<string, Setting>> = {
-  'README.md': { start: 'clone' },
-  'docs/tutorial.md': { start: 'nothing' },
+  'README.md': { start: 'clone', after: [[/^volley init shop/, keepServer]] },
+  'docs/tutorial.md': { start: 'nothing', after: [[/^volley init shop/, keepServer]] },
   'docs/reference/settings.md': { start: 'database' },
   'docs/reference/api.md': { before: ({ terminal }) => succeed(terminal, 'volley serve') },
   'docs/how-to/approval.md': {
@@ -158,6 +162,12 @@ export async function runVolley(
 async function succeed(terminal: Terminal, command: string): Promise<void> {
   const { code, output } = await terminal.type(command);
   if (code !== 0) throw new Error(`${command} ended with ${code}: ${output}`);
+}
+
+/** Otherwise each command starts the embedded server and stops it. This one flushes nothing to disk. */
+async function keepServer({ folder, atEnd }: Scene): Promise<void> {
+  const { release } = await leaseEmbeddedServer(join(folder, 'shop/.volley'), throwAwayOptions);
+  atEnd(release);
 }
 
 /** The latest run then has four requests in doubt. */

@@ -96,7 +96,9 @@ async function openPage(path: string, { start, after = [], replace }: Setting): 
   };
   if (database) writeEnvFile(folder, { DATABASE_URL: database.url, VOLLEY_SANDBOX_URL: service, ...tokens });
   const terminal = openTerminal(folder, env);
+  const releases: (() => Promise<void>)[] = [];
   const scene: Scene = {
+    atEnd: (release) => void releases.push(release),
     folder,
     env,
     terminal,
@@ -121,7 +123,7 @@ async function openPage(path: string, { start, after = [], replace }: Setting): 
       if (code !== expected)
         throw new Error(`${where}: ended with ${code}; the page says ${expected}\n$ ${text}\n${output}`);
     }
-    for (const [command, action] of after) if (command.test(text)) action(scene);
+    for (const [command, action] of after) if (command.test(text)) await action(scene);
   }
 
   return {
@@ -129,6 +131,7 @@ async function openPage(path: string, { start, after = [], replace }: Setting): 
     take,
     async [Symbol.asyncDispose]() {
       await terminal[Symbol.asyncDispose]();
+      for (const release of releases) await release();
       if (database) await database.drop();
       else for (const project of ['.', 'shop']) await removeHome(join(folder, project, '.volley'));
     },
