@@ -102,7 +102,7 @@ const chargeCodes = z
   .meta({ type: ['string', 'number', 'boolean', 'object'] })
   .optional()
   .describe(
-    "A CSV file with all valid ChargeCodes, relative to the campaign's folder. Or { file: …, column: … } if it has several columns and none is called ChargeCode. A contact with another ChargeCode, or without one, stops the plan.",
+    "A CSV file or workbook with all valid ChargeCodes, relative to the campaign's folder. Or { file: …, column: … } if it has several columns and none is called ChargeCode. A contact with another ChargeCode, or without one, stops the plan.",
   );
 
 export const definitionSchema = z

@@ -77,9 +77,9 @@ function defineRemove(command: Command, shell: Shell): void {
 function defineImport(command: Command, shell: Shell): void {
   addAddressOptions(command.command('import'))
     .description(
-      'Suppresses the addresses of a CSV file. A row can have its own SubAccount in the column SubAccount, and in lists of Volley its own account in the column Account. Lines without an address are listed, the others are imported, and the exit code is 3.',
+      'Suppresses the addresses of a CSV file or a workbook (.xlsx). A row can have its own SubAccount in the column SubAccount, and in lists of Volley its own account in the column Account. Lines without an address are listed, the others are imported, and the exit code is 3.',
     )
-    .argument('<file>', 'a CSV file, with a header or with addresses only')
+    .argument('<file>', 'a CSV file or a workbook, with a header or with addresses only')
     .option(
       '--column <name>',
       "the column of the addresses (default: the column that would be a contact file's recipient, or the only column)",
