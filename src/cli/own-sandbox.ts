@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Campaign, readCampaign } from '../campaign/campaign.ts';
+import { readCampaign } from '../campaign/campaign.ts';
 import { InputError } from '../domain/problems.ts';
 import type { RunSummary } from '../domain/runs.ts';
 import type { EngineContext } from '../engine/context.ts';
@@ -22,22 +22,39 @@ export type OwnSandbox = {
   readonly awaitReports: (run: string) => Promise<RunSummary>;
 };
 
+export type NamedAccount = { readonly name: string; readonly where: string };
+
+/** The account of a campaign, then those of e-mails about its runs: a trial sends nothing for real. */
+export async function accountsOfCampaign(
+  path: string,
+  settings: Settings,
+): Promise<readonly [NamedAccount, ...NamedAccount[]]> {
+  const { value, locate } = readCampaign(await readText(path, settings, 'campaign'), path);
+  const { account, notify = [] } = value;
+  const others = notify.flatMap(({ email }, index): NamedAccount[] =>
+    email?.account === undefined
+      ? []
+      : [{ name: email.account, where: locate(['notify', index, 'email', 'account']) }],
+  );
+  return [{ name: account, where: locate(['account']) }, ...others];
+}
+
 /**
  * Starts a sandbox in this process, which reports to a receiver in this process.
  *
- * @param path the campaign file
- * @throws InputError if the campaign names an account of another service
+ * @param findAccounts the account of the run, then others that must be in the sandbox too
+ * @throws InputError if an account is of another service
  */
 export async function withOwnSandbox(
   shell: Shell,
-  path: string,
+  findAccounts: (context: EngineContext) => Promise<readonly [NamedAccount, ...NamedAccount[]]>,
   send: (own: OwnSandbox) => Promise<void>,
 ): Promise<void> {
-  const campaign = readCampaign(await readText(path, shell.settings, 'campaign'), path);
   await withLedger(shell, async (context) => {
     await using opened = new AsyncDisposableStack();
     const token = newSecret();
-    const { account } = campaign.value;
+    const accounts = await findAccounts(context);
+    const [{ name: account }] = accounts;
     const receiver = await openReceiver(shell, context, account, token);
     opened.defer(() => receiver.close());
     const sandbox = await startSandbox({
@@ -48,15 +65,17 @@ export async function withOwnSandbox(
     });
     opened.defer(() => sandbox.close());
     const settings = sandboxSettings(shell.settings, sandbox.url);
-    await requireSandboxAccounts(campaign, settings, sandbox.url);
+    await requireSandboxAccounts(accounts, settings, sandbox.url);
     shell.note(`Sandbox on ${sandbox.url}: no message leaves this machine.`);
+    // Reports of another sandbox do not come.
+    const maxSilence = (): number => (sandbox.outstandingDeliveryReports() === 0 ? 5_000 : 60_000);
     let finished: string | undefined;
     await send({
       shell: { ...shell, settings },
       context,
       async awaitReports(run) {
         finished = run;
-        const [summary] = await waitForDeliveryReports(shell, context, [run], reportsText);
+        const [summary] = await waitForDeliveryReports(shell, context, [run], maxSilence, reportsText);
         if (summary === undefined) throw new Error(`run ${run} has no summary`);
         return summary;
       },
@@ -104,21 +123,12 @@ function sandboxSettings(settings: Settings, url: string): Settings {
   };
 }
 
-/** Also those of e-mails about the run: a trial sends nothing for real. */
 async function requireSandboxAccounts(
-  { value: { account: own, notify = [] }, locate }: Campaign,
+  accounts: readonly NamedAccount[],
   settings: Settings,
   url: string,
 ): Promise<void> {
-  const named = [
-    { name: own, where: locate(['account']) },
-    ...notify.flatMap(({ email }, index) =>
-      email?.account === undefined
-        ? []
-        : [{ name: email.account, where: locate(['notify', index, 'email', 'account']) }],
-    ),
-  ];
-  for (const { name, where } of named) {
+  for (const { name, where } of accounts) {
     const { baseUrl } = await loadAccount(name, settings, where);
     if (baseUrl === url || baseUrl.startsWith(`${url}/`)) continue;
     const what = `Account "${name}" is at ${baseUrl}, and --sandbox sends to a sandbox of its own. Nothing was sent. Use an account whose baseUrl is \${VOLLEY_SANDBOX_URL:-http://127.0.0.1:8025}, or omit --sandbox.`;

@@ -5,18 +5,18 @@ import { requireSummary } from '../engine/runs/find-run.ts';
 import { bar, startProgressLine } from './progress.ts';
 import type { Shell } from './shell.ts';
 
-/** Milliseconds without a new delivery report. */
-const maxSilence = 60_000;
-
 /**
- * Waits until no accepted recipient lacks its delivery report, none arrives any more, or the process is asked to stop.
+ * Waits until no accepted recipient lacks its delivery report, none has arrived for so long, or the process is asked to
+ * stop.
  *
+ * @param maxSilence milliseconds, at this moment
  * @param textOf the progress line for this many reports of this many
  */
 export async function waitForDeliveryReports(
   shell: Shell,
   context: EngineContext,
   runs: readonly string[],
+  maxSilence: () => number,
   textOf: (drawn: string, count: string) => string,
 ): Promise<RunSummary[]> {
   const line = await startProgressLine(shell);
@@ -29,7 +29,7 @@ export async function waitForDeliveryReports(
     if (reported > last.reported) last = { reported, at: now };
     const total = reported + missing;
     const text = (): string => textOf(bar(reported, total), `${reported}/${total}`);
-    if (missing === 0 || shell.stop.aborted || now - last.at > maxSilence) {
+    if (missing === 0 || shell.stop.aborted || now - last.at > maxSilence()) {
       line.done(text());
       return summaries;
     }

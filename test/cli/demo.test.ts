@@ -59,7 +59,7 @@ function expectAgreement(requests: readonly SentRequest[], journal: readonly Jou
 /** The demo's output in README; a line with … stands for any lines. */
 function linesOfReadme(): string[] {
   const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-  const block = /^```\n(outage-notice \(sms.*?)^```$/ms.exec(readme)?.[1];
+  const block = /^```\n(Run \S+ {2}outage-notice.*?)^```$/ms.exec(readme)?.[1];
   if (block === undefined) throw new Error('README shows nothing of the demo');
   return block.split('\n').filter((line) => !line.includes('…'));
 }

@@ -26,6 +26,8 @@ beforeAll(async () => {
       .replace('channel: sms', 'channel: tts')
       .replace('Message: "', 'MessageToPeople: "'),
     'main.yaml': smsCampaignYaml.replace('account: sandbox', 'account: main'),
+    'approved.yaml': `${smsCampaignYaml}approval: required\n`,
+    'pattern.yaml': smsCampaignYaml.replace('file: contacts.csv', 'file: "cont*.csv"'),
     'mail.yaml': `${smsCampaignYaml}notify:\n  - { on: [completed], email: { to: [ops@example.org], account: main } }\n`,
   });
 });
@@ -56,14 +58,30 @@ test('run --sandbox sends calls through an account with another interface too, a
 
 test.each([
   ['main.yaml', 'main.yaml:3:10: Account "main" is at https://service.example'],
+  ['pattern.yaml', 'pattern.yaml:6:9: "contacts.file" is a pattern.'],
   ['mail.yaml', /mail\.yaml:\d+:\d+: Account "main" is at https:\/\/service\.example/],
-])('run --sandbox refuses %s, which would send through an account of a service', async (file, message) => {
-  const { code, stdout, stderr } = await volleyInProcess(['run', file, '--sandbox'], {
-    cwd: workspace.folder,
-    env: { DATABASE_URL: opened.url, VOLLEY_ACCOUNTS: 'accounts.yaml', VOLLEY_SANDBOX_TOKEN: 'any' },
-  });
-  expect([code, stdout]).toEqual([2, '']);
-  expect(stderr).toMatch(message);
+])(
+  'run --sandbox refuses %s, which would send through an account of a service, or use the files of a pattern up',
+  async (file, message) => {
+    const { code, stdout, stderr } = await volleyInProcess(['run', file, '--sandbox'], {
+      cwd: workspace.folder,
+      env: { DATABASE_URL: opened.url, VOLLEY_ACCOUNTS: 'accounts.yaml', VOLLEY_SANDBOX_TOKEN: 'any' },
+    });
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(message);
+  },
+);
+
+test('resume --sandbox sends the rest of a run to a sandbox of its own', async () => {
+  const env = { DATABASE_URL: opened.url, VOLLEY_ACCOUNTS: 'accounts.yaml' };
+  const ask = (words: readonly string[], user?: string) =>
+    volleyInProcess(words, { cwd: workspace.folder, env, ...(user !== undefined && { user }) });
+  expect((await run('approved.yaml')).code).toBe(4);
+  expect((await ask(['approve', 'latest'], 'second@here')).code).toBe(0);
+  const { code, stdout } = await ask(['resume', 'latest', '--sandbox']);
+  expect([code, stdout]).toEqual([0, expect.stringContaining('5 delivered')]);
+  const all = await ask(['resume', '--all', '--sandbox']);
+  expect([all.code, all.stderr]).toEqual([2, '--sandbox: It needs one <run>, not --all.\n']);
 });
 
 test('a run without --sandbox that finds no sandbox on this machine names --sandbox', async () => {
@@ -76,5 +94,8 @@ test('a run without --sandbox that finds no sandbox on this machine names --sand
       VOLLEY_SANDBOX_TOKEN: 'any',
     },
   });
-  expect([code, stderr]).toEqual([2, expect.stringContaining('For a trial, add --sandbox to `volley run`')]);
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringContaining('For a trial, add --sandbox, or start `volley sandbox`'),
+  ]);
 });

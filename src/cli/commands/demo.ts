@@ -25,6 +25,9 @@ import { writeBilling } from './report-billing.ts';
 const mainCampaigns = ['outage-sms.yaml', 'statement-email.yaml', 'works-fax.yaml'];
 const interfacesFolder = 'interfaces';
 
+/** Milliseconds without a delivery report. */
+const maxSilence = 60_000;
+
 export function define(command: Command, shell: Shell): void {
   command
     .description(
@@ -112,6 +115,7 @@ async function runDemo(
       shell,
       context,
       runs,
+      () => maxSilence,
       (drawn, count) => `delivery reports ${drawn} ${count}\n`,
     );
     for (const summary of summaries) shell.print(formatRunSummary(summary, shell.screen));

@@ -23,32 +23,54 @@ export function define(command: Command, shell: Shell): void {
       '--all',
       'all interrupted runs, one after the other, oldest first; not runs that an operator paused, that the service refused, or that wait for approval',
     )
+    .option(
+      '--sandbox',
+      'send the rest to a sandbox that this command starts, as `volley run --sandbox` does; not with --all',
+    )
     .option('--json', "print the run's summary as JSON; with --all, one line for each run")
-    .action(async (run: string | undefined, { all, json }: { all?: true; json?: true }) => {
+    .action(async (run: string | undefined, { all, sandbox, json }: ResumeOptions) => {
       if ((run === undefined) === (all === undefined))
         failMissingArgument(command, "Expected either <run>, the run's id (volley runs), or --all.");
-      await withLedger(shell, async (context) => {
-        if (run === undefined) return resumeAll(shell, context, json === true);
-        const found = await requireRun(context, await chooseRun(shell, context, run));
-        const end = await refuseFinishedRun(context, found);
-        shell.exitWith(
-          end
-            ? printOver(shell, found, end, json === true)
-            : await resume(shell, context, found, json === true),
-        );
-      });
+      const how = { json: json === true };
+      if (run === undefined) {
+        if (sandbox) throw new InputError([{ where: '--sandbox', what: 'It needs one <run>, not --all.' }]);
+        await withLedger(shell, (context) => resumeAll(shell, context, how.json));
+      } else if (sandbox) await resumeInSandbox(shell, run, how.json);
+      else await withLedger(shell, (context) => resumeOne(shell, context, run, how));
     });
+}
+
+type ResumeOptions = { readonly all?: true; readonly sandbox?: true; readonly json?: true };
+
+type How = Pick<Parameters<typeof dispatchAndPrint>[4], 'json' | 'awaitReports'>;
+
+async function resumeOne(shell: Shell, context: EngineContext, word: string, how: How): Promise<void> {
+  const found = await requireRun(context, await chooseRun(shell, context, word));
+  const end = await refuseFinishedRun(context, found);
+  shell.exitWith(end ? printOver(shell, found, end, how.json) : await resume(shell, context, found, how));
+}
+
+async function resumeInSandbox(shell: Shell, word: string, json: boolean): Promise<void> {
+  const { withOwnSandbox } = await import('../own-sandbox.ts');
+  await withOwnSandbox(
+    shell,
+    async (context) => {
+      const { run, account } = await requireRun(context, await chooseRun(shell, context, word));
+      return [{ name: account, where: `run ${run}` }];
+    },
+    (own) => resumeOne(own.shell, own.context, word, { json, awaitReports: own.awaitReports }),
+  );
 }
 
 async function resume(
   shell: Shell,
   context: EngineContext,
   { run, account: name }: { readonly run: string; readonly account: string },
-  json: boolean,
+  how: How,
 ): Promise<ExitCode> {
   const account = await loadAccount(name, shell.settings);
   await requireReachable(account);
-  return dispatchAndPrint(shell, context, run, account, { json });
+  return dispatchAndPrint(shell, context, run, account, how);
 }
 
 /** Any process may have sent or stopped the run. */
@@ -67,7 +89,7 @@ async function resumeAll(shell: Shell, context: EngineContext, json: boolean): P
   let worst: ExitCode = 0;
   for (const run of runs) {
     if (shell.stop.aborted) break;
-    const code = await resume(shell, context, run, json).catch((error: unknown): ExitCode => {
+    const code = await resume(shell, context, run, { json }).catch((error: unknown): ExitCode => {
       if (!(error instanceof InputError)) throw error;
       shell.note(`Run ${run.run} was not resumed:`);
       explainInput(error, shell);

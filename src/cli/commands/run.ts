@@ -122,12 +122,16 @@ type Surroundings = {
 };
 
 async function runInSandbox(shell: Shell, path: string, options: RunOptions): Promise<void> {
-  const { withOwnSandbox } = await import('../own-sandbox.ts');
-  await withOwnSandbox(shell, path, (own) =>
-    runCampaign(own.shell, path, options, {
-      open: (work) => work(own.context),
-      awaitReports: own.awaitReports,
-    }),
+  const { accountsOfCampaign, withOwnSandbox } = await import('../own-sandbox.ts');
+  const accounts = await accountsOfCampaign(path, shell.settings);
+  await withOwnSandbox(
+    shell,
+    async () => accounts,
+    (own) =>
+      runCampaign(own.shell, path, options, {
+        open: (work) => work(own.context),
+        awaitReports: own.awaitReports,
+      }),
   );
 }
 
@@ -141,6 +145,7 @@ async function runCampaign(
   const origin = await chooseOrigin(shell, path, of);
   let kept = createKeptContactFiles();
   let prepared = await prepareCampaign(path, shell.settings, { contactFiles, origin, limit, testTo, kept });
+  if (awaiting.awaitReports) requireNamedFiles(prepared);
   await requireReachable(prepared.account);
   await open(async (context) => {
     if (prepared.matched.length > 0 && !prepared.test) {
@@ -159,6 +164,14 @@ async function runCampaign(
     const how = { ...toDispatchOptions(json), ...awaiting, ownCampaign: prepared.absolutePath };
     shell.exitWith(await dispatchAndPrint(shell, context, run, prepared.account, how));
   });
+}
+
+/** A run uses the files of a pattern up, and a trial must not. */
+function requireNamedFiles({ campaign, matched, test }: PreparedCampaign): void {
+  if (matched.length === 0 || test) return;
+  const what =
+    '"contacts.file" is a pattern. A run in the sandbox would use its files up, and a real run would skip them. Name a file with --contacts.';
+  throw new InputError([{ where: campaign.locate(['contacts', 'file']), what }]);
 }
 
 /** @returns undefined if earlier runs of the ledger have read all files of the pattern */

@@ -10,7 +10,7 @@ export async function requireReachable(account: Account): Promise<void> {
     const reachable = await gateway.checkReachable();
     if (reachable.kind === 'unreachable') {
       const hint = isLoopbackHost(new URL(account.baseUrl).hostname)
-        ? ' For a trial, add --sandbox to `volley run`, or start `volley sandbox`.'
+        ? ' For a trial, add --sandbox, or start `volley sandbox`.'
         : '';
       const what = `${account.baseUrl} cannot be reached (${reachable.why}). Check "baseUrl" and whether the service is up.${hint}`;
       throw new InputError([{ where: `account ${account.name}`, what }]);
