@@ -58,6 +58,12 @@ export function isZip(start: Buffer): boolean {
   return zipMarks.includes(mark);
 }
 
+export const passwordProtected =
+  'The workbook is protected by a password. Open it in the spreadsheet program, remove the password and save it again.';
+
+/** The name of the encrypted part in a file that begins like an old workbook. It can stand farther back. */
+const encryptedPackage = Buffer.from('EncryptedPackage', 'utf16le');
+
 const workbookEndings = /^\.xl[st][xm]$/i;
 
 /**
@@ -68,6 +74,7 @@ const workbookEndings = /^\.xl[st][xm]$/i;
  */
 export function describeOtherFile(start: Buffer, name: string): string | undefined {
   const signature = signatures.find(({ bytes }) => bytes.every((byte, index) => start[index] === byte));
+  if (start.includes(encryptedPackage)) return passwordProtected;
   if (signature) return signature.what;
   if (isZip(start))
     return 'The workbook is compressed with gzip. Decompress it: a workbook is compressed anyway.';

@@ -22,6 +22,8 @@ const listed = [
   ['', 'nobody', 'C2', '', ''],
   ['0412', 'Bob, short', 'C2', '', ''],
   ['0412000004', '日本 🎉', 'C2', '2026-12-31', '$2.00'],
+  // The campaign does not use the faulty column.
+  ['0412000005', 'Eve', 'C2', '#N/A', ''],
 ];
 
 /** The style 1 shows ten digits, 2 four, 3 money, and 4 is a date by the user's country. */
@@ -34,6 +36,7 @@ const listedCells: readonly (readonly Cell[])[] = [
   [null, 'nobody', 'C2'],
   ['0412', 'Bob, short', 'C2'],
   ['0412000004', '日本 🎉', 'C2', number(46387, date), number(2, money)],
+  ['0412000005', 'Eve', 'C2', cell('<c t="e"><f>VLOOKUP(1,A:B,2)</f><v>#N/A</v></c>')],
 ];
 
 const listedWorkbook = (): Promise<Buffer> =>
@@ -75,7 +78,7 @@ test('a workbook and a CSV file with the same rows make the same run', async () 
   }
   const [fromCsv, fromWorkbook] = results;
   expect(fromWorkbook).toEqual(fromCsv);
-  expect(fromCsv?.messages).toHaveLength(3);
+  expect(fromCsv?.messages).toHaveLength(4);
 });
 
 test('plan shows which sheet was read, which were not, and how many hidden rows are contacts', async () => {
@@ -99,7 +102,7 @@ test('a campaign names its sheet, and a wrong name is refused with the others', 
   const named = (sheet: string): Promise<void> =>
     scene.write('campaign.yaml', smsCampaignYaml.replace('contacts.csv', `list.xlsx\n  sheet: ${sheet}`));
   await named('list');
-  expect((await call('plan', 'campaign.yaml')).stdout).toContain('6 read: 3 to send to');
+  expect((await call('plan', 'campaign.yaml')).stdout).toContain('7 read: 4 to send to');
   await named('Lists');
   expect(await call('plan', 'campaign.yaml')).toMatchObject({
     code: 2,
@@ -166,7 +169,7 @@ test('a workbook comes from standard input, and no copy of it stays', async () =
   const { code, stdout } = await scene.command(['plan', 'piped.yaml'], { input: await listedWorkbook() });
   expect({ code, stdout }).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('6 read: 3 to send to'),
+    stdout: expect.stringContaining('7 read: 4 to send to'),
   });
   expect(stdout).toContain('standard input (sheet "Sheet1")');
   const added = (await readdir(tmpdir())).filter((name) => !before.includes(name));

@@ -58,6 +58,7 @@ describe('readContacts', () => {
           audio: {},
         },
         destination: { 'First Name': 'Ann' },
+        values: ['0458-665-290', 'Ann', '7'],
       },
     ]);
   });

@@ -332,9 +332,10 @@ describe('a file that is refused', () => {
     expect(await problems(gzipSync(await workbookOf(data)))).toEqual([
       'list.xlsx: The workbook is compressed with gzip. Decompress it: a workbook is compressed anyway.',
     ]);
-    expect((await problems(Buffer.from('d0cf11e0a1b11ae100000000', 'hex')))[0]).toContain(
-      'or a password protects it',
-    );
+    const old = Buffer.from('d0cf11e0a1b11ae100000000', 'hex');
+    expect((await problems(old))[0]).toContain('an old Excel workbook (xls), or a password protects it');
+    const encrypted = Buffer.concat([old, Buffer.from('EncryptedPackage', 'utf16le')]);
+    expect((await problems(encrypted))[0]).toContain('The workbook is protected by a password.');
     expect(valuesOf((await read(await workbookOf(data), {}, 'standard input')).rows)).toEqual([['1']]);
   });
 });

@@ -38,7 +38,10 @@ export function define(command: Command, shell: Shell): void {
     .description(
       'Compares an invoice of the service with the ledger, by MessageID and recipient. Prints lines that are missing on one side, charged twice, or at another price. Ends with exit code 3 when they differ. docs/how-to/reconcile.md explains the report.',
     )
-    .requiredOption('--invoice <file>', 'a CSV file, gzipped or not, or a workbook (.xlsx) with a line for each recipient')
+    .requiredOption(
+      '--invoice <file>',
+      'a CSV file, gzipped or not, or a workbook (.xlsx) with a line for each recipient',
+    )
     .option(
       '--column <field=name...>',
       `the column of ${invoiceFields.join(', ')}, such as MessageID="Message Ref" (default: the usual names)`,

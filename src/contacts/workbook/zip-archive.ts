@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { type Entry, fromFdPromise, type ZipFile } from 'yauzl';
 import { InputError } from '../../domain/problems.ts';
+import { passwordProtected } from '../not-csv.ts';
 import type { SpooledFile } from './spooled-file.ts';
 
 /** Reads the parts of a ZIP archive, each checked for its size and checksum. */
@@ -81,9 +82,6 @@ async function* readPart(
     throw damaged(error, name);
   }
 }
-
-export const passwordProtected =
-  'The workbook is protected by a password. Open it in the spreadsheet program, remove the password and save it again.';
 
 /** Errors of the archive; others pass. */
 function damaged(error: unknown, name: string): unknown {
