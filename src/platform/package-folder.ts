@@ -15,3 +15,6 @@ export function readVersion(): string {
   const packageFile = readFileSync(join(packageFolder, 'package.json'), 'utf8');
   return /"version": "([^"]+)"/.exec(packageFile)?.[1] ?? 'unknown';
 }
+
+/** How a person calls the program: a checkout is not on the PATH. */
+export const commandToType = moduleExtension === '.ts' ? 'npx --no-install volley' : 'volley';

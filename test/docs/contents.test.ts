@@ -28,3 +28,11 @@ test('the changelog begins with the version of the package', () => {
   const { version } = JSON.parse(readFileSync(join(projectFolder, 'package.json'), 'utf8'));
   expect(/^## ([\d.]+) \(\d{4}-\d\d-\d\d\)$/m.exec(readDocument('docs/CHANGELOG.md'))?.[1]).toBe(version);
 });
+
+test('documents install the file of the package in its version', () => {
+  const { version } = JSON.parse(readFileSync(join(projectFolder, 'package.json'), 'utf8'));
+  const named = documentPaths.flatMap((path) => [
+    ...readDocument(path).matchAll(/volley-engine-volley-([\d.]+)\.tgz/g),
+  ]);
+  expect(new Set(named.map(([, found]) => found))).toEqual(new Set([version]));
+});

@@ -10,7 +10,7 @@ import { createKeptContactFiles } from '../../engine/plan/kept-contact-files.ts'
 import { prepareCampaign } from '../../engine/plan/prepare-campaign.ts';
 import type { Settings } from '../../engine/settings.ts';
 import { openLogger } from '../../platform/logger.ts';
-import { packageFolder } from '../../platform/package-folder.ts';
+import { commandToType, packageFolder } from '../../platform/package-folder.ts';
 import { findHome, projectFolder } from '../../platform/project.ts';
 import { formatRunSummary } from '../../report/run-summary.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
@@ -56,7 +56,7 @@ function nextCommands(
 ): string {
   const path = projectFolder(workingFolder) === workingFolder ? relative(workingFolder, home) : home;
   const unset = environment['DATABASE_URL'] ? 'DATABASE_URL= ' : '';
-  const volley = `${unset}VOLLEY_HOME=${path} npx volley`;
+  const volley = `${unset}VOLLEY_HOME=${path} ${commandToType}`;
   return [
     "The report by ChargeCode too, and all runs of the demo's ledger:",
     `  ${volley} report billing --by SubAccount,ChargeCode --run ${runs.join(' ')}`,
