@@ -25,10 +25,7 @@ export async function writeResult(
     await writePieces(pieces, result, standardOutput, { end: false });
     return;
   }
-  const { workingFolder } = settings;
-  // Messages quote the user's name of the file.
-  const out = workingFolder === process.cwd() ? named : resolve(workingFolder, named);
-  await refuseExisting(out);
+  const out = await requireNewFile({ settings }, named);
   const unfinished = join(dirname(out), `.${basename(out).slice(0, 50)}.${randomUUID()}`);
   const file = await create(unfinished, out);
   const keep = runAtExit(() => rmSync(unfinished, { force: true }));
@@ -39,6 +36,19 @@ export async function writeResult(
     await rm(unfinished, { force: true });
     keep();
   }
+}
+
+/**
+ * Before long work, whose result would be lost.
+ *
+ * @throws InputError when the file exists
+ */
+export async function requireNewFile({ settings }: Pick<Shell, 'settings'>, named: string): Promise<string> {
+  const { workingFolder } = settings;
+  // Messages quote the user's name of the file.
+  const out = workingFolder === process.cwd() ? named : resolve(workingFolder, named);
+  await refuseExisting(out);
+  return out;
 }
 
 /** @throws OutputError for a failed write, or the error of the source */

@@ -7,12 +7,15 @@ import { createPlan, type PlanRequest, requireReadableAgain } from '../../engine
 import { prepareCampaign } from '../../engine/plan/prepare-campaign.ts';
 import type { Preview } from '../../engine/plan/preview.ts';
 import { previewCampaign } from '../../engine/plan/preview-campaign.ts';
+import type { WantedRow } from '../../engine/plan/row-choice.ts';
 import { readVersion } from '../../platform/package-folder.ts';
 import { chooseOrigin } from '../choose-origin.ts';
 import { addContactsOption, addLimitOption, addOriginOption, addTestOption } from '../options.ts';
 import { newPlanId, planPlace, writePlan } from '../plan-files.ts';
+import { type PageRequest, planWithPage } from '../preview-page.ts';
 import { previewText } from '../preview-text.ts';
 import { type Shell, withLedger, withLedgerIfAny } from '../shell.ts';
+import { readWantedRows } from '../wanted-rows.ts';
 
 export function define(command: Command, shell: Shell): void {
   addTestOption(addLimitOption(addOriginOption(addContactsOption(command))))
@@ -25,28 +28,52 @@ export function define(command: Command, shell: Shell): void {
       '--out <file>',
       'write a plan file too: `volley run --plan <file>` sends exactly what was planned, or refuses and says what has changed',
     )
-    .action(async (path: string, { json, of, out, ...options }: PlanOptions) => {
+    .option('--preview <page.html>', 'write a page too: messages as their readers see them')
+    .option(
+      '--rows <numbers>',
+      'the rows on that page: contacts from 1, such as 1,7,500 or 10-12, or lines, such as contacts.csv:8 (default: first, longest, shortest, most parts and others that differ)',
+      readWantedRows,
+    )
+    .action(async (path: string, { json, of, out, preview: page, rows, ...options }: PlanOptions) => {
+      if (rows && page === undefined)
+        throw new InputError([
+          { where: '--rows', what: 'It chooses the rows of a page; name the page with --preview.' },
+        ]);
       shell.endOnStop('Stopped while planning. A plan sends nothing.');
       const origin = await chooseOrigin(shell, path, of);
       const { contacts: contactFiles, limit, testTo } = options;
       const request = { contactFiles, origin, limit, testTo };
+      const pageRequest = page === undefined ? undefined : { file: page, rows };
       const preview =
         out === undefined
-          ? await previewHere(shell, path, request)
-          : await planInto(shell, path, request, out);
+          ? await previewHere(shell, path, request, pageRequest)
+          : await planInto(shell, path, request, out, pageRequest);
       shell.print(json ? JSON.stringify(preview) : previewText(preview, shell.screen));
     });
 }
 
-async function previewHere(shell: Shell, path: string, request: PlanRequest): Promise<Preview> {
+async function previewHere(
+  shell: Shell,
+  path: string,
+  request: PlanRequest,
+  page: PageRequest,
+): Promise<Preview> {
   const prepared = await prepareCampaign(path, shell.settings, request);
-  return withLedgerIfAny(shell, (context) =>
-    previewCampaign(prepared, { ...(context ?? { now: shell.now }), onLarge: largeNote(shell) }),
+  return planWithPage(shell, prepared, page, (rows) =>
+    withLedgerIfAny(shell, (context) =>
+      previewCampaign(prepared, { ...(context ?? { now: shell.now }), onLarge: largeNote(shell), rows }),
+    ),
   );
 }
 
 /** Needs the ledger: a run excludes its suppressions, and what earlier runs sent. */
-function planInto(shell: Shell, path: string, request: PlanRequest, out: string): Promise<Preview> {
+function planInto(
+  shell: Shell,
+  path: string,
+  request: PlanRequest,
+  out: string,
+  page: PageRequest,
+): Promise<Preview> {
   return withLedger(shell, async (context) => {
     const kept = createContactFileDigests();
     const ranBefore = request.testTo ? undefined : createRanBeforeFinder(context, request.origin);
@@ -61,7 +88,9 @@ function planInto(shell: Shell, path: string, request: PlanRequest, out: string)
     const onFacts = (found: PlanFacts): void => {
       facts = found;
     };
-    const preview = await previewCampaign(prepared, { ...context, onLarge: largeNote(shell), onFacts });
+    const preview = await planWithPage(shell, prepared, page, (rows) =>
+      previewCampaign(prepared, { ...context, onLarge: largeNote(shell), onFacts, rows }),
+    );
     if (!facts) throw new Error('A preview has facts.');
     const place = planPlace(shell, out);
     const head = { id: newPlanId(), volley: readVersion(), madeAt: context.now() };
@@ -89,4 +118,6 @@ type PlanOptions = {
   readonly limit?: number;
   readonly testTo?: readonly string[];
   readonly out?: string;
+  readonly preview?: string;
+  readonly rows?: readonly WantedRow[];
 };

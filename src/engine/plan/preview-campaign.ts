@@ -18,6 +18,7 @@ import type { Preview } from './preview.ts';
 import { createMessageCollector, type MessageCollector } from './preview-messages.ts';
 import { createRejectionFinder, type Rejection, type RejectionFinder } from './preview-rejections.ts';
 import { findRepeatInPreview } from './repeat-check.ts';
+import type { RowChoice } from './row-choice.ts';
 import { refuseSuppressedTest } from './test-recipients.ts';
 
 /** All are counted, only the first shown. */
@@ -29,6 +30,8 @@ export type PreviewContext = Pick<EngineContext, 'now'> &
     readonly onLarge?: (bytesPerAddress: number) => void;
     /** Called with what a run would send. */
     readonly onFacts?: (facts: PlanFacts) => void;
+    /** Sees every contact. */
+    readonly rows?: RowChoice | undefined;
   };
 
 const largeBytes = 32 * 1024 * 1024;
@@ -48,7 +51,7 @@ export async function previewCampaign(prepared: PreparedCampaign, context: Previ
   const linesBefore = countLinesBefore(contactFiles);
   const fileAndLine = createFileAndLineFormatter(contactFiles, linesBefore);
   const tariffs = createTariffs(channel, account);
-  const messages = createMessageCollector(prepared, tariffs, fileAndLine, now);
+  const messages = createMessageCollector(prepared, tariffs, fileAndLine, now, context.rows);
   const rejections = await createRejectionFinder(prepared, context, linesBefore);
   const fingerprint = createFingerprint(campaign.value);
   const read = await readAll(prepared, context, { fingerprint, rejections, messages, linesBefore });
@@ -128,7 +131,10 @@ async function readAll(
   const leftOut = createLeftOutDigest();
   let accepted = 0;
   const rejected: RejectedContact[] = [];
-  const reject = ({ file, line }: Contact, { column, reason, detail }: Rejection): void => {
+  const reject = (contact: Contact, rejection: Rejection): void => {
+    const { file, line } = contact;
+    const { column, reason, detail } = rejection;
+    context.rows?.reject(contact, rejection);
     counts[reason]++;
     if (rejected.length >= maxRejected) return;
     const name = contactFiles[file]?.name ?? '';
@@ -150,6 +156,7 @@ async function readAll(
         leftOut.add(line, rejection.detail);
         reject(contact, rejection);
       } else if (++accepted <= (limit ?? accepted)) messages.add(contact, compared, line);
+      else context.rows?.skip();
     }
     const bytes = rejections.duplicates.bytes() + messages.counts.bytes();
     if (bytes < largeBytes || warned) continue;

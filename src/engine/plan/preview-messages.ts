@@ -1,9 +1,9 @@
 import type { Tariffs } from '../../campaign/tariffs.ts';
 import { isKeyed } from '../../domain/contacts.ts';
-import type { Destination } from '../../domain/message.ts';
 import type { WindowTotals } from '../../ledger/planning/windows.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
 import { countBidiControls } from './bidi-controls.ts';
+import { createMessageReader } from './message-reader.ts';
 import { createPartCauseCounter } from './part-causes.ts';
 import { countPastSendTimes } from './past-send-times.ts';
 import { createPlanCounts, type PlanCounts } from './plan-counts.ts';
@@ -11,6 +11,7 @@ import type { PreparedCampaign } from './prepare-campaign.ts';
 import type { Preview, PreviewedMessage } from './preview.ts';
 import type { ValidContact } from './preview-rejections.ts';
 import { countRemovedMarks } from './removed-marks.ts';
+import type { RowChoice } from './row-choice.ts';
 import { createRowValues } from './row-values.ts';
 import { collectSentFields } from './sent-fields.ts';
 import { createSmsReader } from './sms-text.ts';
@@ -30,11 +31,13 @@ export type MessageCollector = {
 };
 
 export function createMessageCollector(
-  { campaign, account, composition, contactFiles }: PreparedCampaign,
+  prepared: PreparedCampaign,
   tariffs: Tariffs,
   fileAndLine: (line: number) => string,
   now: Date,
+  rows?: RowChoice,
 ): MessageCollector {
+  const { campaign, account, composition, contactFiles } = prepared;
   const { channel, message, window } = campaign.value;
   const counts = createPlanCounts(tariffs, isKeyed(composition.identity));
   const pastSendTimes = countPastSendTimes(message, now);
@@ -48,20 +51,8 @@ export function createMessageCollector(
   );
   const readSms = channel === 'sms' ? createSmsReader() : undefined;
   const partCauses = createPartCauseCounter(composition, readValues, tariffs);
+  const readMessage = createMessageReader(prepared, now);
   const messages: PreviewedMessage[] = [];
-
-  const toMessage = (contact: ValidContact, destination: Destination, text: string | null) => {
-    const { file, line, envelope, zones } = contact;
-    const handover = zones === undefined ? undefined : planWindow?.(zones.split(','))?.handover;
-    return {
-      ...envelope,
-      file: contactFiles[file]?.name ?? '',
-      line,
-      destination,
-      fields: { ...envelope.fields, ...handover?.fields },
-      text,
-    };
-  };
   return {
     counts,
     add(contact, compared, line) {
@@ -75,7 +66,8 @@ export function createMessageCollector(
       pastSendTimes.add(envelope, where);
       removedMarks?.add(contact.originalAddress, where);
       bidiControls.add(envelope, contact.destination, where);
-      if (messages.length < maxMessages) messages.push(toMessage(contact, destination, sms?.text ?? null));
+      if (messages.length < maxMessages) messages.push(readMessage(contact, destination, sms));
+      rows?.add(contact, destination, sms);
     },
     found(windowTotals) {
       for (const { zones } of windowTotals)

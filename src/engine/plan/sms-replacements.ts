@@ -37,6 +37,9 @@ const spellings: Readonly<Record<string, string>> = {
   '′': "'",
   '″': '"',
   '¢': 'c',
+  '،': ',',
+  '؛': ';',
+  '؟': '?',
   '₹': 'Rs',
 };
 

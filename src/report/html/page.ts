@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { Sheet } from '../formats/sheet.ts';
-import { formatUtc } from '../time.ts';
 import type { Chart } from './chart.ts';
+import { formatDocument, hashSource } from './document.ts';
 import { createPageStyle } from './style.ts';
 import { chartWidth } from './svg.ts';
 import { formatHtmlTable } from './table.ts';
@@ -30,35 +29,15 @@ export async function* formatHtml<Row>(sheet: Sheet<Row>): AsyncGenerator<string
 
 /** A self-contained page. Its policy forbids scripts and network access, whatever its texts contain. */
 export async function* formatPage(page: Page): AsyncGenerator<string, void, undefined> {
-  const { title, subtitle, asOf, charts, tables } = page;
+  const { charts, tables } = page;
   const columns = Math.max(0, ...tables.map((table) => table.columns));
   const style = createPageStyle(columns);
-  const digest = createHash('sha256').update(style).digest('base64');
-  const policy = `default-src 'none'; style-src 'sha256-${digest}'; base-uri 'none'; form-action 'none'`;
-  yield `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="generator" content="Volley">
-<title>${escapeText(title)}</title>
-<style>${style}</style>
-</head>
-<body>
-<header>
-<h1 dir="auto">${escapeText(title)}</h1>
-${subtitle.map((line) => `<p dir="auto">${escapeText(line)}</p>\n`).join('')}</header>
-<main>
-`;
-  if (charts.length > 0)
-    yield `<section class="charts" aria-label="Charts">\n${charts.map(formatFigure).join('')}</section>\n`;
-  for (const table of tables) yield* table.html();
-  yield `</main>
-<footer>As of ${formatUtc(asOf)} UTC. Times are UTC unless stated otherwise.</footer>
-</body>
-</html>
-`;
+  async function* body(): AsyncGenerator<string, void, undefined> {
+    if (charts.length > 0)
+      yield `<section class="charts" aria-label="Charts">\n${charts.map(formatFigure).join('')}</section>\n`;
+    for (const table of tables) yield* table.html();
+  }
+  yield* formatDocument({ ...page, style, policy: `style-src ${hashSource(style)}`, body: body() });
 }
 
 function formatFigure({ title, description, height, marks }: Chart, index: number): string {
