@@ -15,6 +15,7 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
   check: [{ line: 'volley check campaigns/first.yaml', what: 'find mistakes, without a ledger' }],
   plan: [
     { line: 'volley plan campaigns/first.yaml', what: 'look before you send' },
+    { line: 'volley plan campaigns/first.yaml --out first.plan', what: 'save the plan, to send exactly it' },
     {
       line: 'zcat export.csv.gz | volley plan campaigns/first.yaml --contacts -',
       what: 'read contacts from a pipe',
@@ -23,6 +24,11 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
   run: [
     { line: 'volley run campaigns/first.yaml', what: 'send a campaign' },
     { line: 'volley run campaigns/first.yaml --sandbox', what: 'try it, without a service' },
+    {
+      line: 'volley run campaigns/first.yaml --test-to +61412345678',
+      what: 'send the first row to yourself',
+    },
+    { line: 'volley run --plan first.plan', what: 'send exactly a saved plan' },
     {
       line: 'volley run --only failed,unknown --of latest',
       what: 'send again to recipients that were not reached',

@@ -230,6 +230,20 @@ describe('a plan is refused', () => {
     expect(await recipients()).toEqual(['3']);
   });
 
+  test('because a SendTime has passed meanwhile', async () => {
+    const soon = new Date(Date.now() + 3_600_000).toISOString().slice(0, 19);
+    const timed = campaign.replace('  ChargeCode', `  SendTime: "${soon}"\n  TimeZone: UTC\n  ChargeCode`);
+    await scene.write('campaign.yaml', timed.replace(/window: .*\n/, ''));
+    await plan();
+    const { code, stderr } = await scene.command(['run', '--plan', 'plan.json'], {
+      now: () => new Date(Date.now() + 2 * 3_600_000),
+    });
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining('Rows whose SendTime is past, or empty: 4; in the plan 0.'),
+    });
+  });
+
   test('because it is older than a day', async () => {
     await plan();
     const { code, stderr } = await scene.command(['run', '--plan', 'plan.json'], {

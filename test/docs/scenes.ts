@@ -61,6 +61,10 @@ export const settings: Readonly<Record<string, Setting>> = {
       ['2026-11', month(-1)],
     ],
   },
+  'docs/how-to/check-before-sending.md': {
+    before: async ({ folder }) =>
+      writeFileSync(join(folder, 'campaigns/offer.yaml'), campaign.replace('first', 'offer')),
+  },
   'docs/how-to/contacts.md': {
     before: async ({ folder }) =>
       writeFileSync(

@@ -31,7 +31,8 @@ export function define(command: Command, shell: Shell): void {
       const states = new Set<ReportedState>(exported ?? state ?? reportedStates);
       const tally = countStates();
       await withLedgerToRead(shell, async (context) => {
-        const run = await chooseRun(shell, context, name);
+        // A test keeps no contact files.
+        const run = await chooseRun(shell, context, name, { kind: 'ordinary' });
         await reportContacts(context, run, (report) => {
           const rows = tally.count(report.rows);
           return write(contactSheet(run, { ...report, rows }, states, shell.now()));

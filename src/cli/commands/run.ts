@@ -212,7 +212,8 @@ async function rerun(
     throw new InputError([{ where: 'volley run', what }]);
   }
   await withLedger(shell, async (context) => {
-    const sourceRun = await chooseRun(shell, context, of);
+    // A test reached no recipient.
+    const sourceRun = await chooseRun(shell, context, of, { kind: 'ordinary' });
     const account = await accountOf(context, shell, sourceRun);
     await requireReachable(account);
     const run = await planRerun(context, sourceRun, only, account);

@@ -105,6 +105,7 @@ function resultProblems(
   compare('Rows beyond the limit', planned.beyondLimit, now.beyondLimit);
   compare('Recipients', planned.recipients, now.recipients);
   compare('Requests', planned.requests, now.requests);
+  compare('Rows whose SendTime is past, or empty', planned.pastSendTimes, now.pastSendTimes);
   compare('SMS parts', planned.smsParts, now.smsParts);
   compare('Estimated cost', planned.cost, now.cost);
   if (JSON.stringify(planned.windows) !== JSON.stringify(now.windows))

@@ -1,4 +1,5 @@
 import { isSendTimePast } from '../../campaign/send-times.ts';
+import type { Contact } from '../../domain/contacts.ts';
 import type { Envelope } from '../../domain/message.ts';
 import { memoizeByEnvelope } from './memoize-by-envelope.ts';
 
@@ -9,6 +10,8 @@ export type PastSendTimes = {
 };
 
 const maxExamples = 3;
+
+export type PastSendTimesCounter = ReturnType<typeof countPastSendTimes>;
 
 /** Past or empty SendTimes, which the service sends at once. */
 export function countPastSendTimes(fields: object, now: Date) {
@@ -28,4 +31,15 @@ export function countPastSendTimes(fields: object, now: Date) {
     },
     found: (): PastSendTimes => ({ recipients, examples }),
   };
+}
+
+/** Counts valid rows, also those that are left out later. */
+export async function* watchPastSendTimes(
+  contacts: AsyncIterable<readonly Contact[]>,
+  counter: PastSendTimesCounter,
+): AsyncGenerator<readonly Contact[], void, undefined> {
+  for await (const batch of contacts) {
+    for (const contact of batch) if (contact.kind === 'contact') counter.add(contact.envelope, () => '');
+    yield batch;
+  }
 }

@@ -2,6 +2,7 @@ import type { CostEstimate, CostTotal } from '../../campaign/cost.ts';
 import type { LeftOutDigest } from '../../domain/rejected-contacts.ts';
 import type { WindowTotals } from '../../ledger/planning/windows.ts';
 import type { Fingerprint } from './fingerprint.ts';
+import type { PastSendTimesCounter } from './past-send-times.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 
 /**
@@ -18,6 +19,8 @@ export type PlanFacts = {
   readonly requests: number;
   readonly windows: readonly PlannedWindow[];
   readonly smsParts: number | null;
+  /** Valid rows that the service would send at once. */
+  readonly pastSendTimes: number;
   /** `12.00 AUD`, or why it is not known. */
   readonly cost: string;
   /** Of all valid rows, in order: address, fields, request-level values, time zones. */
@@ -31,6 +34,7 @@ type PlannedWindow = { readonly zones: string; readonly requests: number; readon
 export type FactSources = {
   readonly found: PreparedCampaign['found'];
   readonly fingerprint: Fingerprint;
+  readonly pastSendTimes: PastSendTimesCounter;
   readonly leftOut: LeftOutDigest;
   readonly beyondLimit: number | null;
   readonly totals: readonly CostTotal[];
@@ -57,6 +61,7 @@ export function toPlanFacts(sources: FactSources): PlanFacts {
     requests: sum(({ requests }) => requests),
     windows,
     smsParts: parts.includes(null) ? null : parts.reduce((all: number, each) => all + (each ?? 0), 0),
+    pastSendTimes: sources.pastSendTimes.found().recipients,
     cost: cost.kind === 'known' ? `${cost.total} ${cost.currency}` : `not known (${cost.why})`,
     contents: fingerprint.contents(),
     attachments: fingerprint.files(),

@@ -47,6 +47,7 @@ const planSchema = z.object({
     requests: count,
     windows: z.array(z.object({ zones: z.string(), requests: count, recipients: count })),
     smsParts: z.number().nullable(),
+    pastSendTimes: count,
     cost: z.string(),
     contents: sha256,
   }),

@@ -13,6 +13,7 @@ import { windowPlanner } from '../dispatch/windows.ts';
 import { toFrequencyCap } from './frequency-cap.ts';
 import type { KeptContactFiles } from './kept-contact-files.ts';
 import { type Origins, readOrigins } from './origins.ts';
+import { watchPastSendTimes } from './past-send-times.ts';
 import { type PlanStep, planSteps, type StepOptions } from './plan-steps.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 import { createSmsCounter } from './sms-text.ts';
@@ -69,11 +70,13 @@ async function planContacts(
   options: StepOptions,
 ): Promise<string> {
   const planning = await startPlanning(context, prepared, kept, progress);
-  const { run, definition, fingerprint, linesBefore, tariffs } = planning;
+  const { run, definition, fingerprint, pastSendTimes, linesBefore, tariffs } = planning;
+  const read = reportProgress(prepared.contacts, progress.onRead);
+  const contacts = options.onFacts ? watchPastSendTimes(read, pastSendTimes) : read;
   const countParts = definition.channel === 'sms' ? createSmsCounter() : undefined;
   await inSession(context.ledger.pool, async (client) => {
     await stageContacts(client, {
-      contacts: fingerprint.watch(reportProgress(prepared.contacts, progress.onRead)),
+      contacts: fingerprint.watch(contacts),
       linesBefore,
       keyed: isKeyed(prepared.composition.identity),
       partsOf: ({ envelope, destination, address }) => countParts?.(envelope, address, destination) ?? null,

@@ -28,7 +28,19 @@ export type PlanStep = 'enqueue' | 'complete' | 'checkForecast' | 'checkPlan';
 
 /** The checks and records of a new run, in its transaction. */
 export function planSteps(
-  { context, prepared, progress, definition, now, run, fileAndLine, limits, fingerprint, gate }: Planning,
+  {
+    context,
+    prepared,
+    progress,
+    definition,
+    now,
+    run,
+    fileAndLine,
+    limits,
+    fingerprint,
+    gate,
+    ...planning
+  }: Planning,
   origins: Origins,
   rates: PlannedRun['rates'],
   { again = false, alongside, onFacts }: StepOptions,
@@ -69,7 +81,7 @@ export function planSteps(
     complete: async (session) => {
       if (onFacts) {
         const leftOut = await digestLeftOut(session);
-        onFacts(toPlanFacts({ ...noted, leftOut, fingerprint, found: prepared.found }));
+        onFacts(toPlanFacts({ ...noted, ...planning, leftOut, fingerprint, found: prepared.found }));
       }
       const relatives = origins.relatives.map((each) => each.run);
       const made = { run, fingerprint: fingerprint.digest(), now, relatives };
@@ -82,7 +94,10 @@ export function planSteps(
 }
 
 type NotedFacts = {
-  -readonly [Key in keyof Omit<FactSources, 'leftOut' | 'fingerprint' | 'found'>]: FactSources[Key];
+  -readonly [Key in keyof Omit<
+    FactSources,
+    'leftOut' | 'fingerprint' | 'pastSendTimes' | 'found'
+  >]: FactSources[Key];
 };
 
 /** What the steps before the last one learn. */

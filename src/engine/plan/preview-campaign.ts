@@ -12,6 +12,7 @@ import { forecastRun, readLimitsInForce, requireDeadlineMet } from './forecast.t
 import { createLeftOutDigest } from './left-out-digest.ts';
 import { countLinesBefore, createFileAndLineFormatter } from './line-numbers.ts';
 import type { Origins } from './origins.ts';
+import { countPastSendTimes, watchPastSendTimes } from './past-send-times.ts';
 import { type PlanFacts, toPlanFacts } from './plan-facts.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 import type { Preview } from './preview.ts';
@@ -54,12 +55,15 @@ export async function previewCampaign(prepared: PreparedCampaign, context: Previ
   const messages = createMessageCollector(prepared, tariffs, fileAndLine, now, context.rows);
   const rejections = await createRejectionFinder(prepared, context, linesBefore);
   const fingerprint = createFingerprint(campaign.value);
-  const read = await readAll(prepared, context, { fingerprint, rejections, messages, linesBefore });
+  const pastSendTimes = countPastSendTimes(campaign.value.message, now);
+  const contacts = context.onFacts ? watchPastSendTimes(prepared.contacts, pastSendTimes) : prepared.contacts;
+  const read = await readAll({ ...prepared, contacts }, context, {
+    fingerprint,
+    rejections,
+    messages,
+    linesBefore,
+  });
 
-  if (prepared.test)
-    refuseSuppressedTest(
-      read.rejected.flatMap(({ reason, detail }) => (reason === 'suppressed' ? detail : [])),
-    );
   const { counts } = messages;
   const { leftOut, ...shown } = read;
   const repeated = rejections.duplicates.repeated();
@@ -84,7 +88,9 @@ export async function previewCampaign(prepared: PreparedCampaign, context: Previ
   if (context.onFacts) {
     await readUnreadFiles(fingerprint, files);
     const { beyondLimit = null } = read.contacts;
-    context.onFacts(toPlanFacts({ found, fingerprint, leftOut, beyondLimit, totals, cost, windowTotals }));
+    context.onFacts(
+      toPlanFacts({ found, fingerprint, pastSendTimes, leftOut, beyondLimit, totals, cost, windowTotals }),
+    );
   }
   return {
     campaign: campaign.value.campaign,
@@ -113,7 +119,7 @@ export async function previewCampaign(prepared: PreparedCampaign, context: Previ
 }
 
 async function readAll(
-  { contacts, contactFiles, found, limit }: PreparedCampaign,
+  { contacts, contactFiles, found, limit, test }: PreparedCampaign,
   context: PreviewContext,
   {
     fingerprint,
@@ -164,6 +170,8 @@ async function readAll(
     context.onLarge?.(Math.ceil(bytes / Math.max(1, counts.read - counts.invalid)));
   }
   await rejections.reached.readOrigins(found().origins);
+  if (test)
+    refuseSuppressedTest(rejected.flatMap(({ reason, detail }) => (reason === 'suppressed' ? detail : [])));
   const beyond = limit === undefined ? {} : { beyondLimit: Math.max(0, accepted - limit) };
   return { contacts: { ...counts, ...beyond }, rejected, leftOut: leftOut.digest() };
 }

@@ -10,6 +10,7 @@ import { type RunForecast, readLimitsInForce } from './forecast.ts';
 import type { KeptContactFiles } from './kept-contact-files.ts';
 import { countLinesBefore, createFileAndLineFormatter } from './line-numbers.ts';
 import type { Origins } from './origins.ts';
+import { countPastSendTimes } from './past-send-times.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 
 export type PlanProgress = {
@@ -58,6 +59,7 @@ export async function startPlanning(
     tariffs: createTariffs(definition.channel, account),
     first,
     fingerprint: createFingerprint(definition),
+    pastSendTimes: countPastSendTimes(definition.message, now),
     gate: createApprovalGate(definition.approval, request, enqueueAndStart(context, run, first.enqueue)),
   };
 }

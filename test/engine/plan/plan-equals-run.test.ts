@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RefusedRunError } from '../../../src/domain/problems.ts';
 import { createKeptContactFiles } from '../../../src/engine/plan/kept-contact-files.ts';
+import type { PlanFacts } from '../../../src/engine/plan/plan-facts.ts';
 import { planRun } from '../../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../../src/engine/plan/prepare-campaign.ts';
 import { previewCampaign } from '../../../src/engine/plan/preview-campaign.ts';
@@ -101,7 +102,7 @@ dispatch: { chunkSize: ${chunkSize} }
   );
 }
 
-test('a run has the rejections, requests, contents and SMS parts of its plan', async () => {
+test('a run has the rejections, requests, contents and SMS parts of its plan, and proves it by equal digests', async () => {
   await fc.assert(
     fc.asyncProperty(
       rows,
@@ -111,7 +112,8 @@ test('a run has the rejections, requests, contents and SMS parts of its plan', a
       fc.integer({ min: 1, max: 3 }),
       fc.boolean(),
       identity,
-      async (first, second, suppressed, listed, chunkSize, hashed, same) => {
+      fc.constantFrom(undefined, 1, 3),
+      async (first, second, suppressed, listed, chunkSize, hashed, same, limit) => {
         const { pool } = opened.ledger;
         await pool.query(
           'DELETE FROM runs; DELETE FROM envelopes; DELETE FROM suppressions; DELETE FROM hashed_suppressions',
@@ -129,17 +131,21 @@ test('a run has the rejections, requests, contents and SMS parts of its plan', a
         );
         if (hashed) await hashSuppressions(pool, hashKey, new Date(Date.now() + 1_000));
         await writeCampaign({ first, second, listed, chunkSize, same });
-        const preview = await resultOrRefusal(
-          previewCampaign(await prepareCampaign('campaign.yaml', settings), withKey(opened)),
-        );
+        const facts: PlanFacts[] = [];
+        const onFacts = (found: PlanFacts): void => void facts.push(found);
+        const limited = await prepareCampaign('campaign.yaml', settings, { limit });
+        const preview = await resultOrRefusal(previewCampaign(limited, { ...withKey(opened), onFacts }));
         const kept = createKeptContactFiles();
-        const prepared = await prepareCampaign('campaign.yaml', settings, { kept });
-        const run = await resultOrRefusal(planRun(withKey(opened), prepared, kept, ignoredProgress));
+        const prepared = await prepareCampaign('campaign.yaml', settings, { kept, limit });
+        const run = await resultOrRefusal(
+          planRun(withKey(opened), prepared, kept, ignoredProgress, { onFacts }),
+        );
         if (preview instanceof RefusedRunError || run instanceof RefusedRunError) {
           expect(run).toEqual(preview);
           return;
         }
 
+        expect(facts[0]).toEqual(facts[1]);
         expect(await rejectedContactsOf(pool, run)).toEqual(preview.rejected);
         const { contacts, requests, recipients } = await requireSummary(opened.context, run);
         expect(contacts).toEqual(preview.contacts);
