@@ -17,13 +17,14 @@ export const helpSections: readonly HelpSection[] = [
     ],
   },
   {
-    title:
-      "Environment, or .env in the project's folder, or files of --env-file; the environment takes precedence",
+    title: 'Environment',
     entries: [
+      ['.env', "can set these in the project's folder; the environment takes precedence"],
       ['DATABASE_URL', 'Postgres; without it an embedded server is started in VOLLEY_HOME'],
       ['VOLLEY_HOME', "state of the embedded server (default: .volley in the project's folder, volley init)"],
       ['VOLLEY_ACCOUNTS', "the accounts file (default campaigns/accounts.yaml, in the project's folder)"],
       ['VOLLEY_HASH_KEY', 'key of the hashed suppressions, see volley purge (default: VOLLEY_HOME/hash-key)'],
+      ['VOLLEY_PUBLIC_URL', 'where the service reaches volley serve'],
       ['LOG_LEVEL', 'debug, info, warn, error, silent'],
       ['NO_COLOR', 'no colours on a terminal'],
       ['TZ', 'the zone of times on a terminal, without --zone'],

@@ -1,4 +1,4 @@
-import { chmod } from 'node:fs/promises';
+import { chmod, chown } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -117,6 +117,23 @@ test('a folder named .env, and the .env of a folder above that is no project, ar
   expect(stderr).toContain('is in no Volley project');
   expect((await volleyInProcess(['runs'], { cwd: other.folder })).stderr).toMatch(/^\.env:1: /);
 });
+
+// Only root can make a file of another user.
+test.runIf(process.getuid?.() === 0)(
+  'in a folder that every user can write to, the .env of another user is read only if it is named',
+  async () => {
+    await using open = await makeWorkspace({ '.env': 'LOG_LEVEL=loud\n' });
+    await chmod(open.folder, 0o777);
+    await chown(join(open.folder, '.env'), 65_534, 65_534);
+    const ask = (...words: string[]) => volleyInProcess(['runs', ...words], { cwd: open.folder });
+    expect((await ask()).stderr).toMatch(
+      /^\.env belongs to another user, .*--env-file \.env\n.*is in no Volley project/,
+    );
+    expect((await ask('--env-file', '.env')).stderr).toContain('LOG_LEVEL');
+    await chown(join(open.folder, '.env'), 0, 0);
+    expect((await ask()).stderr).toContain('LOG_LEVEL');
+  },
+);
 
 test('.env gives secrets to accounts only: no campaign, message, attachment or notify command gets them', async () => {
   await writeEnv(settings(), 'night.env');
