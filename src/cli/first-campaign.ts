@@ -28,32 +28,37 @@ export type FirstOptions = {
 
 export type Chosen = { readonly campaign: FirstCampaign; readonly isExample: boolean };
 
-/**
- * Chooses the first campaign from options, from answers where there is a terminal, and from the contact file.
- *
- * @throws InputError for a contact file that cannot be read, or a choice that nothing gives
- */
+/** What a choice is made from, in this order: an option, an answer, the contact file. */
+type Sources = {
+  readonly options: FirstOptions;
+  /** Undefined without a terminal. */
+  readonly ask: Ask | undefined;
+  /** As the user wrote it; undefined for the example. */
+  readonly file: string | undefined;
+  readonly sample: ContactSample;
+};
+
+/** @throws InputError for a contact file that cannot be read, or a choice that nothing gives */
 export async function chooseFirstCampaign(
-  shell: Shell,
+  { settings: { workingFolder, environment } }: Shell,
   folder: string,
   options: FirstOptions,
   ask: Ask | undefined,
 ): Promise<Chosen> {
-  const { workingFolder } = shell.settings;
   const name =
     options.name ?? (await ask?.('Name of the first campaign', 'first', parseCampaignName)) ?? 'first';
   const { sample, file } = await chooseContacts(workingFolder, options, ask);
-  const channel = options.channel ?? (await chooseChannel(sample, file, ask));
-  const recipient = await chooseRecipient(channel, sample, options, file, ask);
-  const country = await chooseCountry(channel, sample, recipient, options, ask, shell.settings.environment);
-  const account = findAccount(folder, shell.settings.environment['VOLLEY_ACCOUNTS']);
+  const sources = { options, ask, file, sample };
+  const channel = options.channel ?? (await chooseChannel(sources));
+  const recipient = await chooseRecipient(channel, sources);
+  const needsCountry = channel === 'sms';
   const campaign = {
     name,
-    account,
+    account: findAccount(folder, environment['VOLLEY_ACCOUNTS']),
     channel,
     file: file === undefined ? 'contacts/example.csv' : fileOf(folder, resolve(workingFolder, file)),
     recipient,
-    country,
+    country: needsCountry ? await chooseCountry(recipient, sources, guessCountry(environment)) : undefined,
     header: sample.header,
   };
   return { campaign, isExample: file === undefined };
@@ -87,12 +92,13 @@ async function chooseContacts(
   return { sample: { header, rows }, file: undefined };
 }
 
-async function chooseChannel(
-  { header }: ContactSample,
-  file: string | undefined,
-  ask: Ask | undefined,
-): Promise<FirstChannel> {
-  const guess = guessFirstChannel(header);
+async function chooseChannel({
+  options: { recipient },
+  ask,
+  file,
+  sample: { header },
+}: Sources): Promise<FirstChannel> {
+  const guess = guessFirstChannel(recipient === undefined ? header : [recipient]);
   const parse = (typed: string): FirstChannel => {
     const channel = firstChannels.find((each) => each === typed);
     if (channel !== undefined) return channel;
@@ -100,16 +106,17 @@ async function chooseChannel(
   };
   if (ask) return ask(`Channel: ${oneOf(firstChannels)}`, guess ?? 'sms', parse);
   if (guess !== undefined) return guess;
+  if (recipient !== undefined) {
+    const what = `"${recipient}" is named neither like a phone number nor like an e-mail address. Add --channel.`;
+    throw new InputError([{ where: '--recipient', what }]);
+  }
   const what = `No column of ${file} is named like a phone number or an e-mail address. Its columns: ${listNames(header)}. Add --channel and --recipient <column>.`;
   throw new InputError([{ where: contactsFlag, what }]);
 }
 
 async function chooseRecipient(
   channel: FirstChannel,
-  { header }: ContactSample,
-  { recipient }: FirstOptions,
-  file: string | undefined,
-  ask: Ask | undefined,
+  { options: { recipient }, ask, file, sample: { header } }: Sources,
 ): Promise<string> {
   const of = channel === 'sms' ? 'phone number' : 'e-mail address';
   const columns = `Its columns: ${listNames(header)}.`;
@@ -129,24 +136,23 @@ async function chooseRecipient(
 }
 
 async function chooseCountry(
-  channel: FirstChannel,
-  sample: ContactSample,
   column: string,
-  { country }: FirstOptions,
-  ask: Ask | undefined,
-  environment: Shell['settings']['environment'],
+  { options: { country }, ask, sample }: Sources,
+  guess: string,
 ): Promise<string | undefined> {
-  if (channel !== 'sms') return undefined;
   const count = countNationalNumbers(sample, column);
   if (country !== undefined || count === 0) return country;
   if (ask) {
     const { parseCountry } = await import('./country-option.ts');
-    const [, guess = ''] =
-      /^[a-z]{2,3}_([A-Z]{2})\b/.exec(environment['LC_ALL'] || environment['LANG'] || '') ?? [];
     return ask('Country of numbers without a country code, such as AU', guess, parseCountry);
   }
   const what = `${count} of the first ${sample.rows.length} numbers in the column "${column}" have no country code. Name their country, such as --country AU.`;
   throw new InputError([{ where: '--country', what }]);
+}
+
+/** The country of the user's language, such as AU of en_AU.UTF-8; empty without one. */
+function guessCountry({ LC_ALL, LANG }: Shell['settings']['environment']): string {
+  return /^[a-z]{2,3}_([A-Z]{2})\b/.exec(LC_ALL || LANG || '')?.[1] ?? '';
 }
 
 /** A file elsewhere stays where it is. */

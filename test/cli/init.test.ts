@@ -177,6 +177,7 @@ describe('with a database', () => {
       ['--contacts', 'plain.csv', '--channel', 'sms', '--recipient', 'c'],
       /^--recipient: There is no column "c"\./,
     ],
+    [['--contacts', 'plain.csv', '--recipient', 'a'], /^--recipient: "a" is named neither .* Add --channel/],
     [
       ['--contacts', 'gone.csv'],
       /^--contacts: The contact file gone\.csv cannot be read \(it does not exist\)/,
