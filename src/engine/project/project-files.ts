@@ -77,6 +77,8 @@ accounts:
   sandbox:
     interface: rest-2.02
     baseUrl: \${VOLLEY_SANDBOX_URL:-http://127.0.0.1:8025}
+    # For a sandbox in a container of its own: docs/deploy/compose.yaml of the package.
+    plainHttp: allowed
     authToken: \${VOLLEY_SANDBOX_TOKEN}
     webhookToken: \${VOLLEY_WEBHOOK_TOKEN}
     # Estimates of costs, in plans and reports, come from here. Write what you pay.
