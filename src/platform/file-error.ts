@@ -21,6 +21,7 @@ export function unreadableReason(error: unknown, written?: string): string {
   // The system's message would contain folders of this machine.
   if (code === 'ENAMETOOLONG') return 'its name is too long';
   if (code === 'ELOOP') return 'its symbolic links form a loop';
+  if (code === 'ENOSPC') return 'the disk is full';
   // The error's message contains the absolute path.
   if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) return `system error ${code}`;
   return error instanceof Error ? error.message : String(error);

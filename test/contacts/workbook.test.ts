@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { cellFault } from '../../src/contacts/cell-notes.ts';
 import { openContactFile, type ReadingOptions, type Row } from '../../src/contacts/contact-file.ts';
 import { resultFileColumns } from '../../src/domain/files.ts';
@@ -338,6 +338,17 @@ describe('a file that is refused', () => {
     expect((await problems(encrypted))[0]).toContain('The workbook is protected by a password.');
     expect(valuesOf((await read(await workbookOf(data), {}, 'standard input')).rows)).toEqual([['1']]);
   });
+});
+
+test('a workbook needs a temporary folder, and says so', async () => {
+  vi.stubEnv('TMPDIR', '/nowhere');
+  try {
+    expect(await problems(await workbookOf(sheetData(['a'])))).toEqual([
+      'list.xlsx: The workbook cannot be copied to the temporary folder /nowhere (it does not exist). Free space there, or name another folder with TMPDIR.',
+    ]);
+  } finally {
+    vi.unstubAllEnvs();
+  }
 });
 
 test('memory does not grow with the rows of a sheet', async () => {

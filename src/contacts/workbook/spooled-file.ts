@@ -1,8 +1,7 @@
-import { close, createReadStream, createWriteStream, open } from 'node:fs';
+import { close, createReadStream, open, write } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { InputError } from '../../domain/problems.ts';
 import { unreadableReason } from '../../platform/file-error.ts';
@@ -20,6 +19,7 @@ export type SpooledFile = {
 
 const openFile = promisify(open);
 const closeFile = promisify(close);
+const writeFile = promisify(write);
 
 /**
  * Copies a file into the temporary folder, because a ZIP archive is read from its end, and the input can be a pipe.
@@ -33,16 +33,12 @@ export async function spool(source: AsyncIterable<Buffer>, name: string): Promis
   try {
     let size = 0;
     let isOpen = true;
-    const counted = async function* (): AsyncGenerator<Buffer> {
-      for await (const bytes of source) {
-        size += bytes.length;
-        yield bytes;
-      }
-    };
-    const target = createWriteStream('', { fd: descriptor, start: 0, autoClose: false });
-    await pipeline(counted, target).catch((error: unknown) => {
-      throw error instanceof InputError ? error : noTemporaryCopy(error, name);
-    });
+    for await (const bytes of source) {
+      await writeAll(descriptor, bytes, size).catch((error: unknown) => {
+        throw noTemporaryCopy(error, name);
+      });
+      size += bytes.length;
+    }
     return {
       descriptor,
       size,
@@ -57,6 +53,19 @@ export async function spool(source: AsyncIterable<Buffer>, name: string): Promis
   } catch (error) {
     await closeFile(descriptor);
     throw error;
+  }
+}
+
+async function writeAll(descriptor: number, bytes: Buffer, position: number): Promise<void> {
+  for (let written = 0; written < bytes.length; ) {
+    const { bytesWritten } = await writeFile(
+      descriptor,
+      bytes,
+      written,
+      bytes.length - written,
+      position + written,
+    );
+    written += bytesWritten;
   }
 }
 

@@ -48,7 +48,7 @@ function styleXml({ bold, lineAbove, align, wrap }: CellStyle, format: number): 
 }
 
 /** The default font of cells; without a name Excel would choose another. */
-const font = '<sz val="11"/><name val="Calibri"/><family val="2"/><scheme val="minor"/>';
+const font = '<sz val="11"/><name val="Calibri"/><family val="2"/>';
 
 function stylesXml(styles: readonly string[], formats: ReadonlyMap<string, number>): string {
   const numberFormats = [...formats].map(
