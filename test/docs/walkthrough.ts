@@ -9,7 +9,7 @@ export const notTyped: readonly (readonly [command: RegExp, reason: string])[] =
     'test/cli/demo.test.ts runs the demo; the measurements take minutes',
   ],
   [
-    /^npm install --(global|prefix) /,
+    /^npm (pack$|install --(global|prefix) )/,
     'installs for all users; test/package/install.test.ts installs the packed file',
   ],
   [/^(useradd|install|cp|systemctl) /, 'changes the machine, as root'],
