@@ -80,6 +80,9 @@ lock 0 x <&5`;
 const leaveScript = `lock 0 x <&3 || { lock ${lockTimeoutSeconds} s <&3; lock 0 x <&3 || exit 3; }
 ${stopScript}`;
 
+/** Not the folder of docs/deploy/volley.service, which no other user may enter. */
+const defaultSystemFolder = '/var/lib/volley-postgres';
+
 /**
  * Leases the embedded server of a home, and creates or starts it if necessary. See
  * docs/decisions/002-embedded-server.md.
@@ -88,7 +91,7 @@ ${stopScript}`;
  */
 export async function leaseEmbeddedServer(
   home: string,
-  { postgresOptions = [], systemFolder = '/var/lib/volley' }: EmbeddedServerOptions = {},
+  { postgresOptions = [], systemFolder = defaultSystemFolder }: EmbeddedServerOptions = {},
 ): Promise<EmbeddedServerLease> {
   const files = createHome(home);
   try {
