@@ -2,7 +2,7 @@ import type { Definition } from './definition.ts';
 import { fieldNameOf } from './message-keys.ts';
 import { hasPlaceholder } from './placeholders.ts';
 
-/** Fields with an address or a number that the service, or a reader's answer, sends something to. */
+/** Fields that may have an address or a number to which the service, or a reader's answer, sends something. */
 const addressFields: readonly string[] = [
   'CCEmail',
   'ReplyTo',
@@ -11,6 +11,8 @@ const addressFields: readonly string[] = [
   'SMSEmailReply',
   'FromNumber',
   'CallerID',
+  // Settings agreed with the service; it may call a number in them.
+  'Options',
 ];
 
 /** Of these, even an address that is the same for all rows would get a copy. */

@@ -3,7 +3,12 @@ import { InputError } from '../../domain/problems.ts';
 import { createRanBeforeFinder, NothingNewError } from '../../engine/plan/contact-patterns.ts';
 import { createContactFileDigests } from '../../engine/plan/kept-contact-files.ts';
 import type { PlanFacts } from '../../engine/plan/plan-facts.ts';
-import { createPlan, type PlanRequest, requireReadableAgain } from '../../engine/plan/planned-campaign.ts';
+import {
+  createPlan,
+  type PlanPlace,
+  type PlanRequest,
+  requireReadableAgain,
+} from '../../engine/plan/planned-campaign.ts';
 import { prepareCampaign } from '../../engine/plan/prepare-campaign.ts';
 import type { Preview } from '../../engine/plan/preview.ts';
 import { previewCampaign } from '../../engine/plan/preview-campaign.ts';
@@ -44,11 +49,12 @@ export function define(command: Command, shell: Shell): void {
       const { contacts: contactFiles, limit, testTo } = options;
       const request = { contactFiles, origin, limit, testTo };
       const pageRequest = page === undefined ? undefined : { file: page, rows };
-      const preview =
+      const { preview, write } =
         out === undefined
-          ? await previewHere(shell, path, request, pageRequest)
-          : await planInto(shell, path, request, out, pageRequest);
+          ? { preview: await previewHere(shell, path, request, pageRequest), write: undefined }
+          : await planInto(shell, path, request, planPlace(shell, out), pageRequest);
       shell.print(json ? JSON.stringify(preview) : previewText(preview, shell.screen));
+      await write?.();
     });
 }
 
@@ -71,9 +77,9 @@ function planInto(
   shell: Shell,
   path: string,
   request: PlanRequest,
-  out: string,
+  place: PlanPlace,
   page: PageRequest,
-): Promise<Preview> {
+): Promise<{ readonly preview: Preview; readonly write: () => Promise<void> }> {
   return withLedger(shell, async (context) => {
     const kept = createContactFileDigests();
     const ranBefore = request.testTo ? undefined : createRanBeforeFinder(context, request.origin);
@@ -92,10 +98,9 @@ function planInto(
       previewCampaign(prepared, { ...context, onLarge: largeNote(shell), onFacts, rows }),
     );
     if (!facts) throw new Error('A preview has facts.');
-    const place = planPlace(shell, out);
     const head = { id: newPlanId(), volley: readVersion(), madeAt: context.now() };
-    await writePlan(shell, place, createPlan(head, place, prepared, request, facts, kept));
-    return preview;
+    const plan = createPlan(head, place, prepared, request, facts, kept);
+    return { preview, write: () => writePlan(shell, place, plan) };
   });
 }
 

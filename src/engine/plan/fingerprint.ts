@@ -60,9 +60,12 @@ export function createFingerprint({ campaign, account, channel }: FingerprintSub
           // A fixed order: which column fills which field does not change what is sent.
           for (const field of destinationFields) text.add(contact.destination[field] ?? '\0');
           contactSum.add(text.finish());
-          const { low: contentLow, high: contentHigh } = text;
-          const zones = contact.zones === undefined ? 0 : text.begin().add(contact.zones).finish().low;
-          places.set([contentLow, contentHigh, contact.file, contact.line, zones], placeSize * index);
+          const first = placeSize * index;
+          places[first] = text.low;
+          places[first + 1] = text.high;
+          places[first + 2] = contact.file;
+          places[first + 3] = contact.line;
+          if (contact.zones !== undefined) places[first + 4] = text.begin().add(contact.zones).finish().low;
         }
         inOrder.update(places);
         yield batch;
