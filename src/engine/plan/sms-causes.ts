@@ -1,8 +1,15 @@
 import type { Composition } from '../../campaign/composition.ts';
 import { columnWithSources } from '../../campaign/mapping.ts';
-import { columnsOf, type Segment, type Template } from '../../campaign/placeholders.ts';
+import type { Segment, Template } from '../../campaign/placeholders.ts';
 import type { PlacedCause, SmsCause, SmsEncoding } from '../../domain/sms.ts';
-import { countSmsParts, isGsmText, isInSeptets, readConverted } from './sms-parts.ts';
+import {
+  countSeptets,
+  countSmsParts,
+  fewestGsmParts,
+  isGsmText,
+  isInSeptets,
+  readConverted,
+} from './sms-parts.ts';
 import { createRewriter, keyOfCause, type Rewritten } from './sms-rewriting.ts';
 import type { SmsText } from './sms-text.ts';
 
@@ -30,14 +37,11 @@ type Piece = { readonly text: string; readonly column: string | null; readonly r
  */
 export function createCauseReader(composition: Pick<Composition, 'serviceText' | 'derived'>): ReadCauses {
   const template = composition.serviceText?.template ?? [];
-  const columns = [...new Set(columnsOf(template))];
-  const isOwnInSeptets = template.every(
-    (segment) => segment.kind === 'service' || isInSeptets(ownText(segment)),
-  );
+  const isShort = createLengthCheck(template);
   const readPieces = createPieceReader(template);
   return (valueIn, { text, parts }, converts) => {
     if (parts === 1) return [];
-    if (isOwnInSeptets && columns.every((column) => isInSeptets(valueIn(column)))) return [];
+    if (!converts && isShort(valueIn, parts)) return [];
     const encoding: SmsEncoding = isGsmText(converts ? readConverted(text) : text) ? 'GSM-7' : 'UCS-2';
     const pieces = readPieces(valueIn, converts, encoding);
     const isCostly = ({ rewritten }: Piece): boolean => rewritten.causes.length > 0;
@@ -62,6 +66,33 @@ export function createCauseReader(composition: Pick<Composition, 'serviceText' |
     ].flatMap(({ pieces: costly, ...found }) =>
       found.partsMore > 0 ? [{ ...found, causes: placeCauses(costly, source) }] : [],
     );
+  };
+}
+
+/**
+ * Whether a text certainly has no more parts than its septets need, without looking at the text: for ordinary values its
+ * length is known from theirs. This takes 0.3 µs, a comparison 6 µs.
+ */
+function createLengthCheck(
+  template: Template,
+): (valueIn: (column: string) => string, parts: number) => boolean {
+  const rewrite = createRewriter();
+  const own = template.map((segment) => {
+    const text = ownText(segment);
+    if (!isGsmText(text)) return undefined;
+    const least = segment.kind === 'service' ? text : rewrite(text, 'GSM-7').text;
+    return { column: segment.kind === 'column' ? segment.column : null, least: countSeptets(least) };
+  });
+  const known = own.filter((each) => each !== undefined);
+  if (known.length < own.length) return () => false;
+  return (valueIn, parts) => {
+    let septets = 0;
+    for (const { column, least } of known) {
+      const value = column === null ? '' : valueIn(column);
+      if (!isInSeptets(value)) return false;
+      septets += value === '' ? least : value.length;
+    }
+    return fewestGsmParts(septets) >= parts;
   };
 }
 
