@@ -200,3 +200,23 @@ test('a file of suppressed addresses and an invoice can be workbooks', async () 
     'invoice.xlsx:Sheet1!C3: The line cannot be read: the cell C3 is #N/A, an error value: fix the sheet.',
   );
 });
+
+test('a workbook that has run is not new for a pattern, and nor is the same message for its contacts', async () => {
+  await scene.write('inbox/list.xlsx', await listedWorkbook());
+  const pattern = smsCampaignYaml
+    .replace('contacts.csv', 'inbox/*.xlsx')
+    .replace('campaign: test', 'campaign: inbox');
+  await scene.write('campaign.yaml', pattern);
+  expect((await call('run', 'campaign.yaml')).code).toBe(0);
+  expect((await call('run', 'campaign.yaml')).stderr).toContain(
+    'All 1 files that match have been run before.',
+  );
+  await scene.write(
+    'campaign.yaml',
+    pattern.replace('inbox/*.xlsx', 'contacts.csv').replace(', repeat: allow', ''),
+  );
+  expect(await call('run', 'campaign.yaml')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('has the same message for the same contacts'),
+  });
+});

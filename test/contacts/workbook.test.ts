@@ -375,3 +375,69 @@ test('memory does not grow with the rows of a sheet', async () => {
   expect(count).toBeGreaterThan(rows);
   expect(peak - early).toBeLessThan(8 * 1024 * 1024);
 });
+
+describe('workbooks of four programs', () => {
+  const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
+  const relation = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+  const texts = '<si><t>mobile</t></si><si><t>due</t></si><si><t>0412000001</t></si>';
+  const strings = `<sst xmlns="${main}" count="3" uniqueCount="3">${texts}</sst>`;
+  const expected = [['0412000001', '23/11/2026']];
+  /** The style 1 is a date. */
+  const styles = (format: string, xfs = '<xf numFmtId="0"/><xf numFmtId="165" applyNumberFormat="1"/>') =>
+    `<styleSheet xmlns="${main}"><numFmts count="1"><numFmt numFmtId="165" formatCode="${format}"/></numFmts><cellStyleXfs count="1"><xf numFmtId="9"/></cellStyleXfs><cellXfs count="2">${xfs}</cellXfs></styleSheet>`;
+
+  test('Excel: many namespaces, spans, and parts after the rows', async () => {
+    const sheet = `<worksheet xmlns="${main}" xmlns:r="${relation}" xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" mc:Ignorable="x14ac xr" xmlns:x14ac="http://schemas.microsoft.com/office/spreadsheetml/2009/9/ac" xmlns:xr="http://schemas.microsoft.com/office/spreadsheetml/2014/revision" xr:uid="{0-0}"><dimension ref="A1:B2"/><sheetViews><sheetView tabSelected="1" workbookViewId="0"><selection activeCell="A1"/></sheetView></sheetViews><sheetFormatPr defaultRowHeight="15" x14ac:dyDescent="0.25"/><sheetData><row r="1" spans="1:2" x14ac:dyDescent="0.25"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c></row><row r="2" spans="1:2" x14ac:dyDescent="0.25"><c r="A2" s="0" t="s"><v>2</v></c><c r="B2" s="1"><f>TODAY()</f><v>46349</v></c></row></sheetData><autoFilter ref="A1:B2"/><dataValidations count="1"><dataValidation sqref="A2"><formula1>"a,b"</formula1></dataValidation></dataValidations><legacyDrawing r:id="rId2"/><extLst><ext uri="{0}"><row xmlns=""><c><v>9</v></c></row></ext></extLst></worksheet>`;
+    const parts = {
+      'xl/worksheets/sheet1.xml': sheet,
+      'xl/sharedStrings.xml': strings,
+      'xl/styles.xml': styles('dd/mm/yyyy;@'),
+    };
+    expect(valuesOf((await read(await workbookOf('', { parts }))).rows)).toEqual(expected);
+  });
+
+  test('LibreOffice: words for flags, General as a format of its own, and rows that are only formatted', async () => {
+    const sheet = `<worksheet xmlns="${main}"><sheetPr filterMode="false"/><cols><col collapsed="false" hidden="false" max="1" min="1" style="0" width="12"/></cols><sheetData><row r="1" customFormat="false" ht="12.8" hidden="false" customHeight="false" outlineLevel="0" collapsed="false"><c r="A1" s="0" t="s"><v>0</v></c><c r="B1" s="0" t="s"><v>1</v></c></row><row r="2" hidden="false"><c r="A2" s="0" t="s"><v>2</v></c><c r="B2" s="1" t="n"><v>46349</v></c></row><row r="3" hidden="true"><c r="A3" s="1"/></row></sheetData></worksheet>`;
+    const parts = {
+      'xl/worksheets/sheet1.xml': sheet,
+      'xl/sharedStrings.xml': strings,
+      'xl/styles.xml': styles('dd\\/mm\\/yyyy').replace(
+        '<numFmt ',
+        '<numFmt numFmtId="164" formatCode="General"/><numFmt ',
+      ),
+    };
+    const { rows, format } = await read(await workbookOf('', { parts }));
+    expect(valuesOf(rows)).toEqual(expected);
+    expect(format).toMatchObject({ hiddenRows: 0 });
+  });
+
+  test('Google Sheets: cells up to the last formatted column, and results of its own functions', async () => {
+    const empty = '<c r="C1" s="0"/><c r="D1" s="0"/>';
+    const sheet = `<worksheet xmlns="${main}" xmlns:mx="http://schemas.microsoft.com/office/mac/excel/2008/main"><sheetData><row r="1"><c r="A1" s="0" t="s"><v>0</v></c><c r="B1" s="0" t="s"><v>1</v></c>${empty}</row><row r="2"><c r="A2" s="0" t="str"><f t="array" ref="A2">IFERROR(__xludf.DUMMYFUNCTION("""COMPUTED"""),"0412000001")</f><v>0412000001</v></c><c r="B2" s="1"><v>46349.0</v></c>${empty.replaceAll('1"', '2"').replaceAll('s="2"', 's="0"')}</row></sheetData><drawing r:id="rId1" xmlns:r="${relation}"/></worksheet>`;
+    const parts = {
+      'xl/worksheets/sheet1.xml': sheet,
+      'xl/sharedStrings.xml': strings,
+      'xl/styles.xml': styles('d/m/yyyy'),
+    };
+    expect(valuesOf((await read(await workbookOf('', { parts }))).rows)).toEqual(expected);
+  });
+
+  test('Numbers: the name of the table above its header', async () => {
+    const data = `${sheetData(['Table 1'])}<row r="2" ht="20"><c r="A2" s="0" t="s"><v>0</v></c><c r="B2" s="0" t="s"><v>1</v></c></row><row r="3"><c r="A3" t="s"><v>2</v></c><c r="B3" s="1"><v>46349</v></c></row>`;
+    const sheets = [{ name: 'Sheet 1 - Table 1', data }];
+    const parts = { 'xl/sharedStrings.xml': strings, 'xl/styles.xml': styles('dd/mm/yyyy') };
+    const workbook = await workbookOf({ sheets }, { sheets, parts });
+    expect(valuesOf((await read(workbook, { skipLines: 1 })).rows)).toEqual(expected);
+  });
+
+  test('programs that write every name with a prefix, and parts by their full paths', async () => {
+    const sheet = `<x:worksheet xmlns:x="${main}"><x:sheetData><x:row><x:c t="inlineStr"><x:is><x:t>mobile</x:t></x:is></x:c><x:c t="str"><x:v>due</x:v></x:c></x:row><x:row><x:c t="str"><x:v>0412000001</x:v></x:c><x:c t="str"><x:v>23/11/2026</x:v></x:c></x:row></x:sheetData></x:worksheet>`;
+    const parts = {
+      '_rels/.rels': `<Relationships xmlns="x"><Relationship Id="a" Type="http://purl.oclc.org/ooxml/officeDocument/relationships/officeDocument" Target="/book/main.xml"/></Relationships>`,
+      'book/main.xml': `<x:workbook xmlns:x="${main}" xmlns:rel="${relation}"><x:sheets><x:sheet name="a" sheetId="1" rel:id="one"/></x:sheets></x:workbook>`,
+      'book/_rels/main.xml.rels': `<Relationships xmlns="x"><Relationship Id="one" Type="${relation}/worksheet" Target="/Sheets/A.XML"/><Relationship Id="two" Type="${relation}/worksheet" TargetMode="External" Target="file:///etc/passwd"/></Relationships>`,
+      'sheets/a.xml': sheet,
+    };
+    expect(valuesOf((await read(await zipOf(parts))).rows)).toEqual(expected);
+  });
+});
