@@ -54,6 +54,7 @@ export const settings: Readonly<Record<string, Setting>> = {
       await volley('run campaigns/second.yaml', 4);
     },
   },
+  'docs/how-to/deployment.md': { start: 'database' },
   // A month can be closed when it is over.
   'docs/how-to/billing-month.md': {
     replace: () => [

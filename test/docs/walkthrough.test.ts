@@ -106,7 +106,14 @@ async function openPage(path: string, { start, after = [], replace }: Setting): 
     failingSandbox: failingSandbox.url,
     slowSandbox: slowSandbox.url,
   };
-  const parts = new Map([...ports, ['/srv/volley', folder], ...(replace?.() ?? [])]);
+  const parts = new Map([
+    ...ports,
+    ['/srv/volley', folder],
+    ['/etc/volley', join(place, 'etc')],
+    ['/opt/volley/node_modules/.bin', join(place, 'bin')],
+    ...(database ? ([['postgres://volley:password@db.example/volley', database.url]] as const) : []),
+    ...(replace?.() ?? []),
+  ]);
   const here = (text: string): string =>
     text.replace(new RegExp([...parts.keys()].join('|'), 'g'), (part) => parts.get(part) ?? part);
 
