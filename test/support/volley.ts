@@ -129,7 +129,7 @@ export function startInProcess(
   });
   const standardInput =
     typed === undefined
-      ? input && Readable.from([Buffer.from(input)])
+      ? input !== undefined && Readable.from([Buffer.from(input)])
       : Object.assign(Readable.from(typed.map((line) => Buffer.from(`${line}\n`))), { isTTY: true });
   const settings = { environment: env, workingFolder: cwd, ...(standardInput && { standardInput }) };
   const shell: Shell = {
