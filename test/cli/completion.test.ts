@@ -85,7 +85,7 @@ describe('in a project with a run', () => {
     const { stdout } = await scene.command(['run', 'campaign.yaml', '--json']);
     const { run } = JSON.parse(stdout);
     const runs = await scene.command(['completion', 'suggest', '--', 'status', '']);
-    expect(runs.stdout).toBe(`${run}\ttest, completed\n`);
+    expect(runs.stdout).toBe(`latest\ttest, completed\n${run}\ttest, completed\n`);
     const accounts = await scene.command(['completion', 'suggest', '--', 'account', 'limits', 's']);
     expect(accounts.stdout).toBe('sandbox\trest-2.02\n');
   });

@@ -19,7 +19,9 @@ export async function suggestRuns(shell: Shell): Promise<readonly Suggestion[]> 
   const found = await Promise.race([runs, sleep(maxWait, undefined, { ref: false })]);
   // The connection would keep the process.
   if (found === undefined) return shell.leave(0);
-  return found.map(({ run, campaign, state }) => ({ word: run, summary: `${campaign}, ${state}` }));
+  const runWords = found.map(({ run, campaign, state }) => ({ word: run, summary: `${campaign}, ${state}` }));
+  const [newest] = runWords;
+  return newest === undefined ? [] : [{ word: 'latest', summary: newest.summary }, ...runWords];
 }
 
 /** A TAB must not start a database server. */
