@@ -82,7 +82,7 @@ const commandWord = ({ name, summary }: CommandNode): Suggestion => ({
 });
 
 /** A shell shows one short line. */
-const firstClause = (text: string): string => text.split(/[.;:(]\s|\.$/)[0]?.trim() ?? '';
+const firstClause = (text: string): string => text.split(/[.;:]\s| \(|\.$/)[0]?.trim() ?? '';
 
 function optionWords(options: readonly OptionNode[], given: ReadonlySet<OptionNode>): Suggestion[] {
   return options
