@@ -18,7 +18,7 @@ export const notTyped: readonly (readonly [command: RegExp, reason: string])[] =
   ],
   [/volley doctor\) /, 'checks the started service; test/cli/doctor.test.ts runs it'],
   [
-    /^(pg_(dump|restore|basebackup|ctl)|cp -a \/backup|cat >> \/var\/lib|touch \/var\/lib) ?/,
+    /^(\(umask 077; pg_dump|pg_(restore|basebackup|ctl)|cp -a \/backup|cat >> \/var\/lib|touch \/var\/lib) ?/,
     'needs programs of Postgres that are not embedded; test/torture/restore.torture.ts types it',
   ],
   [/^podman(-compose)? /, 'needs a builder of images; test/docs/deploy.test.ts reads what it would start'],

@@ -15,7 +15,7 @@ const tablesStatement = `
           WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped AND attgenerated = '') AS columns
   FROM pg_class c
   JOIN pg_namespace n ON n.oid = c.relnamespace
-  WHERE relkind = 'r' AND nspname IN ('public', 'pgboss')`;
+  WHERE relkind = 'r' AND nspname IN ('public', 'volley_queue')`;
 
 type SavedTable = { readonly name: string; readonly saved: string; readonly columns: string };
 

@@ -42,7 +42,11 @@ beforeEach(async () => {
     `${[...settings, inWork(blockWith('archive_command'))].join('\n')}\n`,
   );
   await type('pg_ctl --pgdata=servers/first --log=first.log --wait start');
-  await runStatement(urlOf('postgres'), 'CREATE DATABASE ledger');
+  await asAdministrator(sqlOfDeployment);
+  await asAdministrator([
+    'CREATE ROLE backup LOGIN REPLICATION',
+    'GRANT CONNECT ON DATABASE volley TO backup',
+  ]);
 });
 afterEach(async () => {
   for (const server of ['first', 'restored']) {
@@ -51,7 +55,20 @@ afterEach(async () => {
   rmSync(work, { recursive: true, force: true });
 });
 
-const urlOf = (database: string): string => `postgres://postgres@127.0.0.1:${port}/${database}`;
+/** What docs/how-to/deployment.md lets an administrator do: two roles, the database, and rights in it. */
+const sqlOfDeployment = blocksOf('docs/how-to/deployment.md')
+  .filter(({ language, text }) => language === 'sql' && !text.includes('volley_queue'))
+  .flatMap(({ text }) => text.trim().split(/;\n?/))
+  .filter((statement) => statement !== '');
+
+async function asAdministrator(statements: readonly string[]): Promise<void> {
+  for (const statement of statements) {
+    const database = statement.includes('ON SCHEMA') ? 'volley' : 'postgres';
+    await runStatement(`postgres://postgres@127.0.0.1:${port}/${database}`, statement);
+  }
+}
+
+const ownerUrl = (): string => `postgres://volley_owner@127.0.0.1:${port}/volley`;
 
 function blockWith(words: string): string {
   const found = blocks.filter((text) => text.includes(words));
@@ -60,21 +77,25 @@ function blockWith(words: string): string {
     : expect.fail(`${found.length} blocks of the page have ${words}`);
 }
 
-/** The folders of the page, below the test's. */
+/** With the folders, the address and the day of the test in place of the page's. */
 const inWork = (text: string): string =>
-  text.replaceAll('/backup/', `${work}/backup/`).replaceAll('/var/lib/postgresql/', `${work}/servers/`);
+  text
+    .replaceAll('db.example', `127.0.0.1:${port}`)
+    .replaceAll('/backup/base-2026-11-21', '/backup/base-*')
+    .replaceAll('/backup/', `${work}/backup/`)
+    .replaceAll('/var/lib/postgresql/', `${work}/servers/`);
 
 /** Types commands into a shell as the server's user. */
 async function type(commands: string): Promise<void> {
   await promisify(execFile)('sh', ['-ec', inWork(commands)], {
     ...chooseServerUser(join(work, 'servers')),
     cwd: work,
-    env: { PATH: `${findPostgresPrograms()}:${process.env['PATH']}`, DATABASE_URL: urlOf('ledger') },
+    env: { PATH: `${findPostgresPrograms()}:${process.env['PATH']}` },
   });
 }
 
 async function openScene(): Promise<DispatchScene> {
-  const url = urlOf('ledger');
+  const url = ownerUrl();
   return openDispatchScene({
     requests,
     concurrency: 4,
@@ -121,8 +142,8 @@ test('a dump that was made during a run, restored by the page, sends nothing unt
   const since = new Date();
   await type(blockWith('pg_dump'));
   expect((await sending.ended).code).toBe(0);
-  await runStatement(urlOf('postgres'), 'DROP DATABASE ledger WITH (FORCE)');
-  await runStatement(urlOf('postgres'), 'CREATE DATABASE ledger');
+  await asAdministrator(['DROP DATABASE volley WITH (FORCE)']);
+  await asAdministrator(sqlOfDeployment.filter((statement) => !statement.startsWith('CREATE ROLE')));
   await type(blockWith('pg_restore'));
   await recover(scene, run, since);
 });
@@ -135,9 +156,10 @@ test('recovery to a time in the middle of a run, by the page, sends nothing unti
   await scene.peer.hasReceived(100);
   const since = new Date();
   await scene.peer.hasReceived(200);
-  const [switched] = await runStatement(urlOf('postgres'), 'SELECT pg_walfile_name(pg_switch_wal()) AS file');
+  const administrator = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  const [switched] = await runStatement(administrator, 'SELECT pg_walfile_name(pg_switch_wal()) AS file');
   const archived = 'SELECT FROM pg_stat_archiver WHERE last_archived_wal >= $1';
-  while ((await runStatement(urlOf('postgres'), archived, [String(switched?.['file'])])).length === 0)
+  while ((await runStatement(administrator, archived, [String(switched?.['file'])])).length === 0)
     await sleep(20);
   sending.process.kill('SIGKILL');
   await sending.ended;

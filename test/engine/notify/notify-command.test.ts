@@ -139,7 +139,7 @@ test('no secret of a notification is in the ledger or the log', async () => {
   await scene.notifyAll();
   const { pool } = scene.opened.ledger;
   const { rows: tables } = await pool.query<{ name: string }>(
-    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname IN ('public', 'pgboss')`,
+    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname IN ('public', 'volley_queue')`,
   );
   expect(tables.length).toBeGreaterThan(20);
   const texts = [...scene.log];
