@@ -244,6 +244,22 @@ describe('a plan is refused', () => {
     });
   });
 
+  test('because another run has read the file of its pattern meanwhile', async () => {
+    await scene.write('inbox/one.csv', contacts);
+    await scene.write('campaign.yaml', campaign.replace('contacts.csv', '"inbox/*.csv"'));
+    await plan();
+    expect(await call('run', 'campaign.yaml')).toMatchObject({ code: 0 });
+    expect(await run('--again')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('plan.json: Earlier runs have read the contact files of the plan'),
+    });
+    expect(await recipients()).toEqual(['1', '2', '3']);
+    expect(await call('plan', 'campaign.yaml', '--out', 'other.json')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('There is nothing to plan.'),
+    });
+  });
+
   test('because it is older than a day', async () => {
     await plan();
     const { code, stderr } = await scene.command(['run', '--plan', 'plan.json'], {

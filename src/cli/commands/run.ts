@@ -2,7 +2,6 @@ import { type Command, Option } from 'commander';
 import { InputError } from '../../domain/problems.ts';
 import type { RunSummary } from '../../domain/runs.ts';
 import type { EngineContext } from '../../engine/context.ts';
-import { loadAccount } from '../../engine/load-account.ts';
 import {
   createRanBeforeFinder,
   moveContactFiles,
@@ -15,28 +14,20 @@ import {
   type PreparedCampaign,
   prepareCampaign,
 } from '../../engine/plan/prepare-campaign.ts';
-import { planRerun, type RerunState, rerunStates } from '../../engine/plan/rerun.ts';
-import { requireRun } from '../../engine/runs/find-run.ts';
+import { rerunStates } from '../../engine/plan/rerun.ts';
 import { requireReachable } from '../../engine/runs/require-reachable.ts';
 import { readVersion } from '../../platform/package-folder.ts';
 import { chooseOrigin } from '../choose-origin.ts';
-import { chooseRun } from '../choose-run.ts';
 import { dispatchAndPrint } from '../dispatch-and-print.ts';
 import { addContactsOption, addLimitOption, addOriginOption, addTestOption } from '../options.ts';
 import { type OpenedPlan, openPlan } from '../plan-files.ts';
 import { planWithProgress } from '../plan-with-progress.ts';
+import { parseRerunStates, type RerunOptions, rerun } from '../rerun.ts';
 import { type Shell, withLedger } from '../shell.ts';
-import { failMissingArgument, notInListError } from '../usage-errors.ts';
+import { failMissingArgument } from '../usage-errors.ts';
 
-type RunOptions = {
-  readonly json?: true;
-  readonly contacts?: readonly string[];
-  readonly again?: boolean;
-  readonly only?: readonly RerunState[];
-  readonly of?: string;
-  readonly limit?: number;
+type RunOptions = RerunOptions & {
   readonly testTo?: readonly string[];
-  readonly sandbox?: true;
   readonly plan?: string;
 };
 
@@ -54,7 +45,7 @@ export function define(command: Command, shell: Shell): void {
     .option(
       '--only <states>',
       `with --of and no campaign: send again, with new MessageIDs, to the recipients of a run in these states (${rerunStates.join(',')})`,
-      parseStates,
+      parseRerunStates,
     )
     .option(
       '--again',
@@ -152,7 +143,7 @@ async function runCampaign(
       await prepared.close();
       kept = createKeptContactFiles();
       const withNewFiles = await prepareNewFiles(shell, context, path, { kept, origin, limit });
-      if (withNewFiles === undefined) return;
+      if (withNewFiles === undefined) return requireNoPlan(opened);
       prepared = withNewFiles;
     }
     const proof = opened ? proveAsPlanned(opened.plan, opened.place, readVersion(), prepared, kept) : {};
@@ -161,7 +152,13 @@ async function runCampaign(
     const movable = limit === undefined && !prepared.test ? prepared : { ...prepared, matched: [] };
     for (const { file, reason } of await moveContactFiles(movable, path, shell.settings, run))
       shell.note(`  ${file} could not be moved (${reason}); later runs skip it anyway.`);
-    const how = { ...toDispatchOptions(json), ...awaiting, ownCampaign: prepared.absolutePath };
+    const how = {
+      json: json === true,
+      // An operator may have paused the run since it was planned.
+      includePaused: false,
+      ...awaiting,
+      ownCampaign: prepared.absolutePath,
+    };
     shell.exitWith(await dispatchAndPrint(shell, context, run, prepared.account, how));
   });
 }
@@ -172,6 +169,12 @@ function requireNamedFiles({ campaign, matched, test }: PreparedCampaign): void 
   const what =
     '"contacts.file" is a pattern. A run in the sandbox would use its files up, and a real run would skip them. Name a file with --contacts.';
   throw new InputError([{ where: campaign.locate(['contacts', 'file']), what }]);
+}
+
+function requireNoPlan(opened: OpenedPlan | undefined): void {
+  if (!opened) return;
+  const what = 'Earlier runs have read the contact files of the plan meanwhile, so nothing was sent.';
+  throw new InputError([{ where: opened.place.name, what }]);
 }
 
 /** @returns undefined if earlier runs of the ledger have read all files of the pattern */
@@ -191,54 +194,4 @@ async function prepareNewFiles(
     shell.note(`${error.message} There is nothing to run.`);
     return undefined;
   }
-}
-
-async function rerun(
-  shell: Shell,
-  path: string | undefined,
-  { json, contacts, again, only, of, limit, sandbox }: RunOptions,
-): Promise<void> {
-  if (
-    path !== undefined ||
-    contacts !== undefined ||
-    again ||
-    sandbox ||
-    limit !== undefined ||
-    only === undefined ||
-    of === undefined
-  ) {
-    const what =
-      '--only needs --of, and takes no campaign, --contacts, --limit, --again or --sandbox, because it uses those of the run. For fixed contacts, name the campaign and --contacts, without --only.';
-    throw new InputError([{ where: 'volley run', what }]);
-  }
-  await withLedger(shell, async (context) => {
-    // A test reached no recipient.
-    const sourceRun = await chooseRun(shell, context, of, { kind: 'ordinary' });
-    const account = await accountOf(context, shell, sourceRun);
-    await requireReachable(account);
-    const run = await planRerun(context, sourceRun, only, account);
-    shell.note(`  planned  run ${run}: ${only.join(', ')} of run ${sourceRun}`);
-    if (only.includes('unknown')) {
-      shell.note('  Recipients whose state was unknown may have the message already, and get it again.');
-    }
-    shell.exitWith(await dispatchAndPrint(shell, context, run, account, toDispatchOptions(json)));
-  });
-}
-
-/** An operator may have paused the run since it was planned. */
-function toDispatchOptions(json: true | undefined) {
-  return { json: json === true, includePaused: false };
-}
-
-async function accountOf(context: EngineContext, shell: Shell, run: string) {
-  const { account } = await requireRun(context, run);
-  return loadAccount(account, shell.settings);
-}
-
-function parseStates(text: string): readonly RerunState[] {
-  return text.split(',').map((word) => {
-    const state = rerunStates.find((known) => known === word.trim());
-    if (state !== undefined) return state;
-    throw notInListError(word.trim(), rerunStates, ', separated by commas');
-  });
 }
