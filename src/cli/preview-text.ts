@@ -26,6 +26,7 @@ export function previewText(preview: Preview, screen: Screen = plainScreen): str
     ...(preview.origins ? originLines(preview.origins) : []),
     ...(preview.test ? testLines(preview.test) : []),
     ...preview.files.map((file) => `  file        ${fileText(file)}`),
+    ...preview.mixedCells.map((each) => `  warning     ${printable(each)}`),
     `  mapping     ${preview.mapping.map(sourceText).join(', ')}`,
     `  fields      of each recipient: ${preview.sentFields.recipient.join(', ')}; of each request: ${preview.sentFields.request.join(', ')}`,
     `  requests    ${preview.requests}, with ${preview.envelopes} different contents or billing codes`,

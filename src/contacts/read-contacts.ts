@@ -6,6 +6,7 @@ import type { AddressReader } from './address.ts';
 import { cellDamage, cellFault } from './cell-notes.ts';
 import { type ContactFile, closeContactFile, type Row } from './contact-file.ts';
 import { createKeyReader } from './contact-key.ts';
+import type { MixedCells } from './mixed-cells.ts';
 import { originColumn } from './result-file.ts';
 import { createRouteNumberReader } from './route-numbers.ts';
 
@@ -17,8 +18,10 @@ export async function* readContacts(
   watch: RowWatch = {},
 ): AsyncGenerator<readonly Contact[], void, undefined> {
   try {
-    for (const [file, { header, batches }] of files.entries()) {
-      const readRow = rowReader(file, header, composition, readAddress, watch);
+    for (const [file, { header, batches, format }] of files.entries()) {
+      const { onCell, ...others } = watch;
+      const watched = format().kind === 'workbook' ? watch : others;
+      const readRow = rowReader(file, header, composition, readAddress, watched);
       for await (const rows of batches) {
         const contacts: Contact[] = [];
         for (const row of rows) {
@@ -35,6 +38,8 @@ export async function* readContacts(
 }
 
 export type RowWatch = {
+  /** A cell of a workbook that is not empty, in a column that the campaign uses. */
+  readonly onCell?: MixedCells['add'];
   /** A row that `contacts.where` excludes. */
   readonly onFiltered?: (() => void) | undefined;
   /** A row of a result file, with its run. */
@@ -51,7 +56,7 @@ function rowReader(
   header: readonly string[],
   composition: Composition,
   readAddress: AddressReader,
-  { onWrongAddress, onOrigin }: RowWatch,
+  { onWrongAddress, onOrigin, onCell }: RowWatch,
 ): RowReader {
   const { recipientColumn, countryColumn, filter, readZones } = composition;
   const personalise = createPersonaliser(composition);
@@ -75,6 +80,12 @@ function rowReader(
     };
     if (row.kind === 'broken') return reject('', row.detail);
     ({ values } = row);
+    if (onCell) {
+      for (const [column, position] of usedPositions) {
+        const text = values[position] ?? '';
+        if (text !== '') onCell({ file, line, column, text, note: row.notes?.[position] });
+      }
+    }
     for (const [column, position] of row.notes ? usedPositions : []) {
       const fault = cellFault(row, position);
       if (fault !== undefined) return reject(column, fault);

@@ -1,6 +1,7 @@
 import type { Contact, ContactFindings } from '../domain/contacts.ts';
 import type { Channel } from '../domain/message.ts';
 import { parseNumberWithoutPlus } from '../platform/phone-countries.ts';
+import { createMixedCells } from './mixed-cells.ts';
 import type { RowWatch } from './read-contacts.ts';
 
 export type ContactTally = {
@@ -27,6 +28,7 @@ export function createContactTally(
   const origins = new Set<string>();
   const byColumn = new Map<string, number>();
   const byCallingCode = new Map<string, number>();
+  const mixed = createMixedCells(placeOf);
   const examples: ContactFindings['examples'][number][] = [];
 
   const kind = channel === 'email' ? 'e-mail address' : 'phone number';
@@ -52,6 +54,7 @@ export function createContactTally(
 
   return {
     watch: {
+      onCell: mixed.add,
       onFiltered: () => {
         counts.filtered++;
       },
@@ -83,7 +86,14 @@ export function createContactTally(
         yield batch;
       }
     },
-    findings: () => ({ ...counts, empty: addresses.empty, causes: causes(), examples, origins }),
+    findings: () => ({
+      ...counts,
+      empty: addresses.empty,
+      causes: causes(),
+      examples,
+      origins,
+      mixed: mixed.findings(),
+    }),
   };
 }
 

@@ -41,6 +41,8 @@ export type ContactFindings = {
   readonly causes: readonly string[];
   /** Runs that rows name as their earlier run. */
   readonly origins: ReadonlySet<string>;
+  /** Of workbooks: columns in which few cells are of another kind than most. Sentences without a full stop. */
+  readonly mixed: readonly string[];
   /** The first invalid rows, and where they stand. Their details may quote the row. */
   readonly examples: readonly { readonly where: string; readonly detail: string }[];
 };

@@ -93,6 +93,23 @@ test('plan shows which sheet was read, which were not, and how many hidden rows 
   expect(stdout).toContain('list.xlsx (sheet "November list", with 1 hidden row; not read: "Notes")\n');
 });
 
+test('plan warns of the few cells that a spreadsheet made dates or numbers', async () => {
+  const data = sheetData(
+    ['mobile', 'name', 'code'],
+    ['0412000001', 'Ann', '1-a'],
+    [number(412000002), 'Bob', number(46419, 1)],
+    ['0412000003', number(7), '1-c'],
+    [number(412000004), number(8), '1-d'],
+    ['0412000005', number(9), ''],
+  );
+  await scene.write('list.xlsx', await workbookOf(data, { formats: ['d-mmm'] }));
+  const { stdout } = await call('plan', 'campaign.yaml', '--contacts', 'list.xlsx');
+  expect(stdout.match(/^ {2}warning .*$/gm)).toEqual([
+    '  warning     2 of 5 cells of "mobile" are numbers, so zeros before them are lost; see list.xlsx:Sheet1!A3',
+    '  warning     1 of 4 cells of "code" is a date, as spreadsheets make of codes; see list.xlsx:Sheet1!C3',
+  ]);
+});
+
 test('a campaign names its sheet, and a wrong name is refused with the others', async () => {
   const sheets = [
     { name: 'Notes', data: sheetData(['text'], ['x']) },

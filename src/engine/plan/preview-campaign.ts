@@ -111,6 +111,7 @@ export async function previewCampaign(prepared: PreparedCampaign, context: Previ
     forecast,
     ...messages.found(windowTotals),
     invalidBecause: found().causes,
+    mixedCells: found().mixed,
     unreadableSuppressions: prepared.suppressionLists.unreadable(),
     origins: formatOrigins(origins, reached),
     test: prepared.test ?? null,

@@ -46,6 +46,8 @@ export type Preview = {
   readonly bidiControls: BidiControls;
   /** The most frequent reasons of invalid rows, with their counts. */
   readonly invalidBecause: readonly string[];
+  /** Columns of workbooks that a spreadsheet may have changed. Sentences without a full stop. */
+  readonly mixedCells: readonly string[];
   readonly rejected: readonly RejectedContact[];
   /** Lines of the campaign's suppression files without an address. Only the first are shown. */
   readonly unreadableSuppressions: { readonly lines: number; readonly problems: readonly Problem[] };
