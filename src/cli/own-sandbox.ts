@@ -9,6 +9,7 @@ import { loadAccount } from '../engine/load-account.ts';
 import type { Settings } from '../engine/settings.ts';
 import { digestOf } from '../platform/digest.ts';
 import { openLogger } from '../platform/logger.ts';
+import { type Screen, styled } from '../report/screen.ts';
 import { startSandbox } from '../sandbox/sandbox.ts';
 import { type Receiver, startReceiver } from '../server/receiver.ts';
 import { observedMapping } from '../wire/delivery-report-mapping.ts';
@@ -80,12 +81,12 @@ export async function withOwnSandbox(
         return summary;
       },
     });
-    if (finished !== undefined) shell.note(nextSteps(finished));
+    if (finished !== undefined) shell.note(nextSteps(finished, shell.noteScreen));
   });
 }
 
-const nextSteps = (run: string): string => `
-Next:
+const nextSteps = (run: string, screen: Screen): string => `
+${styled('Next:', 'title', screen)}
   volley report run ${run}         the run in full, with its cost
   volley report contacts ${run}    every contact with its result
 To send for real, add your account to campaigns/accounts.yaml, name it in the campaign, and omit --sandbox.`;
