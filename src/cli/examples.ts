@@ -46,7 +46,17 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
   'schedule list': [{ line: 'volley schedule list', what: 'see what was started, and when' }],
   'schedule next': [{ line: 'volley schedule next --limit 5', what: 'see the next five starts' }],
   runs: [{ line: 'volley runs --limit 5', what: 'list the five newest runs' }],
-  status: [{ line: 'volley status latest', what: 'see the newest run in numbers' }],
+  status: [
+    { line: 'volley status latest', what: 'see the newest run in numbers' },
+    { line: 'volley status --watch', what: 'watch the newest run until it is over' },
+  ],
+  tail: [
+    { line: 'volley tail latest', what: 'follow the newest run until it is over' },
+    {
+      line: 'volley tail --failures --since 15m --no-follow',
+      what: 'see what went wrong lately, in any run',
+    },
+  ],
   resolve: [
     { line: 'volley resolve latest', what: 'list the requests in doubt' },
     { line: 'volley resolve latest --look-up', what: 'ask the service about them' },

@@ -44,6 +44,10 @@ const commands: Readonly<Record<string, CommandEntry>> = {
   },
   runs: { summary: 'list the runs, newest first', load: () => import('./commands/runs.ts') },
   status: { summary: 'show a run in numbers', load: () => import('./commands/status.ts') },
+  tail: {
+    summary: 'follow what happens to a run, as it happens',
+    load: () => import('./commands/tail.ts'),
+  },
   resolve: {
     summary: 'list, look up and resolve requests in doubt',
     load: () => import('./commands/resolve.ts'),

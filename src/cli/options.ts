@@ -57,6 +57,16 @@ export function parseTime(text: string): Date {
   throw new InvalidArgumentError('expected a time in UTC, such as 2026-11-21 or 2026-11-21T08:00:00Z.');
 }
 
+const durations: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A time before now: `15m`, or as `parseTime`. */
+export function parsePast(text: string, now: Date): Date {
+  const [, number, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  return number === undefined
+    ? parseTime(text)
+    : new Date(now.getTime() - Number(number) * (durations[unit] ?? 0));
+}
+
 export function requirePeriod(from: string | undefined, to: string | undefined): void {
   if (from !== undefined && to !== undefined && from >= to)
     throw new InputError([{ where: '--to', what: `${to} is not after --from ${from}.` }]);

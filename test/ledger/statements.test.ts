@@ -38,6 +38,11 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
     'a report that is read again, by its id: its run is unknown',
   ],
   'delivery-reports/list.ts listDeliveryReports': ['delivery_reports', 'a list of reports of all runs'],
+  'events/read-reports.ts readReports': [
+    'delivery_reports',
+    'new reports by their numbers, of any run or of none',
+  ],
+  'events/read-runs.ts listFollowedRuns': ['runs, slices', lists],
   'delivery-reports/polls.ts listPollable': [
     'polls, recipient_outcomes, recipients_between, requests_between, runs',
     'requests to poll, of all runs of an account',
@@ -128,6 +133,15 @@ const statementsByFeature: Readonly<Record<Feature, readonly string[]>> = {
     'planning/remove-reached.ts removeReached',
     'planning/remove-suppressed.ts removeSuppressed',
     'purge/erase-run.ts deleteAll',
+  ],
+  'row transaction': [
+    'events/read-requests.ts readAttempts',
+    'events/read-requests.ts readSettledRequests',
+    'events/read-runs.ts readResolutions',
+    'events/read-runs.ts readStateChanges',
+    'events/read-slices.ts listTouchedSlices',
+    'events/read-slices.ts readOutcomes',
+    'events/read-slices.ts readSliceOutcomes',
   ],
   notification: [
     'runs/stop.ts markUnsentInDoubt',

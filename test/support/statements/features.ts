@@ -6,6 +6,7 @@ export const features = [
   'SKIP LOCKED',
   'temporary table',
   'physical row address',
+  'row transaction',
   'notification',
   'sequence',
 ] as const;
@@ -19,6 +20,8 @@ export function featuresOf(statement: unknown): ReadonlySet<Feature> {
     if (isTemporary(kind, node)) found.add('temporary table');
     if (kind === 'ColumnRef' && listOf(node['fields']).some((each) => lastName([each]) === 'ctid'))
       found.add('physical row address');
+    if (kind === 'ColumnRef' && listOf(node['fields']).some((each) => lastName([each]) === 'xmin'))
+      found.add('row transaction');
     if (kind === 'ListenStmt' || kind === 'NotifyStmt') found.add('notification');
   });
   return found;

@@ -1,0 +1,179 @@
+import { hasEnded } from '../../domain/runs.ts';
+import type { RunEvent } from '../../ledger/events/event.ts';
+import {
+  type ReadAttempt,
+  type ReadRequest,
+  readAttempts,
+  readSettledRequests,
+} from '../../ledger/events/read-requests.ts';
+import {
+  type FollowedRun,
+  listFollowedRuns,
+  type ReadResolution,
+  type ReadStateChange,
+  readResolutions,
+  readStateChanges,
+} from '../../ledger/events/read-runs.ts';
+import {
+  listFirstSlices,
+  listTouchedSlices,
+  type ReadOutcomes,
+  type ReadSliceOutcomes,
+  readOutcomes,
+  readSliceOutcomes,
+  type TouchedSlice,
+} from '../../ledger/events/read-slices.ts';
+import { type RunningTransactions, readRunningTransactions } from '../../ledger/events/recent.ts';
+import { inSnapshot, type Transaction } from '../../ledger/session.ts';
+import type { EngineContext } from '../context.ts';
+import { type KnownSlices, sliceKey, takeDoneSlices, takeOutcomes } from './accepted-requests.ts';
+import { createReportCursor } from './report-cursor.ts';
+import { createSeen } from './seen.ts';
+
+export type FollowOptions = {
+  /** Undefined: every run that is not over, and the newest ones. */
+  readonly run: string | undefined;
+  /** The first look reads requests claimed and answered since then. */
+  readonly since: Date | null;
+  readonly withAddresses: boolean;
+};
+
+export type Look = {
+  /** In order of time. In another look there can be an earlier one, which was committed later. */
+  readonly events: readonly RunEvent[];
+  /** Whether all followed runs are over, and nothing is in flight. */
+  readonly isOver: boolean;
+};
+
+/**
+ * Reads what happens to runs. Each look is one read-only snapshot over a monitoring connection, and reads by keys only
+ * what was changed since the one before. The first look also reads some of what was before.
+ *
+ * No event is lost or read twice, in whatever order transactions commit. A look that fails can be repeated.
+ */
+export function createFollower(
+  { ledger, now }: Pick<EngineContext, 'ledger' | 'now'>,
+  options: FollowOptions,
+): () => Promise<Look> {
+  const reports = createReportCursor();
+  const known: KnownSlices = new Map();
+  const seen = createSeen();
+  let oldest: string | null = null;
+  return async () => {
+    const [found, foundReports] = await inSnapshot(ledger.monitoring, async (client) => {
+      const running = await readRunningTransactions(client);
+      const read = await readRuns(client, options, known, oldest, running);
+      const runs = options.run === undefined ? null : [options.run];
+      const query = { runs, withAddresses: options.withAddresses };
+      return [read, await reports.read(client, query, running)] as const;
+    });
+    const earlierNow = now();
+    const events = [
+      ...takeSliceEvents(found, known),
+      ...takeRowEvents(found, seen, earlierNow),
+      ...reports.take(foundReports),
+    ];
+    oldest = found.running.oldest;
+    seen.forgetBefore(oldest);
+    return {
+      events: events.toSorted((one, other) => one.at.getTime() - other.at.getTime()),
+      isOver: found.followed.every(({ state, held }) => hasEnded(state) && held === 0),
+    };
+  };
+}
+
+type Found = {
+  readonly running: RunningTransactions;
+  readonly followed: readonly FollowedRun[];
+  readonly states: readonly ReadStateChange[];
+  readonly resolutions: readonly ReadResolution[];
+  readonly touched: readonly TouchedSlice[];
+  readonly outcomes: readonly ReadOutcomes[];
+  readonly done: readonly ReadSliceOutcomes[];
+  readonly attempts: readonly ReadAttempt[];
+  readonly settled: readonly ReadRequest[];
+};
+
+/** Slices in a statement, which may take less than a second. */
+const batchSize = 25;
+
+/** Requests are claimed before they are answered. */
+const claimedBefore = 600_000;
+
+async function readRuns(
+  client: Transaction,
+  { run, since }: FollowOptions,
+  known: KnownSlices,
+  oldest: string | null,
+  running: RunningTransactions,
+): Promise<Found> {
+  const followed = await listFollowedRuns(client, run);
+  const runs = followed.map((each) => each.run);
+  const first = oldest === null;
+  const claimedSince = since && new Date(since.getTime() - claimedBefore);
+  const touched = first
+    ? await listFirstSlices(client, runs, claimedSince)
+    : (await listTouchedSlices(client, runs, oldest)).filter(
+        (slice) => slice.isHeld || known.get(sliceKey(slice))?.content !== slice.content,
+      );
+  const outcomes: ReadOutcomes[] = [];
+  const done: ReadSliceOutcomes[] = [];
+  const attempts: ReadAttempt[] = [];
+  const settled: ReadRequest[] = [];
+  for (let start = 0; start < touched.length; start += batchSize) {
+    const slices = touched.slice(start, start + batchSize);
+    const open = slices.filter(({ isDone }) => !isDone);
+    const versions = open.map((each) => ({ ...each, version: known.get(sliceKey(each))?.version ?? 0 }));
+    const finished = slices.filter(({ isDone }) => isDone);
+    outcomes.push(...(await readOutcomes(client, versions, oldest)));
+    done.push(...(await readSliceOutcomes(client, finished, oldest)));
+    attempts.push(...(await readAttempts(client, slices, oldest, first ? since : null)));
+    settled.push(...(await readSettledRequests(client, slices, oldest)));
+  }
+  const states = await readStateChanges(client, runs, oldest);
+  const resolutions = await readResolutions(client, runs, oldest);
+  return { running, followed, states, resolutions, touched, outcomes, done, attempts, settled };
+}
+
+function takeSliceEvents({ touched, outcomes, done }: Found, known: KnownSlices): RunEvent[] {
+  const firsts = new Map(touched.map((slice) => [sliceKey(slice), slice.first]));
+  for (const slice of touched) {
+    const key = sliceKey(slice);
+    const before = known.get(key);
+    if (before) before.content = slice.content;
+    else known.set(key, { content: slice.content, version: 0, accepted: new Set() });
+  }
+  return [
+    ...takeOutcomes(known, outcomes),
+    ...takeDoneSlices(
+      known,
+      done.map((each) => ({ ...each, first: firsts.get(sliceKey(each)) ?? 1 })),
+    ),
+  ];
+}
+
+function takeRowEvents(
+  { states, resolutions, attempts, settled }: Found,
+  seen: ReturnType<typeof createSeen>,
+  now: Date,
+): RunEvent[] {
+  return [
+    ...states.flatMap(({ change, transaction, ...state }): RunEvent[] =>
+      seen.isNew(`state ${change}`, '', transaction) ? [{ kind: 'state', ...state }] : [],
+    ),
+    ...resolutions.flatMap(({ transaction, ...resolved }): RunEvent[] => {
+      const key = `resolved ${resolved.run}/${resolved.at.toISOString()}/${resolved.requests[0]}`;
+      return seen.isNew(key, '', transaction) ? [{ kind: 'resolved', ...resolved }] : [];
+    }),
+    ...attempts.flatMap(({ transaction, ...attempt }): RunEvent[] => {
+      const key = `attempt ${attempt.run}/${attempt.request}/${attempt.attempt}`;
+      const content = `${attempt.verdict}/${attempt.httpStatus}`;
+      return seen.isNew(key, content, transaction) ? [{ kind: 'attempt', ...attempt }] : [];
+    }),
+    ...settled.flatMap(({ transaction, at, ...request }): RunEvent[] => {
+      const content = `${request.state}/${JSON.stringify(request.reason)}`;
+      const isNew = seen.isNew(`request ${request.run}/${request.request}`, content, transaction);
+      return isNew ? [{ kind: 'settled', at: at ?? now, ...request }] : [];
+    }),
+  ];
+}
