@@ -64,19 +64,32 @@ function countText(events: readonly RunEvent[], { screen = plainScreen, withRun 
   }
   const texts = [...counts].map(([word, count]) => `${count.toLocaleString('en')} more ${word}`);
   const last = events.at(-1);
-  return columns(last ? formatClock(screen, last.at) : '', withRun ? '' : undefined, '…', texts.join(', '));
+  return columns(
+    last ? formatClock(screen, last.at) : '',
+    withRun ? '' : undefined,
+    '…'.padEnd(wordWidth),
+    texts.join(', '),
+  );
 }
 
 function formatEvent(event: RunEvent, { screen = plainScreen, withRun }: EventLines): string {
   const word = wordOf(event);
-  const what = styled(word.padEnd(11), toneOfWord(word), screen);
+  const detail = printable(detailOf(event));
+  const what = styled(detail === '' ? word : word.padEnd(wordWidth), toneOfWord(word), screen);
   const run = withRun ? (event.run ?? '') : undefined;
-  return columns(formatClock(screen, event.at), run, what, printable(detailOf(event)));
+  return columns(formatClock(screen, event.at), run, what, detail);
 }
 
+const wordWidth = 11;
+
 function columns(time: string, run: string | undefined, what: string, detail: string): string {
-  const parts = [time, ...(run === undefined ? [] : [run.padEnd(12)]), what.padEnd(11), detail];
-  return parts.join('  ').trimEnd();
+  const parts = [
+    time,
+    ...(run === undefined ? [] : [run.padEnd(12)]),
+    what,
+    ...(detail === '' ? [] : [detail]),
+  ];
+  return parts.join('  ');
 }
 
 /** A terminal shows the time of the day; a file is read later. */
