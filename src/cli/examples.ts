@@ -15,6 +15,10 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
   check: [{ line: 'volley check campaigns/first.yaml', what: 'find mistakes, without a ledger' }],
   plan: [
     { line: 'volley plan campaigns/first.yaml', what: 'look before you send' },
+    {
+      line: 'volley plan campaigns/first.yaml --preview first.html',
+      what: 'see messages as their readers see them',
+    },
     { line: 'volley plan campaigns/first.yaml --out first.plan', what: 'save the plan, to send exactly it' },
     {
       line: 'zcat export.csv.gz | volley plan campaigns/first.yaml --contacts -',

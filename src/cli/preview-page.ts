@@ -2,7 +2,7 @@ import { InputError } from '../domain/problems.ts';
 import type { PreparedCampaign } from '../engine/plan/prepare-campaign.ts';
 import type { Preview } from '../engine/plan/preview.ts';
 import { createRowChoice, renderRows } from '../engine/plan/render-rows.ts';
-import type { ChosenRow, RowChoice, WantedRow } from '../engine/plan/row-choice.ts';
+import { type ChosenRow, isSameFile, type RowChoice, type WantedRow } from '../engine/plan/row-choice.ts';
 import { formatPreviewPage } from '../report/html/preview-page.ts';
 import { printable } from '../report/printable.ts';
 import type { Shell } from './shell.ts';
@@ -42,12 +42,15 @@ function requireFound(
   rows: number,
 ): void {
   const numbers = new Set(chosen.map(({ row }) => row));
-  const lines = new Set(chosen.map(({ contact: { file, line } }) => `${contactFiles[file]?.name}:${line}`));
+  const isShown = (file: string, line: number): boolean =>
+    chosen.some(({ contact }) => {
+      return contact.line === line && isSameFile(contactFiles[contact.file]?.name ?? '', file);
+    });
   const missing = wanted.flatMap((each) => {
     if (each.kind === 'number')
       return numbers.has(each.row) ? [] : [`row ${each.row}, but there are only ${rows} contacts`];
-    const name = `${each.file}:${each.line}`;
-    return lines.has(name) ? [] : [`${name}, but no contact begins there`];
+    const { file, line } = each;
+    return isShown(file, line) ? [] : [`${file}:${line}, but no contact begins there`];
   });
   const [first] = missing;
   if (first !== undefined) throw new InputError([{ where: '--rows', what: `It asks for ${first}.` }]);

@@ -33,7 +33,7 @@ export function define(command: Command, shell: Shell): void {
       '--out <file>',
       'write a plan file too: `volley run --plan <file>` sends exactly what was planned, or refuses and says what has changed',
     )
-    .option('--preview <page.html>', 'write a page too: messages as their readers see them')
+    .option('--preview <file>', 'write a page (HTML) too: messages as their readers see them')
     .option(
       '--rows <numbers>',
       'the rows on that page: contacts from 1, such as 1,7,500 or 10-12, or lines, such as contacts.csv:8 (default: first, longest, shortest, most parts and others that differ)',

@@ -41,12 +41,13 @@ type Candidate = Extract<ChosenRow, { kind: 'message' }>;
 /** @param nameOf the name of a file */
 export function chooseWantedRows(wanted: readonly WantedRow[], nameOf: (file: number) => string): RowChoice {
   const numbers = new Set(wanted.flatMap((each) => (each.kind === 'number' ? each.row : [])));
-  const lines = new Set(wanted.flatMap((each) => (each.kind === 'line' ? `${each.file}:${each.line}` : [])));
+  const lines = wanted.filter((each) => each.kind === 'line');
   const chosen: ChosenRow[] = [];
   let row = 0;
   const isWanted = ({ file, line }: Contact): boolean => {
     row++;
-    return numbers.has(row) || (lines.size > 0 && lines.has(`${nameOf(file)}:${line}`));
+    if (numbers.has(row)) return true;
+    return lines.some((each) => each.line === line && isSameFile(nameOf(file), each.file));
   };
   return {
     add(contact, destination, sms) {
@@ -59,6 +60,11 @@ export function chooseWantedRows(wanted: readonly WantedRow[], nameOf: (file: nu
     chosen: () => chosen,
     rows: () => row,
   };
+}
+
+/** A file may be named without its folders, or from another folder. */
+export function isSameFile(name: string, written: string): boolean {
+  return name === written || name.endsWith(`/${written}`) || written.endsWith(`/${name}`);
 }
 
 /** Different SubAccounts, or rates, of which a message each is shown. */
