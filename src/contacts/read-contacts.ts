@@ -1,4 +1,5 @@
 import type { Composition } from '../campaign/composition.ts';
+import type { ValueIn } from '../campaign/invalid.ts';
 import { createPersonaliser } from '../campaign/personalise.ts';
 import type { Contact } from '../domain/contacts.ts';
 import { countryOf, didYouMeanCountry } from '../platform/countries.ts';
@@ -40,6 +41,8 @@ export async function* readContacts(
 export type RowWatch = {
   /** A cell of a workbook that is not empty, in a column that the campaign uses. */
   readonly onCell?: MixedCells['add'];
+  /** Whether a contact carries its whole row. Rows that live longer than their batch cost a fifth of the time. */
+  readonly keepsValues?: ((valueIn: ValueIn) => boolean) | undefined;
   /** A row that `contacts.where` excludes. */
   readonly onFiltered?: (() => void) | undefined;
   /** A row of a result file, with its run. */
@@ -56,7 +59,7 @@ function rowReader(
   header: readonly string[],
   composition: Composition,
   readAddress: AddressReader,
-  { onWrongAddress, onOrigin, onCell }: RowWatch,
+  { keepsValues, onWrongAddress, onOrigin, onCell }: RowWatch,
 ): RowReader {
   const { recipientColumn, countryColumn, filter, readZones } = composition;
   const personalise = createPersonaliser(composition);
@@ -120,7 +123,8 @@ function rowReader(
     if (zones?.kind === 'invalid') return reject(zones.column, zones.detail);
     const key = readKey?.(valueIn, address.address);
     if (key?.kind === 'invalid') return reject(key.column, key.detail);
-    const read = { address: address.address, originalAddress, envelope, destination, values };
+    const kept = keepsValues?.(valueIn) ? values : undefined;
+    const read = { address: address.address, originalAddress, envelope, destination, values: kept };
     if (zones === undefined && key === undefined) return { kind: 'contact', file, line, ...read };
     return {
       kind: 'contact',

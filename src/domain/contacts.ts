@@ -60,8 +60,8 @@ export type Contact = { readonly file: number; readonly line: number } & (
       readonly envelope: Envelope;
       /** All except `Recipient`. */
       readonly destination: MessageFields;
-      /** The whole row, in the order of its file's header; absent when no file was read. */
-      readonly values?: readonly string[];
+      /** The whole row, in the order of its file's header; only if it is needed later. */
+      readonly values?: readonly string[] | undefined;
       /** Present if contacts are identified by more than their address. */
       readonly key?: string;
       /** Comma-separated; only for a campaign with a window. */

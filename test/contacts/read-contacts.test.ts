@@ -58,7 +58,6 @@ describe('readContacts', () => {
           audio: {},
         },
         destination: { 'First Name': 'Ann' },
-        values: ['0458-665-290', 'Ann', '7'],
       },
     ]);
   });

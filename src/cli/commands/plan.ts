@@ -64,7 +64,7 @@ async function previewHere(
   request: PlanRequest,
   page: PageRequest,
 ): Promise<Preview> {
-  const prepared = await prepareCampaign(path, shell.settings, request);
+  const prepared = await prepareCampaign(path, shell.settings, { ...request, keepsRows: page !== undefined });
   return planWithPage(shell, prepared, page, (rows) =>
     withLedgerIfAny(shell, (context) =>
       previewCampaign(prepared, { ...(context ?? { now: shell.now }), onLarge: largeNote(shell), rows }),
@@ -82,13 +82,17 @@ function planInto(
 ): Promise<{ readonly preview: Preview; readonly write: () => Promise<void> }> {
   return withLedger(shell, async (context) => {
     const kept = createContactFileDigests();
+    const keepsRows = page !== undefined;
     const ranBefore = request.testTo ? undefined : createRanBeforeFinder(context, request.origin);
-    const prepared = await prepareCampaign(path, shell.settings, { ...request, kept, ranBefore }).catch(
-      (error: unknown) => {
-        if (!(error instanceof NothingNewError)) throw error;
-        throw new InputError([{ where: path, what: `${error.message} There is nothing to plan.` }]);
-      },
-    );
+    const prepared = await prepareCampaign(path, shell.settings, {
+      ...request,
+      kept,
+      keepsRows,
+      ranBefore,
+    }).catch((error: unknown) => {
+      if (!(error instanceof NothingNewError)) throw error;
+      throw new InputError([{ where: path, what: `${error.message} There is nothing to plan.` }]);
+    });
     requireReadableAgain(prepared);
     let facts: PlanFacts | undefined;
     const onFacts = (found: PlanFacts): void => {

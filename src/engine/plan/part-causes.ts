@@ -43,7 +43,7 @@ export function createPartCauseCounter(
       if (sms.parts === 1) return;
       const { envelope, address } = contact;
       const converts = envelope.fields['CharacterConversion'] === 'true';
-      for (const found of readCauses(readValues(contact), sms, converts)) {
+      for (const found of readCauses(contact.values && readValues(contact), sms, converts)) {
         const totals = totalsOf(found);
         const tariffIndex = tariffs.tariffIndexOf?.(address) ?? 0;
         const total = totals.get(tariffIndex) ?? { recipients: 0, parts: 0 };

@@ -9,7 +9,7 @@ import type { CampaignTarget } from '../../campaign/target.ts';
 import { createTariffs } from '../../campaign/tariffs.ts';
 import { type AddressReader, createAddressReader } from '../../contacts/address.ts';
 import type { ContactFile } from '../../contacts/contact-file.ts';
-import { readContacts } from '../../contacts/read-contacts.ts';
+import { type RowWatch, readContacts } from '../../contacts/read-contacts.ts';
 import { routeNumberProblems } from '../../contacts/route-numbers.ts';
 import { createContactTally } from '../../contacts/tally.ts';
 import type { Contact, ContactFindings } from '../../domain/contacts.ts';
@@ -36,6 +36,7 @@ import type { KeptContactFiles } from './kept-contact-files.ts';
 import { listOwnFiles } from './own-files.ts';
 import { openSuppressionLists, type SuppressionLists } from './suppression-lists.ts';
 import { chooseRecipients, type TestRecipients, toTestContacts } from './test-recipients.ts';
+import { createValueKeeper } from './value-keeper.ts';
 
 export type PreparedCampaign = {
   readonly campaign: Campaign;
@@ -75,6 +76,8 @@ export type PreparationOptions = {
   /** Addresses that a test goes to, as written. */
   readonly testTo?: readonly string[] | undefined;
   readonly kept?: KeptContactFiles | undefined;
+  /** For a page that shows rows; otherwise only rows that may cost SMS parts are kept. */
+  readonly keepsRows?: boolean | undefined;
   /** Only for a new run; else patterns match files that have already run. */
   readonly ranBefore?: FindRanBefore | undefined;
 };
@@ -88,7 +91,15 @@ export type PreparationOptions = {
 export async function prepareCampaign(
   path: string,
   settings: Settings,
-  { contactFiles: replacingFiles, origin, limit, testTo, kept, ranBefore }: PreparationOptions = {},
+  {
+    contactFiles: replacingFiles,
+    origin,
+    limit,
+    testTo,
+    kept,
+    keepsRows = false,
+    ranBefore,
+  }: PreparationOptions = {},
 ): Promise<PreparedCampaign> {
   const source = await readText(path, settings, 'campaign');
   const written = readCampaign(source, path);
@@ -124,8 +135,9 @@ export async function prepareCampaign(
     );
     requireColumns(contactFiles, composition);
     const sha256 = createHash('sha256').update(source).digest();
+    const keepsValues = createValueKeeper(composition, keepsRows);
     const opened = { campaign, account, composition, contactFiles, matched, origin, ...chosen, path, sha256 };
-    return await prepareContacts(opened, target, readAddress, path, settings);
+    return await prepareContacts(opened, target, { readAddress, keepsValues }, settings);
   } catch (error) {
     await closeContactFiles(contactFiles);
     throw error;
@@ -161,11 +173,10 @@ async function prepareContacts(
     | 'sha256'
   >,
   target: CampaignTarget,
-  readAddress: AddressReader,
-  path: string,
+  { readAddress, keepsValues }: { readonly readAddress: AddressReader } & Pick<RowWatch, 'keepsValues'>,
   settings: Settings,
 ): Promise<PreparedCampaign> {
-  const { campaign, composition, contactFiles, test } = opened;
+  const { campaign, composition, contactFiles, test, path } = opened;
   const files = await openCampaignFiles(resolve(settings.workingFolder, dirname(path)), {
     ownFiles: listOwnFiles(campaign, path, settings),
     rowFolders: rowFolders(campaign, target),
@@ -182,7 +193,7 @@ async function prepareContacts(
   };
   const tally = createContactTally(campaign.value.channel, composition.recipientColumn, placeOf);
   // A test continues no run.
-  const watch = test ? { ...tally.watch, onOrigin: () => undefined } : tally.watch;
+  const watch = { ...tally.watch, keepsValues, ...(test && { onOrigin: () => undefined }) };
   const rows = files.checkContacts(readContacts(contactFiles, composition, readAddress, watch));
   const contacts = test ? toTestContacts(rows, test) : rows;
   return {
