@@ -27,6 +27,7 @@ beforeAll(async () => {
       .replace('Message: "', 'MessageToPeople: "'),
     'main.yaml': smsCampaignYaml.replace('account: sandbox', 'account: main'),
     'approved.yaml': `${smsCampaignYaml}approval: required\n`,
+    'capped.yaml': smsCampaignYaml.replace('file: contacts.csv', 'file: contacts.csv\n  notWithin: 7d'),
     'pattern.yaml': smsCampaignYaml.replace('file: contacts.csv', 'file: "cont*.csv"'),
     'mail.yaml': `${smsCampaignYaml}notify:\n  - { on: [completed], email: { to: [ops@example.org], account: main } }\n`,
   });
@@ -59,9 +60,10 @@ test('run --sandbox sends calls through an account with another interface too, a
 test.each([
   ['main.yaml', 'main.yaml:3:10: Account "main" is at https://service.example'],
   ['pattern.yaml', 'pattern.yaml:6:9: "contacts.file" is a pattern.'],
+  ['capped.yaml', /capped\.yaml:7:\d+: "contacts\.notWithin" would count/],
   ['mail.yaml', /mail\.yaml:\d+:\d+: Account "main" is at https:\/\/service\.example/],
 ])(
-  'run --sandbox refuses %s, which would send through an account of a service, or use the files of a pattern up',
+  'run --sandbox refuses %s, which would send through an account of a service, or keep recipients from a real run',
   async (file, message) => {
     const { code, stdout, stderr } = await volleyInProcess(['run', file, '--sandbox'], {
       cwd: workspace.folder,
@@ -71,6 +73,11 @@ test.each([
     expect(stderr).toMatch(message);
   },
 );
+
+test('a test of such a campaign is sent to the sandbox, because it is not counted', async () => {
+  const { code, stdout } = await run('capped.yaml', '--test-to', '+61491570006', '--json');
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, { recipients: { delivered: 1 } }]);
+});
 
 test('resume --sandbox sends the rest of a run to a sandbox of its own', async () => {
   const env = { DATABASE_URL: opened.url, VOLLEY_ACCOUNTS: 'accounts.yaml' };

@@ -136,7 +136,7 @@ async function runCampaign(
   const origin = await chooseOrigin(shell, path, of);
   let kept = createKeptContactFiles();
   let prepared = await prepareCampaign(path, shell.settings, { contactFiles, origin, limit, testTo, kept });
-  if (awaiting.awaitReports) requireNamedFiles(prepared);
+  if (awaiting.awaitReports) requireHarmlessTrial(prepared);
   await requireReachable(prepared.account);
   await open(async (context) => {
     if (prepared.matched.length > 0 && !prepared.test) {
@@ -163,12 +163,22 @@ async function runCampaign(
   });
 }
 
-/** A run uses the files of a pattern up, and a trial must not. */
-function requireNamedFiles({ campaign, matched, test }: PreparedCampaign): void {
-  if (matched.length === 0 || test) return;
-  const what =
-    '"contacts.file" is a pattern. A run in the sandbox would use its files up, and a real run would skip them. Name a file with --contacts.';
-  throw new InputError([{ where: campaign.locate(['contacts', 'file']), what }]);
+/** A run in the sandbox counts like any other. It must not keep recipients from a real one. */
+function requireHarmlessTrial({ campaign, matched, test }: PreparedCampaign): void {
+  if (test) return;
+  const refuse = (key: string, what: string): never => {
+    throw new InputError([{ where: campaign.locate(['contacts', key]), what }]);
+  };
+  if (matched.length > 0)
+    refuse(
+      'file',
+      '"contacts.file" is a pattern. A run in the sandbox would use its files up, and a real run would skip them. Name a file with --contacts, or send a test with --test-to.',
+    );
+  if (campaign.value.contacts.notWithin !== undefined)
+    refuse(
+      'notWithin',
+      '"contacts.notWithin" would count messages to the sandbox, and a real run would leave their recipients out. Send a test with --test-to, which is not counted.',
+    );
 }
 
 function requireNoPlan(opened: OpenedPlan | undefined): void {
