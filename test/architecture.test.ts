@@ -260,3 +260,13 @@ test('docs/decisions/001-dependencies.md gives a reason for every dependency, an
   ];
   expect(reasoned.sort()).toEqual([...new Set(installed)].sort());
 });
+
+test('src runs as it stands on the oldest Node that the package allows, which has no `using`', () => {
+  const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    path.endsWith('.ts'),
+  );
+  const newer = files.filter((path) =>
+    /^\s*(await )?using \w|DisposableStack/m.test(readFileSync(join(src, path), 'utf8')),
+  );
+  expect(newer).toEqual([]);
+});

@@ -7,6 +7,7 @@ import { readText } from '../engine/definition-files.ts';
 import { createReportStore } from '../engine/delivery-reports/report-store.ts';
 import { loadAccount } from '../engine/load-account.ts';
 import type { Settings } from '../engine/settings.ts';
+import { closeAfter } from '../platform/close-after.ts';
 import { digestOf } from '../platform/digest.ts';
 import { openLogger } from '../platform/logger.ts';
 import { type Screen, styled } from '../report/screen.ts';
@@ -51,38 +52,39 @@ export async function withOwnSandbox(
   findAccounts: (context: EngineContext) => Promise<readonly [NamedAccount, ...NamedAccount[]]>,
   send: (own: OwnSandbox) => Promise<void>,
 ): Promise<void> {
-  await withLedger(shell, async (context) => {
-    await using opened = new AsyncDisposableStack();
-    const token = newSecret();
-    const accounts = await findAccounts(context);
-    const [{ name: account }] = accounts;
-    const receiver = await openReceiver(shell, context, account, token);
-    opened.defer(() => receiver.close());
-    const sandbox = await startSandbox({
-      webhook: { url: `${receiver.url}/webhook/${encodeURIComponent(account)}/${token}` },
-      // The command waits for every delivery report.
-      holdsSendTime: false,
-      webhookRetry: 1_000,
-    });
-    opened.defer(() => sandbox.close());
-    const settings = sandboxSettings(shell.settings, sandbox.url);
-    await requireSandboxAccounts(accounts, settings, sandbox.url);
-    shell.note(`Sandbox on ${sandbox.url}: no message leaves this machine.`);
-    // Reports of another sandbox do not come.
-    const maxSilence = (): number => (sandbox.outstandingDeliveryReports() === 0 ? 5_000 : 60_000);
-    let finished: string | undefined;
-    await send({
-      shell: { ...shell, settings },
-      context,
-      async awaitReports(run) {
-        finished = run;
-        const [summary] = await waitForDeliveryReports(shell, context, [run], maxSilence, reportsText);
-        if (summary === undefined) throw new Error(`run ${run} has no summary`);
-        return summary;
-      },
-    });
-    if (finished !== undefined) shell.note(nextSteps(finished, shell.noteScreen));
-  });
+  await withLedger(shell, (context) =>
+    closeAfter(async (defer) => {
+      const token = newSecret();
+      const accounts = await findAccounts(context);
+      const [{ name: account }] = accounts;
+      const receiver = await openReceiver(shell, context, account, token);
+      defer(() => receiver.close());
+      const sandbox = await startSandbox({
+        webhook: { url: `${receiver.url}/webhook/${encodeURIComponent(account)}/${token}` },
+        // The command waits for every delivery report.
+        holdsSendTime: false,
+        webhookRetry: 1_000,
+      });
+      defer(() => sandbox.close());
+      const settings = sandboxSettings(shell.settings, sandbox.url);
+      await requireSandboxAccounts(accounts, settings, sandbox.url);
+      shell.note(`Sandbox on ${sandbox.url}: no message leaves this machine.`);
+      // Reports of another sandbox do not come.
+      const maxSilence = (): number => (sandbox.outstandingDeliveryReports() === 0 ? 5_000 : 60_000);
+      let finished: string | undefined;
+      await send({
+        shell: { ...shell, settings },
+        context,
+        async awaitReports(run) {
+          finished = run;
+          const [summary] = await waitForDeliveryReports(shell, context, [run], maxSilence, reportsText);
+          if (summary === undefined) throw new Error(`run ${run} has no summary`);
+          return summary;
+        },
+      });
+      if (finished !== undefined) shell.note(nextSteps(finished, shell.noteScreen));
+    }),
+  );
 }
 
 const nextSteps = (run: string, screen: Screen): string => `

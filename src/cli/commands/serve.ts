@@ -5,6 +5,7 @@ import type { StartRun } from '../../engine/access/start-by-key.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { loadAccountSharing, loadReceiverAccounts } from '../../engine/delivery-reports/receiver-accounts.ts';
 import { drainDeadlines } from '../../engine/dispatch/drain.ts';
+import { closeAfter, type Defer } from '../../platform/close-after.ts';
 import { type Logger, openLogger } from '../../platform/logger.ts';
 import { type ApiObserver, createMetrics } from '../../server/metrics.ts';
 import { createOperations, startOperations } from '../../server/operations.ts';
@@ -82,7 +83,9 @@ export function define(command: Command, shell: Shell): void {
           : { accounts: new Map() }),
         logger: openLogger(environment['LOG_LEVEL'], 'info'),
       };
-      await withLedger(shell, (context) => serve(shell, context, options, receiving));
+      await withLedger(shell, (context) =>
+        closeAfter((defer) => serve(shell, context, options, receiving, defer)),
+      );
     });
 }
 
@@ -99,7 +102,13 @@ function checkOptions({ receiver, api, worker, schedules, ...monitoring }: Serve
     throw new InputError([{ where, what: 'It needs --metrics-port.' }]);
 }
 
-async function serve(shell: Shell, context: EngineContext, options: ServeOptions, receiving: ReceiverSetup) {
+async function serve(
+  shell: Shell,
+  context: EngineContext,
+  options: ServeOptions,
+  receiving: ReceiverSetup,
+  defer: Defer,
+): Promise<void> {
   shell.drainOnStop(
     () => `${drainText()} Open calls are answered, and received delivery reports are stored.`,
   );
@@ -110,20 +119,19 @@ async function serve(shell: Shell, context: EngineContext, options: ServeOptions
   const metrics = createMetrics({ includeNode: true });
   const operations = createOperations(context, metrics, () => stop.aborted);
   const { metricsHost = '127.0.0.1', metricsName = [], metricsPort } = options;
-  // Closes in reverse order: the receiver and monitoring work until everything else has ended.
-  await using opened = new AsyncDisposableStack();
-  opened.defer(async () => deadlines.clear());
+  // Closed in reverse order: the receiver and monitoring work until everything else has ended.
+  defer(async () => deadlines.clear());
   leaveAfter(deadlines.giveUp, shell, logger);
 
   if (metricsPort !== undefined) {
     const names = { host: '--metrics-host', port: '--metrics-port' };
     const address = { host: metricsHost, port: metricsPort, options: names };
     const { url, close } = await startOperations(operations, address, metricsName);
-    opened.defer(close);
+    defer(close);
     shell.note(`Monitoring: ${url}/healthz, /readyz, /metrics`);
   }
   const planner = openPlanner(context, shell.settings, options.campaigns, logger);
-  opened.defer(planner.close);
+  defer(planner.close);
   const parts: Promise<void>[] = [];
   if (options.receiver) {
     const monitoring = metricsPort === undefined ? { operations } : {};
@@ -132,15 +140,15 @@ async function serve(shell: Shell, context: EngineContext, options: ServeOptions
       ...address,
       observer: metrics.deliveryReports,
     });
-    opened.defer(() => receiver.close(deadlines.giveUp));
+    defer(() => receiver.close(deadlines.giveUp));
     parts.push(pollMissing(shell, context, receiving, receiver, stop));
   } else if (metricsPort === undefined) {
     const { url, close } = await startOperations(operations, options, 'this machine');
-    opened.defer(close);
+    defer(close);
     shell.note(`Monitoring, for this machine: ${url}/healthz, /readyz, /metrics`);
   }
   if (options.api)
-    opened.defer(
+    defer(
       await openApi(
         shell,
         context,
