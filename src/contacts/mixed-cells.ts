@@ -57,13 +57,15 @@ export function createMixedCells(
                 `${written.format(few)} of ${written.format(cells)} cells of "${column}" ${few === 1 ? 'is' : 'are'} ${what}; see ${placeOf(first.file, first.line, column)}`,
               ];
         return [
-          ...sentence(dates, date, few(dates, 'a date', 'dates', 'as spreadsheets make of codes')),
-          ...sentence(numbers, number, few(numbers, 'a number', 'numbers', 'so zeros before it are lost')),
+          ...sentence(dates, date, `${dates === 1 ? 'a date' : 'dates'}, as spreadsheets make of codes`),
+          ...sentence(
+            numbers,
+            number,
+            numbers === 1
+              ? 'a number, which has lost any zeros before it'
+              : 'numbers, which have lost any zeros before them',
+          ),
         ];
       }),
   };
-}
-
-function few(count: number, one: string, many: string, then: string): string {
-  return `${count === 1 ? one : many}, ${count === 1 ? then : then.replace('before it', 'before them')}`;
 }

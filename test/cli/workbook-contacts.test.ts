@@ -105,7 +105,7 @@ test('plan warns of the few cells that a spreadsheet made dates or numbers', asy
   await scene.write('list.xlsx', await workbookOf(data, { formats: ['d-mmm'] }));
   const { stdout } = await call('plan', 'campaign.yaml', '--contacts', 'list.xlsx');
   expect(stdout.match(/^ {2}warning .*$/gm)).toEqual([
-    '  warning     2 of 5 cells of "mobile" are numbers, so zeros before them are lost; see list.xlsx:Sheet1!A3',
+    '  warning     2 of 5 cells of "mobile" are numbers, which have lost any zeros before them; see list.xlsx:Sheet1!A3',
     '  warning     1 of 4 cells of "code" is a date, as spreadsheets make of codes; see list.xlsx:Sheet1!C3',
   ]);
 });
