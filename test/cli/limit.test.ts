@@ -101,6 +101,19 @@ test('a file that a pattern matched stays until the rest of it is sent, and no o
   expect((await recipients()).toSorted()).toEqual(['1', '2', '3', '4', '5']);
 });
 
+test('a run without the limit is a repetition, also where each row has a file of its own', async () => {
+  for (const name of ['Ann', 'Bob', 'Cid', 'Dan', 'Eve']) await scene.write(`letters/${name}.txt`, name);
+  await scene.write('campaign.yaml', `${noRepeatCampaignYaml}files: [{ file: "letters/[[name]].txt" }]\n`);
+  await scene.write('contacts.csv', contacts.replace('Ann again', 'Ann'));
+  const { run } = JSON.parse((await call('run', 'campaign.yaml', '--limit', '2', '--json')).stdout);
+  expect((await call('plan', 'campaign.yaml')).stdout).toContain(`repeats     Run ${run} `);
+  expect(await call('run', 'campaign.yaml')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(`\`volley run <campaign> --of ${run}\``),
+  });
+  expect(await recipients()).toEqual(['1', '2']);
+});
+
 test.each(['0', '-1', '1.5', 'ten'])('--limit %s is refused', async (limit) => {
   expect(await call('plan', 'campaign.yaml', '--limit', limit)).toMatchObject({
     code: 2,

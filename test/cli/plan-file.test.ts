@@ -103,6 +103,45 @@ describe('a plan that still holds', () => {
     expect(await recipients()).toEqual(['1', '2', '3']);
   });
 
+  test('it may have a time zone and a file for each row, repeated rows, and fixed contacts of a run that is not over', async () => {
+    await scene.write('letters/a.txt', 'Dear A');
+    await scene.write('letters/b.txt', 'Dear B');
+    const lines = ['mail,zone,letter', 'ann@x.example,Pacific/Auckland,a', 'bob@x.example,,b', 'bad,,a'];
+    await scene.write('mail.csv', [...lines, 'ann@x.example,,b', 'cid@x.example,Europe/Berlin,b'].join('\n'));
+    await scene.write(
+      'campaign.yaml',
+      `campaign: letters
+account: sandbox
+channel: email
+contacts: { file: mail.csv, columns: { Recipient: mail }, duplicates: allow, notWithin: 1h }
+message: { EmailSubject: "Hello", MessagePlain: "Dear [[mail]]" }
+files: [{ file: "letters/[[letter]].txt" }]
+window: { from: "00:00", to: "23:59", timeZone: { column: zone } }
+timeZone: Etc/UTC
+`,
+    );
+    await plan('--limit', '1');
+    const started = await run('--json');
+    expect(started).toEqual({ code: 0, stdout: expect.anything(), stderr: expect.anything() });
+    const first = JSON.parse(started.stdout);
+    expect((await call('report', 'contacts', first.run, '--out', 'result.csv')).code).toBe(0);
+    await scene.ledger.pool.query(
+      `UPDATE runs SET created_at = created_at - interval '2 hours', finished_at = NULL`,
+    );
+    const text = (await readFile(join(scene.folder, 'campaign.yaml'), 'utf8')).replace(', notWithin: 1h', '');
+    await scene.write('campaign.yaml', text);
+    await plan('--contacts', 'result.csv');
+    expect(await run()).toMatchObject({ code: 0 });
+    const journal = await scene.journal();
+    const sent = journal.flatMap(({ recipients: [to], message }) => `${to} ${message?.files[0]?.name}`);
+    expect(sent.toSorted()).toEqual([
+      'ann@x.example a.txt',
+      'ann@x.example b.txt',
+      'bob@x.example b.txt',
+      'cid@x.example b.txt',
+    ]);
+  });
+
   test('a test can be planned, too', async () => {
     await plan('--test-to', '0499000119');
     expect(JSON.parse((await run('--json')).stdout)).toMatchObject({ kind: 'test' });

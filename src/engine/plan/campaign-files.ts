@@ -30,6 +30,8 @@ export type CampaignFiles = {
   readonly checkContacts: (contacts: AsyncIterable<readonly Contact[]>) => AsyncIterable<readonly Contact[]>;
   /** @throws InputError for an unreadable file, or when the run's files exceed the limit */
   readonly read: (path: string) => Promise<Buffer>;
+  /** For a digest: the file is not stored with the run. */
+  readonly readUnstored: (path: string) => Promise<Buffer>;
 };
 
 /** Stored with the run (bytes). */
@@ -58,6 +60,26 @@ export async function openCampaignFiles(
   const checkOnce = createCachedCheck(campaignFolder);
   const chosenByCampaign = new Set<string>();
   let storedBytes = 0;
+  const countStored = (bytes: number): void => {
+    storedBytes += bytes;
+    if (storedBytes > maxTotalBytes)
+      throw new Error(`the files of a run are over ${toGibibytes(maxTotalBytes)} GiB together`);
+  };
+  const readChecked = async (path: string, count: (bytes: number) => void): Promise<Buffer> => {
+    try {
+      const found = await checkFileAgain(
+        campaignFolder,
+        path,
+        chosenByCampaign.has(path) ? [] : [...rowFolders.values()],
+      );
+      if ('problem' in found) throw new Error(found.problem);
+      count(found.bytes);
+      return await readFile(await pathInside(root, path));
+    } catch (error) {
+      const what = `The file cannot be sent: ${unreadableReason(error, path)}.`;
+      throw new InputError([{ where: path, what }], { cause: error });
+    }
+  };
   return {
     check: (path, kind) => {
       chosenByCampaign.add(path);
@@ -75,23 +97,8 @@ export async function openCampaignFiles(
         yield checked;
       }
     },
-    async read(path) {
-      try {
-        const found = await checkFileAgain(
-          campaignFolder,
-          path,
-          chosenByCampaign.has(path) ? [] : [...rowFolders.values()],
-        );
-        if ('problem' in found) throw new Error(found.problem);
-        storedBytes += found.bytes;
-        if (storedBytes > maxTotalBytes)
-          throw new Error(`the files of a run are over ${toGibibytes(maxTotalBytes)} GiB together`);
-        return await readFile(await pathInside(root, path));
-      } catch (error) {
-        const what = `The file cannot be sent: ${unreadableReason(error, path)}.`;
-        throw new InputError([{ where: path, what }], { cause: error });
-      }
-    },
+    read: (path) => readChecked(path, countStored),
+    readUnstored: (path) => readChecked(path, () => {}),
   };
 }
 

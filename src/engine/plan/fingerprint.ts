@@ -91,6 +91,16 @@ export function createFingerprint({ campaign, account, channel }: FingerprintSub
   };
 }
 
+/** Adds the content of these files to the digest, unless they were read before. */
+export async function readUnreadFiles(
+  fingerprint: Pick<Fingerprint, 'files' | 'watchFiles'>,
+  paths: Iterable<string>,
+  readFile: (path: string) => Promise<Buffer>,
+): Promise<void> {
+  const read = fingerprint.watchFiles(readFile);
+  for (const path of paths) if (!fingerprint.files().has(path)) await read(path);
+}
+
 /** Numbers for a contact in the digest of `contents`. */
 const placeSize = 5;
 

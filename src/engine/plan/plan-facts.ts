@@ -25,7 +25,7 @@ export type PlanFacts = {
   readonly cost: string;
   /** Of all valid rows, in order: address, fields, request-level values, time zones. */
   readonly contents: string;
-  /** The SHA-256 of each attached file, by path. */
+  /** The SHA-256 of each file that is sent, by path. */
   readonly attachments: ReadonlyMap<string, string>;
 };
 
@@ -35,6 +35,7 @@ export type FactSources = {
   readonly found: PreparedCampaign['found'];
   readonly fingerprint: Fingerprint;
   readonly pastSendTimes: PastSendTimesCounter;
+  readonly attachments: PlanFacts['attachments'];
   readonly leftOut: LeftOutDigest;
   readonly beyondLimit: number | null;
   readonly totals: readonly CostTotal[];
@@ -64,6 +65,6 @@ export function toPlanFacts(sources: FactSources): PlanFacts {
     pastSendTimes: sources.pastSendTimes.found().recipients,
     cost: cost.kind === 'known' ? `${cost.total} ${cost.currency}` : `not known (${cost.why})`,
     contents: fingerprint.contents(),
-    attachments: fingerprint.files(),
+    attachments: sources.attachments,
   };
 }

@@ -8,6 +8,7 @@ import type { PlannedRun } from '../../ledger/planning/planned-run.ts';
 import { recordFingerprint } from '../../ledger/runs/fingerprints.ts';
 import { formatReason } from '../../platform/reason-text.ts';
 import { auditEntry } from '../audit.ts';
+import { readUnreadFiles } from './fingerprint.ts';
 import { forecastRun, requireDeadlineMet } from './forecast.ts';
 import type { Origins } from './origins.ts';
 import { type FactSources, type PlanFacts, toPlanFacts } from './plan-facts.ts';
@@ -47,6 +48,7 @@ export function planSteps(
 ): Pick<PlannedRun, PlanStep> {
   const { campaign, account } = prepared;
   const noted = noteFacts();
+  let filesBeyondLimit: readonly string[] = [];
   const checkForecast: PlannedRun['checkForecast'] = (windowTotals) => {
     const forecast = forecastRun(definition, account, { limits, from: now }, windowTotals, fileAndLine);
     noted.windowTotals = windowTotals;
@@ -60,12 +62,13 @@ export function planSteps(
       const recipients = totals.reduce((sum, total) => sum + total.recipients, 0);
       if (origins.runs.length + origins.others.length > 0) progress.onOrigins?.(origins, rejected.reached);
       // The rules are about the files, of which a limit is only the first part.
-      const inFiles = { ...rejected, recipients: recipients + (rejected.beyondLimit ?? 0) };
+      const inFiles = { ...rejected, recipients: recipients + (rejected.beyondLimit?.contacts ?? 0) };
       checkRecipients(campaign, prepared.found(), inFiles, fileAndLine);
       progress.onRepeated?.(rejected.repeated, fileAndLine);
-      if (rejected.beyondLimit !== null) progress.onBeyondLimit?.(rejected.beyondLimit);
+      if (rejected.beyondLimit !== null) progress.onBeyondLimit?.(rejected.beyondLimit.contacts);
+      filesBeyondLimit = rejected.beyondLimit?.files ?? [];
       const estimate = estimateCost(totals, definition.channel, rates, now);
-      Object.assign(noted, { totals, cost: estimate, beyondLimit: rejected.beyondLimit });
+      Object.assign(noted, { totals, cost: estimate, beyondLimit: rejected.beyondLimit?.contacts ?? null });
       checkBudget(campaign, estimate);
       gate.assess(totals, estimate);
     },
@@ -81,12 +84,16 @@ export function planSteps(
     complete: async (session) => {
       if (onFacts) {
         const leftOut = await digestLeftOut(session);
-        onFacts(toPlanFacts({ ...noted, ...planning, leftOut, fingerprint, found: prepared.found }));
+        const { found } = prepared;
+        const attachments = new Map(fingerprint.files());
+        onFacts(toPlanFacts({ ...noted, ...planning, leftOut, fingerprint, found, attachments }));
       }
-      const relatives = origins.relatives.map((each) => each.run);
-      const made = { run, fingerprint: fingerprint.digest(), now, relatives };
       // Its own addresses have no part in what recipients got.
       if (prepared.test) return;
+      // A later run without the limit is a repetition, so its files count too.
+      await readUnreadFiles(fingerprint, filesBeyondLimit, prepared.files.readUnstored);
+      const relatives = origins.relatives.map((each) => each.run);
+      const made = { run, fingerprint: fingerprint.digest(), now, relatives };
       await recordFingerprint(session, run, made.fingerprint);
       if (!again) await refuseRepeat(session, campaign, made);
     },
@@ -96,7 +103,7 @@ export function planSteps(
 type NotedFacts = {
   -readonly [Key in keyof Omit<
     FactSources,
-    'leftOut' | 'fingerprint' | 'pastSendTimes' | 'found'
+    'leftOut' | 'fingerprint' | 'pastSendTimes' | 'attachments' | 'found'
   >]: FactSources[Key];
 };
 

@@ -7,13 +7,14 @@ import type { Contact, RejectedContact } from '../../domain/contacts.ts';
 import type { LeftOutDigest, ReachedContacts } from '../../domain/rejected-contacts.ts';
 import { formatReason } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
-import { createFingerprint, type Fingerprint } from './fingerprint.ts';
+import { createFilePaths } from './file-paths.ts';
+import { createFingerprint, type Fingerprint, readUnreadFiles } from './fingerprint.ts';
 import { forecastRun, readLimitsInForce, requireDeadlineMet } from './forecast.ts';
 import { createLeftOutDigest } from './left-out-digest.ts';
 import { countLinesBefore, createFileAndLineFormatter } from './line-numbers.ts';
 import type { Origins } from './origins.ts';
 import { countPastSendTimes, watchPastSendTimes } from './past-send-times.ts';
-import { type PlanFacts, toPlanFacts } from './plan-facts.ts';
+import { type FactSources, type PlanFacts, toPlanFacts } from './plan-facts.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 import type { Preview } from './preview.ts';
 import { createMessageCollector, type MessageCollector } from './preview-messages.ts';
@@ -65,7 +66,7 @@ export async function previewCampaign(prepared: PreparedCampaign, context: Previ
   });
 
   const { counts } = messages;
-  const { leftOut, ...shown } = read;
+  const { leftOut, sentFiles, filesBeyondLimit, ...shown } = read;
   const repeated = rejections.duplicates.repeated();
   const reached = rejections.reached.counts();
   const recipients = counts.recipients();
@@ -80,18 +81,14 @@ export async function previewCampaign(prepared: PreparedCampaign, context: Previ
   requireDeadlineMet(campaign, forecast);
   const origins = rejections.reached.origins();
   const relatives = origins.relatives.map(({ run }) => run);
-  const previewed = { fingerprint, readFile: files.read, now, relatives };
+  const previewed = { fingerprint, files, sentFiles, filesBeyondLimit, now, relatives };
   const repeats =
     context.ledger &&
     !prepared.test &&
     (await findRepeatInPreview(context.ledger.pool, campaign.value, previewed));
-  if (context.onFacts) {
-    await readUnreadFiles(fingerprint, files);
-    const { beyondLimit = null } = read.contacts;
-    context.onFacts(
-      toPlanFacts({ found, fingerprint, pastSendTimes, leftOut, beyondLimit, totals, cost, windowTotals }),
-    );
-  }
+  const { beyondLimit = null } = read.contacts;
+  const sources = { found, fingerprint, pastSendTimes, leftOut, beyondLimit, totals, cost, windowTotals };
+  await reportFacts(context, sources, sentFiles, files);
   return {
     campaign: campaign.value.campaign,
     account: campaign.value.account,
@@ -119,6 +116,25 @@ export async function previewCampaign(prepared: PreparedCampaign, context: Previ
   };
 }
 
+async function reportFacts(
+  { onFacts }: Pick<PreviewContext, 'onFacts'>,
+  sources: Omit<FactSources, 'attachments'>,
+  sentFiles: ReadonlySet<string>,
+  { read }: Pick<PreparedCampaign['files'], 'read'>,
+): Promise<void> {
+  if (!onFacts) return;
+  const { fingerprint } = sources;
+  await readUnreadFiles(fingerprint, sentFiles, read);
+  const attachments = new Map([...fingerprint.files()].filter(([path]) => sentFiles.has(path)));
+  onFacts(toPlanFacts({ ...sources, attachments }));
+}
+
+type ReadFacts = {
+  readonly leftOut: LeftOutDigest;
+  readonly sentFiles: ReadonlySet<string>;
+  readonly filesBeyondLimit: ReadonlySet<string>;
+};
+
 async function readAll(
   { contacts, contactFiles, found, limit, test }: PreparedCampaign,
   context: PreviewContext,
@@ -133,9 +149,10 @@ async function readAll(
     readonly messages: MessageCollector;
     readonly linesBefore: (file: number) => number;
   },
-): Promise<Pick<Preview, 'contacts' | 'rejected'> & { readonly leftOut: LeftOutDigest }> {
+): Promise<Pick<Preview, 'contacts' | 'rejected'> & ReadFacts> {
   const counts = { read: 0, invalid: 0, duplicate: 0, suppressed: 0 };
   const leftOut = createLeftOutDigest();
+  const [sent, beyondFiles] = [createFilePaths(), createFilePaths()];
   let accepted = 0;
   const rejected: RejectedContact[] = [];
   const reject = (contact: Contact, rejection: Rejection): void => {
@@ -162,7 +179,11 @@ async function readAll(
       if (rejection) {
         leftOut.add(line, rejection.detail);
         reject(contact, rejection);
-      } else if (++accepted <= (limit ?? accepted)) messages.add(contact, compared, line);
+        continue;
+      }
+      const isSent = ++accepted <= (limit ?? accepted);
+      (isSent ? sent : beyondFiles).add(contact.envelope);
+      if (isSent) messages.add(contact, compared, line);
       else context.rows?.skip();
     }
     const bytes = rejections.duplicates.bytes() + messages.counts.bytes();
@@ -174,13 +195,13 @@ async function readAll(
   if (test)
     refuseSuppressedTest(rejected.flatMap(({ reason, detail }) => (reason === 'suppressed' ? detail : [])));
   const beyond = limit === undefined ? {} : { beyondLimit: Math.max(0, accepted - limit) };
-  return { contacts: { ...counts, ...beyond }, rejected, leftOut: leftOut.digest() };
-}
-
-/** The check for repetitions may have read them. */
-async function readUnreadFiles(fingerprint: Fingerprint, files: PreparedCampaign['files']): Promise<void> {
-  const read = fingerprint.watchFiles(files.read);
-  for (const path of fingerprint.paths()) if (!fingerprint.files().has(path)) await read(path);
+  return {
+    contacts: { ...counts, ...beyond },
+    rejected,
+    leftOut: leftOut.digest(),
+    sentFiles: sent.paths,
+    filesBeyondLimit: beyondFiles.paths,
+  };
 }
 
 function formatOrigins({ runs, others }: Origins, reached: readonly ReachedContacts[]): Preview['origins'] {

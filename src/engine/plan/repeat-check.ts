@@ -5,7 +5,8 @@ import { findRepeatedRun, type RepeatedRun } from '../../ledger/runs/fingerprint
 import type { Connection, Transaction } from '../../ledger/session.ts';
 import { formatReason } from '../../platform/reason-text.ts';
 import { formatDuration } from '../../platform/scalar-text.ts';
-import type { Fingerprint } from './fingerprint.ts';
+import type { CampaignFiles } from './campaign-files.ts';
+import { type Fingerprint, readUnreadFiles } from './fingerprint.ts';
 
 export type NewRun = {
   /** Null in a preview. */
@@ -26,24 +27,24 @@ export async function refuseRepeat(client: Transaction, campaign: Campaign, made
   if (what !== undefined) throw new InputError([{ where: campaign.locate(['campaign']), what }]);
 }
 
-/** Reads all attached files. */
+/** Reads the files of the run, and those beyond its limit. */
 export async function findRepeatInPreview(
   client: Connection,
   definition: Pick<Campaign['value'], 'dispatch'>,
-  {
-    fingerprint,
-    readFile,
-    ...made
-  }: Pick<NewRun, 'now' | 'relatives'> & {
-    readonly fingerprint: Fingerprint;
-    readonly readFile: (path: string) => Promise<Buffer>;
-  },
+  { fingerprint, files, sentFiles, filesBeyondLimit, ...made }: PreviewedRun,
 ): Promise<string | undefined> {
   if (definition.dispatch.repeat === 'allow') return undefined;
-  const read = fingerprint.watchFiles(readFile);
-  for (const path of fingerprint.paths()) await read(path);
+  await readUnreadFiles(fingerprint, sentFiles, files.read);
+  await readUnreadFiles(fingerprint, filesBeyondLimit, files.readUnstored);
   return findRepeatProblem(client, definition, { ...made, run: null, fingerprint: fingerprint.digest() });
 }
+
+type PreviewedRun = Pick<NewRun, 'now' | 'relatives'> & {
+  readonly fingerprint: Fingerprint;
+  readonly files: Pick<CampaignFiles, 'read' | 'readUnstored'>;
+  readonly sentFiles: ReadonlySet<string>;
+  readonly filesBeyondLimit: ReadonlySet<string>;
+};
 
 /** @returns why the run would be refused, and what the operator can do */
 async function findRepeatProblem(

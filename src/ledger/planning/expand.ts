@@ -64,7 +64,7 @@ async function expand(client: Transaction, run: PlannedRun, hashKey: HashKey | n
   const totals = hasTariffs(run) ? await sumBillingByTariff(client) : await sumBilling(client);
   run.checkPlan(totals, { ...(await countLeftOut(client, run)), beyondLimit, reached });
   run.checkForecast?.(await readWindowTotals(client, windowed, maxLastRecipients));
-  await insertRun(client, run, beyondLimit);
+  await insertRun(client, run, beyondLimit?.contacts ?? null);
   if (windowed) await insertWindows(client, run.run);
   await insertOrigins(client, run);
   await insertContactFiles(client, run);

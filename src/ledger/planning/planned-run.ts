@@ -7,6 +7,7 @@ import type { Priority, RunKind } from '../../domain/runs.ts';
 import type { ContactFileRecord } from '../runs/contact-files.ts';
 import type { FileSource } from '../runs/run-files.ts';
 import type { Transaction } from '../session.ts';
+import type { BeyondLimit } from './cut-at-limit.ts';
 import type { FrequencyCap } from './remove-suppressed.ts';
 import type { PlanWindow, WindowTotals } from './windows.ts';
 
@@ -59,8 +60,8 @@ export type LeftOutCounts = {
   readonly suppressed: number;
   /** The reasons of the first suppressed contacts. */
   readonly suppressedBecause: readonly SuppressedReason[];
-  /** Rows that would be recipients without the limit; null: there is none. */
-  readonly beyondLimit: number | null;
+  /** What would be sent without the limit; null: there is none. */
+  readonly beyondLimit: BeyondLimit | null;
   /** By the earlier run that reached them, or may. */
   readonly reached: readonly ReachedContacts[];
   readonly repeated: DuplicateContacts;
