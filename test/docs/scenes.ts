@@ -90,12 +90,15 @@ export const settings: Readonly<Record<string, Setting>> = {
   },
   'docs/how-to/send-again.md': { before: runWithDoubts },
   'docs/how-to/stop-and-resume.md': {
-    // Four requests, one a second.
+    // A hundred requests, one a second; those after the pause are sent to the fast sandbox.
     before: async ({ folder, terminal, slowSandbox }) => {
       const changed = campaign
         .replace('first', 'slow')
+        .replace('contacts.csv', 'many.csv')
         .replace('chunkSize: 1', 'chunkSize: 1, concurrency: 1');
       writeFileSync(join(folder, 'campaigns/slow.yaml'), changed);
+      const rows = Array.from({ length: 100 }, (_, row) => `+6141200${row + 1000},Ann,C1`);
+      writeFileSync(join(folder, 'campaigns/many.csv'), ['mobile,name,code', ...rows].join('\n'));
       await succeed(terminal, `VOLLEY_SANDBOX_URL=${slowSandbox} volley run campaigns/slow.yaml &`);
       await succeed(terminal, 'until volley runs --json --limit 1 | grep running; do sleep 0.1; done');
     },
