@@ -5,6 +5,7 @@ import type { Knex } from 'knex';
 import type pg from 'pg';
 import { InputError } from '../domain/problems.ts';
 import { noLedgerError } from '../platform/database.ts';
+import { hasCode } from '../platform/file-error.ts';
 import { moduleExtension } from '../platform/package-folder.ts';
 
 const folder = fileURLToPath(new URL('../../migrations', import.meta.url));
@@ -73,7 +74,7 @@ export type SchemaChange = {
   readonly created: boolean;
 };
 
-/** @throws InputError when the ledger is missing, or older than this Volley, and must not be changed */
+/** @throws InputError when the ledger is missing, or older than this Volley, and must not or may not be changed */
 export async function prepareSchema(
   pool: pg.Pool,
   knex: Knex,
@@ -84,9 +85,18 @@ export async function prepareSchema(
   if (empty && access !== 'create') throw noLedgerError(description);
   if (missing.length === 0) return { migrated: [], created: false };
   if (access === 'read') throw olderSchema(description, missing.length);
-  const migrated = await migrateLedger(knex);
+  const migrated = await migrateLedger(knex).catch((error: unknown) => {
+    throw hasCode(error, insufficientPrivilege) ? mayNotMigrate(description, missing, error) : error;
+  });
   // Another process may have been faster.
   return { migrated, created: empty && migrated.length > 0 };
+}
+
+const insufficientPrivilege = '42501';
+
+function mayNotMigrate(where: string, missing: readonly string[], cause: unknown): InputError {
+  const what = `needs ${missing.length === 1 ? '1 migration' : `${missing.length} migrations`}, and the role of DATABASE_URL may not change the tables. Run \`volley db migrate\` as the role that owns them (docs/how-to/upgrade.md).`;
+  return new InputError([{ where, what }], { cause });
 }
 
 function olderSchema(where: string, missing: number): InputError {

@@ -109,4 +109,12 @@ test('the database rights in docs/how-to/deployment.md are enough to work, and d
 
   for (const statement of ['CREATE TABLE mine ()', 'DROP TABLE audit', 'CREATE SCHEMA mine', 'TRUNCATE runs'])
     await expect(runStatement(urlOf(worker), statement)).rejects.toThrow(/permission denied|must be owner/);
+
+  await runStatement(urlOf(owner), "DELETE FROM knex_migrations WHERE name LIKE '%_audit'");
+  const older = await as(worker, 'run', 'campaign.yaml');
+  expect(older).toMatchObject({ code: 2, stdout: '' });
+  expect(older.stderr).toMatch(
+    /needs 1 migration, and the role of DATABASE_URL may not .*`volley db migrate`/,
+  );
+  expect(older.stderr).not.toContain('    at ');
 });

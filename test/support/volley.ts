@@ -26,6 +26,8 @@ export type ProcessOptions = {
   readonly keepInputOpen?: boolean;
   /** Flags for Node. */
   readonly nodeFlags?: readonly string[];
+  /** The launcher of an installed Volley, instead of this checkout's. */
+  readonly launcher?: string;
 };
 
 /**
@@ -34,10 +36,10 @@ export type ProcessOptions = {
  */
 export function startVolley(
   words: readonly string[],
-  { cwd, env, input = '', keepInputOpen = false, nodeFlags = [] }: ProcessOptions = {},
+  { cwd, env, input = '', keepInputOpen = false, nodeFlags = [], launcher = entry }: ProcessOptions = {},
 ): Started {
   const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(process.execPath, [...nodeFlags, entry, ...words], {
+  const child = spawn(process.execPath, [...nodeFlags, launcher, ...words], {
     cwd,
     env: { PATH, HOME, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
