@@ -18,7 +18,7 @@ export function formatFax(message: RenderedMessage): string {
       ? ''
       : known.length === files.length
         ? `${formatPages(all)} of documents`
-        : 'not known: a document does not say how many it has';
+        : `${all === 0 ? 'not known' : `${formatPages(all)} and more`}: a document does not say how many it has`;
   return `<div class="fax">
 ${sheets.map((sheet) => `<div class="sheet">${formatLine(message)}${sheet}</div>\n`).join('')}</div>
 ${formatFacts([

@@ -74,7 +74,7 @@ const shownFields: Readonly<Record<Channel, readonly string[]>> = {
 
 function formatPlaceholders(placeholders: readonly FilledPlaceholder[]): string {
   if (placeholders.length === 0)
-    return '<p class="note">No placeholders: all recipients get this text.</p>\n';
+    return '<p class="note">No placeholders: all recipients get this message.</p>\n';
   const rows = placeholders.map((each) => {
     const value = each.value === null ? '' : showText(each.value) || '<em>empty</em>';
     return `<tr><th scope="row" dir="auto">${escapeText(each.placeholder)}<small>${escapeText(each.place)}</small></th><td><div dir="auto">${value}</div></td><td>${fillerOf(each)}</td></tr>\n`;
