@@ -13,7 +13,7 @@ import type { Transaction } from '../../ledger/session.ts';
 const maxReports = 10_000;
 
 /** Delivery reports of the ledger among which a follower looks for the last ones of its runs. */
-const firstLook = 20_000;
+const firstLook = 5_000;
 
 /** Numbers that can be missing when a follower begins, because they are being committed. */
 const maxInFlight = 10_000;
