@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { documentPaths, projectFolder, readDocument } from '../support/documents.ts';
+import { blocksOf, documentPaths, projectFolder, readDocument } from '../support/documents.ts';
 
 const pages = documentPaths.filter(
   (path) => path.startsWith('docs/') && path !== 'docs/README.md' && !path.startsWith('docs/decisions/'),
@@ -35,4 +35,11 @@ test('documents install the file of the package in its version', () => {
     ...readDocument(path).matchAll(/volley-engine-volley-([\d.]+)\.tgz/g),
   ]);
   expect(new Set(named.map(([, found]) => found))).toEqual(new Set([version]));
+});
+
+test('commands are in blocks that tests type: sh and cron', () => {
+  const others = documentPaths
+    .flatMap(blocksOf)
+    .filter(({ language }) => /^(bash|shell|console|zsh|fish)$/.test(language));
+  expect(others).toEqual([]);
 });
