@@ -1,6 +1,8 @@
+import type { RunKind } from '../domain/runs.ts';
 import type { FailedRequest } from '../ledger/requests/stream-failed.ts';
 import { formatReasonOrNull } from '../platform/reason-text.ts';
 import type { Sheet, SheetColumn } from './formats/sheet.ts';
+import { formatCampaign } from './run-summary.ts';
 
 type FailureLine = Omit<FailedRequest, 'request' | 'state'> & {
   readonly request: number | null;
@@ -32,6 +34,7 @@ export function failureSheet(
   report: {
     readonly run: string;
     readonly campaign: string;
+    readonly kind: RunKind;
     readonly rows: AsyncIterable<readonly FailedRequest[]>;
   },
   asOf: Date,
@@ -51,7 +54,7 @@ export function failureSheet(
   const noPayer = { subAccount: null, department: null, chargeCode: null };
   return {
     title: `Requests of run ${report.run} that were not accepted`,
-    subtitle: [`campaign ${report.campaign}`],
+    subtitle: [`campaign ${formatCampaign(report)}`],
     asOf,
     columns,
     rows: counted(),

@@ -256,6 +256,7 @@ describe('a test is no run of the campaign', () => {
       ['runs'],
       ['status', run],
       ['report', 'run', run],
+      ['report', 'failures', run],
       ['report', 'recipient', myNumber],
     ])
       expect((await call(...words)).stdout).toContain('test (test)');

@@ -1,3 +1,4 @@
+import type { RunKind } from '../../domain/runs.ts';
 import {
   type CampaignQuery,
   type CampaignRun,
@@ -41,6 +42,7 @@ export async function reportCampaigns<Result>(
 export type FailureReport = {
   readonly run: string;
   readonly campaign: string;
+  readonly kind: RunKind;
   readonly rows: AsyncIterable<readonly FailedRequest[]>;
 };
 
@@ -50,9 +52,9 @@ export async function reportFailures<Result>(
   run: string,
   use: (report: FailureReport) => Promise<Result>,
 ): Promise<Result> {
-  const { campaign } = await requireRun(context, run);
+  const { campaign, kind } = await requireRun(context, run);
   return inSnapshot(context.ledger.pool, async (client) => {
-    return use({ run, campaign, rows: streamFailedRequests(client, run) });
+    return use({ run, campaign, kind, rows: streamFailedRequests(client, run) });
   });
 }
 

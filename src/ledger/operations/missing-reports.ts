@@ -12,7 +12,7 @@ export type MissingReports = {
 };
 
 /**
- * Adds up billing entries, as billing does: `listMissing` reads every recipient. Omits purged runs.
+ * Adds up billing entries, as billing does: `listMissing` reads every recipient. Omits purged runs and tests.
  *
  * @param from recipients sent at this time or later, and before `until`
  */
@@ -23,7 +23,7 @@ export async function countMissingReports(pool: pg.Pool, from: Date, until: Date
       SELECT r.account, e.sent, sum(e.accepted - e.delivered - e.undelivered) AS missing
       FROM entry e
       JOIN runs r USING (run_id)
-      WHERE r.purged_at IS NULL AND e.sent >= $1 AND e.sent < $2
+      WHERE r.purged_at IS NULL AND r.kind = 'ordinary' AND e.sent >= $1 AND e.sent < $2
       GROUP BY r.account, e.run_id, e.sent
     )
     SELECT account, sum(missing)::integer AS missing, min(sent) AS oldest,
