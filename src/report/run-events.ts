@@ -1,6 +1,7 @@
 import type { AcceptedRequests, ReceivedReport, ResolvedRequests, RunEvent } from '../ledger/events/event.ts';
 import { formatReason, formatReasonOrNull } from '../platform/reason-text.ts';
 import { printable } from './printable.ts';
+import { formatRequests, toRanges } from './request-ranges.ts';
 import { plainScreen, type Screen, styled, type Tone, toneOf } from './screen.ts';
 import { formatTime } from './time.ts';
 
@@ -25,33 +26,57 @@ export function isNoteworthy(event: RunEvent): boolean {
 }
 
 /**
- * Lines in order of time. Neighbouring acceptances of a run are one line. If there are more than `limit`, the ordinary
- * ones are only counted, and of the others the first are shown.
+ * Lines in order of time. Neighbouring acceptances of a run are one line, and so are neighbouring deliveries. If there
+ * are more than `limit`, the ordinary ones are only counted, and of the others the first are shown.
  */
 export function formatEvents(events: readonly RunEvent[], lines: EventLines, limit: number): string[] {
-  const merged = mergeAccepted(events);
-  if (merged.length <= limit) return merged.map((event) => formatEvent(event, lines));
-  const noteworthy = merged.filter(isNoteworthy);
-  const shown = noteworthy.slice(0, limit);
-  const left = [...merged.filter((event) => !isNoteworthy(event)), ...noteworthy.slice(limit)];
-  return [...shown.map((event) => formatEvent(event, lines)), countText(left, lines)];
+  const groups = groupOrdinary(events);
+  if (groups.length <= limit) return groups.map((group) => formatGroup(group, lines));
+  const noteworthy = groups.filter(([first]) => isNoteworthy(first));
+  const left = [...groups.filter(([first]) => !isNoteworthy(first)), ...noteworthy.slice(limit)];
+  return [
+    ...noteworthy.slice(0, limit).map((group) => formatGroup(group, lines)),
+    countText(left.flat(), lines),
+  ];
 }
 
-function mergeAccepted(events: readonly RunEvent[]): RunEvent[] {
-  const merged: RunEvent[] = [];
+type Group = [first: RunEvent, ...others: RunEvent[]];
+
+function groupOrdinary(events: readonly RunEvent[]): Group[] {
+  const groups: Group[] = [];
   for (const event of events) {
-    const before = merged.at(-1);
-    if (event.kind === 'accepted' && before?.kind === 'accepted' && before.run === event.run) {
-      merged[merged.length - 1] = {
-        ...event,
-        requests: [...before.requests, ...event.requests].toSorted((one, other) => one - other),
-        httpStatuses: [...new Set([...before.httpStatuses, ...event.httpStatuses])],
-        took: [Math.min(before.took[0], event.took[0]), Math.max(before.took[1], event.took[1])],
-        jobNumbers: [...before.jobNumbers, ...event.jobNumbers],
-      };
-    } else merged.push(event);
+    const group = groups.at(-1);
+    if (group && isOrdinaryPair(group[0], event)) group.push(event);
+    else groups.push([event]);
   }
-  return merged;
+  return groups;
+}
+
+function isOrdinaryPair(one: RunEvent, other: RunEvent): boolean {
+  if (one.run !== other.run) return false;
+  return one.kind === 'accepted' ? other.kind === 'accepted' : isDelivery(one) && isDelivery(other);
+}
+
+/** A line with an address is about one recipient. */
+function isDelivery(event: RunEvent): boolean {
+  return event.kind === 'report' && wordOfReport(event) === 'delivered' && event.address === null;
+}
+
+function formatGroup([first, ...others]: Group, lines: EventLines): string {
+  const last = others.at(-1);
+  if (!last) return formatEvent(first, lines);
+  const group = [first, ...others];
+  const accepted = group.filter((event) => event.kind === 'accepted');
+  const reported = group.flatMap((event) => (event.kind === 'report' ? (event.request ?? []) : []));
+  const detail =
+    accepted.length > 0
+      ? formatAccepted(accepted)
+      : `${group.length} recipients of ${formatRequests(ascending(reported))}`;
+  return formatLine(last, detail, lines);
+}
+
+function ascending(numbers: readonly number[]): number[] {
+  return [...new Set(numbers)].toSorted((one, other) => one - other);
 }
 
 /** `… 8,200 more accepted, 2,950 more delivered`. */
@@ -72,12 +97,15 @@ function countText(events: readonly RunEvent[], { screen = plainScreen, withRun 
   );
 }
 
-function formatEvent(event: RunEvent, { screen = plainScreen, withRun }: EventLines): string {
+function formatEvent(event: RunEvent, lines: EventLines): string {
+  return formatLine(event, detailOf(event), lines);
+}
+
+function formatLine(event: RunEvent, detail: string, { screen = plainScreen, withRun }: EventLines): string {
   const word = wordOf(event);
-  const detail = printable(detailOf(event));
   const what = styled(detail === '' ? word : word.padEnd(wordWidth), toneOfWord(word), screen);
   const run = withRun ? (event.run ?? '') : undefined;
-  return columns(formatClock(screen, event.at), run, what, detail);
+  return columns(formatClock(screen, event.at), run, what, printable(detail));
 }
 
 const wordWidth = 11;
@@ -127,7 +155,7 @@ function detailOf(event: RunEvent): string {
     case 'state':
       return event.reason === null ? '' : formatReason(event.reason);
     case 'accepted':
-      return formatAccepted(event);
+      return formatAccepted([event]);
     case 'attempt': {
       const { request, attempt, httpStatus, reason, messageId } = event;
       const answer = [httpStatus === null ? undefined : `HTTP ${httpStatus}`, formatReasonOrNull(reason)];
@@ -144,12 +172,16 @@ function detailOf(event: RunEvent): string {
   }
 }
 
-function formatAccepted({ requests, httpStatuses, took: [min, max], jobNumbers }: AcceptedRequests): string {
+function formatAccepted(events: readonly AcceptedRequests[]): string {
+  const min = Math.min(...events.map(({ took }) => took[0]));
+  const max = Math.max(...events.map(({ took }) => took[1]));
+  const statuses = [...new Set(events.flatMap(({ httpStatuses }) => httpStatuses))];
+  const jobNumbers = events.flatMap((event) => event.jobNumbers);
   const [only] = jobNumbers;
   const parts = [
-    formatRequests(requests),
+    formatRequests(ascending(events.flatMap(({ requests }) => requests))),
     min === max ? `${min} ms` : `${min}–${max} ms`,
-    ...(httpStatuses.some((status) => status !== 200) ? [`HTTP ${httpStatuses.join(', ')}`] : []),
+    ...(statuses.some((status) => status !== 200) ? [`HTTP ${statuses.join(', ')}`] : []),
     ...(only === undefined
       ? []
       : [jobNumbers.length === 1 ? `job number ${only}` : `${jobNumbers.length} job numbers`]),
@@ -181,38 +213,6 @@ function formatReport({
   const said = words.length > 0 ? `: ${words.join(', ')}` : '';
   const known = request === null ? `delivery report ${report}${messageId ? ` of ${messageId}` : ''}` : '';
   return `${recipient.join(', ')}${known}${said}`;
-}
-
-/** Ranges that are shown before the others are counted. */
-const maxRanges = 4;
-
-/** `request 7`, or `52 requests: 101–150, 160 and 161`. */
-function formatRequests(requests: readonly number[]): string {
-  const ranges = toRanges(requests);
-  const [first] = ranges;
-  if (requests.length === 1) return `request ${requests[0]}`;
-  if (ranges.length === 1 && first) return `requests ${formatRange(first)}`;
-  const shown = ranges.length > maxRanges ? ranges.slice(0, maxRanges - 1) : ranges;
-  const more = ranges.length - shown.length;
-  const texts = [...shown.map(formatRange), ...(more > 0 ? [`${more} more ranges`] : [])];
-  return `${requests.length.toLocaleString('en')} requests (${texts.join(', ')})`;
-}
-
-export type Range = readonly [first: number, last: number];
-
-/** @param numbers ascending */
-export function toRanges(numbers: readonly number[]): Range[] {
-  const ranges: Range[] = [];
-  for (const number of numbers) {
-    const before = ranges.at(-1);
-    if (before && number === before[1] + 1) ranges[ranges.length - 1] = [before[0], number];
-    else ranges.push([number, number]);
-  }
-  return ranges;
-}
-
-function formatRange([first, last]: Range): string {
-  return first === last ? String(first) : `${first}–${last}`;
 }
 
 /** One object of the JSON output. Requests are ranges, because a commit can have thousands of them. */
