@@ -26,7 +26,7 @@ test('README.md has at most 150 lines', () => {
 
 test('the changelog begins with the version of the package', () => {
   const { version } = JSON.parse(readFileSync(join(projectFolder, 'package.json'), 'utf8'));
-  expect(/^## ([\d.]+) \(\d{4}-\d\d-\d\d\)$/m.exec(readDocument('docs/CHANGELOG.md'))?.[1]).toBe(version);
+  expect(/^## \[([\d.]+)\] - \d{4}-\d\d-\d\d$/m.exec(readDocument('docs/CHANGELOG.md'))?.[1]).toBe(version);
 });
 
 test('documents install the file of the package in its version', () => {
