@@ -1,16 +1,34 @@
 import type { PartCauseGroup, PartCauses, PartCosts, PlacedCause, SmsCause } from '../domain/sms.ts';
 import { characterName, firstInvisible } from '../platform/invisible-characters.ts';
+import { addAmounts } from '../platform/money.ts';
 import { printable } from './printable.ts';
+
+const maxLines = 10;
 
 /** Their sum, then one sentence per group; none when no character costs a part. */
 export function partCauseLines(causes: PartCauses, allParts: number): string[] {
-  const { groups, others, currency, parts } = causes;
+  const { currency, parts } = causes;
   if (parts === 0) return [];
+  const groups = causes.groups.slice(0, maxLines);
+  const others = sum([...causes.groups.slice(maxLines), ...(causes.others ? [causes.others] : [])]);
   return [
     `${countParts(parts)} of ${allParts}${costText(causes, currency)}, because of single characters; without them ${allParts - parts}`,
     ...groups.map((group) => `${causeText(group, currency)}; ${insteadText(group.causes)}`),
     ...(others ? [`because of other characters: ${moreText(others, currency)}`] : []),
   ];
+}
+
+function sum(costs: readonly PartCosts[]): PartCosts | undefined {
+  const [first, ...rest] = costs;
+  return first && rest.reduce(addCosts, first);
+}
+
+function addCosts(one: PartCosts, other: PartCosts): PartCosts {
+  return {
+    recipients: one.recipients + other.recipients,
+    parts: one.parts + other.parts,
+    cost: one.cost === null || other.cost === null ? null : addAmounts(one.cost, other.cost),
+  };
 }
 
 /** `UCS-2 because of 🎉 (U+1F389) in the message: 412 parts more for 38 recipients, 33.00 AUD`. */

@@ -86,8 +86,11 @@ test('a plan of one part for each recipient names no character', async () => {
   expect(partCauses).toMatchObject({ parts: 0, groups: [], others: null });
 });
 
-test('many combinations of characters are added up after the first twenty', async () => {
+test('many combinations of characters are added up after the first ten, and in JSON after twenty', async () => {
   const names = Array.from({ length: 30 }, (_, index) => `${String.fromCharCode(0x100 + 2 * index)}a`);
+  const printed = await plan(`[[name]] ${'a'.repeat(90)}`, names);
+  expect(printed.match(/UCS-2 because of/g)).toHaveLength(10);
+  expect(printed).toContain('  because of other characters: 20 parts more for 20 recipients, 1.6434 AUD\n');
   const { partCauses } = JSON.parse(await plan(`[[name]] ${'a'.repeat(90)}`, names, '--json'));
   expect(partCauses.groups).toHaveLength(20);
   expect(partCauses).toMatchObject({ parts: 30, others: { recipients: 10, parts: 10 } });

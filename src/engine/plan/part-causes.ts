@@ -29,8 +29,7 @@ export function createPartCauseCounter(
   const readCauses = createCauseReader(composition);
   const groups = new Map<string, Group>();
   const overflow: Totals = new Map();
-  const totalsOf = ({ encoding, causes }: CostlyCharacters): Totals => {
-    const key = JSON.stringify([encoding, causes]);
+  const totalsOf = ({ encoding, causes, key }: CostlyCharacters): Totals => {
     const found = groups.get(key);
     if (found) return found.totals;
     if (groups.size === maxGroups) return overflow;

@@ -17,6 +17,8 @@ import type { SmsText } from './sms-text.ts';
 export type CostlyCharacters = {
   readonly encoding: SmsEncoding;
   readonly causes: readonly PlacedCause[];
+  /** Equal for equal causes in the same encoding. */
+  readonly key: string;
   readonly partsMore: number;
 };
 
@@ -66,7 +68,7 @@ export function createCauseReader(composition: Pick<Composition, 'serviceText' |
       { encoding, pieces: ofMessage, partsMore: parts - partsWithoutOwn },
       { encoding, pieces: ofValues, partsMore: partsWithoutOwn - least },
     ].flatMap(({ pieces: costly, ...found }) =>
-      found.partsMore > 0 ? [{ ...found, causes: placeCauses(costly, source) }] : [],
+      found.partsMore > 0 ? [{ ...found, ...placeCauses(costly, encoding, source) }] : [],
     );
   };
 }
@@ -142,14 +144,16 @@ function findSource(
 /** Each once, sorted. */
 function placeCauses(
   pieces: readonly Piece[],
+  encoding: SmsEncoding,
   findSource: (column: string, cause: SmsCause) => string | null,
-): PlacedCause[] {
+): Pick<CostlyCharacters, 'causes' | 'key'> {
   const placed = new Map<string, PlacedCause>();
   for (const { column, rewritten } of pieces) {
     for (const cause of rewritten.causes) {
       const source = column === null ? null : findSource(column, cause);
-      placed.set(JSON.stringify([keyOfCause(cause), source]), { ...cause, column: source });
+      placed.set(`${keyOfCause(cause)}\0${source ?? '\0'}`, { ...cause, column: source });
     }
   }
-  return [...placed].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, cause]) => cause);
+  const keys = [...placed.keys()].sort();
+  return { causes: keys.flatMap((key) => placed.get(key) ?? []), key: `${encoding}\0${keys.join('\0')}` };
 }

@@ -12,8 +12,14 @@ const septetText = new RegExp(`^[${inOneSeptet}]*$`);
 
 export const twoSeptetCharacters = new RegExp(`[${inTwoSeptets}]`, 'g');
 
-/** Characters that force UCS-2, with the character that a combining mark belongs to. */
-export const ucs2Runs = new RegExp(`(?:.(?=\\p{M}))?[^${inOneSeptet}${inTwoSeptets}]+`, 'gsu');
+const ucs2Run = `[^${inOneSeptet}${inTwoSeptets}]+`;
+const plainUcs2Runs = new RegExp(ucs2Run, 'gu');
+const markedUcs2Runs = new RegExp(`(?:.(?=\\p{M}))?${ucs2Run}`, 'gsu');
+
+/** Finds characters that force UCS-2, with the character that a combining mark belongs to. */
+export function ucs2RunsOf(text: string): RegExp {
+  return /\p{M}/u.test(text) ? markedUcs2Runs : plainUcs2Runs;
+}
 
 /** Whether no character costs more than another. */
 export function isInSeptets(text: string): boolean {

@@ -1,6 +1,6 @@
 import type { SmsCause, SmsEncoding } from '../../domain/sms.ts';
 import { BoundedCache } from '../../platform/bounded-cache.ts';
-import { isInSeptets, twoSeptetCharacters, ucs2Runs } from './sms-parts.ts';
+import { isInSeptets, twoSeptetCharacters, ucs2RunsOf } from './sms-parts.ts';
 import { replacementInGsm, replacementsInSeptet, scriptOf } from './sms-replacements.ts';
 
 /** A text without its costly characters, and what they were. */
@@ -20,7 +20,7 @@ export function createRewriter(): Rewrite {
     const causes = new Map<string, SmsCause>();
     const [costly, rewrite] =
       encoding === 'UCS-2'
-        ? ([ucs2Runs, rewriteRun] as const)
+        ? ([ucs2RunsOf(text), rewriteRun] as const)
         : ([twoSeptetCharacters, rewriteInSeptet] as const);
     const rewritten = text.replace(costly, (run) => {
       const found = rewrite(run);
