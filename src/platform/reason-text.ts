@@ -95,7 +95,7 @@ function formatHoldReason(reason: Exclude<Reason, string | RequestReason | RunRe
     case 'other_server':
       return `The ledger was on another server (system identifier ${reason.was}, now ${reason.is}): it was restored from a backup, copied or moved.`;
     case 'other_timeline':
-      return `The server is on another timeline (${reason.was}, now ${reason.is}): a standby was promoted, or a backup restored, which may lack the last claims.`;
+      return `The server is on another timeline (${timelineNumber(reason.was)}, now ${timelineNumber(reason.is)}): a standby was promoted, or a backup restored, which may lack the last claims.`;
     case 'other_database':
       return `The ledger was another database of this server (number ${reason.was}, now ${reason.is}): it was restored from a dump, or is a copy.`;
     case 'being_restored':
@@ -103,4 +103,9 @@ function formatHoldReason(reason: Exclude<Reason, string | RequestReason | RunRe
     default:
       return formatPlanningReason(reason);
   }
+}
+
+/** From the eight hexadecimal digits in the name of a WAL file. A log hides so many digits, as an address. */
+function timelineNumber(digits: string): number {
+  return Number.parseInt(digits, 16);
 }

@@ -93,8 +93,8 @@ const worded: readonly (readonly [Exclude<Reason, string>, string])[] = [
     'The ledger was on another server (system identifier 7, now 8): it was restored from a backup, copied or moved.',
   ],
   [
-    { kind: 'other_timeline', was: '1', is: '2' },
-    'The server is on another timeline (1, now 2): a standby was promoted, or a backup restored, which may lack the last claims.',
+    { kind: 'other_timeline', was: '00000001', is: '0000000A' },
+    'The server is on another timeline (1, now 10): a standby was promoted, or a backup restored, which may lack the last claims.',
   ],
   [
     { kind: 'other_database', was: '5', is: '6' },
