@@ -51,7 +51,7 @@ const connecting = /<\/?(?:link|base|meta|object|embed|iframe|frame|frameset)\b[
 function formatFrame(html: string): string {
   const own = withoutConnecting(html.toWellFormed());
   const source = `<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${framePolicy}"><meta http-equiv="x-dns-prefetch-control" content="off"><style>${frameStyle}</style>${own}`;
-  return `<iframe sandbox title="The HTML of the message" srcdoc="${escapeHtml(source)}"></iframe>
+  return `<iframe sandbox loading="lazy" title="The HTML of the message" srcdoc="${escapeHtml(source)}"></iframe>
 <p class="note">Remote images and styles are not loaded here.</p>
 `;
 }
