@@ -267,7 +267,7 @@ describe('volley plan --preview', () => {
       ['--preview', 'no.html', '--rows', '0'],
       'expected numbers of contacts from 1, such as 1,7,500 or 10-12',
     ],
-    [['--preview', 'no.html', '--rows', '1-201'], 'expected at most 200 rows.'],
+    [['--preview', 'no.html', '--rows', '1-201'], 'expected at most 200 rows'],
     [['--rows', '1'], 'name the page with --preview'],
   ])('%j is refused', async (words, why) => {
     const { code, stderr } = await plan(...words);
