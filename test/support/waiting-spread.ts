@@ -5,12 +5,15 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * they should not run together, nor last. Longest first, measured on two cores.
  */
 const waiting = [
+  'docs/walkthrough',
+  'package/install',
   'cli/killed-dispatch',
   'cli/postgres-lost',
-  'docs/walkthrough',
   'cli/demo',
   'engine/dispatch/postgres-cut',
   'engine/dispatch/postgres-lost',
+  'cli/plan-file',
+  'cli/test-runs',
   'cli/stopped-from-outside',
   'cli/killed-workers',
   'cli/two-engines',
@@ -18,6 +21,7 @@ const waiting = [
   'server/delivery-report-storm',
   'cli/serve',
   'cli/run',
+  'cli/tail',
   'cli/killed-import',
   'cli/worker',
   'cli/logs',
