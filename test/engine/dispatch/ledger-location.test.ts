@@ -37,7 +37,7 @@ async function changeRecordedLocation(part: number): Promise<void> {
 
 test.each([
   [1, 'The ledger was on another server (system identifier 7, now '],
-  [2, 'The server is on another timeline (7, now 00000001): a standby was promoted, or a backup restored'],
+  [2, 'The server is on another timeline (7, now 1): a standby was promoted, or a backup restored'],
   [3, 'The ledger was another database of this server (number 7, now '],
 ])('a ledger that differs in part %i of its location is held, with the reason', async (part, words) => {
   await changeRecordedLocation(part);
