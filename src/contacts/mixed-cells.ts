@@ -22,8 +22,6 @@ type Counts = { cells: number; dates: number; numbers: number; date?: Cell; numb
 /** A format can show zeros, or a plus sign, before a number. */
 const withoutZeros = /^[1-9]\d*$/;
 
-const written = new Intl.NumberFormat('en');
-
 /**
  * Finds columns of a workbook in which few cells are of another kind than most: a spreadsheet makes dates of some
  * codes, and numbers without their zeros.
@@ -54,7 +52,7 @@ export function createMixedCells(
           first === undefined || few * 2 > cells
             ? []
             : [
-                `${written.format(few)} of ${written.format(cells)} cells of "${column}" ${few === 1 ? 'is' : 'are'} ${what}; see ${placeOf(first.file, first.line, column)}`,
+                `${few.toLocaleString('en')} of ${cells.toLocaleString('en')} cells of "${column}" ${few === 1 ? 'is' : 'are'} ${what}; see ${placeOf(first.file, first.line, column)}`,
               ];
         return [
           ...sentence(dates, date, `${dates === 1 ? 'a date' : 'dates'}, as spreadsheets make of codes`),
