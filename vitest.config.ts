@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { WaitingSpread } from './test/support/waiting-spread.ts';
 
@@ -11,8 +12,8 @@ export default defineConfig({
     isolate: false,
     // With its usual limit V8 marks all that the loaded modules keep again and again: half of a process's time.
     execArgv: ['--initial-old-space-size=256'],
-    // More than there are cores: many wait for servers and processes, and compute little.
-    maxWorkers: 3,
+    // On two cores one more: many wait for servers and processes, and compute little.
+    maxWorkers: Math.max(3, availableParallelism()),
     sequence: { sequencer: WaitingSpread },
     // Far longer than any takes on a machine with nothing else to do: a busy one is no reason to fail.
     testTimeout: 60_000,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type AccountBreaker, createAccountBreaker } from '../../../src/engine/dispatch/account-breaker.ts';
 import { anAccount } from '../../support/account.ts';
@@ -50,6 +51,8 @@ test('the claim of a probe renews the time for its answer', async () => {
   await refuseAll();
   expect(await breaker.enter(probe)).toBe('probe');
   const before = (await findBreaker())?.until ?? 0;
+  // The clock has milliseconds.
+  await sleep(2);
   expect(await breaker.extendProbe(probe)).toBe(true);
   expect(Number((await findBreaker())?.until)).toBeGreaterThan(Number(before));
   await breaker.releaseProbe(probe);
