@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
-    provide: { dataInMemory: true },
+    provide: { filesInMemory: true },
     // Processes, as tests send signals; each takes one file after the other, and loads its modules once.
     pool: 'forks',
     isolate: false,

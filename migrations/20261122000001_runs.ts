@@ -201,7 +201,7 @@ async function createChecks(knex: Knex): Promise<void> {
       reason          jsonb NOT NULL CHECK (reason ->> 'kind' IN
                         ('every_run', 'many_recipients', 'high_cost', 'unknown_cost')),
       planned_by      text NOT NULL,
-      planned_via     text NOT NULL CHECK (planned_via IN ('cli', 'api', 'schedule')),
+      planned_via     text NOT NULL CHECK (planned_via IN ('cli', 'api', 'dashboard', 'schedule')),
       folder          text,
       campaign_file   text,
       campaign_sha256 bytea,
@@ -216,7 +216,8 @@ async function createChecks(knex: Knex): Promise<void> {
       'it. many_recipients, high_cost: more than the campaign allows. unknown_cost: its cost cannot be estimated.';
     COMMENT ON COLUMN approvals.planned_by IS 'The person who planned it, and may not approve it.';
     COMMENT ON COLUMN approvals.planned_via IS
-      'cli: on the command line, where a system user is a person. api: a caller with a token. schedule: a schedule.';
+      'cli: on the command line, where a system user is a person. api: a caller with a token. '
+      'dashboard: a person who signed in. schedule: a schedule.';
     COMMENT ON COLUMN approvals.folder IS
       'Absolute path of the working folder at planning time. Paths of the campaign and contact files start there.';
     COMMENT ON COLUMN approvals.campaign_file IS 'Null: a rerun.';

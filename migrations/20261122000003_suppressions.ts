@@ -16,12 +16,18 @@ async function createSuppressions(knex: Knex): Promise<void> {
       reason      text NOT NULL,
       run_id      text,
       source      text NOT NULL CHECK (source IN ('operator', 'import', 'reply', 'report')),
+      added_by    text,
       created_at  timestamptz NOT NULL,
       PRIMARY KEY (channel, address, account, sub_account)
     );
     -- Finds suppressions of one SubAccount among millions of global ones.
     CREATE INDEX suppressions_sub_account ON suppressions (sub_account, channel, address)
       WHERE sub_account <> '';
+    -- Pages of the suppressions of one account, or of people and the service, among millions of imported ones.
+    CREATE INDEX suppressions_account ON suppressions (account, channel, address, sub_account)
+      WHERE account <> '';
+    CREATE INDEX suppressions_source ON suppressions (source, channel, address, account, sub_account)
+      WHERE source <> 'import';
     COMMENT ON TABLE suppressions IS 'Addresses that must not be sent to.';
     COMMENT ON COLUMN suppressions.address IS 'Normalised, e-mail addresses in lower case. Compared byte by byte.';
     COMMENT ON COLUMN suppressions.account IS 'The account whose messages it applies to; empty: all accounts.';
@@ -32,6 +38,8 @@ async function createSuppressions(knex: Knex): Promise<void> {
     COMMENT ON COLUMN suppressions.source IS
       'operator: an operator added it. import: a list contained it. reply: the recipient opted out by reply. '
       'report: a delivery report says that the recipient opted out.';
+    COMMENT ON COLUMN suppressions.added_by IS
+      'The person who added or imported it; null: a reply or a delivery report did.';
 
     CREATE TABLE hashed_suppressions (
       channel     text NOT NULL CHECK (channel IN ('email', 'sms', 'fax', 'voice', 'tts')),

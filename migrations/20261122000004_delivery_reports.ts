@@ -87,8 +87,10 @@ async function createUnusualReports(knex: Knex): Promise<void> {
     -- The first report of a recipient to arrive decides.
     CREATE INDEX unusual_delivery_reports_of_recipient ON unusual_delivery_reports (run_id, request, position, report_id)
       WHERE run_id IS NOT NULL;
-    CREATE INDEX unusual_delivery_reports_unresolved ON unusual_delivery_reports (state, report_id)
+    CREATE INDEX unusual_delivery_reports_unresolved ON unusual_delivery_reports (state, report_id) INCLUDE (account)
       WHERE state IN ('conflicting', 'unmatched', 'inbound', 'unreadable', 'failed');
+    -- Of an address, those that belong to no known message.
+    CREATE INDEX unusual_delivery_reports_of_address ON unusual_delivery_reports (address) WHERE run_id IS NULL;
     CREATE INDEX unusual_delivery_reports_incomplete ON unusual_delivery_reports (report_id) WHERE detail IS NOT NULL;
     COMMENT ON TABLE unusual_delivery_reports IS
       'Content and state of calls of the inbox that are no ordinary delivery reports. An ordinary one gets a row '

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** The audit trail, API tokens, and runs started by idempotency keys. */
+/** The audit trail, API tokens, sessions of the dashboard, and runs started by idempotency keys. */
 export async function up(knex: Knex): Promise<void> {
   await createAudit(knex);
   await createTokens(knex);
@@ -12,7 +12,7 @@ async function createAudit(knex: Knex): Promise<void> {
       entry   bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
       at      timestamptz NOT NULL,
       actor   text NOT NULL,
-      via     text NOT NULL CHECK (via IN ('cli', 'api', 'schedule')),
+      via     text NOT NULL CHECK (via IN ('cli', 'api', 'dashboard', 'schedule')),
       token   text,
       action  text NOT NULL CHECK (action IN (
         'run planned', 'run started', 'run resumed', 'run paused', 'run cancelled', 'run approved', 'run purged',
@@ -23,14 +23,15 @@ async function createAudit(knex: Knex): Promise<void> {
       subject text,
       details json NOT NULL,
       outcome text NOT NULL CHECK (outcome IN ('done', 'refused')),
-      CHECK (token IS NULL OR via = 'api')
+      CHECK (token IS NULL OR via IN ('api', 'dashboard'))
     );
     CREATE INDEX audit_run ON audit (run_id, entry) WHERE run_id IS NOT NULL;
     CREATE INDEX audit_at ON audit (at);
     COMMENT ON TABLE audit IS
       'Actions of people and schedules. Rows are only added, and contain nothing about recipients.';
     COMMENT ON COLUMN audit.actor IS 'user@host, the owner of a token, or a schedule.';
-    COMMENT ON COLUMN audit.via IS 'cli: on the command line. api: with a token. schedule: by a schedule.';
+    COMMENT ON COLUMN audit.via IS 'cli: on the command line. api: with a token. '
+      'dashboard: in its pages, signed in with a token. schedule: by a schedule.';
     COMMENT ON COLUMN audit.token IS 'Name of the token.';
     COMMENT ON COLUMN audit.run_id IS 'No foreign key: the row outlives the run.';
     COMMENT ON COLUMN audit.subject IS 'The account, month or token of the action.';
@@ -68,6 +69,17 @@ async function createTokens(knex: Knex): Promise<void> {
     COMMENT ON COLUMN tokens.sha256 IS 'Of the token.';
     COMMENT ON COLUMN tokens.last_used_at IS 'To the minute.';
 
+    CREATE TABLE sessions (
+      sha256     bytea PRIMARY KEY CHECK (octet_length(sha256) = 32),
+      token      text NOT NULL REFERENCES tokens,
+      created_at timestamptz NOT NULL,
+      used_at    timestamptz NOT NULL
+    );
+    COMMENT ON TABLE sessions IS 'Sessions of the dashboard. Each ends with its token, or by its age.';
+    COMMENT ON COLUMN sessions.sha256 IS 'Of the id, which only the browser has.';
+    COMMENT ON COLUMN sessions.token IS 'With which the person signed in.';
+    COMMENT ON COLUMN sessions.used_at IS 'To the minute.';
+
     CREATE TABLE started_by_key (
       token   text NOT NULL REFERENCES tokens,
       key     text NOT NULL,
@@ -85,7 +97,7 @@ async function createTokens(knex: Knex): Promise<void> {
 
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
-    DROP TABLE started_by_key, tokens, audit;
+    DROP TABLE started_by_key, sessions, tokens, audit;
     DROP FUNCTION refuse_audit_change;
   `);
 }

@@ -43,6 +43,8 @@ export type Composition = {
   /** With the sources of derived columns. */
   readonly usedColumns: readonly string[];
   readonly fileColumns: readonly string[];
+  /** Columns without a fallback amid the text of a message. */
+  readonly columnsInText: readonly string[];
   /** One of them must hold text. */
   readonly contentFields: readonly string[];
   /** The text with the service's placeholders, before columns got destination fields. */
@@ -114,6 +116,7 @@ export function compose(campaign: Campaign, target: CampaignTarget, header: read
         bindings.some((binding) => binding.field === field),
     ),
     usedColumns,
+    columnsInText: listColumnsInText(parsedFields),
     fileColumns: [
       ...new Set([
         recipientColumn,
@@ -125,6 +128,21 @@ export function compose(campaign: Campaign, target: CampaignTarget, header: read
     contentFields: contentFields(target.interface, campaign.value),
     serviceText,
   };
+}
+
+/** An empty value leaves a gap there. Where a field is a column alone, the field is omitted. */
+function listColumnsInText(fields: readonly ComposedField[]): string[] {
+  const texts = fields.filter(
+    ({ definition: { name }, template }) =>
+      !billingFields.includes(name) && template.some(({ kind }) => kind === 'text'),
+  );
+  return [
+    ...new Set(
+      texts.flatMap(({ template }) =>
+        template.flatMap((part) => (part.kind === 'column' && part.fallback === '' ? [part.column] : [])),
+      ),
+    ),
+  ];
 }
 
 type ColumnUsers = Pick<Composition, 'bindings' | 'fields' | 'keypads' | 'files' | 'derived'>;

@@ -78,13 +78,16 @@ function messageLines({ channel, header, recipient }: FirstCampaign): string[] {
 
 type Greeting = { readonly column: string; readonly text: string };
 
+/** A line break would end the comment that names the column, and begin a key of the contact file's choice. */
+const unprintable = /[[\]|\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
+
 /** A column with names, otherwise any other column. */
 function findGreeting(
   channel: FirstChannel,
   header: readonly string[],
   recipient: string,
 ): Greeting | undefined {
-  const others = header.filter((column) => column !== recipient && !/[[\]|]/.test(column));
+  const others = header.filter((column) => column !== recipient && !unprintable.test(column));
   const [name] = [
     ...guessColumns('First Name', channel, others),
     ...guessColumns('Attention', channel, others),

@@ -4,6 +4,7 @@ import { didYouMean } from '../platform/suggestions.ts';
 import { isServicePlaceholder } from '../wire/service-merge.ts';
 import type { Campaign } from './campaign.ts';
 import type { Definition } from './definition.ts';
+import { findOtherPlaceholders } from './other-placeholders.ts';
 import { parseTemplate, type Resolution, type Template } from './placeholders.ts';
 
 /** Parses the text at a path of the campaign. */
@@ -43,11 +44,16 @@ export function createTemplateReader(
     const known = [...header, ...Object.keys(mapped)];
     const faults = [
       ...parsed.unknown.map(
-        (name) => `Unknown placeholder [[${name}]] in "${path.join('.')}".${didYouMean(name, known)}`,
+        (name) =>
+          `Unknown placeholder [[${name}]] in "${path.join('.')}".${didYouMean(withoutFallback(name), known)}`,
       ),
       ...parsed.unclosed.map(
         (text) =>
           `"${path.join('.')}": "${text}" is no placeholder; expected [[Column]] or [[Column|fallback]].`,
+      ),
+      ...findOtherPlaceholders(parsed.template, known).map(
+        ({ written, column }) =>
+          `"${path.join('.')}": "${written}" would be sent as it stands. Write [[${column}]] for the column "${column}"; to send these characters, rename the column.`,
       ),
       ...missingFiles(parsed.template, definition).map((fault) => `"${path.join('.')}": ${fault}`),
     ];
@@ -56,6 +62,8 @@ export function createTemplateReader(
   };
   return { read, problems, named };
 }
+
+const withoutFallback = (inside: string): string => inside.replace(/\s*\|.*$/s, '');
 
 function resolveColumn(name: string, mapped: MessageFields, header: readonly string[]): Resolution {
   const column = Object.hasOwn(mapped, name) ? mapped[name] : header.find((candidate) => candidate === name);

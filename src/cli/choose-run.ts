@@ -4,9 +4,6 @@ import { printable } from '../report/printable.ts';
 import { formatCampaign } from '../report/run-summary.ts';
 import type { Shell } from './shell.ts';
 
-/** The description of an argument or option that names a run. */
-export const runArgument = "the run's id, the beginning of one, or `latest` (volley runs)";
-
 /**
  * The id of the run that the user names, by its id, the beginning of one, or `latest`. Prints which run that is, unless
  * the user wrote its whole id. The caller reports an unknown run.

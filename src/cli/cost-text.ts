@@ -1,6 +1,6 @@
 import { type CostEstimate, type CostLine, costliestLines, type KnownCost } from '../campaign/cost.ts';
 import type { Unit } from '../domain/rates.ts';
-import { formatPayer } from '../report/billing-sheet.ts';
+import { formatPayer } from '../report/billing-words.ts';
 import type { Screen } from '../report/screen.ts';
 import { type Column, formatTable } from '../report/table.ts';
 

@@ -102,7 +102,9 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
   'delivery-reports replay': [
     { line: 'volley delivery-reports replay --all', what: 'apply unmatched reports again' },
   ],
-  'billing close': [{ line: 'volley billing close 2026-10', what: 'close October' }],
+  'billing close': [
+    { line: 'volley billing close 2026-10 --time-zone Pacific/Auckland', what: 'close October' },
+  ],
   'billing list': [{ line: 'volley billing list', what: 'list the closed months' }],
   'suppress add': [
     {
@@ -134,7 +136,14 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   'token list': [{ line: 'volley token list', what: 'list the tokens' }],
   'token revoke': [{ line: 'volley token revoke billing', what: 'end a token at once' }],
-  serve: [{ line: 'volley serve', what: 'receive delivery reports, send, and answer the API' }],
+  serve: [{ line: 'volley serve', what: 'receive delivery reports, send, serve the API and the dashboard' }],
+  dashboard: [
+    { line: 'volley dashboard', what: 'look at your runs in a browser' },
+    {
+      line: 'volley dashboard --no-open --port 8030',
+      what: 'on a server, through ssh -L 8030:127.0.0.1:8030',
+    },
+  ],
   doctor: [
     { line: 'volley doctor', what: 'every check, with the next steps' },
     {
@@ -158,7 +167,10 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
     { line: 'volley completion fish | source', what: 'complete in this fish' },
   ],
   schema: [{ line: 'volley schema campaign', what: 'print the JSON Schema of campaigns' }],
-  demo: [{ line: 'volley demo', what: 'see everything once, on this machine' }],
+  demo: [
+    { line: 'volley demo', what: 'see everything once, on this machine' },
+    { line: 'volley demo --dashboard', what: 'watch it in a browser' },
+  ],
 };
 
 /** @param path the command without `volley`, such as `report run` */

@@ -1,4 +1,5 @@
 import { type InputError, truncateProblems } from '../domain/problems.ts';
+import { adviseUnset } from '../engine/unset-variables.ts';
 import { showInvisible } from '../platform/invisible-characters.ts';
 import { styled } from '../report/screen.ts';
 import { localizeTimes } from '../report/time.ts';
@@ -10,4 +11,6 @@ export function explainInput({ problems }: InputError, shell: Shell): void {
     shell.note(
       `${styled(showInvisible(where), 'bad', shell.noteScreen)}: ${showInvisible(localizeTimes(shell.noteScreen, what))}`,
     );
+  const advice = adviseUnset(problems, shell.settings);
+  if (advice !== undefined) shell.note(showInvisible(advice));
 }

@@ -15,6 +15,7 @@ import { readContactSample } from '../engine/project/contact-sample.ts';
 import { exampleContacts } from '../engine/project/project-files.ts';
 import { readSharing } from '../gateway/account-sharing.ts';
 import { listNames, oneOf } from '../platform/suggestions.ts';
+import { parseCampaignName } from './options.ts';
 import type { Ask } from './questions.ts';
 import type { Shell } from './shell.ts';
 
@@ -62,11 +63,6 @@ export async function chooseFirstCampaign(
     header: sample.header,
   };
   return { campaign, isExample: file === undefined };
-}
-
-export function parseCampaignName(text: string): string {
-  if (/^[A-Za-z0-9][\w-]{0,59}$/.test(text)) return text;
-  throw new InvalidArgumentError('expected a name of at most 60 letters, digits, "-" and "_".');
 }
 
 const contactsFlag = '--contacts';

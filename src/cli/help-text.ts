@@ -25,6 +25,7 @@ export const helpSections: readonly HelpSection[] = [
       ['VOLLEY_ACCOUNTS', "the accounts file (default campaigns/accounts.yaml, in the project's folder)"],
       ['VOLLEY_HASH_KEY', 'key of the hashed suppressions, see volley purge (default: VOLLEY_HOME/hash-key)'],
       ['VOLLEY_PUBLIC_URL', 'where the service reaches volley serve'],
+      ['VOLLEY_DASHBOARD_URL', 'where browsers reach the dashboard through a proxy'],
       ['LOG_LEVEL', 'debug, info, warn, error, silent'],
       ['NO_COLOR', 'no colours on a terminal'],
       ['TZ', 'the zone of times on a terminal, without --zone'],

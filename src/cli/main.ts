@@ -86,8 +86,12 @@ const commands: Readonly<Record<string, CommandEntry>> = {
     load: () => import('./commands/token.ts'),
   },
   serve: {
-    summary: 'receive delivery reports, start schedules, send, and answer the API',
+    summary: 'receive delivery reports, start schedules, send, and serve the API and the dashboard',
     load: () => import('./commands/serve.ts'),
+  },
+  dashboard: {
+    summary: 'show the ledger in a browser on this machine',
+    load: () => import('./commands/dashboard.ts'),
   },
   sandbox: {
     summary: 'start a sandbox of the messaging service',
@@ -114,7 +118,7 @@ const commands: Readonly<Record<string, CommandEntry>> = {
 
 export async function main(words: readonly string[]): Promise<void> {
   keepHeapSmall();
-  await runCommand(words, processShell());
+  await runCommand(words, processShell(words));
 }
 
 export async function runCommand(words: readonly string[], shell: Shell): Promise<void> {

@@ -1,9 +1,14 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { personPattern } from '../domain/access.ts';
 import { InputError } from '../domain/problems.ts';
 import { inProject } from '../engine/definition-files.ts';
 import type { Shell } from './shell.ts';
+import { notInListError } from './usage-errors.ts';
 
-/** Parsers of option values. A parser that needs a package has its own file, so that few commands load it. */
+/** Parsers of option values. Those that need a package are in `late-options.ts`. */
+
+/** The description of an argument or option that names a run. */
+export const runArgument = "the run's id, the beginning of one, or `latest` (volley runs)";
 
 /** Relative to the working folder. */
 export const campaignsFolder = ({ settings }: Shell): string =>
@@ -46,7 +51,7 @@ export function parseShare(text: string): number {
 }
 
 export function parsePerson(text: string): string {
-  if (/^(?=.*\S)\P{C}{1,200}$/u.test(text)) return text.trim();
+  if (personPattern.test(text)) return text.trim();
   throw new InvalidArgumentError('expected the name of a person, of at most 200 printable characters.');
 }
 
@@ -65,6 +70,24 @@ export function parsePast(text: string, now: Date): Date {
   return number === undefined
     ? parseTime(text)
     : new Date(now.getTime() - Number(number) * (durations[unit] ?? 0));
+}
+
+export function parseCampaignName(text: string): string {
+  // Also where upper and lower case are the same in file names.
+  if (text.toLowerCase() === 'accounts')
+    throw new InvalidArgumentError('expected another name: campaigns/accounts.yaml holds the accounts.');
+  if (/^[A-Za-z0-9][\w-]{0,59}$/.test(text)) return text;
+  throw new InvalidArgumentError('expected a name of at most 60 letters, digits, "-" and "_".');
+}
+
+/** A reader of words that are separated by commas. */
+export function wordsReader<Word extends string>(known: readonly Word[]): (text: string) => readonly Word[] {
+  return (text) =>
+    text.split(',').map((written) => {
+      const word = known.find((each) => each === written.trim());
+      if (word !== undefined) return word;
+      throw notInListError(written.trim(), known, ', separated by commas');
+    });
 }
 
 export function requirePeriod(from: string | undefined, to: string | undefined): void {
@@ -102,4 +125,12 @@ export function addTestOption(command: Command): Command {
       'a test: sends the first rows with their values to these addresses of yours, one row each, or as many as --limit says. Nothing reaches the addresses of the rows',
     ).conflicts(['of', 'only', 'again']),
   );
+}
+
+/** What pause and cancel take. @param byDefault the reason */
+export function addStopOptions(command: Command, byDefault: string): Command {
+  return command
+    .argument('<run>', runArgument)
+    .option('--reason <text>', 'the reason, for the audit trail', byDefault)
+    .option('--json', "print the run's summary as JSON");
 }

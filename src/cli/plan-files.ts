@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, rm } from 'node:fs/promises';
+import { lstat, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { readText } from '../engine/definition-files.ts';
 import {
@@ -10,10 +10,11 @@ import {
   parsePlanFile,
 } from '../engine/plan/plan-file.ts';
 import type { PlanPlace } from '../engine/plan/planned-campaign.ts';
+import { readUpTo } from '../platform/read-up-to.ts';
 import { printable } from '../report/printable.ts';
 import { formatMinute } from '../report/time.ts';
 import type { Shell } from './shell.ts';
-import { writeResult } from './write-result.ts';
+import { requireNewFile, writeResult } from './write-result.ts';
 
 export type OpenedPlan = { readonly plan: PlanFile; readonly place: PlanPlace };
 
@@ -31,14 +32,32 @@ export function newPlanId(): string {
   return randomBytes(16).toString('hex');
 }
 
+/**
+ * Before planning, which can take minutes.
+ *
+ * @throws InputError when the place is taken by something that is no plan file
+ */
+export async function requirePlanPlace(shell: Shell, { name, absolutePath }: PlanPlace): Promise<void> {
+  if (!(await isReplaceable(absolutePath))) await requireNewFile(shell, name);
+}
+
+/** Anything but a file could keep its reader waiting for ever. A link is not followed: only its name would be replaced. */
+async function isReplaceable(path: string): Promise<boolean> {
+  try {
+    return (await lstat(path)).isFile() && isPlanFile((await readUpTo(path, 100)).toString());
+  } catch {
+    // The writer says why.
+    return false;
+  }
+}
+
 /** Replaces only another plan file. */
 export async function writePlan(
   shell: Shell,
   { name, absolutePath }: PlanPlace,
   plan: PlanFile,
 ): Promise<void> {
-  const known = await readFile(absolutePath, 'utf8').catch(() => '');
-  if (isPlanFile(known)) await rm(absolutePath);
+  if (await isReplaceable(absolutePath)) await rm(absolutePath);
   async function* pieces(): AsyncGenerator<string, void, undefined> {
     yield formatPlanFile(plan);
   }

@@ -10,7 +10,7 @@ import { printable } from '../report/printable.ts';
 import { screenZone } from '../report/time.ts';
 import { afterRecording } from './after-recording.ts';
 import { notifyAboutRefusal } from './notify-about-run.ts';
-import { originLines, unreadableText } from './preview-text.ts';
+import { originLines, unreadableText, warningText } from './preview-text.ts';
 import { stageText, startProgressLine } from './progress.ts';
 import type { Shell } from './shell.ts';
 
@@ -31,6 +31,7 @@ export async function planWithProgress(
   let late: string | undefined;
   let origins: readonly string[] = [];
   let beyondLimit = 0;
+  let unfinished: string | undefined;
   const onRefused = async (refused: RefusedRun): Promise<void> =>
     afterRecording(shell, async () =>
       notifyAboutRefusal(
@@ -64,6 +65,9 @@ export async function planWithProgress(
     onBeyondLimit: (rows) => {
       beyondLimit = rows;
     },
+    onUnfinished: (warning) => {
+      unfinished = warning;
+    },
     onForecast: ({ deadline, endsAt }) => {
       if (deadline && deadline.late > 0) late = formatLate(deadline, endsAt, screenZone(shell.noteScreen));
     },
@@ -72,16 +76,18 @@ export async function planWithProgress(
     'Stopped while planning: nothing was sent. A run is made completely or not at all; `volley runs` shows whether it was.',
   );
   const run = await planRun(context, prepared, kept, planProgress, { ...options, onRefused });
-  const { filtered } = prepared.found();
+  const { filtered, warnings } = prepared.found();
   const others = filtered === 0 ? '' : `; ${filtered} more excluded by contacts.where`;
   line.done(`  planned  run ${run}: ${read} contacts read${others}`);
   for (const text of origins) shell.note(text);
+  for (const text of warnings) shell.note(warningText(text));
   if (prepared.test)
     shell.note('  test     to the addresses of --test-to; nothing reaches those of the rows');
   if (beyondLimit > 0)
     shell.note(
       `  limit    ${beyondLimit} recipients are beyond it; \`volley run ${printable(prepared.path)} --of ${run}\` sends to them`,
     );
+  if (unfinished !== undefined) shell.note(`  unfinished ${printable(unfinished)}`);
   if (differing !== undefined) shell.note(`  duplicates ${printable(differing)}`);
   if (late !== undefined) shell.note(`  deadline ${printable(late)}`);
   const unreadable = prepared.suppressionLists.unreadable();

@@ -14,19 +14,20 @@ import { formatMinute, localizeTimes, screenZone } from '../report/time.ts';
 import { costText, isDivided, totalText } from './cost-text.ts';
 import { testLines } from './test-lines.ts';
 
-export function previewText(preview: Preview, screen: Screen = plainScreen): string {
+/** @param written whether the command writes the plan or a page too, and says so itself */
+export function previewText(preview: Preview, screen: Screen = plainScreen, written = false): string {
   const { contacts, rejected } = preview;
   const rejectedCount = contacts.invalid + contacts.duplicate + contacts.suppressed;
   const others = preview.filtered === null ? '' : `; ${preview.filtered} more excluded by contacts.where`;
   const beyond = contacts.beyondLimit === undefined ? '' : `, ${contacts.beyondLimit} beyond the limit`;
   const parts = [
-    `Plan of ${preview.campaign}: ${preview.channel} through account ${preview.account}. Nothing has been sent or written.`,
+    `Plan of ${preview.campaign}: ${preview.channel} through account ${preview.account}. Nothing has been sent${written ? '' : ' or written'}.`,
     `  contacts    ${contacts.read} read: ${preview.recipients} to send to, ${contacts.invalid} invalid, ${contacts.duplicate} duplicate, ${contacts.suppressed} suppressed${beyond}${others}`,
     ...(contacts.invalid > 0 ? [`  invalid     ${printable(preview.invalidBecause.join('; '))}`] : []),
     ...(preview.origins ? originLines(preview.origins) : []),
     ...(preview.test ? testLines(preview.test) : []),
     ...preview.files.map((file) => `  file        ${fileText(file)}`),
-    ...preview.mixedCells.map((each) => `  warning     ${printable(each)}`),
+    ...preview.warnings.map(warningText),
     `  mapping     ${preview.mapping.map(sourceText).join(', ')}`,
     `  fields      of each recipient: ${preview.sentFields.recipient.join(', ')}; of each request: ${preview.sentFields.request.join(', ')}`,
     `  requests    ${preview.requests}, with ${preview.envelopes} different contents or billing codes`,
@@ -43,6 +44,7 @@ export function previewText(preview: Preview, screen: Screen = plainScreen): str
   }
   if (preview.repeats !== null)
     parts.push(`  repeats     ${printable(localizeTimes(screen, preview.repeats))}`);
+  if (preview.unfinished !== null) parts.push(`  unfinished  ${printable(preview.unfinished)}`);
   if (preview.differing !== null) parts.push(`  duplicates  ${printable(preview.differing)}`);
   parts.push(`  cost        ${totalText(preview.cost)}`, ...forecastText(preview.forecast, screen));
   if (preview.pastSendTimes.recipients > 0) parts.push(pastSendTimesText(preview.pastSendTimes));
@@ -69,6 +71,9 @@ function partCauseText({ partCauses, smsParts }: Preview): string[] {
   const [sum, ...causes] = partCauseLines(partCauses, smsParts);
   return sum === undefined ? [] : [`  avoidable   ${sum}`, ...causes.map((line) => `              ${line}`)];
 }
+
+/** Cells of a workbook that a spreadsheet may have changed. */
+export const warningText = (text: string): string => `  warning     ${printable(text)}`;
 
 export function originLines({
   runs,

@@ -53,16 +53,21 @@ export type StageState = {
   /** The printed count, such as `5 contacts`. */
   readonly done: string;
   readonly count: number;
+  /** Printed at the end. */
+  readonly more?: string;
 };
 
-export function stageText(name: string, milliseconds: number, state: StageState): string {
-  const { part, whole, before = 0, done, count } = state;
+/** @param width of the screen; the bar takes what is left of it */
+export function stageText(name: string, milliseconds: number, state: StageState, width?: number): string {
+  const { part, whole, before = 0, done, count, more = '' } = state;
   const seconds = Math.max(milliseconds / 1000, 0.001);
   const rate = count / seconds;
   const isInProgress = whole !== undefined && part < whole && part > before;
   const left = isInProgress ? `, ${formatSeconds(((whole - part) / (part - before)) * seconds)} left` : '';
-  const drawn = whole === undefined ? '' : `${bar(part, whole)} `;
-  return `  ${name.padEnd(8)} ${drawn}${done}, ${Math.round(rate)}/s${left}`;
+  const text = `${done}, ${Math.round(rate)}/s${left}${more}`;
+  const room = (width ?? Number.POSITIVE_INFINITY) - `  ${name.padEnd(8)}  `.length - text.length;
+  const drawn = whole === undefined || room < minBarWidth ? '' : `${bar(part, whole, room)} `;
+  return `  ${name.padEnd(8)} ${drawn}${text}`;
 }
 
 /**
@@ -93,15 +98,16 @@ export function createRunText({
     if (phase === 'settling doubts') {
       return `  settling ${bar(settled, total)} ${settled}/${total} requests, ${notAccepted} not accepted; resolving those in doubt`;
     }
-    const stage = stageText('sending', time - startedAt, {
+    const failures = notAccepted > 0 ? `, ${notAccepted} not accepted` : '';
+    const state = {
       part: settled,
       whole: total,
       before: began,
       done: `${settled}/${total} requests`,
       count: settled - began,
-    });
-    const failures = notAccepted > 0 ? `, ${notAccepted} not accepted` : '';
-    return `${stage}${failures}${preempted ? ', waits for a more urgent run of its account' : ''}`;
+      more: `${failures}${preempted ? ', waits for a more urgent run of its account' : ''}`,
+    };
+    return stageText('sending', time - startedAt, state, noteScreen.width);
   };
 }
 
@@ -146,11 +152,13 @@ export async function startRunProgress(
   };
 }
 
-const barWidth = 24;
+const maxBarWidth = 24;
+const minBarWidth = 6;
 
-export function bar(part: number, whole: number): string {
-  const filled = whole === 0 ? barWidth : Math.min(barWidth, Math.floor((part / whole) * barWidth));
-  return '█'.repeat(filled) + '░'.repeat(barWidth - filled);
+export function bar(part: number, whole: number, room = maxBarWidth): string {
+  const width = Math.min(maxBarWidth, room);
+  const filled = whole === 0 ? width : Math.min(width, Math.floor((part / whole) * width));
+  return '█'.repeat(filled) + '░'.repeat(width - filled);
 }
 
 function formatSeconds(seconds: number): string {

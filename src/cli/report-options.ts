@@ -1,13 +1,6 @@
-import { extname } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { InputError } from '../domain/problems.ts';
 import { didYouMean, oneOf } from '../platform/suggestions.ts';
-import { formatSheet } from '../report/formats/format-sheet.ts';
-import { type ReportFormat, reportFormats, type Sheet } from '../report/formats/sheet.ts';
-import { printableFile } from '../report/printable.ts';
-import { plainScreen, type Screen } from '../report/screen.ts';
-import type { Shell } from './shell.ts';
-import { writeResult } from './write-result.ts';
+import { type ReportFormat, reportFormats } from '../report/formats/sheet.ts';
 
 export type ReportOptions = {
   readonly format?: ReportFormat;
@@ -19,7 +12,10 @@ export function addReportOptions(command: Command, defaultFormat: ReportFormat):
   return addFormatOptions(command, defaultFormat, (format) => format.choices(reportFormats));
 }
 
-type Advice = string;
+export type Advice = string;
+
+export const severalTables: Advice =
+  'The report of a run has several tables. For a single table, use `volley report contacts` or `volley report failures`.';
 
 /** A report with several tables lacks some formats. */
 export function addLimitedReportOptions(
@@ -53,96 +49,4 @@ function addFormatOptions(
     .addOption(limit(option))
     .addOption(new Option('--json', 'short for --format json').conflicts('format'))
     .option('--out <file>', 'write to this new file (default: standard output)');
-}
-
-/** @throws InputError for a missing format, an ending of another format, or a workbook on a terminal */
-export function chooseFormat<Format extends ReportFormat>(
-  { resultTerminal }: Pick<Shell, 'resultTerminal'>,
-  { format, json, out }: ReportOptions,
-  defaultFormat: ReportFormat,
-  formats: readonly Format[],
-  advice: Advice,
-): Format {
-  const named = json ? 'json' : (format ?? formatOf(out) ?? defaultFormat);
-  refuseEnding(out, named, format !== undefined || json === true);
-  const chosen = formats.find((each) => each === named);
-  if (chosen === undefined) throw new InputError([{ where: `--out ${out}`, what: advice }]);
-  if (chosen === 'xlsx' && out === undefined && resultTerminal) {
-    const what = 'A terminal cannot show a workbook. Name a file with --out <file>.';
-    throw new InputError([{ where: '--format xlsx', what }]);
-  }
-  return chosen;
-}
-
-export type WriteSheet = <Row>(sheet: Sheet<Row>) => Promise<void>;
-
-/** Checks the options before the report is made, like `chooseFormat`. */
-export function sheetWriter(
-  shell: Pick<Shell, 'resultTerminal' | 'result' | 'settings' | 'screen'>,
-  options: ReportOptions & { readonly timeZone?: string },
-  defaultFormat: ReportFormat,
-): WriteSheet {
-  const chosen = chooseFormat(shell, options, defaultFormat, reportFormats, '');
-  return (sheet) => writeReport(shell, options, chosen, formatSheet(sheet, chosen, screenOf(shell, options)));
-}
-
-/** The zone of a report's dates is the zone of all its times. */
-export function screenOf(
-  { screen }: Pick<Shell, 'screen'>,
-  { out, timeZone }: Pick<ReportOptions, 'out'> & { readonly timeZone?: string },
-): Screen {
-  const printedOn = out === undefined ? screen : plainScreen;
-  return timeZone === undefined ? printedOn : { ...printedOn, zone: timeZone };
-}
-
-/** Shows control and bidi characters on a terminal; the cells of a table have none. @throws InputError */
-export async function writeReport(
-  shell: Pick<Shell, 'resultTerminal' | 'result' | 'settings'>,
-  { out }: Pick<ReportOptions, 'out'>,
-  format: ReportFormat,
-  pieces: AsyncIterable<string | Uint8Array>,
-): Promise<void> {
-  const onScreen = shell.resultTerminal && out === undefined && format !== 'table';
-  await writeResult(shell, onScreen ? printablePieces(pieces) : pieces, out);
-}
-
-async function* printablePieces(
-  pieces: AsyncIterable<string | Uint8Array>,
-): AsyncGenerator<string | Uint8Array, void, undefined> {
-  for await (const piece of pieces) yield typeof piece === 'string' ? printableFile(piece) : piece;
-}
-
-const endings: ReadonlyMap<string, ReportFormat> = new Map<string, ReportFormat>([
-  ...reportFormats.filter((format) => format !== 'table').map((format) => [format, format] as const),
-  ['txt', 'table'],
-  ['htm', 'html'],
-  ['jsonl', 'ndjson'],
-]);
-
-function endingOf(out: string | undefined): string {
-  return out === undefined ? '' : extname(out).slice(1).toLowerCase();
-}
-
-function formatOf(out: string | undefined): ReportFormat | undefined {
-  return endings.get(endingOf(out));
-}
-
-/**
- * Refuses the ending of another format, because the wrong program would open the file.
- *
- * @param isExplicit whether the user named the format; then an unknown ending is allowed
- */
-function refuseEnding(out: string | undefined, format: ReportFormat, isExplicit: boolean): void {
-  const ending = endingOf(out);
-  if (ending === '' || endings.get(ending) === format) return;
-  const isText = ending === 'txt' && format !== 'xlsx';
-  if (isExplicit && (isText || (!endings.has(ending) && ending !== 'pdf'))) return;
-  const known = [...endings.keys()].map((each) => `.${each}`);
-  const what =
-    ending === 'pdf'
-      ? 'Volley writes no PDF. Use .html, and print it or save it as PDF.'
-      : endings.has(ending)
-        ? `The file is called .${ending} and would contain ${format}. Omit --format, or give the file another name.`
-        : `There is no format .${ending}; expected ${oneOf(known)}.${didYouMean(`.${ending}`, known)} For another ending, name the format with --format.`;
-  throw new InputError([{ where: `--out ${out}`, what }]);
 }

@@ -1,13 +1,13 @@
 import { InputError } from '../domain/problems.ts';
+import type { RerunState } from '../domain/runs.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { loadAccount } from '../engine/load-account.ts';
-import { planRerun, type RerunState, rerunStates } from '../engine/plan/rerun.ts';
+import { planRerun } from '../engine/plan/rerun.ts';
 import { requireRun } from '../engine/runs/find-run.ts';
 import { requireReachable } from '../engine/runs/require-reachable.ts';
 import { chooseRun } from './choose-run.ts';
 import { dispatchAndPrint } from './dispatch-and-print.ts';
 import { type Shell, withLedger } from './shell.ts';
-import { notInListError } from './usage-errors.ts';
 
 export type RerunOptions = {
   readonly json?: true;
@@ -57,12 +57,4 @@ export async function rerun(
 async function accountOf(context: EngineContext, shell: Shell, run: string) {
   const { account } = await requireRun(context, run);
   return loadAccount(account, shell.settings);
-}
-
-export function parseRerunStates(text: string): readonly RerunState[] {
-  return text.split(',').map((word) => {
-    const state = rerunStates.find((known) => known === word.trim());
-    if (state !== undefined) return state;
-    throw notInListError(word.trim(), rerunStates, ', separated by commas');
-  });
 }

@@ -1,5 +1,12 @@
 import { InvalidArgumentError } from 'commander';
-import { billingTime, duration, expectedDuration, localTime, positiveNumber } from '../platform/scalars.ts';
+import {
+  billingTime,
+  duration,
+  expectedDuration,
+  localTime,
+  positiveNumber,
+  rateLimit,
+} from '../platform/scalars.ts';
 
 /** A factor of up to a billion, at which a month takes 3 milliseconds. */
 export function parseSpeed(text: string): number {
@@ -14,9 +21,16 @@ export function parseDuration(text: string): number {
   throw new InvalidArgumentError(`${expectedDuration}.`);
 }
 
+export function parseExpiry(text: string): number | null {
+  if (text === 'never') return null;
+  const read = duration.safeParse(text);
+  if (read.success && read.data > 0) return read.data;
+  throw new InvalidArgumentError(`${expectedDuration} and above 0, or "never".`);
+}
+
 export function parseRateLimit(text: string): number | 'file' {
   if (text === 'file') return text;
-  const result = positiveNumber(100_000).safeParse(text);
+  const result = rateLimit.safeParse(text);
   if (result.success) return result.data;
   throw new InvalidArgumentError('expected a number above 0, at most 100000, such as 50 or 0.5, or "file".');
 }

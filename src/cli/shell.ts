@@ -27,6 +27,8 @@ export type Shell = {
   readonly note: (text: string) => void;
   /** To standard error, without a line end. */
   readonly noteInline: (text: string) => void;
+  /** What was typed after `volley`. */
+  readonly words: readonly string[];
   /** Absolute: Node, and the file that was started. */
   readonly program: readonly string[];
   /** Whether standard error can redraw a line. */
@@ -49,7 +51,7 @@ export type Shell = {
 /** 0 done and all accepted, 1 internal error, 2 bad input, 3 some requests not accepted, 4 stopped before the end, 130 interrupted. */
 export type ExitCode = 0 | 1 | 2 | 3 | 4 | 130;
 
-export function processShell(): Shell {
+export function processShell(words: readonly string[]): Shell {
   const writeLine = (stream: NodeJS.WriteStream, text: string): void =>
     void stream.write(`${stream.isTTY ? printableLines(text) : text}\n`);
   const {
@@ -79,6 +81,7 @@ export function processShell(): Shell {
     print: (text) => writeLine(process.stdout, text),
     note: (text) => writeLine(process.stderr, text),
     noteInline: (text) => void process.stderr.write(text),
+    words,
     program: [process.execPath, process.argv[1] ?? ''],
     terminal: process.stderr.isTTY === true && process.stderr.columns > 0,
     screen: screenOfStream(process.stdout),

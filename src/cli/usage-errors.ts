@@ -1,6 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { showInvisible } from '../platform/invisible-characters.ts';
 import { didYouMean, oneOf } from '../platform/suggestions.ts';
+import { adviseCommand, adviseOption } from './usual-words.ts';
 
 /** Explains usage errors in Volley's own words, with exit code 2. */
 export function withUsageErrors(command: Command): Command {
@@ -48,11 +49,15 @@ function explainMistake(command: Command, message: string, code: string): Mistak
     case 'commander.optionMissingArgument':
       return { what: `${first}: a value is missing.`, hint: help };
     case 'commander.unknownOption':
-      return { what: `There is no option ${first}.${didYouMean(first, optionsOf(command))}`, hint: help };
+      return {
+        what: `There is no option ${first}.${adviseOption(first) || didYouMean(first, optionsOf(command))}`,
+        hint: help,
+      };
     case 'commander.unknownCommand': {
       const names = command.commands.map((each) => each.name());
       const hint = `(see ${path} --help for the commands)`;
-      return { what: `There is no command "${first}".${didYouMean(first, names)}`, hint };
+      const advice = (command.parent ? '' : adviseCommand(first)) || didYouMean(first, names);
+      return { what: `There is no command "${first}".${advice}`, hint };
     }
     case 'commander.excessArguments': {
       const allowed = command.registeredArguments.length;

@@ -109,7 +109,8 @@ function create(path: string, out: string): Promise<FileHandle> {
 function unwritable(out: string, error: unknown): InputError {
   const whyUnwritable =
     codeOf(error) === 'EACCES' ? 'this user cannot write there' : unreadableReason(error, out);
-  const why = codeOf(error) === 'EEXIST' ? 'it exists already' : whyUnwritable;
+  const why =
+    codeOf(error) === 'EEXIST' ? 'it exists already; remove it or choose another name' : whyUnwritable;
   return new InputError([{ where: out, what: `The file cannot be written (${why}).` }], { cause: error });
 }
 

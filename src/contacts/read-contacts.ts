@@ -47,6 +47,8 @@ export type RowWatch = {
   readonly onFiltered?: (() => void) | undefined;
   /** A row of a result file, with its run. */
   readonly onOrigin?: (run: string) => void;
+  /** A valid row without a value for a column amid the text of the message. */
+  readonly onEmptyValue?: (file: number, line: number, column: string) => void;
   /** With the country used to read the address. */
   readonly onWrongAddress?: (text: string, country: string | undefined) => void;
 };
@@ -59,7 +61,7 @@ function rowReader(
   header: readonly string[],
   composition: Composition,
   readAddress: AddressReader,
-  { keepsValues, onWrongAddress, onOrigin, onCell }: RowWatch,
+  { keepsValues, onWrongAddress, onOrigin, onCell, onEmptyValue }: RowWatch,
 ): RowReader {
   const { recipientColumn, countryColumn, filter, readZones } = composition;
   const personalise = createPersonaliser(composition);
@@ -68,10 +70,9 @@ function rowReader(
   const positions = new Map(header.map((column, index) => [column, index]));
   const originPosition = positions.get(originColumn);
   const recipientPosition = positions.get(recipientColumn) ?? -1;
-  const usedPositions = composition.fileColumns.map((column): [string, number] => [
-    column,
-    positions.get(column) ?? -1,
-  ]);
+  const withPosition = (column: string): [string, number] => [column, positions.get(column) ?? -1];
+  const usedPositions = composition.fileColumns.map(withPosition);
+  const textPositions = composition.columnsInText.filter((column) => positions.has(column)).map(withPosition);
   // One lookup for all rows, because each row needs several values.
   let values: readonly string[] = [];
   const valueIn = (column: string): string => values[positions.get(column) ?? -1] ?? '';
@@ -123,6 +124,10 @@ function rowReader(
     if (zones?.kind === 'invalid') return reject(zones.column, zones.detail);
     const key = readKey?.(valueIn, address.address);
     if (key?.kind === 'invalid') return reject(key.column, key.detail);
+    if (onEmptyValue) {
+      for (const [column, position] of textPositions)
+        if ((values[position] ?? '') === '') onEmptyValue(file, line, column);
+    }
     const kept = keepsValues?.(valueIn) ? values : undefined;
     const read = { address: address.address, originalAddress, envelope, destination, values: kept };
     if (zones === undefined && key === undefined) return { kind: 'contact', file, line, ...read };

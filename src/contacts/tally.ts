@@ -1,6 +1,7 @@
 import type { Contact, ContactFindings } from '../domain/contacts.ts';
 import type { Channel } from '../domain/message.ts';
 import { parseNumberWithoutPlus } from '../platform/phone-countries.ts';
+import { createEmptyValues } from './empty-values.ts';
 import { createMixedCells } from './mixed-cells.ts';
 import type { RowWatch } from './read-contacts.ts';
 
@@ -29,6 +30,7 @@ export function createContactTally(
   const byColumn = new Map<string, number>();
   const byCallingCode = new Map<string, number>();
   const mixed = createMixedCells(placeOf);
+  const emptyValues = createEmptyValues(placeOf);
   const examples: ContactFindings['examples'][number][] = [];
 
   const kind = channel === 'email' ? 'e-mail address' : 'phone number';
@@ -55,6 +57,7 @@ export function createContactTally(
   return {
     watch: {
       onCell: mixed.add,
+      onEmptyValue: emptyValues.add,
       onFiltered: () => {
         counts.filtered++;
       },
@@ -92,7 +95,7 @@ export function createContactTally(
       causes: causes(),
       examples,
       origins,
-      mixed: mixed.findings(),
+      warnings: [...mixed.findings(), ...emptyValues.findings()],
     }),
   };
 }

@@ -23,7 +23,7 @@ export const auditActions = [
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 
-export const auditInterfaces = ['cli', 'api', 'schedule'] as const;
+export const auditInterfaces = ['cli', 'api', 'dashboard', 'schedule'] as const;
 export type AuditInterface = (typeof auditInterfaces)[number];
 
 export const auditOutcomes = ['done', 'refused'] as const;
@@ -36,6 +36,12 @@ export type Actor = {
   readonly via: AuditInterface;
   readonly token: string | null;
 };
+
+/** A name of a token, in lists and the audit trail. */
+export const tokenNamePattern = /^[\w.-]{1,64}$/;
+
+/** A name of a person: at most 200 printable characters. */
+export const personPattern = /^(?=.*\S)\P{C}{1,200}$/u;
 
 /** Each scope includes those before it. */
 export const tokenScopes = ['read', 'run', 'admin'] as const;

@@ -41,8 +41,11 @@ export type ContactFindings = {
   readonly causes: readonly string[];
   /** Runs that rows name as their earlier run. */
   readonly origins: ReadonlySet<string>;
-  /** Of workbooks: columns in which few cells are of another kind than most. Sentences without a full stop. */
-  readonly mixed: readonly string[];
+  /**
+   * Columns of workbooks in which few cells are of another kind than most, and columns that leave a gap in the text of
+   * some rows. Sentences without a full stop.
+   */
+  readonly warnings: readonly string[];
   /** The first invalid rows, and where they stand. Their details may quote the row. */
   readonly examples: readonly { readonly where: string; readonly detail: string }[];
 };

@@ -22,3 +22,7 @@ export type DeliveryReportState = (typeof deliveryReportStates)[number];
 
 /** Outcomes stored for single recipients. `cancelled`: removed from its request before sending. */
 export const recipientOutcomes = [...deliveryOutcomes, 'cancelled'] as const;
+
+/** The observed formats of a webhook call. */
+export const deliveryReportFormats = ['json', 'xml', 'post', 'get'] as const;
+export type DeliveryReportFormat = (typeof deliveryReportFormats)[number];

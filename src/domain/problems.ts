@@ -7,6 +7,8 @@ export type Problem = {
   readonly where: string;
   /** One or two sentences: what is wrong, what was expected, and the fix. */
   readonly what: string;
+  /** The environment variable that is not set. */
+  readonly unset?: string;
   /** Names of Volley users in `what`, which may look like addresses of recipients (`user@host`). */
   readonly userNames?: readonly string[];
 };

@@ -14,7 +14,8 @@ export type RenderedMessage = {
   readonly files: readonly RenderedFile[];
   /** By audio field. */
   readonly audio: Readonly<Record<string, RenderedFile>>;
-  readonly placeholders: readonly FilledPlaceholder[];
+  /** Null: those that Volley filled are not known any more. */
+  readonly placeholders: readonly FilledPlaceholder[] | null;
 };
 
 export type RenderedSms = {

@@ -34,6 +34,16 @@ export const recipientStates = [
 ] as const;
 export type RecipientState = (typeof recipientStates)[number];
 
+/** Recipients in these states were not reached, or (`unknown`) may not have been. */
+export const rerunStates = [
+  'failed',
+  'rejected',
+  'unknown',
+  'undelivered',
+  'cancelled',
+] as const satisfies readonly RecipientState[];
+export type RerunState = (typeof rerunStates)[number];
+
 /** `test`: rows of the contact files, sent to addresses of the operator. It counts only as money. */
 export const runKinds = ['ordinary', 'test'] as const;
 export type RunKind = (typeof runKinds)[number];

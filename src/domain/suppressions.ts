@@ -16,6 +16,8 @@ export type Suppression = {
   /** The run of the reply or delivery report. */
   readonly run?: string | null;
   readonly source: SuppressionSource;
+  /** The person who added or imported it; null: the recipient or the service did. */
+  readonly by?: string | null;
   readonly createdAt: Date;
 };
 

@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import { readFile } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { InputError } from '../domain/problems.ts';
 import { unreadableReason } from '../platform/file-error.ts';
 import { findProject, projectFolder } from '../platform/project.ts';
+import { readUpTo } from '../platform/read-up-to.ts';
 import type { Settings } from './settings.ts';
 
 /** Relative to the working folder. A relative VOLLEY_ACCOUNTS is relative to the project. */
@@ -27,6 +28,21 @@ export function besideCampaign(campaign: string, written: string): string {
   return isAbsolute(written) ? written : join(dirname(campaign), written);
 }
 
+/**
+ * A campaign of another project would be sent with the wrong ledger, which does not know its earlier runs.
+ *
+ * @param campaign its path as the user wrote it
+ * @throws InputError if the campaign belongs to another project than the working folder
+ */
+export async function requireSameProject(campaign: string, { workingFolder }: Settings): Promise<void> {
+  const ours = findProject(workingFolder);
+  const theirs = findProject(dirname(resolve(workingFolder, campaign)));
+  if (ours === undefined || theirs === undefined || ours === theirs) return;
+  if ((await realpath(ours)) === (await realpath(theirs))) return;
+  const what = `The campaign belongs to the project ${theirs}, and this command uses the ledger and the accounts of the project ${ours}, which does not know its earlier runs. Nothing was sent. Go to ${theirs} and start the command there.`;
+  throw new InputError([{ where: campaign, what }]);
+}
+
 /** An accounts file may hold rate cards, and a plan the digests of thousands of attached files. */
 export const maxBytes = { campaign: 512 * 1024, accounts: 8 * 1024 * 1024, plan: 64 * 1024 * 1024 } as const;
 
@@ -36,27 +52,29 @@ export async function readText(
   settings: Settings,
   kind: keyof typeof maxBytes,
 ): Promise<string> {
-  const bytes = await readFile(resolve(settings.workingFolder, path)).catch((error: unknown) => {
+  const max = maxBytes[kind];
+  const absolutePath = resolve(settings.workingFolder, path);
+  const bytes = await readUpTo(absolutePath, max).catch((error: unknown) => {
     const hint = kind === 'accounts' ? missingAccountsHint(settings) : '';
     throw new InputError(
       [{ where: path, what: `The ${kind} file cannot be read (${unreadableReason(error, path)}).${hint}` }],
       { cause: error },
     );
   });
-  const max = maxBytes[kind];
   if (bytes.byteLength > max) {
-    const [actual, expected] = [bytes.byteLength, max].map(
-      (size) => `${Math.ceil(size / 1024).toLocaleString('en')} KiB`,
-    );
-    throw new InputError([
-      { where: path, what: `The ${kind} file has ${actual}; expected at most ${expected}.` },
-    ]);
+    const { size } = await stat(absolutePath);
+    // A device has no size.
+    const actual = size > max ? formatKibibytes(size) : `more than ${formatKibibytes(max)}`;
+    const what = `The ${kind} file has ${actual}; expected at most ${formatKibibytes(max)}.`;
+    throw new InputError([{ where: path, what }]);
   }
   const line = findInvalidLine(bytes);
   if (line === undefined) return bytes.toString('utf8');
   const what = 'This line has bytes that are not UTF-8. Save the file as UTF-8.';
   throw new InputError([{ where: `${path}:${line}`, what }]);
 }
+
+const formatKibibytes = (size: number): string => `${Math.ceil(size / 1024).toLocaleString('en')} KiB`;
 
 function missingAccountsHint({ environment, workingFolder }: Settings): string {
   if (environment['VOLLEY_ACCOUNTS'] || findProject(workingFolder) !== undefined)

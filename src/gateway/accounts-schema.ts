@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { formats, interfaceNames } from '../domain/message.ts';
-import { duration, positiveNumber, text, wholeNumber } from '../platform/scalars.ts';
+import { duration, rateLimit, text, wholeNumber } from '../platform/scalars.ts';
 import { secretReference } from '../platform/secrets.ts';
 import { allowSchema } from './allowed-values.ts';
 import { rates, ratesTimeZone } from './rate-card.ts';
@@ -17,7 +17,7 @@ const timeouts = z
   .describe('How long to wait for the service, such as 500ms, 5s or 2m.');
 
 function maxPerSecond(what: string) {
-  return positiveNumber(100_000)
+  return rateLimit
     .optional()
     .describe(
       `The most ${what} a second through this account, over all workers, such as 50 or 0.5. Without it there is no limit. \`volley account limits\` changes it while runs continue.`,

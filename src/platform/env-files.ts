@@ -1,10 +1,11 @@
 import { isUtf8 } from 'node:buffer';
-import { readFileSync, type Stats, statSync } from 'node:fs';
+import { type Stats, statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { InputError } from '../domain/problems.ts';
 import { parseEnvFile } from './env-file.ts';
 import { unreadableReason } from './file-error.ts';
 import { isWorldWritable, projectFolder } from './project.ts';
+import { readUpToSync } from './read-up-to.ts';
 
 export type EnvFiles = {
   /** Absolute. */
@@ -35,10 +36,10 @@ function readNamed(workingFolder: string, named: readonly string[]): EnvFiles {
 function readOwn(workingFolder: string): EnvFiles {
   const folder = projectFolder(workingFolder);
   const path = join(folder, '.env');
-  const status = statSync(path, { throwIfNoEntry: false });
+  const shown = relative(workingFolder, path);
+  const status = orUnreadable(() => statSync(path, { throwIfNoEntry: false }), shown, shown);
   // A Python environment is often a folder of this name.
   if (status === undefined || status.isDirectory()) return { paths: [], variables: {}, warnings: [] };
-  const shown = relative(workingFolder, path);
   if (isForeign(folder, status)) {
     const warning = `${shown} belongs to another user, in a folder that every user can write to, so it is not read. To read it, name it: --env-file ${shown}`;
     return { paths: [], variables: {}, warnings: [warning] };
@@ -52,7 +53,9 @@ function isForeign(folder: string, { uid }: Stats): boolean {
 }
 
 function readFile(path: string, shown: string, where: string): EnvFiles {
-  const bytes = readBytes(path, shown, where);
+  const bytes = orUnreadable(() => readUpToSync(path, maxBytes), shown, where);
+  if (bytes.length > maxBytes)
+    throw new InputError([{ where: shown, what: 'The file has more than 1 MiB, as no settings have.' }]);
   if (!isUtf8(bytes))
     throw new InputError([{ where: shown, what: 'The file is not UTF-8. Save it as UTF-8.' }]);
   const variables = parseEnvFile(bytes.toString('utf8'), shown);
@@ -61,9 +64,11 @@ function readFile(path: string, shown: string, where: string): EnvFiles {
   return { paths: [path], variables, warnings: isOpen ? [warning] : [] };
 }
 
-function readBytes(path: string, shown: string, where: string): Buffer {
+const maxBytes = 1024 * 1024;
+
+function orUnreadable<Result>(read: () => Result, shown: string, where: string): Result {
   try {
-    return readFileSync(path);
+    return read();
   } catch (error) {
     const hint =
       where === '--env-file' ? '' : ' To continue without it, add --env-file /dev/null to the command.';

@@ -29,3 +29,9 @@ export function addAmounts(one: string, other: string): string {
 export function compareAmounts(one: string, other: string): number {
   return new Big(one).cmp(other);
 }
+
+/** Formats amounts that are shown together: with the same decimals, none rounded. */
+export function createAmountFormat(amounts: readonly string[]): (amount: string) => string {
+  const decimals = displayDecimals(amounts.map((amount) => new Big(amount).toFixed()));
+  return (amount) => new Big(amount).toFixed(decimals);
+}

@@ -69,6 +69,9 @@ export function positiveNumber(maximum: number) {
     .transform(Number);
 }
 
+/** The most requests or recipients a second. */
+export const rateLimit = positiveNumber(100_000);
+
 export const percentage = z
   .string()
   .regex(/^(?:100|\d{1,2}(?:\.\d{1,3})?)%$/, 'expected a share from 0% to 100%, such as 5%')

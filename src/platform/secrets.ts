@@ -24,7 +24,7 @@ export function resolveVariables(
 ): string {
   return text.replace(/\$\{(\w+)(?::-([^}]*))?\}/g, (_, name: string, fallback: string | undefined) => {
     const value = environment[name] || fallback;
-    if (!value) problems.push({ where, what: `Environment variable ${name} is not set.` });
+    if (!value) problems.push({ where, what: `Environment variable ${name} is not set.`, unset: name });
     return value ?? '';
   });
 }

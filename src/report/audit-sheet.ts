@@ -29,9 +29,17 @@ export function auditSheet(
 }
 
 /** `reason: lunch; requests: 3`. */
-function formatDetails(details: AuditEntry['details']): string {
+export function formatDetails(details: AuditEntry['details']): string {
+  return shownDetails(details)
+    .map(({ name, value }) => `${name}: ${value}`)
+    .join('; ');
+}
+
+/** In their order, without those that say nothing. */
+export function shownDetails(
+  details: AuditEntry['details'],
+): readonly { readonly name: string; readonly value: string }[] {
   return Object.entries(details)
     .filter(([, value]) => value !== null && value !== '' && !(Array.isArray(value) && value.length === 0))
-    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join('; ');
+    .map(([name, value]) => ({ name, value: typeof value === 'string' ? value : JSON.stringify(value) }));
 }

@@ -1,7 +1,7 @@
 import { Big } from 'big.js';
 import type { RunKind } from '../domain/runs.ts';
-import type { BillingDimension, BillingReport, BillingTotal } from '../ledger/billing/report.ts';
-import { formatPayer } from './billing-sheet.ts';
+import type { BillingDimension, BillingLine, BillingReport, BillingTotal } from '../ledger/billing/report.ts';
+import { formatPayer } from './billing-words.ts';
 import type { Chart } from './html/chart.ts';
 import { createBarChart, createFunnelChart, createTimeChart } from './html/charts.ts';
 
@@ -14,41 +14,54 @@ export async function createBillingCharts(
   totals: readonly BillingTotal[],
   regroup: (by: readonly BillingDimension[]) => Promise<BillingReport>,
 ): Promise<Chart[]> {
-  const ordinary = totals.filter(isOrdinary);
-  const sum = (count: (total: BillingTotal) => number): number =>
-    ordinary.reduce((all, total) => all + count(total), 0);
-  const charts = [
-    createFunnelChart('From recipients to deliveries', [
-      { name: 'Recipients', count: sum(({ recipients }) => recipients) },
-      { name: 'Accepted', count: sum(({ accepted }) => accepted) },
-      { name: 'Delivered', count: sum(({ delivered }) => delivered) },
-    ]),
-    createTimeChart('Recipients by day', 'day', await countByDay(regroup)),
-  ];
-  for (const dimension of ['SubAccount', 'ChargeCode'] as const) {
-    const { lines } = await regroup([dimension]);
-    for (const { currency, price } of ordinary) {
-      const what = new Big(price).eq(0) ? 'estimated' : 'price';
-      const bars = lines
-        .filter((line) => isOrdinary(line) && line.currency === currency)
-        .map((line) => ({ name: formatPayer(line.values[0] ?? null), value: line[what] }));
-      const name = what === 'price' ? 'Price' : 'Estimated cost';
-      charts.push(createBarChart(`${name} by ${dimension}${currency === null ? '' : `, ${currency}`}`, bars));
-    }
-  }
+  const { lines: ofDays } = await regroup(['day']);
+  const days = ofDays
+    .filter(isOrdinary)
+    .flatMap(({ values: [day], recipients }) => (day ? [{ day, recipients }] : []));
+  const charts = [createDeliveryChart(totals), createDayChart(days)];
+  for (const dimension of ['SubAccount', 'ChargeCode'] as const)
+    charts.push(...createCostCharts(dimension, totals, (await regroup([dimension])).lines));
   return charts;
 }
 
-/** Lines of one day, such as several currencies, become one count. */
-async function countByDay(
-  regroup: (by: readonly BillingDimension[]) => Promise<BillingReport>,
-): Promise<{ at: string; count: number }[]> {
-  const days = new Map<string, number>();
-  for (const { values, recipients } of (await regroup(['day'])).lines.filter(isOrdinary)) {
-    const [day] = values;
-    if (day) days.set(day, (days.get(day) ?? 0) + recipients);
-  }
-  return [...days].map(([at, count]) => ({ at, count }));
+export function createDeliveryChart(totals: readonly BillingTotal[]): Chart {
+  const sum = (count: (total: BillingTotal) => number): number =>
+    totals.filter(isOrdinary).reduce((all, total) => all + count(total), 0);
+  return createFunnelChart('From recipients to deliveries', [
+    { name: 'Recipients', count: sum(({ recipients }) => recipients) },
+    { name: 'Accepted', count: sum(({ accepted }) => accepted) },
+    { name: 'Delivered', count: sum(({ delivered }) => delivered) },
+  ]);
+}
+
+/** @param days counts of one day, such as of several currencies, become one */
+export function createDayChart(
+  days: readonly { readonly day: string; readonly recipients: number }[],
+): Chart {
+  const counts = days.map(({ day, recipients }) => ({ at: day, count: recipients }));
+  return createTimeChart('Recipients by day', 'day', counts);
+}
+
+export type CostLine = Pick<BillingLine, 'kind' | 'values' | 'currency' | 'price' | 'estimated'>;
+
+/**
+ * A chart for each currency.
+ *
+ * @param by of the first value of the lines
+ */
+export function createCostCharts(
+  by: string,
+  totals: readonly BillingTotal[],
+  lines: readonly CostLine[],
+): Chart[] {
+  return totals.filter(isOrdinary).map(({ currency, price }) => {
+    const what = new Big(price).eq(0) ? 'estimated' : 'price';
+    const bars = lines
+      .filter((line) => isOrdinary(line) && line.currency === currency)
+      .map((line) => ({ name: formatPayer(line.values[0] ?? null), value: line[what] }));
+    const name = what === 'price' ? 'Price' : 'Estimated cost';
+    return createBarChart(`${name} by ${by}${currency === null ? '' : `, ${currency}`}`, bars);
+  });
 }
 
 function isOrdinary({ kind }: { readonly kind: RunKind }): boolean {

@@ -1,12 +1,5 @@
 import type { Closing } from '../ledger/billing/close.ts';
-import {
-  type BillingDimension,
-  type BillingLine,
-  type BillingQuery,
-  type BillingReport,
-  type BillingTotal,
-  billingDimensions,
-} from '../ledger/billing/report.ts';
+import type { BillingLine, BillingQuery, BillingReport, BillingTotal } from '../ledger/billing/report.ts';
 import { createBillingCharts } from './billing-charts.ts';
 import { type BillingSheetLine, billingSheet } from './billing-sheet.ts';
 import type { Sheet } from './formats/sheet.ts';
@@ -28,19 +21,4 @@ export async function createBillingReport(
   const { totals: expected } = await regroup([]);
   const charts = () => createBillingCharts(expected, regroup);
   return billingSheet(query, { lines, totals, expected, closing, charts }, closing?.closedAt ?? asOf);
-}
-
-/**
- * @param text dimensions separated by commas
- * @returns a sentence about the problem, if any
- */
-export function parseDimensions(text: string): readonly BillingDimension[] | string {
-  const found: BillingDimension[] = [];
-  for (const name of text.split(',').map((each) => each.trim())) {
-    const dimension = billingDimensions.find((known) => known.toLowerCase() === name.toLowerCase());
-    if (dimension === undefined) return `"${name}" is none of ${billingDimensions.join(', ')}.`;
-    if (found.includes(dimension)) return `"${name}" is given twice.`;
-    found.push(dimension);
-  }
-  return found;
 }

@@ -7,6 +7,7 @@ import type {
   BillingQuery,
   BillingTotal,
 } from '../ledger/billing/report.ts';
+import { formatPayer } from './billing-words.ts';
 import type { Sheet, SheetColumn } from './formats/sheet.ts';
 import { formatLocal } from './time.ts';
 
@@ -59,24 +60,6 @@ const figures: readonly Figure[] = [
   { key: 'difference', title: 'Difference', kind: 'decimal', minor: 5 },
   { key: 'unrated', title: 'Unrated', kind: 'integer' },
 ];
-
-export const noName = '(none)';
-
-/** A name that looks like the placeholder for no name is quoted. */
-export function formatPayer(value: string | null): string {
-  if (value === null) return noName;
-  return isNoNameOrQuoted(value) ? `"${value}"` : value;
-}
-
-/** Reads a name in a filter; null for no name. */
-export function parsePayer(written: string): string | null {
-  if (written === noName) return null;
-  return isNoNameOrQuoted(written) ? written.slice(1, -1) : written;
-}
-
-function isNoNameOrQuoted(text: string): boolean {
-  return /^("*)\(none\)\1$/.test(text);
-}
 
 export function billingSheet(
   query: BillingQuery,

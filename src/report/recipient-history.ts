@@ -44,9 +44,11 @@ export function formatRecipientHistory(history: FormattedHistory, screen?: Scree
   return lines.map(printable).join('\n');
 }
 
-type HistoryEvent = { readonly at: Date; readonly words: string };
+/** What happened to a recipient, in words. */
+export type HistoryEvent = { readonly at: Date; readonly words: string };
 
-function listEvents({ attempts, resolutions, reports }: FormattedHistory): HistoryEvent[] {
+/** In order of time. */
+export function listEvents({ attempts, resolutions, reports }: FormattedHistory): HistoryEvent[] {
   return [
     ...attempts.map(({ attempt, startedAt, finishedAt, verdict, httpStatus, detail }) => ({
       at: finishedAt ?? startedAt,

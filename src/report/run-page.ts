@@ -1,5 +1,5 @@
 import { Big } from 'big.js';
-import { formatPayer } from './billing-sheet.ts';
+import { formatPayer } from './billing-words.ts';
 import type { Chart } from './html/chart.ts';
 import { createBarChart, createFunnelChart, createTimeChart } from './html/charts.ts';
 import { createTablePart, formatPage } from './html/page.ts';

@@ -1,4 +1,4 @@
-import type { ReportFormat } from './formats/sheet.ts';
+import type { RunReportFormat } from './formats/sheet.ts';
 import { formatLines } from './formats/table.ts';
 import { printable } from './printable.ts';
 import { toSheet } from './report-table.ts';
@@ -7,10 +7,6 @@ import { formatRunHeading } from './run-heading.ts';
 import { formatRunSummary } from './run-summary.ts';
 import { countsTable, runTables } from './run-tables.ts';
 import { plainScreen, type Screen, styled } from './screen.ts';
-
-/** The formats of a report with several tables. */
-export const runReportFormats = ['table', 'json', 'xlsx', 'html'] as const satisfies readonly ReportFormat[];
-export type RunReportFormat = (typeof runReportFormats)[number];
 
 /** @returns pieces: bytes of a workbook, text otherwise */
 export async function* formatRunReport(

@@ -1,3 +1,4 @@
+import { nameTime } from './html/time-unit.ts';
 import { column, createReportTable, type ReportTable } from './report-table.ts';
 import type { RunDetails } from './run-details.ts';
 import { formatLocal } from './time.ts';
@@ -24,12 +25,7 @@ export function sendingTables({ sending, timeZone }: RunDetails): ReportTable[] 
         ...['Requests', 'Recipients', 'Retries'].map((title) => column(title, 'integer')),
       ],
       sends.map(({ at, requests, recipients, retries }) => {
-        return [
-          unit === 'hour' ? `${at.replace('T', ' ')}:00` : at.replace('T', ' '),
-          requests,
-          recipients,
-          retries,
-        ];
+        return [nameTime(unit, at), requests, recipients, retries];
       }),
     ),
     createReportTable(

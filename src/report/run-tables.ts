@@ -1,6 +1,6 @@
 import { rejectionReasons } from '../domain/contacts.ts';
 import { recipientStates, requestStates } from '../domain/runs.ts';
-import { formatPayer } from './billing-sheet.ts';
+import { formatPayer } from './billing-words.ts';
 import { type Cells, column, createReportTable, integers, type ReportTable } from './report-table.ts';
 import type { RunDetails } from './run-details.ts';
 import type { Largest, MoneyFigures } from './run-money.ts';

@@ -1,5 +1,5 @@
+import { deliveryReportFormats } from '../domain/delivery-reports.ts';
 import type { MessageFields } from '../domain/message.ts';
-import { deliveryReportFormats } from '../wire/encode-delivery-report.ts';
 import { acceptMessage } from './accept-message.ts';
 import type { Clock } from './clock.ts';
 import type { AcceptedMessage, Callback } from './delivery.ts';

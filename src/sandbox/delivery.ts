@@ -1,11 +1,8 @@
+import type { DeliveryReportFormat } from '../domain/delivery-reports.ts';
 import type { Channel, Destination, InterfaceName } from '../domain/message.ts';
 import { formatLocalTime } from '../platform/zoned-times.ts';
 import { deliveryReportTypes, type Units } from '../wire/delivery-report-values.ts';
-import type {
-  DeliveryReportCredentials,
-  DeliveryReportFormat,
-  OutgoingDeliveryReport,
-} from '../wire/encode-delivery-report.ts';
+import type { DeliveryReportCredentials, OutgoingDeliveryReport } from '../wire/encode-delivery-report.ts';
 import { type Content, unitsFor } from './content.ts';
 import { toE164 } from './e164.ts';
 import type { DeliveryReportId } from './options.ts';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { DeliveryReportFormat } from '../domain/delivery-reports.ts';
 import { InputError, type Problem } from '../domain/problems.ts';
-import type { DeliveryReportCredentials, DeliveryReportFormat } from '../wire/encode-delivery-report.ts';
+import type { DeliveryReportCredentials } from '../wire/encode-delivery-report.ts';
 
 /** Times are milliseconds, rates are shares from 0 to 1. */
 export type SandboxOptions = {

@@ -1,11 +1,9 @@
-import { isIP } from 'node:net';
-import { hostname } from 'node:os';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { EngineContext } from '../engine/context.ts';
 import { checkDatabase, type DatabaseState, readFleetFigures } from '../engine/reporting/fleet-state.ts';
-import { createAddressList } from '../platform/address-list.ts';
 import { type ListenAddress, listen } from '../platform/http-server.ts';
 import { createFleetMetrics } from './fleet-metrics.ts';
+import { createHostCheck, isLoopback, namesThisMachine, parseHost } from './known-hosts.ts';
 import { defaultLimits, openLimitedServer } from './limited-server.ts';
 import type { ProcessMetrics } from './metrics.ts';
 import { shareAnswer, withTimeout } from './shared-answer.ts';
@@ -82,7 +80,6 @@ export const addHealth = (server: FastifyInstance): void => {
   server.get('/healthz', async () => ({ status: 'ok' }));
 };
 
-const loopback = createAddressList(['127.0.0.0/8', '::1/128']);
 /** Headers that a proxy on this machine adds to a call from another machine. */
 const proxyHeaders = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'];
 
@@ -100,36 +97,17 @@ export function refuseOtherMachines(
 /** Its `Host` must name this machine: a proxy can forward another name, and a page's own name can resolve to this machine. */
 function isFromThisMachine({ raw }: FastifyRequest): boolean {
   return (
-    loopback.has(raw.socket.remoteAddress ?? '') &&
+    isLoopback(raw.socket.remoteAddress ?? '') &&
     namesThisMachine(parseHost(raw.headers.host)) &&
     !proxyHeaders.some((name) => raw.headers[name] !== undefined)
   );
 }
 
-/** In lower case, an IPv6 address without brackets. */
-function parseHost(header = ''): string {
-  return header
-    .toLowerCase()
-    .replace(/:\d+$/, '')
-    .replace(/^\[(.*)\]$/, '$1');
-}
-
-function namesThisMachine(host: string): boolean {
-  return host === 'localhost' || loopback.has(host);
-}
-
-/**
- * Refuses callers that name another host, against DNS rebinding: a browser sends the name of the page. That is never an
- * IP address, so every address is allowed, unless the listener is bound to loopback.
- *
- * @param names further names of this machine
- */
+/** @param names further names of this machine */
 function refuseOtherHosts(listening: string, names: readonly string[]): Refuse {
-  const known = new Set([listening, hostname(), ...names].map((name) => name.toLowerCase()));
-  const local = namesThisMachine(listening.toLowerCase());
+  const isKnown = createHostCheck(listening, names);
   return ({ raw }, reply) => {
-    const host = parseHost(raw.headers.host);
-    if (namesThisMachine(host) || known.has(host) || (!local && isIP(host) !== 0)) return false;
+    if (isKnown(raw.headers.host)) return false;
     void reply.code(421).send({ error: 'this listener has another name; --metrics-name adds one' });
     return true;
   };

@@ -1,3 +1,4 @@
+import type { DeliveryReportFormat } from '../domain/delivery-reports.ts';
 import { replaceUnsupportedCharacters } from './characters.ts';
 import type { DeliveryReport } from './delivery-report.ts';
 import { buildXml } from './xml.ts';
@@ -15,10 +16,6 @@ export type OutgoingDeliveryReport = Omit<DeliveryReport, 'outcome' | 'optedOut'
 };
 
 export type DeliveryReportCredentials = { readonly sender: string; readonly apiKey: string };
-
-/** The observed formats of a webhook call. */
-export const deliveryReportFormats = ['json', 'xml', 'post', 'get'] as const;
-export type DeliveryReportFormat = (typeof deliveryReportFormats)[number];
 
 export type EncodedDeliveryReport = {
   readonly method: 'GET' | 'POST';

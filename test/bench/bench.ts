@@ -1,3 +1,4 @@
+import { benchDashboard } from './dashboard.ts';
 import { benchDispatch } from './dispatch.ts';
 import { benchImport } from './import.ts';
 import { benchPostgres } from './postgres.ts';
@@ -20,6 +21,7 @@ const benchmarks: Readonly<Record<string, () => Promise<void>>> = {
   webhooks: benchWebhooks,
   report: benchReport,
   postgres: benchPostgres,
+  dashboard: benchDashboard,
 };
 
 const requested = process.argv.slice(2);

@@ -19,7 +19,11 @@ const processor = process.cpuUsage();
 let readSeconds = 0;
 const kept = createKeptContactFiles();
 const settings = { environment: process.env, workingFolder: process.cwd() };
-const prepared = await prepareCampaign(campaign, settings, kind === 'preview' ? {} : { kept });
+const prepared = await prepareCampaign(
+  campaign,
+  settings,
+  kind === 'preview' ? {} : { kept, keepsRows: 'none' },
+);
 let run: string | undefined;
 if (kind === 'preview') await previewCampaign(prepared, { now: () => new Date() });
 else {

@@ -1,8 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Table from 'cli-table3';
+import { z } from 'zod';
 import { median } from './rounds.ts';
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
@@ -22,8 +23,11 @@ const starts: readonly {
   { name: peer, words: ['-e', '0'] },
   { name: 'volley --version', words: [packedVolley, '--version'], aim: 2.5 },
   { name: 'volley --help', words: [packedVolley, '--help'], aim: 4 },
-  { name: 'volley runs --help', words: [packedVolley, 'runs', '--help'] },
-  { name: 'volley run --help', words: [packedVolley, 'run', '--help'] },
+  ...readCommands().map((command) => ({
+    name: `volley ${command} --help`,
+    words: [packedVolley, command, '--help'],
+    aim: 5,
+  })),
   {
     name: 'volley --version, as on a new machine',
     words: [packedVolley, '--version'],
@@ -32,6 +36,12 @@ const starts: readonly {
   { name: 'volley --version in a checkout', words: [volley, '--version'] },
   { name: 'volley --help in a checkout', words: [volley, '--help'] },
 ];
+
+function readCommands(): readonly string[] {
+  const tree = z.object({ commands: z.array(z.object({ name: z.string() })) });
+  const text = readFileSync(join(checkout, 'docs/reference/commands.json'), 'utf8');
+  return tree.parse(JSON.parse(text)).commands.map(({ name }) => name);
+}
 
 function makePackage(): void {
   execFileSync('npm', ['run', 'build'], { cwd: checkout, stdio: 'ignore' });

@@ -48,6 +48,26 @@ describe('placeholders', () => {
     ]);
   });
 
+  test('the nearest name of a placeholder with a fallback is found', () => {
+    expect(problems({ message: { Message: 'Hi [[citty|there]]' } })).toEqual([
+      'c.yaml:8:12: Unknown placeholder [[citty|there]] in "message.Message". Did you mean "city"?',
+    ]);
+  });
+
+  test.each(['{{city}}', '{{ City }}', '{{{city}}}', '${city}', '{city}', '%city%', '«city»', '[city]'])(
+    'a column in the syntax of another program is an error, because recipients would read %s',
+    (written) => {
+      expect(problems({ message: { Message: `Hi ${written}, [[city]]` } })).toEqual([
+        `c.yaml:8:12: "message.Message": "${written}" would be sent as it stands. Write [[city]] for the column "city"; to send these characters, rename the column.`,
+      ]);
+    },
+  );
+
+  test('other braces, brackets and percent signs are ordinary text', () => {
+    const Message = 'p { color: red } 5% city 6% [YES] {} [] %% {{}} <city> (city) {town}';
+    expect(personalised({ message: { Message } }, {})).toMatchObject({ envelope: { fields: { Message } } });
+  });
+
   test('an unclosed placeholder is an error', () => {
     expect(problems({ message: { Message: 'Hi [[first' } })).toEqual([
       'c.yaml:8:12: "message.Message": "[[first" is no placeholder; expected [[Column]] or [[Column|fallback]].',

@@ -24,6 +24,22 @@ test('numbers with a country code, and empty ones, need no country', () => {
   expect(countNationalNumbers(sample, 'mobile')).toBe(2);
 });
 
+test('a column name with a line break adds no key to the first campaign', () => {
+  const header = ['mobile', 'a\nnotify: [{ command: touch x }]\n#', 'b\u2028c', 'd\u202ee'];
+  const first = {
+    name: 'first',
+    account: 'sandbox',
+    channel: 'sms',
+    file: 'contacts.csv',
+    recipient: 'mobile',
+    country: undefined,
+    header,
+  } as const;
+  const yaml = firstCampaignYaml(first);
+  expect(readCampaign(yaml, 'first.yaml').value.notify).toBe(undefined);
+  expect(yaml).toContain('Message: "Hello, this is our first message."');
+});
+
 const target = { interface: 'rest-2.02', format: 'json', loopback: true } as const;
 
 test('the first campaign is valid for a contact file with any column names', () => {

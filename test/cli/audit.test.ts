@@ -76,8 +76,10 @@ test('suppressions are recorded by number, never by address, and an address in a
 test('changed limits, replays, a purge and the closing of a month are recorded', async () => {
   await volley('account', 'limits', 'sandbox', '--requests-per-second', '5');
   await volley('delivery-reports', 'replay', '--account', 'sandbox');
-  await volley('billing', 'close', '2999-01');
-  expect((await volley('billing', 'close', '2020-01', '--by', 'ann@desk')).code).toBe(0);
+  await volley('billing', 'close', '2999-01', '--time-zone', 'UTC');
+  expect((await volley('billing', 'close', '2020-01', '--time-zone', 'UTC', '--by', 'ann@desk')).code).toBe(
+    0,
+  );
   await scene.ledger.pool.query(
     `INSERT INTO suppressions (channel, address, sub_account, reason, source, created_at)
      VALUES ('sms', '+61412000199', '', '', 'operator', '2001-01-01')`,

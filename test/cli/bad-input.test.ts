@@ -108,9 +108,11 @@ test('an unknown placeholder is refused with its position', async () => {
 });
 
 test('an environment variable that is not set is refused at the line that needs it', async () => {
-  expect(await refusal({ VOLLEY_SANDBOX_TOKEN: '' })).toMatch(
-    /^accounts\.yaml:6:16: Environment variable VOLLEY_SANDBOX_TOKEN is not set/,
-  );
+  const unset = 'accounts.yaml:6:16: Environment variable VOLLEY_SANDBOX_TOKEN is not set.\n';
+  const set = 'Set VOLLEY_SANDBOX_TOKEN in the environment, or in';
+  expect(await refusal({ VOLLEY_SANDBOX_TOKEN: '' })).toBe(`${unset}${set} .env, which does not exist.`);
+  await scene.write('.env', 'OTHER=1\n');
+  expect(await refusal({ VOLLEY_SANDBOX_TOKEN: '' })).toBe(`${unset}${set} .env, which was read.`);
 });
 
 test('a service that cannot be reached is named before a run is made', async () => {

@@ -122,6 +122,12 @@ describe('volley report billing', () => {
 });
 
 describe('volley billing close', () => {
+  test('the first month is not closed without a time zone, because it cannot be opened again', async () => {
+    const { code, stderr } = await run('billing', 'close', '2026-09');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('name the time zone in which your months')]);
+    expect((await run('billing', 'list')).stdout).toBe('No month is closed yet.\n');
+  });
+
   test('volley billing close keeps a month byte for byte, and later changes are corrections in the next month', async () => {
     const zone = ['--time-zone', 'Pacific/Auckland'];
     const closed = await run('billing', 'close', '2026-09', ...zone, '--by', 'ann');
@@ -148,12 +154,12 @@ describe('volley billing close', () => {
   });
 
   test.each([
-    [['2026-09', '--time-zone', 'Pacific/Auckland'], /ann closed it at/],
+    [['2026-09', '--time-zone', 'Pacific/Auckland'], /ann closed it at .* as a month of Pacific\/Auckland/],
     [
       ['2026-12', '--time-zone', 'Pacific/Auckland'],
       /The last closed month is 2026-09 \(Pacific\/Auckland\)/,
     ],
-    [['2026-10'], /Close the month after it next, with --time-zone/],
+    [['2026-10', '--time-zone', 'UTC'], /Close the month after it next, with --time-zone/],
     [['2026-13'], /expected a month such as 2026-11/],
   ])('volley billing close refuses %j with the reason', async (words, why) => {
     const { code, stderr } = await run('billing', 'close', ...words);
@@ -168,5 +174,10 @@ describe('volley billing close', () => {
       closedBy: 'ann',
       endsAt: '2026-09-30T11:00:00.000Z',
     });
+  });
+
+  test('without a time zone, a later month is closed in that of the last one', async () => {
+    const { code, stdout } = await run('billing', 'close', '2026-10');
+    expect([code, stdout]).toEqual([0, expect.stringContaining('(a month of Pacific/Auckland)')]);
   });
 });

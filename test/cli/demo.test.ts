@@ -6,7 +6,7 @@ import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
 import type { JournalLine } from '../../src/sandbox/journal.ts';
 import { copyHome, removeHome, throwAwayOptions } from '../support/embedded-home.ts';
 import { readJournal } from '../support/journal.ts';
-import { volleyInProcess } from '../support/volley.ts';
+import { startInProcess, volleyInProcess } from '../support/volley.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 
 type SentRequest = { message_id: string; recipients: string[]; state: string; outcomes: string[] };
@@ -123,4 +123,23 @@ test('the demo of interfaces sends through every other interface, format and cha
   const call = journal.find(({ channel }) => channel === 'voice')?.message;
   expect(call?.keypads).toHaveLength(2);
   expect(call?.fields['MessageToPeople']).toMatch(/^UklGR/);
+});
+
+test('the demo with a dashboard shows its runs in a browser while they are sent', async () => {
+  await using workspace = await makeWorkspace();
+  const home = join(workspace.folder, '.volley/demo');
+  chmodSync(workspace.folder, 0o711);
+  copyHome(inject('initialHome'), home);
+  const { release } = await leaseEmbeddedServer(home, throwAwayOptions);
+  const demonstration = startInProcess(['demo', '--dashboard'], { cwd: workspace.folder });
+  await Promise.race([demonstration.waitForText('sending'), demonstration.ended]);
+  const link = /http:\S+sign-in\S+/.exec(demonstration.stderrSoFar())?.[0] ?? '';
+  const cookie = (await fetch(link)).headers.getSetCookie()[0]?.replace(/;.*/, '') ?? '';
+  const page = await fetch(new URL('/', link), { headers: { cookie } });
+  expect(await page.text()).toMatch(/outage-notice[\s\S]*running/);
+  demonstration.stop();
+  // Its requests were not all sent.
+  expect((await demonstration.ended).code).toBe(3);
+  await release();
+  await removeHome(home);
 });

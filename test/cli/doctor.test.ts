@@ -184,7 +184,7 @@ test('doctor finds a secret that is not set', async () => {
     code: 3,
     found: {
       'account sandbox':
-        'problem: campaigns/accounts.yaml:5:16: Environment variable VOLLEY_SANDBOX_TOKEN is not set. Next: Set VOLLEY_SANDBOX_TOKEN in the environment, or in .env of the project.',
+        'problem: campaigns/accounts.yaml:5:16: Environment variable VOLLEY_SANDBOX_TOKEN is not set. Next: Set VOLLEY_SANDBOX_TOKEN in the environment, or in .env, which does not exist.',
     },
   });
 });

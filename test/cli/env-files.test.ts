@@ -1,4 +1,4 @@
-import { chmod, chown } from 'node:fs/promises';
+import { chmod, chown, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -116,6 +116,28 @@ test('a folder named .env, and the .env of a folder above that is no project, ar
   const { stderr } = await volleyInProcess(['runs'], { cwd: join(other.folder, 'python') });
   expect(stderr).toContain('is in no Volley project');
   expect((await volleyInProcess(['runs'], { cwd: other.folder })).stderr).toMatch(/^\.env:1: /);
+});
+
+test('a .env that is a loop of links, a device without an end or larger than any settings is an input error', async () => {
+  await using other = await makeWorkspace({ none: '' });
+  const path = join(other.folder, '.env');
+  const failure = async () => {
+    const { code, stderr } = await volleyInProcess(['runs'], { cwd: other.folder });
+    return [code, stderr];
+  };
+  const tooLarge = [2, '.env: The file has more than 1 MiB, as no settings have.\n'];
+  await symlink('.env', path);
+  expect(await failure()).toEqual([
+    2,
+    expect.stringContaining('.env: The file cannot be read (its symbolic'),
+  ]);
+  await rm(path);
+  await symlink('/dev/zero', path);
+  expect(await failure()).toEqual(tooLarge);
+  await rm(path);
+  await writeFile(path, '');
+  await truncate(path, 2 ** 31);
+  expect(await failure()).toEqual(tooLarge);
 });
 
 // Only root can make a file of another user.

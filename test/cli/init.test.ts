@@ -231,6 +231,16 @@ describe('with a database', () => {
     expect(await read('campaigns/accounts.yaml')).toBe(accounts);
   });
 
+  test('a campaign that would have the name of the accounts file is refused', async () => {
+    const { folder } = await workspaceFor();
+    const { code, stderr } = await volleyInProcess(['init', folder, '--name', 'Accounts', '--yes']);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining('campaigns/accounts.yaml holds the accounts'),
+    ]);
+    expect(existsSync(join(folder, 'campaigns'))).toBe(false);
+  });
+
   test('--bare makes the marker and the ledger only', async () => {
     const { folder } = await workspaceFor();
     expect(await initJson(folder, '--bare')).toMatchObject({ made: true, files: { made: [], kept: [] } });

@@ -20,6 +20,31 @@ message:
   SubAccount: "[[Branch]]"
 `;
 
+test('plan and run name the columns that leave a gap in the text of a message', async () => {
+  await using cleanUp = new AsyncDisposableStack();
+  const opened = cleanUp.adopt(await openTestLedger(), (it) => it.close());
+  const sandbox = cleanUp.adopt(await startSandbox({}), (it) => it.close());
+  const rows = ['0412345671,Ann,5,N,', '0412345672,,,,', '0412345673,Bo,,,Bring water', 'wrong,,,,'];
+  const workspace = cleanUp.use(
+    await makeWorkspace({
+      'accounts.yaml': accountsYaml,
+      'campaign.yaml': campaign().replace('off tonight', 'off, [[days|some]] days, [[Note]]'),
+      'contacts.csv': ['mobile,First Name,days,Branch,Note', ...rows].join('\n'),
+    }),
+  );
+  const env = { ...accountEnvironment(opened, sandbox) };
+  const call = (...words: string[]) => volleyInProcess(words, { cwd: workspace.folder, env });
+  const warning =
+    '[[First Name]] is empty and has no fallback in 1 row: contacts.csv:3. The text has a gap there; [[First Name|fallback]] fills it';
+  const { stdout } = await call('plan', 'campaign.yaml');
+  expect(stdout).toContain(`  warning     ${warning}\n`);
+  expect(stdout).toContain(
+    '[[Note]] is empty and has no fallback in 2 rows: contacts.csv:2, contacts.csv:3.',
+  );
+  expect(stdout).not.toMatch(/\[\[(days|Branch)\]\] is empty/);
+  expect((await call('run', 'campaign.yaml')).stderr).toContain(warning);
+});
+
 test('each person in an ordinary list with 75 mistakes is sent to once, over a run, a repetition and a run of fixed contacts', async () => {
   await using cleanUp = new AsyncDisposableStack();
   const opened = cleanUp.adopt(await openTestLedger(), (it) => it.close());

@@ -29,7 +29,7 @@ const accounts = `accounts:
   keyless: { interface: rest-2.02, baseUrl: "http://127.0.0.1:9", authToken: "\${NOT_SET}" }
 `;
 
-const campaign = (contacts: string, account: string, schedule: string) => `campaign: planted
+const campaign = (name: string, contacts: string, account: string, schedule: string) => `campaign: ${name}
 account: ${account}
 channel: sms
 contacts: { file: ${contacts}, country: AU, columns: { Recipient: mobile } }
@@ -103,13 +103,13 @@ function makeFailingProject(): ReturnType<typeof makeWorkspace> {
   return makeWorkspace({
     'accounts.yaml': accounts,
     'campaigns/contacts.csv': contact,
-    'campaigns/good.yaml': campaign('contacts.csv', 'main', past),
-    'campaigns/bad-rows.yaml': campaign('bad.csv', 'main', past),
+    'campaigns/good.yaml': campaign('good', 'contacts.csv', 'main', past),
+    'campaigns/bad-rows.yaml': campaign('bad-rows', 'bad.csv', 'main', past),
     'campaigns/bad.csv': `mobile,name\n"${addresses[3]} and ${addresses[4]}",Zoë Planted\n`,
     // The reason quotes the invalid code.
-    'campaigns/no-code.yaml': `${campaign('contacts.csv', 'main', past).replace('[[name]]" }', 'you", ChargeCode: "[[name]]" }')}chargeCodes: codes.csv\n`,
+    'campaigns/no-code.yaml': `${campaign('no-code', 'contacts.csv', 'main', past).replace('[[name]]" }', 'you", ChargeCode: "[[name]]" }')}chargeCodes: codes.csv\n`,
     'campaigns/codes.csv': 'NET-2600\n',
-    'campaigns/keyless.yaml': campaign('contacts.csv', 'keyless', past),
+    'campaigns/keyless.yaml': campaign('keyless', 'contacts.csv', 'keyless', past),
     'campaigns/broken.yaml': `schedule:\n  ${addresses[0]} ${addresses[4]}: [\n`,
   });
 }

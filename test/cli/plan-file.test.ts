@@ -1,4 +1,5 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { emptyLedger } from '../support/empty-ledger.ts';
@@ -33,7 +34,8 @@ beforeEach(async () => {
 const call = (...words: string[]): Promise<Ended> => scene.command(words);
 
 async function plan(...words: string[]): Promise<void> {
-  const { code, stderr } = await call('plan', 'campaign.yaml', '--out', 'plan.json', ...words);
+  const { code, stdout, stderr } = await call('plan', 'campaign.yaml', '--out', 'plan.json', ...words);
+  expect(stdout).toMatch(/^Plan of .*\. Nothing has been sent\.\n/);
   expect({ code, stderr }).toMatchObject({
     code: 0,
     stderr: expect.stringContaining('run --plan plan.json'),
@@ -87,6 +89,24 @@ describe('a plan that still holds', () => {
     });
   });
 
+  test('a place that is no plan file is refused before planning, and is neither read to its end nor waited for', async () => {
+    execFileSync('mkfifo', [join(scene.folder, 'pipe')]);
+    await symlink('/dev/zero', join(scene.folder, 'endless'));
+    for (const out of ['pipe', 'endless', 'campaign.yaml']) {
+      const { code, stdout, stderr } = await call('plan', 'campaign.yaml', '--out', out);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toContain(
+        `${out}: The file cannot be written (it exists already; remove it or choose another name).`,
+      );
+    }
+    expect(await call('run', '--plan', 'endless')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(
+        'endless: The plan file has more than 65,536 KiB; expected at most 65,536',
+      ),
+    });
+  });
+
   test('a comment in the campaign file changes nothing', async () => {
     await plan();
     await scene.write('campaign.yaml', `# checked\n${campaign}`);
@@ -101,6 +121,16 @@ describe('a plan that still holds', () => {
     await plan('--contacts', 'other.csv', '--of', first.run);
     expect(await run()).toMatchObject({ code: 0 });
     expect(await recipients()).toEqual(['1', '2', '3']);
+  });
+
+  test('rows before the first one that names a run are compared with what it reached', async () => {
+    const first = JSON.parse((await call('run', 'campaign.yaml', '--limit', '1', '--json')).stdout).run;
+    const header = 'mobile,name,code,Volley Run';
+    await scene.write('added.csv', `${header}\n0412000001,Ann,A,\n`);
+    await scene.write('left-out.csv', `${header}\n0412000002,Bob,A,${first}\n`);
+    await plan('--contacts', 'added.csv', '--contacts', 'left-out.csv');
+    expect(await run()).toMatchObject({ code: 0 });
+    expect(await recipients()).toEqual(['1', '2']);
   });
 
   test('it may have a time zone and a file for each row, repeated rows, and fixed contacts of a run that is not over', async () => {

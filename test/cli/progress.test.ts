@@ -21,6 +21,24 @@ describe('the progress line of a stage', () => {
     expect(stageText('reading', 1_000, state)).toBe('  reading  100 contacts, 100/s');
   });
 
+  test('the bar gets shorter, then vanishes, so that the line fits the screen', () => {
+    const state = {
+      part: 250,
+      whole: 1_000,
+      done: '250/1000 requests',
+      count: 250,
+      more: ', 7 not accepted',
+    };
+    expect(stageText('sending', 5_000, state, 80)).toBe(
+      '  sending  ████░░░░░░░░░░░░░░ 250/1000 requests, 50/s, 15 s left, 7 not accepted',
+    );
+    for (const width of [62, 66, 70, 80])
+      expect(stageText('sending', 5_000, state, width).length).toBeLessThanOrEqual(width);
+    expect(stageText('sending', 5_000, state, 62)).toBe(
+      '  sending  250/1000 requests, 50/s, 15 s left, 7 not accepted',
+    );
+  });
+
   test('the progress line shows no time left before the start or after the end', () => {
     const nothing = { part: 0, whole: 10, done: '0/10 requests', count: 0 };
     expect(stageText('sending', 1_000, nothing)).not.toMatch(/left/);

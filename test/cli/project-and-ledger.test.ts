@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { chmod, writeFile } from 'node:fs/promises';
+import { chmod, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createBareDatabase, createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -46,6 +46,33 @@ describe('a folder outside any project', () => {
     const { stderr } = await volleyInProcess(['runs'], { cwd: join(folder, 'open/mine') });
     expect(stderr).toContain(`${folder}/.volley: has no ledger yet`);
   });
+});
+
+test('a campaign of another project is refused, because the ledger here does not know its earlier runs', async () => {
+  const { folder } = await workspaceFor({
+    '.volley-project': '',
+    'campaigns/accounts.yaml': accountsYaml,
+    'shop/.volley-project': '',
+    'shop/campaigns/night.yaml': smsCampaignYaml,
+  });
+  for (const command of ['check', 'plan', 'run']) {
+    const { code, stderr } = await volleyInProcess([command, 'shop/campaigns/night.yaml'], { cwd: folder });
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`belongs to the project ${folder}/shop`)]);
+    expect(stderr).toContain(`Go to ${folder}/shop`);
+  }
+});
+
+test('a campaign of this project that is named through a link is not one of another project', async () => {
+  const { folder } = await workspaceFor({
+    'shop/.volley-project': '',
+    'shop/campaigns/accounts.yaml': accountsYaml,
+    'shop/campaigns/night.yaml': smsCampaignYaml,
+  });
+  await symlink(join(folder, 'shop'), join(folder, 'current'));
+  const { stderr } = await volleyInProcess(['check', join(folder, 'current/campaigns/night.yaml')], {
+    cwd: join(folder, 'shop'),
+  });
+  expect(stderr).not.toContain('belongs to the project');
 });
 
 describe('a project', () => {
@@ -190,12 +217,12 @@ test('commands that only read work in a database that refuses every change', asy
 });
 
 test('volley schedule next reads the campaign files without a ledger', async () => {
-  const campaign = (schedule: string) =>
-    `campaign: c\naccount: sandbox\nchannel: sms\nschedule: { ${schedule} }\ncontacts: { file: c.csv }\nmessage: { Message: Hi }\n`;
+  const campaign = (schedule: string, name = 'c') =>
+    `campaign: ${name}\naccount: sandbox\nchannel: sms\nschedule: { ${schedule} }\ncontacts: { file: c.csv }\nmessage: { Message: Hi }\n`;
   const { folder } = await workspaceFor({
     '.volley-project': '',
     'campaigns/nightly.yaml': campaign('cron: "30 2 * * *", timeZone: Pacific/Auckland'),
-    'campaigns/once.yaml': campaign('at: [2020-12-01T09:00], timeZone: UTC'),
+    'campaigns/once.yaml': campaign('at: [2020-12-01T09:00], timeZone: UTC', 'once'),
   });
   for (const cwd of [folder, join(folder, 'campaigns')]) {
     const { code, stdout } = await volleyInProcess(['schedule', 'next', '--limit', '3', '--json'], { cwd });
@@ -206,7 +233,10 @@ test('volley schedule next reads the campaign files without a ledger', async () 
     expect([code, times.map(({ schedule }) => schedule)]).toEqual([0, Array(3).fill('nightly.yaml')]);
   }
 
-  await writeFile(join(folder, 'campaigns/broken.yaml'), campaign('cron: "61 * * * *", timeZone: UTC'));
+  await writeFile(
+    join(folder, 'campaigns/broken.yaml'),
+    campaign('cron: "61 * * * *", timeZone: UTC', 'broken'),
+  );
   const { code, stdout, stderr } = await volleyInProcess(['schedule', 'next'], { cwd: folder });
   expect(stdout).toContain('nightly.yaml');
   expect([code, stderr]).toEqual([

@@ -81,6 +81,17 @@ test('a repetition of the same campaign sends nothing, and its error names the f
   expect([(await run('--again')).code, sent()]).toEqual([0, 6]);
 });
 
+test('a run with a corrected text names the earlier run of the campaign that can still send', async () => {
+  await write('corrected', 'approval: required\n');
+  const { run: first } = await run();
+  await workspace.write('campaign.yaml', campaignOf('corrected').replace('Hello', 'Good evening'));
+  const warning = `Run ${first} of this campaign is planned (waits for approval: every run of the campaign) and can still send to its own recipients. \`volley cancel ${first}\` ends it.`;
+  expect((await volley('plan', 'campaign.yaml')).stdout).toContain(`  unfinished  ${warning}`);
+  expect(await run()).toMatchObject({ code: 0, stderr: expect.stringContaining(warning) });
+  await volley('cancel', first);
+  expect((await volley('plan', 'campaign.yaml')).stdout).not.toContain('unfinished');
+});
+
 test('of three runs that start at the same moment, one sends', async () => {
   await write('at-once');
   const ended = await Promise.all([run(), run(), run()]);

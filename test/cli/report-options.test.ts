@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { chooseFormat, sheetWriter } from '../../src/cli/report-options.ts';
+import { chooseFormat, sheetWriter } from '../../src/cli/write-report.ts';
 import { plainScreen } from '../../src/report/screen.ts';
 import { problemsThrown } from '../support/thrown-problems.ts';
 
 const settings = { environment: {}, workingFolder: process.cwd() };
-const terminal = { resultTerminal: true, result: process.stdout, settings, screen: plainScreen };
+const terminal = { resultTerminal: true, result: process.stdout, settings, screen: plainScreen, words: [] };
 
 test('a workbook is not written to a terminal', () => {
   expect(problemsThrown(() => sheetWriter(terminal, { format: 'xlsx' }, 'csv'))).toEqual([

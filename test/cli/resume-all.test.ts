@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RunReason } from '../../src/domain/reasons.ts';
 import { pauseRun } from '../../src/ledger/runs/stop.ts';
+import { openWorkerSession } from '../../src/ledger/slices/worker-session.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
 import { type Ended, volleyInProcess } from '../support/volley.ts';
@@ -20,11 +21,13 @@ afterAll(async () => {
   await opened.close();
 });
 
-const resume = (...words: string[]): Promise<Ended> =>
-  volleyInProcess(['resume', ...words], {
+const volley = (...words: string[]): Promise<Ended> =>
+  volleyInProcess(words, {
     cwd: workspace.folder,
     env: { ...accountEnvironment(opened, sandbox) },
   });
+
+const resume = (...words: string[]): Promise<Ended> => volley('resume', ...words);
 
 async function planRun(
   state: 'planned' | 'running' | 'paused',
@@ -37,6 +40,21 @@ async function planRun(
   if (state === 'paused') await pauseRun(await opened.ledger.queue(), opened.ledger.pool, run, reason);
   return run;
 }
+
+test('a run whose process was killed is listed as one that no process sends, until a worker runs', async () => {
+  const run = await planRun('running');
+  const status = await volley('status', run);
+  expect(status.stdout).toContain(
+    `  waits       because no process sends it: \`volley resume ${run}\` continues it`,
+  );
+  expect((await volley('runs')).stdout).toContain('running (no process sends it)');
+  const worker = await openWorkerSession(opened.ledger.pool, 'any', () => {});
+  expect(JSON.parse((await volley('status', run, '--json')).stdout)).toMatchObject({ unattended: false });
+  expect((await volley('runs')).stdout).not.toContain('no process sends it');
+  await worker.close();
+  expect((await resume(run)).code).toBe(0);
+  expect((await volley('status', run)).stdout).not.toContain('no process sends it');
+});
 
 test('volley resume --all continues every interrupted run, and no other', async () => {
   const interrupted = [await planRun('planned'), await planRun('running'), await planRun('paused')];

@@ -265,7 +265,9 @@ test('the result file goes to standard output, or to a new file that only its us
   expect(statSync(`${workspace.folder}/result.csv`).mode & 0o777).toBe(0o600);
   expect(await volley(words, where)).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('result.csv: The file cannot be written (it exists already).'),
+    stderr: expect.stringContaining(
+      'result.csv: The file cannot be written (it exists already; remove it or choose another name).',
+    ),
   });
   const rejected = await volley(['report', 'contacts', run, '--rejected'], where);
   expect(rejected.stdout.split('\n').length).toBe(2);

@@ -308,6 +308,7 @@ describe('volley suppress list', () => {
       'subAccount',
       'reason',
       'source',
+      'by',
       'createdAt',
     ]);
   });

@@ -42,6 +42,12 @@ test('too many arguments and a missing required option are reported with the usa
 
 test.each([
   [['rum', 'a.yaml'], 'There is no command "rum". Did you mean "run"?'],
+  [['send', 'a.yaml'], 'There is no command "send". Use `volley run`.'],
+  [['version'], 'There is no command "version". Use `volley --version`.'],
+  [
+    ['run', 'a.yaml', '--dry-run'],
+    'There is no option --dry-run. `volley plan` shows what a run would send, and sends nothing.',
+  ],
   [['report', 'biling'], 'There is no command "biling". Did you mean "billing"?'],
   [['run', 'a.yaml', '--jsn'], 'There is no option --jsn. Did you mean "--json"?'],
   [['runs', '--colour', 'never'], 'There is no option --colour. Did you mean "--color"?'],

@@ -93,7 +93,7 @@ test('plan shows which sheet was read, which were not, and how many hidden rows 
   expect(stdout).toContain('list.xlsx (sheet "November list", with 1 hidden row; not read: "Notes")\n');
 });
 
-test('plan warns of the few cells that a spreadsheet made dates or numbers', async () => {
+test('plan and run warn of the few cells that a spreadsheet made dates or numbers', async () => {
   const data = sheetData(
     ['mobile', 'name', 'code'],
     ['0412000001', 'Ann', '1-a'],
@@ -104,7 +104,10 @@ test('plan warns of the few cells that a spreadsheet made dates or numbers', asy
   );
   await scene.write('list.xlsx', await workbookOf(data, { formats: ['d-mmm'] }));
   const { stdout } = await call('plan', 'campaign.yaml', '--contacts', 'list.xlsx');
-  expect(stdout.match(/^ {2}warning .*$/gm)).toEqual([
+  const { stderr } = await call('run', 'campaign.yaml', '--contacts', 'list.xlsx');
+  const warnings = stdout.match(/^ {2}warning .*$/gm);
+  expect(stderr.match(/^ {2}warning .*$/gm)).toEqual(warnings);
+  expect(warnings).toEqual([
     '  warning     2 of 5 cells of "mobile" are numbers, which have lost any zeros before them; see list.xlsx:Sheet1!A3',
     '  warning     1 of 4 cells of "code" is a date, as spreadsheets make of codes; see list.xlsx:Sheet1!C3',
   ]);

@@ -40,7 +40,7 @@ test('an existing file is not changed, and nothing is read for it', async () => 
     yield 'theirs';
   }
   expect(await problemsRejected(() => writeResult(shell, pieces(), out))).toEqual([
-    `${out}: The file cannot be written (it exists already).`,
+    `${out}: The file cannot be written (it exists already; remove it or choose another name).`,
   ]);
   expect({ asked: isRead, content: await workspace.read('result.csv') }).toEqual({
     asked: false,
@@ -54,7 +54,7 @@ test('a file that appears during the write is not changed', async () => {
     await writeFile(out, 'mine');
   }
   expect(await problemsRejected(() => writeResult(shell, pieces(), out))).toEqual([
-    `${out}: The file cannot be written (it exists already).`,
+    `${out}: The file cannot be written (it exists already; remove it or choose another name).`,
   ]);
   expect(await workspace.read('result.csv')).toBe('mine');
   expect(await readdir(workspace.folder)).toEqual(['result.csv']);

@@ -15,6 +15,7 @@ const lines = examplePaths.flatMap(examplesOf).map(({ line }) => line);
 /** Examples that are not run here, with the reason. */
 const notRun: readonly (readonly [example: RegExp, reason: string])[] = [
   [/^volley demo/, 'test/cli/demo.test.ts runs it'],
+  [/^volley dashboard$/, 'it would open a browser; test/cli/dashboard.test.ts runs it with another program'],
   [/ \| source$|^eval /, 'test/cli/completion.test.ts runs it in its shell'],
   [/^volley sandbox/, 'docs/reference/sandbox.md has it too, so test/docs/walkthrough.test.ts types it'],
 ];
@@ -31,7 +32,7 @@ const endsOtherwise: readonly (readonly [example: RegExp, code: number, reason: 
 ];
 
 /** These run until they are stopped. */
-const services = /^volley (serve|worker)\b/;
+const services = /^volley (serve|worker|dashboard)\b/;
 
 const folder = mkdtempSync(join(tmpdir(), 'volley-test-'));
 let sandbox: Sandbox;

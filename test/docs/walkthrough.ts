@@ -3,14 +3,14 @@ import { blocksOf, shellLinesOf } from '../support/documents.ts';
 
 /** Commands that the walkthrough does not type, each with the reason, and the place where it is tried. */
 export const notTyped: readonly (readonly [command: RegExp, reason: string])[] = [
-  [/^npm ci && npm test/, 'runs this test'],
+  [/^npm (ci && npm test|run test:whole)/, 'runs this test'],
   [
     /^npm (ci && npm )?run (demo|bench)/,
     'test/cli/demo.test.ts runs the demo; the measurements take minutes',
   ],
   [
     /^npm (pack$|install --(global|prefix) )/,
-    'installs for all users; test/package/install.test.ts installs the packed file',
+    'installs for all users; test/whole/install.whole.ts installs the packed file',
   ],
   [
     /^(useradd|install -d -o|cp .*\.service|systemctl) /,

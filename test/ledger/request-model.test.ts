@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 /** `test/torture` has a longer form; `VOLLEY_MODEL_RUNS=500` sets any length. */
-const runs = Number(process.env['VOLLEY_MODEL_RUNS'] ?? 15);
+const runs = Number(process.env['VOLLEY_MODEL_RUNS'] ?? 8);
 
 test('whatever workers, answers and operators do, in any order, every rule of the ledger holds', async () => {
   await expectPromisesKept(opened.ledger, runs);

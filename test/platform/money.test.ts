@@ -3,6 +3,7 @@ import {
   addAmounts,
   compareAmounts,
   countDecimals,
+  createAmountFormat,
   displayDecimals,
   toDisplayAmount,
 } from '../../src/platform/money.ts';
@@ -52,4 +53,10 @@ test('amounts compare by value, not as text', () => {
   expect(compareAmounts('9.5', '10')).toBeLessThan(0);
   expect(compareAmounts('1.50', '1.5')).toBe(0);
   expect(compareAmounts('-1', '-2')).toBeGreaterThan(0);
+});
+
+test('amounts that are shown together have the same decimals, without zeros that no amount needs', () => {
+  const format = createAmountFormat(['0.0825', '12.50000000', '3']);
+  expect(['0.0825', '12.50000000', '3'].map(format)).toEqual(['0.0825', '12.5000', '3.0000']);
+  expect(createAmountFormat(['12.50000000'])('12.50000000')).toBe('12.50');
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { costText } from '../../src/cli/cost-text.ts';
-import { formatPayer, parsePayer } from '../../src/report/billing-sheet.ts';
+import { formatPayer, parsePayer } from '../../src/report/billing-words.ts';
 
 test('a payer called like the placeholder for no name differs from it', () => {
   const names = [null, '(none)', '"(none)"', '(None)', 'ACME', '', '"ACME"'];

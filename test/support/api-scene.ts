@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { TokenScope } from '../../src/domain/access.ts';
-import { startByKey } from '../../src/engine/access/start-by-key.ts';
+import { type StartRun, startByKey } from '../../src/engine/access/start-by-key.ts';
 import { createToken } from '../../src/engine/access/tokens.ts';
 import { loadAccount } from '../../src/engine/load-account.ts';
 import { openLogger } from '../../src/platform/logger.ts';
@@ -82,14 +82,15 @@ export async function openApiScene(refusals?: number): Promise<ApiScene> {
   const logger = openLogger('debug', 'info', { write: (line) => void lines.emit('line', line) });
   const answered: string[] = [];
   const observer = (operation: string, status: number) => void answered.push(`${operation} ${status}`);
-  const address = { host: '127.0.0.1', port: 0, ...(refusals !== undefined && { refusals }) };
-  const { url, close } = await startApi(opened.context, {
-    ...address,
+  const api = {
     scheduleSource,
     logger,
     observer,
-    startRun: (context, request, onUnmoved) => startByKey(context, scheduleSource, request, onUnmoved),
-  });
+    ...(refusals !== undefined && { refusals }),
+    startRun: (...[context, request, onUnmoved]: Parameters<StartRun>) =>
+      startByKey(context, scheduleSource, request, onUnmoved),
+  };
+  const { url, close } = await startApi(opened.context, { host: '127.0.0.1', port: 0, api });
   cleanUp.defer(() => close());
 
   const tokenOf: ApiScene['tokenOf'] = (name, scope, owner, { expiresAt = null, accounts = null } = {}) =>

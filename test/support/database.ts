@@ -12,7 +12,7 @@ declare module 'vitest' {
     /** For `copyHome`. */
     initialHome: string | undefined;
     /** Fast, but too small for the long tests. */
-    dataInMemory: boolean;
+    filesInMemory: boolean;
   }
 }
 

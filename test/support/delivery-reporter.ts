@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
+import { deliveryReportFormats } from '../../src/domain/delivery-reports.ts';
 import { seededRandom } from '../../src/sandbox/seeded-values.ts';
-import { deliveryReportFormats, encodeDeliveryReport } from '../../src/wire/encode-delivery-report.ts';
+import { encodeDeliveryReport } from '../../src/wire/encode-delivery-report.ts';
 
 /** What the service knows about a recipient. */
 export type AcceptedRecipient = {

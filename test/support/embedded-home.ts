@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statfsSync,
   statSync,
@@ -31,13 +32,22 @@ const memory = '/dev/shm';
 const memoryNeeded = 2 * 1024 ** 3;
 
 /**
- * Falls back to the folder for temporary files. On ext4, creating and deleting many databases takes three times the
- * processor time, because it searches for new files' blocks among those of deleted ones.
+ * Falls back to the folder for temporary files, also if programs in memory may not be started. On ext4, creating and
+ * deleting many databases takes three times the processor time, because it searches for new files' blocks among those
+ * of deleted ones.
  */
 export function folderInMemory(): string {
-  if (!existsSync(memory)) return tmpdir();
+  if (!existsSync(memory) || isMountedNoexec(memory)) return tmpdir();
   const { bavail, bsize } = statfsSync(memory);
   return bavail * bsize >= memoryNeeded ? memory : tmpdir();
+}
+
+function isMountedNoexec(folder: string): boolean {
+  const mounts = readFileSync('/proc/mounts', 'utf8')
+    .split('\n')
+    .map((line) => line.split(' '));
+  const [, , , options = ''] = mounts.findLast(([, point]) => point === folder) ?? [];
+  return options.split(',').includes('noexec');
 }
 
 /** Faster, but data is lost on a power failure. */

@@ -28,7 +28,7 @@ const homePrefix = `volley-tests-${hash('sha256', import.meta.dirname).slice(0, 
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const server = await startServer(
     process.env['TEST_DATABASE_URL'],
-    project.getProvidedContext().dataInMemory,
+    project.getProvidedContext().filesInMemory,
   );
   const template = `volley_test_${randomBytes(6).toString('hex')}`;
   const tearDown = async () => {
@@ -65,6 +65,7 @@ async function startServer(url: string | undefined, inMemory: boolean): Promise<
   await (await leaseEmbeddedServer(initialHome, throwAwayOptions)).release();
   copyHome(initialHome, home);
   const { address } = await leaseEmbeddedServer(home, throwAwayOptions);
+  useForTemporaryFiles(join(home, 'tmp'));
   await grantTestRights(address);
   await tuneForTests(address);
   // Ctrl-C skips the tear-down.
@@ -78,6 +79,14 @@ async function startServer(url: string | undefined, inMemory: boolean): Promise<
     initialHome,
     stop: () => removeHome(home),
   };
+}
+
+/** In the processes of all tests. They are removed with the server, also after a run that was killed. */
+function useForTemporaryFiles(folder: string): void {
+  mkdirSync(folder);
+  // Open to all users, as other folders for temporary files.
+  chmodSync(folder, 0o1777);
+  process.env['TMPDIR'] = folder;
 }
 
 async function createTemplate(server: string, template: string): Promise<void> {

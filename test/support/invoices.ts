@@ -108,7 +108,7 @@ export async function reconcile(
   period: ReconciliationPeriod = november,
   scope: Partial<ReconciliationScope> = {},
 ): Promise<Reconciled> {
-  const all = { accounts: null, subAccounts: null, channels: null };
+  const all = { accounts: null, subAccounts: null, channels: null, visibleAccounts: null };
   return reconcileInvoice(
     context,
     invoice,

@@ -148,6 +148,7 @@ export function startInProcess(
     noteInline: (text) => {
       stderr += text;
     },
+    words,
     program: [process.execPath, entry],
     terminal: typed !== undefined,
     resultTerminal,
@@ -194,6 +195,7 @@ export const silentShell: Shell = {
   print: () => undefined,
   note: () => undefined,
   noteInline: () => undefined,
+  words: [],
   program: [],
   terminal: false,
   screen: plainScreen,

@@ -6,7 +6,6 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  */
 const waiting = [
   'docs/walkthrough',
-  'package/install',
   'cli/killed-dispatch',
   'cli/postgres-lost',
   'cli/demo',

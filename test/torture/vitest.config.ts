@@ -6,9 +6,13 @@ const properties = [
   ...['billing/billing', 'requests/divide', 'planning/expand', 'limits/limits'].map(
     (name) => `test/ledger/${name}.test.ts`,
   ),
-  ...['reporting/campaign-report', 'plan/plan-equals-run', 'billing/reconcile', 'plan/sms-parts'].map(
-    (name) => `test/engine/${name}.test.ts`,
-  ),
+  ...[
+    'reporting/campaign-report',
+    'dispatch/fault-mix',
+    'plan/plan-equals-run',
+    'billing/reconcile',
+    'plan/sms-parts',
+  ].map((name) => `test/engine/${name}.test.ts`),
 ];
 
 /** The longer forms of tests: `npm run torture`. */
@@ -17,7 +21,7 @@ export default mergeConfig(
   defineConfig({
     test: {
       include: ['test/torture/**/*.torture.ts', ...properties],
-      provide: { dataInMemory: false },
+      provide: { filesInMemory: false },
       env: { VOLLEY_EXAMPLES_FACTOR: '20' },
       testTimeout: 1_800_000,
       hookTimeout: 600_000,

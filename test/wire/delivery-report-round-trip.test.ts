@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { deliveryReportFormats } from '../../src/domain/delivery-reports.ts';
 import { decodeDeliveryReport } from '../../src/wire/delivery-report.ts';
 import type { DeliveryReportCall } from '../../src/wire/delivery-report-call.ts';
 import { maxBytes } from '../../src/wire/delivery-report-text.ts';
 import {
-  deliveryReportFormats,
   type EncodedDeliveryReport,
   encodeDeliveryReport,
   type OutgoingDeliveryReport,

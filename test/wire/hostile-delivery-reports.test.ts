@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { deliveryReportFormats } from '../../src/domain/delivery-reports.ts';
 import { type DecodedDeliveryReport, decodeDeliveryReport } from '../../src/wire/delivery-report.ts';
 import type { DeliveryReportCall } from '../../src/wire/delivery-report-call.ts';
 import { maxMarkup, maxMembers, maxReferences, maxTagLength } from '../../src/wire/delivery-report-limits.ts';
-import { deliveryReportFormats, encodeDeliveryReport } from '../../src/wire/encode-delivery-report.ts';
+import { encodeDeliveryReport } from '../../src/wire/encode-delivery-report.ts';
 import { getCall, postCall } from '../support/delivery-report-calls.ts';
 
 /**

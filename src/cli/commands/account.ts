@@ -1,16 +1,9 @@
 import type { Command } from 'commander';
-import { InputError } from '../../domain/problems.ts';
-import type { RateLimits } from '../../domain/rates.ts';
-import {
-  type AccountLimits,
-  changeAccountLimits,
-  listAccountLimits,
-} from '../../engine/dispatch/account-limits.ts';
-import { rateLimitTable } from '../../report/rate-limits.ts';
-import { parseRateLimit } from '../scalar-options.ts';
-import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
+import type { LimitOptions } from '../actions/account.ts';
+import { lateOption } from '../late-options.ts';
+import type { Shell } from '../shell.ts';
 
-export function define(command: Command, shell: Shell): void {
+export async function define(command: Command, shell: Shell, words: readonly string[]): Promise<void> {
   command.description('Shows or changes the limits of accounts.');
   command
     .command('limits')
@@ -18,60 +11,27 @@ export function define(command: Command, shell: Shell): void {
       'Shows or changes the rate limits of accounts, also during a run. All workers follow within half a second. A limit that is set here replaces the one of the accounts file until you set it to "file".',
     )
     .argument('[account]', 'only this account; required for a change')
-    .option(
-      '--requests-per-second <number>',
-      'maximum of requests a second, such as 50 or 0.5; "file": the limit of the accounts file',
-      parseRateLimit,
+    .addOption(
+      await lateOption(
+        words,
+        '--requests-per-second <number>',
+        'maximum of requests a second, such as 50 or 0.5; "file": the limit of the accounts file',
+        rateLimitReader,
+      ),
     )
-    .option(
-      '--recipients-per-second <number>',
-      'maximum of recipients a second; "file": the limit of the accounts file',
-      parseRateLimit,
+    .addOption(
+      await lateOption(
+        words,
+        '--recipients-per-second <number>',
+        'maximum of recipients a second; "file": the limit of the accounts file',
+        rateLimitReader,
+      ),
     )
     .option('--json', 'print one JSON object a line')
-    .action(async (account: string | undefined, { json, ...asked }: LimitOptions) => {
-      const limits = await limitsOf(shell, account, changesOf(asked));
-      if (json) for (const one of limits) shell.print(JSON.stringify(toJson(one)));
-      else shell.print(limits.length === 0 ? 'No accounts.' : rateLimitTable(limits, shell.screen));
+    .action(async (account: string | undefined, options: LimitOptions) => {
+      const { limitsAction } = await import('../actions/account.ts');
+      await limitsAction(shell, account, options);
     });
 }
 
-function limitsOf(
-  shell: Shell,
-  account: string | undefined,
-  changes: Partial<RateLimits>,
-): Promise<AccountLimits[]> {
-  if (Object.keys(changes).length === 0)
-    return withLedgerToRead(shell, (context) => listAccountLimits(context, shell.settings, account));
-  if (account !== undefined)
-    return withLedger(shell, (context) => changeAccountLimits(context, shell.settings, account, changes));
-  const what = 'The change needs an account: volley account limits <account> …';
-  throw new InputError([{ where: 'account limits', what }]);
-}
-
-type AskedLimits = Partial<Record<keyof RateLimits, number | 'file'>>;
-type LimitOptions = AskedLimits & { readonly json?: true };
-
-function changesOf({ requestsPerSecond, recipientsPerSecond }: AskedLimits): Partial<RateLimits> {
-  return {
-    ...(requestsPerSecond !== undefined && { requestsPerSecond: toSetLimit(requestsPerSecond) }),
-    ...(recipientsPerSecond !== undefined && { recipientsPerSecond: toSetLimit(recipientsPerSecond) }),
-  };
-}
-
-function toSetLimit(limit: number | 'file'): number | null {
-  return limit === 'file' ? null : limit;
-}
-
-function toJson({ account, file, set, inForce }: AccountLimits): unknown {
-  const valuesOf = (limit: keyof RateLimits) => ({
-    file: file[limit],
-    set: set[limit],
-    inForce: inForce[limit],
-  });
-  return {
-    account,
-    requestsPerSecond: valuesOf('requestsPerSecond'),
-    recipientsPerSecond: valuesOf('recipientsPerSecond'),
-  };
-}
+const rateLimitReader = async () => (await import('../scalar-options.ts')).parseRateLimit;

@@ -1,9 +1,6 @@
 import type { Command } from 'commander';
-import { approveRun } from '../../engine/plan/approve-run.ts';
-import { requireRun } from '../../engine/runs/find-run.ts';
-import { formatReason } from '../../platform/reason-text.ts';
-import { chooseRun, runArgument } from '../choose-run.ts';
-import { type Shell, withLedger } from '../shell.ts';
+import { runArgument } from '../options.ts';
+import type { Shell } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
   command
@@ -12,18 +9,8 @@ export function define(command: Command, shell: Shell): void {
     )
     .argument('<run>', runArgument)
     .option('--json', 'print the approval as JSON')
-    .action(async (name: string, { json }: { json?: true }) => {
-      await withLedger(shell, async (context) => {
-        const run = await chooseRun(shell, context, name);
-        const { approvedBy: by, approvedAt, ...approval } = await approveRun(context, run);
-        const { state } = await requireRun(context, run);
-        const next =
-          state === 'paused'
-            ? `It is paused; \`volley resume ${run}\` sends it.`
-            : `A run of a schedule or of the API starts by itself. \`volley resume ${run}\` sends any run.`;
-        const text = `Run ${run} is approved by ${by}. ${next}`;
-        const reason = formatReason(approval.reason);
-        shell.print(json ? JSON.stringify({ run, by, approvedAt, reason }) : text);
-      });
+    .action(async (name: string, options: { json?: true }) => {
+      const { approveAction } = await import('../actions/approve.ts');
+      await approveAction(shell, name, options);
     });
 }

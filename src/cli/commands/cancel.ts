@@ -1,11 +1,15 @@
 import type { Command } from 'commander';
-import { cancel } from '../../engine/runs/stop-run.ts';
+import { addStopOptions } from '../options.ts';
 import type { Shell } from '../shell.ts';
-import { stopCommand } from '../stop-command.ts';
+import type { StopOptions } from '../stop-and-print.ts';
 
 export function define(command: Command, shell: Shell): void {
-  command.description(
-    'Ends a run for good, in whichever process sends it. Requests that are not sent yet are never sent. Answers to requests in flight are recorded.',
-  );
-  stopCommand(command, shell, cancel, 'cancelled by an operator');
+  addStopOptions(command, 'cancelled by an operator')
+    .description(
+      'Ends a run for good, in whichever process sends it. Requests that are not sent yet are never sent. Answers to requests in flight are recorded.',
+    )
+    .action(async (name: string, options: StopOptions) => {
+      const { cancelAction } = await import('../actions/cancel.ts');
+      await cancelAction(shell, name, options);
+    });
 }

@@ -1,7 +1,4 @@
 import type { Command } from 'commander';
-import { InputError } from '../../domain/problems.ts';
-import { prepareCampaign } from '../../engine/plan/prepare-campaign.ts';
-import type { Settings, StandardInput } from '../../engine/settings.ts';
 import { addContactsOption } from '../options.ts';
 import type { Shell } from '../shell.ts';
 
@@ -12,65 +9,8 @@ export function define(command: Command, shell: Shell): void {
     )
     .argument('<campaign>', 'the campaign file (YAML)')
     .option('--json', 'print the result as JSON')
-    .action(async (path: string, { json, contacts }: { json?: true; contacts?: string[] }) => {
-      const { campaign, account, close } = await prepareCampaign(path, settingsFor(shell), {
-        contactFiles: contacts,
-      });
-      await close();
-      const { campaign: name, channel } = campaign.value;
-      shell.print(
-        json
-          ? JSON.stringify({ campaign: name, account: account.name, channel, ok: true })
-          : `${path}: campaign ${name} is valid (${channel} through account ${account.name}).`,
-      );
+    .action(async (path: string, options: { json?: true; contacts?: string[] }) => {
+      const { checkAction } = await import('../actions/check.ts');
+      await checkAction(shell, path, options);
     });
 }
-
-function settingsFor({ settings }: Shell): Settings {
-  const { environment, workingFolder, envFiles = [] } = settings;
-  return {
-    environment,
-    workingFolder,
-    envFiles,
-    get standardInput() {
-      return endAfterSilence(settings.standardInput);
-    },
-  };
-}
-
-/** Milliseconds. */
-export const maxSilence = 5_000;
-
-/** Ends standard input without data: a caller can leave a pipe open and write nothing. */
-export function endAfterSilence(
-  input: StandardInput | undefined,
-  milliseconds = maxSilence,
-): StandardInput | undefined {
-  if (!input || input.isTTY) return input;
-  return readUntilSilence(input, milliseconds);
-}
-
-async function* readUntilSilence(
-  input: StandardInput,
-  milliseconds: number,
-): AsyncGenerator<Buffer, void, undefined> {
-  const chunks = input[Symbol.asyncIterator]();
-  let timedOut = false;
-  try {
-    for (;;) {
-      const { promise: silence, resolve } = Promise.withResolvers<undefined>();
-      const timer = setTimeout(resolve, milliseconds, undefined);
-      const chunk = await Promise.race([chunks.next(), silence]).finally(() => clearTimeout(timer));
-      timedOut = chunk === undefined;
-      if (chunk === undefined) throw new InputError([{ where: 'standard input', what: noDataText }]);
-      if (chunk.done) return;
-      yield chunk.value;
-    }
-  } finally {
-    // A pending read blocks return(), so the stream is destroyed.
-    if (timedOut) input.destroy?.();
-    else await chunks.return?.();
-  }
-}
-
-const noDataText = `No data arrived for ${maxSilence / 1000} s. Pipe a file in, or name one with --contacts.`;

@@ -1,9 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Argument, type Command } from 'commander';
-import { packageFolder } from '../../platform/package-folder.ts';
-import type { CommandNode } from '../completion/command-tree.ts';
-import { type Completion, complete, type Suggestion } from '../completion/complete.ts';
 import { completionScripts } from '../completion/scripts.ts';
 import type { Shell } from '../shell.ts';
 
@@ -13,38 +8,15 @@ export function define(command: Command, shell: Shell): void {
       'Prints a script that completes commands, options, run ids and accounts on TAB. Add its line to the start file of your shell.',
     )
     .addArgument(new Argument('<shell>', 'your shell').choices(Object.keys(completionScripts)))
-    .action((name: keyof typeof completionScripts) => shell.print(completionScripts[name].trimEnd()));
+    .action(async (name: keyof typeof completionScripts) => {
+      const { completionAction } = await import('../actions/completion.ts');
+      await completionAction(shell, name);
+    });
   command
     .command('suggest', { hidden: true })
     .argument('[words...]')
     .action(async (words: readonly string[]) => {
-      for (const line of await suggest(shell, words)) shell.print(line);
+      const { suggestAction } = await import('../actions/completion.ts');
+      await suggestAction(shell, words);
     });
-}
-
-async function suggest(shell: Shell, words: readonly string[]): Promise<string[]> {
-  const current = words.at(-1) ?? '';
-  const completion = complete(readTree(), words);
-  if (completion.kind === 'files') return [':files'];
-  return (await suggestionsFor(completion, shell))
-    .filter(({ word }) => word.startsWith(current))
-    .map(({ word, summary }) => `${word}\t${summary}`);
-}
-
-async function suggestionsFor(
-  completion: Exclude<Completion, { readonly kind: 'files' }>,
-  shell: Shell,
-): Promise<readonly Suggestion[]> {
-  if (completion.kind === 'words') return completion.words;
-  // Another module, because words alone must not wait for Postgres.
-  const names = await import('../completion/ledger-names.ts');
-  return completion.kind === 'runs' ? names.suggestRuns(shell) : names.suggestAccounts(shell);
-}
-
-/** Generated from the program, because loading every command takes half a second (`npm run docs`). */
-function readTree(): CommandNode {
-  const tree: CommandNode = JSON.parse(
-    readFileSync(join(packageFolder, 'docs/reference/commands.json'), 'utf8'),
-  );
-  return tree;
 }

@@ -1,8 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import type { Check, CheckState } from '../../domain/doctor.ts';
-import { diagnose } from '../../engine/doctor/diagnose.ts';
-import { formatCheckCounts, formatChecks } from '../../report/doctor.ts';
+import type { DoctorOptions } from '../actions/doctor.ts';
 import { campaignsOption } from '../options.ts';
 import type { Shell } from '../shell.ts';
 
@@ -18,13 +15,6 @@ Exit codes, for cron and monitoring: 0 without problems, 3 with at least one; wi
 All checks together take 10 seconds at most. They only read: nothing is made, migrated, started or sent. A stopped embedded
 server is started for a moment, as by every command.`;
 
-type DoctorOptions = {
-  readonly campaigns: string;
-  readonly strict?: true;
-  readonly quiet?: true;
-  readonly json?: true;
-};
-
 export function define(command: Command, shell: Shell): void {
   command
     .description(
@@ -35,33 +25,8 @@ export function define(command: Command, shell: Shell): void {
     .option('--quiet', 'print warnings and problems only')
     .option('--json', 'print one object with all checks as JSON')
     .addHelpText('after', states)
-    .action(async ({ campaigns, strict, quiet, json }: DoctorOptions) => {
-      const { settings, now } = shell;
-      const checks = await diagnose({
-        settings,
-        campaigns,
-        now,
-        randomUuid: randomUUID,
-        nodeVersion: process.version,
-      });
-      const failing: readonly CheckState[] = strict ? ['problem', 'warning'] : ['problem'];
-      if (json) shell.print(JSON.stringify({ state: worstOf(checks), checks }));
-      else if (quiet) printSome(shell, checks.filter(isNoteworthy));
-      else shell.print(`${formatChecks(checks, shell.screen)}\n\n${formatCheckCounts(checks)}`);
-      if (checks.some(({ state }) => failing.includes(state))) shell.exitWith(3);
+    .action(async (options: DoctorOptions) => {
+      const { doctorAction } = await import('../actions/doctor.ts');
+      await doctorAction(shell, options);
     });
-}
-
-const isNoteworthy = ({ state }: Check): boolean => state === 'problem' || state === 'warning';
-
-/** What cron would send by e-mail: nothing, if there is nothing. */
-function printSome(shell: Shell, checks: readonly Check[]): void {
-  if (checks.length > 0) shell.print(formatChecks(checks, shell.screen));
-}
-
-/** What was not checked counts as ok. */
-function worstOf(checks: readonly Check[]): CheckState {
-  return (
-    (['problem', 'warning'] as const).find((state) => checks.some((check) => check.state === state)) ?? 'ok'
-  );
 }

@@ -1,36 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { channels } from '../../domain/message.ts';
-import { reportBillingLines } from '../../engine/billing/billing.ts';
-import { requireKnownNames } from '../../engine/billing/known-names.ts';
-import type { EngineContext } from '../../engine/context.ts';
-import { requireRun } from '../../engine/runs/find-run.ts';
-import { type BillingDimension, type BillingQuery, billingDimensions } from '../../ledger/billing/report.ts';
-import { createBillingReport, parseDimensions } from '../../report/billing-report.ts';
-import { noName, parsePayer } from '../../report/billing-sheet.ts';
-import { requirePeriod } from '../options.ts';
-import { addReportOptions, type ReportOptions, sheetWriter, type WriteSheet } from '../report-options.ts';
-import { parseBillingTime } from '../scalar-options.ts';
-import { type Shell, withLedgerToRead } from '../shell.ts';
-import { timeZoneOption } from '../time-zone-option.ts';
+import { type BillingDimension, billingDimensions } from '../../ledger/billing/report.ts';
+import { noName, parseDimensions } from '../../report/billing-words.ts';
+import type { BillingOptions } from '../actions/report-billing.ts';
+import { entriesOf, type FilterOption, filters } from '../billing-filters.ts';
+import { lateOption, utcZoneOption } from '../late-options.ts';
+import { addReportOptions } from '../report-options.ts';
+import type { Shell } from '../shell.ts';
 import { notInListError } from '../usage-errors.ts';
-
-type BillingOptions = ReportOptions & {
-  readonly from?: string;
-  readonly to?: string;
-  readonly timeZone: string;
-  readonly by: readonly BillingDimension[];
-} & { readonly [Option in FilterOption]?: readonly string[] };
-
-const filters = {
-  subAccount: 'SubAccount',
-  department: 'Department',
-  chargeCode: 'ChargeCode',
-  account: 'account',
-  campaign: 'campaign',
-  channel: 'channel',
-  run: 'run',
-} as const satisfies Readonly<Record<string, keyof BillingQuery['filter']>>;
-type FilterOption = keyof typeof filters;
 
 const filterFlags: Readonly<Record<FilterOption, string>> = {
   subAccount: '--sub-account <name...>',
@@ -42,19 +19,22 @@ const filterFlags: Readonly<Record<FilterOption, string>> = {
   run: '--run <run...>',
 };
 
-export function define(command: Command, shell: Shell): void {
+export async function define(command: Command, shell: Shell, words: readonly string[]): Promise<void> {
   const billing = command
     .command('billing')
     .description(
       'Prints requests, recipients, units and money by payer, of the requests sent in a period. The totals are the sum of the lines. The report of a closed month (volley billing close) does not change.',
     )
-    .option(
-      '--from <date>',
-      'requests sent from this time on: 2026-11, 2026-11-01 or 2026-11-01T08:30',
-      parseBillingTime,
+    .addOption(
+      await lateOption(
+        words,
+        '--from <date>',
+        'requests sent from this time on: 2026-11, 2026-11-01 or 2026-11-01T08:30',
+        billingTimeReader,
+      ),
     )
-    .option('--to <date>', 'requests sent before this time', parseBillingTime)
-    .addOption(timeZoneOption('time zone of the dates'))
+    .addOption(await lateOption(words, '--to <date>', 'requests sent before this time', billingTimeReader))
+    .addOption(await utcZoneOption(words, 'time zone of the dates'))
     .addOption(
       new Option('--by <dimensions>', `dimensions separated by commas: ${billingDimensions.join(', ')}`)
         .default(['SubAccount', 'ChargeCode'], 'SubAccount,ChargeCode')
@@ -68,42 +48,12 @@ export function define(command: Command, shell: Shell): void {
     billing.addOption(option === 'channel' ? filter.choices(channels) : filter);
   }
   addReportOptions(billing, 'table').action(async (options: BillingOptions) => {
-    const write = sheetWriter(shell, options, 'table');
-    const query = queryOf(options);
-    await withLedgerToRead(shell, async (context) => {
-      for (const run of options.run ?? []) await requireRun(context, run);
-      await requireKnownNames(context, query.filter);
-      await writeBilling(context, query, write, shell.now());
-    });
+    const { billingAction } = await import('../actions/report-billing.ts');
+    await billingAction(shell, options);
   });
 }
 
-/** Closed months are as of their closing. */
-export async function writeBilling(
-  context: EngineContext,
-  query: BillingQuery,
-  write: WriteSheet,
-  asOf: Date,
-): Promise<void> {
-  await reportBillingLines(context, query, async (streamed) =>
-    write(await createBillingReport(query, streamed, asOf)),
-  );
-}
-
-function queryOf({ from, to, timeZone, by, ...options }: BillingOptions): BillingQuery {
-  requirePeriod(from, to);
-  const only = entriesOf(filters).flatMap(([option, dimension]) => {
-    const values = options[option];
-    return values ? [[dimension, values.map(parsePayer)] as const] : [];
-  });
-  return { by, from: from ?? null, until: to ?? null, timeZone, filter: Object.fromEntries(only) };
-}
-
-function entriesOf<Key extends string, Value>(record: Readonly<Record<Key, Value>>): [Key, Value][] {
-  const keys: Key[] = [];
-  for (const key in record) keys.push(key);
-  return keys.map((key) => [key, record[key]]);
-}
+const billingTimeReader = async () => (await import('../scalar-options.ts')).parseBillingTime;
 
 function parseDimensionsOption(text: string): readonly BillingDimension[] {
   const names = text.split(',').map((name) => name.trim());

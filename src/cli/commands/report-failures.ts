@@ -1,9 +1,7 @@
 import type { Command } from 'commander';
-import { reportFailures } from '../../engine/reporting/streamed-reports.ts';
-import { failureSheet } from '../../report/failure-sheet.ts';
-import { chooseRun, runArgument } from '../choose-run.ts';
-import { addReportOptions, type ReportOptions, sheetWriter } from '../report-options.ts';
-import { type Shell, withLedgerToRead } from '../shell.ts';
+import { runArgument } from '../options.ts';
+import { addReportOptions, type ReportOptions } from '../report-options.ts';
+import type { Shell } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
   addReportOptions(command.command('failures'), 'table')
@@ -12,10 +10,7 @@ export function define(command: Command, shell: Shell): void {
     )
     .argument('<run>', runArgument)
     .action(async (name: string, options: ReportOptions) => {
-      const write = sheetWriter(shell, options, 'table');
-      await withLedgerToRead(shell, async (context) => {
-        const run = await chooseRun(shell, context, name);
-        await reportFailures(context, run, (report) => write(failureSheet(report, shell.now())));
-      });
+      const { failuresAction } = await import('../actions/report-failures.ts');
+      await failuresAction(shell, name, options);
     });
 }

@@ -1,13 +1,7 @@
 import { type Command, Option } from 'commander';
-import { InputError } from '../../domain/problems.ts';
-import type { Resolution } from '../../domain/runs.ts';
-import type { EngineContext } from '../../engine/context.ts';
-import { listNamedDoubts, type NamedRequests, resolveDoubts } from '../../engine/runs/resolve-doubts.ts';
-import { doubtTable, formatResolved } from '../../report/doubts.ts';
-import { formatReasonOf } from '../../report/reason-text-of.ts';
-import { chooseRun, runArgument } from '../choose-run.ts';
-import { parsePerson } from '../options.ts';
-import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
+import type { ResolveOptions } from '../actions/resolve.ts';
+import { parsePerson, runArgument } from '../options.ts';
+import type { Shell } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
   command
@@ -34,92 +28,14 @@ export function define(command: Command, shell: Shell): void {
     .option('--by <name>', 'the person who decides (default: user@host)', parsePerson)
     .option('--json', 'print the result as JSON, and a list as one object a line')
     .action(async (name: string, options: ResolveOptions) => {
-      const named = async (context: EngineContext): Promise<NamedRequests> => {
-        return { run: await chooseRun(shell, context, name), named: options.request };
-      };
-      const resolution = resolutionOf(options);
-      if (resolution)
-        await withLedger(shell, async (context) =>
-          resolveRequests(shell, context, await named(context), resolution, options),
-        );
-      else if (options.lookUp) {
-        // The gateway is most of what the command would load.
-        const { lookUp } = await import('../look-up.ts');
-        await withLedger(shell, async (context) => lookUp(shell, context, await named(context), options));
-      } else
-        await withLedgerToRead(shell, async (context) =>
-          listRequests(shell, context, await named(context), options),
-        );
+      const { resolveAction } = await import('../actions/resolve.ts');
+      await resolveAction(shell, name, options);
     });
 }
-
-type ResolveOptions = {
-  readonly request?: readonly string[];
-  readonly accepted?: true;
-  readonly resend?: true;
-  readonly abandon?: true;
-  readonly lookUp?: true;
-  readonly reason?: string;
-  readonly by?: string;
-  readonly json?: true;
-};
 
 const actions = ['accepted', 'resend', 'abandon', 'lookUp'] as const;
 
 function exclusiveOption(name: (typeof actions)[number], description: string): Option {
   const others = actions.filter((other) => other !== name);
   return new Option(`--${name === 'lookUp' ? 'look-up' : name}`, description).conflicts(others);
-}
-
-/** @throws InputError for a resolution without a reason, or a reason without a resolution */
-function resolutionOf({ accepted, resend, abandon, reason, by }: ResolveOptions): Resolution | undefined {
-  const resolution = accepted ? 'accepted' : resend ? 'resend' : abandon ? 'abandon' : undefined;
-  if (resolution === undefined && (reason !== undefined || by !== undefined)) {
-    const what = 'It needs one of --accepted, --resend and --abandon.';
-    throw new InputError([{ where: reason === undefined ? '--by' : '--reason', what }]);
-  }
-  if (resolution !== undefined && !reason?.trim()) {
-    const what = `--${resolution} needs a reason, such as --reason "seen in the service's own list".`;
-    throw new InputError([{ where: '--reason', what }]);
-  }
-  return resolution;
-}
-
-const maxTableRows = 100;
-
-async function listRequests(
-  shell: Shell,
-  context: EngineContext,
-  requests: NamedRequests,
-  { json }: ResolveOptions,
-): Promise<void> {
-  let doubts = 0;
-  for await (const page of await listNamedDoubts(context, requests)) {
-    if (json) shell.print(page.map((doubt) => JSON.stringify(formatReasonOf(doubt))).join('\n'));
-    else if (doubts === 0) shell.print(doubtTable(page.slice(0, maxTableRows), shell.screen));
-    doubts += page.length;
-  }
-  if (json) return;
-  if (doubts === 0) {
-    shell.print(`No request of run ${requests.run} is in doubt.`);
-    return;
-  }
-  if (doubts > maxTableRows)
-    shell.note(`The table has the first ${maxTableRows} of ${doubts} requests; --json lists all.`);
-  shell.note(
-    `volley resolve ${requests.run} --look-up asks the service. --accepted, --resend or --abandon with --reason "…" resolves them.`,
-  );
-}
-
-async function resolveRequests(
-  shell: Shell,
-  context: EngineContext,
-  requests: NamedRequests,
-  resolution: Resolution,
-  { by = context.actor.name, reason = '', json }: ResolveOptions,
-): Promise<void> {
-  const resolved = await resolveDoubts(context, requests, { resolution, by, reason: reason.trim() });
-  const recipients = resolved.reduce((sum, one) => sum + one.recipients, 0);
-  const result = { run: requests.run, resolution, requests: resolved.length, recipients };
-  shell.print(json ? JSON.stringify(result) : formatResolved(result));
 }

@@ -1,17 +1,7 @@
 import type { Command } from 'commander';
-import { InputError } from '../../domain/problems.ts';
-import type { EngineContext } from '../../engine/context.ts';
-import { loadAccount } from '../../engine/load-account.ts';
-import { nothingLeftText } from '../../engine/runs/begin-run.ts';
-import { type KnownEnd, refuseFinishedRun } from '../../engine/runs/execute-run.ts';
-import { requireRun } from '../../engine/runs/find-run.ts';
-import { requireReachable } from '../../engine/runs/require-reachable.ts';
-import { listInterruptedRuns, type Run } from '../../ledger/runs/find.ts';
-import { chooseRun, runArgument } from '../choose-run.ts';
-import { dispatchAndPrint, exitCodeOf, printEnd } from '../dispatch-and-print.ts';
-import { explainInput } from '../explain-input.ts';
-import { type ExitCode, type Shell, withLedger } from '../shell.ts';
-import { failMissingArgument } from '../usage-errors.ts';
+import type { ResumeOptions } from '../actions/resume.ts';
+import { runArgument } from '../options.ts';
+import type { Shell } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
   command
@@ -28,74 +18,8 @@ export function define(command: Command, shell: Shell): void {
       'send the rest to a sandbox that this command starts, as `volley run --sandbox` does; not with --all',
     )
     .option('--json', "print the run's summary as JSON; with --all, one line for each run")
-    .action(async (run: string | undefined, { all, sandbox, json }: ResumeOptions) => {
-      if ((run === undefined) === (all === undefined))
-        failMissingArgument(command, "Expected either <run>, the run's id (volley runs), or --all.");
-      const how = { json: json === true };
-      if (run === undefined) {
-        if (sandbox) throw new InputError([{ where: '--sandbox', what: 'It needs one <run>, not --all.' }]);
-        await withLedger(shell, (context) => resumeAll(shell, context, how.json));
-      } else if (sandbox) await resumeInSandbox(shell, run, how.json);
-      else await withLedger(shell, (context) => resumeOne(shell, context, run, how));
+    .action(async (run: string | undefined, options: ResumeOptions) => {
+      const { resumeAction } = await import('../actions/resume.ts');
+      await resumeAction(command, shell, run, options);
     });
-}
-
-type ResumeOptions = { readonly all?: true; readonly sandbox?: true; readonly json?: true };
-
-type How = Pick<Parameters<typeof dispatchAndPrint>[4], 'json' | 'awaitReports'>;
-
-async function resumeOne(shell: Shell, context: EngineContext, word: string, how: How): Promise<void> {
-  const found = await requireRun(context, await chooseRun(shell, context, word));
-  const end = await refuseFinishedRun(context, found);
-  shell.exitWith(end ? printOver(shell, found, end, how.json) : await resume(shell, context, found, how));
-}
-
-async function resumeInSandbox(shell: Shell, word: string, json: boolean): Promise<void> {
-  const { withOwnSandbox } = await import('../own-sandbox.ts');
-  await withOwnSandbox(
-    shell,
-    async (context) => {
-      const { run, account } = await requireRun(context, await chooseRun(shell, context, word));
-      return [{ name: account, where: `run ${run}` }];
-    },
-    (own) => resumeOne(own.shell, own.context, word, { json, awaitReports: own.awaitReports }),
-  );
-}
-
-async function resume(
-  shell: Shell,
-  context: EngineContext,
-  { run, account: name }: { readonly run: string; readonly account: string },
-  how: How,
-): Promise<ExitCode> {
-  const account = await loadAccount(name, shell.settings);
-  await requireReachable(account);
-  return dispatchAndPrint(shell, context, run, account, how);
-}
-
-/** Any process may have sent or stopped the run. */
-function printOver(shell: Shell, { run, state }: Run, end: KnownEnd, json: boolean): ExitCode {
-  shell.note(`run ${run}: ${nothingLeftText(state)}`);
-  printEnd(shell, run, end, json);
-  return exitCodeOf(end);
-}
-
-const bestFirst: readonly ExitCode[] = [0, 3, 4, 2, 1, 130];
-
-/** An error of one run does not stop the others. */
-async function resumeAll(shell: Shell, context: EngineContext, json: boolean): Promise<void> {
-  const runs = await listInterruptedRuns(context.ledger.pool);
-  if (runs.length === 0) shell.note('There is no interrupted run.');
-  let worst: ExitCode = 0;
-  for (const run of runs) {
-    if (shell.stop.aborted) break;
-    const code = await resume(shell, context, run, { json }).catch((error: unknown): ExitCode => {
-      if (!(error instanceof InputError)) throw error;
-      shell.note(`Run ${run.run} was not resumed:`);
-      explainInput(error, shell);
-      return 2;
-    });
-    if (bestFirst.indexOf(code) > bestFirst.indexOf(worst)) worst = code;
-  }
-  shell.exitWith(worst);
 }

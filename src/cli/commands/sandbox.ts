@@ -1,35 +1,10 @@
-import { once } from 'node:events';
 import { type Command, Option } from 'commander';
-import { InputError } from '../../domain/problems.ts';
-import { type DeliveryReportId, deliveryReportIds, type SandboxOptions } from '../../sandbox/options.ts';
-import { startSandbox } from '../../sandbox/sandbox.ts';
-import { type DeliveryReportFormat, deliveryReportFormats } from '../../wire/encode-delivery-report.ts';
+import { deliveryReportFormats } from '../../domain/delivery-reports.ts';
+import { deliveryReportIds } from '../../sandbox/options.ts';
+import type { SandboxFlags } from '../actions/sandbox.ts';
+import { durationReader, lateOption, timeZoneOption } from '../late-options.ts';
 import { parsePort, parseShare, parseWholeNumber } from '../options.ts';
-import { parseDuration, parseSpeed } from '../scalar-options.ts';
 import type { Shell } from '../shell.ts';
-import { parseTimeZone } from '../time-zone-option.ts';
-
-type SandboxFlags = {
-  readonly host: string;
-  readonly port: number;
-  readonly journal?: string;
-  readonly token?: string;
-  readonly webhookUrl?: string;
-  readonly webhookFormat: DeliveryReportFormat;
-  readonly webhookId: DeliveryReportId;
-  readonly webhookSender?: string;
-  readonly webhookApiKey?: string;
-  readonly latency: number;
-  readonly failRate: number;
-  readonly undeliveredRate: number;
-  readonly replyRate: number;
-  readonly lenient: boolean;
-  readonly clockSpeed: number;
-  readonly timeZone: string;
-  readonly deliveryDelay: number;
-  readonly webhookRetry: number;
-  readonly seed: number;
-};
 
 const interfaces = `
 All interfaces have the same port, so the printed address is the baseUrl of any account:
@@ -47,7 +22,7 @@ charge. WebhookCallbackURL and WebhookCallbackFormat of a request work only with
 the seed, the MessageID and the address only, so a repetition gives the same results. The journal contains no token or key.
 More: docs/reference/sandbox.md`;
 
-export function define(command: Command, shell: Shell): void {
+export async function define(command: Command, shell: Shell, words: readonly string[]): Promise<void> {
   command
     .description(
       'Starts a sandbox of the messaging service on this machine, which follows the interface and delivers nothing.',
@@ -56,27 +31,34 @@ export function define(command: Command, shell: Shell): void {
     .option('--port <number>', 'port that it listens on; 0: any free port', parsePort, 8025)
     .option('--journal <file>', 'append every received request to this file, one JSON object a line')
     .option('--token <token>', 'the only token or API key that it accepts (default: any)');
-  addWebhookOptions(command);
+  await addWebhookOptions(command, words);
   command
-    .addOption(durationOption('--latency <duration>', 'time before every answer', 0, '0s'))
+    .addOption(await durationOption(words, '--latency <duration>', 'time before every answer', 0, '0s'))
     .option('--fail-rate <share>', 'share of requests answered 500, from 0 to 1', parseShare, 0)
     .option('--undelivered-rate <share>', 'share of recipients reported undelivered', parseShare, 0)
     .option('--reply-rate <share>', 'share of delivered SMS that their recipients answer', parseShare, 0)
     .option('--lenient', 'accept values that the document of the interface forbids', false)
-    .option(
-      '--clock-speed <factor>',
-      'speed of its clock, for SendTime, --delivery-delay and --webhook-retry',
-      parseSpeed,
-      1,
-    )
-    .option(
-      '--time-zone <zone>',
-      "the sender's time zone, for messages without a TimeZone",
-      parseTimeZone,
-      'UTC',
+    .addOption(
+      (
+        await lateOption(
+          words,
+          '--clock-speed <factor>',
+          'speed of its clock, for SendTime, --delivery-delay and --webhook-retry',
+          speedReader,
+        )
+      ).default(1),
     )
     .addOption(
-      durationOption('--delivery-delay <duration>', 'time from acceptance to the delivery reports', 0, '0s'),
+      (await timeZoneOption(words, "the sender's time zone, for messages without a TimeZone")).default('UTC'),
+    )
+    .addOption(
+      await durationOption(
+        words,
+        '--delivery-delay <duration>',
+        'time from acceptance to the delivery reports',
+        0,
+        '0s',
+      ),
     )
     .option(
       '--seed <number>',
@@ -86,19 +68,13 @@ export function define(command: Command, shell: Shell): void {
     )
     .addHelpText('after', interfaces)
     .action(async (flags: SandboxFlags) => {
-      const sandbox = await startSandbox({
-        ...flags,
-        ...webhookOf(flags),
-      });
-      shell.note(`Sandbox listens on ${sandbox.url}`);
-      shell.drainOnStop(() => 'The sandbox answers the open calls.');
-      if (!shell.stop.aborted) await once(shell.stop, 'abort');
-      await sandbox.close();
+      const { sandboxAction } = await import('../actions/sandbox.ts');
+      await sandboxAction(shell, flags);
     });
 }
 
-function addWebhookOptions(command: Command): Command {
-  return command
+async function addWebhookOptions(command: Command, words: readonly string[]): Promise<void> {
+  command
     .option('--webhook-url <url>', 'target of delivery reports (default: none are sent)')
     .addOption(
       new Option(
@@ -119,7 +95,8 @@ function addWebhookOptions(command: Command): Command {
     .option('--webhook-sender <sender>', 'Sender in delivery reports; with --webhook-api-key')
     .option('--webhook-api-key <key>', 'APIKey in delivery reports; with --webhook-sender')
     .addOption(
-      durationOption(
+      await durationOption(
+        words,
         '--webhook-retry <duration>',
         'time before a delivery report without a 2xx answer is sent again',
         300_000,
@@ -128,19 +105,15 @@ function addWebhookOptions(command: Command): Command {
     );
 }
 
-function webhookOf(flags: SandboxFlags): Pick<SandboxOptions, 'webhook'> {
-  const { webhookUrl: url, webhookFormat: format, webhookId: id } = flags;
-  const { webhookSender: sender, webhookApiKey: apiKey } = flags;
-  if ((sender === undefined) !== (apiKey === undefined)) {
-    const what = 'Expected both --webhook-sender and --webhook-api-key, or neither.';
-    throw new InputError([{ where: sender === undefined ? '--webhook-sender' : '--webhook-api-key', what }]);
-  }
-  if (!url) return {};
-  const credentials = sender !== undefined && apiKey !== undefined ? { credentials: { sender, apiKey } } : {};
-  return { webhook: { url, format, id, ...credentials } };
+/** @param shown the default as the user would write it */
+async function durationOption(
+  words: readonly string[],
+  flags: string,
+  description: string,
+  milliseconds: number,
+  shown: string,
+): Promise<Option> {
+  return (await lateOption(words, flags, description, durationReader)).default(milliseconds, shown);
 }
 
-/** @param shown the default as the user would write it */
-function durationOption(flags: string, description: string, milliseconds: number, shown: string): Option {
-  return new Option(flags, description).argParser(parseDuration).default(milliseconds, shown);
-}
+const speedReader = async () => (await import('../scalar-options.ts')).parseSpeed;

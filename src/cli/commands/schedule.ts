@@ -1,15 +1,6 @@
-import { join, resolve } from 'node:path';
 import { Argument, type Command } from 'commander';
-import { nextTick, type Schedule } from '../../campaign/schedule.ts';
-import { InputError } from '../../domain/problems.ts';
-import { describeSchedules } from '../../engine/schedule/describe-schedules.ts';
-import { recordSchedules } from '../../engine/schedule/record-schedules.ts';
-import { readScheduleFolder, type ScheduleFolder } from '../../engine/schedule/schedule-folder.ts';
-import { listUnacknowledgedTicks } from '../../ledger/notifications/list.ts';
-import { tickNotificationLines } from '../../report/notifications.ts';
-import { scheduleTable, tickTable, upcomingTable } from '../../report/schedules.ts';
 import { campaignsFolder, parseWholeNumber } from '../options.ts';
-import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
+import type { Shell } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
   command.description(
@@ -22,31 +13,17 @@ export function define(command: Command, shell: Shell): void {
     )
     .addArgument(folderArgument(shell))
     .action(async (folder: string) => {
-      const read = await readScheduleFolder(resolve(shell.settings.workingFolder, folder));
-      await withLedger(shell, (context) => recordSchedules(context, read));
-      shell.note(`${read.schedules.length} schedules are in the ledger.`);
-      refuseUnreadable(read, folder);
+      const { syncAction } = await import('../actions/schedule.ts');
+      await syncAction(shell, folder);
     });
   command
     .command('list')
     .description('Lists the schedules, and the results of their latest ticks.')
     .option('--limit <number>', 'maximum of ticks', parseWholeNumber, 20)
     .option('--json', 'print one JSON object a line: the schedules, then the ticks')
-    .action(async ({ limit, json }: { limit: number; json?: true }) => {
-      const { schedules, ticks, unacknowledged } = await withLedgerToRead(shell, async (context) => ({
-        ...(await describeSchedules(context, limit)),
-        unacknowledged: await listUnacknowledgedTicks(context.ledger.pool, limit),
-      }));
-      if (json) for (const each of [...schedules, ...ticks]) shell.print(JSON.stringify(each));
-      else if (schedules.length === 0) shell.print('No schedules yet. A campaign has one under `schedule`.');
-      else
-        shell.print(
-          [
-            scheduleTable(schedules, shell.screen),
-            ...(ticks.length > 0 ? [tickTable(ticks, shell.screen)] : []),
-          ].join('\n\n'),
-        );
-      for (const line of tickNotificationLines(unacknowledged)) shell.note(line);
+    .action(async (options: { limit: number; json?: true }) => {
+      const { listAction } = await import('../actions/schedule.ts');
+      await listAction(shell, options);
     });
   command
     .command('next')
@@ -54,15 +31,9 @@ export function define(command: Command, shell: Shell): void {
     .addArgument(folderArgument(shell))
     .option('--limit <number>', 'maximum of ticks', parseWholeNumber, 10)
     .option('--json', 'print one JSON object a line')
-    .action(async (folder: string, { limit, json }: { limit: number; json?: true }) => {
-      const read = await readScheduleFolder(resolve(shell.settings.workingFolder, folder));
-      const upcoming = upcomingOf(read, shell.now(), limit);
-      if (json) for (const each of upcoming) shell.print(JSON.stringify(each));
-      else
-        shell.print(
-          upcoming.length === 0 ? 'No campaign has a next tick.' : upcomingTable(upcoming, shell.screen),
-        );
-      refuseUnreadable(read, folder);
+    .action(async (folder: string, options: { limit: number; json?: true }) => {
+      const { nextAction } = await import('../actions/schedule.ts');
+      await nextAction(shell, folder, options);
     });
 }
 
@@ -71,36 +42,4 @@ function folderArgument(shell: Shell): Argument {
     campaignsFolder(shell),
     "the project's campaigns",
   );
-}
-
-/** @param folder as the user wrote it */
-function refuseUnreadable({ unreadable }: ScheduleFolder, folder: string): void {
-  if (unreadable.length === 0) return;
-  throw new InputError(
-    unreadable.map(({ schedule, what }) => {
-      // A message such as `night.yaml:6:19: …` starts with its position.
-      const rest = what.startsWith(`${schedule}:`) ? what.slice(schedule.length) : '';
-      const position = /^(?::\d+)+(?=: )/.exec(rest)?.[0] ?? '';
-      return {
-        where: join(folder, schedule) + position,
-        what: position === '' ? what : rest.slice(position.length + 2),
-      };
-    }),
-  );
-}
-
-function upcomingOf({ schedules }: ScheduleFolder, now: Date, limit: number) {
-  return schedules
-    .flatMap(({ schedule, campaign, times }) =>
-      nextTicks(times, now, limit).map((dueAt) => ({ schedule, campaign, dueAt, timeZone: times.timeZone })),
-    )
-    .sort((one, other) => one.dueAt.getTime() - other.dueAt.getTime())
-    .slice(0, limit);
-}
-
-function nextTicks(times: Schedule, now: Date, count: number): Date[] {
-  const ticks: Date[] = [];
-  for (let tick = nextTick(times, now); tick && ticks.length < count; tick = nextTick(times, tick))
-    ticks.push(tick);
-  return ticks;
 }

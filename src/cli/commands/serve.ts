@@ -1,34 +1,7 @@
-import { once } from 'node:events';
 import type { Command } from 'commander';
-import { InputError } from '../../domain/problems.ts';
-import type { StartRun } from '../../engine/access/start-by-key.ts';
-import type { EngineContext } from '../../engine/context.ts';
-import { loadAccountSharing, loadReceiverAccounts } from '../../engine/delivery-reports/receiver-accounts.ts';
-import { drainDeadlines } from '../../engine/dispatch/drain.ts';
-import { closeAfter, type Defer } from '../../platform/close-after.ts';
-import { type Logger, openLogger } from '../../platform/logger.ts';
-import { type ApiObserver, createMetrics } from '../../server/metrics.ts';
-import { createOperations, startOperations } from '../../server/operations.ts';
-import { accountLoader } from '../account-loader.ts';
-import { drainText } from '../dispatch-and-print.ts';
-import { leaveAfter } from '../leave-after.ts';
-import { openReceiver, pollMissing, type ReceiverSetup } from '../open-receiver.ts';
+import type { ServeOptions } from '../actions/serve.ts';
 import { campaignsOption, parsePort } from '../options.ts';
-import { openPlanner } from '../planner/planner.ts';
-import { type Shell, withLedger } from '../shell.ts';
-import { type Work, workUntilStopped } from '../work-until-stopped.ts';
-
-type ServeOptions = Work & {
-  readonly host: string;
-  readonly port: number;
-  readonly receiver: boolean;
-  readonly api: boolean;
-  readonly apiHost: string;
-  readonly apiPort: number;
-  readonly metricsHost?: string;
-  readonly metricsName?: readonly string[];
-  readonly metricsPort?: number;
-};
+import type { Shell } from '../shell.ts';
 
 const paths = `
 Besides webhooks, its port answers:
@@ -38,8 +11,9 @@ Besides webhooks, its port answers:
 /readyz and /metrics answer only programs of this machine, and only without a proxy. With --metrics-port they move to that
 port, and answer every caller that uses an IP address, this machine's host name or a --metrics-name.
 
-The API has a port of its own, for this machine only; put a proxy in front of it for https:// and other machines. Every
-call needs a token (volley token create). docs/reference/api.md describes the API.
+The API and the dashboard have a port of their own, for this machine only; put a proxy in front of it for https:// and
+other machines, and name its address in VOLLEY_DASHBOARD_URL. Every call needs a token (volley token create); people sign in
+with theirs. docs/reference/api.md describes the API.
 
 Ctrl-C drains: Volley records the answers to requests in flight, leaves its slices to other workers, and receives delivery
 reports until then.`;
@@ -47,7 +21,7 @@ reports until then.`;
 export function define(command: Command, shell: Shell): void {
   command
     .description(
-      'Runs everything in one process until it is stopped. Receives delivery reports for accounts with a webhookToken, answers the API, starts scheduled campaigns, helps to send all runs, and sends their notifications.',
+      'Runs everything in one process until it is stopped. Receives delivery reports for accounts with a webhookToken, answers the API, shows the dashboard, starts scheduled campaigns, helps to send all runs, and sends their notifications.',
     )
     .option('--host <address>', 'address to listen on, for webhooks and monitoring', '127.0.0.1')
     .option(
@@ -57,9 +31,10 @@ export function define(command: Command, shell: Shell): void {
       8026,
     )
     .option('--no-receiver', 'receive no delivery reports')
-    .option('--no-api', 'answer no API')
-    .option('--api-host <address>', 'address of the API', '127.0.0.1')
-    .option('--api-port <number>', 'port of the API; 0: any free port', parsePort, 8027)
+    .option('--no-api', 'answer no API, and show no dashboard')
+    .option('--no-dashboard', 'show no dashboard')
+    .option('--api-host <address>', 'address of the API and the dashboard', '127.0.0.1')
+    .option('--api-port <number>', 'port of the API and the dashboard; 0: any free port', parsePort, 8027)
     .option('--no-worker', 'send no requests and no notifications')
     .option('--no-schedules', 'start no scheduled campaigns')
     .addOption(campaignsOption(shell))
@@ -71,127 +46,7 @@ export function define(command: Command, shell: Shell): void {
     .option('--metrics-port <number>', 'port of the monitoring listener; 0: any free port', parsePort)
     .addHelpText('after', paths)
     .action(async (options: ServeOptions) => {
-      const { environment } = shell.settings;
-      checkOptions(options);
-      const receiving: ReceiverSetup = {
-        publicUrl: readPublicUrl(environment['VOLLEY_PUBLIC_URL']),
-        ...(options.receiver
-          ? {
-              accounts: await loadReceiverAccounts(shell.settings),
-              sharing: await loadAccountSharing(shell.settings),
-            }
-          : { accounts: new Map() }),
-        logger: openLogger(environment['LOG_LEVEL'], 'info'),
-      };
-      await withLedger(shell, (context) =>
-        closeAfter((defer) => serve(shell, context, options, receiving, defer)),
-      );
+      const { serveAction } = await import('../actions/serve.ts');
+      await serveAction(shell, options);
     });
-}
-
-function checkOptions({ receiver, api, worker, schedules, ...monitoring }: ServeOptions): void {
-  const { metricsHost, metricsName, metricsPort } = monitoring;
-  if (!receiver && !api && !worker && !schedules) {
-    const what =
-      'There is nothing to do. Omit one of --no-receiver, --no-api, --no-worker and --no-schedules.';
-    throw new InputError([{ where: 'serve', what }]);
-  }
-  if (metricsPort !== undefined) return;
-  const where = metricsHost === undefined ? '--metrics-name' : '--metrics-host';
-  if (metricsHost !== undefined || metricsName !== undefined)
-    throw new InputError([{ where, what: 'It needs --metrics-port.' }]);
-}
-
-async function serve(
-  shell: Shell,
-  context: EngineContext,
-  options: ServeOptions,
-  receiving: ReceiverSetup,
-  defer: Defer,
-): Promise<void> {
-  shell.drainOnStop(
-    () => `${drainText()} Open calls are answered, and received delivery reports are stored.`,
-  );
-  const { logger } = receiving;
-  const failed = new AbortController();
-  const stop = AbortSignal.any([shell.stop, failed.signal]);
-  const deadlines = drainDeadlines(stop);
-  const metrics = createMetrics({ includeNode: true });
-  const operations = createOperations(context, metrics, () => stop.aborted);
-  const { metricsHost = '127.0.0.1', metricsName = [], metricsPort } = options;
-  // Closed in reverse order: the receiver and monitoring work until everything else has ended.
-  defer(async () => deadlines.clear());
-  leaveAfter(deadlines.giveUp, shell, logger);
-
-  if (metricsPort !== undefined) {
-    const names = { host: '--metrics-host', port: '--metrics-port' };
-    const address = { host: metricsHost, port: metricsPort, options: names };
-    const { url, close } = await startOperations(operations, address, metricsName);
-    defer(close);
-    shell.note(`Monitoring: ${url}/healthz, /readyz, /metrics`);
-  }
-  const planner = openPlanner(context, shell.settings, options.campaigns, logger);
-  defer(planner.close);
-  const parts: Promise<void>[] = [];
-  if (options.receiver) {
-    const monitoring = metricsPort === undefined ? { operations } : {};
-    const address = { host: options.host, port: options.port, ...monitoring };
-    const receiver = await openReceiver(shell, context, receiving, {
-      ...address,
-      observer: metrics.deliveryReports,
-    });
-    defer(() => receiver.close(deadlines.giveUp));
-    parts.push(pollMissing(shell, context, receiving, receiver, stop));
-  } else if (metricsPort === undefined) {
-    const { url, close } = await startOperations(operations, options, 'this machine');
-    defer(close);
-    shell.note(`Monitoring, for this machine: ${url}/healthz, /readyz, /metrics`);
-  }
-  if (options.api)
-    defer(
-      await openApi(
-        shell,
-        context,
-        options,
-        { logger, observer: metrics.api, startRun: planner.startRun },
-        deadlines.giveUp,
-      ),
-    );
-  const tools = { logger, observer: metrics.dispatch, stop, deadlines, planner };
-  parts.push(workUntilStopped(shell, context, options, tools));
-  // A failed part ends the process, which systemd or a container restarts.
-  for (const part of parts) part.catch((error: unknown) => failed.abort(error));
-  if (!stop.aborted) await once(stop, 'abort');
-  await Promise.allSettled(parts);
-  if (failed.signal.aborted) throw failed.signal.reason;
-}
-
-/** @returns a function that closes the API */
-async function openApi(
-  shell: Shell,
-  context: EngineContext,
-  { apiHost: host, apiPort: port, campaigns: folder }: ServeOptions,
-  tools: { readonly logger: Logger; readonly observer: ApiObserver; readonly startRun: StartRun },
-  cutOff: AbortSignal,
-): Promise<() => Promise<void>> {
-  // Only a process with the API loads its schemas.
-  const { apiPath, startApi } = await import('../../server/api/api.ts');
-  const scheduleSource = { folder, settings: shell.settings, accountNamed: accountLoader(shell) };
-  const names = { host: '--api-host', port: '--api-port' };
-  const { url, close } = await startApi(context, { host, port, options: names, scheduleSource, ...tools });
-  shell.note(`API: ${url}${apiPath}`);
-  return () => close(cutOff);
-}
-
-/** @throws InputError for anything but a plain http or https URL */
-export function readPublicUrl(written: string | undefined): string | undefined {
-  if (!written) return undefined;
-  const url = URL.parse(written);
-  const isPlain = url?.search === '' && url.hash === '' && url.username === '' && url.password === '';
-  if (url === null || !/^https?:$/.test(url.protocol) || !isPlain) {
-    // The value can contain a password.
-    const what = 'expected an http:// or https:// address without user, password, query and fragment';
-    throw new InputError([{ where: 'VOLLEY_PUBLIC_URL', what }]);
-  }
-  return written.replace(/\/+$/, '');
 }

@@ -1,24 +1,7 @@
 import type { Command } from 'commander';
-import type { EngineContext } from '../../engine/context.ts';
-import { createFollower, type Look } from '../../engine/events/follow-runs.ts';
-import { pollLedger } from '../../engine/events/poll-ledger.ts';
-import { requireRun } from '../../engine/runs/find-run.ts';
-import type { RunEvent } from '../../ledger/events/event.ts';
-import { eventToJson, formatEvents, isNoteworthy } from '../../report/run-events.ts';
-import { screenZone } from '../../report/time.ts';
-import { chooseRun, runArgument } from '../choose-run.ts';
-import { parsePast, parseWholeNumber } from '../options.ts';
-import { outageText } from '../progress.ts';
-import { type Shell, withLedgerToRead } from '../shell.ts';
-
-type TailOptions = {
-  readonly lines?: number;
-  readonly since?: Date;
-  readonly failures?: true;
-  readonly addresses?: true;
-  readonly follow?: boolean;
-  readonly json?: true;
-};
+import type { TailOptions } from '../actions/tail.ts';
+import { parsePast, parseWholeNumber, runArgument } from '../options.ts';
+import type { Shell } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
   command
@@ -38,59 +21,7 @@ export function define(command: Command, shell: Shell): void {
     .option('--no-follow', 'print the past and end')
     .option('--json', 'print one JSON object a line')
     .action(async (name: string | undefined, options: TailOptions) => {
-      await withLedgerToRead(shell, async (context) => {
-        const run = name === undefined ? undefined : await chooseRun(shell, context, name);
-        if (run !== undefined) await requireRun(context, run);
-        await tail(shell, context, run, options);
-      });
+      const { tailAction } = await import('../actions/tail.ts');
+      await tailAction(shell, name, options);
     });
-}
-
-/** Milliseconds. */
-const interval = 500;
-
-/** Printed in one look: more would pass before a person can read it. */
-const maxLines = 40;
-
-const defaultLines = 10;
-
-async function tail(
-  shell: Shell,
-  context: EngineContext,
-  run: string | undefined,
-  { lines, since, failures, addresses, follow, json }: TailOptions,
-): Promise<void> {
-  const withRun = run === undefined;
-  const print = (events: readonly RunEvent[], limit: number): void => {
-    const shown = failures ? events.filter(isNoteworthy) : events;
-    if (json) for (const event of shown) shell.print(JSON.stringify(eventToJson(event)));
-    else for (const line of formatEvents(shown, { screen: shell.screen, withRun }, limit)) shell.print(line);
-  };
-  shell.endOnStop('Stopped following; the run goes on as before.');
-  if (shell.screen.width !== undefined) shell.note(`Times are in ${screenZone(shell.screen)}.`);
-  const past = lines ?? (since === undefined ? defaultLines : Number.POSITIVE_INFINITY);
-  const look = createFollower(context, { run, since: since ?? null, withAddresses: addresses === true });
-  let isFirst = true;
-  for await (const polled of pollLedger(context.ledger, interval, look)) {
-    if (polled.kind === 'down') shell.note(`  waiting  ${outageText(polled.error)}`);
-    else if (polled.kind === 'up') shell.note('  waiting  the database outage is over');
-    else {
-      if (isFirst) print(pastEvents(polled.answer, since, past, failures), Number.POSITIVE_INFINITY);
-      else print(polled.answer.events, maxLines);
-      isFirst = false;
-      if (follow === false || (run !== undefined && !follow && polled.answer.isOver)) return;
-    }
-  }
-}
-
-function pastEvents(
-  { events }: Look,
-  since: Date | undefined,
-  lines: number,
-  failures: true | undefined,
-): readonly RunEvent[] {
-  const wanted = events.filter(
-    (event) => (!since || event.at >= since) && (!failures || isNoteworthy(event)),
-  );
-  return lines < wanted.length ? wanted.slice(wanted.length - lines) : wanted;
 }

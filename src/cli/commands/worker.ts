@@ -1,13 +1,7 @@
 import type { Command } from 'commander';
-import { drainDeadlines } from '../../engine/dispatch/drain.ts';
-import { noObserver } from '../../engine/dispatch/observer.ts';
-import { openLogger } from '../../platform/logger.ts';
-import { drainText } from '../dispatch-and-print.ts';
-import { leaveAfter } from '../leave-after.ts';
+import type { WorkerOptions } from '../actions/worker.ts';
 import { campaignsOption } from '../options.ts';
-import { openPlanner } from '../planner/planner.ts';
-import { type Shell, withLedger } from '../shell.ts';
-import { workUntilStopped } from '../work-until-stopped.ts';
+import type { Shell } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
   command
@@ -17,22 +11,7 @@ export function define(command: Command, shell: Shell): void {
     .addOption(campaignsOption(shell))
     .option('--no-schedules', 'start no scheduled campaigns')
     .action(async (options: WorkerOptions) => {
-      const logger = openLogger(shell.settings.environment['LOG_LEVEL'], 'info');
-      await withLedger(shell, async (context) => {
-        shell.drainOnStop(() => drainText());
-        const { stop } = shell;
-        const deadlines = drainDeadlines(stop);
-        leaveAfter(deadlines.giveUp, shell, logger);
-        const planner = openPlanner(context, shell.settings, options.campaigns, logger);
-        const tools = { logger, observer: noObserver, stop, deadlines, planner };
-        try {
-          await workUntilStopped(shell, context, { worker: true, ...options }, tools);
-        } finally {
-          await planner.close();
-          deadlines.clear();
-        }
-      });
+      const { workerAction } = await import('../actions/worker.ts');
+      await workerAction(shell, options);
     });
 }
-
-type WorkerOptions = { readonly campaigns: string; readonly schedules: boolean };

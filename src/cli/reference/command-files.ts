@@ -8,7 +8,7 @@ import { manPage } from './man-page.ts';
 
 /** The reference of commands, the man page, and what shell completion reads; by path in the package. */
 export async function commandFiles(): Promise<Readonly<Record<string, string>>> {
-  const tree = await everyCommand(processShell());
+  const tree = await everyCommand(processShell([]));
   const { version }: { version: string } = JSON.parse(
     readFileSync(join(packageFolder, 'package.json'), 'utf8'),
   );

@@ -1,15 +1,7 @@
 import { join } from 'node:path';
 import { readCampaign } from '../../campaign/campaign.ts';
 import { InputError } from '../../domain/problems.ts';
-import {
-  findStartedByKey,
-  recordStartKey,
-  releaseStartKeyLock,
-  type StartedByKey,
-  type StartKey,
-  tryStartKeyLock,
-} from '../../ledger/runs/start-keys.ts';
-import { inSession } from '../../ledger/session.ts';
+import { recordStartKey, type StartKey } from '../../ledger/runs/start-keys.ts';
 import { digestOf } from '../../platform/digest.ts';
 import type { EngineContext } from '../context.ts';
 import { readText } from '../definition-files.ts';
@@ -20,12 +12,7 @@ import { prepareCampaign } from '../plan/prepare-campaign.ts';
 import { listCampaigns } from '../schedule/schedule-folder.ts';
 import type { ScheduleSource } from '../schedule/start-ticks.ts';
 import type { Settings } from '../settings.ts';
-
-export type StartResult =
-  | { readonly kind: 'planned'; readonly run: string }
-  | { readonly kind: 'repeated'; readonly run: string }
-  | { readonly kind: 'under way' }
-  | { readonly kind: 'key of another'; readonly run: string };
+import { oncePerKey, type StartResult } from './once-per-key.ts';
 
 type CampaignChoice = {
   readonly campaign: string;
@@ -54,32 +41,9 @@ export async function startByKey(
   onUnmoved: (file: UnmovedFile) => void,
 ): Promise<StartResult> {
   const request = digestOf(JSON.stringify({ campaign }));
-  const { pool } = context.ledger;
-  const before = await findStartedByKey(pool, key);
-  if (before) return toRepeatedStart(before, request);
-  return inSession(pool, async (client) => {
-    if (!(await tryStartKeyLock(client, key))) return { kind: 'under way' };
-    try {
-      // Another process may have started it before we held the lock.
-      const meanwhile = await findStartedByKey(pool, key);
-      if (meanwhile) return toRepeatedStart(meanwhile, request);
-      return {
-        kind: 'planned',
-        run: await planCampaign(context, source, { campaign, accounts, request, ...key }, onUnmoved),
-      };
-    } catch (error) {
-      // A lost session loses its lock, so another process may have started the run.
-      const concurrent = await findStartedByKey(pool, key);
-      if (concurrent) return toRepeatedStart(concurrent, request);
-      throw error;
-    } finally {
-      await releaseStartKeyLock(client, key);
-    }
-  });
-}
-
-function toRepeatedStart({ run, request }: StartedByKey, requested: Buffer): StartResult {
-  return { kind: request.equals(requested) ? 'repeated' : 'key of another', run };
+  return oncePerKey(context, key, request, () =>
+    planCampaign(context, source, { campaign, accounts, request, ...key }, onUnmoved),
+  );
 }
 
 async function planCampaign(
@@ -103,7 +67,7 @@ async function planCampaign(
   const prepared = await prepareCampaign(
     path,
     { environment, workingFolder, envFiles },
-    { kept, ranBefore: createRanBeforeFinder(context, undefined) },
+    { kept, keepsRows: 'none', ranBefore: createRanBeforeFinder(context, undefined) },
   );
   const run = await planRun(
     context,

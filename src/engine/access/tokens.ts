@@ -56,8 +56,9 @@ export async function createToken(
 }
 
 /** @throws InputError when the token is missing or already revoked */
-export async function revokeToken(context: EngineContext, name: string): Promise<void> {
-  await audited(context, { action: 'token revoked', subject: name }, (addAuditEntry) =>
+export async function revokeToken(context: EngineContext, name: string, reason?: string): Promise<void> {
+  const event = { action: 'token revoked', subject: name, ...(reason && { details: { reason } }) } as const;
+  await audited(context, event, (addAuditEntry) =>
     inTransaction(context.ledger.pool, async (client) => {
       const end = await revokeNamed(client, name, context.now());
       const refuse = (what: string): never => {

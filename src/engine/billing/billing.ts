@@ -1,15 +1,17 @@
 import { InputError } from '../../domain/problems.ts';
 import { bookPending } from '../../ledger/billing/book.ts';
-import { type Closing, closePeriod, findClosingOf } from '../../ledger/billing/close.ts';
+import { type Closing, closePeriod, findClosingOf, listClosings } from '../../ledger/billing/close.ts';
 import {
   type BillingLine,
   type BillingQuery,
   type BillingReport,
   type BillingTotal,
+  countBilledDays,
   reportBilling,
   streamBilling,
 } from '../../ledger/billing/report.ts';
 import { inSnapshot } from '../../ledger/session.ts';
+import { monthAfter } from '../../platform/months.ts';
 import { audited, type WriteAuditEntry } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 
@@ -20,6 +22,7 @@ export type StreamedBilling = {
   /** Known after the last line. */
   readonly totals: () => readonly BillingTotal[];
   readonly regroup: (by: BillingQuery['by']) => Promise<BillingReport>;
+  readonly days: () => Promise<readonly { readonly day: string; readonly recipients: number }[]>;
 };
 
 /**
@@ -28,7 +31,7 @@ export type StreamedBilling = {
  * @param shouldContinue called between two transactions
  */
 export async function bookBilling(
-  { ledger }: EngineContext,
+  { ledger }: Pick<EngineContext, 'ledger'>,
   shouldContinue = (): boolean => true,
 ): Promise<void> {
   while ((await bookPending(ledger.pool)) && shouldContinue());
@@ -49,8 +52,22 @@ export async function reportBillingLines<Result>(
       reportBilling(client, { ...query, by });
     const { until, timeZone } = query;
     const closing = until === null ? undefined : await findClosingOf(client, until, timeZone);
-    return use({ lines: lines(), closing, totals: () => totals, regroup });
+    const days = () => countBilledDays(client, query);
+    return use({ lines: lines(), closing, totals: () => totals, regroup, days });
   });
+}
+
+/**
+ * The zone for a month that an operator closes without naming one: that of the last closed month.
+ *
+ * @throws InputError when no month is closed yet; a wrong guess could not be undone
+ */
+export async function zoneOfNextClosing({ ledger }: EngineContext, month: string): Promise<string> {
+  const last = (await listClosings(ledger.pool)).at(-1);
+  if (last) return last.timeZone;
+  const what =
+    'No month is closed yet, so name the time zone in which your months start and end: --time-zone Pacific/Auckland, or --time-zone UTC. All later months are closed in it too, and a closed month cannot be opened again.';
+  throw new InputError([{ where: `billing close ${month}`, what }]);
 }
 
 /**
@@ -59,9 +76,10 @@ export async function reportBillingLines<Result>(
  */
 export async function closeMonth(
   context: EngineContext,
-  { month, timeZone, closedBy }: ClosingRequest,
+  { month, timeZone, closedBy, reason }: ClosingRequest & { readonly reason?: string },
 ): Promise<Closing> {
-  const entry = { action: 'billing closed', subject: month, details: { timeZone, by: closedBy } } as const;
+  const details = { timeZone, by: closedBy, ...(reason !== undefined && { reason }) };
+  const entry = { action: 'billing closed', subject: month, details } as const;
   return audited(context, entry, (addAuditEntry) =>
     closeAudited(context, { month, timeZone, closedBy }, addAuditEntry),
   );
@@ -82,8 +100,11 @@ async function closeAudited(
     case 'closed':
       return end.closing;
     case 'already closed': {
-      const { closedAt, closedBy: by } = end.closing;
-      return refuse(`${by} closed it at ${closedAt.toISOString()}; a closed month does not change.`, by);
+      const { closedAt, closedBy: by, timeZone: zone } = end.closing;
+      return refuse(
+        `${by} closed it at ${closedAt.toISOString()} as a month of ${zone}; a closed month does not change.`,
+        by,
+      );
     }
     case 'not next': {
       const { period, timeZone: zone } = end.last;
@@ -94,4 +115,14 @@ async function closeAudited(
     case 'not over':
       return refuse(`It ends at ${end.endsAt.toISOString()}. Close it after that.`);
   }
+}
+
+/** The totals of a month that can be closed, before it is. */
+export async function readMonth(
+  { ledger }: EngineContext,
+  { month, timeZone }: Pick<ClosingRequest, 'month' | 'timeZone'>,
+): Promise<readonly BillingTotal[]> {
+  const [from, until] = [`${month}-01`, `${monthAfter(month)}-01`];
+  const query = { by: [], from, until, timeZone, filter: {} };
+  return inSnapshot(ledger.pool, async (client) => (await reportBilling(client, query)).totals);
 }

@@ -32,6 +32,8 @@ export type InvoiceSource = Pick<InvoiceOptions, 'columns' | 'decimal'> & {
   /** Counts unreadable lines instead of refusing the invoice. */
   readonly skipUnreadable: boolean;
   readonly skipLines: number;
+  /** More are refused; undefined: any number. */
+  readonly maxLines?: number;
 };
 
 export type Reconciliation = {
@@ -71,7 +73,7 @@ export async function reconcileInvoice<Result>(
     const unreadable = { lines: 0, problems: [] as Problem[] };
     const lines = readInvoice(file, { ...invoice, readAddress });
     const reconcile = async (client: Transaction): Promise<Result> => {
-      await stageInvoice(client, readable(lines, unreadable));
+      await stageInvoice(client, readable(name, lines, unreadable, invoice.maxLines));
       if (unreadable.lines > 0 && !invoice.skipUnreadable) throw unreadableLines(name, unreadable);
       await compareInvoice(client, period, scope);
       return use({
@@ -91,10 +93,15 @@ export async function reconcileInvoice<Result>(
 }
 
 async function* readable(
+  name: string,
   batches: AsyncIterable<readonly (InvoiceLine | UnreadableLine)[]>,
   unreadable: { lines: number; readonly problems: Problem[] },
+  maxLines = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<readonly InvoiceLine[], void, undefined> {
+  let count = 0;
   for await (const batch of batches) {
+    count += batch.length;
+    if (count > maxLines) throw tooManyLines(name, maxLines);
     for (const line of batch) {
       if (line.kind === 'line') continue;
       unreadable.lines++;
@@ -102,6 +109,11 @@ async function* readable(
     }
     yield batch.filter((line) => line.kind === 'line');
   }
+}
+
+function tooManyLines(name: string, maxLines: number): InputError {
+  const what = `It has more than ${maxLines} lines. \`volley report reconcile --invoice <file>\` compares an invoice of any size.`;
+  return new InputError([{ where: name, what }]);
 }
 
 function unreadableLines(

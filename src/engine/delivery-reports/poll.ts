@@ -53,6 +53,7 @@ export async function pollReports(
   { account, gateway, rate, run, acceptedWithin, acceptedFor = 0 }: PollWork,
   stop: AbortSignal,
   onUnclear: (messageId: string, answer: InconclusiveLookUp) => void,
+  onCount: (counts: PollCounts) => void = () => undefined,
 ): Promise<PollEnd> {
   requireLookUp(account);
   const { pool } = context.ledger;
@@ -86,6 +87,7 @@ export async function pollReports(
         if (reports.length > 0) await receiveDeliveryReports(pool, context.randomUuid(), reports);
         counts.reports += reports.length;
       }
+      onCount({ ...counts });
     }
   }
 }

@@ -1,7 +1,7 @@
 import { InputError } from '../../domain/problems.ts';
 import type { RateLimits } from '../../domain/rates.ts';
 import { readAccountLimits } from '../../gateway/account-limits.ts';
-import { listRateLimits, readRateLimits, setRateLimits } from '../../ledger/limits/rates.ts';
+import { listRateLimits, lockRateLimits, readRateLimits, setRateLimits } from '../../ledger/limits/rates.ts';
 import { inTransaction } from '../../ledger/session.ts';
 import { didYouMean } from '../../platform/suggestions.ts';
 import { audited } from '../audit.ts';
@@ -53,6 +53,23 @@ export async function listAccountLimits(
     });
 }
 
+export type LimitChange = {
+  readonly reason?: string | undefined;
+  /** The set limits that the person decided about; the change is refused when they are others by now. */
+  readonly seen?: RateLimits;
+};
+
+function requireUnchanged(account: string, seen: RateLimits, now: RateLimits): void {
+  if (
+    seen.requestsPerSecond === now.requestsPerSecond &&
+    seen.recipientsPerSecond === now.recipientsPerSecond
+  )
+    return;
+  const what =
+    'The limits were changed meanwhile, by another person or by this form itself. The fields show them as they are now.';
+  throw new InputError([{ where: `account ${account}`, what }]);
+}
+
 /**
  * Null returns to the accounts file's limit. Workers follow within half a second.
  *
@@ -63,12 +80,18 @@ export async function changeAccountLimits(
   settings: Settings,
   account: string,
   changes: Partial<RateLimits>,
+  { reason, seen }: LimitChange = {},
 ): Promise<AccountLimits[]> {
   const { pool } = context.ledger;
-  const act = { action: 'limits set', subject: account, details: changes } as const;
+  const act = {
+    action: 'limits set',
+    subject: account,
+    details: { ...changes, ...(reason && { reason }) },
+  } as const;
   const known = await audited(context, act, async (writeEntry) => {
     const before = await listAccountLimits(context, settings, account);
     await inTransaction(pool, async (client) => {
+      if (seen) requireUnchanged(account, seen, await lockRateLimits(client, account));
       await setRateLimits(client, account, changes);
       await writeEntry(client);
     });

@@ -9,6 +9,7 @@ import { readAccount } from '../../gateway/read-account.ts';
 import { isLoopbackHost } from '../../wire/loopback.ts';
 import { accountsPath, readText } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
+import { adviseUnset } from '../unset-variables.ts';
 import {
   askAll,
   count,
@@ -66,7 +67,13 @@ export async function loadAccounts({ settings, deadline }: Tools): Promise<Loade
       },
     }),
   );
-  const checks = [...file, ...(await askAll(each.map(explainAccount), deadline))];
+  const checks = [
+    ...file,
+    ...(await askAll(
+      each.map((probe) => explainAccount(probe, settings)),
+      deadline,
+    )),
+  ];
   return { accounts, hasFile: names.length > 0, checks };
 }
 
@@ -80,7 +87,7 @@ export async function checkConnectedAccounts(
   return [...services.values(), ...credentials];
 }
 
-function explainAccount({ name, ask }: Probe): Probe {
+function explainAccount({ name, ask }: Probe, settings: Settings): Probe {
   return {
     name,
     ask: async () => {
@@ -88,13 +95,9 @@ function explainAccount({ name, ask }: Probe): Probe {
         return await ask();
       } catch (error) {
         if (!(error instanceof InputError)) throw error;
-        const unset = error.problems.flatMap(
-          ({ what }) => /^Environment variable (\w+) is not set/.exec(what)?.[1] ?? [],
-        );
         const nextStep =
-          unset.length > 0
-            ? `Set ${unset.join(' and ')} in the environment, or in .env of the project.`
-            : 'Correct the accounts file, and run `volley doctor` again.';
+          adviseUnset(error.problems, settings) ??
+          'Correct the accounts file, and run `volley doctor` again.';
         return explainInput(error, nextStep);
       }
     },
@@ -104,14 +107,18 @@ function explainAccount({ name, ask }: Probe): Probe {
 /** By origin: many accounts share a service. */
 async function checkServices(
   accounts: readonly Account[],
-  { now, deadline }: Tools,
+  { settings, now, deadline }: Tools,
 ): Promise<ReadonlyMap<string, Check>> {
   const byOrigin = new Map(accounts.map((account) => [new URL(account.baseUrl).origin, account]));
   const limit = pLimit(maxAtOnce);
   const probes = [...byOrigin].map(
     ([origin, account]): Probe => ({
       name: `service ${origin}`,
-      ask: () => limit(async () => checkService(new URL(account.baseUrl), await reach(account), now())),
+      ask: () =>
+        limit(async () => {
+          const url = new URL(account.baseUrl);
+          return checkService(url, await reach(account), settings.environment, now());
+        }),
     }),
   );
   const checks = await askAll(probes, deadline);
@@ -133,13 +140,26 @@ async function reach(account: Account): Promise<Reachability> {
   }
 }
 
-/** Only a sandbox is on this machine, and it need not run all the time. */
-function checkService(url: URL, found: Reachability, now: Date): Finding {
-  if (found.kind === 'reachable' || !isLoopbackHost(url.hostname) || found.why !== 'connection refused')
+const sandboxPort = '8025';
+
+/** A sandbox need not run all the time. Another program of this machine, such as a proxy to the service, must run. */
+export function checkService(
+  { hostname, port, origin }: URL,
+  found: Reachability,
+  environment: Settings['environment'],
+  now: Date,
+): Finding {
+  if (found.kind === 'reachable' || !isLoopbackHost(hostname) || found.why !== 'connection refused')
     return checkReachability(found, now);
-  return notChecked(
-    'Nothing listens there on this machine. If it is a sandbox, it is only needed while you use it.',
-    'Start one for a run: `volley run CAMPAIGN --sandbox`. Or start one that stays: `volley sandbox`.',
+  const sandbox = URL.parse(environment['VOLLEY_SANDBOX_URL'] ?? '')?.origin;
+  if (port === sandboxPort || origin === sandbox)
+    return notChecked(
+      'Nothing listens there on this machine. A sandbox is only needed while you use it.',
+      'Start one for a run: `volley run CAMPAIGN --sandbox`. Or start one that stays: `volley sandbox`.',
+    );
+  return problem(
+    'Nothing listens there on this machine.',
+    'Start the proxy or the service that "baseUrl" of its accounts names. If it is a sandbox on another port, name it in VOLLEY_SANDBOX_URL.',
   );
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { InputError, type Problem } from '../../domain/problems.ts';
+import { hasEnded } from '../../domain/runs.ts';
 import {
   type Approval,
   findApproval,
@@ -15,10 +16,9 @@ import { isSamePerson } from '../persons.ts';
 import { requireRun } from '../runs/find-run.ts';
 
 /** @throws InputError when the run does not wait for approval, the actor planned it, or a file has changed */
-export async function approveRun(context: EngineContext, run: string): Promise<Approval> {
-  return audited(context, { action: 'run approved', run }, (addAuditEntry) =>
-    approve(context, run, addAuditEntry),
-  );
+export async function approveRun(context: EngineContext, run: string, reason?: string): Promise<Approval> {
+  const event = { action: 'run approved', run, ...(reason && { details: { reason } }) } as const;
+  return audited(context, event, (addAuditEntry) => approve(context, run, addAuditEntry));
 }
 
 async function approve(
@@ -27,19 +27,8 @@ async function approve(
   addAuditEntry: WriteAuditEntry,
 ): Promise<Approval> {
   const { pool } = context.ledger;
-  await requireRun(context, run);
-  const refuse = (what: string, ...userNames: string[]): never => {
-    throw new InputError([{ where: `run ${run}`, what, userNames }]);
-  };
-  const approval = (await findApproval(pool, run)) ?? refuse('It needs no approval.');
-  const { approvedBy, plannedBy, plannedHow } = approval;
   const { actor } = context;
-  if (approvedBy !== null) refuse(`It was approved by ${approvedBy} already.`, approvedBy);
-  if (isSamePerson(actor, { name: plannedBy, via: plannedHow }))
-    refuse(
-      `It was planned by ${plannedBy}, and you are ${actor.name}. Another person must approve it, with their own system user or API token.`,
-      plannedBy,
-    );
+  const approval = await requireApprover(context, run);
   const problems = await findChangedFiles(context, approval);
   if (problems.length > 0) throw new InputError(problems);
   const now = context.now();
@@ -48,8 +37,31 @@ async function approve(
     if (first) await addAuditEntry(client);
     return first;
   });
-  if (!approved) refuse('It no longer waits for approval.');
+  if (!approved) refuse(run, noLongerWaits);
   return { ...approval, approvedBy: actor.name, approvedAt: now };
+}
+
+const noLongerWaits = 'It no longer waits for approval.';
+
+/** @throws InputError when the run does not wait for approval, or the actor planned it */
+export async function requireApprover(context: EngineContext, run: string): Promise<Approval> {
+  const { ledger, actor } = context;
+  const { state } = await requireRun(context, run);
+  const approval = (await findApproval(ledger.pool, run)) ?? refuse(run, 'It needs no approval.');
+  const { approvedBy, plannedBy, plannedHow } = approval;
+  if (approvedBy !== null) refuse(run, `It was approved by ${approvedBy} already.`, approvedBy);
+  if (hasEnded(state)) refuse(run, noLongerWaits);
+  if (isSamePerson(actor, { name: plannedBy, via: plannedHow }))
+    refuse(
+      run,
+      `It was planned by ${plannedBy}, and you are ${actor.name}. Another person must approve it, with their own system user or API token.`,
+      plannedBy,
+    );
+  return approval;
+}
+
+function refuse(run: string, what: string, ...userNames: string[]): never {
+  throw new InputError([{ where: `run ${run}`, what, userNames }]);
 }
 
 /** Ignores files that no longer exist: the run holds their content. */

@@ -12,7 +12,7 @@ import { readUnreadFiles } from './fingerprint.ts';
 import { forecastRun, requireDeadlineMet } from './forecast.ts';
 import type { Origins } from './origins.ts';
 import { type FactSources, type PlanFacts, toPlanFacts } from './plan-facts.ts';
-import { refuseRepeat } from './repeat-check.ts';
+import { findUnfinishedRuns, refuseRepeat } from './repeat-check.ts';
 import type { Planning } from './start-planning.ts';
 import { refuseSuppressedTest } from './test-recipients.ts';
 
@@ -96,6 +96,8 @@ export function planSteps(
       const made = { run, fingerprint: fingerprint.digest(), now, relatives };
       await recordFingerprint(session, run, made.fingerprint);
       if (!again) await refuseRepeat(session, campaign, made);
+      const unfinished = await findUnfinishedRuns(session, definition.campaign, [run, ...relatives]);
+      if (unfinished !== null) progress.onUnfinished?.(unfinished);
     },
   };
 }

@@ -17,7 +17,7 @@ import { InputError, type Problem } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
 import { didYouMeanCountry } from '../../platform/countries.ts';
 import { isLoopbackHost } from '../../wire/loopback.ts';
-import { readText } from '../definition-files.ts';
+import { readText, requireSameProject } from '../definition-files.ts';
 import { loadAccount } from '../load-account.ts';
 import type { Settings } from '../settings.ts';
 import { type CampaignFiles, openCampaignFiles } from './campaign-files.ts';
@@ -36,7 +36,7 @@ import type { KeptContactFiles } from './kept-contact-files.ts';
 import { listOwnFiles } from './own-files.ts';
 import { openSuppressionLists, type SuppressionLists } from './suppression-lists.ts';
 import { chooseRecipients, type TestRecipients, toTestContacts } from './test-recipients.ts';
-import { createValueKeeper } from './value-keeper.ts';
+import { createValueKeeper, type KeptRows } from './value-keeper.ts';
 
 export type PreparedCampaign = {
   readonly campaign: Campaign;
@@ -76,8 +76,8 @@ export type PreparationOptions = {
   /** Addresses that a test goes to, as written. */
   readonly testTo?: readonly string[] | undefined;
   readonly kept?: KeptContactFiles | undefined;
-  /** For a page that shows rows; otherwise only rows that may cost SMS parts are kept. */
-  readonly keepsRows?: boolean | undefined;
+  /** By default `costly`. */
+  readonly keepsRows?: KeptRows;
   /** Only for a new run; else patterns match files that have already run. */
   readonly ranBefore?: FindRanBefore | undefined;
 };
@@ -97,10 +97,11 @@ export async function prepareCampaign(
     limit,
     testTo,
     kept,
-    keepsRows = false,
+    keepsRows = 'costly',
     ranBefore,
   }: PreparationOptions = {},
 ): Promise<PreparedCampaign> {
+  await requireSameProject(path, settings);
   const source = await readText(path, settings, 'campaign');
   const written = readCampaign(source, path);
   const { campaign: whole, matched } = replacingFiles
@@ -215,7 +216,8 @@ async function prepareContacts(
   };
 }
 
-function toTarget({ interface: interfaceName, format, baseUrl, allow }: Account): CampaignTarget {
+/** What an account can send. */
+export function toTarget({ interface: interfaceName, format, baseUrl, allow }: Account): CampaignTarget {
   return {
     interface: interfaceName,
     format,

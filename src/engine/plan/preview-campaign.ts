@@ -2,6 +2,8 @@ import { checkBudget } from '../../campaign/budget.ts';
 import { estimateCost } from '../../campaign/cost.ts';
 import { checkRecipients, formatDiffering } from '../../campaign/recipient-guards.ts';
 import { createTariffs } from '../../campaign/tariffs.ts';
+import { joinFirst } from '../../contacts/join-first.ts';
+import { originColumn } from '../../contacts/result-file.ts';
 import { comparedAddress } from '../../domain/compared-address.ts';
 import type { Contact, RejectedContact } from '../../domain/contacts.ts';
 import type { LeftOutDigest, ReachedContacts } from '../../domain/rejected-contacts.ts';
@@ -19,7 +21,8 @@ import type { PreparedCampaign } from './prepare-campaign.ts';
 import type { Preview } from './preview.ts';
 import { createMessageCollector, type MessageCollector } from './preview-messages.ts';
 import { createRejectionFinder, type Rejection, type RejectionFinder } from './preview-rejections.ts';
-import { findRepeatInPreview } from './repeat-check.ts';
+import { originRows } from './reached-finder.ts';
+import { findRepeatInPreview, findUnfinishedRuns } from './repeat-check.ts';
 import type { RowChoice } from './row-choice.ts';
 import { refuseSuppressedTest } from './test-recipients.ts';
 
@@ -86,6 +89,10 @@ export async function previewCampaign(prepared: PreparedCampaign, context: Previ
     context.ledger &&
     !prepared.test &&
     (await findRepeatInPreview(context.ledger.pool, campaign.value, previewed));
+  const unfinished =
+    context.ledger && !prepared.test && !repeats
+      ? await findUnfinishedRuns(context.ledger.pool, campaign.value.campaign, relatives)
+      : null;
   const { beyondLimit = null } = read.contacts;
   const sources = { found, fingerprint, pastSendTimes, leftOut, beyondLimit, totals, cost, windowTotals };
   await reportFacts(context, sources, sentFiles, files);
@@ -100,6 +107,7 @@ export async function previewCampaign(prepared: PreparedCampaign, context: Previ
     recipients,
     differing: formatDiffering(repeated, fileAndLine) ?? null,
     repeats: repeats || null,
+    unfinished,
     requests: counts.requests(dispatch.chunkSize),
     envelopes: counts.envelopes(),
     merge: composition.merge,
@@ -108,7 +116,7 @@ export async function previewCampaign(prepared: PreparedCampaign, context: Previ
     forecast,
     ...messages.found(windowTotals),
     invalidBecause: found().causes,
-    mixedCells: found().mixed,
+    warnings: found().warnings,
     unreadableSuppressions: prepared.suppressionLists.unreadable(),
     origins: formatOrigins(origins, reached),
     test: prepared.test ?? null,
@@ -165,7 +173,9 @@ async function readAll(
     rejected.push({ file: name, line, column, reason, detail: formatReason(detail) });
   };
   let warned = false;
-  for await (const batch of context.ledger ? fingerprint.watch(contacts) : contacts) {
+  const namesRuns = contactFiles.some(({ header }) => header.includes(originColumn));
+  const batches = namesRuns ? joinFirst(contacts, originRows) : contacts;
+  for await (const batch of context.ledger ? fingerprint.watch(batches) : batches) {
     counts.read += batch.length;
     await rejections.reached.readOrigins(found().origins);
     for (const contact of batch) {

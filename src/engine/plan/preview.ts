@@ -31,6 +31,8 @@ export type Preview = {
   readonly differing: string | null;
   /** Why the run would be refused as a repetition without `--again`; null when it would not. */
   readonly repeats: string | null;
+  /** A warning about earlier runs of the campaign that can still send; null when there are none. */
+  readonly unfinished: string | null;
   readonly requests: number;
   readonly envelopes: number;
   readonly merge: MergePlan;
@@ -46,8 +48,8 @@ export type Preview = {
   readonly bidiControls: BidiControls;
   /** The most frequent reasons of invalid rows, with their counts. */
   readonly invalidBecause: readonly string[];
-  /** Columns of workbooks that a spreadsheet may have changed. Sentences without a full stop. */
-  readonly mixedCells: readonly string[];
+  /** About columns of the contact files. Sentences without a full stop. */
+  readonly warnings: readonly string[];
   readonly rejected: readonly RejectedContact[];
   /** Lines of the campaign's suppression files without an address. Only the first are shown. */
   readonly unreadableSuppressions: { readonly lines: number; readonly problems: readonly Problem[] };

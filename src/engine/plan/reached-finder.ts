@@ -19,9 +19,12 @@ export type ReachedFinder = {
 };
 
 /**
- * An origin is the run that fixed contacts come from; rows name it. A preview reads once, so rows before the first mention
- * of an origin are not compared; a run compares all rows, in SQL (`remove-reached.ts`).
+ * An origin is the run that fixed contacts come from; rows name it. A preview reads once, and compares its first rows when it
+ * knows the origins of `originRows` rows. A run compares all rows, in SQL (`remove-reached.ts`).
  */
+/** About 30 MiB of contacts. */
+export const originRows = 50_000;
+
 export function createReachedFinder(
   { ledger }: Partial<Pick<EngineContext, 'ledger'>>,
   { campaign, channel }: Pick<Definition, 'campaign' | 'channel'>,

@@ -86,7 +86,7 @@ export async function renderRows(
   return rows;
 }
 
-function createFileReader(
+export function createFileReader(
   read: PreparedCampaign['files']['read'],
 ): (file: CampaignFile) => Promise<RenderedFile> {
   const known = new Map<string, Promise<Omit<RenderedFile, 'name' | 'path'>>>();

@@ -2,6 +2,7 @@ import type { Campaign } from '../../campaign/campaign.ts';
 import { InputError } from '../../domain/problems.ts';
 import { hasEnded } from '../../domain/runs.ts';
 import { findRepeatedRun, type RepeatedRun } from '../../ledger/runs/fingerprints.ts';
+import { listUnfinishedRunsOf } from '../../ledger/runs/unfinished.ts';
 import type { Connection, Transaction } from '../../ledger/session.ts';
 import { formatReason } from '../../platform/reason-text.ts';
 import { formatDuration } from '../../platform/scalar-text.ts';
@@ -45,6 +46,24 @@ type PreviewedRun = Pick<NewRun, 'now' | 'relatives'> & {
   readonly sentFiles: ReadonlySet<string>;
   readonly filesBeyondLimit: ReadonlySet<string>;
 };
+
+/**
+ * A run with another text or other contacts is no repetition, but its recipients may be the same.
+ *
+ * @returns a warning about earlier runs of the campaign that can still send; null if there is none
+ */
+export async function findUnfinishedRuns(
+  client: Connection,
+  campaign: string,
+  ignoredRuns: readonly string[],
+): Promise<string | null> {
+  const [newest, ...others] = await listUnfinishedRunsOf(client, campaign, ignoredRuns);
+  if (newest === undefined) return null;
+  const { run, state, stateReason } = newest;
+  const reason = stateReason === null ? '' : ` (${formatReason(stateReason)})`;
+  const more = others.length === 0 ? '' : ` So can ${others.length} more: \`volley runs\` lists them.`;
+  return `Run ${run} of this campaign is ${state}${reason} and can still send to its own recipients. \`volley cancel ${run}\` ends it.${more}`;
+}
 
 /** @returns why the run would be refused, and what the operator can do */
 async function findRepeatProblem(

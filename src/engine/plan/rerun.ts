@@ -5,7 +5,7 @@ import { type CostEstimate, estimateCost } from '../../campaign/cost.ts';
 import { createTariffs } from '../../campaign/tariffs.ts';
 import { duplicatePolicies } from '../../domain/contacts.ts';
 import { InputError } from '../../domain/problems.ts';
-import type { RecipientState } from '../../domain/runs.ts';
+import type { RerunState } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
 import { copyNotifyList } from '../../ledger/notifications/notify-lists.ts';
 import { expandRun } from '../../ledger/planning/expand.ts';
@@ -14,7 +14,7 @@ import { restageRecipients } from '../../ledger/planning/restage-recipients.ts';
 import { listContactFiles } from '../../ledger/runs/contact-files.ts';
 import type { Run } from '../../ledger/runs/find.ts';
 import { lockRunForRerun } from '../../ledger/runs/rerun-lock.ts';
-import { inSession } from '../../ledger/session.ts';
+import { inSession, type Transaction } from '../../ledger/session.ts';
 import { auditEntry } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { windowOf } from '../dispatch/dispatch-settings.ts';
@@ -25,16 +25,6 @@ import { newRunId } from '../runs/run-id.ts';
 import { createApprovalGate } from './approval-gate.ts';
 import { planFirstSlices } from './first-slices.ts';
 import { testOriginText } from './origins.ts';
-
-/** Recipients in these states were not reached, or (`unknown`) may not have been. */
-export const rerunStates = [
-  'failed',
-  'rejected',
-  'unknown',
-  'undelivered',
-  'cancelled',
-] as const satisfies readonly RecipientState[];
-export type RerunState = (typeof rerunStates)[number];
 
 /** The part of the frozen definition that expansion needs. */
 const limits = z.record(z.string(), z.string()).optional();
@@ -51,6 +41,13 @@ const frozenDefinition = z.object({
   budget: z.object({ campaign: z.string().optional(), subAccounts: limits, chargeCodes: limits }).optional(),
 });
 
+export type RerunOptions = {
+  /** For the audit trail. */
+  readonly reason?: string;
+  /** In the transaction that plans the run. */
+  readonly alongside?: (client: Transaction, run: string) => Promise<void>;
+};
+
 /**
  * Plans a run with the same messages and new MessageIDs for recipients in these states. Later suppressions apply.
  * Recipients of another rerun are excluded.
@@ -64,6 +61,7 @@ export async function planRerun(
   sourceRun: string,
   states: readonly RerunState[],
   account: Account,
+  options: RerunOptions = {},
 ): Promise<string> {
   const { ledger } = context;
   const { kind } = await requireUnpurgedRun(context, sourceRun);
@@ -75,7 +73,7 @@ export async function planRerun(
     throw new InputError([{ where: `run ${sourceRun}`, what }]);
   }
   try {
-    return await expandRerun(context, await requireUnpurgedRun(context, sourceRun), states, account);
+    return await expandRerun(context, await requireUnpurgedRun(context, sourceRun), states, account, options);
   } finally {
     await lock.release();
   }
@@ -86,6 +84,7 @@ async function expandRerun(
   source: Run,
   states: readonly RerunState[],
   account: Account,
+  { reason, alongside }: RerunOptions,
 ): Promise<string> {
   const { ledger } = context;
   const { run: sourceRun, campaign, channel, definition } = source;
@@ -122,9 +121,10 @@ async function expandRerun(
       canary: first.canary,
       priority: first.priority,
       enqueue: async (session) => {
-        const details = { campaign, of: sourceRun, only: states };
+        const details = { campaign, of: sourceRun, only: states, ...(reason && { reason }) };
         await auditEntry(context, { action: 'run planned', run, details })(session);
         await copyNotifyList(session, sourceRun, run);
+        await alongside?.(session, run);
         await gate.enqueue(session);
       },
       checkPlan: (totals) => gate.assess(totals, checkCost(source, states, totals, rates, now)),

@@ -23,6 +23,8 @@ export type PlanProgress = {
   readonly onRepeated?: (repeated: DuplicateContacts, fileAndLine: (line: number) => string) => void;
   /** Called with the rows that a limit leaves for a later run. */
   readonly onBeyondLimit?: (rows: number) => void;
+  /** Called with a warning about earlier runs of the campaign that can still send. */
+  readonly onUnfinished?: (warning: string) => void;
   readonly onForecast?: (forecast: RunForecast) => void;
 };
 

@@ -17,42 +17,74 @@ export type RecipientReport = {
   readonly unmatched: { readonly address: string; readonly reports: number } | undefined;
 };
 
+export type RecipientSearch = {
+  /** For numbers without a country code; excludes job numbers. */
+  readonly country?: string | undefined;
+  /** Only runs of these accounts; null: all. */
+  readonly accounts?: readonly string[] | null;
+  readonly skip?: number;
+  readonly limit: number;
+  /** Explains a number that needs a country. */
+  readonly countryHint?: string;
+};
+
+export type FoundRecipient = RecipientReport & {
+  /** Normalised; undefined: the text was searched as a MessageID or job number. */
+  readonly address: string | undefined;
+};
+
 /**
  * Newest run first.
  *
  * @param text a MessageID, the service's job number, a phone number or an e-mail address
- * @param country for numbers without a country code; excludes job numbers
- * @throws InputError when it is none of these, or no run sent to it
+ * @throws InputError when it is none of these
  */
-export async function reportRecipient(
+export async function searchRecipient(
   { ledger }: EngineContext,
   text: string,
-  country: string | undefined,
-  limit: number,
-): Promise<RecipientReport> {
+  { country, accounts = null, skip = 0, limit, countryHint }: RecipientSearch,
+): Promise<FoundRecipient> {
   const find = async (kind: RecipientQuery['kind'], value: string) => {
-    const histories = await findRecipientHistories(ledger.pool, { kind, value }, limit + 1);
-    return { histories: histories.slice(0, limit), hasMore: histories.length > limit, unmatched: undefined };
+    const range = { skip, limit: limit + 1 };
+    const histories = await findRecipientHistories(ledger.pool, { kind, value, accounts }, range);
+    const hasMore = histories.length > limit;
+    return { histories: histories.slice(0, limit), hasMore, unmatched: undefined, address: undefined };
   };
   if (canBeMessageId(text)) {
     const byMessageId = await find('messageId', text);
     if (byMessageId.histories.length > 0) return byMessageId;
     const byJobNumber = country === undefined ? await find('jobNumber', text) : undefined;
     if (byJobNumber && byJobNumber.histories.length > 0) return byJobNumber;
-    if (/[A-Za-z]/.test(text)) {
-      throw new InputError([{ where: text, what: 'No run has this MessageID or job number.' }]);
-    }
+    if (/[A-Za-z]/.test(text)) return byMessageId;
   }
-  const readAddress = createSuppressedAddressReader([text.includes('@') ? 'email' : 'sms'], country);
+  const channel = text.includes('@') ? 'email' : 'sms';
+  const readAddress = createSuppressedAddressReader([channel], country, countryHint);
   const [address = ''] = readAddresses([text], readAddress);
   const byAddress = await find('address', address);
-  const reports = await countUnmatchedDeliveryReports(ledger.pool, address);
-  const unmatched = reports > 0 ? { address, reports } : undefined;
-  if (byAddress.histories.length > 0) return { ...byAddress, unmatched };
+  const reports = await countUnmatchedDeliveryReports(ledger.pool, address, accounts);
+  return { ...byAddress, address, unmatched: reports > 0 ? { address, reports } : undefined };
+}
+
+/**
+ * As `searchRecipient`, for `volley report recipient`.
+ *
+ * @throws InputError also when no run sent to it
+ */
+export async function reportRecipient(
+  context: EngineContext,
+  text: string,
+  country: string | undefined,
+  limit: number,
+): Promise<RecipientReport> {
+  const { address, ...found } = await searchRecipient(context, text, { country, limit });
+  if (found.histories.length > 0) return found;
+  if (address === undefined)
+    throw new InputError([{ where: text, what: 'No run has this MessageID or job number.' }]);
+  const { unmatched } = found;
   const hint = unmatched
-    ? `${reports} delivery reports for it match no known message: \`volley delivery-reports list --address ${address}\`.`
+    ? `${unmatched.reports} delivery reports for it match no known message: \`volley delivery-reports list --address ${address}\`.`
     : 'A number without its country code needs --country.';
-  const { runs, last } = await countPurgedRuns(ledger.knex);
+  const { runs, last } = await countPurgedRuns(context.ledger.knex);
   const purged =
     last === null
       ? ''

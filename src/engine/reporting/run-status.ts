@@ -4,6 +4,7 @@ import { findRefusal } from '../../ledger/limits/breaker.ts';
 import { type ClockStep, findClockStep } from '../../ledger/limits/clock.ts';
 import { readLocation } from '../../ledger/location/location.ts';
 import { type ListedNotification, listRunNotifications } from '../../ledger/notifications/list.ts';
+import { readWorkers } from '../../ledger/operations/workers.ts';
 import { findPreemptingRun } from '../../ledger/slices/priority.ts';
 import { readDispatchProgress } from '../../ledger/slices/progress.ts';
 import { formatReasonOrNull } from '../../platform/reason-text.ts';
@@ -14,6 +15,8 @@ export type RunStatus = RunSummary & {
   readonly reason: string | null;
   /** Null when the run is not running. */
   readonly phase: RunPhase | null;
+  /** It is running, and no worker runs that could send it. */
+  readonly unattended: boolean;
   /** The more urgent run of its account that it waits for. */
   readonly preemptedBy: string | null;
   /** The service refuses the account's requests. The run continues by itself. */
@@ -39,6 +42,7 @@ export async function requireStatus(context: EngineContext, run: string): Promis
     ...summary,
     reason: formatReasonOrNull(stateReason),
     phase,
+    unattended: phase !== null && (await readWorkers(context.ledger.pool)).workers === 0,
     preemptedBy: preemptedBy ?? null,
     refusal,
     clockStep,

@@ -53,12 +53,13 @@ export async function beginPlannedRun(
 export function auditStart(
   context: EngineContext,
   run: string,
+  reason?: string,
 ): (client: Transaction, before: RunState) => Promise<void> {
   return async (client, before) => {
     if (before === 'running') return;
     if (before === 'planned' && !(await findApproval(client, run))) return;
     const action = before === 'paused' ? 'run resumed' : 'run started';
-    await auditEntry(context, { action, run })(client);
+    await auditEntry(context, { action, run, ...(reason && { details: { reason } }) })(client);
   };
 }
 
@@ -97,8 +98,26 @@ export async function startByWorkers(
 ): Promise<void> {
   const run = await requireRun(context, runId);
   await auditRefusedStart(context, run, async () => {
-    requireApproved(runId, await begin(context, run, accountNamed, false));
+    requireApproved(runId, await begin(context, run, accountNamed, { includePaused: false }));
   });
+}
+
+/**
+ * A repeated request starts a run whose process ended between plan and start. A run that waits for approval stays.
+ *
+ * @returns whether it waits for approval
+ */
+export async function startUnlessWaiting(
+  context: EngineContext,
+  runId: string,
+  accountNamed: (name: string) => Promise<Account>,
+): Promise<boolean> {
+  const { state } = await requireRun(context, runId);
+  const approval = await findApproval(context.ledger.pool, runId);
+  if (state !== 'planned') return false;
+  if (approval && approval.approvedAt === null) return true;
+  await startByWorkers(context, runId, accountNamed);
+  return false;
 }
 
 /**
@@ -109,10 +128,11 @@ export async function resumeByWorkers(
   context: EngineContext,
   runId: string,
   accountNamed: (name: string) => Promise<Account>,
+  reason?: string,
 ): Promise<void> {
   const run = await requireRun(context, runId);
   await auditRefusedStart(context, run, async () => {
-    const before = await begin(context, run, accountNamed, true);
+    const before = await begin(context, run, accountNamed, { includePaused: true, reason });
     requireApproved(runId, before);
     if (!hasEnded(before)) return;
     throw new InputError([{ where: `run ${runId}`, what: nothingLeftText(before) }]);
@@ -127,7 +147,7 @@ async function begin(
   context: EngineContext,
   run: Run,
   accountNamed: (name: string) => Promise<Account>,
-  includePaused: boolean,
+  { includePaused, reason }: { readonly includePaused: boolean; readonly reason?: string | undefined },
 ): ReturnType<typeof beginRun> {
   const { ledger, now } = context;
   await requireHashKey(ledger.pool, ledger.hashKey);
@@ -136,6 +156,6 @@ async function begin(
   const queue = await ledger.queue();
   // First, requests that an ended process was sending become in doubt.
   await reclaimSlicesOfEndedWorkers(queue, ledger.pool, null, now);
-  const alongside = auditStart(context, run.run);
+  const alongside = auditStart(context, run.run, reason);
   return beginRun(queue, ledger.pool, plan, policy, now(), { includePaused, alongside });
 }

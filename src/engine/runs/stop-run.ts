@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InputError } from '../../domain/problems.ts';
+import type { RunState } from '../../domain/runs.ts';
 import { cancelRun, pauseRun, type StopResult } from '../../ledger/runs/stop.ts';
 import { readDispatchProgress } from '../../ledger/slices/progress.ts';
 import { reclaimSlicesOfEndedWorkers } from '../../ledger/slices/reclaim.ts';
@@ -29,8 +30,11 @@ export async function cancel(context: EngineContext, run: string, reason: string
 function requireChanged(run: string, stopped: StopResult | undefined): void {
   if (!stopped) noSuchRun(run);
   if (stopped.changed) return;
-  const what = `The run is ${stopped.state} already; there is nothing to stop.`;
-  throw new InputError([{ where: `run ${run}`, what }]);
+  throw new InputError([{ where: `run ${run}`, what: nothingToStopText(stopped.state) }]);
+}
+
+export function nothingToStopText(state: RunState): string {
+  return `The run is ${state} already; there is nothing to stop.`;
 }
 
 /** Milliseconds. A draining process gives up by then. */

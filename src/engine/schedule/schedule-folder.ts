@@ -6,14 +6,17 @@ import type { Schedule } from '../../campaign/schedule.ts';
 import { InputError } from '../../domain/problems.ts';
 import type { SyncedSchedule } from '../../ledger/schedules/schedules.ts';
 import { unreadableReason } from '../../platform/file-error.ts';
+import { listNames } from '../../platform/suggestions.ts';
 import { accountsPath, maxBytes } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
 
 type ReadSchedule = SyncedSchedule & { readonly times: Schedule };
 
+type FoundSchedule = { readonly read: ReadSchedule; readonly where: string };
+
 export type ScheduleFolder = {
   readonly schedules: readonly ReadSchedule[];
-  /** Campaigns that cannot be read now; their last known schedule applies. */
+  /** Campaigns that cannot be read now, or whose name is in several files; their last known schedule applies. */
   readonly unreadable: readonly { readonly schedule: string; readonly what: string }[];
 };
 
@@ -28,7 +31,7 @@ const hasSchedule = /^[ \t]*["']?schedule["']?\s*:/m;
  * @throws InputError when the folder cannot be read
  */
 export async function readScheduleFolder(folder: string): Promise<ScheduleFolder> {
-  const schedules: ReadSchedule[] = [];
+  const found: FoundSchedule[] = [];
   const unreadable: { schedule: string; what: string }[] = [];
   for (const schedule of await listYamlFiles(folder)) {
     try {
@@ -38,14 +41,44 @@ export async function readScheduleFolder(folder: string): Promise<ScheduleFolder
         unreadable.push({ schedule, what: 'The file is larger than a campaign can be.' });
         continue;
       }
-      const { value } = readCampaign(source, schedule);
+      const { value, locate } = readCampaign(source, schedule);
       const { campaign, schedule: times } = value;
-      if (times) schedules.push({ schedule, campaign, times, notify: freezeTargets(value) });
+      if (times)
+        found.push({
+          read: { schedule, campaign, times, notify: freezeTargets(value) },
+          where: locate(['campaign']),
+        });
     } catch (error) {
       unreadable.push({ schedule, what: error instanceof Error ? error.message : String(error) });
     }
   }
-  return { schedules, unreadable };
+  const { schedules, copies } = separateCopies(found);
+  return { schedules, unreadable: [...unreadable, ...copies] };
+}
+
+/**
+ * A tick may repeat an earlier run, so a copy of a scheduled file would send every message twice. Of files with the same
+ * campaign, the one that is in the ledger already keeps its times, and a new one gets none.
+ */
+function separateCopies(found: readonly FoundSchedule[]): {
+  readonly schedules: readonly ReadSchedule[];
+  readonly copies: ScheduleFolder['unreadable'];
+} {
+  const byCampaign = Map.groupBy(found, ({ read: { campaign } }) => campaign);
+  const groups = [...byCampaign.values()];
+  return {
+    schedules: groups.flatMap((group) => (group.length === 1 ? group.map(({ read }) => read) : [])),
+    copies: groups.flatMap((group) =>
+      group.length === 1 ? [] : group.map((each) => copyProblem(each, group)),
+    ),
+  };
+}
+
+function copyProblem({ read, where }: FoundSchedule, group: readonly FoundSchedule[]) {
+  const { schedule, campaign } = read;
+  const others = group.map((each) => each.read.schedule).filter((name) => name !== schedule);
+  const what = `${where}: The campaign "${campaign}" has a schedule in ${listNames(others)} too, so its messages could be sent twice. Remove one of the files or its "schedule", or give one of the campaigns another name.`;
+  return { schedule, what };
 }
 
 /**

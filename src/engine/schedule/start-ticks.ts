@@ -112,6 +112,7 @@ async function planTick(
   const path = join(folder, tick.schedule);
   const prepared = await prepareCampaign(path, settings, {
     kept,
+    keepsRows: 'none',
     ranBefore: createRanBeforeFinder(context, undefined),
   });
   const alreadyStarted = new AbortController();

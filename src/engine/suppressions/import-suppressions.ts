@@ -42,7 +42,7 @@ export async function importSuppressionFile(
   const tally = { read: 0, unreadable: 0, problems };
   const file = await openContactFile(readFileBytes(path, name), name);
   const rows = readSuppressionFile(file, options);
-  const list = { channels, reason, source: 'import', createdAt: now() } as const;
+  const list = { channels, reason, by: context.actor.name, source: 'import', createdAt: now() } as const;
   const added = await importSuppressions(
     ledger.pool,
     readable(rows, file.place, tally),
@@ -75,11 +75,13 @@ async function* readable(
 
 /**
  * @param country of numbers without a country code
+ * @param missingCountryHint explains an invalid number when there is no country
  * @throws InputError when no address fits all channels
  */
 export function createSuppressedAddressReader(
   channels: readonly Channel[],
   country: string | undefined,
+  missingCountryHint = 'there is no --country',
 ): AddressReader {
   const [first, ...others] = channels.toSorted();
   if (first === undefined)
@@ -89,7 +91,7 @@ export function createSuppressedAddressReader(
       'An address is an e-mail address or a phone number. Suppress e-mail addresses in a separate call.';
     throw new InputError([{ where: '--channel', what }]);
   }
-  const reader = createAddressReader(first, country, 'allow', 'there is no --country');
+  const reader = createAddressReader(first, country, 'allow', missingCountryHint);
   if (reader) return comparedAddressReader(reader);
   throw new InputError([{ where: '--country', what: `"${country}" is not a country with phone numbers.` }]);
 }

@@ -21,7 +21,7 @@ export async function suppressAddresses(
   reason: string,
 ): Promise<number> {
   const { ledger, now } = context;
-  const common = { reason, source: 'operator', createdAt: now() } as const;
+  const common = { reason, by: context.actor.name, source: 'operator', createdAt: now() } as const;
   return inTransaction(ledger.pool, async (client) => {
     const added = await addSuppressions(
       client,
@@ -59,15 +59,21 @@ export type Unsuppressed = {
   readonly remaining: readonly SuppressionKey[];
 };
 
-/** All or none. @throws InputError when some are hashed with another key */
+/**
+ * All or none.
+ *
+ * @param reason for the audit trail
+ * @throws InputError when some are hashed with another key
+ */
 export async function unsuppressAddresses(
   context: EngineContext,
   keys: readonly SuppressionKey[],
+  reason?: string,
 ): Promise<Unsuppressed> {
   const { ledger, now } = context;
   return inTransaction(ledger.pool, async (client) => {
     const removed = await removeSuppressions(client, keys, now(), ledger.hashKey);
-    const details = { ...describeScope(keys), removed: removed.length };
+    const details = { ...describeScope(keys), reason, removed: removed.length };
     await auditEntry(context, { action: 'suppressions removed', details })(client);
     const found = new Set(removed.map(keyText));
     const missing = keys.filter((key) => !found.has(keyText(key)));

@@ -45,14 +45,19 @@ export type AuditFilter = {
   readonly run?: string | undefined;
   readonly who?: string | undefined;
   readonly action?: AuditAction | undefined;
+  readonly subject?: string | undefined;
+  readonly token?: string | undefined;
+  readonly outcome?: AuditOutcome | undefined;
   readonly since?: Date | undefined;
+  /** Entries before this time. */
+  readonly until?: Date | undefined;
   readonly before?: string | undefined;
 };
 
 /** Newest first. */
 export async function listAudit(
   pool: pg.Pool,
-  { run, who, action, since, before }: AuditFilter,
+  { run, who, action, subject, token, outcome, since, until, before }: AuditFilter,
   limit: number,
 ): Promise<AuditEntry[]> {
   const { rows } = await pool.query<AuditEntry>(
@@ -64,10 +69,25 @@ export async function listAudit(
       AND ($3::text IS NULL OR action = $3)
       AND ($4::timestamptz IS NULL OR at >= $4)
       AND ($5::bigint IS NULL OR entry < $5)
+      AND ($6::text IS NULL OR subject = $6)
+      AND ($7::text IS NULL OR token = $7)
+      AND ($8::text IS NULL OR outcome = $8)
+      AND ($9::timestamptz IS NULL OR at < $9)
     ORDER BY entry DESC
-    LIMIT $6
+    LIMIT $10
     `,
-    [run ?? null, who ?? null, action ?? null, since ?? null, before ?? null, limit],
+    [
+      run ?? null,
+      who ?? null,
+      action ?? null,
+      since ?? null,
+      before ?? null,
+      subject ?? null,
+      token ?? null,
+      outcome ?? null,
+      until ?? null,
+      limit,
+    ],
   );
   return rows;
 }

@@ -18,6 +18,8 @@ export type ReconciliationScope = {
   /** A null element: recipients without a SubAccount. */
   readonly subAccounts: readonly (string | null)[] | null;
   readonly channels: readonly Channel[] | null;
+  /** Requests of other accounts are compared as if the ledger did not have them; null: all are known. */
+  readonly visibleAccounts: readonly string[] | null;
 };
 
 /**
@@ -27,7 +29,7 @@ export type ReconciliationScope = {
 export async function compareInvoice(
   client: Transaction,
   { from, until, timeZone }: ReconciliationPeriod,
-  { accounts, subAccounts, channels }: ReconciliationScope,
+  { accounts, subAccounts, channels, visibleAccounts }: ReconciliationScope,
 ): Promise<void> {
   await client.query("SET LOCAL work_mem = '64MB'; SET LOCAL jit = off");
   await client.query(`
@@ -44,6 +46,7 @@ export async function compareInvoice(
     channels,
     subAccounts?.filter((name) => name !== null) ?? null,
     subAccounts?.includes(null) ?? false,
+    visibleAccounts,
   ]);
   await client.query('ANALYZE wanted_requests');
   await client.query(`
@@ -60,6 +63,8 @@ export async function compareInvoice(
  * Requests that the invoice names, and requests of the period whose recipients it should contain. As in billing, they
  * were sent when the last attempt began.
  */
+const isVisible = '($8::text[] IS NULL OR r.account = ANY ($8))';
+
 const wantedRequests = `
   INSERT INTO wanted_requests
   WITH accepted AS MATERIALIZED (
@@ -67,14 +72,14 @@ const wantedRequests = `
     FROM runs r
     CROSS JOIN LATERAL requests_between(r.run_id, ${everyRequest}) q
     LEFT JOIN ${attemptOf('r.run_id', 'q.request', 'q.attempts')} a ON true
-    WHERE q.state = 'accepted' AND r.purged_at IS NULL
+    WHERE q.state = 'accepted' AND r.purged_at IS NULL AND ${isVisible}
       AND ($2::text IS NULL OR r.created_at < $2::timestamp AT TIME ZONE $3)
       AND ($1::text IS NULL OR r.finished_at IS NULL OR r.finished_at >= $1::timestamp AT TIME ZONE $3)
   ), named AS MATERIALIZED (
     SELECT r.run_id, i.request
     FROM invoice_lines i
     JOIN runs r USING (run_number)
-    WHERE lower(i.message_id) = message_id(r.run_number, r.message_key, i.request)
+    WHERE lower(i.message_id) = message_id(r.run_number, r.message_key, i.request) AND ${isVisible}
     EXCEPT
     SELECT run_id, request FROM accepted
   ), wanted AS (

@@ -1,6 +1,22 @@
 import { closedUntil } from './book.ts';
 import { pendingChanges, sliceOf } from './changes.ts';
-import { figureColumns, keyColumns, pendingClauses } from './pending-sums.ts';
+import { type FigureColumn, figureColumns, keyColumns, pendingClauses } from './pending-sums.ts';
+
+const amountColumns: readonly FigureColumn[] = [
+  'units',
+  'expected_units',
+  'price',
+  'estimated',
+  'estimated_tax',
+];
+
+/**
+ * With the types of billing_entries. Otherwise Postgres converts every count of every entry, also those that a
+ * statement does not read: 70 ms instead of 51 ms for a report of 60,000 entries, 45 ms instead of 27 ms for its days.
+ */
+const pendingFigures = figureColumns.map((column) =>
+  amountColumns.includes(column) ? column : `${column}::bigint`,
+);
 
 const columns = [...keyColumns, 'booked', ...figureColumns].join(', ');
 
@@ -20,5 +36,5 @@ export const entryClauses = `
   ), ${pendingClauses}, entry AS (
     SELECT ${columns} FROM billing_entries
     UNION ALL
-    SELECT ${columns} FROM (SELECT *, greatest(sent, ${closedUntil}) AS booked FROM pending) pending
+    SELECT ${[...keyColumns, 'booked', ...pendingFigures].join(', ')} FROM (SELECT *, greatest(sent, ${closedUntil}) AS booked FROM pending) pending
   )`;

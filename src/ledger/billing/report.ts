@@ -143,9 +143,10 @@ export async function* streamBilling(
   query: BillingQuery,
 ): AsyncGenerator<readonly BillingLine[], readonly BillingTotal[], undefined> {
   const totals: BillingTotal[] = [];
+  const period = await readPeriod(client, query);
   // Sums in memory instead of sorting on disk.
   await client.query("SET LOCAL work_mem = '64MB'");
-  for await (const rows of streamRows<DbLine>(client, 'billing', buildStatement(query), 1_000)) {
+  for await (const rows of streamRows<DbLine>(client, 'billing', buildStatement(query, period), 1_000)) {
     const lines: BillingLine[] = [];
     for (const { isTotal, corrections, ...line } of rows) {
       if (!isTotal) lines.push(line);
@@ -170,7 +171,52 @@ export async function reportBilling(client: Transaction, query: BillingQuery): P
   }
 }
 
-function buildStatement({ by, from, until, timeZone, filter }: BillingQuery) {
+/** Recipients of ordinary requests by local day (`2026-11-30`), in order, without the other figures of a report. */
+export async function countBilledDays(
+  client: Transaction,
+  query: BillingQuery,
+): Promise<{ readonly day: string; readonly recipients: number }[]> {
+  const { clauses, conditions, values } = buildClauses(query, await readPeriod(client, query));
+  const { rows } = await client.query<{ day: string; recipients: number }>(
+    `
+    WITH ${clauses}
+    SELECT ${dimensionColumns.day} AS day, sum(recipients)::float8 AS recipients
+    FROM (
+      SELECT booked, sum(recipients) AS recipients
+      FROM booked_line line
+      WHERE kind = 'ordinary' ${conditions}
+      GROUP BY booked
+    ) line
+    GROUP BY 1
+    HAVING sum(recipients) <> 0
+    ORDER BY 1
+    `,
+    values,
+  );
+  return rows;
+}
+
+type Period = { readonly from: string | null; readonly until: string | null };
+
+/**
+ * The period as instants. With local times, Postgres reads their text again for each entry: 131 ms instead of 70 ms
+ * for 60,000 entries.
+ */
+async function readPeriod(client: Transaction, { from, until, timeZone }: BillingQuery): Promise<Period> {
+  const { rows } = await client.query<Period>(
+    `SELECT ($2::timestamp AT TIME ZONE $1)::text AS from, ($3::timestamp AT TIME ZONE $1)::text AS until`,
+    [timeZone, from, until],
+  );
+  const [period] = rows;
+  if (!period) throw new Error('no period was read');
+  return period;
+}
+
+/** SQL of `WITH` clauses that end with `booked_line`, and of conditions on it, after another one. */
+function buildClauses(
+  { timeZone, filter }: Pick<BillingQuery, 'timeZone' | 'filter'>,
+  { from, until }: Period,
+) {
   const values: unknown[] = [timeZone, from, until];
   const conditions = filterDimensions.flatMap((dimension) => {
     const allowed = filter[dimension];
@@ -184,25 +230,30 @@ function buildStatement({ by, from, until, timeZone, filter }: BillingQuery) {
       `AND (${column} = ANY ($${values.length - 1}::text[]) OR ($${values.length} AND ${column} IS NULL))`,
     ];
   });
-  const dimensions = by.map((dimension, index) => `${dimensionColumns[dimension]} AS d${index}`);
-  const names = by.map((_, index) => `d${index}`);
-  const sums = figureColumns.map((column) => `sum(line.${column}) AS ${column}`);
-  const figures = Object.entries(figureSql).map(([name, sql]) => `${sql} AS "${name}"`);
-  const grouping = ['kind', 'correction_of', 'currency', ...names].join(', ');
-  const sql = `
-    WITH ${entryClauses}, of_run AS MATERIALIZED (
+  const clauses = `${entryClauses}, of_run AS MATERIALIZED (
       SELECT run_id, kind, campaign, account, channel, rates ->> 'currency' AS currency FROM runs
     ), booked_line AS (
       SELECT entry.*, kind, campaign, account, channel, currency,
              CASE WHEN booked > sent THEN to_char(sent AT TIME ZONE $1, 'YYYY-MM') END AS correction_of
       FROM entry
       JOIN of_run USING (run_id)
-      WHERE ($2::text IS NULL OR booked >= $2::timestamp AT TIME ZONE $1)
-        AND ($3::text IS NULL OR booked < $3::timestamp AT TIME ZONE $1)
-    ), line AS (
+      WHERE ($2::timestamptz IS NULL OR booked >= $2) AND ($3::timestamptz IS NULL OR booked < $3)
+    )`;
+  return { clauses, conditions: conditions.join(' '), values };
+}
+
+function buildStatement({ by, ...asked }: BillingQuery, period: Period) {
+  const { clauses, conditions, values } = buildClauses(asked, period);
+  const dimensions = by.map((dimension, index) => `${dimensionColumns[dimension]} AS d${index}`);
+  const names = by.map((_, index) => `d${index}`);
+  const sums = figureColumns.map((column) => `sum(line.${column}) AS ${column}`);
+  const figures = Object.entries(figureSql).map(([name, sql]) => `${sql} AS "${name}"`);
+  const grouping = ['kind', 'correction_of', 'currency', ...names].join(', ');
+  const sql = `
+    WITH ${clauses}, line AS (
       SELECT ${[...dimensions, 'kind', 'channel', 'currency', 'correction_of', ...sums].join(', ')}
       FROM booked_line line
-      WHERE true ${conditions.join(' ')}
+      WHERE true ${conditions}
       GROUP BY ${[...names, 'kind', 'channel', 'currency', 'correction_of'].map((_, index) => index + 1).join(', ')}
     )
     SELECT ARRAY[${names.join(', ')}]::text[] AS values, kind, currency, correction_of AS "correctionOf",

@@ -31,7 +31,8 @@ const ordinaryRequestsClause = `
     CROSS JOIN LATERAL (
       SELECT first_request, last_request, envelopes, sizes, request_offsets, positions, parts, tariffs
       FROM contents
-      WHERE run_id = s.run_id AND first_request BETWEEN s.first_request AND s.last_request
+      -- Beyond the last claim nothing was sent: of a run that begins, that is nearly all.
+      WHERE run_id = s.run_id AND first_request BETWEEN s.first_request AND least(s.last_request, s.claimed_to)
       OFFSET 0
     ) c
     CROSS JOIN LATERAL (
@@ -124,15 +125,23 @@ const requestsWithRowClauses = `
 /** SQL of `WITH` clauses that end with `counted`: sums of the requests of each `open_slice`. */
 export const sliceSumClauses = `
   slice AS MATERIALIZED (
-    SELECT s.run_id, s.slice, s.first_request, s.last_request, s.claimed_to, s.claimed_at, o.*,
-           EXISTS (
-             SELECT FROM requests
-             WHERE run_id = s.run_id AND request BETWEEN s.first_request AND s.last_request
-             OFFSET 0
-           ) AS has_rows
-    FROM open_slice
-    CROSS JOIN LATERAL (
-      SELECT * FROM slices WHERE run_id = open_slice.run_id AND slice = open_slice.slice LIMIT 1
+    SELECT s.*, o.*
+    FROM (
+      SELECT s.run_id, s.slice, s.first_request, s.last_request, s.claimed_to, s.claimed_at, r.has_rows
+      FROM open_slice
+      CROSS JOIN LATERAL (
+        SELECT * FROM slices WHERE run_id = open_slice.run_id AND slice = open_slice.slice LIMIT 1
+      ) s
+      CROSS JOIN LATERAL (
+        SELECT EXISTS (
+          SELECT FROM requests
+          WHERE run_id = s.run_id AND request BETWEEN s.first_request AND s.last_request
+          OFFSET 0
+        ) AS has_rows
+      ) r
+      -- Nothing of the others was sent.
+      WHERE s.claimed_to >= s.first_request OR r.has_rows
+      OFFSET 0
     ) s
     ${joinSliceOutcomes('s')}
   ), ${ordinaryRequestsClause}, ${requestsWithRowClauses}, counted AS MATERIALIZED (

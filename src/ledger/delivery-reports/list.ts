@@ -74,17 +74,29 @@ export async function listDeliveryReports(
   );
 }
 
-/** Reports and replies of an address that belong to no known request. */
-export async function countUnmatchedDeliveryReports(pool: pg.Pool, address: string): Promise<number> {
+/**
+ * Reports and replies of an address that belong to no known request.
+ *
+ * @param accounts that received them; null: all
+ */
+export async function countUnmatchedDeliveryReports(
+  pool: pg.Pool,
+  address: string,
+  accounts: readonly string[] | null = null,
+): Promise<number> {
   const { rows } = await pool.query<{ reports: number }>(
-    'SELECT count(*)::integer AS reports FROM unusual_delivery_reports WHERE address = ANY ($1::text[]) AND run_id IS NULL',
-    [addressVariants(address)],
+    `
+    SELECT count(*)::integer AS reports
+    FROM unusual_delivery_reports
+    WHERE address = ANY ($1::text[]) AND run_id IS NULL AND ($2::text[] IS NULL OR account = ANY ($2))
+    `,
+    [addressVariants(address), accounts],
   );
   return rows[0]?.reports ?? 0;
 }
 
 /** Services omit the plus sign. */
-function addressVariants(address: string): string[] {
+export function addressVariants(address: string): string[] {
   const number = address.replace(/^\+/, '');
   return [address, number, `+${number}`];
 }

@@ -3,6 +3,8 @@ import { maxEntryBytes, maxEntryReports } from './queue.ts';
 
 export type Replay = {
   readonly account?: string | undefined;
+  /** Only of these; null: all. */
+  readonly accounts?: readonly string[] | null;
   readonly since?: Date | undefined;
   /** All reports, not only those that were unreadable, unmatched or failed. */
   readonly all: boolean;
@@ -11,7 +13,7 @@ export type Replay = {
 /** Queues reports to be read again, also queued ones; none counts twice. @returns their number */
 export async function requeueDeliveryReports(
   client: Connection,
-  { account, since, all }: Replay,
+  { account, accounts = null, since, all }: Replay,
   now: Date,
 ): Promise<number> {
   const { rows } = await client.query<{ readonly reports: number }>(
@@ -19,7 +21,7 @@ export async function requeueDeliveryReports(
     WITH replayed AS (
       SELECT report_id, octet_length(body) AS bytes
       FROM inbox i
-      WHERE ($1::text IS NULL OR i.account = $1)
+      WHERE ($1::text IS NULL OR i.account = $1) AND ($5::text[] IS NULL OR i.account = ANY ($5))
         AND ($2::timestamptz IS NULL OR i.received_at >= $2)
         AND ($4 OR EXISTS (
           SELECT FROM unusual_delivery_reports k WHERE k.report_id = i.report_id AND k.state IN ('unreadable', 'unmatched', 'failed')
@@ -37,7 +39,7 @@ export async function requeueDeliveryReports(
     )
     SELECT count(*)::integer AS reports FROM replayed
     `,
-    [account ?? null, since ?? null, now, all],
+    [account ?? null, since ?? null, now, all, accounts],
   );
   return rows[0]?.reports ?? 0;
 }

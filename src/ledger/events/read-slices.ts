@@ -99,16 +99,17 @@ export async function readOutcomes(
   known: readonly KnownSlice[],
   oldest: string | null,
 ): Promise<ReadOutcomes[]> {
-  const { rows } = await client.query<ReadOutcomes>(
-    `
+  const { rows } = await client.query<ReadOutcomes>({
+    name: 'read-outcomes',
+    text: `
     SELECT o.run_id AS run, o.slice, o.version, o.recorded_at AS "recordedAt", o.requests, o.ages_ms AS ages,
            o.took_ms AS took, o.statuses, o.job_numbers AS "jobNumbers", ${isRecent('o', '$1')} AS "isRecent"
     FROM ${knownSlices.table('k', 2)}
     JOIN outcomes o ON o.run_id = k.run_id AND o.slice = k.slice AND o.version > k.version
     ORDER BY o.run_id, o.slice, o.version
     `,
-    [oldest, ...knownSlices.values(known)],
-  );
+    values: [oldest, ...knownSlices.values(known)],
+  });
   return rows;
 }
 

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { RateLimits } from '../../domain/rates.ts';
-import type { Connection } from '../session.ts';
+import type { Connection, Transaction } from '../session.ts';
 
 /** Rates that an operator set instead of those of the accounts file; null if not set. Waits for no lock. */
 export async function readRateLimits(pool: pg.Pool, account: string): Promise<RateLimits> {
@@ -25,6 +25,21 @@ export async function listRateLimits(pool: pg.Pool): Promise<ReadonlyMap<string,
     `,
   );
   return new Map(rows.map(({ account, ...set }) => [account, set]));
+}
+
+/** As `readRateLimits`, and keeps them as they are until the end of the transaction. */
+export async function lockRateLimits(client: Transaction, account: string): Promise<RateLimits> {
+  await client.query('INSERT INTO rate_limits (account) VALUES ($1) ON CONFLICT DO NOTHING', [account]);
+  const { rows } = await client.query<RateLimits>(
+    `
+    SELECT requests_per_second AS "requestsPerSecond", recipients_per_second AS "recipientsPerSecond"
+    FROM rate_limits
+    WHERE account = $1
+    FOR UPDATE
+    `,
+    [account],
+  );
+  return rows[0] ?? { requestsPerSecond: null, recipientsPerSecond: null };
 }
 
 /**

@@ -91,7 +91,7 @@ export async function countFailedReports(pool: pg.Pool): Promise<number> {
 }
 
 /** Each row is a committed batch: 100,000 are read in 25 ms. */
-async function readInboxFigures(pool: pg.Pool, now: Date): Promise<InboxFigures> {
+export async function readInboxFigures(pool: pg.Pool, now: Date): Promise<InboxFigures> {
   const { rows } = await pool.query<InboxFigures>(
     `
     SELECT coalesce(extract(epoch FROM $1 - min(due_at) FILTER (WHERE due_at <= $1)), 0)::double precision AS lag,

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { RequestReason } from '../../domain/reasons.ts';
 import type { RequestState } from '../../domain/runs.ts';
 import { requestReason, type Stored } from '../reasons.ts';
-import { countSuppressedOf } from '../request-rows.ts';
+import { countSuppressedOf, requestOf } from '../request-rows.ts';
 import type { Connection } from '../session.ts';
 
 export type Doubt = {
@@ -17,29 +17,35 @@ export type Doubt = {
 
 const requestsPerPage = 1_000;
 
-/** In pages, each as the ledger is when it is read. */
+/**
+ * In pages, each as the ledger is when it is read. Every request in doubt has a row.
+ *
+ * @param options `after`: the request before the first one
+ */
 export async function* listDoubts(
   pool: pg.Pool,
   run: string,
   requests: readonly number[] | 'all',
+  { after: start = 0, pageSize = requestsPerPage } = {},
 ): AsyncGenerator<readonly Doubt[], void, undefined> {
-  let after = 0;
+  let after = start;
   for (;;) {
     const { rows } = await pool.query<Stored<Doubt>>(
       `
-      SELECT request, message_id AS "messageId",
-             recipients - ${countSuppressedOf('q')} AS recipients,
-             updated_at AS since, reason, attempts
-      FROM requests_between($1, $2 + 1, 2147483647) q
-      WHERE state = 'in_doubt'
-        AND ($3::integer[] IS NULL OR request = ANY ($3))
-      ORDER BY request
+      SELECT q.request, message_id(r.run_number, r.message_key, q.request) AS "messageId",
+             q.recipients - ${countSuppressedOf('q')} AS recipients,
+             q.updated_at AS since, q.reason, q.attempts
+      FROM runs r
+      JOIN requests q USING (run_id)
+      WHERE r.run_id = $1 AND q.request > $2 AND q.state = 'in_doubt'
+        AND ($3::integer[] IS NULL OR q.request = ANY ($3))
+      ORDER BY q.request
       LIMIT $4
       `,
-      [run, after, requests === 'all' ? null : requests, requestsPerPage],
+      [run, after, requests === 'all' ? null : requests, pageSize],
     );
     if (rows.length > 0) yield rows.map((row) => ({ ...row, reason: requestReason(row.reason) }));
-    if (rows.length < requestsPerPage) return;
+    if (rows.length < pageSize) return;
     after = rows.at(-1)?.request ?? 0;
   }
 }
@@ -58,10 +64,10 @@ export async function findRequests(
 ): Promise<FoundRequest[]> {
   const { rows } = await client.query<Stored<FoundRequest>>(
     `
-    SELECT request, message_id AS "messageId", state, reason
-    FROM request_states
-    WHERE run_id = $1 AND request = ANY ($2::integer[])
-    ORDER BY request
+    SELECT q.request, q.message_id AS "messageId", q.state, q.reason
+    FROM (SELECT DISTINCT unnest($2::integer[]) AS request) named
+    CROSS JOIN ${requestOf('$1', 'named.request')} q
+    ORDER BY q.request
     `,
     [run, requests],
   );

@@ -19,7 +19,7 @@ export type AttemptGroup = {
 };
 
 export type SendsInTime = {
-  /** Local start: `2026-11-03T04:05`, `2026-11-03T04` or `2026-11-03`. */
+  /** Local start: `2026-11-03T04:05:06`, `2026-11-03T04:05`, `2026-11-03T04` or `2026-11-03`. */
   readonly at: string;
   /** First attempts. */
   readonly requests: number;
@@ -57,7 +57,7 @@ export type Sending = {
   readonly answerTimes: AnswerTimes;
   /** The most frequent first. */
   readonly ends: readonly AttemptGroup[];
-  readonly unit: 'minute' | 'hour' | 'day';
+  readonly unit: 'second' | 'minute' | 'hour' | 'day';
   /** In order, without empty intervals. */
   readonly sends: readonly SendsInTime[];
   /** The slowest first. */
@@ -91,9 +91,14 @@ export async function describeSending(
 }
 
 const milliseconds = (interval: string): string => `round(extract(epoch FROM ${interval}) * 1000)::float8`;
-const formats = { minute: 'YYYY-MM-DD"T"HH24:MI', hour: 'YYYY-MM-DD"T"HH24', day: 'YYYY-MM-DD' } as const;
+const formats = {
+  second: 'YYYY-MM-DD"T"HH24:MI:SS',
+  minute: 'YYYY-MM-DD"T"HH24:MI',
+  hour: 'YYYY-MM-DD"T"HH24',
+  day: 'YYYY-MM-DD',
+} as const;
 
-// The unit keeps the table short: 60 minutes, 72 hours.
+// The unit keeps the table short: 120 seconds, 60 minutes, 72 hours.
 const statement = `
   WITH attempt AS MATERIALIZED (
     SELECT request, attempt, started_at, finished_at - started_at AS lasted, verdict, http_status
@@ -108,29 +113,33 @@ const statement = `
              FILTER (WHERE http_status IS NOT NULL AND lasted IS NOT NULL) AS times,
            CASE WHEN max(started_at) - min(started_at) > interval '3 days' THEN 'day'
                 WHEN max(started_at) - min(started_at) > interval '1 hour' THEN 'hour'
-                ELSE 'minute' END AS unit
+                WHEN max(started_at) - min(started_at) >= interval '2 minutes' THEN 'minute'
+                ELSE 'second' END AS unit
     FROM attempt
   ), ended AS (
     SELECT verdict, http_status, count(*) AS attempts FROM attempt GROUP BY verdict, http_status
-  ), minute AS MATERIALIZED (
+  ), step AS MATERIALIZED (
+    SELECT CASE unit WHEN 'second' THEN 'second' ELSE 'minute' END AS step FROM whole
+  ), started AS MATERIALIZED (
     -- FULL JOIN forces a hash or merge join: before the first ANALYZE, Postgres may choose a nested loop.
-    SELECT date_trunc('minute', started_at) AS at, (count(*) FILTER (WHERE attempt = 1)) AS requests,
+    SELECT date_trunc((TABLE step), started_at) AS at, (count(*) FILTER (WHERE attempt = 1)) AS requests,
            coalesce(sum(recipients) FILTER (WHERE attempt = 1), 0) AS recipients, (count(*) FILTER (WHERE attempt > 1)) AS retries
     FROM attempt
     FULL JOIN (SELECT request, recipients FROM request_states WHERE run_id = $1) q USING (request)
     GROUP BY 1
   ), suppressed AS (
-    SELECT date_trunc('minute', started_at) AS at, 0, -count(*), 0
+    SELECT date_trunc((TABLE step), started_at) AS at, 0, -count(*), 0
     FROM recipient_outcomes o
     CROSS JOIN ${attemptOf('$1', 'o.request', '1')} attempt
     WHERE o.run_id = $1 AND o.outcome = 'cancelled'
     GROUP BY 1
   ), sent AS (
     SELECT to_char(at AT TIME ZONE $2,
-                   CASE unit WHEN 'day' THEN '${formats.day}' WHEN 'hour' THEN '${formats.hour}' ELSE '${formats.minute}' END
+                   CASE unit WHEN 'day' THEN '${formats.day}' WHEN 'hour' THEN '${formats.hour}'
+                             WHEN 'minute' THEN '${formats.minute}' ELSE '${formats.second}' END
            ) AS at,
            sum(requests) AS requests, sum(recipients) AS recipients, sum(retries) AS retries
-    FROM (TABLE minute UNION ALL TABLE suppressed) each
+    FROM (TABLE started UNION ALL TABLE suppressed) each
     CROSS JOIN (SELECT unit FROM whole) whole
     WHERE at IS NOT NULL
     GROUP BY 1

@@ -52,11 +52,17 @@ export type RunFilter = {
   readonly kind?: RunKind | undefined;
   readonly state?: RunState | undefined;
   readonly accounts?: readonly string[] | null;
+  /** One of these. */
+  readonly runs?: readonly string[] | undefined;
+  /** Its id begins with this text, or the name of its campaign contains it. */
+  readonly search?: string | undefined;
+  readonly plannedFrom?: Date | undefined;
+  readonly plannedBefore?: Date | undefined;
   readonly before?: Pick<Run, 'run' | 'createdAt'> | undefined;
 };
 
 export async function listRuns(knex: Knex, limit: number, filter: RunFilter = {}): Promise<ListedRun[]> {
-  const { before, accounts, ...wanted } = filter;
+  const { before, accounts, runs, search, plannedFrom, plannedBefore, ...wanted } = filter;
   const equal = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
   const newest = knex('runs')
     .select(columns)
@@ -66,6 +72,13 @@ export async function listRuns(knex: Knex, limit: number, filter: RunFilter = {}
       { column: 'run_id', order: 'desc' },
     ]);
   if (accounts) newest.whereIn('account', [...accounts]);
+  if (runs) newest.whereIn('run_id', [...runs]);
+  if (search) {
+    const pattern = search.replace(/[\\%_]/g, '\\$&');
+    newest.whereRaw('(run_id LIKE ? OR campaign ILIKE ?)', [`${pattern}%`, `%${pattern}%`]);
+  }
+  if (plannedFrom) newest.where('created_at', '>=', plannedFrom);
+  if (plannedBefore) newest.where('created_at', '<', plannedBefore);
   if (before) newest.whereRaw('(created_at, run_id) < (?, ?)', [before.createdAt, before.run]);
   const rows: Stored<ListedRun, 'stateReason'>[] = await newest.limit(limit);
   return rows.map((row) => ({ ...row, stateReason: runReason(row.stateReason) }));

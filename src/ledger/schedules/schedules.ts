@@ -43,6 +43,30 @@ export async function listTicks(pool: pg.Pool, limit: number): Promise<ListedTic
   return rows.map((row) => ({ ...row, reason: tickReason(row.reason) }));
 }
 
+/** The latest ticks of each schedule, newest first. */
+export async function listLatestTicks(
+  pool: pg.Pool,
+  schedules: readonly string[],
+  each: number,
+): Promise<ListedTick[]> {
+  const { rows } = await pool.query<Stored<ListedTick>>(
+    `
+    SELECT schedule, due_at AS "dueAt", state, run_id AS run, reason
+    FROM unnest($1::text[]) AS wanted (schedule)
+    CROSS JOIN LATERAL (
+      SELECT due_at, state, run_id, reason
+      FROM ticks
+      WHERE ticks.schedule = wanted.schedule
+      ORDER BY due_at DESC
+      LIMIT $2
+    ) latest
+    ORDER BY due_at DESC, schedule
+    `,
+    [schedules, each],
+  );
+  return rows.map((row) => ({ ...row, reason: tickReason(row.reason) }));
+}
+
 export type SyncedSchedule = {
   /** Path of the campaign file in the campaign folder. */
   readonly schedule: string;

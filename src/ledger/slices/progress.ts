@@ -1,8 +1,8 @@
-import type pg from 'pg';
 import type { Refusal } from '../../domain/breaker.ts';
 import type { RunReason } from '../../domain/reasons.ts';
 import type { RunPhase, RunState } from '../../domain/runs.ts';
 import { runReason, type Stored } from '../reasons.ts';
+import type { Connection } from '../session.ts';
 import { isPreempted } from './priority.ts';
 
 /** Progress of a run over all workers, read from its few slices. */
@@ -32,10 +32,10 @@ type DbProgress = Stored<Omit<DispatchProgress, 'refusal'>, 'stateReason'> & {
 };
 
 export async function readDispatchProgress(
-  pool: pg.Pool,
+  client: Connection,
   runs: readonly string[],
 ): Promise<ReadonlyMap<string, DispatchProgress>> {
-  const { rows } = await pool.query<DbProgress>({
+  const { rows } = await client.query<DbProgress>({
     name: 'watch-runs',
     text: `
       SELECT r.run_id AS run, r.state, r.state_reason AS "stateReason",

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import type pg from 'pg';
 import type { Connection } from '../session.ts';
 import { wakeChannel } from './enqueue.ts';
@@ -9,8 +10,21 @@ export type WorkerSession = {
   close(): Promise<void>;
 };
 
-/** `application_name` of the session, by which monitoring counts workers. */
-export const workerSessionName = 'volley worker';
+/** Begins the `application_name` of the session, by which monitoring counts workers. Its machine and process follow. */
+const sessionName = 'volley worker ';
+
+/** SQL: whether a row of `pg_stat_activity` is the session of a worker. */
+export const isWorkerSession = `application_name LIKE '${sessionName}%'`;
+
+/** SQL: the machine and process of a worker, such as `desk/4711`. */
+export const workerProcess = `substr(application_name, ${sessionName.length + 1})`;
+
+/** Postgres keeps 63 bytes of a name. */
+const maxHostName = 40;
+
+function applicationName(): string {
+  return `${sessionName}${hostname().slice(0, maxHostName)}/${process.pid}`;
+}
 
 /** SQL: key of the lock that the session holds. */
 export const workerLockKey = (worker: string): string =>
@@ -37,7 +51,8 @@ export async function openWorkerSession(
     await isGraceOver(client);
     if (isReplacement) await restartGrace(client);
     await client.query(`SELECT pg_advisory_lock(${workerLockKey('$1')})`, [worker]);
-    await client.query(`SET application_name = '${workerSessionName}'; LISTEN ${wakeChannel}`);
+    await client.query(`SELECT set_config('application_name', $1, false)`, [applicationName()]);
+    await client.query(`LISTEN ${wakeChannel}`);
   } catch (error) {
     client.release(true);
     throw error;

@@ -9,6 +9,7 @@ const added = batchOf<Suppression>({
   sub_account: ['text', ({ subAccount }) => subAccount],
   reason: ['text', ({ reason }) => reason],
   source: ['text', ({ source }) => source],
+  added_by: ['text', ({ by }) => by ?? null],
   created_at: ['timestamptz', ({ createdAt }) => createdAt],
 });
 

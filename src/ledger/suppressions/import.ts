@@ -8,6 +8,7 @@ export type SuppressionList = {
   readonly channels: readonly Channel[];
   readonly reason: string;
   readonly source: SuppressionSource;
+  readonly by?: string | null;
   readonly createdAt: Date;
 };
 
@@ -64,13 +65,13 @@ async function stageAddresses(client: Transaction, batch: readonly ListedAddress
 async function insertStaged(client: Transaction, list: SuppressionList): Promise<number> {
   const { rowCount } = await client.query(
     `
-    INSERT INTO suppressions (channel, address, account, sub_account, reason, source, created_at)
-    SELECT DISTINCT channel, address, account, sub_account, $2, $3, $4::timestamptz
+    INSERT INTO suppressions (channel, address, account, sub_account, reason, source, created_at, added_by)
+    SELECT DISTINCT channel, address, account, sub_account, $2, $3, $4::timestamptz, $5
     FROM listed_addresses, unnest($1::text[]) AS channel
     ORDER BY channel, address, account, sub_account
     ON CONFLICT DO NOTHING
     `,
-    [list.channels, list.reason, list.source, list.createdAt],
+    [list.channels, list.reason, list.source, list.createdAt, list.by ?? null],
   );
   return rowCount ?? 0;
 }

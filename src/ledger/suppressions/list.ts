@@ -27,12 +27,14 @@ export async function listSuppressions(
 ): Promise<number> {
   // Names every channel, so that an address is looked up by key.
   const sql = `
-    SELECT channel, address, account, sub_account AS "subAccount", reason, run_id AS run, source, created_at AS "createdAt"
+    SELECT channel, address, account, sub_account AS "subAccount", reason, run_id AS run, source, added_by AS by,
+           created_at AS "createdAt"
     FROM suppressions
     WHERE channel = ANY ($1::text[]) AND ($2::text IS NULL OR address = $2) AND ($3::text IS NULL OR sub_account = $3)
       AND ($6::text IS NULL OR account = $6)
     UNION ALL
-    SELECT s.channel, coalesce($2, 'hash ' || encode(s.hash, 'hex')) COLLATE "C", s.account, s.sub_account, '', NULL, s.source, s.created_at
+    SELECT s.channel, coalesce($2, 'hash ' || encode(s.hash, 'hex')) COLLATE "C", s.account, s.sub_account, '', NULL, s.source, NULL,
+           s.created_at
     FROM hashed_suppressions s
     WHERE s.channel = ANY ($1::text[]) AND ($3::text IS NULL OR s.sub_account = $3)
       AND ($6::text IS NULL OR s.account = $6)

@@ -21,9 +21,10 @@ export type NewToken = Pick<Token, 'name' | 'owner' | 'scope' | 'accounts' | 'cr
   readonly sha256: Buffer;
 };
 
-const columns = `
-  name, owner, scope, accounts, created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt",
-  last_used_at AS "lastUsedAt"
+/** Of `tokens t`. */
+export const tokenColumns = `
+  t.name, t.owner, t.scope, t.accounts, t.created_at AS "createdAt", t.expires_at AS "expiresAt",
+  t.revoked_at AS "revokedAt", t.last_used_at AS "lastUsedAt"
 `;
 
 /** @returns false if the name is taken, even by a revoked token */
@@ -46,14 +47,14 @@ export async function findToken(
   sha256: Buffer,
 ): Promise<(Token & { readonly sha256: Buffer }) | undefined> {
   const { rows } = await pool.query<Token & { sha256: Buffer }>(
-    `SELECT ${columns}, sha256 FROM tokens WHERE sha256 = $1`,
+    `SELECT ${tokenColumns}, t.sha256 FROM tokens t WHERE t.sha256 = $1`,
     [sha256],
   );
   return rows[0];
 }
 
 export async function listTokens(pool: pg.Pool): Promise<Token[]> {
-  const { rows } = await pool.query<Token>(`SELECT ${columns} FROM tokens ORDER BY name`);
+  const { rows } = await pool.query<Token>(`SELECT ${tokenColumns} FROM tokens t ORDER BY t.name`);
   return rows;
 }
 

@@ -1,3 +1,4 @@
+import type { AllLines } from '../html/table.ts';
 import type { Screen } from '../screen.ts';
 import { formatCsv } from './csv.ts';
 import { formatJson, formatNdjson } from './json.ts';
@@ -7,12 +8,14 @@ import { formatSheetTable } from './table.ts';
 /**
  * Formats rows as they are read, so millions need no more memory than a few. Stopping early ends the reading.
  *
+ * @param allLines for a page that is cut
  * @returns pieces: bytes of a workbook, text otherwise
  */
 export async function* formatSheet<Row>(
   sheet: Sheet<Row>,
   format: ReportFormat,
   screen?: Screen,
+  allLines?: AllLines,
 ): AsyncGenerator<string | Uint8Array, void, undefined> {
   // Load page and workbook code only when needed.
   switch (format) {
@@ -27,7 +30,7 @@ export async function* formatSheet<Row>(
     case 'xlsx':
       return yield* (await import('./xlsx.ts')).formatXlsx(withoutBlankColumns(sheet));
     case 'html':
-      return yield* (await import('../html/page.ts')).formatHtml(withoutBlankColumns(sheet));
+      return yield* (await import('../html/page.ts')).formatHtml(withoutBlankColumns(sheet), allLines);
   }
 }
 

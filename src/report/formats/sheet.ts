@@ -4,6 +4,10 @@ import type { Chart } from '../html/chart.ts';
 export const reportFormats = ['table', 'csv', 'json', 'ndjson', 'xlsx', 'html'] as const;
 export type ReportFormat = (typeof reportFormats)[number];
 
+/** The formats of a report with several tables. */
+export const runReportFormats = ['table', 'json', 'xlsx', 'html'] as const satisfies readonly ReportFormat[];
+export type RunReportFormat = (typeof runReportFormats)[number];
+
 /** A decimal is exact text; null is an empty cell. */
 export type CellValue = string | number | Date | null;
 export type CellKind = 'text' | 'integer' | 'decimal' | 'time';

@@ -1,10 +1,11 @@
 import { Big } from 'big.js';
 import { addAmounts } from '../../platform/money.ts';
 import { printable } from '../printable.ts';
-import { drawBars } from './bars.ts';
-import type { Chart } from './chart.ts';
+import { type Bar, drawBars } from './bars.ts';
+import type { Chart, ChartTable } from './chart.ts';
 import { groupThousands } from './figures.ts';
-import { drawTime, type TimeUnit } from './time-bars.ts';
+import { drawTime } from './time-bars.ts';
+import { nameTime, type TimeUnit } from './time-unit.ts';
 
 /** @param steps such as contacts, recipients, accepted; shares refer to the first */
 export function createFunnelChart(
@@ -17,7 +18,7 @@ export function createFunnelChart(
     return { name: printable(name), label: `${groupThousands(count)}${share(count)}`, length: count };
   });
   const description = bars.map(({ name, label }) => `${name} ${label}`).join(', ');
-  return { title, description, ...drawBars(bars) };
+  return { title, description, table: tableOf(['Step', 'Number'], bars), ...drawBars(bars) };
 }
 
 const maxBars = 15;
@@ -53,11 +54,15 @@ export function createBarChart(
   };
   const drawnBars = all ? drawn : [...drawn, last];
   const description = drawnBars.map(({ name, label }) => `${name} ${label}`).join(', ');
-  return { title, description, ...drawBars(drawnBars) };
+  return { title, description, table: tableOf(['Name', 'Amount'], drawnBars), ...drawBars(drawnBars) };
+}
+
+function tableOf(titles: ChartTable['titles'], bars: readonly Bar[]): ChartTable {
+  return { titles, lines: bars.map(({ name, label }) => [name, label]) };
 }
 
 /**
- * @param points `at` is the local start of a bar: `2026-11-03`, `2026-11-03T04` or `2026-11-03T04:05`. An hour that
+ * @param points `at` is the local start of a bar: `2026-11-03`, `2026-11-03T04`, `2026-11-03T04:05` or `2026-11-03T04:05:06`. An hour that
  *   repeats when clocks go back is one bar.
  */
 export function createTimeChart(
@@ -80,5 +85,9 @@ export function createTimeChart(
   const description = most
     ? `${groupThousands(sum)} from ${from} to ${to}, by ${unit}; most in ${most.at}: ${groupThousands(most.count)}.`
     : 'Nothing to show.';
-  return { title, description, ...drawTime(unit, times) };
+  const table: ChartTable = {
+    titles: [`${unit[0]?.toUpperCase()}${unit.slice(1)}`, 'Number'],
+    lines: times.map(({ at, count }) => [nameTime(unit, at), groupThousands(count)]),
+  };
+  return { title, description, table, ...drawTime(unit, times) };
 }

@@ -72,7 +72,8 @@ const shownFields: Readonly<Record<Channel, readonly string[]>> = {
   tts: callFields,
 };
 
-function formatPlaceholders(placeholders: readonly FilledPlaceholder[]): string {
+function formatPlaceholders(placeholders: readonly FilledPlaceholder[] | null): string {
+  if (placeholders === null) return '';
   if (placeholders.length === 0)
     return '<p class="note">No placeholders: all recipients get this message.</p>\n';
   const rows = placeholders.map((each) => {

@@ -1,29 +1,9 @@
-/** For messages as `formatMessage` writes them, and for the page that lists them. */
-export const previewStyle = `
+/** For messages as `formatMessage` writes them, in any page that has the colours of `createPageStyle`. */
+export const messageStyle = `
 :root { --bubble: #e9e9eb; --bubble-ink: #111418; --frame: #22272e; --mark: #ffd33d; --mark-ink: #1b1f24; --later: #1f5fbf; }
 @media (prefers-color-scheme: dark) {
   :root { --bubble: #2f353d; --bubble-ink: #f0f3f6; --frame: #3d444d; --mark: #9e7c13; --mark-ink: #ffffff; --later: #79b0ff; }
 }
-body { max-width: 100rem; }
-h2, h3 { margin: 0; line-height: 1.3; overflow-wrap: anywhere; }
-h2 { font-size: 1.2rem; }
-small { color: var(--quiet); font-weight: 400; font-size: .85em; }
-a { color: var(--bar); }
-.causes { margin: 1.25rem 0; padding: .6rem .9rem; border: 1px solid var(--line); border-radius: .5rem; background: var(--stripe); overflow-wrap: anywhere; }
-.causes summary { cursor: pointer; font-weight: 600; }
-.causes ul { margin: .5rem 0 0; padding-left: 1.2rem; }
-.book { display: grid; grid-template-columns: minmax(0, 1fr); gap: 1rem 2rem; margin-top: 1.5rem; }
-nav ul { display: flex; gap: .5rem; margin: 0; padding: 0 0 .5rem; list-style: none; overflow-x: auto; }
-nav a { display: block; padding: .35rem .7rem; border: 1px solid var(--line); border-radius: .5rem; color: inherit; text-decoration: none; white-space: nowrap; }
-nav a small { display: block; max-width: 14rem; overflow: hidden; text-overflow: ellipsis; }
-nav a:hover { border-color: var(--bar); }
-.rows > article { display: none; }
-.rows > article:target, .book:not(:has(:target)) .rows > article:first-child { display: block; }
-@supports not selector(:has(a)) { .rows > article { display: block; margin-bottom: 3rem; } }
-article { scroll-margin-top: 1rem; }
-.head { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; justify-content: space-between; align-items: baseline; margin-bottom: 1rem; padding-bottom: .5rem; border-bottom: 1px solid var(--line); }
-.steps { display: flex; gap: 1rem; white-space: nowrap; }
-.steps span { color: var(--quiet); opacity: .6; }
 .message { display: grid; grid-template-columns: minmax(0, 1fr); gap: 1.5rem 2.5rem; align-items: start; }
 .reader, .about { min-width: 0; }
 .facts { margin: 0 0 1rem; }
@@ -72,14 +52,42 @@ blockquote { margin: .4rem 0 0; padding: .7rem 1rem; border-radius: .8rem; backg
 kbd { padding: .1em .45em; border: 1px solid var(--quiet); border-radius: .3em; font: inherit; font-weight: 600; }
 @media (min-width: 62rem) {
   .message { grid-template-columns: minmax(0, 1.1fr) minmax(0, 1fr); }
+}
+@media print {
+  :root { --bubble: #f0f0f0; --bubble-ink: #000000; --frame: #666666; --mark: #dddddd; --mark-ink: #000000; --later: #000000; }
+  .phone .screen, .plain, blockquote, .facts dd, .placeholders td div { max-height: none; overflow: visible; }
+}
+`;
+
+/** For the page that lists messages. */
+export const previewStyle = `
+body { max-width: 100rem; }
+h2, h3 { margin: 0; line-height: 1.3; overflow-wrap: anywhere; }
+h2 { font-size: 1.2rem; }
+small { color: var(--quiet); font-weight: 400; font-size: .85em; }
+a { color: var(--bar); }
+.causes { margin: 1.25rem 0; padding: .6rem .9rem; border: 1px solid var(--line); border-radius: .5rem; background: var(--stripe); overflow-wrap: anywhere; }
+.causes summary { cursor: pointer; font-weight: 600; }
+.causes ul { margin: .5rem 0 0; padding-left: 1.2rem; }
+.book { display: grid; grid-template-columns: minmax(0, 1fr); gap: 1rem 2rem; margin-top: 1.5rem; }
+nav ul { display: flex; gap: .5rem; margin: 0; padding: 0 0 .5rem; list-style: none; overflow-x: auto; }
+nav a { display: block; padding: .35rem .7rem; border: 1px solid var(--line); border-radius: .5rem; color: inherit; text-decoration: none; white-space: nowrap; }
+nav a small { display: block; max-width: 14rem; overflow: hidden; text-overflow: ellipsis; }
+nav a:hover { border-color: var(--bar); }
+.rows > article { display: none; }
+.rows > article:target, .book:not(:has(:target)) .rows > article:first-child { display: block; }
+@supports not selector(:has(a)) { .rows > article { display: block; margin-bottom: 3rem; } }
+article { scroll-margin-top: 1rem; }
+.head { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; justify-content: space-between; align-items: baseline; margin-bottom: 1rem; padding-bottom: .5rem; border-bottom: 1px solid var(--line); }
+.steps { display: flex; gap: 1rem; white-space: nowrap; }
+.steps span { color: var(--quiet); opacity: .6; }
+@media (min-width: 62rem) {
   .book { grid-template-columns: 13rem minmax(0, 1fr); }
   nav { position: sticky; top: 1rem; align-self: start; max-height: calc(100vh - 2rem); overflow-y: auto; }
   nav ul { flex-direction: column; padding: 0; }
 }
 @media print {
-  :root { --bubble: #f0f0f0; --bubble-ink: #000000; --frame: #666666; --mark: #dddddd; --mark-ink: #000000; --later: #000000; }
   nav, .steps { display: none; }
   .rows > article { display: block; break-inside: avoid-page; margin-bottom: 2rem; }
-  .phone .screen, .plain, blockquote, .facts dd, .placeholders td div { max-height: none; overflow: visible; }
 }
-`;
+${messageStyle}`;

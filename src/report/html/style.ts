@@ -1,10 +1,12 @@
+import { partsStyle } from './parts-style.ts';
+
 /** Paper and font size by the number of columns that fit. */
 const printLayouts = [
-  { columns: 8, paper: 'A4', letters: '8.5pt' },
-  { columns: 11, paper: 'A4 landscape', letters: '7.5pt' },
-  { columns: 14, paper: 'A4 landscape', letters: '6.5pt' },
+  { columns: 8, paper: 'A4', letters: '8.5pt', charts: 2 },
+  { columns: 11, paper: 'A4 landscape', letters: '7.5pt', charts: 3 },
+  { columns: 14, paper: 'A4 landscape', letters: '6.5pt', charts: 3 },
 ] as const;
-const densestLayout = { paper: 'A4 landscape', letters: '5.5pt' } as const;
+const densestLayout = { paper: 'A4 landscape', letters: '5.5pt', charts: 3 } as const;
 
 /**
  * Follows the system's light or dark mode, and prints black on white. Colour is never the only signal.
@@ -12,7 +14,7 @@ const densestLayout = { paper: 'A4 landscape', letters: '5.5pt' } as const;
  * @param columns of its widest table
  */
 export function createPageStyle(columns: number): string {
-  const { paper, letters } = printLayouts.find((each) => columns <= each.columns) ?? densestLayout;
+  const { paper, letters, charts } = printLayouts.find((each) => columns <= each.columns) ?? densestLayout;
   return `
 :root {
   color-scheme: light dark;
@@ -27,30 +29,15 @@ export function createPageStyle(columns: number): string {
 }
 * { box-sizing: border-box; }
 body {
-  margin: 0 auto; padding: 2rem 1.5rem; max-width: 80rem;
+  margin: 0 auto; padding: 2rem 1.5rem; max-width: 112rem;
   background: var(--page); color: var(--ink);
   font: 15px/1.45 system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
 }
 h1 { margin: 0 0 .25rem; font-size: 1.6rem; line-height: 1.2; overflow-wrap: anywhere; }
 header p, footer { margin: 0; color: var(--quiet); overflow-wrap: anywhere; }
 footer { margin-top: 2rem; font-size: .85rem; }
-.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 28rem), 1fr)); gap: 1.5rem 2.5rem; margin: 1.75rem 0; }
-figure { margin: 0; min-width: 0; max-width: 36rem; }
-figcaption { margin-bottom: .5rem; padding-bottom: .25rem; border-bottom: 1px solid var(--line); font-weight: 600; overflow-wrap: anywhere; }
-svg { display: block; width: 100%; height: auto; }
-svg text { unicode-bidi: plaintext; }
-.lines { margin-top: 1.5rem; overflow-x: auto; }
-table { width: 100%; border-collapse: collapse; font-size: .875rem; font-variant-numeric: tabular-nums; }
-caption { padding-bottom: .5rem; text-align: left; font-weight: 600; overflow-wrap: anywhere; }
-th, td { padding: .35rem .6rem; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); font-weight: 400; overflow-wrap: anywhere; min-width: 6rem; }
-thead th { font-weight: 600; border-bottom: 2px solid var(--ink); overflow-wrap: normal; vertical-align: bottom; }
-tbody tr:nth-child(even) { background: var(--stripe); }
-.n, .t span { white-space: nowrap; overflow-wrap: normal; min-width: 0; }
-.t { min-width: 0; }
-th.n, td.n { text-align: right; }
-thead .n { white-space: normal; }
-tfoot th, tfoot td { font-weight: 600; border-top: 2px solid var(--ink); border-bottom: 0; }
-tfoot tr + tr > * { border-top: 0; }
+${partsStyle}@media (max-width: 40rem) { body { padding: 1.25rem 1rem; } }
+:focus-visible { outline: 2px solid var(--bar); outline-offset: 2px; }
 @page { size: ${paper}; margin: 12mm; }
 @media print {
   :root {
@@ -60,13 +47,9 @@ tfoot tr + tr > * { border-top: 0; }
   }
   * { print-color-adjust: exact; }
   body { max-width: none; padding: 0; font-size: 10pt; }
-  .charts { grid-template-columns: 1fr 1fr; gap: 1rem 1.5rem; margin: 1rem 0; }
-  figure, tr { break-inside: avoid; }
-  .lines { overflow: visible; }
-  table { font-size: ${letters}; }
-  th, td { padding: .2em .3em; min-width: 0; }
-  thead { display: table-header-group; }
-  tfoot { display: table-row-group; }
+  .charts { columns: ${charts}; column-gap: 1.5rem; margin: 1rem 0; }
+  figure { margin-bottom: 1rem; }
+  .lines table { font-size: ${letters}; }
 }
 `;
 }

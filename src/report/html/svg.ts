@@ -1,7 +1,7 @@
 import { escapeText } from './text.ts';
 
 /** In units of the SVG, which the page scales. */
-export const chartWidth = 480;
+export const chartWidth = 400;
 
 export const colours = {
   ink: 'currentColor',

@@ -1,7 +1,8 @@
 import { escapeHtml } from '../../domain/html.ts';
-import { type CellKind, type CellValue, cellText, type Sheet } from '../formats/sheet.ts';
+import { type CellKind, type CellValue, cellText, type Sheet, type SheetColumn } from '../formats/sheet.ts';
 import { formatUtc } from '../time.ts';
 import { groupThousands } from './figures.ts';
+import type { Html } from './html.ts';
 import { escapeText } from './text.ts';
 
 const attributesOf: Readonly<Record<CellKind, string>> = {
@@ -11,37 +12,122 @@ const attributesOf: Readonly<Record<CellKind, string>> = {
   time: ' class="t"',
 };
 
+/** More lines are read by programs; a browser holds a page whole. */
+const maxVisible = 200;
+const maxFolded = 1_800;
+
+/** A command or an address that writes every line as CSV. */
+export type AllLines = string;
+
+/** The first lines, those that open on a click, how many more there are, and the totals of all. */
 export async function* formatHtmlTable<Row>(
-  { columns, rows, totals }: Sheet<Row>,
+  sheet: Pick<Sheet<Row>, 'columns' | 'rows' | 'totals'>,
   caption: string,
+  allLines?: AllLines,
 ): AsyncGenerator<string, void, undefined> {
-  const line = (row: Row): string => {
-    const cells = columns.map(({ kind, value }, index) => {
-      const cell = `${attributesOf[kind]}>${formatHtmlCell(kind, value(row))}`;
-      return index === 0 ? `<th scope="row"${cell}</th>` : `<td${cell}</td>`;
-    });
-    return `<tr>${cells.join('')}</tr>\n`;
+  const { columns, rows, totals } = sheet;
+  const line = createLineFormatter(columns);
+  yield openTable(columns, caption);
+  const folded: Row[] = [];
+  let count = 0;
+  for await (const batch of rows) {
+    const visible = batch.slice(0, Math.max(0, maxVisible - count));
+    if (visible.length > 0) yield visible.map(line).join('');
+    folded.push(...batch.slice(visible.length, visible.length + maxFolded - folded.length));
+    count += batch.length;
+  }
+  if (count === 0) yield noLines(columns);
+  yield '</tbody>\n';
+  yield formatTotals(columns, totals ? await totals() : []);
+  yield closing;
+  if (folded.length === 0) return;
+  const last = maxVisible + folded.length;
+  const range = `Lines ${groupThousands(maxVisible + 1)} to ${groupThousands(last)}`;
+  const which = `${range}${count === last ? '' : ` of ${groupThousands(count)}`}`;
+  yield `<details class="more">\n<summary>${which}</summary>\n${openTable(columns, `${caption}: ${range}`)}`;
+  yield folded.map(line).join('');
+  yield `</tbody>\n${closing}</details>\n`;
+  if (count > last) yield formatRest(last + 1, count, allLines);
+}
+
+/** A table of a page that has few lines, with links. */
+export function sheetTable<Row>(
+  {
+    columns,
+    lines,
+    totals,
+  }: { readonly columns: Columns<Row>; readonly lines: readonly Row[]; readonly totals: readonly Row[] },
+  caption: string,
+  linkOf?: LinkOf<Row>,
+): Html {
+  const rows = lines.map(createLineFormatter(columns, linkOf)).join('');
+  return {
+    kind: 'html',
+    text: `${openTable(columns, caption)}${rows || noLines(columns)}</tbody>\n${formatTotals(columns, totals)}${closing}`,
   };
+}
+
+const closing = '</table>\n</section>\n';
+
+type Columns<Row> = Sheet<Row>['columns'];
+
+/** It scrolls within its frame, so the keyboard must reach it. */
+function openTable<Row>(columns: Columns<Row>, caption: string): string {
   const titles = columns.map(({ title, kind }) => {
     return `<th scope="col"${attributesOf[kind]}>${escapeText(title)}</th>`;
   });
-  // It scrolls sideways, so the keyboard must reach it.
-  yield `<section class="lines" aria-label="${escapeHtml(caption)}" tabindex="0">
+  return `<section class="lines" aria-label="${escapeHtml(caption)}" tabindex="0">
 <table>
 <caption>${escapeText(caption)}</caption>
 <thead><tr>${titles.join('')}</tr></thead>
 <tbody>
 `;
-  let count = 0;
-  for await (const batch of rows) {
-    if (batch.length > 0) yield batch.map(line).join('');
-    count += batch.length;
-  }
-  if (count === 0) yield `<tr><td colspan="${columns.length}">No lines.</td></tr>\n`;
-  yield '</tbody>\n';
-  const sums = totals ? await totals() : [];
-  if (sums.length > 0) yield `<tfoot>\n${sums.map(line).join('')}</tfoot>\n`;
-  yield '</table>\n</section>\n';
+}
+
+/** The address that a cell links to, if any. */
+export type LinkOf<Row> = (row: Row, column: SheetColumn<Row>) => string | undefined;
+
+function createLineFormatter<Row>(columns: Columns<Row>, linkOf?: LinkOf<Row>): (row: Row) => string {
+  return (row) => {
+    const cells = columns.map((column, index) => {
+      const { kind, value } = column;
+      const shown = value(row);
+      const text = formatHtmlCell(kind, shown);
+      const link = linkOf?.(row, column);
+      const cell = `${attributesOf[kind]}${widthClass(kind, shown)}>${link === undefined ? text : `<a href="${escapeHtml(link)}">${text}</a>`}`;
+      return index === 0 ? `<th scope="row"${cell}</th>` : `<td${cell}</td>`;
+    });
+    return `<tr>${cells.join('')}</tr>\n`;
+  };
+}
+
+/** Short texts stay on one line; long ones get a wide column, because the table scrolls. */
+function widthClass(kind: CellKind, value: CellValue): string {
+  if (kind !== 'text' || typeof value !== 'string' || value === '') return '';
+  return value.length <= 20 ? ' class="s"' : value.length > 60 ? ' class="l"' : '';
+}
+
+function noLines<Row>(columns: Columns<Row>): string {
+  return `<tr><td colspan="${columns.length}">No lines.</td></tr>\n`;
+}
+
+function formatTotals<Row>(columns: Columns<Row>, totals: readonly Row[]): string {
+  if (totals.length === 0) return '';
+  // Many would cover the lines.
+  const attribute = totals.length <= 3 ? ' class="few"' : '';
+  return `<tfoot${attribute}>\n${totals.map(createLineFormatter(columns)).join('')}</tfoot>\n`;
+}
+
+function formatRest(first: number, last: number, allLines: AllLines | undefined): string {
+  const which =
+    first === last
+      ? `Line ${groupThousands(last)} is`
+      : `Lines ${groupThousands(first)} to ${groupThousands(last)} are`;
+  const how =
+    allLines === undefined
+      ? 'Other formats, such as csv, have every line.'
+      : `Every line, as CSV: <code>${escapeText(allLines)}</code>`;
+  return `<p class="rest">${which} not in this page; totals are of all lines. ${how}</p>\n`;
 }
 
 function formatHtmlCell(kind: CellKind, value: CellValue): string {

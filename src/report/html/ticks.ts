@@ -7,7 +7,8 @@ export function chooseCounts(highest: number): number[] {
   return Array.from({ length: Math.max(1, Math.ceil(highest / step)) + 1 }, (_, index) => index * step);
 }
 
-const minute = 60_000;
+const second = 1_000;
+const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 const month = 30.4 * day;
@@ -26,6 +27,7 @@ type Step = {
 };
 
 const steps: readonly Step[] = [
+  ...[1, 2, 5, 10, 15, 30].map((count) => every(count * second, secondLabel, 64)),
   ...[1, 2, 5, 10, 15, 30].map((count) => every(count * minute, clockLabel)),
   ...[1, 2, 3, 6, 12].map((count) => every(count * hour, clockLabel)),
   ...[1, 2, 7, 14].map((count) => every(count * day, dayLabel)),
@@ -59,13 +61,13 @@ export function chooseTimes(
     .map((each) => ({ time: each, label: label(each) }));
 }
 
-function every(milliseconds: number, label: Step['label']): Step {
+function every(milliseconds: number, label: Step['label'], labelWidth = 48): Step {
   return {
     milliseconds,
     time: (number) => monday + number * milliseconds,
     indexAt: (time) => Math.floor((time - monday) / milliseconds),
     label,
-    labelWidth: 48,
+    labelWidth,
   };
 }
 
@@ -82,9 +84,13 @@ function everyMonths(count: number, label: Step['label']): Step {
   };
 }
 
+function secondLabel(time: number): string {
+  return time % day === 0 ? dayLabel(time) : toDateParts(time).clock;
+}
+
 /** At midnight, the new day. */
 function clockLabel(time: number): string {
-  return time % day === 0 ? dayLabel(time) : toDateParts(time).clock;
+  return time % day === 0 ? dayLabel(time) : toDateParts(time).clock.slice(0, 5);
 }
 
 function dayLabel(time: number): string {
@@ -95,5 +101,5 @@ function dayLabel(time: number): string {
 /** The only date format that is equal on all machines: `Tue, 03 Nov 2026 23:50:00 GMT`. */
 function toDateParts(time: number): Record<'day' | 'month' | 'year' | 'clock', string> {
   const [, day = '', month = '', year = '', clock = ''] = new Date(time).toUTCString().split(' ');
-  return { day, month, year, clock: clock.slice(0, 5) };
+  return { day, month, year, clock };
 }

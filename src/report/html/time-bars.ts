@@ -1,11 +1,11 @@
 import { groupThousands } from './figures.ts';
 import { bar, chartWidth, colours, type Drawing, drawEmpty, line, text } from './svg.ts';
 import { chooseCounts, chooseTimes } from './ticks.ts';
+import type { TimeUnit } from './time-unit.ts';
 
-const milliseconds = { day: 86_400_000, hour: 3_600_000, minute: 60_000 } as const;
+const milliseconds = { day: 86_400_000, hour: 3_600_000, minute: 60_000, second: 1_000 } as const;
 /** Completes a bar's start to an ISO time. */
-const missingSuffix = { day: 'T00:00Z', hour: ':00Z', minute: 'Z' } as const;
-export type TimeUnit = keyof typeof milliseconds;
+const missingSuffix = { day: 'T00:00Z', hour: ':00Z', minute: 'Z', second: 'Z' } as const;
 
 const top = 8;
 const bottom = top + 200;
@@ -18,7 +18,7 @@ const widestBar = 48;
 /**
  * Treats local times as UTC, which has no repeated or missing hours.
  *
- * @param times `2026-11-03`, `2026-11-03T04` or `2026-11-03T04:05`, each once, in order
+ * @param times `2026-11-03`, `2026-11-03T04`, `2026-11-03T04:05` or `2026-11-03T04:05:06`, each once, in order
  */
 export function drawTime(
   unit: TimeUnit,

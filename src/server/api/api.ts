@@ -1,4 +1,5 @@
 import accepts from '@fastify/accepts';
+import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { StartRun } from '../../engine/access/start-by-key.ts';
 import type { EngineContext } from '../../engine/context.ts';
@@ -9,7 +10,7 @@ import { defaultLimits, openLimitedServer } from '../limited-server.ts';
 import type { ApiObserver } from '../metrics.ts';
 import { createRefusalCount } from '../refusal-count.ts';
 import { addAuthentication } from './authentication.ts';
-import { createCallLimits } from './call-limits.ts';
+import { type CallLimits, createCallLimits } from './call-limits.ts';
 import { addRoutes, apiPath } from './document.ts';
 import { createErrorHandler, ProblemError, sendProblem } from './problem.ts';
 import type { Routes } from './route.ts';
@@ -30,7 +31,7 @@ export type ApiServer = {
   readonly close: (cutOff?: AbortSignal) => Promise<void>;
 };
 
-export type ApiOptions = ListenAddress & {
+export type ApiTools = {
   readonly scheduleSource: ScheduleSource;
   readonly startRun: StartRun;
   readonly logger: Logger;
@@ -39,23 +40,54 @@ export type ApiOptions = ListenAddress & {
   readonly refusals?: number;
 };
 
-/** @throws InputError when the port is not available */
+export type ApiOptions = ListenAddress & {
+  /** Undefined: this process answers no API. */
+  readonly api: ApiTools | undefined;
+  /** Adds the pages of the dashboard, with their own authentication. */
+  readonly addPages?: ((server: FastifyInstance, limits: CallLimits) => Promise<void>) | undefined;
+};
+
+/**
+ * The API, and the dashboard beside it.
+ *
+ * @throws InputError when the port is not available
+ */
 export async function startApi(
   context: EngineContext,
-  { scheduleSource, startRun, logger, observer, refusals, ...address }: ApiOptions,
+  { api, addPages, ...address }: ApiOptions,
 ): Promise<ApiServer> {
+  const limits = createCallLimits();
   const { server, close } = openLimitedServer(httpLimits, [], (_request, reply) => {
     const what = 'The path cannot be read.';
     void sendProblem(reply.header('cache-control', 'no-store'), new ProblemError(400, 'input', what));
   });
   server.removeAllContentTypeParsers();
+  if (api) await server.register((part) => addApi(part, context, api, limits), { prefix: apiPath });
+  // Its pages are at the root, so it also answers unknown paths.
+  if (addPages) await server.register((part) => addPages(part, limits));
+  else
+    server.setNotFoundHandler((_request, reply) =>
+      sendProblem(
+        reply,
+        new ProblemError(404, 'not found', `There is no such path; the API is at ${apiPath}.`),
+      ),
+    );
+  return { url: await listen(server, address), close };
+}
+
+async function addApi(
+  server: FastifyInstance,
+  context: EngineContext,
+  { scheduleSource, startRun, logger, observer, refusals }: ApiTools,
+  limits: CallLimits,
+): Promise<void> {
   server.addContentTypeParser(
     'application/json',
     { parseAs: 'string' },
     server.getDefaultJsonParser('error', 'error'),
   );
   await server.register(accepts);
-  const tools = { context, scheduleSource, startRun, logger, limits: createCallLimits() };
+  const tools = { context, scheduleSource, startRun, logger, limits };
   server.addHook('onResponse', async (request, reply) => {
     const operation = request.routeOptions.schema?.operationId ?? 'none';
     observer?.(operation, reply.statusCode);
@@ -68,10 +100,9 @@ export async function startApi(
   });
   server.setErrorHandler(createErrorHandler(logger));
   server.setNotFoundHandler((request, reply) => {
-    const what = `There is no ${request.method} of this path; GET /api/v1/openapi.json lists all operations.`;
+    const what = `There is no ${request.method} of this path; GET ${apiPath}/openapi.json lists all operations.`;
     return sendProblem(reply, new ProblemError(404, 'not found', what));
   });
   const routes: Routes = server.withTypeProvider<ZodTypeProvider>();
   await addRoutes(routes);
-  return { url: await listen(server, address), close };
 }

@@ -28,6 +28,7 @@ const openapi = {
   components: { securitySchemes: { token: { type: 'http' as const, scheme: 'bearer' } } },
 };
 
+/** @param server whose prefix is `apiPath` */
 export async function addRoutes(server: Routes): Promise<void> {
   server.setValidatorCompiler(validatorCompiler);
   server.setSerializerCompiler(serializerCompiler);
@@ -37,28 +38,31 @@ export async function addRoutes(server: Routes): Promise<void> {
     transformObject: (document) => completeDocument(jsonSchemaTransformObject(document)),
     stripBasePath: true,
   });
-  await server.register(
-    async (routes: Routes) => {
-      addRunRoutes(routes);
-      addRunControlRoutes(routes);
-      addReportRoutes(routes);
-      addBillingRoute(routes);
-      addScheduleRoutes(routes);
-      addAdminRoutes(routes);
-      const { config } = scoped('read');
-      routes.get('/openapi.json', { config, schema: { hide: true } }, async (_request, reply) =>
-        reply.type('application/json').send(JSON.stringify(server.swagger())),
-      );
-    },
-    { prefix: apiPath },
+  addRunRoutes(server);
+  addRunControlRoutes(server);
+  addReportRoutes(server);
+  addBillingRoute(server);
+  addScheduleRoutes(server);
+  addAdminRoutes(server);
+  const { config } = scoped('read');
+  server.get('/openapi.json', { config, schema: { hide: true } }, async (_request, reply) =>
+    reply.type('application/json').send(JSON.stringify(server.swagger())),
   );
 }
 
 export async function apiDocument(): Promise<object> {
   const server: Routes = fastify().withTypeProvider<ZodTypeProvider>();
-  await addRoutes(server);
+  let document = {};
+  await server.register(
+    async (routes: Routes) => {
+      await addRoutes(routes);
+      routes.addHook('onReady', async () => {
+        document = routes.swagger();
+      });
+    },
+    { prefix: apiPath },
+  );
   await server.ready();
-  const document = server.swagger();
   await server.close();
   return document;
 }

@@ -56,7 +56,7 @@ export function createErrorHandler(
   logger: Logger,
 ): (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => FastifyReply {
   return (error, request, reply) => {
-    const problem = classify(error);
+    const problem = toProblem(error);
     if (problem.status < 500) return sendProblem(reply, problem);
     const { id: call } = request;
     logger.error({ call, route: request.routeOptions.url, reason: loggableReason(error) }, 'API call failed');
@@ -65,7 +65,8 @@ export function createErrorHandler(
   };
 }
 
-function classify(error: FastifyError): ProblemError {
+/** What a caller may know of a failure. */
+export function toProblem(error: FastifyError): ProblemError {
   // Fastify passes on every thrown value, our own errors included.
   const thrown: unknown = error;
   if (thrown instanceof ProblemError) return thrown;

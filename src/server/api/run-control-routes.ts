@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { resumeByWorkers, startByWorkers } from '../../engine/runs/begin-run.ts';
+import { startCampaign } from '../../engine/access/start-campaign.ts';
+import { resumeByWorkers } from '../../engine/runs/begin-run.ts';
 import { requireRun } from '../../engine/runs/find-run.ts';
 import { cancel, pause } from '../../engine/runs/stop-run.ts';
-import { findApproval } from '../../ledger/approvals/approvals.ts';
 import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import { type Call, callOf, requireVisibleRun } from './call.ts';
 import { asConflict, ProblemError } from './problem.ts';
@@ -127,13 +127,14 @@ function addStart(server: Routes): void {
 }
 
 async function start(
-  call: Call,
+  { context, token, startRun, scheduleSource, logger, limits }: Call,
   { key, campaign }: { readonly key: string; readonly campaign: string },
 ): Promise<{ readonly run: string; readonly repeated: boolean }> {
-  const { context, token, startRun, logger, limits } = call;
-  const asked = { token: token.name, accounts: token.accounts, key, campaign };
-  const end = await limits.plan(() =>
-    startRun(context, asked, (stuck) => logger.warn(stuck, 'contact file not moved; it is not read again')),
+  const end = await startCampaign(
+    context,
+    { startRun, accountNamed: scheduleSource.accountNamed, limit: limits.plan },
+    { token: token.name, accounts: token.accounts, key, campaign },
+    (stuck) => logger.warn(stuck, 'contact file not moved; it is not read again'),
   );
   switch (end.kind) {
     case 'under way': {
@@ -147,15 +148,6 @@ async function start(
     }
     case 'planned':
     case 'repeated':
-      await startUnlessApprovalMissing(call, end.run);
       return { run: end.run, repeated: end.kind === 'repeated' };
   }
-}
-
-/** A repeated call starts a run whose process ended between plan and start. */
-async function startUnlessApprovalMissing({ context, scheduleSource }: Call, run: string): Promise<void> {
-  const { state } = await requireRun(context, run);
-  const approval = await findApproval(context.ledger.pool, run);
-  if (state === 'planned' && (!approval || approval.approvedAt !== null))
-    await startByWorkers(context, run, scheduleSource.accountNamed);
 }

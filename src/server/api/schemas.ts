@@ -106,6 +106,7 @@ export const runStatus = runSummary
       .enum(runPhases)
       .nullable()
       .describe('`settling doubts` when everything else is sent. Null if the run is not running.'),
+    unattended: z.boolean().describe('Whether the run is running and no process that could send it runs.'),
     preemptedBy: z.string().nullable().describe('The more urgent run of its account that it waits for.'),
     refusal: z
       .object({ since: z.date(), retryAt: z.date(), reason: z.string() })

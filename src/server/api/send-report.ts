@@ -53,7 +53,7 @@ export function negotiateFormat<Format extends HttpFormat>(
 export type ReportFile = { readonly name: string; readonly format: HttpFormat };
 
 export function sendSheet<Row>(reply: FastifyReply, file: ReportFile, sheet: Sheet<Row>): Promise<void> {
-  return sendPieces(reply, file, formatSheet(sheet, file.format));
+  return sendPieces(reply, file, formatSheet(sheet, file.format, undefined, csvCall(reply.request)));
 }
 
 /** Rejects when the caller disconnects, or a piece cannot be read. */
@@ -78,3 +78,10 @@ export async function sendPieces(
 }
 
 const pagePolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+
+/** The same call for CSV. */
+function csvCall({ method, url }: FastifyRequest): string {
+  const asked = new URL(url, 'http://volley');
+  asked.searchParams.set('format', 'csv');
+  return `${method} ${asked.pathname}${asked.search}`;
+}

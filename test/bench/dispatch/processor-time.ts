@@ -29,6 +29,11 @@ export function postgresSeconds(postmaster: number): number {
   return own + ended + running;
 }
 
+/** Seconds used by a process until now. */
+export function processSeconds(pid: number): number {
+  return usedBy(pid).own;
+}
+
 /** The parent counts the time of an ended process. */
 function usedBy(pid: number): { readonly own: number; readonly ended: number } {
   try {

@@ -102,8 +102,8 @@ export async function runVolley(bench: Bench): Promise<Round['volley']> {
   };
 }
 
-/** Epoch milliseconds. */
-async function completedAt(run: string, { databaseUrl }: BenchWorkspace): Promise<number> {
+/** Epoch milliseconds; NaN before. */
+export async function completedAt(run: string, { databaseUrl }: BenchWorkspace): Promise<number> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   const { rows } = await client.query<{ at: Date }>(

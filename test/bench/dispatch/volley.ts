@@ -28,7 +28,7 @@ export function startResume(run: string, workspace: BenchWorkspace, nodeFlags: r
   });
 }
 
-function environmentFor({ databaseUrl }: BenchWorkspace): Record<string, string> {
+export function environmentFor({ databaseUrl }: BenchWorkspace): Record<string, string> {
   const { PATH = '', HOME = '' } = process.env;
   return { PATH, HOME, DATABASE_URL: databaseUrl, VOLLEY_ACCOUNTS: 'accounts.yaml', BENCH_TOKEN: token };
 }

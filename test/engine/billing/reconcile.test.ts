@@ -173,6 +173,27 @@ describe('reconcileInvoice', () => {
     expect((await reconcile(opened, anInvoice(rows), auckland)).lines).toEqual([]);
   });
 
+  test('an invoice of more lines than the caller allows is refused', async () => {
+    const sent = await invoicedRun(opened, ['accepted']);
+    const invoice = anInvoice(sent.map((one) => invoiceRow(one)));
+    await expect(reconcile(opened, { ...invoice, maxLines: 1 })).rejects.toThrow('It has more than 1 lines.');
+  });
+
+  test('requests of accounts that the caller may not see are as unknown as MessageIDs of strangers', async () => {
+    const own = await invoicedRun(opened, ['accepted']);
+    const others = await invoicedRun(opened, ['accepted', 'in_doubt'], { account: 'other' });
+    const invoice = anInvoice([...own, ...others].map((one) => invoiceRow(one)));
+    const { lines } = await reconcile(opened, invoice, november, { visibleAccounts: ['sandbox'] });
+    expect(new Set(lines.map(({ kind, run, detail }) => [kind, run, detail].join()))).toEqual(
+      new Set(['billed but not sent,,no request has this MessageID']),
+    );
+    expect(lines).toHaveLength(others.length);
+    const { lines: missing } = await reconcile(opened, anInvoice([]), november, {
+      visibleAccounts: ['sandbox'],
+    });
+    expect(missing.map(({ messageId }) => messageId)).toEqual(own.map(({ messageId }) => messageId));
+  });
+
   test('a filter by account and SubAccount limits the missing recipients', async () => {
     await invoicedRun(opened, ['accepted'], { account: 'other' });
     const only = { accounts: ['sandbox'] };

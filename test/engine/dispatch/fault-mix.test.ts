@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { InputError } from '../../../src/domain/problems.ts';
 import { requestStates } from '../../../src/domain/runs.ts';
 import { seededRandom } from '../../../src/sandbox/seeded-values.ts';
+import { examples } from '../../support/examples.ts';
 import { accountAt, execute, recordedRequests } from '../../support/execute.ts';
 import { type Fault, startFaultProxy } from '../../support/fault-proxy.ts';
 import * as faults from '../../support/faults.ts';
@@ -59,7 +60,9 @@ function pick(seed: number, request: number): Fault {
   return among[Math.floor(seededRandom('fault', seed, request) * among.length)] ?? faults.forwardUnchanged;
 }
 
-test.each([1, 2])('a mix of all faults loses no request and sends none twice (mix %i)', async (seed) => {
+const mixes = Array.from({ length: examples(1).numRuns }, (_, index) => index + 1);
+
+test.each(mixes)('a mix of all faults loses no request and sends none twice (mix %i)', async (seed) => {
   const { context } = runs;
   const stops = [new AbortController(), new AbortController()];
   let begun = 0;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { storedSchedule } from '../../../src/campaign/schedule.ts';
 import { InputError } from '../../../src/domain/problems.ts';
-import { checkReachability } from '../../../src/engine/doctor/accounts.ts';
+import { checkReachability, checkService } from '../../../src/engine/doctor/accounts.ts';
 import { askAll, explainInput, formatAge, ok, startDeadline } from '../../../src/engine/doctor/check.ts';
 import { checkClock, checkConnections, checkVersion } from '../../../src/engine/doctor/database.ts';
 import { describeMissing } from '../../../src/engine/doctor/delivery-reports.ts';
@@ -20,6 +20,16 @@ import {
 
 const now = new Date('2026-11-23T12:00:00Z');
 const ago = (hours: number): Date => new Date(now.getTime() - hours * 3_600_000);
+
+test('only a sandbox of this machine may be down; a proxy to the service may not', () => {
+  const refused = { kind: 'unreachable', why: 'connection refused' } as const;
+  const environment = { VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9000' };
+  const stateOf = (url: string) => checkService(new URL(url), refused, environment, now).state;
+  expect(stateOf('http://127.0.0.1:8025')).toBe('not checked');
+  expect(stateOf('http://127.0.0.1:9000/path')).toBe('not checked');
+  expect(stateOf('http://127.0.0.1:8080')).toBe('problem');
+  expect(stateOf('https://service.example')).toBe('problem');
+});
 
 describe('the runner of checks', () => {
   test('a check that fails or does not end leaves the others their answers', async () => {

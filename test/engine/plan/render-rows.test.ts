@@ -38,7 +38,7 @@ async function render(
     environment: { VOLLEY_ACCOUNTS: 'accounts.yaml', TOKEN: 'x' },
   };
   const now = new Date('2026-11-20T12:00:00Z');
-  const prepared = await prepareCampaign('campaign.yaml', settings, { limit, keepsRows: true });
+  const prepared = await prepareCampaign('campaign.yaml', settings, { limit, keepsRows: 'all' });
   const choice = createRowChoice(prepared, wanted);
   await previewCampaign(prepared, { now: () => now, rows: choice });
   return renderRows(prepared, choice.chosen(), now);
@@ -90,7 +90,7 @@ describe('the placeholders of a row', () => {
   const placeholdersOf = async (message: string, row: string) => {
     const [found] = await render([row], { message });
     if (found?.kind !== 'message') throw new Error('the row has a message');
-    return found.message.placeholders.map(({ placeholder, value, source, mergedFrom }) => {
+    return (found.message.placeholders ?? []).map(({ placeholder, value, source, mergedFrom }) => {
       return [placeholder, value, source, mergedFrom];
     });
   };

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { listDestinations } from '../../../src/domain/destinations.ts';
 import type { Rate } from '../../../src/domain/rates.ts';
-import type { RequestState } from '../../../src/domain/runs.ts';
-import { planRerun, type RerunState } from '../../../src/engine/plan/rerun.ts';
+import type { RequestState, RerunState } from '../../../src/domain/runs.ts';
+import { planRerun } from '../../../src/engine/plan/rerun.ts';
 import { requireSummary } from '../../../src/engine/runs/find-run.ts';
 import { lockRunForRerun } from '../../../src/ledger/runs/rerun-lock.ts';
 import { readRunFiles } from '../../../src/ledger/runs/run-files.ts';

@@ -107,6 +107,24 @@ test('sends over hours are counted by hour, without the hour that the clock skip
   ]);
 });
 
+test('sends of less than two minutes are counted by second', async () => {
+  const { pool } = opened.ledger;
+  await pool.query(
+    `UPDATE attempts SET started_at = timestamptz '2026-09-26T13:59:57.999Z' + (request + attempt) * interval '1 second'`,
+  );
+  const { sending } = await detailsOf(opened.context, run, 'Pacific/Auckland');
+  expect([sending.unit, sending.sends]).toEqual([
+    'second',
+    [
+      { at: '2026-09-27T01:59:59', requests: 1, recipients: 2, retries: 0 },
+      { at: '2026-09-27T03:00:00', requests: 1, recipients: 2, retries: 0 },
+      { at: '2026-09-27T03:00:01', requests: 1, recipients: 2, retries: 0 },
+      { at: '2026-09-27T03:00:02', requests: 1, recipients: 2, retries: 0 },
+      { at: '2026-09-27T03:00:03', requests: 0, recipients: 0, retries: 1 },
+    ],
+  ]);
+});
+
 test('a run that was never sent has only its plan', async () => {
   const { pool } = opened.ledger;
   await pool.query('DELETE FROM attempts');

@@ -56,8 +56,14 @@ beforeEach(async () => {
   return () => workspace[Symbol.asyncDispose]();
 });
 
-const writeCampaign = (schedule: string, name = 'nightly.yaml'): Promise<void> =>
-  workspace.write(`campaigns/${name}`, `${noRepeatCampaignYaml}schedule: { timeZone: UTC, ${schedule} }\n`);
+const writeCampaign = (schedule: string, name = 'nightly.yaml', campaign = name): Promise<void> =>
+  workspace.write(
+    `campaigns/${name}`,
+    `${noRepeatCampaignYaml}schedule: { timeZone: UTC, ${schedule} }\n`.replace(
+      /^campaign: .*$/m,
+      `campaign: ${campaign.replace('.yaml', '')}`,
+    ),
+  );
 
 /** One check, as a worker does it. */
 async function checkSchedules(
@@ -251,6 +257,21 @@ describe('a changed campaign', () => {
     expect(await checkSchedules()).toMatchObject([
       { kind: 'failed', reason: expect.stringContaining('nightly.yaml:1') },
     ]);
+  });
+
+  test('a copy of a scheduled file sends nothing, and the file that was there keeps its times', async () => {
+    await writeCampaign('cron: "0 * * * *"');
+    await checkSchedules();
+    await writeCampaign('cron: "0 * * * *"', 'nightly copy.yaml', 'nightly');
+    const { unreadable } = await readScheduleFolder(`${workspace.folder}/campaigns`);
+    expect(unreadable.map(({ what }) => what)).toEqual([
+      expect.stringMatching(
+        /^nightly copy\.yaml:\d+:\d+: The campaign "\w+" has a schedule in nightly\.yaml too/,
+      ),
+      expect.stringMatching(/^nightly\.yaml:\d+:\d+: .* in nightly copy\.yaml too/),
+    ]);
+    advance(50);
+    expect(await checkSchedules()).toMatchObject([{ kind: 'started', schedule: 'nightly.yaml' }]);
   });
 
   test('a campaign removed from the folder no longer runs', async () => {

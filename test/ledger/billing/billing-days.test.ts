@@ -3,6 +3,7 @@ import { bookPending } from '../../../src/ledger/billing/book.ts';
 import {
   type BillingDimension,
   type BillingQuery,
+  countBilledDays,
   reportBilling,
 } from '../../../src/ledger/billing/report.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
@@ -143,4 +144,20 @@ test('in time zones with an offset of quarter hours, days end at local midnight'
     ['2026-06-10', 1],
     ['2026-06-11', 1],
   ]);
+});
+
+test('the recipients of days are those of a report by day', async () => {
+  for (const time of ['2026-09-26T11:59:59Z', '2026-09-26T12:00:01Z', '2026-09-26T12:00:02Z'])
+    await sendAt(time);
+  const query = { ...allBilling, timeZone, until: '2026-10-01' };
+  const count = () => inTransaction(opened.ledger.pool, (client) => countBilledDays(client, query));
+  const days = await count();
+  expect(days).toEqual([
+    { day: '2026-09-26', recipients: 1 },
+    { day: '2026-09-27', recipients: 2 },
+  ]);
+  await bookPending(opened.ledger.pool);
+  expect(await count()).toEqual(days);
+  const only = { ...query, filter: { SubAccount: ['North'] } };
+  expect(await inTransaction(opened.ledger.pool, (client) => countBilledDays(client, only))).toEqual([]);
 });

@@ -117,16 +117,18 @@ test('a MessageID in capitals matches and proves its request', async () => {
 test('resolving a forged MessageID fails as unknown, and one in capitals resolves its request', async () => {
   const word = { resolution: 'accepted', by: 'ann', reason: 'seen' } as const;
   for (const id of forgeries()) {
-    expect(await findRecipientHistories(opened.ledger.pool, { kind: 'messageId', value: id }, 10)).toEqual(
-      [],
-    );
+    expect(
+      await findRecipientHistories(opened.ledger.pool, { kind: 'messageId', value: id }, { limit: 10 }),
+    ).toEqual([]);
     const problems = await problemsRejected(() => resolveDoubts(opened.context, { run, named: [id] }, word));
     expect(problems).toEqual([expect.stringContaining('has no such request')]);
   }
   const named = [messageId.toUpperCase()];
   expect(await resolveDoubts(opened.context, { run, named }, word)).toMatchObject([{ request: 1 }]);
   const value = messageId.toUpperCase();
-  expect(await findRecipientHistories(opened.ledger.pool, { kind: 'messageId', value }, 10)).toMatchObject([
+  expect(
+    await findRecipientHistories(opened.ledger.pool, { kind: 'messageId', value }, { limit: 10 }),
+  ).toMatchObject([
     { run, messageId, address },
     { run, messageId },
   ]);

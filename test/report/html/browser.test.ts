@@ -80,6 +80,9 @@ const isWithin = (inner: Box, outer: Box): boolean =>
   inner.x + inner.width <= outer.x + outer.width + 1 &&
   inner.y + inner.height <= outer.y + outer.height + 1;
 
+/** Without those of the charts. */
+const lines = 'section.lines table';
+
 /** How far the page extends beyond its window, in pixels. */
 async function measureOverflow(): Promise<number> {
   const width = await page.evaluate(
@@ -128,7 +131,7 @@ describe('charts in a browser', () => {
 
 test('hostile names are shown as text', async () => {
   await open();
-  const names = await page.locator('tbody th').allTextContents();
+  const names = await page.locator('section.lines tbody th').allTextContents();
   expect(names.slice(0, hostileNames.length)).toEqual([...hostileNames.slice(0, -1), 'a\\x00b\\x1b[2J']);
   expect(await page.locator('script, img, b').count()).toBe(0);
 });
@@ -136,7 +139,7 @@ test('hostile names are shown as text', async () => {
 test('a right-to-left name runs from right to left', async () => {
   await open();
   const direction = await page.evaluate(
-    `getComputedStyle(document.querySelectorAll('tbody th')[4]).direction`,
+    `getComputedStyle(document.querySelectorAll('section.lines tbody th')[4]).direction`,
   );
   expect(direction).toBe('rtl');
 });
@@ -149,11 +152,43 @@ test('a right-to-left name does so in a chart too, and is shortened at its left'
   expect(last).toBeLessThan(first);
 });
 
-test('on a screen the page does not overflow and shows the whole table', async () => {
+test('on a screen the page does not overflow and shows all columns', async () => {
   await open();
   expect(await measureOverflow()).toBe(0);
-  const [table, section] = [await boxOf(page.locator('table')), await boxOf(page.locator('.lines'))];
-  expect(isWithin(table, section)).toBe(true);
+  const [table, section] = [await boxOf(page.locator(lines)), await boxOf(page.locator('section.lines'))];
+  expect(isWithin({ ...table, y: section.y, height: 0 }, section)).toBe(true);
+});
+
+test('a table that is too wide scrolls in its frame by the keyboard, and its first column and totals stay visible', async () => {
+  await open(24);
+  expect(await measureOverflow()).toBe(0);
+  const frame = page.locator('section.lines');
+  const [last, first, total] = ['thead th:last-child', 'tbody tr:first-child th', 'tfoot th'].map((cell) =>
+    frame.locator(cell),
+  );
+  if (!last || !first || !total) throw new Error('no cells');
+  const isShown = async (cell: Locator): Promise<boolean> => isWithin(await boxOf(cell), await boxOf(frame));
+  expect(await isShown(last)).toBe(false);
+  expect(await isShown(total)).toBe(true);
+  await frame.focus();
+  await expect
+    .poll(async () => {
+      await page.keyboard.press('ArrowRight');
+      return isShown(last);
+    })
+    .toBe(true);
+  expect(await isShown(first)).toBe(true);
+});
+
+test('the figures of a chart open by the keyboard, as a table', async () => {
+  await open();
+  const figure = page.locator('figure', { hasText: 'Cost by ChargeCode (NZD)' });
+  await figure.locator('summary').focus();
+  await page.keyboard.press('Enter');
+  const table = page.getByRole('table', { name: 'Cost by ChargeCode (NZD)' });
+  expect(await table.getByRole('row').allTextContents()).toEqual(['NameAmount', 'C-1100.00', 'Credit-23.50']);
+  await page.emulateMedia({ media: 'print' });
+  expect(await table.isVisible()).toBe(false);
 });
 
 test('on a phone the table scrolls, not the page', async () => {
@@ -177,7 +212,7 @@ test.each([
   await page.emulateMedia({ media: 'print' });
   await page.setViewportSize({ width, height: 700 });
   expect(await measureOverflow()).toBe(0);
-  const table = await boxOf(page.locator('table'));
+  const table = await boxOf(page.locator(lines));
   expect(table.width).toBeLessThanOrEqual(width);
   const pdf = await page.pdf({ preferCSSPageSize: true });
   // In points.
@@ -230,13 +265,15 @@ describe("a run's report in a browser", () => {
     ['screen', 1280],
     ['screen', 360],
     ['print', portraitWidth],
-  ] as const)('every table stays within its box, on a %s of %d pixels', async (media, width) => {
+  ] as const)('every table stays within its frame, on a %s of %d pixels', async (media, width) => {
     await page.emulateMedia({ media });
     await page.setViewportSize({ width, height: 900 });
     expect(await measureOverflow()).toBe(0);
-    expect(await page.locator('caption').count()).toBe(16);
-    if (width === 360) return;
-    for (const table of await boxesOf(page.locator('table'))) expect(table.width).toBeLessThanOrEqual(width);
+    const frames = await boxesOf(page.locator('section.lines'));
+    expect(frames).toHaveLength(16);
+    for (const frame of frames) expect(frame.x + frame.width).toBeLessThanOrEqual(width);
+    if (media === 'screen') return;
+    for (const table of await boxesOf(page.locator(lines))) expect(table.width).toBeLessThanOrEqual(width);
   });
 
   test('hostile texts are shown as text', async () => {

@@ -20,7 +20,7 @@ describe('createFunnelChart', () => {
     ];
     const { marks, description } = createFunnelChart('Delivery', steps);
     expect(description).toBe('Recipients 2,000 (100.0 %), Accepted 1,500 (75.0 %), Delivered 500 (25.0 %)');
-    expect(widthsOf(marks)).toEqual([480, 360, 120]);
+    expect(widthsOf(marks)).toEqual([400, 300, 100]);
   });
 
   test('a funnel of nothing has no shares', () => {
@@ -65,8 +65,8 @@ describe('createBarChart', () => {
       { name: 'cost', value: '3' },
       { name: 'credit', value: '-1' },
     ]);
-    expect(marks.match(/<rect x="120" y="18" width="360" height="10" fill="var\(--bar\)"/)).not.toBeNull();
-    expect(marks.match(/<rect x="0" y="52" width="120" height="10" fill="var\(--bar\)"/)).not.toBeNull();
+    expect(marks.match(/<rect x="100" y="18" width="300" height="10" fill="var\(--bar\)"/)).not.toBeNull();
+    expect(marks.match(/<rect x="0" y="52" width="100" height="10" fill="var\(--bar\)"/)).not.toBeNull();
   });
 
   test('two bars of one name stay two', () => {
@@ -74,7 +74,7 @@ describe('createBarChart', () => {
       { name: '(none)', value: '3' },
       { name: '(none)', value: '2' },
     ]);
-    expect(widthsOf(marks)).toEqual([480, 320]);
+    expect(widthsOf(marks)).toEqual([400, 267]);
   });
 
   test('long names are cut at whole characters to fit', () => {
@@ -109,6 +109,20 @@ describe('createTimeChart', () => {
     );
     expect(widthsOf(marks)).toHaveLength(2);
     expect(labelsOf(marks)).toContain('23:59');
+  });
+
+  test('bars can be seconds', () => {
+    const points = ['59', '58'].map((second) => ({ at: `2026-11-03T23:59:${second}`, count: 3 }));
+    const { marks, table } = createTimeChart('Sent', 'second', points);
+    expect(widthsOf(marks)).toHaveLength(2);
+    expect(labelsOf(marks)).toContain('23:59:59');
+    expect(table).toEqual({
+      titles: ['Second', 'Number'],
+      lines: [
+        ['2026-11-03 23:59:58', '3'],
+        ['2026-11-03 23:59:59', '3'],
+      ],
+    });
   });
 
   test('times are below the bars and round counts beside them', () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Sheet } from '../../../src/report/formats/sheet.ts';
 import { groupThousands } from '../../../src/report/html/figures.ts';
 import { createTablePart, formatHtml, formatPage } from '../../../src/report/html/page.ts';
@@ -13,9 +13,9 @@ test('a page has title, rows and totals, and the time of its figures', async () 
   );
   expect(page).toContain('<th scope="col" class="n">Price</th>');
   expect(page).toContain(
-    '<tr><th scope="row" dir="auto">North</th><td class="n">2</td><td class="n">1.50</td><td class="t"><span>2026-11-03</span> <span>04:05:06</span></td></tr>',
+    '<tr><th scope="row" dir="auto" class="s">North</th><td class="n">2</td><td class="n">1.50</td><td class="t"><span>2026-11-03</span> <span>04:05:06</span></td></tr>',
   );
-  expect(page).toMatch(/<tfoot>\n<tr><th scope="row" dir="auto">Total/);
+  expect(page).toMatch(/<tfoot class="few">\n<tr><th scope="row" dir="auto" class="s">Total/);
   expect(page).toContain('As of 2026-12-01 00:00:00 UTC.');
 });
 
@@ -39,6 +39,45 @@ test('a page can have several tables with different rows', async () => {
 
 test('a page without lines says so', async () => {
   expect(await pageOf(aSheet([]))).toContain('<td colspan="4">No lines.</td>');
+});
+
+describe('a long table', () => {
+  /** A page of this many lines. */
+  async function longPage(count: number, allLines?: string): Promise<string> {
+    const rows = Array.from({ length: count }, (_, index) => aLine({ name: `Line ${index + 1}` }));
+    const batches = inOrder([rows.slice(0, 150), rows.slice(150, 1_999), rows.slice(1_999)]);
+    const sheet = aSheet([], { rows: batches, totals: () => [aLine({ name: `All ${count}` })] });
+    return (await concatenate(formatHtml(sheet, allLines))).toString();
+  }
+  const visible = (page: string): string => page.split('<details class="more">')[0] ?? '';
+  const namesIn = (part: string): string[] =>
+    [...part.matchAll(/>(Line \d+)</g)].map(([, name = '']) => name);
+
+  test('of 200 lines is whole', async () => {
+    const page = await longPage(200);
+    expect(namesIn(page)).toHaveLength(200);
+    expect(page).not.toContain('<details class="more">');
+  });
+
+  test('of 2,000 lines shows 200 with the totals of all, and the others on a click', async () => {
+    const page = await longPage(2_000);
+    expect(namesIn(visible(page)).at(-1)).toBe('Line 200');
+    expect(visible(page)).toContain('All 2000');
+    expect(page).toContain('<summary>Lines 201 to 2,000</summary>');
+    expect(namesIn(page)).toEqual(Array.from({ length: 2_000 }, (_, index) => `Line ${index + 1}`));
+    expect(page).not.toContain('not in this page');
+  });
+
+  test('of more lines says how many it leaves out, and the command that writes them all', async () => {
+    const page = await longPage(3_000, 'volley report billing --out <b>.csv');
+    expect(namesIn(page)).toHaveLength(2_000);
+    expect(page).toContain('<summary>Lines 201 to 2,000 of 3,000</summary>');
+    expect(page).toContain(
+      'Lines 2,001 to 3,000 are not in this page; totals are of all lines. Every line, as CSV: <code>volley report billing --out &lt;b&gt;.csv</code>',
+    );
+    expect(page).toContain('All 3000');
+    expect(await longPage(2_001)).toContain('Line 2,001 is not in this page');
+  });
 });
 
 test('a page is written while its rows are read', async () => {

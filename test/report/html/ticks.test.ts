@@ -38,6 +38,11 @@ test.each([
   expect(labels(first, last, day, band)).toEqual(named);
 });
 
+test('seconds are labelled across midnight, as space allows', () => {
+  const named = labels('2026-11-03T23:59:50Z', '2026-11-04T00:00:20Z', 1_000, 10);
+  expect(named).toEqual(['23:59:50', '4 Nov', '00:00:10', '00:00:20']);
+});
+
 test('minutes across midnight show the new day there', () => {
   const named = labels('2026-11-03T23:50Z', '2026-11-04T01:19Z', 60_000, 4);
   expect(named).toEqual(['4 Nov', '00:15', '00:30', '00:45', '01:00', '01:15']);

@@ -20,7 +20,8 @@ describe('a caller without a token', () => {
     ] as const)
       expect((await scene.call(method, path, { token: '', ...asked })).status).toBe(401);
     const elsewhere = await fetch(`${scene.url}/healthz`);
-    expect(elsewhere.status).toBe(401);
+    expect(elsewhere.status).toBe(404);
+    expect(await elsewhere.json()).toMatchObject({ detail: 'There is no such path; the API is at /api/v1.' });
   });
 
   test('an address with sixty wrong tokens in a minute is answered 429, and its valid tokens still work', async () => {

@@ -1,28 +1,11 @@
-import { type Command, Option } from 'commander';
 import { formatCsvRows, formatCsvTitles } from '../report/formats/csv.ts';
 import type { SheetColumn } from '../report/formats/sheet.ts';
 import type { Screen } from '../report/screen.ts';
-import { parseWholeNumber } from './options.ts';
+import type { ListOutput } from './list-options.ts';
 import type { Shell } from './shell.ts';
-
-/** Options of lists with up to millions of rows. */
-export type ListOutput = { readonly limit?: number; readonly json?: true; readonly csv?: true };
 
 /** Rows of a table without --limit. */
 const defaultLimit = 100;
-
-export function addListOptions(command: Command): Command {
-  return command
-    .option(
-      '--limit <number>',
-      'list so many at most (default: 100, or all with --json or --csv)',
-      parseWholeNumber,
-    )
-    .option('--json', 'print one JSON object a line')
-    .addOption(
-      new Option('--csv', 'print as CSV, with no text that a spreadsheet computes').conflicts('json'),
-    );
-}
 
 export type ListForm<Row> = {
   readonly table: (page: readonly Row[], screen: Screen) => string;

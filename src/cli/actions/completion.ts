@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageFolder } from '../../platform/package-folder.ts';
+import type { CommandNode } from '../completion/command-tree.ts';
+import { type Completion, complete, type Suggestion } from '../completion/complete.ts';
+import { completionScripts } from '../completion/scripts.ts';
+import type { Shell } from '../shell.ts';
+
+export async function completionAction(shell: Shell, name: keyof typeof completionScripts): Promise<void> {
+  return shell.print(completionScripts[name].trimEnd());
+}
+
+export async function suggestAction(shell: Shell, words: readonly string[]): Promise<void> {
+  for (const line of await suggest(shell, words)) shell.print(line);
+}
+
+async function suggest(shell: Shell, words: readonly string[]): Promise<string[]> {
+  const current = words.at(-1) ?? '';
+  const completion = complete(readTree(), words);
+  if (completion.kind === 'files') return [':files'];
+  return (await suggestionsFor(completion, shell))
+    .filter(({ word }) => word.startsWith(current))
+    .map(({ word, summary }) => `${word}\t${summary}`);
+}
+
+async function suggestionsFor(
+  completion: Exclude<Completion, { readonly kind: 'files' }>,
+  shell: Shell,
+): Promise<readonly Suggestion[]> {
+  if (completion.kind === 'words') return completion.words;
+  // Another module, because words alone must not wait for Postgres.
+  const names = await import('../completion/ledger-names.ts');
+  return completion.kind === 'runs' ? names.suggestRuns(shell) : names.suggestAccounts(shell);
+}
+
+/** Generated from the program, because reading one file takes less time than loading every command (`npm run docs`). */
+function readTree(): CommandNode {
+  const tree: CommandNode = JSON.parse(
+    readFileSync(join(packageFolder, 'docs/reference/commands.json'), 'utf8'),
+  );
+  return tree;
+}

@@ -1,0 +1,212 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import type { RunSummary } from '../../domain/runs.ts';
+import type { EngineContext } from '../../engine/context.ts';
+import { loadAccountSharing, loadReceiverAccounts } from '../../engine/delivery-reports/receiver-accounts.ts';
+import { createReportStore } from '../../engine/delivery-reports/report-store.ts';
+import { createKeptContactFiles } from '../../engine/plan/kept-contact-files.ts';
+import { prepareCampaign } from '../../engine/plan/prepare-campaign.ts';
+import type { Settings } from '../../engine/settings.ts';
+import { closeAfter, type Defer } from '../../platform/close-after.ts';
+import { type Logger, openLogger } from '../../platform/logger.ts';
+import { commandToType, packageFolder } from '../../platform/package-folder.ts';
+import { findHome, projectFolder } from '../../platform/project.ts';
+import { formatRunSummary } from '../../report/run-summary.ts';
+import { startSandbox } from '../../sandbox/sandbox.ts';
+import { startReceiver } from '../../server/receiver.ts';
+import { accountLoader } from '../account-loader.ts';
+import { dispatchWithProgress } from '../dispatch-and-print.ts';
+import { showOwnDashboard } from '../own-dashboard.ts';
+import { planWithProgress } from '../plan-with-progress.ts';
+import { openPlanner } from '../planner/planner.ts';
+import { type Shell, withNewLedger } from '../shell.ts';
+import { waitForDeliveryReports } from '../wait-for-delivery-reports.ts';
+import { sheetWriter } from '../write-report.ts';
+import { writeBilling } from './report-billing.ts';
+
+export type DemoFlags = { readonly interfaces?: true; readonly dashboard?: true };
+
+export async function demoAction(shell: Shell, { interfaces, dashboard }: DemoFlags): Promise<void> {
+  const home = demoHome(shell.settings);
+  const environment = { ...shell.settings.environment, VOLLEY_HOME: home, DATABASE_URL: undefined };
+  const { workingFolder } = shell.settings;
+  const demoShell = { ...shell, settings: { environment, workingFolder } };
+  const how = {
+    everyInterface: interfaces === true,
+    shown: dashboard === true,
+    asked: shell.settings,
+  };
+  await withNewLedger(demoShell, (context) =>
+    closeAfter((defer) => runDemo(demoShell, context, home, how, defer)),
+  );
+}
+
+const mainCampaigns = ['outage-sms.yaml', 'statement-email.yaml', 'works-fax.yaml'];
+
+const interfacesFolder = 'interfaces';
+
+/** Milliseconds without a delivery report. */
+const maxSilence = 60_000;
+
+/** The demo has its own ledger, also with a DATABASE_URL, so it changes no other one. */
+function demoHome({ environment, workingFolder }: Settings): string {
+  return join(findHome(environment, workingFolder) ?? join(workingFolder, '.volley'), 'demo');
+}
+
+function nextCommands(
+  home: string,
+  { environment, workingFolder }: Settings,
+  runs: readonly string[],
+): string {
+  const path = projectFolder(workingFolder) === workingFolder ? relative(workingFolder, home) : home;
+  const unset = environment['DATABASE_URL'] ? 'DATABASE_URL= ' : '';
+  const volley = `${unset}VOLLEY_HOME=${path} ${commandToType}`;
+  return [
+    "The report by ChargeCode too, and all runs of the demo's ledger:",
+    `  ${volley} report billing --by SubAccount,ChargeCode --run ${runs.join(' ')}`,
+    `  ${volley} runs`,
+  ].join('\n');
+}
+
+type HowToRun = {
+  readonly everyInterface: boolean;
+  /** In a dashboard, and slowly enough to watch it there. */
+  readonly shown: boolean;
+  readonly asked: Settings;
+};
+
+async function runDemo(
+  shell: Shell,
+  context: EngineContext,
+  home: string,
+  { everyInterface, shown, asked }: HowToRun,
+  defer: Defer,
+): Promise<void> {
+  const workingFolder = join(packageFolder, 'campaigns');
+  const secret = (): string => randomBytes(24).toString('base64url');
+  const sandboxToken = secret();
+  const environment = {
+    ...shell.settings.environment,
+    VOLLEY_ACCOUNTS: join(workingFolder, 'accounts.yaml'),
+    VOLLEY_SANDBOX_TOKEN: sandboxToken,
+    VOLLEY_WEBHOOK_TOKEN: secret(),
+  };
+  const accounts = await loadReceiverAccounts({ environment, workingFolder });
+  const sharing = await loadAccountSharing({ environment, workingFolder });
+  const journal = join(home, 'sandbox-journal.jsonl');
+
+  const logger = openLogger(shell.settings.environment['LOG_LEVEL'], 'warn');
+  const receiver = await startReceiver(context, {
+    host: '127.0.0.1',
+    port: 0,
+    accounts,
+    sharing,
+    logger,
+    store: createReportStore(context).store,
+  });
+  defer(() => receiver.close());
+  const webhook = { url: `${receiver.url}/webhook/sandbox/${environment.VOLLEY_WEBHOOK_TOKEN}` };
+  const sandbox = await startSandbox({
+    token: sandboxToken,
+    // The examples have a SendTime of next week, and the demo waits for every delivery report.
+    holdsSendTime: false,
+    journal,
+    webhook,
+    latency: shown ? 300 : 20,
+    undeliveredRate: 0.04,
+    deliveryDelay: shown ? 3_000 : 200,
+    webhookRetry: 1_000,
+  });
+  defer(() => sandbox.close());
+  const settings = { environment: { ...environment, VOLLEY_SANDBOX_URL: sandbox.url }, workingFolder };
+  shell.print(
+    `The sandbox listens on ${sandbox.url}, the receiver of delivery reports on ${receiver.url}.\n`,
+  );
+  if (shown) await showDashboard(shell, context, settings, logger, defer);
+  const files = everyInterface ? await interfaceCampaigns(workingFolder) : mainCampaigns;
+  const runs = await runCampaigns(shell, context, settings, files);
+  const summaries = await waitForDeliveryReports(
+    shell,
+    context,
+    runs,
+    () => maxSilence,
+    (drawn, count) => `delivery reports ${drawn} ${count}\n`,
+  );
+  for (const summary of summaries) shell.print(formatRunSummary(summary, shell.screen));
+  shell.print('');
+  const query = {
+    by: ['SubAccount'] as const,
+    from: null,
+    until: null,
+    timeZone: 'UTC',
+    filter: { run: runs },
+  };
+  await writeBilling(context, query, sheetWriter(shell, {}, 'table'), shell.now());
+  shell.print(`\nEvery request the sandbox received is in ${journal}.`);
+  shell.print(nextCommands(home, asked, runs));
+  if (!summaries.every(isSettled)) shell.exitWith(3);
+  if (shown) await waitForStop(shell);
+}
+
+async function showDashboard(
+  shell: Shell,
+  context: EngineContext,
+  settings: Settings,
+  logger: Logger,
+  defer: Defer,
+): Promise<void> {
+  const folder = settings.workingFolder;
+  const planner = openPlanner(context, settings, folder, logger);
+  defer(planner.close);
+  const scheduleSource = { folder, settings, accountNamed: accountLoader({ ...shell, settings }) };
+  const { startRun } = planner;
+  const address = await showOwnDashboard(
+    shell,
+    context,
+    { port: 0, scheduleSource, startRun, logger },
+    defer,
+  );
+  shell.note(`Watch it in a browser. This address signs you in, once and within ten minutes:\n${address}\n`);
+}
+
+async function waitForStop(shell: Shell): Promise<void> {
+  shell.drainOnStop(() => 'Open pages are answered.');
+  shell.note('\nThe dashboard stays until Ctrl-C.');
+  if (!shell.stop.aborted) await once(shell.stop, 'abort');
+}
+
+async function interfaceCampaigns(workingFolder: string): Promise<string[]> {
+  const names = await readdir(join(workingFolder, interfacesFolder));
+  return names
+    .filter((name) => name.endsWith('.yaml'))
+    .toSorted()
+    .map((name) => `${interfacesFolder}/${name}`);
+}
+
+async function runCampaigns(
+  shell: Shell,
+  context: EngineContext,
+  settings: Settings,
+  files: readonly string[],
+): Promise<string[]> {
+  const runs: string[] = [];
+  for (const file of files) {
+    const kept = createKeptContactFiles();
+    const prepared = await prepareCampaign(file, settings, { kept, keepsRows: 'none' });
+    const { campaign, channel } = prepared.campaign.value;
+    shell.note(`${campaign} (${channel}, campaigns/${file})`);
+    const run = await planWithProgress(shell, context, prepared, kept, { again: true });
+    const end = await dispatchWithProgress(shell, context, run, prepared.account);
+    runs.push(run);
+    if (end.kind !== 'finished') break;
+  }
+  return runs;
+}
+
+function isSettled({ requests, recipients }: RunSummary): boolean {
+  return (
+    requests.accepted === requests.total && recipients.delivered + recipients.undelivered === recipients.total
+  );
+}

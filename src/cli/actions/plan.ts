@@ -1,0 +1,123 @@
+import { InputError } from '../../domain/problems.ts';
+import { createRanBeforeFinder, NothingNewError } from '../../engine/plan/contact-patterns.ts';
+import { createContactFileDigests } from '../../engine/plan/kept-contact-files.ts';
+import type { PlanFacts } from '../../engine/plan/plan-facts.ts';
+import {
+  createPlan,
+  type PlanPlace,
+  type PlanRequest,
+  requireReadableAgain,
+} from '../../engine/plan/planned-campaign.ts';
+import { prepareCampaign } from '../../engine/plan/prepare-campaign.ts';
+import type { Preview } from '../../engine/plan/preview.ts';
+import { previewCampaign } from '../../engine/plan/preview-campaign.ts';
+import type { WantedRow } from '../../engine/plan/row-choice.ts';
+import { readVersion } from '../../platform/package-folder.ts';
+import { chooseOrigin } from '../choose-origin.ts';
+import { newPlanId, planPlace, requirePlanPlace, writePlan } from '../plan-files.ts';
+import { type PageRequest, planWithPage } from '../preview-page.ts';
+import { previewText } from '../preview-text.ts';
+import { type Shell, withLedger, withLedgerIfAny } from '../shell.ts';
+
+export type PlanOptions = {
+  readonly json?: true;
+  readonly contacts?: string[];
+  readonly of?: string;
+  readonly limit?: number;
+  readonly testTo?: readonly string[];
+  readonly out?: string;
+  readonly preview?: string;
+  readonly rows?: readonly WantedRow[];
+};
+
+export async function planAction(
+  shell: Shell,
+  path: string,
+  { json, of, out, preview: page, rows, ...options }: PlanOptions,
+): Promise<void> {
+  if (rows && page === undefined)
+    throw new InputError([
+      { where: '--rows', what: 'It chooses the rows of a page; name the page with --preview.' },
+    ]);
+  shell.endOnStop('Stopped while planning. A plan sends nothing.');
+  const origin = await chooseOrigin(shell, path, of);
+  const { contacts: contactFiles, limit, testTo } = options;
+  const request = { contactFiles, origin, limit, testTo };
+  const pageRequest = page === undefined ? undefined : { file: page, rows };
+  const { preview, write } =
+    out === undefined
+      ? { preview: await previewHere(shell, path, request, pageRequest), write: undefined }
+      : await planInto(shell, path, request, planPlace(shell, out), pageRequest);
+  shell.print(
+    json
+      ? JSON.stringify(preview)
+      : previewText(preview, shell.screen, write !== undefined || pageRequest !== undefined),
+  );
+  await write?.();
+}
+
+async function previewHere(
+  shell: Shell,
+  path: string,
+  request: PlanRequest,
+  page: PageRequest,
+): Promise<Preview> {
+  const prepared = await prepareCampaign(path, shell.settings, {
+    ...request,
+    keepsRows: page === undefined ? 'costly' : 'all',
+  });
+  return planWithPage(shell, prepared, page, (rows) =>
+    withLedgerIfAny(shell, (context) =>
+      previewCampaign(prepared, { ...(context ?? { now: shell.now }), onLarge: largeNote(shell), rows }),
+    ),
+  );
+}
+
+/** Needs the ledger: a run excludes its suppressions, and what earlier runs sent. */
+async function planInto(
+  shell: Shell,
+  path: string,
+  request: PlanRequest,
+  place: PlanPlace,
+  page: PageRequest,
+): Promise<{ readonly preview: Preview; readonly write: () => Promise<void> }> {
+  await requirePlanPlace(shell, place);
+  return withLedger(shell, async (context) => {
+    const kept = createContactFileDigests();
+    const keepsRows = page === undefined ? 'costly' : 'all';
+    const ranBefore = request.testTo ? undefined : createRanBeforeFinder(context, request.origin);
+    const prepared = await prepareCampaign(path, shell.settings, {
+      ...request,
+      kept,
+      keepsRows,
+      ranBefore,
+    }).catch((error: unknown) => {
+      if (!(error instanceof NothingNewError)) throw error;
+      throw new InputError([{ where: path, what: `${error.message} There is nothing to plan.` }]);
+    });
+    requireReadableAgain(prepared);
+    let facts: PlanFacts | undefined;
+    const onFacts = (found: PlanFacts): void => {
+      facts = found;
+    };
+    const preview = await planWithPage(shell, prepared, page, (rows) =>
+      previewCampaign(prepared, { ...context, onLarge: largeNote(shell), onFacts, rows }),
+    );
+    if (!facts) throw new Error('A preview has facts.');
+    const head = { id: newPlanId(), volley: readVersion(), madeAt: context.now() };
+    const plan = createPlan(head, place, prepared, request, facts, kept);
+    return { preview, write: () => writePlan(shell, place, plan) };
+  });
+}
+
+function largeNote(shell: Shell): (bytesPerAddress: number) => void {
+  return (bytesPerAddress) => {
+    const millions = Math.ceil((memoryOfPlan + bytesPerAddress * 5_000_000) / 1024 / 1024 / 10) * 10;
+    shell.note(
+      `  memory   the plan is large: each further recipient takes about ${bytesPerAddress} bytes, so 5,000,000 of them about ${millions} MiB in all`,
+    );
+  };
+}
+
+/** Bytes for a few recipients (measured). */
+const memoryOfPlan = 200 * 1024 * 1024;

@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { InputError } from '../../domain/problems.ts';
+import { type Purge, previewPurge, purge } from '../../engine/billing/purge.ts';
+import type { StandardInput } from '../../engine/settings.ts';
+import type { PurgeLimit } from '../../ledger/purge/candidates.ts';
+import { ensureHashKey } from '../../platform/hash-key.ts';
+import { printable } from '../../report/printable.ts';
+import { formatPurgeHold } from '../../report/purge-hold.ts';
+import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
+
+export type PurgeOptions = {
+  readonly olderThan: number;
+  readonly alsoInDoubt?: true;
+  readonly dryRun?: true;
+  readonly yes?: true;
+  readonly json?: true;
+};
+
+export async function purgeAction(
+  shell: Shell,
+  { olderThan, alsoInDoubt, dryRun, yes, json }: PurgeOptions,
+): Promise<void> {
+  if (olderThan < minAge)
+    throw new InputError([
+      { where: '--older-than', what: 'Nothing was erased. Expected a day or more, such as 400d.' },
+    ]);
+  const { environment, workingFolder, standardInput } = shell.settings;
+  const limit: PurgeLimit = {
+    before: new Date(shell.now().getTime() - olderThan),
+    alsoInDoubt: alsoInDoubt === true,
+  };
+  const print = (result: Purge): void => {
+    printHeld(shell, result);
+    const held = result.held.map((each) => ({ ...each, held: formatPurgeHold(each) }));
+    const printed = { ...result, held, before: limit.before };
+    shell.print(json ? JSON.stringify(printed) : purgeText(result, dryRun));
+  };
+  const expected = await withLedgerToRead(shell, (context) => previewPurge(context, limit));
+  if (dryRun) {
+    print(expected);
+    return;
+  }
+  if (!yes) await confirmPurge(purgeText(expected, true), standardInput, shell.note);
+  const { made } = ensureHashKey(environment, workingFolder, randomBytes);
+  if (made) shell.note(`Made ${made}, the key of hashed suppressions. Keep a copy of this file.`);
+  print(
+    await withLedger(shell, (context) =>
+      purge(context, limit, ({ run, campaign, recipients }) =>
+        shell.note(`Erasing run ${run} (${printable(campaign)}, ${recipients} recipients)`),
+      ),
+    ),
+  );
+}
+
+/** A user who writes `400s` instead of `400d` would erase everything. */
+const minAge = 86_400_000;
+
+const maxNamedRuns = 20;
+
+function printHeld({ note }: Shell, { held }: Purge): void {
+  for (const each of held.slice(0, maxNamedRuns)) note(`Run ${each.run} is kept: ${formatPurgeHold(each)}.`);
+  if (held.length > maxNamedRuns) note(`${held.length} runs are kept, the first ${maxNamedRuns} shown.`);
+}
+
+function purgeText({ runs, recipients, reports, suppressions }: Purge, dryRun?: true): string {
+  const erased = dryRun ? 'To be erased' : 'Erased';
+  const hashed = dryRun ? 'to be hashed' : 'hashed';
+  return `${erased}: the contacts and messages of ${runs} runs (${recipients} recipients), ${reports} raw delivery reports; ${suppressions} suppressions ${hashed}.`;
+}
+
+const confirmation = 'purge';
+
+/** @throws InputError without a terminal, or when the user types another word */
+export async function confirmPurge(
+  text: string,
+  input: StandardInput | undefined,
+  note: (text: string) => void,
+): Promise<void> {
+  if (!input?.isTTY) {
+    const what =
+      'Nothing was erased. A purge cannot be undone, and there is no terminal to confirm it. Add --yes to erase without confirmation.';
+    throw new InputError([{ where: '--yes', what }]);
+  }
+  note(`${text}\nThis cannot be undone. Type "${confirmation}" to continue:`);
+  let typed = '';
+  for await (const chunk of input) {
+    typed += chunk.toString('utf8');
+    if (typed.includes('\n')) break;
+  }
+  input.destroy?.();
+  if (typed.trim() === confirmation) return;
+  throw new InputError([{ where: 'volley purge', what: 'Nothing was erased.' }]);
+}

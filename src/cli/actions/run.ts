@@ -1,0 +1,190 @@
+import type { Command } from 'commander';
+import { InputError } from '../../domain/problems.ts';
+import type { RunSummary } from '../../domain/runs.ts';
+import type { EngineContext } from '../../engine/context.ts';
+import {
+  createRanBeforeFinder,
+  moveContactFiles,
+  NothingNewError,
+} from '../../engine/plan/contact-patterns.ts';
+import { createKeptContactFiles } from '../../engine/plan/kept-contact-files.ts';
+import { proveAsPlanned, requestOf, requireRunnablePlan } from '../../engine/plan/planned-campaign.ts';
+import {
+  type PreparationOptions,
+  type PreparedCampaign,
+  prepareCampaign,
+} from '../../engine/plan/prepare-campaign.ts';
+import { requireReachable } from '../../engine/runs/require-reachable.ts';
+import { readVersion } from '../../platform/package-folder.ts';
+import { chooseOrigin } from '../choose-origin.ts';
+import { dispatchAndPrint } from '../dispatch-and-print.ts';
+import { type OpenedPlan, openPlan } from '../plan-files.ts';
+import { planWithProgress } from '../plan-with-progress.ts';
+import { type RerunOptions, rerun } from '../rerun.ts';
+import { type Shell, withLedger } from '../shell.ts';
+import { failMissingArgument } from '../usage-errors.ts';
+
+export type RunOptions = RerunOptions & {
+  readonly testTo?: readonly string[];
+  readonly plan?: string;
+};
+
+type CampaignOptions = {
+  readonly [Key in 'json' | 'contacts' | 'again' | 'of' | 'limit' | 'testTo']?: RunOptions[Key] | undefined;
+};
+
+type Surroundings = {
+  readonly open: (work: (context: EngineContext) => Promise<void>) => Promise<void>;
+  readonly awaitReports?: (run: string) => Promise<RunSummary>;
+  /** The plan that the run must equal. */
+  readonly opened?: OpenedPlan;
+};
+
+export async function runAction(
+  command: Command,
+  shell: Shell,
+  path: string | undefined,
+  options: RunOptions,
+): Promise<void> {
+  const { only, of: origin, plan } = options;
+  if (plan !== undefined) await runPlan(shell, path, plan, options);
+  else if (only !== undefined || (origin !== undefined && path === undefined))
+    await rerun(shell, path, options);
+  else if (path === undefined)
+    failMissingArgument(
+      command,
+      '<campaign> is missing: the campaign file (YAML), or --only with --of <run>.',
+    );
+  else if (options.sandbox) await runInSandbox(shell, path, options);
+  else await runCampaign(shell, path, options, { open: (work) => withLedger(shell, work) });
+}
+
+/** The campaign and all choices are those of the plan. */
+async function runPlan(
+  shell: Shell,
+  path: string | undefined,
+  name: string,
+  { json, again }: RunOptions,
+): Promise<void> {
+  if (path !== undefined) {
+    const what = 'It has its campaign and its contacts, so name no campaign.';
+    throw new InputError([{ where: '--plan', what }]);
+  }
+  const opened = await openPlan(shell, name);
+  const {
+    path: campaign,
+    contactFiles,
+    origin,
+    limit,
+    testTo,
+  } = requestOf(opened.plan, opened.place, shell.settings.workingFolder);
+  const options = { json, again, contacts: contactFiles, of: origin, limit, testTo };
+  const open: Surroundings['open'] = (work) =>
+    withLedger(shell, async (context) => {
+      await requireRunnablePlan(context, opened.plan, name);
+      await work(context);
+    });
+  await runCampaign(shell, campaign, options, { open, opened });
+}
+
+async function runInSandbox(shell: Shell, path: string, options: RunOptions): Promise<void> {
+  const { accountsOfCampaign, withOwnSandbox } = await import('../own-sandbox.ts');
+  const accounts = await accountsOfCampaign(path, shell.settings);
+  await withOwnSandbox(
+    shell,
+    async () => accounts,
+    (own) =>
+      runCampaign(own.shell, path, options, {
+        open: (work) => work(own.context),
+        awaitReports: own.awaitReports,
+      }),
+  );
+}
+
+async function runCampaign(
+  shell: Shell,
+  path: string,
+  { json, contacts: contactFiles, again = false, of, limit, testTo }: CampaignOptions,
+  { open, opened, ...awaiting }: Surroundings,
+): Promise<void> {
+  shell.endOnStop('Stopped before the run was planned; nothing was sent.');
+  const origin = await chooseOrigin(shell, path, of);
+  let kept = createKeptContactFiles();
+  let prepared = await prepareCampaign(path, shell.settings, {
+    contactFiles,
+    origin,
+    limit,
+    testTo,
+    kept,
+    keepsRows: 'none',
+  });
+  if (awaiting.awaitReports) requireHarmlessTrial(prepared);
+  await requireReachable(prepared.account);
+  await open(async (context) => {
+    if (prepared.matched.length > 0 && !prepared.test) {
+      await prepared.close();
+      kept = createKeptContactFiles();
+      const withNewFiles = await prepareNewFiles(shell, context, path, { kept, origin, limit });
+      if (withNewFiles === undefined) return requireNoPlan(opened);
+      prepared = withNewFiles;
+    }
+    const proof = opened ? proveAsPlanned(opened.plan, opened.place, readVersion(), prepared, kept) : {};
+    const run = await planWithProgress(shell, context, prepared, kept, { again, ...proof });
+    // The rest of a limited run, or the run after a test, needs them where they are.
+    const movable = limit === undefined && !prepared.test ? prepared : { ...prepared, matched: [] };
+    for (const { file, reason } of await moveContactFiles(movable, path, shell.settings, run))
+      shell.note(`  ${file} could not be moved (${reason}); later runs skip it anyway.`);
+    const how = {
+      json: json === true,
+      // An operator may have paused the run since it was planned.
+      includePaused: false,
+      ...awaiting,
+      ownCampaign: prepared.absolutePath,
+    };
+    shell.exitWith(await dispatchAndPrint(shell, context, run, prepared.account, how));
+  });
+}
+
+/** A run in the sandbox counts like any other. It must not keep recipients from a real one. */
+function requireHarmlessTrial({ campaign, matched, test }: PreparedCampaign): void {
+  if (test) return;
+  const refuse = (key: string, what: string): never => {
+    throw new InputError([{ where: campaign.locate(['contacts', key]), what }]);
+  };
+  if (matched.length > 0)
+    refuse(
+      'file',
+      '"contacts.file" is a pattern. A run in the sandbox would use its files up, and a real run would skip them. Name a file with --contacts, or send a test with --test-to.',
+    );
+  if (campaign.value.contacts.notWithin !== undefined)
+    refuse(
+      'notWithin',
+      '"contacts.notWithin" would count messages to the sandbox, and a real run would leave their recipients out. Send a test with --test-to, which is not counted.',
+    );
+}
+
+function requireNoPlan(opened: OpenedPlan | undefined): void {
+  if (!opened) return;
+  const what = 'Earlier runs have read the contact files of the plan meanwhile, so nothing was sent.';
+  throw new InputError([{ where: opened.place.name, what }]);
+}
+
+/** @returns undefined if earlier runs of the ledger have read all files of the pattern */
+async function prepareNewFiles(
+  shell: Shell,
+  context: EngineContext,
+  path: string,
+  options: PreparationOptions,
+): Promise<PreparedCampaign | undefined> {
+  try {
+    return await prepareCampaign(path, shell.settings, {
+      ...options,
+      keepsRows: 'none',
+      ranBefore: createRanBeforeFinder(context, options.origin),
+    });
+  } catch (error) {
+    if (!(error instanceof NothingNewError)) throw error;
+    shell.note(`${error.message} There is nothing to run.`);
+    return undefined;
+  }
+}

@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createOneTimeLink } from '../dashboard/base/one-time-link.ts';
+import type { DashboardOptions } from '../dashboard/base/tools.ts';
+import { createToken, revokeToken } from '../engine/access/tokens.ts';
+import type { EngineContext } from '../engine/context.ts';
+import type { Defer } from '../platform/close-after.ts';
+import { loggableReason } from '../platform/database-failures.ts';
+import { runAtExit } from '../platform/run-at-exit.ts';
+import { html } from '../report/html/html.ts';
+import { startApi } from '../server/api/api.ts';
+import { openPages } from './open-pages.ts';
+import type { Shell } from './shell.ts';
+
+export type OwnDashboard = Pick<DashboardOptions, 'scheduleSource' | 'startRun' | 'logger'> & {
+  /** 0: any free port. */
+  readonly port: number;
+};
+
+const host = '127.0.0.1';
+/** Milliseconds; the token is also revoked when the command ends. */
+const tokenAge = 12 * 3_600_000;
+
+/**
+ * Shows the dashboard to the person who types the command.
+ *
+ * @returns an address that signs the person in, once
+ */
+export async function showOwnDashboard(
+  shell: Shell,
+  context: EngineContext,
+  { port, ...tools }: OwnDashboard,
+  defer: Defer,
+): Promise<string> {
+  const name = `dashboard-${context.randomBytes(6).toString('hex')}`;
+  const expiresAt = new Date(context.now().getTime() + tokenAge);
+  await createToken(context, { name, owner: context.actor.name, scope: 'admin', accounts: null, expiresAt });
+  defer(() =>
+    revokeToken(context, name).catch((error: unknown) =>
+      shell.note(`The token ${name} was not revoked, and expires in 12 hours: ${loggableReason(error)}`),
+    ),
+  );
+  const link = createOneTimeLink(context, name);
+  const pages = await openPages(shell, context, host, { ...tools, link });
+  const { url, close } = await startApi(context, { host, port, api: undefined, addPages: pages.add });
+  defer(() => close());
+  return `${url}${link.path}`;
+}
+
+/**
+ * Opens the browser with a page that only this user can read, because others can read the arguments of a program.
+ *
+ * @param onFailure when there is no browser to open
+ */
+export function openInBrowser(address: string, onFailure: () => void, defer: Defer): void {
+  const folder = mkdtempSync(join(tmpdir(), 'volley-dashboard-'));
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  const keep = runAtExit(remove);
+  defer(async () => {
+    keep();
+    remove();
+  });
+  const file = join(folder, 'open.html');
+  const page = html`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Volley</title><meta http-equiv="refresh" content="0; url=${address}"></head><body><p><a href="${address}">To the dashboard</a></p></body></html>`;
+  writeFileSync(file, page.text, { mode: 0o600, flag: 'wx' });
+  const opener = spawn(process.platform === 'darwin' ? 'open' : 'xdg-open', [file], {
+    stdio: 'ignore',
+    detached: true,
+  });
+  opener.once('error', onFailure);
+  opener.once('exit', (code) => code !== 0 && onFailure());
+  opener.unref();
+}

@@ -1,0 +1,74 @@
+import { auditActions, auditOutcomes } from '../../domain/access.ts';
+import { InputError } from '../../domain/problems.ts';
+import type { AuditFilter } from '../../ledger/audit/audit.ts';
+import { localDate } from '../../platform/scalars.ts';
+import { toInstant } from '../../platform/zoned-times.ts';
+import { type Html, html } from '../../report/html/html.ts';
+import { type Fields, textIn } from '../base/fields.ts';
+
+const names = ['run', 'who', 'token', 'action', 'outcome', 'since', 'until', 'before'] as const;
+
+/**
+ * @param zone of the dates; both days are included
+ * @throws InputError for a date that is none
+ */
+export function filterOf(query: Fields, zone: string): AuditFilter {
+  const text = (name: (typeof names)[number]): string | undefined =>
+    textIn(query, name).replaceAll('\u0000', '').slice(0, 200) || undefined;
+  const day = (name: 'since' | 'until', later: number): Date | undefined => {
+    const written = text(name);
+    if (written === undefined) return undefined;
+    if (!localDate.safeParse(written).success || written.startsWith('0000'))
+      throw new InputError([{ where: name, what: 'Expected a date such as 2026-11-21.' }]);
+    const date = new Date(Date.parse(written) + later * 86_400_000);
+    return toInstant(`${date.toISOString().slice(0, 10)}T00:00`, zone);
+  };
+  const before = text('before');
+  return {
+    run: text('run'),
+    who: text('who'),
+    token: text('token'),
+    action: auditActions.find((action) => action === text('action')),
+    outcome: auditOutcomes.find((outcome) => outcome === text('outcome')),
+    since: day('since', 0),
+    until: day('until', 1),
+    before: before !== undefined && /^\d{1,18}$/.test(before) ? before : undefined,
+  };
+}
+
+/** What was asked, for the head of a download. */
+export function describeFilter(query: Fields): readonly string[] {
+  return names.flatMap((name) => {
+    const value = textIn(query, name);
+    return value === '' || name === 'before' ? [] : [`${name}: ${value}`];
+  });
+}
+
+export function addressOf(path: string, query: Fields, changes: Readonly<Record<string, string>>): string {
+  const asked = Object.fromEntries(names.map((name) => [name, textIn(query, name)]));
+  const written = Object.entries({ ...asked, ...changes }).filter(([, value]) => value !== '');
+  return written.length === 0 ? path : `${path}?${new URLSearchParams(written).toString()}`;
+}
+
+export function filterForm(query: Fields, zone: string): Html {
+  const field = (name: string, label: string, type = 'text'): Html =>
+    html`<div class="field"><label for="filter-${name}">${label}</label><input type="${type}" id="filter-${name}" name="${name}" value="${textIn(query, name)}" dir="auto" autocomplete="off"></div>`;
+  const choice = (name: string, label: string, values: readonly string[]): Html => {
+    const options = values.map(
+      (value) =>
+        html`<option value="${value}"${textIn(query, name) === value && html` selected`}>${value}</option>`,
+    );
+    return html`<div class="field"><label for="filter-${name}">${label}</label><select id="filter-${name}" name="${name}"><option value="">all</option>${options}</select></div>`;
+  };
+  return html`<form class="filter" method="get" action="/audit" role="search" aria-label="Find entries">
+${field('run', 'Run')}
+${field('who', 'Actor')}
+${field('token', 'Token')}
+${choice('action', 'Action', auditActions)}
+${choice('outcome', 'Outcome', auditOutcomes)}
+${field('since', `From (${zone})`, 'date')}
+${field('until', 'To, included', 'date')}
+<button>Find</button>
+${addressOf('', query, { before: '' }) !== '' && html`<a href="/audit">Show all</a>`}
+</form>`;
+}

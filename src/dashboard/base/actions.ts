@@ -1,0 +1,138 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { InputError } from '../../domain/problems.ts';
+import { type Html, html } from '../../report/html/html.ts';
+import { ProblemError } from '../../server/api/problem.ts';
+import { sendPage } from './answer.ts';
+import { csrfField, type PageContent, problemList } from './layout.ts';
+import { keepNotice } from './notice.ts';
+import type { Where } from './pages.ts';
+import { type Asked, askedOf, requireScope, type View, viewOf } from './view.ts';
+
+/** The page that asks before something is done. */
+export type Question = {
+  readonly title: string;
+  /** What happens, how many people it concerns, and fields besides the reason. */
+  readonly body: Html;
+  /** On the button: the verb. Without it nothing can be done now, and the body says why. */
+  readonly button?: string;
+  /** `none`: the reason goes without saying. */
+  readonly reason: 'required' | 'none';
+  readonly within: { readonly href: string; readonly text: string };
+};
+
+/** Of the form; the first value of each field. */
+export type Fields = Readonly<Record<string, string>>;
+
+export type Action = {
+  /** @throws InputError or ProblemError if it cannot be done now */
+  readonly ask: (view: View, asked: Asked, fields: Fields) => Promise<Question>;
+  /**
+   * Does it, through a use case.
+   *
+   * @returns where to go then, and what was done
+   * @throws InputError if it cannot be done; the question is shown again, with the problem
+   */
+  readonly act: (
+    view: View,
+    asked: Asked,
+    fields: Fields,
+  ) => Promise<{ readonly to: string; readonly notice: string }>;
+};
+
+export const maxReasonLength = 500;
+
+/** GET asks, POST of the same address acts. */
+export function addAction(server: FastifyInstance, { path, scope }: Where, { ask, act }: Action): void {
+  server.get(path, async (request, reply) => {
+    const view = viewOf(request);
+    requireScope(view, scope);
+    return sendPage(reply, view, 200, form(view, await ask(view, askedOf(request), {}), {}));
+  });
+  server.post(path, async (request, reply) => {
+    const view = viewOf(request);
+    const fields = requireForm(request, view);
+    requireScope(view, scope);
+    const asked = askedOf(request);
+    try {
+      if ((fields['reason'] ?? '').length > maxReasonLength)
+        throw new InputError([{ where: 'reason', what: `It is longer than ${maxReasonLength} characters.` }]);
+      if (fields['reason']?.trim() === '')
+        throw new InputError([{ where: 'reason', what: 'Write the reason, for the audit trail.' }]);
+      const { to, notice } = await act(view, asked, fields);
+      return goTo(reply, to, notice);
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      const question = await ask(view, asked, fields).catch(() => undefined);
+      if (!question) throw error;
+      return sendPage(reply, view, 422, form(view, question, fields, error));
+    }
+  });
+}
+
+const body = z.record(z.string(), z.unknown()).catch({});
+
+/** @throws ProblemError when the form is not of this session, or has text that cannot be stored */
+export function requireForm({ body: given }: FastifyRequest, view: View): Fields {
+  const fields: Record<string, string> = {};
+  for (const [name, value] of Object.entries(body.parse(given))) {
+    const first: unknown = Array.isArray(value) ? value[0] : value;
+    if (typeof first === 'string') fields[name] = first;
+  }
+  requireCsrfToken(view, fields['csrf'] ?? '');
+  const bad = Object.keys(fields).find(
+    (name) => /\0/.test(fields[name] ?? '') || !fields[name]?.isWellFormed(),
+  );
+  if (bad !== undefined)
+    throw new ProblemError(400, 'input', `The field ${bad} has a character that cannot be stored.`);
+  return fields;
+}
+
+/** @throws ProblemError */
+export function requireCsrfToken(view: View, given: string): void {
+  if (view.isCsrfToken(given)) return;
+  throw new ProblemError(
+    403,
+    'scope',
+    'The form is not of this session. Open the page again, and repeat it there.',
+  );
+}
+
+export function goTo(reply: FastifyReply, to: string, notice: string): FastifyReply {
+  keepNotice(reply, notice);
+  return reply.redirect(to, 303);
+}
+
+function form(view: View, question: Question, fields: Fields, error?: InputError): PageContent {
+  const { title, body: text, button, reason, within } = question;
+  const problems = error?.problems.map(({ what }) => what);
+  if (button === undefined) return withoutForm(question, problems);
+  return {
+    title,
+    within,
+    body: html`${problems && problemList('It was not done', problems)}
+<form method="post" class="question">
+${csrfField(view)}
+${text}
+${reason === 'required' && reasonField(fields['reason'] ?? '')}
+<p class="buttons"><button>${button}</button> <a href="${within.href}">Do nothing</a></p>
+</form>`,
+  };
+}
+
+function withoutForm(
+  { title, body: text, within }: Question,
+  problems: readonly string[] | undefined,
+): PageContent {
+  const body = html`${problems ? problemList('Nothing was done', problems) : text}
+<p class="buttons"><a href="${within.href}">Back to ${within.text}</a></p>`;
+  return { title, within, body };
+}
+
+function reasonField(value: string): Html {
+  return html`<div class="field">
+<label for="reason">Reason</label>
+<span class="hint" id="reason-hint">For the audit trail. No address of a recipient.</span>
+<input id="reason" name="reason" required maxlength="${maxReasonLength}" value="${value}" autocomplete="off" aria-describedby="reason-hint" dir="auto">
+</div>`;
+}

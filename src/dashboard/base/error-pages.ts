@@ -1,0 +1,60 @@
+import { STATUS_CODES } from 'node:http';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { loggableReason } from '../../platform/database-failures.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { html } from '../../report/html/html.ts';
+import { type ProblemError, toProblem } from '../../server/api/problem.ts';
+import { sendPage } from './answer.ts';
+import { findView } from './view.ts';
+
+export type ErrorPages = {
+  readonly failed: (
+    error: FastifyError,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ) => Promise<FastifyReply>;
+  readonly notFound: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+};
+
+/** Pages that say what is wrong and what to do. Internal errors are logged, and not shown. */
+export function createErrorPages(logger: Logger): ErrorPages {
+  return {
+    failed: async (error, request, reply) => {
+      const problem = toProblem(error);
+      const { id: call } = request;
+      if (problem.status >= 500) {
+        logger.error({ call, route: request.routeOptions.url, reason: loggableReason(error) }, 'page failed');
+        logger.debug({ call, stack: error.stack }, 'stack of a failed page');
+      }
+      return sendPage(reply.headers(problem.headers), findView(request), problem.status, {
+        title: titles[problem.status] ?? STATUS_CODES[problem.status] ?? 'Error',
+        body: errorBody(problem, call, request.method !== 'GET'),
+        ...(problem.status === 503 && request.method === 'GET' && { refresh: 3 }),
+      });
+    },
+    notFound: async (request, reply) =>
+      sendPage(reply, findView(request), 404, {
+        title: 'There is no such page',
+        body: html`<p>Look at the address, or begin at <a href="/">the runs</a>.</p>`,
+      }),
+  };
+}
+
+const titles: Readonly<Record<number, string>> = {
+  403: 'Not allowed',
+  404: 'Not found',
+  409: 'Not possible now',
+  421: 'Another address',
+  422: 'Not possible',
+  500: 'Internal error',
+  503: 'Not available now',
+};
+
+function errorBody({ status, message, problems }: ProblemError, call: string, isAction: boolean) {
+  const lines = problems.length > 0 ? problems.map(({ where, what }) => `${where}: ${what}`) : [message];
+  return html`<div class="problems" role="alert">${lines.map((line) => html`<p dir="auto">${line}</p>`)}</div>
+${status === 503 && isAction && html`<p>Look at the page of the run before you repeat it: what you asked for may have been done.</p>`}
+${status === 503 && !isAction && html`<p>This page tries again by itself.</p>`}
+${status >= 500 && html`<p>The id of this call: <code>${call}</code>.</p>`}
+<p><a href="/">To the runs</a></p>`;
+}

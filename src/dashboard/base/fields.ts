@@ -1,0 +1,40 @@
+/** Fields of a form or an address, as Fastify reads them. */
+export type Fields = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** The first value, without spaces around it; empty when there is none. */
+export function textIn(fields: Fields, name: string): string {
+  return textsIn(fields, name)[0] ?? '';
+}
+
+export function textsIn(fields: Fields, name: string): readonly string[] {
+  const given = fields[name] ?? [];
+  return (typeof given === 'string' ? [given] : given)
+    .map((value) => value.trim())
+    .filter((value) => value !== '');
+}
+
+/** Of a field with a value in each line. */
+export function linesIn(fields: Fields, name: string): readonly string[] {
+  return textsIn(fields, name).flatMap((text) =>
+    text
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== ''),
+  );
+}
+
+/** A number of up to nine digits; 0 for anything else. */
+export function numberIn(fields: Fields, name: string): number {
+  const text = textIn(fields, name);
+  return /^\d{1,9}$/.test(text) ? Number(text) : 0;
+}
+
+/** One of the words, or undefined. */
+export function wordIn<Word extends string>(
+  fields: Fields,
+  name: string,
+  words: readonly Word[],
+): Word | undefined {
+  const text = textIn(fields, name);
+  return words.find((word) => word === text);
+}

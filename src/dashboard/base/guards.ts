@@ -1,0 +1,76 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ProblemError } from '../../server/api/problem.ts';
+import { createHostCheck } from '../../server/known-hosts.ts';
+
+const policy = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "script-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+].join('; ');
+
+/** Of every answer: nothing is loaded from elsewhere, kept by caches, or shown in a frame. */
+export const safeHeaders = {
+  'content-security-policy': policy,
+  'cache-control': 'no-store',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=()',
+  'referrer-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+} as const;
+
+export type Guards = {
+  /** @throws ProblemError for a host or an origin that is not ours, or an address that names nothing */
+  readonly check: (request: FastifyRequest) => void;
+  /** Whether the browser uses https, through the proxy at `publicUrl`. */
+  readonly isSecure: (request: FastifyRequest) => boolean;
+};
+
+/** Postgres keeps no NUL, so nothing is named with one. */
+const unusable = 'The address has a character that no name has.';
+
+/**
+ * @param listening address of the listener
+ * @param publicUrl address at which browsers reach the dashboard through a proxy
+ */
+export function createGuards(listening: string, publicUrl: string | undefined): Guards {
+  const url = publicUrl === undefined ? undefined : new URL(publicUrl);
+  const isKnownHost = createHostCheck(listening, url ? [url.hostname.replace(/^\[(.*)\]$/, '$1')] : []);
+  return {
+    isSecure: ({ headers }) => url?.protocol === 'https:' && headers.host === url.host,
+    check: ({ method, headers, url: asked }) => {
+      if (!isKnownHost(headers.host)) {
+        const what =
+          'The dashboard has another address. VOLLEY_DASHBOARD_URL names the one that a proxy uses.';
+        throw new ProblemError(421, 'input', what);
+      }
+      if (/%00/.test(asked)) throw new ProblemError(400, 'input', unusable);
+      if (method === 'GET' || method === 'HEAD') return;
+      const { origin, host = '' } = headers;
+      const isOwn =
+        origin === undefined
+          ? headers['sec-fetch-site'] === 'same-origin'
+          : origin === `http://${host}` || origin === url?.origin;
+      if (isOwn) return;
+      const what = 'The form is of another site. Open the page here, and repeat it there.';
+      throw new ProblemError(403, 'scope', what);
+    },
+  };
+}
+
+/** Whether a person followed a link of another site. A browser then sends no strict cookie. */
+export function cameFromElsewhere({ method, headers }: FastifyRequest): boolean {
+  return (
+    method === 'GET' && headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-site'] === 'cross-site'
+  );
+}
+
+export function addSafeHeaders(reply: FastifyReply): void {
+  reply.headers(safeHeaders);
+}

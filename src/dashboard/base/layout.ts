@@ -1,0 +1,106 @@
+import { type Html, html, type Part } from '../../report/html/html.ts';
+import type { Assets } from './assets.ts';
+import type { View } from './view.ts';
+
+export type PageContent = {
+  readonly title: string;
+  readonly body: Html;
+  /** The part that changes while it is looked at, and the path of the stream with its changes. */
+  readonly live?: { readonly body: Html; readonly from: string };
+  /** Of a link that stands above the heading: the page that this one belongs to. */
+  readonly within?: { readonly href: string; readonly text: string };
+  /** Below the live part. */
+  readonly end?: Html;
+  /** Seconds after which the browser asks again. */
+  readonly refresh?: number;
+};
+
+const sections: readonly { readonly href: string; readonly text: string; readonly admin?: true }[] = [
+  { href: '/', text: 'Runs' },
+  { href: '/recipients', text: 'Recipients' },
+  { href: '/campaigns', text: 'Campaigns' },
+  { href: '/delivery-reports', text: 'Delivery reports' },
+  { href: '/accounts', text: 'Accounts' },
+  { href: '/billing', text: 'Billing' },
+  { href: '/audit', text: 'Audit', admin: true },
+  { href: '/tokens', text: 'Tokens', admin: true },
+  { href: '/health', text: 'Health' },
+];
+
+/** The section that a path belongs to. Runs have the start page. */
+function isCurrent(href: string, path: string): boolean {
+  if (href === '/') return path === '/' || path.startsWith('/runs');
+  return path === href || path.startsWith(`${href}/`);
+}
+
+/** @param view undefined before the person has signed in */
+export function formatPage(
+  { title, body, live, end, within, refresh }: PageContent,
+  {
+    view,
+    assets,
+    notice,
+  }: { readonly view?: View | undefined; readonly assets: Assets; readonly notice?: string | undefined },
+): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="htmx-config" content="${htmxSettings}">
+${refresh !== undefined && html`<meta http-equiv="refresh" content="${refresh}">`}
+<title>${title} – Volley</title>
+<link rel="icon" href="${assets.icon}">
+<link rel="stylesheet" href="${assets.style}">
+<script src="${assets.script}" defer></script>
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<header class="top"><a class="brand" href="/">Volley</a>${view && navigation(view)}${view && person(view)}</header>
+<main id="main" tabindex="-1">
+${within && html`<p class="within"><a href="${within.href}">${within.text}</a></p>`}
+<h1 dir="auto">${title}</h1>
+${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}
+<p class="banner" id="lost" role="alert" hidden>Volley does not answer. The figures below are from before. This page goes on by itself when Volley answers.</p>
+${body}
+${live && html`<div id="live" hx-sse:connect="${live.from}" hx-sse:close="ended" hx-target="this" hx-swap="innerMorph">${live.body}</div>`}
+${end}
+</main>
+</body>
+</html>
+`.text;
+}
+
+/** Nothing is styled or run from within the page, and a stream is tried again every few seconds. */
+const htmxSettings = JSON.stringify({
+  includeIndicatorCSS: false,
+  sse: { reconnectDelay: 500, reconnectMaxDelay: 3_000 },
+});
+
+function navigation({ mayAdmin, address }: View): Html {
+  const path = address.replace(/\?.*$/s, '');
+  const links = sections
+    .filter(({ admin }) => !admin || mayAdmin)
+    .map(
+      ({ href, text }) =>
+        html`<li><a href="${href}"${isCurrent(href, path) && html` aria-current="${path === href ? 'page' : 'true'}"`}>${text}</a></li>`,
+    );
+  return html`<nav aria-label="Sections"><ul>${links}</ul></nav>`;
+}
+
+function person(view: View): Html {
+  const { zone, session, address } = view;
+  const toUtc = html`<form method="post" action="/zone">${csrfField(view)}<input type="hidden" name="to" value="${address}"><button class="plain" name="zone" value="UTC">UTC</button></form>`;
+  return html`<div class="person"><span>Times: <a href="/zone?${new URLSearchParams({ to: address }).toString()}">${zone}</a></span>${zone !== 'UTC' && toUtc}
+<form method="post" action="/sign-out">${csrfField(view)}<bdi>${session.owner}</bdi> <small>(${session.scope})</small> <button class="plain">Sign out</button></form></div>`;
+}
+
+/** Every form that changes something has it. */
+export function csrfField({ csrfToken }: View): Html {
+  return html`<input type="hidden" name="csrf" value="${csrfToken()}">`;
+}
+
+/** A list of problems above a form, which gets the focus. */
+export function problemList(title: string, problems: readonly Part[]): Html {
+  return html`<div class="problems" role="alert" tabindex="-1" id="problems"><h2>${title}</h2><ul>${problems.map((problem) => html`<li>${problem}</li>`)}</ul></div>`;
+}

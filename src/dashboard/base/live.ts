@@ -1,0 +1,217 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { findEndedSessions } from '../../engine/access/sessions.ts';
+import type { EngineContext } from '../../engine/context.ts';
+import { loggableReason } from '../../platform/database-failures.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { type Html, html } from '../../report/html/html.ts';
+import { ProblemError } from '../../server/api/problem.ts';
+import { time } from '../parts/parts.ts';
+import type { Where } from './pages.ts';
+import { sessionOf } from './session.ts';
+import { type Asked, askedOf, requireScope, type View, type Viewer, viewOf } from './view.ts';
+
+/** What a stream shows. All viewers with the same key share one reader, so the key names all that `read` depends on. */
+export type Topic<Data> = { readonly key: string; readonly read: () => Promise<Data> };
+
+export type LivePart<Data> = {
+  /** @throws ProblemError when the person may not see it */
+  readonly open: (view: View, asked: Asked) => Promise<Topic<Data>>;
+  readonly render: (data: Data, viewer: Viewer) => Html;
+};
+
+/** Milliseconds between two reads of a topic, and between two checks of the sessions that look. */
+const readInterval = 500;
+const sessionCheckInterval = 5_000;
+/** A proxy ends a stream that is silent for a minute. */
+const signInterval = 15_000;
+
+/** Each stream holds one of the server's 200 connections, which the API and other pages need too. */
+const maxStreams = { all: 120, session: 20 } as const;
+
+type Subscriber = {
+  readonly reply: FastifyReply;
+  readonly viewer: Viewer;
+  readonly session: string;
+  sent: Part | undefined;
+  sentAt: number;
+};
+
+type Reader = { readonly subscribers: Set<Subscriber>; readonly stop: () => void };
+
+export type LiveParts = {
+  /** Adds the stream of a live part: server-sent events, each the whole part, sent when it has changed. */
+  readonly add: <Data>(server: FastifyInstance, where: Where, part: LivePart<Data>) => void;
+  readonly close: () => void;
+};
+
+export function createLiveParts(context: EngineContext, logger: Logger): LiveParts {
+  const readers = new Map<string, Reader>();
+  const subscribers = function* (): Generator<Subscriber> {
+    for (const reader of readers.values()) yield* reader.subscribers;
+  };
+  const checking = setInterval(() => {
+    endSessions(context, [...subscribers()]).catch((error: unknown) =>
+      logger.debug({ reason: loggableReason(error) }, 'sessions of open pages were not checked'),
+    );
+  }, sessionCheckInterval);
+  const follow = <Data>(topic: Topic<Data>, render: LivePart<Data>['render'], one: Subscriber): void => {
+    const known = readers.get(topic.key);
+    const reader = known ?? startReader(context, topic, render);
+    readers.set(topic.key, reader);
+    reader.subscribers.add(one);
+    one.reply.raw.once('close', () => {
+      reader.subscribers.delete(one);
+      if (reader.subscribers.size > 0) return;
+      reader.stop();
+      if (readers.get(topic.key) === reader) readers.delete(topic.key);
+    });
+  };
+  return {
+    add: (server, { path, scope }, { open, render }) => {
+      server.get(path, async (request, reply) => {
+        const view = viewOf(request);
+        requireScope(view, scope);
+        const topic = await open(view, askedOf(request));
+        const { zone, mayRun, mayAdmin } = view;
+        const viewer = { zone, mayRun, mayAdmin };
+        const session = sessionOf(request);
+        const isFull = isAtLimit([...subscribers()], session);
+        const last = isFull ? html`${tooMany}${render(await topic.read(), viewer)}` : undefined;
+        openStream(reply);
+        if (last) endStream(reply, last);
+        else follow(topic, render, { reply, viewer, session, sent: undefined, sentAt: 0 });
+        return reply;
+      });
+    },
+    close: () => {
+      clearInterval(checking);
+      for (const { reply } of [...subscribers()]) reply.raw.end();
+    },
+  };
+}
+
+function isAtLimit(open: readonly Subscriber[], session: string): boolean {
+  return (
+    open.length >= maxStreams.all ||
+    open.filter((one) => one.session === session).length >= maxStreams.session
+  );
+}
+
+const tooMany = html`<p class="banner" role="alert">Too many pages are open at once, so this one does not change by itself. Close some, and load it again.</p>`;
+
+async function endSessions(context: EngineContext, open: readonly Subscriber[]): Promise<void> {
+  if (open.length === 0) return;
+  const ended = await findEndedSessions(context, [...new Set(open.map(({ session }) => session))]);
+  for (const { reply, session } of open) if (ended.has(session)) endStream(reply, sessionEnded);
+}
+
+const sessionEnded = html`<p class="banner" role="alert">Your session has ended. <a href="/sign-in">Sign in</a> to go on.</p>`;
+
+function startReader<Data>(
+  { now }: EngineContext,
+  { read }: Topic<Data>,
+  render: LivePart<Data>['render'],
+): Reader {
+  const subscribers = new Set<Subscriber>();
+  const sendParts = createSender(subscribers, now);
+  let last: { readonly data: Data; readonly at: Date } | undefined;
+  let stopped = false;
+  let timer: NodeJS.Timeout;
+  const look = async (): Promise<void> => {
+    let banner: (viewer: Viewer) => Html | undefined = () => undefined;
+    try {
+      last = { data: await read(), at: now() };
+    } catch (error) {
+      if (error instanceof ProblemError && error.status === 404) {
+        for (const { reply } of subscribers) endStream(reply, html`<p class="banner">${error.message}</p>`);
+        return;
+      }
+      const since = last?.at;
+      if (since) banner = (viewer) => outageBanner(since, viewer);
+    }
+    if (last) {
+      const { data } = last;
+      sendParts((viewer) => html`${banner(viewer)}${render(data, viewer)}`.text);
+    } else {
+      // The page has figures, and this stream none: the page keeps its own, says so, and asks again.
+      for (const { reply } of subscribers) reply.raw.destroy();
+    }
+    if (!stopped) timer = setTimeout(start, readInterval);
+  };
+  const start = (): void => void look();
+  timer = setTimeout(start);
+  const stop = (): void => {
+    stopped = true;
+    clearTimeout(timer);
+  };
+  return { subscribers, stop };
+}
+
+/** The same object as before when nothing has changed. The bytes are made once, for all who see the same. */
+type Part = { readonly text: string; readonly event: Buffer };
+
+/** Formats a part once for all viewers that see the same. */
+function createSender(
+  subscribers: ReadonlySet<Subscriber>,
+  now: () => Date,
+): (format: (viewer: Viewer) => string) => void {
+  let before = new Map<string, Part>();
+  return (format) => {
+    const parts = new Map<string, Part>();
+    for (const one of subscribers) {
+      const { zone, mayRun, mayAdmin } = one.viewer;
+      const key = `${zone} ${mayRun} ${mayAdmin}`;
+      let part = parts.get(key);
+      if (!part) {
+        const [text, known] = [format(one.viewer), before.get(key)];
+        part = known?.text === text ? known : { text, event: Buffer.from(formatEvent(text)) };
+        parts.set(key, part);
+      }
+      sendIfChanged(one, part, now().getTime());
+    }
+    before = parts;
+  };
+}
+
+function outageBanner(since: Date, { zone }: Viewer): Html {
+  return html`<p class="banner" role="alert">The database cannot be reached. The figures below are of ${time(since, zone)}. This page goes on by itself.</p>`;
+}
+
+/** A viewer that reads slowly misses parts, never the last one. */
+function sendIfChanged(one: Subscriber, part: Part, time: number): void {
+  const { raw } = one.reply;
+  if (raw.destroyed || raw.writableNeedDrain) return;
+  if (one.sent !== part) {
+    raw.write(part.event);
+    one.sent = part;
+    one.sentAt = time;
+  } else if (time - one.sentAt >= signInterval) {
+    raw.write(':\n\n');
+    one.sentAt = time;
+  }
+}
+
+function formatEvent(part: string): string {
+  return `data: ${part.replaceAll('\r', '').replaceAll('\n', '\ndata: ')}\n\n`;
+}
+
+/** Answers without the head of Fastify, which would wait for the end. */
+function openStream(reply: FastifyReply): void {
+  reply.hijack();
+  const headers = reply.getHeaders();
+  for (const [name, value] of Object.entries(headers))
+    if (value !== undefined) reply.raw.setHeader(name, value);
+  reply.raw.writeHead(200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
+  reply.raw.flushHeaders();
+}
+
+/** The event `ended` keeps the browser from asking again. */
+function endStream({ raw }: FastifyReply, last: Html): void {
+  raw.end(`${formatEvent(last.text)}event: ended\ndata: ended\n\n`);
+}
+
+/** For a caller whose session has ended. */
+export function answerEndedStream(reply: FastifyReply): void {
+  openStream(reply);
+  endStream(reply, sessionEnded);
+}

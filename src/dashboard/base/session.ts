@@ -1,0 +1,72 @@
+import { Tokens } from '@fastify/csrf';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { closeSession, openSession, sessionMaxAge, useSession } from '../../engine/access/sessions.ts';
+import type { EngineContext } from '../../engine/context.ts';
+import { createView, keepView, type View } from './view.ts';
+import { zoneOf } from './zone.ts';
+
+const csrf = new Tokens({ saltLength: 16 });
+
+/** Of the process, because cookies do not know ports: two Volleys on one machine have two sessions. */
+function cookieName(request: FastifyRequest, isSecure: boolean): string {
+  return isSecure ? '__Host-volley_session' : `volley_session_${request.socket.localPort ?? 0}`;
+}
+
+const sessions = new WeakMap<FastifyRequest['raw'], string>();
+
+/** The id of a session that `readSession` has found. */
+export function sessionOf({ raw }: Pick<FastifyRequest, 'raw'>): string {
+  const id = sessions.get(raw);
+  if (id === undefined) throw new Error('nobody is signed in');
+  return id;
+}
+
+/** @returns undefined when nobody is signed in */
+export async function readSession(
+  context: EngineContext,
+  request: FastifyRequest,
+  isSecure: boolean,
+): Promise<View | undefined> {
+  const id = request.cookies[cookieName(request, isSecure)];
+  const token = id === undefined ? undefined : await useSession(context, id);
+  if (id === undefined || !token) return undefined;
+  sessions.set(request.raw, id);
+  const view = createView(context, token, {
+    zone: zoneOf(request),
+    address: request.url,
+    csrfToken: () => csrf.create(id),
+    isCsrfToken: (given) => csrf.verify(id, given),
+  });
+  keepView(request, view);
+  return view;
+}
+
+export async function startSession(
+  context: EngineContext,
+  reply: FastifyReply,
+  token: string,
+  isSecure: boolean,
+): Promise<void> {
+  const id = await openSession(context, token);
+  reply.setCookie(cookieName(reply.request, isSecure), id, {
+    path: '/',
+    httpOnly: true,
+    sameSite: 'strict',
+    secure: isSecure,
+    maxAge: sessionMaxAge / 1_000,
+  });
+}
+
+export async function endSession(
+  context: EngineContext,
+  reply: FastifyReply,
+  isSecure: boolean,
+): Promise<void> {
+  await closeSession(context, sessionOf(reply.request));
+  reply.clearCookie(cookieName(reply.request, isSecure), {
+    path: '/',
+    httpOnly: true,
+    sameSite: 'strict',
+    secure: isSecure,
+  });
+}

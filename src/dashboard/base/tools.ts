@@ -1,0 +1,25 @@
+import type { StartRun } from '../../engine/access/start-by-key.ts';
+import type { EngineContext } from '../../engine/context.ts';
+import type { ScheduleSource } from '../../engine/schedule/start-ticks.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { CallLimits } from '../../server/api/call-limits.ts';
+import type { LiveParts } from './live.ts';
+import type { OneTimeLink } from './one-time-link.ts';
+
+export type DashboardOptions = {
+  /** Address of the listener. */
+  readonly host: string;
+  /** Address at which browsers reach it through a proxy. */
+  readonly publicUrl: string | undefined;
+  readonly scheduleSource: ScheduleSource;
+  readonly startRun: StartRun;
+  readonly limits: CallLimits;
+  readonly logger: Logger;
+  readonly link?: OneTimeLink | undefined;
+};
+
+/** What pages use, besides the view of their person. */
+export type Tools = Pick<DashboardOptions, 'scheduleSource' | 'startRun' | 'limits' | 'logger'> & {
+  readonly context: EngineContext;
+  readonly live: LiveParts;
+};

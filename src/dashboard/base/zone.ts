@@ -1,0 +1,62 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { InputError } from '../../domain/problems.ts';
+import { timeZone } from '../../platform/scalars.ts';
+import { html } from '../../report/html/html.ts';
+import { requireForm } from './actions.ts';
+import { sendPage } from './answer.ts';
+import { csrfField, problemList } from './layout.ts';
+import { ownPath } from './own-path.ts';
+import { addPage } from './pages.ts';
+import { type View, viewOf } from './view.ts';
+
+const cookie = 'volley_zone';
+const year = 31_536_000;
+
+/** The time zone that the person has chosen, or that of this machine. */
+export function zoneOf({ cookies }: Pick<FastifyRequest, 'cookies'>): string {
+  const chosen = timeZone.safeParse(cookies[cookie]);
+  return chosen.success ? chosen.data : Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
+export function addZonePage(server: FastifyInstance): void {
+  addPage(server, { path: '/zone', scope: 'read' }, async (view, { query }) =>
+    zonePage(view, ownPath(query['to']), view.zone),
+  );
+  server.post('/zone', async (request, reply) => {
+    const view = viewOf(request);
+    const { zone = '', to } = requireForm(request, view);
+    const chosen = timeZone.safeParse(zone.trim());
+    if (!chosen.success) {
+      const problem = new InputError([
+        { where: 'zone', what: 'There is no such time zone. Write one such as Australia/Sydney, or UTC.' },
+      ]);
+      return sendPage(reply, view, 422, zonePage(view, ownPath(to), zone, problem));
+    }
+    reply.setCookie(cookie, chosen.data, { path: '/', httpOnly: true, sameSite: 'strict', maxAge: year });
+    return reply.redirect(ownPath(to), 303);
+  });
+}
+
+function zonePage(view: View, to: string, zone: string, problem?: InputError) {
+  const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')];
+  return {
+    title: 'Time zone',
+    body: html`${
+      problem &&
+      problemList(
+        'The time zone was not changed',
+        problem.problems.map(({ what }) => what),
+      )
+    }
+<form method="post" action="/zone">
+${csrfField(view)}<input type="hidden" name="to" value="${to}">
+<div class="field">
+<label for="zone">Show times in</label>
+<span class="hint" id="zone-hint">A time zone such as Australia/Sydney, or UTC. It changes this browser only.</span>
+<input id="zone" name="zone" list="zones" required value="${zone}" autocomplete="off" spellcheck="false" aria-describedby="zone-hint"${problem && html` aria-invalid="true"`}>
+<datalist id="zones">${zones.map((name) => html`<option value="${name}">`)}</datalist>
+</div>
+<p class="buttons"><button>Show times in this zone</button> <a href="${to}">Do nothing</a></p>
+</form>`,
+  };
+}

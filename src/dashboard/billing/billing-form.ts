@@ -1,0 +1,70 @@
+import { billingDimensions } from '../../ledger/billing/report.ts';
+import { addMonths, monthAfter } from '../../platform/months.ts';
+import { type Html, html } from '../../report/html/html.ts';
+import { formatLocal } from '../../report/time.ts';
+import { addressOf, type BillingQuestion, filterNames, ofMonth, without } from './billing-question.ts';
+import { textField } from './invoice-form.ts';
+
+const monthsOffered = 6;
+
+/** Links to the latest months, and to all time. */
+export function monthLinks(question: BillingQuestion, now: Date, zone: string): Html {
+  const current = formatLocal(now, zone).slice(0, 7);
+  const months = Array.from({ length: monthsOffered }, (_, index) => addMonths(current, -index));
+  const isShown = (from: string, to: string) => question.from === from && question.to === to;
+  const link = (name: string, { from, to, ...rest }: BillingQuestion): Html => {
+    const current = isShown(from, to);
+    return html`<li><a href="${addressOf('/billing', { from, to, ...rest })}"${current && html` aria-current="true"`}>${name}</a></li>`;
+  };
+  return html`<nav class="choices" aria-label="Period"><ul>
+${months.map((month) => link(nameMonth(month), ofMonth(question, month)))}
+${link('All time', { ...question, from: '', to: '' })}
+</ul></nav>`;
+}
+
+/** `November 2026`. */
+export function nameMonth(month: string): string {
+  const format = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' });
+  return format.format(new Date(`${month}-01T00:00Z`));
+}
+
+/** `November 2026`, or `from 2026-11-01 until before 2026-11-05`. */
+export function namePeriod({ from, to }: Pick<BillingQuestion, 'from' | 'to'>): string {
+  if (/^\d{4}-\d\d$/.test(from) && to === monthAfter(from)) return nameMonth(from);
+  if (from === '' && to === '') return 'all time';
+  return [from && `from ${from}`, to && `until before ${to}`].filter(Boolean).join(' ');
+}
+
+export function questionForm(question: BillingQuestion, problems: Readonly<Record<string, string>>): Html {
+  const { from, to, timeZone, by, filters } = question;
+  const input = (name: string, label: string, value: string, hint: string): Html =>
+    textField(name, label, value, hint, problems[name]);
+  return html`<form class="filter" method="get" action="/billing">
+${input('from', 'From', from, 'such as 2026-11 or 2026-11-01')}
+${input('to', 'Until before', to, 'empty: until now')}
+${input('timeZone', 'Time zone', timeZone, 'such as Pacific/Auckland')}
+${[0, 1, 2].map((index) => dimensionField(index, by[index] ?? ''))}
+${problems['by'] && html`<p class="error">${problems['by']}</p>`}
+${filters.map(([dimension, value]) => html`<input type="hidden" name="${filterNames[dimension]}" value="${value}">`)}
+<button>Show</button>
+</form>`;
+}
+
+function dimensionField(index: number, chosen: string): Html {
+  const label = ['By', 'then by', 'and by'][index] ?? 'By';
+  return html`<div class="field"><label for="by-${index}">${label}</label>
+<select id="by-${index}" name="by"><option value="">–</option>
+${billingDimensions.map((name) => html`<option${name === chosen && html` selected`}>${name}</option>`)}
+</select></div>`;
+}
+
+/** What the figures are limited to, each with a link that takes it off. */
+export function filterLinks(question: BillingQuestion): Html | undefined {
+  const { filters } = question;
+  if (filters.length === 0) return undefined;
+  const items = filters.map(([dimension, value]) => {
+    const address = addressOf('/billing', without(question, dimension));
+    return html`<li>${dimension} <bdi>${value}</bdi> <a href="${address}">remove<span class="hidden"> the filter ${dimension} ${value}</span></a></li>`;
+  });
+  return html`<ul class="limits" aria-label="Filters">${items}</ul>`;
+}

@@ -1,0 +1,169 @@
+import { InputError } from '../../domain/problems.ts';
+import { type BillingDimension, type BillingQuery, billingDimensions } from '../../ledger/billing/report.ts';
+import { monthAfter } from '../../platform/months.ts';
+import { formatLocal } from '../../report/time.ts';
+import { type BillingParameters, billingParameters, toBillingQuery } from '../../server/api/billing-query.ts';
+import { type Fields, textIn, textsIn } from '../base/fields.ts';
+
+/** Names of filters in addresses and in calls of the API. */
+export const filterNames = {
+  SubAccount: 'subAccount',
+  Department: 'department',
+  ChargeCode: 'chargeCode',
+  account: 'account',
+  campaign: 'campaign',
+  channel: 'channel',
+  run: 'run',
+} as const satisfies Partial<Record<BillingDimension, keyof BillingParameters>>;
+export type FilterDimension = keyof typeof filterNames;
+
+/** What a person asks of billing, as it is in the address. */
+export type BillingQuestion = {
+  /** As typed, such as `2026-11`; empty: unlimited. */
+  readonly from: string;
+  readonly to: string;
+  readonly timeZone: string;
+  readonly by: readonly string[];
+  /** A name as `formatPayer` writes it. */
+  readonly filters: readonly (readonly [FilterDimension, string])[];
+};
+
+export type AskedQuestion = {
+  readonly question: BillingQuestion;
+  /** Undefined with problems. */
+  readonly asked: { readonly query: BillingQuery; readonly parameters: BillingParameters } | undefined;
+  /** By the field: `from`, `to`, `timeZone`, `by`, or a filter. */
+  readonly problems: Readonly<Record<string, string>>;
+};
+
+/**
+ * Without a period it is the current month.
+ *
+ * @param accounts the accounts of the session; null: all
+ */
+export function readQuestion(
+  fields: Fields,
+  {
+    zone,
+    now,
+    accounts,
+  }: { readonly zone: string; readonly now: Date; readonly accounts: readonly string[] | null },
+): AskedQuestion {
+  const timeZone = textIn(fields, 'timeZone') || zone;
+  const isPeriodGiven = fields['from'] !== undefined || fields['to'] !== undefined;
+  const month = formatLocal(now, zone).slice(0, 7);
+  const question: BillingQuestion = {
+    from: isPeriodGiven ? textIn(fields, 'from') : month,
+    to: isPeriodGiven ? textIn(fields, 'to') : monthAfter(month),
+    timeZone,
+    by: fields['by'] === undefined ? ['SubAccount'] : textsIn(fields, 'by'),
+    filters: entriesOf(filterNames).flatMap(([dimension, name]) =>
+      textsIn(fields, name).map((value) => [dimension, value] as const),
+    ),
+  };
+  return { question, ...check(question, accounts) };
+}
+
+function check(
+  question: BillingQuestion,
+  accounts: readonly string[] | null,
+): Pick<AskedQuestion, 'asked' | 'problems'> {
+  const parsed = billingParameters.safeParse(toParameters(question));
+  if (!parsed.success) {
+    const issues = parsed.error.issues.map(
+      ({ path, message }) => [String(path[0] ?? 'by'), message] as const,
+    );
+    return { asked: undefined, problems: Object.fromEntries(issues.toReversed()) };
+  }
+  try {
+    const parameters = parsed.data;
+    return { asked: { query: toBillingQuery(parameters, accounts), parameters }, problems: {} };
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    const problems = error.problems.map(({ where, what }) => [where.replace('query/', ''), what] as const);
+    return { asked: undefined, problems: Object.fromEntries(problems) };
+  }
+}
+
+/** The parameters of the API. */
+function toParameters({ from, to, timeZone, by, filters }: BillingQuestion): Record<string, unknown> {
+  const names = entriesOf(filterNames).flatMap(([dimension, name]) => {
+    const values = filters.filter(([filtered]) => filtered === dimension).map(([, value]) => value);
+    return values.length === 0 ? [] : [[name, values] as const];
+  });
+  return {
+    ...(from !== '' && { from }),
+    ...(to !== '' && { to }),
+    ...(by.length > 0 && { by: by.join(',') }),
+    timeZone,
+    ...Object.fromEntries(names),
+  };
+}
+
+/** The address of a page about the question. */
+export function addressOf(
+  path: string,
+  question: BillingQuestion,
+  more: Readonly<Record<string, string>> = {},
+): string {
+  const { from, to, timeZone, by, filters } = question;
+  const search = new URLSearchParams({ from, to, timeZone });
+  for (const dimension of by.length === 0 ? [''] : by) search.append('by', dimension);
+  for (const [dimension, value] of filters) search.append(filterNames[dimension], value);
+  for (const [name, value] of Object.entries(more)) search.append(name, value);
+  return `${path}?${search.toString()}`;
+}
+
+/** What a person asks next: from the payer to the run. */
+const nextDimension: Readonly<Record<FilterDimension, FilterDimension>> = {
+  account: 'SubAccount',
+  channel: 'SubAccount',
+  SubAccount: 'ChargeCode',
+  Department: 'ChargeCode',
+  ChargeCode: 'campaign',
+  campaign: 'run',
+  run: 'run',
+};
+
+/**
+ * The question about one value of a line, by the next dimension.
+ *
+ * @param written as `formatPayer` writes it
+ */
+export function narrow(
+  question: BillingQuestion,
+  dimension: BillingDimension,
+  written: string,
+): BillingQuestion {
+  if (dimension === 'day') return { ...question, from: written, to: dayAfter(written) };
+  if (dimension === 'month') return { ...question, from: written, to: monthAfter(written), by: ['day'] };
+  const filters = [...without(question, dimension).filters, [dimension, written] as const];
+  const left = question.by.filter((each) => each !== dimension);
+  const isFiltered = (each: FilterDimension): boolean => filters.some(([filtered]) => filtered === each);
+  let next = nextDimension[dimension];
+  while (next !== 'run' && isFiltered(next)) next = nextDimension[next];
+  return { ...question, filters, by: left.length > 0 ? left : [next] };
+}
+
+/** The question without a filter. */
+export function without(question: BillingQuestion, dimension: FilterDimension): BillingQuestion {
+  return { ...question, filters: question.filters.filter(([each]) => each !== dimension) };
+}
+
+export function ofMonth(question: BillingQuestion, month: string): BillingQuestion {
+  return { ...question, from: month, to: monthAfter(month) };
+}
+
+export function isDimension(name: string): name is BillingDimension {
+  return billingDimensions.some((known) => known === name);
+}
+
+function dayAfter(day: string): string {
+  return new Date(Date.parse(`${day}T00:00Z`) + 86_400_000).toISOString().slice(0, 10);
+}
+
+function entriesOf<Key extends string, Value>(record: Readonly<Record<Key, Value>>): [Key, Value][] {
+  const keys: Key[] = [];
+  for (const key in record) keys.push(key);
+  return keys.map((key) => [key, record[key]]);
+}

@@ -1,0 +1,141 @@
+import type { BillingDimension, BillingQuery } from '../../ledger/billing/report.ts';
+import { createCostCharts, createDayChart, createDeliveryChart } from '../../report/billing-charts.ts';
+import { type BillingSheetLine, billingSheet } from '../../report/billing-sheet.ts';
+import { formatPayer } from '../../report/billing-words.ts';
+import type { SheetColumn } from '../../report/formats/sheet.ts';
+import { chartFigure } from '../../report/html/chart-figure.ts';
+import { groupThousands } from '../../report/html/figures.ts';
+import { type Html, html } from '../../report/html/html.ts';
+import { sheetTable } from '../../report/html/table.ts';
+import { formatLocal } from '../../report/time.ts';
+import { downloadLinks } from '../parts/downloads.ts';
+import { namePeriod } from './billing-form.ts';
+import {
+  addressOf,
+  type BillingQuestion,
+  filterNames,
+  isDimension,
+  narrow,
+  without,
+} from './billing-question.ts';
+import type { BillingPart } from './read-billing.ts';
+
+/** Figures, charts and lines of an answered question. */
+export function billingAnswer(
+  question: BillingQuestion,
+  query: BillingQuery,
+  part: BillingPart,
+  now: Date,
+): Html {
+  if (part.count === 0) return nothingSent(question);
+  return html`${billingState(part, query)}
+${billingCharts(question, part)}
+${billingTable(question, query, part, now)}
+${billingPager(question, part)}
+${downloadLinks((format) => addressOf('/billing/download', question, { format }))}`;
+}
+
+function nothingSent(question: BillingQuestion): Html {
+  const [filter] = question.filters;
+  const wider = filter === undefined ? { ...question, from: '', to: '' } : without(question, filter[0]);
+  const name = filter === undefined ? 'Show all time' : `Show every ${filter[0]}`;
+  return html`<p class="empty">Nothing was sent in ${namePeriod(question)}${filter && ' with these filters'}.
+<a href="${addressOf('/billing', wider)}">${name}</a>.</p>`;
+}
+
+function billingState({ closing, totals }: BillingPart, { timeZone }: BillingQuery): Html {
+  const corrected = totals.some(({ corrections }) => corrections);
+  return html`<p>${
+    closing
+      ? html`<strong>Closed</strong> ${formatLocal(closing.closedAt, timeZone)} (${timeZone}) by <bdi>${closing.closedBy}</bdi>: these figures do not change.`
+      : html`<strong>Open:</strong> figures change as answers and delivery reports come.`
+  }${corrected && ' Lines with a month in “Correction of” correct a month that was closed before.'}</p>`;
+}
+
+/** The first with more than one value. */
+export function costDimension({ by, filters }: BillingQuestion): string | undefined {
+  return by.find((dimension) => !filters.some(([filtered]) => filtered === dimension)) ?? by[0];
+}
+
+function billingCharts(question: BillingQuestion, { totals, days, costs }: BillingPart): Html {
+  const costsBy = costDimension(question);
+  const charts = [
+    createDeliveryChart(totals),
+    createDayChart(days),
+    ...(costsBy === undefined ? [] : createCostCharts(costsBy, totals, costs)),
+  ];
+  return html`<section class="charts" aria-label="Charts">
+${charts.map((chart, index) => chartFigure(chart, `chart-${index + 1}`))}
+</section>`;
+}
+
+function billingTable(question: BillingQuestion, query: BillingQuery, part: BillingPart, now: Date): Html {
+  const { lines, totals, closing, first, count } = part;
+  const sheet = billingSheet(query, { lines: none(), totals: () => totals, expected: totals, closing }, now);
+  const columns = sheet.columns.filter(({ blank }) => !blank);
+  const shown = lines.map((line) => ({ ...line, values: line.values.map(formatPayer) }));
+  const range =
+    lines.length === count
+      ? ''
+      : `, lines ${groupThousands(first + 1)} to ${groupThousands(first + lines.length)} of ${groupThousands(count)}`;
+  const sums = sheet.totals?.();
+  return sheetTable(
+    { columns, lines: shown, totals: Array.isArray(sums) ? sums : [] },
+    `Billing of ${namePeriod(question)}${range}`,
+    (line, column) => linkOf(question, query.by, line, column),
+  );
+}
+
+async function* none(): AsyncGenerator<never, void, undefined> {}
+
+/** A value leads to its own figures, a run to its page, and the requests of a run to a list. */
+function linkOf(
+  question: BillingQuestion,
+  by: readonly BillingDimension[],
+  { values }: BillingSheetLine,
+  { key }: SheetColumn<BillingSheetLine>,
+): string | undefined {
+  const valueIn = (dimension: BillingDimension): string | undefined =>
+    values[by.indexOf(dimension)] ?? undefined;
+  if (key === 'requests') return requestsAddress(question, by, valueIn);
+  if (!isDimension(key)) return undefined;
+  const value = valueIn(key);
+  if (value === undefined) return undefined;
+  return key === 'run'
+    ? `/runs/${encodeURIComponent(value)}`
+    : addressOf('/billing', narrow(question, key, value));
+}
+
+/** Only where a line is of one run. */
+function requestsAddress(
+  question: BillingQuestion,
+  by: readonly BillingDimension[],
+  valueIn: (dimension: BillingDimension) => string | undefined,
+): string | undefined {
+  const oneOf = (dimension: 'run' | 'SubAccount' | 'Department' | 'ChargeCode'): string | undefined => {
+    const filtered = question.filters.filter(([each]) => each === dimension);
+    return by.includes(dimension) ? valueIn(dimension) : filtered.length === 1 ? filtered[0]?.[1] : undefined;
+  };
+  const run = oneOf('run');
+  if (run === undefined) return undefined;
+  const search = new URLSearchParams();
+  for (const dimension of ['SubAccount', 'Department', 'ChargeCode'] as const) {
+    const value = oneOf(dimension);
+    if (value !== undefined) search.set(filterNames[dimension], value);
+  }
+  return `/billing/runs/${encodeURIComponent(run)}/requests?${search}`;
+}
+
+export const linesPerPage = 100;
+
+function billingPager(question: BillingQuestion, { first, lines, count }: BillingPart): Html | undefined {
+  if (lines.length === count) return undefined;
+  const page = Math.floor(first / linesPerPage) + 1;
+  const link = (to: number, name: string): Html =>
+    html`<a href="${addressOf('/billing', question, { page: String(to) })}">${name}</a>`;
+  return html`<nav class="pager" aria-label="Pages">
+${page > 1 && link(page - 1, 'Previous lines')}
+<span>Page ${page} of ${Math.ceil(count / linesPerPage)}</span>
+${first + lines.length < count && link(page + 1, 'Next lines')}
+</nav>`;
+}

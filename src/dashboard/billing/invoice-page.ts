@@ -1,0 +1,106 @@
+import type { FastifyInstance } from 'fastify';
+import { InputError } from '../../domain/problems.ts';
+import type { Reconciliation } from '../../engine/billing/reconcile.ts';
+import { type Html, html } from '../../report/html/html.ts';
+import { reconcileSheet } from '../../report/reconcile-sheet.ts';
+import type { CallLimit } from '../../server/api/call-limits.ts';
+import { sendSheet } from '../../server/api/send-report.ts';
+import { textIn } from '../base/fields.ts';
+import { addPage } from '../base/pages.ts';
+import { askedOf, notFound, type View, viewOf } from '../base/view.ts';
+import { downloadLinks, isFormat } from '../parts/downloads.ts';
+import { invoiceFieldsets } from './invoice-form.ts';
+import {
+  type AskedInvoice,
+  describeScope,
+  type InvoiceQuestion,
+  readInvoiceQuestion,
+  searchOf,
+} from './invoice-question.ts';
+import { differencesShown, invoiceAnswer, problemList } from './invoice-view.ts';
+import type { KeptInvoice, KeptInvoices } from './kept-invoices.ts';
+import { compareKeptInvoice } from './read-invoice.ts';
+
+/**
+ * The differences between a kept invoice and the ledger.
+ *
+ * @param limit reports that are read at once
+ */
+export function addInvoicePage(server: FastifyInstance, invoices: KeptInvoices, limit: CallLimit): void {
+  addPage(server, { path: '/billing/reconcile/:invoice', scope: 'read' }, async (view, { params, query }) => {
+    const invoice = findInvoice(invoices, view, params['invoice'] ?? '');
+    const { question, asked, problems } = readInvoiceQuestion(query, view);
+    const answered = asked ? await limit(() => answer(view, invoice, question, asked)) : undefined;
+    return {
+      title: `Invoice ${invoice.name}`,
+      within: { href: '/billing', text: 'Billing' },
+      body: html`${answered}
+<h2>Read or compare it in another way</h2>
+<form method="get" action="${addressOf(invoice)}">${invoiceFieldsets(question, problems)}<button>Compare</button></form>
+<p><a href="/billing/reconcile">Check another file</a></p>`,
+    };
+  });
+  server.get('/billing/reconcile/:invoice/download', async (request, reply) => {
+    const view = viewOf(request);
+    const { params, query: fields } = askedOf(request);
+    const invoice = findInvoice(invoices, view, params['invoice'] ?? '');
+    const { question, asked } = readInvoiceQuestion(fields, view);
+    const format = textIn(fields, 'format');
+    if (!asked || !isFormat(format)) return reply.redirect(addressOf(invoice));
+    await limit(() =>
+      compareKeptInvoice(view, invoice, asked, (found) =>
+        sendSheet(reply, { name: 'invoice', format }, sheetOf(view, question, asked, found)),
+      ),
+    );
+    return reply;
+  });
+}
+
+export const addressOf = ({ id }: Pick<KeptInvoice, 'id'>): string => `/billing/reconcile/${id}`;
+
+function findInvoice(invoices: KeptInvoices, { session }: View, id: string): KeptInvoice {
+  const invoice = invoices.find(session.owner, id);
+  if (invoice) return invoice;
+  return notFound('This invoice is not kept any more: a file is kept for an hour. Choose it again.');
+}
+
+function sheetOf(view: View, question: InvoiceQuestion, { period }: AskedInvoice, found: Reconciliation) {
+  return reconcileSheet(found, period, describeScope(question), view.now);
+}
+
+async function answer(
+  view: View,
+  invoice: KeptInvoice,
+  question: InvoiceQuestion,
+  asked: AskedInvoice,
+): Promise<Html> {
+  try {
+    return await compareKeptInvoice(view, invoice, asked, async (found) => {
+      const sheet = sheetOf(view, question, asked, found);
+      const first = await firstOf(sheet.rows, differencesShown);
+      const linkOf = ({ run, messageId }: (typeof first)[number], { key }: { readonly key: string }) => {
+        if (run === null) return undefined;
+        if (key === 'run') return `/runs/${encodeURIComponent(run)}`;
+        return key === 'messageId' && messageId !== null
+          ? `/recipients?q=${encodeURIComponent(messageId)}`
+          : undefined;
+      };
+      const download = (format: string): string =>
+        `${addressOf(invoice)}/download?${searchOf(question)}&format=${format}`;
+      return html`${invoiceAnswer(found, sheet, first, linkOf)}${downloadLinks(download)}`;
+    });
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    return html`<div role="alert" class="error"><p>Nothing was compared.</p>${problemList(error.problems)}</div>`;
+  }
+}
+
+/** Ends the reading of the others. */
+async function firstOf<Line>(batches: AsyncIterable<readonly Line[]>, limit: number): Promise<Line[]> {
+  const lines: Line[] = [];
+  for await (const batch of batches) {
+    lines.push(...batch.slice(0, limit - lines.length));
+    if (lines.length >= limit) break;
+  }
+  return lines;
+}

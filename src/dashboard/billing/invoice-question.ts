@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import { type InvoiceField, invoiceFields } from '../../contacts/invoice-file.ts';
+import { channels } from '../../domain/message.ts';
+import type { InvoiceSource } from '../../engine/billing/reconcile.ts';
+import type { ReconciliationPeriod, ReconciliationScope } from '../../ledger/billing/compare-invoice.ts';
+import { countryOf, didYouMeanCountry } from '../../platform/countries.ts';
+import { addMonths, monthAfter } from '../../platform/months.ts';
+import { localTime, timeZone } from '../../platform/scalars.ts';
+import { parsePayer } from '../../report/billing-words.ts';
+import { formatLocal } from '../../report/time.ts';
+import { type Fields, linesIn, textIn, textsIn } from '../base/fields.ts';
+
+/** How a person wants an invoice to be read and compared, as typed. */
+export type InvoiceQuestion = {
+  readonly from: string;
+  readonly to: string;
+  readonly timeZone: string;
+  readonly decimal: string;
+  readonly country: string;
+  readonly skipLines: string;
+  readonly skipUnreadable: boolean;
+  readonly columns: Readonly<Record<InvoiceField, string>>;
+  readonly accounts: readonly string[];
+  readonly subAccounts: readonly string[];
+  readonly channels: readonly string[];
+};
+
+export type AskedInvoice = {
+  readonly period: ReconciliationPeriod;
+  readonly scope: Omit<ReconciliationScope, 'visibleAccounts'>;
+  readonly reading: Pick<InvoiceSource, 'columns' | 'decimal' | 'country' | 'skipLines' | 'skipUnreadable'>;
+};
+
+const schema = z
+  .strictObject({
+    from: z.union([z.literal(''), localTime]),
+    to: z.union([z.literal(''), localTime]),
+    timeZone,
+    decimal: z.enum(['point', 'comma']),
+    country: z.string().transform((text, problem) => {
+      const country = text === '' ? '' : countryOf(text);
+      if (country !== undefined) return country;
+      const message = `expected a country with phone numbers, such as NZ.${didYouMeanCountry(text)}`;
+      problem.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    }),
+    skipLines: z.string().regex(/^\d{1,4}$/, 'expected a number of lines'),
+    channels: z.array(z.enum(channels)),
+  })
+  .refine(({ from, to }) => from === '' || to === '' || from < to, {
+    path: ['to'],
+    error: 'expected a time after the start.',
+  });
+
+/** Without a period it is the month before the current one. */
+export function readInvoiceQuestion(
+  fields: Fields,
+  { zone, now }: { readonly zone: string; readonly now: Date },
+): {
+  readonly question: InvoiceQuestion;
+  /** Undefined with problems. */
+  readonly asked: AskedInvoice | undefined;
+  readonly problems: Readonly<Record<string, string>>;
+} {
+  const isGiven = fields['from'] !== undefined || fields['to'] !== undefined;
+  const month = addMonths(formatLocal(now, zone).slice(0, 7), -1);
+  const question: InvoiceQuestion = {
+    from: isGiven ? textIn(fields, 'from') : month,
+    to: isGiven ? textIn(fields, 'to') : monthAfter(month),
+    timeZone: textIn(fields, 'timeZone') || zone,
+    decimal: textIn(fields, 'decimal') || 'point',
+    country: textIn(fields, 'country'),
+    skipLines: textIn(fields, 'skipLines') || '0',
+    skipUnreadable: textIn(fields, 'skipUnreadable') === 'yes',
+    columns: {
+      MessageID: textIn(fields, 'MessageID'),
+      Destination: textIn(fields, 'Destination'),
+      Price: textIn(fields, 'Price'),
+      Units: textIn(fields, 'Units'),
+      Date: textIn(fields, 'Date'),
+    },
+    accounts: linesIn(fields, 'account'),
+    subAccounts: linesIn(fields, 'subAccount'),
+    channels: textsIn(fields, 'channel'),
+  };
+  const { skipUnreadable, columns, accounts, subAccounts, ...checked } = question;
+  const parsed = schema.safeParse(checked);
+  if (!parsed.success) {
+    const issues = parsed.error.issues.map(({ path, message }) => [String(path[0]), message] as const);
+    return { question, asked: undefined, problems: Object.fromEntries(issues.toReversed()) };
+  }
+  const { from, to, timeZone: wantedZone, decimal, country, skipLines, channels: only } = parsed.data;
+  const asked: AskedInvoice = {
+    period: { from: from || null, until: to || null, timeZone: wantedZone },
+    scope: {
+      accounts: accounts.length > 0 ? accounts : null,
+      subAccounts: subAccounts.length > 0 ? subAccounts.map(parsePayer) : null,
+      channels: only.length > 0 ? only : null,
+    },
+    reading: {
+      columns: Object.fromEntries(
+        invoiceFields.flatMap((field) => (columns[field] === '' ? [] : [[field, columns[field]] as const])),
+      ),
+      decimal,
+      country: country || undefined,
+      skipLines: Number(skipLines),
+      skipUnreadable,
+    },
+  };
+  return { question, asked, problems: {} };
+}
+
+/** The fields of an address, without those that were left empty. */
+export function searchOf(question: InvoiceQuestion): URLSearchParams {
+  const { columns, accounts, subAccounts, channels: only, skipUnreadable, ...texts } = question;
+  return new URLSearchParams([
+    ...Object.entries(texts).map(([name, value]): [string, string] => [name, value]),
+    ...(skipUnreadable ? [['skipUnreadable', 'yes'] as [string, string]] : []),
+    ...Object.entries(columns).filter(([, title]) => title !== ''),
+    ...accounts.map((name): [string, string] => ['account', name]),
+    ...subAccounts.map((name): [string, string] => ['subAccount', name]),
+    ...only.map((name): [string, string] => ['channel', name]),
+  ]);
+}
+
+/** As sentences of a report's heading. */
+export function describeScope({ accounts, subAccounts, channels: only }: InvoiceQuestion): string[] {
+  const filters = { account: accounts, SubAccount: subAccounts, channel: only };
+  return Object.entries(filters).flatMap(([name, values]) =>
+    values.length > 0 ? [`${name}: ${values.join(', ')}`] : [],
+  );
+}

@@ -1,0 +1,44 @@
+import { reportBillingLines } from '../../engine/billing/billing.ts';
+import type { EngineContext } from '../../engine/context.ts';
+import type { Closing } from '../../ledger/billing/close.ts';
+import type { BillingLine, BillingQuery, BillingTotal } from '../../ledger/billing/report.ts';
+import type { CostLine } from '../../report/billing-charts.ts';
+import { createCostSums } from '../../report/cost-sums.ts';
+
+export type BillingPart = {
+  /** Of this part of the report. */
+  readonly lines: readonly BillingLine[];
+  readonly first: number;
+  /** Lines in all. */
+  readonly count: number;
+  readonly totals: readonly BillingTotal[];
+  readonly closing: Closing | undefined;
+  readonly costs: readonly CostLine[];
+  readonly days: readonly { readonly day: string; readonly recipients: number }[];
+};
+
+/**
+ * Reads the whole report and keeps a part of its lines, so totals are of all.
+ *
+ * @param first from 0
+ * @param costsBy index of the dimension that costs are added up by
+ */
+export function readBilling(
+  context: EngineContext,
+  query: BillingQuery,
+  first: number,
+  limit: number,
+  costsBy: number,
+): Promise<BillingPart> {
+  return reportBillingLines(context, query, async ({ lines: batches, totals, closing, days }) => {
+    const lines: BillingLine[] = [];
+    const costs = createCostSums(costsBy);
+    let count = 0;
+    for await (const batch of batches) {
+      lines.push(...batch.slice(Math.max(0, first - count), Math.max(0, first + limit - count)));
+      costs.add(batch);
+      count += batch.length;
+    }
+    return { lines, first, count, totals: totals(), closing, costs: costs.lines(), days: await days() };
+  });
+}

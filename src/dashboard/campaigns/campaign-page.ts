@@ -1,0 +1,160 @@
+import type { FastifyInstance } from 'fastify';
+import { previewStart, type StartPreview } from '../../engine/access/preview-start.ts';
+import {
+  type DescribedCampaign,
+  describeCampaign,
+  readCampaignText,
+} from '../../engine/schedule/describe-campaigns.ts';
+import { type ListedRun, listRuns } from '../../ledger/runs/find.ts';
+import { type ListedTick, listLatestTicks } from '../../ledger/schedules/schedules.ts';
+import { type Html, html } from '../../report/html/html.ts';
+import { addPage } from '../base/pages.ts';
+import type { Tools } from '../base/tools.ts';
+import { notFound, type View, type Viewer } from '../base/view.ts';
+import { badge, figures, table, time } from '../parts/parts.ts';
+import { campaignPath, runPath, runsOfCampaignPath } from '../paths.ts';
+import { nextTime, problemItems, scheduleText, tickTable, unkeptText } from './campaign-words.ts';
+
+const counts = { ticks: 30, next: 5 };
+const shownRuns = 10;
+
+/** A campaign file: what it says, when it runs, and what came of it. */
+export function addCampaignPage(server: FastifyInstance, tools: Tools): void {
+  const { scheduleSource, live, limits } = tools;
+  addPage(server, { path: '/campaigns/:file', scope: 'read' }, async (view, { params }) => {
+    const found = await requireCampaign(view, tools, params['file'] ?? '');
+    const preview =
+      found.problems.length === 0
+        ? await limits.plan(() => previewStart(view.context, scheduleSource, found.file))
+        : undefined;
+    const text = await readCampaignText(found.file, scheduleSource);
+    return {
+      title: found.file,
+      within: { href: '/campaigns', text: 'Campaigns' },
+      body: html`${headPart(found, view, problemsOf(found, preview))}${schedulePart(found, view)}`,
+      live: {
+        body: historyPart(await readHistory(view, found), view),
+        from: campaignPath(found.file, 'live'),
+      },
+      end: textPart(found, text),
+    };
+  });
+  live.add(
+    server,
+    { path: '/campaigns/:file/live', scope: 'read' },
+    {
+      open: async (view, { params }) => {
+        const found = await requireCampaign(view, tools, params['file'] ?? '');
+        const key = JSON.stringify(['campaign', found.file, found.campaign?.campaign, view.session.accounts]);
+        return { key, read: () => readHistory(view, found) };
+      },
+      render: historyPart,
+    },
+  );
+}
+
+/** @throws ProblemError when there is none for the accounts of the person */
+export async function requireCampaign(
+  { context, session }: View,
+  { scheduleSource }: Pick<Tools, 'scheduleSource'>,
+  file: string,
+): Promise<DescribedCampaign> {
+  const found = await describeCampaign(context, scheduleSource, file, session.accounts, counts);
+  return found ?? notFound('There is no such campaign file. The page of campaigns lists all.');
+}
+
+function problemsOf({ problems }: DescribedCampaign, preview: StartPreview | undefined) {
+  return preview?.kind === 'faulty' ? preview.problems : problems;
+}
+
+function headPart(
+  { file, campaign }: DescribedCampaign,
+  { mayRun }: View,
+  problems: DescribedCampaign['problems'],
+): Html {
+  const facts = campaign && [
+    { name: 'Campaign', value: campaign.campaign },
+    { name: 'Account', value: campaign.account },
+    { name: 'Channel', value: campaign.channel },
+  ];
+  return html`${
+    problems.length > 0 &&
+    html`<section class="problems" aria-labelledby="faulty"><h2 id="faulty">No run of it can start now</h2>
+${problemItems(problems)}
+<p>Correct them, and open this page again. <code>volley check</code> says the same.</p></section>`
+  }
+${facts && figures(facts)}
+<ul class="links">
+${mayRun && problems.length === 0 && html`<li><a class="button" href="${campaignPath(file, 'start')}">Start now</a></li>`}
+${campaign && html`<li><a href="${runsOfCampaignPath(campaign.campaign)}">All its runs</a></li>`}
+</ul>`;
+}
+
+function schedulePart({ schedule }: DescribedCampaign, view: View): Html {
+  if (!schedule)
+    return html`<section aria-labelledby="schedule"><h2 id="schedule">Schedule</h2>
+<p>It has no schedule: it runs when a person or a program starts it. <code>schedule</code> in its file gives it one.</p></section>`;
+  const { times, next } = schedule;
+  const unkept = unkeptText(schedule, view.now);
+  const items = next.map((at) => html`<li>${nextTime(at, schedule, view)}</li>`);
+  return html`<section aria-labelledby="schedule"><h2 id="schedule">Schedule</h2>
+<p><code>${scheduleText(schedule)}</code>. ${times.overlap === 'skip' ? 'It is skipped while its last run has not ended.' : 'It waits while its last run has not ended.'}</p>
+${unkept !== undefined && html`<p class="banner">${unkept}</p>`}
+${next.length === 0 ? html`<p>It never runs again.</p>` : html`<h3>Next times (${view.zone})</h3><ol class="next-times">${items}</ol>`}</section>`;
+}
+
+type History = { readonly ticks: readonly ListedTick[]; readonly runs: readonly ListedRun[] };
+
+/** Of accounts that the person may see. */
+async function readHistory(
+  { context, session }: View,
+  { file, campaign }: DescribedCampaign,
+): Promise<History> {
+  const { ledger } = context;
+  const filter = { campaign: campaign?.campaign ?? '', accounts: session.accounts };
+  return {
+    ticks: await listLatestTicks(ledger.pool, [file], counts.ticks),
+    runs: campaign ? await listRuns(ledger.knex, shownRuns, filter) : [],
+  };
+}
+
+function historyPart({ ticks, runs }: History, viewer: Viewer): Html {
+  const { zone } = viewer;
+  return html`<section aria-labelledby="runs-title"><h2 id="runs-title">Runs</h2>
+${
+  runs.length === 0
+    ? html`<p>It has not run yet.</p>`
+    : table(
+        'Its latest runs',
+        [
+          { title: 'Run', cell: ({ run }) => html`<a href="${runPath(run)}">${run}</a>` },
+          { title: 'State', cell: ({ state }) => badge(state) },
+          { title: `Planned (${zone})`, cell: ({ createdAt }) => time(createdAt, zone) },
+          {
+            title: `Ended (${zone})`,
+            cell: ({ finishedAt }) => (finishedAt ? time(finishedAt, zone) : ''),
+          },
+        ],
+        runs,
+        'runs',
+      )
+}</section>
+${
+  ticks.length > 0 &&
+  html`<section aria-labelledby="ticks-title"><h2 id="ticks-title">Due times</h2>
+${tickTable(ticks, viewer)}</section>`
+}`;
+}
+
+function textPart({ file }: DescribedCampaign, text: string | undefined): Html {
+  if (text === undefined)
+    return html`<section aria-labelledby="text"><h2 id="text">File</h2>
+<p>Its text is not shown: it does not look like a campaign, so it could hold secrets. Open it on the machine of Volley.</p></section>`;
+  const lines = text.split(/\r\n|\r|\n/).map(
+    (line, index) => html`<span id="line-${index + 1}">${line}</span>
+`,
+  );
+  return html`<section aria-labelledby="text"><h2 id="text">File</h2>
+<p>Volley reads it, and never writes it.</p>
+<pre class="file" tabindex="0" role="region" aria-label="Text of ${file}"><code>${lines}</code></pre></section>`;
+}

@@ -1,0 +1,68 @@
+import type { Problem } from '../../domain/problems.ts';
+import { truncateProblems } from '../../domain/problems.ts';
+import type { CampaignSchedule } from '../../engine/schedule/describe-campaigns.ts';
+import type { ListedTick } from '../../ledger/schedules/schedules.ts';
+import { formatReason } from '../../platform/reason-text.ts';
+import { type Html, html } from '../../report/html/html.ts';
+import { formatLocal } from '../../report/time.ts';
+import type { Viewer } from '../base/view.ts';
+import { longText } from '../parts/long-text.ts';
+import { badge, table, time } from '../parts/parts.ts';
+import { runPath } from '../paths.ts';
+
+/** Each with its place, such as `night.yaml:6:19`. */
+export function problemItems(problems: readonly Problem[]): Html {
+  const items = truncateProblems(problems).map(
+    ({ where, what }) => html`<li><code dir="auto">${where}</code>: <bdi>${what}</bdi></li>`,
+  );
+  return html`<ul class="places">${items}</ul>`;
+}
+
+/** As it is written: `30 2 * * MON-FRI (Pacific/Auckland)`. */
+export function scheduleText({ times }: CampaignSchedule): string {
+  const { cron, at = [], timeZone } = times;
+  const listed = at.length > 3 ? `${at.slice(0, 3).join(', ')} and ${at.length - 3} more` : at.join(', ');
+  return `${cron ?? listed} (${timeZone})`;
+}
+
+/** In the zone of the person, and in that of the schedule if it is another. */
+export function nextTime(at: Date, { times }: CampaignSchedule, { zone }: Viewer): Html {
+  const other = times.timeZone !== zone;
+  return html`${time(at, zone)}${other && html`<br><small>${formatLocal(at, times.timeZone)} ${times.timeZone}</small>`}`;
+}
+
+/** Milliseconds; processes record ticks every five seconds. */
+const keptWithin = 60_000;
+
+/** Why nothing starts the schedule; undefined while a process does. */
+export function unkeptText({ keptAt, next }: CampaignSchedule, now: Date): string | undefined {
+  if (next.length === 0) return undefined;
+  if (keptAt !== undefined && now.getTime() - keptAt.getTime() <= keptWithin) return undefined;
+  return 'No process starts this schedule. Start volley serve or volley worker with this folder of campaigns, and keep it running.';
+}
+
+/** @param place names the part of the page */
+export function tickCell({ schedule, dueAt, state, run, reason }: ListedTick, place: string): Html {
+  return html`${badge(state)}${run !== null && html` <a href="${runPath(run)}">${run}</a>`}${reason !== null && html` ${longText(formatReason(reason), `${place}-${schedule}-${dueAt.getTime()}`)}`}`;
+}
+
+export function tickTable(ticks: readonly ListedTick[], { zone }: Viewer): Html {
+  return table(
+    'Times at which it was due, the newest first',
+    [
+      { title: `Due (${zone})`, cell: ({ dueAt }) => time(dueAt, zone) },
+      { title: 'Outcome', cell: ({ state }) => badge(state) },
+      {
+        title: 'Run',
+        cell: ({ run }) => (run === null ? '' : html`<a href="${runPath(run)}">${run}</a>`),
+      },
+      {
+        title: 'Reason',
+        cell: ({ reason, dueAt }) =>
+          reason === null ? '' : longText(formatReason(reason), `reason-${dueAt.getTime()}`),
+      },
+    ],
+    ticks,
+    'ticks',
+  );
+}

@@ -1,0 +1,146 @@
+import type { FastifyInstance } from 'fastify';
+import {
+  type DescribedCampaign,
+  describeCampaigns,
+  listSchedulesWithoutFile,
+} from '../../engine/schedule/describe-campaigns.ts';
+import { type ListedRun, listRuns } from '../../ledger/runs/find.ts';
+import { type Html, html } from '../../report/html/html.ts';
+import { addPage } from '../base/pages.ts';
+import type { Tools } from '../base/tools.ts';
+import type { View } from '../base/view.ts';
+import { badge, counted, type TableColumn, table, time } from '../parts/parts.ts';
+import { campaignPath, runPath, runsOfCampaignPath } from '../paths.ts';
+import { nextTime, problemItems, scheduleText, tickCell, unkeptText } from './campaign-words.ts';
+
+/** Of each schedule. */
+const shownTicks = 10;
+
+/** The files of the folder of campaigns, with their schedules. */
+export function addCampaignsPage(server: FastifyInstance, { scheduleSource }: Tools): void {
+  addPage(server, { path: '/campaigns', scope: 'read' }, async (view) => {
+    const { context, session } = view;
+    const counts = { ticks: shownTicks, next: 1 };
+    const campaigns = await describeCampaigns(context, scheduleSource, session.accounts, counts);
+    const { folder } = scheduleSource;
+    const gone = session.accounts === null ? await listSchedulesWithoutFile(context, scheduleSource) : [];
+    return {
+      title: 'Campaigns',
+      body:
+        campaigns.length === 0
+          ? emptyText(view, folder)
+          : html`${gonePart(gone)}${faultyPart(campaigns)}
+${withoutRunPart(campaigns, view)}
+${campaignTable(campaigns, await findLastRuns(view), view)}`,
+    };
+  });
+}
+
+function emptyText({ session }: View, folder: string): Html {
+  if (session.accounts !== null)
+    return html`<p class="empty">There is no campaign of ${session.accounts.join(' or ')} in the folder <code>${folder}</code>.</p>`;
+  return html`<div class="empty"><p>There is no campaign in the folder <code>${folder}</code> yet.</p>
+<p>Write one there, or run <code>volley init</code>, which makes a first campaign to try. It is here as soon as its file is.</p></div>`;
+}
+
+function gonePart(schedules: readonly string[]): Html | undefined {
+  if (schedules.length === 0) return undefined;
+  return html`<p class="banner">${counted(schedules.length, 'schedule')} of the ledger ${schedules.length === 1 ? 'has' : 'have'} no file in this folder: ${schedules.join(', ')}. <code>volley schedule sync</code> removes what is gone.</p>`;
+}
+
+function faultyPart(campaigns: readonly DescribedCampaign[]): Html | undefined {
+  const faulty = campaigns.filter(({ problems }) => problems.length > 0);
+  if (faulty.length === 0) return undefined;
+  const files = faulty.map(
+    ({ file, problems }) => html`<h3><a href="${campaignPath(file)}" dir="auto">${file}</a></h3>
+${problemItems(problems)}
+`,
+  );
+  return html`<section class="problems" aria-labelledby="faulty"><h2 id="faulty">Files to correct: ${faulty.length}</h2>
+${files}
+<p>No run of them can start. Correct the named lines; this page then shows the campaign.</p></section>`;
+}
+
+/** Ticks that were due and made no run, since the last that made one. */
+function withoutRunPart(campaigns: readonly DescribedCampaign[], view: View): Html | undefined {
+  const late = campaigns.flatMap(({ file, ticks }) => {
+    const started = ticks.findIndex(({ state }) => state === 'started');
+    return (started < 0 ? ticks : ticks.slice(0, started))
+      .filter(({ state }) => state === 'missed' || state === 'failed' || state === 'skipped')
+      .map((tick) => ({ file, tick }));
+  });
+  if (late.length === 0) return undefined;
+  const items = late.slice(0, shownTicks).map(
+    ({ file, tick }) =>
+      html`<li><a href="${campaignPath(file)}" dir="auto">${file}</a>, due ${time(tick.dueAt, view.zone)}: ${tickCell(tick, 'without-run')}</li>
+`,
+  );
+  return html`<section aria-labelledby="without-run"><h2 id="without-run">Due without a run</h2>
+<p>Since the last run of their schedule. “Start now” makes up for one.</p>
+<ul class="waits">${items}</ul></section>`;
+}
+
+/** Among so many latest runs of all campaigns. */
+const searchedRuns = 500;
+
+/** The last run of each campaign that ran lately, by its name. */
+async function findLastRuns({ context, session }: View): Promise<ReadonlyMap<string, ListedRun>> {
+  const runs = await listRuns(context.ledger.knex, searchedRuns, { accounts: session.accounts });
+  return new Map(runs.toReversed().map((run) => [run.campaign, run]));
+}
+
+function campaignTable(
+  campaigns: readonly DescribedCampaign[],
+  lastRuns: ReadonlyMap<string, ListedRun>,
+  view: View,
+): Html {
+  const columns: readonly TableColumn<DescribedCampaign>[] = [
+    { title: 'File', cell: ({ file }) => html`<a href="${campaignPath(file)}">${file}</a>` },
+    {
+      title: 'Campaign',
+      cell: ({ campaign }) =>
+        campaign && html`<a href="${runsOfCampaignPath(campaign.campaign)}">${campaign.campaign}</a>`,
+    },
+    { title: 'Account', cell: ({ campaign }) => campaign?.account },
+    { title: 'Channel', cell: ({ campaign }) => campaign?.channel },
+    { title: 'Schedule', cell: ({ schedule }) => (schedule ? scheduleText(schedule) : 'none') },
+    { title: `Next (${view.zone})`, cell: ({ schedule }) => nextCell(schedule, view) },
+    { title: 'Last due time', cell: ({ ticks: [last] }) => last && lastCell(last, view) },
+    {
+      title: 'Last run',
+      cell: ({ campaign }) => campaign && lastRunCell(lastRuns.get(campaign.campaign), view),
+    },
+  ];
+  const start: TableColumn<DescribedCampaign> = {
+    title: 'Start',
+    cell: ({ file, problems }) =>
+      problems.length > 0
+        ? badge('problem')
+        : html`<a class="button" href="${campaignPath(file, 'start')}" aria-label="Start now: ${file}">Start now</a>`,
+  };
+  return table(
+    'Campaigns of the folder',
+    view.mayRun ? [...columns, start] : columns,
+    campaigns,
+    'campaigns',
+  );
+}
+
+function nextCell(schedule: DescribedCampaign['schedule'], view: View): Html | string {
+  if (schedule === undefined) return '';
+  const [next] = schedule.next;
+  if (next === undefined) return 'never again';
+  const unkept = unkeptText(schedule, view.now);
+  return html`${nextTime(next, schedule, view)}${unkept !== undefined && html`<br>${badge('warning')} <small>${unkept}</small>`}`;
+}
+
+function lastRunCell(last: ListedRun | undefined, { zone }: View): Html | undefined {
+  return (
+    last &&
+    html`${badge(last.state)} <a href="${runPath(last.run)}">${last.run}</a><br><small>${time(last.createdAt, zone)}</small>`
+  );
+}
+
+function lastCell(tick: DescribedCampaign['ticks'][number], { zone }: View): Html {
+  return html`${tickCell(tick, 'last')}<br><small>due ${time(tick.dueAt, zone)}</small>`;
+}

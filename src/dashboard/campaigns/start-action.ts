@@ -1,0 +1,106 @@
+import type { FastifyInstance } from 'fastify';
+import { InputError } from '../../domain/problems.ts';
+import { previewStart, type StartPreview } from '../../engine/access/preview-start.ts';
+import { startCampaign } from '../../engine/access/start-campaign.ts';
+import { NothingNewError } from '../../engine/plan/contact-patterns.ts';
+import type { ContactFileSize } from '../../engine/plan/describe-contact-files.ts';
+import type { Preview } from '../../engine/plan/preview.ts';
+import { type Html, html } from '../../report/html/html.ts';
+import { addAction } from '../base/actions.ts';
+import type { Tools } from '../base/tools.ts';
+import { counted } from '../parts/parts.ts';
+import { campaignPath, runPath } from '../paths.ts';
+import { requireCampaign } from './campaign-page.ts';
+
+/** Starts one run of a campaign for each form, also when the form is sent twice. */
+export function addStartAction(server: FastifyInstance, tools: Tools): void {
+  const { scheduleSource, startRun, limits, logger } = tools;
+  addAction(
+    server,
+    { path: '/campaigns/:file/start', scope: 'run' },
+    {
+      ask: async (view, { params }, { key }) => {
+        const { file, campaign } = await requireCampaign(view, tools, params['file'] ?? '');
+        const preview = await limits.plan(() => previewStart(view.context, scheduleSource, file));
+        return {
+          title: `Start ${file} now?`,
+          body: html`<input type="hidden" name="key" value="${key ?? view.context.randomUuid()}">
+${previewText(preview)}
+${campaign?.approval !== undefined && html`<p>The campaign asks for <strong>approval</strong>: the run may wait for another person before anything is sent.</p>`}`,
+          button: 'Start the run',
+          reason: 'none',
+          within: { href: campaignPath(file), text: file },
+        };
+      },
+      act: async (view, { params }, { key = '' }) => {
+        const { file } = await requireCampaign(view, tools, params['file'] ?? '');
+        const { name: token, accounts } = view.session;
+        const end = await startCampaign(
+          view.context,
+          { startRun, accountNamed: scheduleSource.accountNamed, limit: limits.plan },
+          { token, accounts, key: requireKey(key), campaign: file },
+          (stuck) => logger.warn(stuck, 'contact file not moved; it is not read again'),
+        ).catch(asInputError);
+        if (end.kind === 'under way') return refuse(underWay);
+        if (end.kind === 'key of another') return refuse(`This form started run ${end.run} already.`);
+        const notice = end.waitsForApproval
+          ? 'The run is planned, and waits for approval.'
+          : 'The run is planned; workers send it.';
+        return { to: runPath(end.run), notice };
+      },
+    },
+  );
+}
+
+const underWay =
+  'This form was sent already, and its run is being planned. Press the button again in a moment: it opens that run, and starts no other.';
+
+function refuse(what: string): never {
+  throw new InputError([{ where: 'start', what }]);
+}
+
+/** Of the form. */
+function requireKey(key: string): string {
+  return /^[\x21-\x7e]{1,200}$/.test(key) ? key : refuse('The form is incomplete. Open this page again.');
+}
+
+function asInputError(error: unknown): never {
+  if (error instanceof NothingNewError) return refuse(error.message);
+  throw error;
+}
+
+/** @throws InputError when no run can start now */
+function previewText(preview: StartPreview): Html {
+  switch (preview.kind) {
+    case 'counted':
+      return countedText(preview.preview);
+    case 'large':
+      return largeText(preview.files);
+    case 'nothing new':
+      return refuse(preview.what);
+    case 'faulty':
+      throw new InputError(preview.problems);
+  }
+}
+
+function countedText({ recipients, requests, contacts, cost, repeats, unfinished, files }: Preview): Html {
+  const leftOut = contacts.read - recipients - (contacts.beyondLimit ?? 0);
+  const price =
+    cost.kind === 'known'
+      ? `${cost.total} ${cost.currency}, by the rates of the account`
+      : `not known: ${cost.why}`;
+  return html`<p>It sends to <strong>${counted(recipients, 'recipient')}</strong> in ${counted(requests, 'request')}. The contact files (${files.map(({ name }) => name).join(', ')}) have ${counted(contacts.read, 'row')}${leftOut > 0 && html`; ${counted(leftOut, 'row')} ${leftOut === 1 ? 'is' : 'are'} left out`}.</p>
+<p>Estimated cost: ${price}.</p>
+${repeats !== null && html`<p class="banner"><strong>These contacts had a run before.</strong> ${repeats}</p>`}
+${unfinished !== null && html`<p class="banner">${unfinished}</p>`}`;
+}
+
+function largeText(files: readonly ContactFileSize[]): Html {
+  const items = files.map(
+    ({ name, bytes, rows }) =>
+      html`<li><code dir="auto">${name}</code>: ${rows === undefined ? `${(bytes / 1e6).toFixed(1)} MB` : html`<strong>about ${counted(rows, 'row')}</strong>`}</li>`,
+  );
+  return html`<p>It sends to each row of its contact files that is valid, not suppressed and not sent to before:</p>
+<ul>${items}</ul>
+<p>They are large, so they are counted exactly when the run is planned. <code>volley plan</code> does so without a start, and shows messages and cost.</p>`;
+}

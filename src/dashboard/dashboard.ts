@@ -1,0 +1,95 @@
+import cookie from '@fastify/cookie';
+import formbody from '@fastify/formbody';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { EngineContext } from '../engine/context.ts';
+import { addAccountsPages } from './accounts/accounts-page.ts';
+import { addLimitsAction } from './accounts/limits-action.ts';
+import { addAuditPage } from './audit/audit-page.ts';
+import { readAssets } from './base/assets.ts';
+import { createErrorPages } from './base/error-pages.ts';
+import { addSafeHeaders, cameFromElsewhere, createGuards } from './base/guards.ts';
+import { answerEndedStream, createLiveParts } from './base/live.ts';
+import { readSession } from './base/session.ts';
+import { addSignIn, sendRefresh } from './base/sign-in.ts';
+import type { DashboardOptions, Tools } from './base/tools.ts';
+import { addZonePage } from './base/zone.ts';
+import { addBillingPages } from './billing/billing-pages.ts';
+import { addCampaignPage } from './campaigns/campaign-page.ts';
+import { addCampaignsPage } from './campaigns/campaigns-page.ts';
+import { addStartAction } from './campaigns/start-action.ts';
+import { addDeliveryReportPages } from './delivery-reports/delivery-report-pages.ts';
+import { addHealthPage } from './health/health-page.ts';
+import { addPlanPage } from './plan/plan-page.ts';
+import { addRecipientsPage } from './recipients/recipients-page.ts';
+import { addRunPages } from './run/run-pages.ts';
+import { addRunActions } from './runs/run-actions.ts';
+import { addRunsPage } from './runs/runs-page.ts';
+import { addSuppressActions } from './suppressions/suppress-actions.ts';
+import { addSuppressionsPage } from './suppressions/suppressions-page.ts';
+import { addTokensPages } from './tokens/tokens-page.ts';
+
+/** Adds the pages, at the paths of `server`. Each needs a session; the sign-in page makes one. */
+export async function addDashboard(
+  server: FastifyInstance,
+  context: EngineContext,
+  { host, publicUrl, link, ...options }: DashboardOptions,
+): Promise<void> {
+  const { check, isSecure } = createGuards(host, publicUrl);
+  const assets = readAssets();
+  server.decorate('assets', assets);
+  await server.register(cookie);
+  await server.register(formbody, { bodyLimit: 64 * 1024 });
+  server.addHook('onRequest', async (request, reply) => {
+    addSafeHeaders(reply);
+    check(request);
+  });
+  const errors = createErrorPages(options.logger);
+  server.setErrorHandler(errors.failed);
+  server.setNotFoundHandler(errors.notFound);
+  assets.serve(server);
+  await server.register((part) => addSignIn(part, { context, isSecure, link }));
+  await server.register(async (pages) => {
+    pages.addHook('onRequest', async (request, reply) => {
+      if (await readSession(context, request, isSecure(request))) return undefined;
+      return refuse(request, reply);
+    });
+    const live = createLiveParts(context, options.logger);
+    pages.addHook('preClose', async () => live.close());
+    addZonePage(pages);
+    await addPages(pages, { ...options, context, live });
+  });
+}
+
+async function addPages(server: FastifyInstance, tools: Tools): Promise<void> {
+  addRunsPage(server, tools);
+  addRunPages(server, tools);
+  addRunActions(server, tools);
+  addPlanPage(server, tools);
+  addCampaignsPage(server, tools);
+  addCampaignPage(server, tools);
+  addStartAction(server, tools);
+  addAccountsPages(server, tools);
+  addLimitsAction(server, tools);
+  addHealthPage(server, tools);
+  addAuditPage(server, tools);
+  addTokensPages(server);
+  await addBillingPages(server, tools);
+  addRecipientsPage(server, tools);
+  addSuppressionsPage(server, tools);
+  addSuppressActions(server, tools);
+  addDeliveryReportPages(server, tools);
+}
+
+/** Answers a caller without a session. */
+function refuse(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (/\btext\/event-stream\b/.test(request.headers.accept ?? '')) {
+    answerEndedStream(reply);
+    return reply;
+  }
+  if (cameFromElsewhere(request)) return sendRefresh(reply, request.url);
+  const to =
+    request.method === 'GET' && request.url !== '/'
+      ? `?${new URLSearchParams({ to: request.url }).toString()}`
+      : '';
+  return reply.redirect(`/sign-in${to}`, 303);
+}

@@ -1,0 +1,84 @@
+import type { FastifyInstance } from 'fastify';
+import { InputError } from '../../domain/problems.ts';
+import type { BackgroundApplier } from '../../engine/delivery-reports/apply-in-background.ts';
+import { replayDeliveryReports } from '../../engine/delivery-reports/apply-inbox.ts';
+import { type PollJobs, requirePolling } from '../../engine/delivery-reports/poll-jobs.ts';
+import type { Settings } from '../../engine/settings.ts';
+import { countUnresolvedReports } from '../../ledger/delivery-reports/page.ts';
+import { html } from '../../report/html/html.ts';
+import { addAction } from '../base/actions.ts';
+import { requireVisibleRun, type View } from '../base/view.ts';
+import { counted, number } from '../parts/parts.ts';
+import { deliveryReportsPath } from '../paths.ts';
+
+/** Reading again applies nothing twice, and asking the service changes nothing there: the scope `run` is enough. */
+export function addDeliveryReportActions(
+  server: FastifyInstance,
+  { jobs, applier, settings }: { jobs: PollJobs; applier: BackgroundApplier; settings: Settings },
+): void {
+  addReplay(server, applier);
+  addAsk(server, jobs, settings);
+}
+
+async function countReplayable({ context, session }: View) {
+  const counts = await countUnresolvedReports(context.ledger.pool, session.accounts, null);
+  return { ...counts, all: counts.unmatched + counts.unreadable + counts.failed };
+}
+
+function addReplay(server: FastifyInstance, applier: BackgroundApplier): void {
+  const within = { href: '/delivery-reports', text: 'Delivery reports' };
+  addAction(
+    server,
+    { path: '/delivery-reports/replay', scope: 'run' },
+    {
+      ask: async (view) => {
+        const { all, unmatched, unreadable, failed } = await countReplayable(view);
+        const { accounts } = view.session;
+        return {
+          title: 'Replay delivery reports',
+          body: html`<p><strong>${counted(all, 'delivery report')}</strong>${accounts && html` of ${accounts.join(', ')}`} will be read again: ${number(unmatched)} unmatched, ${number(unreadable)} unreadable, ${number(failed)} failed. Each concerns at most one person.</p>
+<p>None is applied twice. Do it after their cause is gone, such as a wrong field name in the accounts file. <code>volley delivery-reports replay --all</code> reads all delivery reports again.</p>`,
+          button: 'Replay',
+          reason: 'none',
+          within,
+        };
+      },
+      act: async (view) => {
+        const { accounts } = view.session;
+        const replayed = await replayDeliveryReports(view.context, { accounts, all: false });
+        applier.wake(view.context);
+        return {
+          to: '/delivery-reports',
+          notice: `${counted(replayed, 'delivery report')} will be read again.`,
+        };
+      },
+    },
+  );
+}
+
+function addAsk(server: FastifyInstance, jobs: PollJobs, settings: Settings): void {
+  addAction(
+    server,
+    { path: '/delivery-reports/missing/:run/ask', scope: 'run' },
+    {
+      ask: async (view, { params }) => {
+        const { run, campaign, account, purgedAt } = await requireVisibleRun(view, params['run'] ?? '');
+        if (purgedAt !== null)
+          throw new InputError([{ where: `run ${run}`, what: 'Its recipients were purged.' }]);
+        await requirePolling(settings, account);
+        return {
+          title: `Ask about ${campaign}`,
+          body: html`<p>Volley asks the service for the status of each request of run <code>${run}</code> with a missing delivery report, at most one a second, and each at most once in ten minutes. What it answers is applied like a delivery report. Nobody gets a message.</p>`,
+          button: 'Ask the service',
+          reason: 'none',
+          within: { href: deliveryReportsPath(`missing/${run}`), text: `Missing of ${campaign}` },
+        };
+      },
+      act: async (view, { params }) => {
+        const { run, account } = await requireVisibleRun(view, params['run'] ?? '');
+        await jobs.start(view.context, { run, account });
+        return { to: deliveryReportsPath(`missing/${run}`), notice: 'The service is being asked.' };
+      },
+    },
+  );
+}

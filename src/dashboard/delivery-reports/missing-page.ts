@@ -1,0 +1,156 @@
+import type { FastifyInstance } from 'fastify';
+import { InputError } from '../../domain/problems.ts';
+import { type PollJob, type PollJobs, requirePolling } from '../../engine/delivery-reports/poll-jobs.ts';
+import { missingBounds } from '../../engine/live/live-delivery-reports.ts';
+import type { Settings } from '../../engine/settings.ts';
+import {
+  type MissingOfRun,
+  type MissingPlace,
+  pageMissingOfRun,
+} from '../../ledger/delivery-reports/missing-of-run.ts';
+import { listRunsWithMissing, type RunMissing } from '../../ledger/operations/delivery-reports.ts';
+import type { Run } from '../../ledger/runs/find.ts';
+import { formatPoll } from '../../report/delivery-reports.ts';
+import { type Html, html } from '../../report/html/html.ts';
+import { numberIn, textIn } from '../base/fields.ts';
+import { addPage } from '../base/pages.ts';
+import type { Tools } from '../base/tools.ts';
+import { requireVisibleRun, type View, type Viewer } from '../base/view.ts';
+import { number, table, time } from '../parts/parts.ts';
+import { deliveryReportsPath, recipientPath, runPath } from '../paths.ts';
+
+const runsPerPage = 50;
+const recipientsPerPage = 100;
+
+/** Runs with missing delivery reports, and the recipients of one. */
+export function addMissingPages(
+  server: FastifyInstance,
+  { limits, scheduleSource }: Tools,
+  jobs: PollJobs,
+): void {
+  addPage(server, { path: '/delivery-reports/missing', scope: 'read' }, async (view, { query }) => {
+    const page = Math.max(1, numberIn(query, 'page'));
+    const account = textIn(query, 'account') || undefined;
+    const found = await listRuns(view, account, page);
+    const next = { page: String(page + 1), ...(account !== undefined && { account }) };
+    return {
+      title: 'Missing delivery reports',
+      within: { href: '/delivery-reports', text: 'Delivery reports' },
+      body: html`${runsPart(found.slice(0, runsPerPage), view)}
+${found.length > runsPerPage && html`<p><a rel="next" href="${deliveryReportsPath('missing', next)}">Earlier runs</a></p>`}`,
+    };
+  });
+  addPage(
+    server,
+    { path: '/delivery-reports/missing/:run', scope: 'read' },
+    async (view, { params, query }) => {
+      const run = await requireVisibleRun(view, params['run'] ?? '');
+      const range = { after: parsePlace(textIn(query, 'after')), limit: recipientsPerPage + 1 };
+      const found = await limits.report(() => pageMissingOfRun(view.context.ledger.pool, run.run, range));
+      const noLookUp = await whyNoPolling(scheduleSource.settings, run.account);
+      return {
+        title: `Missing of ${run.campaign}`,
+        within: { href: deliveryReportsPath('missing'), text: 'Missing delivery reports' },
+        body: html`${pollPart(run, { job: jobs.of(run.run), noLookUp, isMissing: found.length > 0 }, view)}${recipientsPart(run, found, view)}`,
+      };
+    },
+  );
+}
+
+async function whyNoPolling(settings: Settings, account: string): Promise<string | undefined> {
+  try {
+    await requirePolling(settings, account);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    return error.problems.map(({ what }) => what).join(' ');
+  }
+}
+
+function listRuns(
+  { context, session }: View,
+  account: string | undefined,
+  page: number,
+): Promise<RunMissing[]> {
+  const { accounts } = session;
+  const visible = account === undefined || (accounts && !accounts.includes(account)) ? accounts : [account];
+  const [from = context.now()] = missingBounds(context.now());
+  const range = { skip: (page - 1) * runsPerPage, limit: runsPerPage + 1 };
+  return listRunsWithMissing(context.ledger.pool, { accounts: visible, from, until: context.now() }, range);
+}
+
+function runsPart(runs: readonly RunMissing[], { zone }: Viewer): Html {
+  if (runs.length === 0)
+    return html`<p class="empty">No run of the last seven days misses a delivery report. Figures are as booked: some seconds old.</p>`;
+  return table<RunMissing>(
+    `Runs of the last seven days, the last sent first (${zone})`,
+    [
+      {
+        title: 'Run',
+        cell: ({ run }) => html`<a href="${deliveryReportsPath(`missing/${run}`)}">${run}</a>`,
+      },
+      { title: 'Campaign', cell: ({ campaign }) => campaign },
+      { title: 'Account', cell: ({ account }) => account },
+      { title: 'Missing', isNumber: true, cell: ({ missing }) => number(missing) },
+      { title: 'Sent from', cell: ({ oldest }) => time(oldest, zone) },
+    ],
+    runs,
+  );
+}
+
+function recipientsPart({ run }: Run, found: readonly MissingOfRun[], { zone }: Viewer): Html {
+  const shown = found.slice(0, recipientsPerPage);
+  const last = found.length > shown.length ? shown.at(-1) : undefined;
+  if (shown.length === 0)
+    return html`<p class="empty">No recipient of run <a href="${runPath(run)}">${run}</a> misses a final delivery report${last && ' after those'}.</p>`;
+  const next = last && deliveryReportsPath(`missing/${run}`, { after: `${last.request}-${last.position}` });
+  return html`${table<MissingOfRun>(
+    `Accepted recipients without a final delivery report (${zone})`,
+    [
+      { title: 'Address', cell: ({ address }) => html`<a href="${recipientPath(address)}">${address}</a>` },
+      { title: 'Accepted', cell: ({ acceptedAt }) => time(acceptedAt, zone) },
+      { title: 'Last report', cell: ({ lastStatus }) => lastStatus ?? 'none' },
+      {
+        title: 'MessageID',
+        cell: ({ messageId }) => html`<a href="${recipientPath(messageId)}">${messageId}</a>`,
+      },
+    ],
+    shown,
+  )}
+${next !== undefined && html`<p><a rel="next" href="${next}">More recipients</a></p>`}
+<p><a href="${runPath(run, 'download/missing', { format: 'csv' })}">All of them, as CSV</a> <a href="${runPath(run)}">The run</a></p>`;
+}
+
+type PollState = {
+  readonly job: PollJob | undefined;
+  /** Why the service cannot be asked, if so. */
+  readonly noLookUp: string | undefined;
+  readonly isMissing: boolean;
+};
+
+function pollPart({ run }: Run, { job, noLookUp, isMissing }: PollState, { mayRun, zone }: Viewer): Html {
+  const link = deliveryReportsPath(`missing/${run}/ask`);
+  return html`${job && html`<p class="note" id="poll" role="status">${pollText(job)} Begun at ${time(job.startedAt, zone)} (${zone}).</p>`}
+${mayRun && isMissing && noLookUp !== undefined && html`<p class="note">The service cannot be asked about them. ${noLookUp}</p>`}
+${mayRun && isMissing && noLookUp === undefined && job?.state !== 'asking' && html`<p><a class="button" href="${link}">Ask the service about them</a></p>`}`;
+}
+
+function pollText(job: PollJob): string {
+  switch (job.state) {
+    case 'asking':
+      return `The service is being asked, one request a second: ${number(job.asked)} so far, ${number(job.reports)} final delivery reports.`;
+    case 'finished':
+      return `The service was asked. ${formatPoll(job)}`;
+    case 'stopped':
+      return `Asking was stopped. ${formatPoll(job)}`;
+    case 'refused':
+      return `The service refused the credential (${job.words ?? ''}). ${formatPoll(job)}`;
+    case 'failed':
+      return `Asking failed (${job.words ?? ''}). Ask again.`;
+  }
+}
+
+function parsePlace(text: string | undefined): MissingPlace | undefined {
+  const [, request, position] = /^(\d{1,9})-(\d{1,9})$/.exec(text ?? '') ?? [];
+  return request === undefined ? undefined : { request: Number(request), position: Number(position) };
+}

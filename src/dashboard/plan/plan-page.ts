@@ -1,0 +1,48 @@
+import type { FastifyInstance } from 'fastify';
+import { readPlannedMessages } from '../../engine/plan/planned-messages.ts';
+import { createPlannedRuns } from '../../engine/plan/planned-run.ts';
+import { previewPolicy } from '../../report/html/preview-message.ts';
+import { sendPage } from '../base/answer.ts';
+import { textIn } from '../base/fields.ts';
+import { safeHeaders } from '../base/guards.ts';
+import type { Tools } from '../base/tools.ts';
+import { askedOf, requireScope, requireVisibleRun, viewOf } from '../base/view.ts';
+import { runPath } from '../paths.ts';
+import { planPart } from './plan-part.ts';
+
+const messagesPerPage = 3;
+
+/** What a run was planned to send, before a person approves it: counts, cost, windows and messages. */
+export function addPlanPage(server: FastifyInstance, { limits }: Tools): void {
+  const plans = createPlannedRuns();
+  server.get('/runs/:run/plan', async (request, reply) => {
+    const view = viewOf(request);
+    requireScope(view, 'read');
+    const { params, query } = askedOf(request);
+    const run = await requireVisibleRun(view, params['run'] ?? '');
+    const from = numberIn(textIn(query, 'request'));
+    const { facts, messages } = await limits.report(async () => ({
+      facts: await plans.read(view.context, run.run),
+      messages: await readPlannedMessages(view.context, run, from, messagesPerPage),
+    }));
+    // The HTML of an e-mail brings its own styles, in a frame without any rights.
+    reply.header(
+      'content-security-policy',
+      safeHeaders['content-security-policy'].replace(
+        /style-src [^;]*; (.*)img-src [^;]*/,
+        (_, between: string) =>
+          `${previewPolicy.replace("style-src '", "style-src 'self' '")}; ${between}`.replace(/; $/, ''),
+      ),
+    );
+    return sendPage(reply, view, 200, {
+      title: `Plan of ${run.campaign}`,
+      within: { href: runPath(run.run), text: `${run.campaign} (${run.run})` },
+      body: planPart({ run, facts, messages, from, perPage: messagesPerPage }, view),
+    });
+  });
+}
+
+/** A number of a request; the first for anything else. */
+function numberIn(text: string): number {
+  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 1;
+}

@@ -1,0 +1,64 @@
+import type { RecipientHistory } from '../../ledger/recipients/history.ts';
+import { type Html, html } from '../../report/html/html.ts';
+import { formatReasonsOf, type HistoryEvent, listEvents } from '../../report/recipient-history.ts';
+import type { Viewer } from '../base/view.ts';
+import { longText } from '../parts/long-text.ts';
+import { badge, type Figure, figures, table, time } from '../parts/parts.ts';
+import { recipientPath, runPath } from '../paths.ts';
+
+/** One recipient of one run, from the row of its contact file to its price. */
+export function historyPart(history: RecipientHistory, index: number, { zone }: Viewer): Html {
+  const formatted = formatReasonsOf(history);
+  const { run, campaign, kind, state, reason, purgedAt } = formatted;
+  const title = `history-${index + 1}`;
+  return html`<article class="history" aria-labelledby="${title}">
+<h3 id="${title}"><a href="${runPath(run)}"><bdi>${campaign}</bdi> (${run})</a></h3>
+<p>${badge(state)}${kind === 'test' && html` ${badge('test')}`}</p>
+${reason !== null && longText(reason)}
+${purgedAt !== null && html`<p class="note">The run was purged at ${time(purgedAt, zone)}: address, message and words are erased; counts and costs stay.</p>`}
+${figures(figuresOf(history))}
+${eventTable(`Run ${run}, line ${formatted.line} (${zone})`, listEvents(formatted), zone)}
+</article>
+`;
+}
+
+function figuresOf(history: RecipientHistory): Figure[] {
+  const { address, originalAddress, file, line } = history;
+  const payers = [
+    { name: 'SubAccount', value: history.subAccount },
+    { name: 'Department', value: history.department },
+    { name: 'ChargeCode', value: history.chargeCode },
+  ].flatMap(({ name, value }) => (value === null ? [] : [{ name, value: html`<bdi>${value}</bdi>` }]));
+  return [
+    {
+      name: 'Address',
+      value: address === '' ? 'erased' : html`<a href="${recipientPath(address)}"><bdi>${address}</bdi></a>`,
+      note: originalAddress !== address && html`in the contact file: <q dir="auto">${originalAddress}</q>`,
+    },
+    { name: 'Channel', value: history.channel, note: html`account <bdi>${history.account}</bdi>` },
+    { name: 'Contact', value: `line ${line}`, note: file !== '' && html`of <bdi>${file}</bdi>` },
+    ...payers,
+    {
+      name: 'Request',
+      value: history.request,
+      note: html`MessageID <a href="${recipientPath(history.messageId)}">${history.messageId}</a>`,
+    },
+    {
+      name: 'Cost',
+      value: history.price ?? 'not reported',
+      note: history.units !== null && `${history.units} unit${history.units === '1' ? '' : 's'}`,
+    },
+  ];
+}
+
+function eventTable(caption: string, events: readonly HistoryEvent[], zone: string): Html {
+  if (events.length === 0) return html`<p>Nothing was sent to it yet.</p>`;
+  return table<HistoryEvent>(
+    caption,
+    [
+      { title: 'At', cell: ({ at }) => time(at, zone) },
+      { title: 'What', cell: ({ words }) => longText(words) },
+    ],
+    events,
+  );
+}

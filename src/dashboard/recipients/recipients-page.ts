@@ -1,0 +1,107 @@
+import type { FastifyInstance } from 'fastify';
+import { InputError } from '../../domain/problems.ts';
+import { type FoundRecipient, searchRecipient } from '../../engine/reporting/recipient-report.ts';
+import type { Settings } from '../../engine/settings.ts';
+import { findOwnAccounts, listSuppressionsOfAddress } from '../../engine/suppressions/own-suppressions.ts';
+import { type Html, html } from '../../report/html/html.ts';
+import { numberIn, textIn } from '../base/fields.ts';
+import { addPage } from '../base/pages.ts';
+import type { Tools } from '../base/tools.ts';
+import type { View } from '../base/view.ts';
+import { counted } from '../parts/parts.ts';
+import { deliveryReportsPath, recipientPath } from '../paths.ts';
+import { suppressionsPart } from '../suppressions/suppressions-part.ts';
+import { historyPart } from './history-part.ts';
+import { type Search, searchForm } from './search-form.ts';
+
+export const recipientsPerPage = 20;
+
+/** The search, and everything known of a recipient. The answer is not kept, and no log line has the address. */
+export function addRecipientsPage(server: FastifyInstance, { limits, scheduleSource }: Tools): void {
+  addPage(server, { path: '/recipients', scope: 'read' }, async (view, { query }) => {
+    const search = { text: textIn(query, 'q'), country: textIn(query, 'country').toUpperCase() || undefined };
+    const page = Math.max(1, numberIn(query, 'page'));
+    const title = 'Recipients';
+    if (search.text === '') return { title, body: html`${searchForm(search)}${emptyPart}` };
+    try {
+      const found = await limits.report(() => find(view, search, page));
+      return { title, body: await foundPart(view, scheduleSource.settings, { search, page, found }) };
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      return { title, body: searchForm(search, error.problems.map(({ what }) => what).join(' ')) };
+    }
+  });
+}
+
+const emptyPart = html`<div class="empty"><p>Search for a person: all runs that sent to them, what came back, what it cost, and whether the address is suppressed.</p>
+<p><a href="/suppressions">All suppressions</a></p></div>`;
+
+function find(view: View, { text, country }: Search, page: number): Promise<FoundRecipient> {
+  return searchRecipient(view.context, text, {
+    country,
+    accounts: view.session.accounts,
+    skip: (page - 1) * recipientsPerPage,
+    limit: recipientsPerPage,
+    countryHint: 'no country is chosen',
+  });
+}
+
+type Found = { readonly search: Search; readonly page: number; readonly found: FoundRecipient };
+
+async function foundPart(view: View, settings: Settings, { search, page, found }: Found): Promise<Html> {
+  const { histories, hasMore, unmatched } = found;
+  const address = found.address ?? onlyAddress(found);
+  return html`${searchForm(search)}
+${address !== undefined && (await suppressedPart(view, settings, address))}
+${unmatched && unmatchedPart(unmatched.address, unmatched.reports)}
+<section aria-labelledby="sent-title" id="sent">
+<h2 id="sent-title">What was sent</h2>
+${histories.length === 0 && nothingPart(found, page)}
+${histories.map((history, index) => historyPart(history, index, view))}
+</section>
+${pagerPart(search, page, hasMore)}`;
+}
+
+/** Of the recipients of a request, if there is one. */
+function onlyAddress({ histories }: FoundRecipient): string | undefined {
+  const [first, ...others] = new Set(histories.map(({ address }) => address));
+  return others.length > 0 || first === '' ? undefined : first?.toLowerCase();
+}
+
+async function suppressedPart(view: View, settings: Settings, address: string): Promise<Html> {
+  try {
+    const own = await findOwnAccounts(settings, view.session.accounts);
+    const found = await listSuppressionsOfAddress(view.context, address, own);
+    return suppressionsPart({ address, found, own }, view);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    return html`<p class="banner" role="alert">It is not known whether <bdi>${address}</bdi> is suppressed. ${error.problems.map(({ what }) => what).join(' ')}</p>`;
+  }
+}
+
+function unmatchedPart(address: string, reports: number): Html {
+  const [unmatched, inbound] = (['unmatched', 'inbound'] as const).map((state) =>
+    deliveryReportsPath('list', { state, address }),
+  );
+  return html`<p class="note">${reports} of its delivery reports and replies ${reports === 1 ? 'belongs' : 'belong'} to no known message: <a href="${unmatched}">delivery reports</a>, <a href="${inbound}">replies</a>.</p>`;
+}
+
+function nothingPart({ address }: FoundRecipient, page: number): Html {
+  if (page > 1) return html`<p class="empty">There is nothing more.</p>`;
+  const what =
+    address === undefined
+      ? html`No run has this MessageID or job number.`
+      : html`No run has sent to <bdi>${address}</bdi>. A run that was purged no longer has its recipients.`;
+  return html`<p class="empty">${what} Contacts that were left out are on the page of their run.</p>`;
+}
+
+function pagerPart({ text, country }: Search, page: number, hasMore: boolean): Html | undefined {
+  if (page === 1 && !hasMore) return undefined;
+  const link = (other: number): string =>
+    recipientPath(text, { ...(country !== undefined && { country }), page: String(other) });
+  return html`<nav aria-label="Pages"><ul class="pager">
+${page > 1 && html`<li><a rel="prev" href="${link(page - 1)}">Newer runs</a></li>`}
+<li>Page ${page}, ${counted(recipientsPerPage, 'recipient')} a page</li>
+${hasMore && html`<li><a rel="next" href="${link(page + 1)}">Older runs</a></li>`}
+</ul></nav>`;
+}

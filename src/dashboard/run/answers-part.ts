@@ -1,0 +1,42 @@
+import type { LiveRun } from '../../engine/live/live-runs.ts';
+import type { AttemptVerdict } from '../../ledger/runs/describe-sending.ts';
+import { chartFigure } from '../../report/html/chart-figure.ts';
+import { createTimeChart } from '../../report/html/charts.ts';
+import { type Html, html } from '../../report/html/html.ts';
+import type { Viewer } from '../base/view.ts';
+import { badge, figures, number, table } from '../parts/parts.ts';
+import { pointsOf, resultsOf } from './answer-points.ts';
+
+/** When the service answered, what, and how fast. */
+export function answersPart({ figures: { ended, latency } }: LiveRun, { zone }: Viewer): Html | undefined {
+  if (ended.length === 0) return undefined;
+  const { unit, series } = pointsOf(ended, zone);
+  const milliseconds = (value: number | null): string => (value === null ? '–' : `${number(value)} ms`);
+  const charts = series.map(({ verdict, points }) =>
+    createTimeChart(`${capitalised(verdict)} by ${unit} (${zone})`, unit, points),
+  );
+  return html`<section aria-labelledby="answers-title" id="answers">
+<h2 id="answers-title">Answers of the service</h2>
+${figures([
+  { name: 'Answered', value: number(latency.answered) },
+  { name: 'Half within', value: milliseconds(latency.median) },
+  { name: '95 % within', value: milliseconds(latency.p95) },
+  { name: '99 % within', value: milliseconds(latency.p99) },
+])}
+<div class="charts">${charts.map((drawn, index) => chartFigure(drawn, `answers-${index}`))}</div>
+${table(
+  'How attempts ended',
+  [
+    { title: 'Result', cell: ({ verdict }) => badge(verdict) },
+    { title: 'HTTP status', isNumber: true, cell: ({ httpStatus }) => httpStatus ?? 'no answer' },
+    { title: 'Attempts', isNumber: true, cell: ({ attempts }) => number(attempts) },
+  ],
+  resultsOf(ended),
+)}
+</section>`;
+}
+
+function capitalised(verdict: AttemptVerdict): string {
+  const words = verdict.replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -1,0 +1,62 @@
+import type { LiveRun } from '../../engine/live/live-runs.ts';
+import type { PayerCost, RunCosts } from '../../ledger/billing/run-costs.ts';
+import { createAmountFormat } from '../../platform/money.ts';
+import { formatPayer } from '../../report/billing-words.ts';
+import { groupThousands } from '../../report/html/figures.ts';
+import { type Html, html } from '../../report/html/html.ts';
+import { figures, number, table } from '../parts/parts.ts';
+
+/** What the run costs so far, and those who pay most. */
+export function costsPart({ costs }: LiveRun): Html | undefined {
+  if (!costs || costs.total.recipients === 0) return undefined;
+  const { total, currency, bySubAccount, byChargeCode, subAccounts, chargeCodes } = costs;
+  const amount = amountsOf(costs);
+  const inCurrency = currency === null ? '' : ` ${currency}`;
+  return html`<section aria-labelledby="costs-title" id="costs">
+<h2 id="costs-title">Cost so far</h2>
+${figures([
+  {
+    name: 'Estimated',
+    value: currency === null ? '–' : `${amount(total.estimated)}${inCurrency}`,
+    note: estimateRemark(costs),
+  },
+  { name: 'In delivery reports', value: `${amount(total.price)}${inCurrency}` },
+  { name: 'For accepted recipients', value: number(total.accepted) },
+])}
+<div class="side-by-side">
+${payerTable('SubAccount', bySubAccount, subAccounts, amount)}
+${payerTable('ChargeCode', byChargeCode, chargeCodes, amount)}
+</div>
+</section>`;
+}
+
+function estimateRemark({ currency, total }: RunCosts): string {
+  if (currency === null) return 'The account has no rate card.';
+  return total.unrated > 0 ? `without ${number(total.unrated)} recipients that have no rate` : 'without tax';
+}
+
+function payerTable(
+  name: string,
+  rows: readonly PayerCost[],
+  of: number,
+  amount: (exact: string) => string,
+): Html {
+  const title =
+    of > rows.length ? `${name}: the ${rows.length} of ${number(of)} that pay most` : `By ${name}`;
+  return table<PayerCost>(
+    title,
+    [
+      { title: name, cell: ({ value }) => formatPayer(value) },
+      { title: 'Recipients', isNumber: true, cell: ({ recipients }) => number(recipients) },
+      { title: 'Estimated', isNumber: true, cell: ({ estimated }) => amount(estimated) },
+      { title: 'Price', isNumber: true, cell: ({ price }) => amount(price) },
+    ],
+    rows,
+  );
+}
+
+function amountsOf({ total, bySubAccount, byChargeCode }: RunCosts): (exact: string) => string {
+  const shown = [total, ...bySubAccount, ...byChargeCode];
+  const format = createAmountFormat(shown.flatMap(({ price, estimated }) => [price, estimated]));
+  return (exact) => groupThousands(format(exact));
+}

@@ -1,0 +1,38 @@
+import { recipientStates, requestStates } from '../../domain/runs.ts';
+import type { LiveRun } from '../../engine/live/live-runs.ts';
+import { type Html, html } from '../../report/html/html.ts';
+import { badge, number, table } from '../parts/parts.ts';
+
+/** Requests and recipients by state. */
+export function countsPart({ figures: { requests, recipients } }: LiveRun): Html {
+  return html`<section aria-labelledby="counts-title" id="counts">
+<h2 id="counts-title">By state</h2>
+<div class="side-by-side">
+${stateTable(
+  'Recipients',
+  recipientStates.map((state) => ({ state, count: recipients[state] })),
+  recipients.total,
+)}
+${stateTable(
+  'Requests',
+  requestStates.map((state) => ({ state, count: requests[state] })),
+  requests.total,
+)}
+</div>
+</section>`;
+}
+
+type StateRow = { readonly state: string; readonly count: number };
+
+function stateTable(what: string, rows: readonly StateRow[], total: number): Html {
+  const share = (count: number): string => `${total === 0 ? 0 : Math.floor((count / total) * 1000) / 10} %`;
+  return table<StateRow>(
+    `${what} by state: ${number(total)}`,
+    [
+      { title: 'State', cell: ({ state }) => badge(state) },
+      { title: what, isNumber: true, cell: ({ count }) => number(count) },
+      { title: 'Share', isNumber: true, cell: ({ count }) => share(count) },
+    ],
+    rows.filter(({ count }) => count > 0),
+  );
+}

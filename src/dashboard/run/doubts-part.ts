@@ -1,0 +1,94 @@
+import type { Doubt } from '../../ledger/requests/list-doubts.ts';
+import { formatReasonOrNull } from '../../platform/reason-text.ts';
+import { type Html, html } from '../../report/html/html.ts';
+import type { Viewer } from '../base/view.ts';
+import { counted, table, time } from '../parts/parts.ts';
+import { recipientPath, runPath } from '../paths.ts';
+
+export const doubtsPerPage = 100;
+
+/** What an operator can do about a request in doubt. */
+export const decisions = [
+  {
+    decision: 'ask',
+    name: 'Ask the service',
+    what: 'Volley asks for the status of each request, at most one a second. What the service has is accepted; the others stay in doubt.',
+  },
+  {
+    decision: 'accepted',
+    name: 'Count as accepted',
+    what: 'You know that the service has them. They count as accepted and are never sent again.',
+  },
+  {
+    decision: 'resend',
+    name: 'Send again',
+    what: 'They are sent again with the same MessageID, a completed run when you resume it. If the service has them already, people can get the message twice.',
+  },
+  {
+    decision: 'abandon',
+    name: 'Give up',
+    what: 'They are not sent again. It stays unknown whether people got the message.',
+  },
+] as const;
+export type Decision = (typeof decisions)[number]['decision'];
+
+export type DoubtList = {
+  readonly run: string;
+  /** All requests in doubt of the run. */
+  readonly total: number;
+  /** One more than a page has: then there is another page. */
+  readonly doubts: readonly Doubt[];
+  /** Why the service cannot be asked; undefined if it can. */
+  readonly noLookUp: string | undefined;
+};
+
+/**
+ * Requests in doubt, to choose some or all. The form leads to a page that says how many people the decision concerns,
+ * and asks for the reason.
+ */
+export function doubtsPart({ run, total, doubts, noLookUp }: DoubtList, viewer: Viewer): Html {
+  const shown = doubts.slice(0, doubtsPerPage);
+  const last = doubts.length > shown.length ? shown.at(-1) : undefined;
+  if (shown.length === 0) return html`<p>No request of run <code>${run}</code> is in doubt.</p>`;
+  return html`<p>Each of these requests was sent, but no answer proves whether the service has it. A delivery report still settles it.</p>
+<form method="get" action="${runPath(run, 'doubts/resolve')}">
+${viewer.mayAdmin && decisionFields(total, noLookUp)}
+${table<Doubt>(
+  `${counted(total, 'request')} in doubt (${viewer.zone})`,
+  [
+    ...(viewer.mayAdmin
+      ? [
+          {
+            title: 'Choose',
+            cell: ({ request }: Doubt) =>
+              html`<label class="choose"><input type="checkbox" name="request" value="${request}"> ${request}</label>`,
+          },
+        ]
+      : [{ title: 'Request', cell: ({ request }: Doubt) => request }]),
+    { title: 'Why', cell: ({ reason }) => formatReasonOrNull(reason) ?? '' },
+    { title: 'Recipients', isNumber: true, cell: ({ recipients }) => recipients },
+    { title: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
+    { title: 'Since', cell: ({ since }) => since && time(since, viewer.zone) },
+    {
+      title: 'MessageID',
+      cell: ({ messageId }) => html`<a href="${recipientPath(messageId)}">${messageId}</a>`,
+    },
+  ],
+  shown,
+)}
+</form>
+${last && html`<p><a rel="next" href="${runPath(run, 'doubts', { after: String(last.request) })}">More requests in doubt</a></p>`}`;
+}
+
+function decisionFields(total: number, noLookUp: string | undefined): Html {
+  return html`<fieldset class="decisions">
+<legend>What to do</legend>
+${decisions.map(({ decision, name, what }) => {
+  const refused = decision === 'ask' ? noLookUp : undefined;
+  return html`<p><label><input type="radio" name="decision" value="${decision}" required${refused !== undefined && html` disabled`} aria-describedby="about-${decision}"> ${name}</label>
+<span id="about-${decision}">${refused ?? what}</span></p>
+`;
+})}
+</fieldset>
+<p class="buttons"><button name="which" value="chosen">Go on with the chosen requests</button> <button name="which" value="all">Go on with ${total === 1 ? 'the only request' : `all ${counted(total, 'request')}`}</button></p>`;
+}

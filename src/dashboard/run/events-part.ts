@@ -1,0 +1,58 @@
+import type { LiveRun } from '../../engine/live/live-runs.ts';
+import type { RunEvents } from '../../engine/live/slow-figures.ts';
+import { formatReasonOrNull } from '../../platform/reason-text.ts';
+import { type Html, html, type Part } from '../../report/html/html.ts';
+import type { Viewer } from '../base/view.ts';
+import { badge, table, time } from '../parts/parts.ts';
+
+type Event = { readonly at: Date; readonly what: Part; readonly who: string; readonly why: string };
+
+/** What happened to the run, and who did what, newest first. */
+export function eventsPart({ events }: LiveRun, { zone }: Viewer): Html | undefined {
+  if (!events) return undefined;
+  const all = [...stateEvents(events), ...auditEvents(events), ...notificationEvents(events)];
+  return html`<section aria-labelledby="events-title" id="events">
+<h2 id="events-title">What happened</h2>
+${table<Event>(
+  `Newest first (${zone})`,
+  [
+    { title: 'At', cell: ({ at }) => time(at, zone) },
+    { title: 'What', cell: ({ what }) => what },
+    { title: 'Who', cell: ({ who }) => who },
+    { title: 'Why', cell: ({ why }) => why },
+  ],
+  all.toSorted((one, other) => other.at.getTime() - one.at.getTime()),
+)}
+</section>`;
+}
+
+function stateEvents({ states }: RunEvents): Event[] {
+  return states.map(({ state, reason, at }) => ({
+    at,
+    what: badge(state),
+    who: '',
+    why: formatReasonOrNull(reason) ?? '',
+  }));
+}
+
+function auditEvents({ audit }: RunEvents): Event[] {
+  return audit.map(({ at, who, how, action, outcome, details }) => {
+    const { reason } = details;
+    const refused = outcome === 'refused' ? ' (refused)' : '';
+    return {
+      at,
+      what: `${action}${refused}`,
+      who: `${who} (${how})`,
+      why: typeof reason === 'string' ? reason : '',
+    };
+  });
+}
+
+function notificationEvents({ notifications }: RunEvents): Event[] {
+  return notifications.map(({ createdAt, event, way, state, problem }) => ({
+    at: createdAt,
+    what: `notification of "${event}" by ${way}: ${state}`,
+    who: '',
+    why: problem ?? '',
+  }));
+}

@@ -1,0 +1,45 @@
+import { hasEnded } from '../../domain/runs.ts';
+import type { LiveRun } from '../../engine/live/live-runs.ts';
+import { type Html, html } from '../../report/html/html.ts';
+import type { Viewer } from '../base/view.ts';
+import { badge, number } from '../parts/parts.ts';
+import { actionLinks } from './action-links.ts';
+import { answersPart } from './answers-part.ts';
+import { costsPart } from './costs-part.ts';
+import { countsPart } from './counts-part.ts';
+import { eventsPart } from './events-part.ts';
+import { failuresPart } from './failures-part.ts';
+import { stagesPart } from './stages-part.ts';
+import { waitWords } from './wait-words.ts';
+
+/** Everything of the page that changes while the run is sent. Links lead to actions; nothing in it is a form. */
+export function livePart(live: LiveRun, viewer: Viewer): Html {
+  return html`${statePart(live, viewer)}
+${actionLinks(live, viewer)}
+${stagesPart(live)}
+${countingNote(live)}
+${failuresPart(live)}
+${answersPart(live, viewer)}
+${countsPart(live)}
+${costsPart(live)}
+${eventsPart(live, viewer)}`;
+}
+
+/** Announced when it changes, so it has no figures that change all the time. */
+function statePart({ head, waits, progress }: LiveRun, { zone }: Viewer): Html {
+  const settling = progress.state === 'running' && progress.phase === 'settling doubts';
+  const words = waits.map((wait) => waitWords(wait, zone));
+  return html`<section class="state" id="state" role="status" aria-label="State of the run">
+<p>${badge(head.state)}${head.kind === 'test' && html` ${badge('test')}`}
+${settling && html` Everything is sent; requests in doubt are being settled.`}
+${head.purgedAt && html` Its contacts and messages are erased; counts and costs stay.`}</p>
+${words.length > 0 && html`<ul class="waits">${words.map(({ what, next }) => html`<li><strong>${what}</strong> ${next}</li>`)}</ul>`}
+</section>`;
+}
+
+function countingNote({ figures, head }: LiveRun): Html | undefined {
+  const { slices, of } = figures.counted;
+  if (slices === of) return undefined;
+  const share = Math.floor((slices / of) * 100);
+  return html`<p class="note" id="counting">Requests are being counted: ${share} %${hasEnded(head.state) ? '' : ' so far'}. Until then, the charts and states below show ${number(slices)} of ${number(of)} parts of the run.</p>`;
+}

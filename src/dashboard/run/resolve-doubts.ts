@@ -1,0 +1,91 @@
+import { InputError } from '../../domain/problems.ts';
+import type { EngineContext } from '../../engine/context.ts';
+import type { LookUpJobs } from '../../engine/runs/look-up-jobs.ts';
+import { listNamedDoubts, resolveDoubts } from '../../engine/runs/resolve-doubts.ts';
+import { formatResolved } from '../../report/doubts.ts';
+import { counted } from '../parts/parts.ts';
+import type { Decision } from './doubts-part.ts';
+import { isDecision, type ResolveQuestion } from './resolve-part.ts';
+
+/** What the person chose on the page of doubts. */
+export type Choice = {
+  readonly run: string;
+  readonly decision: Decision;
+  /** Numbers of requests; undefined: all in doubt. */
+  readonly requests: readonly string[] | undefined;
+};
+
+/** @returns a sentence about what is missing, if anything */
+export function readChoice(
+  run: string,
+  {
+    decision,
+    which,
+    request,
+  }: {
+    readonly decision?: string | undefined;
+    readonly which?: string | undefined;
+    readonly request?: string | readonly string[] | undefined;
+  },
+): Choice | string {
+  if (!isDecision(decision)) return 'Choose what to do.';
+  if (which === 'all') return { run, decision, requests: undefined };
+  const requests = request === undefined ? [] : [request].flat();
+  if (requests.length === 0) return 'Choose at least one request, or go on with all of them.';
+  return { run, decision, requests };
+}
+
+/** The requests that a decision concerns, and how many people. */
+export type ChosenDoubts = ResolveQuestion & { readonly numbers: readonly string[] };
+
+/** @throws InputError if a chosen request, or all of the run, are not in doubt any more */
+export async function findChosen(
+  context: EngineContext,
+  { run, decision, requests }: Choice,
+): Promise<ChosenDoubts> {
+  const numbers: string[] = [];
+  let recipients = 0;
+  for await (const page of await listNamedDoubts(context, { run, named: requests })) {
+    for (const doubt of page) {
+      numbers.push(String(doubt.request));
+      recipients += doubt.recipients;
+    }
+  }
+  if (numbers.length === 0)
+    throw new InputError([{ where: `run ${run}`, what: 'No request is in doubt any more.' }]);
+  return { run, decision, requests: numbers.length, recipients, numbers };
+}
+
+/**
+ * Carries out what the person confirmed, about the requests that the confirmation counted.
+ *
+ * @param confirmed how many requests the confirmation named
+ * @returns a sentence about the result
+ * @throws InputError if other requests are in doubt now, or as `resolveDoubts` and `LookUpJobs.start`
+ */
+export async function resolveChosen(
+  context: EngineContext,
+  jobs: LookUpJobs,
+  choice: Choice,
+  { confirmed, reason }: { readonly confirmed: number; readonly reason: string },
+): Promise<string> {
+  const { run, decision, requests, numbers } = await findChosen(context, choice);
+  if (requests !== confirmed) {
+    const what = `${counted(requests, 'request')} ${requests === 1 ? 'is' : 'are'} in doubt now, not ${confirmed}. Look again before you decide.`;
+    throw new InputError([{ where: `run ${run}`, what }]);
+  }
+  if (decision === 'ask') {
+    await jobs.start(context, { run, named: numbers });
+    return `The service is being asked about ${counted(requests, 'request')}, one a second.`;
+  }
+  const by = context.actor.name;
+  const resolved = await resolveDoubts(
+    context,
+    { run, named: numbers },
+    { resolution: decision, by, reason },
+  );
+  const recipients = resolved.reduce((sum, one) => sum + one.recipients, 0);
+  if (decision === 'resend')
+    return `${counted(resolved.length, 'request')} with ${counted(recipients, 'recipient')}: to be sent again. When the run is paused, resume it to send them.`;
+  return formatResolved({ run, resolution: decision, requests: resolved.length, recipients });
+}

@@ -1,0 +1,71 @@
+import type { LiveRun } from '../../engine/live/live-runs.ts';
+import { type Html, html, type Part } from '../../report/html/html.ts';
+import { counted, number } from '../parts/parts.ts';
+
+type Stage = {
+  readonly name: string;
+  readonly part: number;
+  readonly whole: number;
+  readonly text: Part;
+};
+
+/** From contacts to delivery reports, each with what is done of it. */
+export function stagesPart(live: LiveRun): Html {
+  return html`<section aria-labelledby="stages-title" id="stages">
+<h2 id="stages-title">Progress</h2>
+<ol class="stages">${stagesOf(live).map(stageItem)}</ol>
+</section>`;
+}
+
+function stageItem({ name, part, whole, text }: Stage): Html {
+  return html`<li><h3>${name}</h3>
+<progress max="${Math.max(1, whole)}" value="${Math.min(part, Math.max(1, whole))}" aria-label="${name}">${percent(part, whole)}</progress>
+<p>${text}</p></li>
+`;
+}
+
+function stagesOf(live: LiveRun): Stage[] {
+  const { progress, figures, rejections } = live;
+  const { settled, total, notAccepted } = progress;
+  const { recipients } = figures;
+  const leftOut = (rejections ?? []).reduce((sum, { contacts }) => sum + contacts, 0);
+  const accepted = recipients.accepted + recipients.delivered + recipients.undelivered;
+  const reported = recipients.delivered + recipients.undelivered;
+  return [
+    {
+      name: 'Planned',
+      part: total,
+      whole: total,
+      text: html`${counted(total, 'request')}${leftOut > 0 && html`; ${counted(leftOut, 'contact')} left out`}`,
+    },
+    {
+      name: 'Sent',
+      part: settled,
+      whole: total,
+      text: html`${number(settled)} of ${counted(total, 'request')} (${percent(settled, total)})${notAccepted > 0 && html`, ${number(notAccepted)} not accepted`}${speed(live)}`,
+    },
+    {
+      name: 'Reported',
+      part: reported,
+      whole: accepted,
+      text: html`${number(recipients.delivered)} delivered, ${number(recipients.undelivered)} undelivered, ${number(Math.max(0, recipients.accepted))} not reported yet`,
+    },
+  ];
+}
+
+function speed({ rate, secondsLeft }: LiveRun): Html | undefined {
+  if (!rate) return undefined;
+  return html`; ${number(Math.round(rate.requests))} requests a second now${secondsLeft !== null && html`, ${duration(secondsLeft)} left`}`;
+}
+
+/** Never 100 % before all is done. */
+function percent(part: number, whole: number): string {
+  if (whole === 0) return '–';
+  return `${Math.floor((part / whole) * 1000) / 10} %`;
+}
+
+export function duration(seconds: number): string {
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3_600) return `${Math.ceil(seconds / 60)} min`;
+  return `${(seconds / 3_600).toFixed(1)} h`;
+}

@@ -1,0 +1,110 @@
+import type { FastifyInstance } from 'fastify';
+import { InputError } from '../../domain/problems.ts';
+import { type RerunState, rerunStates } from '../../domain/runs.ts';
+import { rerunByKey } from '../../engine/access/rerun-by-key.ts';
+import { startUnlessWaiting } from '../../engine/runs/begin-run.ts';
+import { requireRun, requireSummary } from '../../engine/runs/find-run.ts';
+import { requireReachable } from '../../engine/runs/require-reachable.ts';
+import { html } from '../../report/html/html.ts';
+import { addAction, type Question } from '../base/actions.ts';
+import { type Fields, textsIn } from '../base/fields.ts';
+import type { Tools } from '../base/tools.ts';
+import { type Asked, requireVisibleRun, type View } from '../base/view.ts';
+import { badge, counted, number } from '../parts/parts.ts';
+import { runPath } from '../paths.ts';
+
+/** Sends the same messages again, to recipients in the states that the address names: once for each form. */
+export function addRerun(server: FastifyInstance, tools: Tools): void {
+  const { limits, scheduleSource } = tools;
+  addAction(
+    server,
+    { path: '/runs/:run/rerun', scope: 'run' },
+    {
+      ask: (view, asked, { key }) => ask(tools, view, asked, key),
+      act: async (view, { params, query }, { key = '', reason = '' }) => {
+        const { run } = await requireVisibleRun(view, params['run'] ?? '');
+        const account = await scheduleSource.accountNamed((await requireRun(view.context, run)).account);
+        await requireReachable(account);
+        const request = {
+          token: view.session.name,
+          key: requireKey(key),
+          of: run,
+          states: statesIn(query),
+          account,
+          reason: reason.trim(),
+        };
+        const end = await limits.plan(() => rerunByKey(view.context, request));
+        if (end.kind === 'under way') return refuse(underWay);
+        if (end.kind === 'key of another') return refuse(`This form started run ${end.run} already.`);
+        const waits = await startUnlessWaiting(view.context, end.run, scheduleSource.accountNamed);
+        const notice = waits
+          ? 'The new run is planned, and waits for approval.'
+          : 'The new run is planned; workers send it.';
+        return { to: runPath(end.run), notice };
+      },
+    },
+  );
+}
+
+const underWay =
+  'This form was sent already, and its run is being planned. Press the button again in a moment: it opens that run, and starts no other.';
+
+async function ask(
+  { limits }: Tools,
+  view: View,
+  { params, query }: Asked,
+  key: string | undefined,
+): Promise<Question> {
+  const { run, campaign, state } = await requireVisibleRun(view, params['run'] ?? '');
+  const states = statesIn(query);
+  const { recipients } = await limits.report(() => requireSummary(view.context, run));
+  const counts = states
+    .filter((each) => recipients[each] > 0)
+    .map((each) => [each, recipients[each]] as const);
+  const total = counts.reduce((sum, [, count]) => sum + count, 0);
+  const question = {
+    title: `Send ${campaign} (${run}) again?`,
+    within: { href: runPath(run), text: `${campaign} (${run})` },
+    reason: 'required',
+  } as const;
+  // A form that was sent may be sent again: it opens the run that it started.
+  if (key === undefined && (total === 0 || state === 'running')) {
+    const why =
+      total === 0
+        ? `No recipient of it is ${states.join(' or ')}.`
+        : 'It is being sent. Wait until it is completed, or pause it.';
+    return {
+      ...question,
+      title: 'Send again: not possible now',
+      body: html`<p>The run is ${badge(state)}. ${why}</p>`,
+    };
+  }
+  return {
+    ...question,
+    body: html`<input type="hidden" name="key" value="${key ?? view.context.randomUuid()}">
+<p>A new run sends the same messages to <strong>${counted(total, 'recipient')}</strong>: ${counts.map(([each, count]) => `${number(count)} ${each}`).join(', ')}. Suppressed addresses are left out, and so are recipients of an earlier rerun.</p>
+${states.includes('unknown') && html`<p>Recipients whose state is unknown may have the message already, and then get it <strong>twice</strong>.</p>`}
+<p>Today's rates and the budget of the campaign apply.</p>`,
+    button: 'Send again',
+  };
+}
+
+function refuse(what: string): never {
+  throw new InputError([{ where: 'rerun', what }]);
+}
+
+/** Of the form. */
+function requireKey(key: string): string {
+  return /^[\x21-\x7e]{1,200}$/.test(key) ? key : refuse('The form is incomplete. Open this page again.');
+}
+
+/** `failed` is also what the service rejected, as a person means it. */
+function statesIn(query: Fields): readonly RerunState[] {
+  const named = textsIn(query, 'only');
+  const states = rerunStates.filter(
+    (state) => named.includes(state) || (state === 'rejected' && named.includes('failed')),
+  );
+  if (states.length > 0) return states;
+  const what = `Expected one of ${rerunStates.join(', ')}.`;
+  throw new InputError([{ where: 'only', what }]);
+}

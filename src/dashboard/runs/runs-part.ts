@@ -1,0 +1,103 @@
+import { hasEnded } from '../../domain/runs.ts';
+import { type LiveRunList, needsPerson, type RunLine } from '../../engine/live/run-list.ts';
+import { createAmountFormat } from '../../platform/money.ts';
+import { formatReason } from '../../platform/reason-text.ts';
+import { groupThousands } from '../../report/html/figures.ts';
+import { type Html, html } from '../../report/html/html.ts';
+import type { Viewer } from '../base/view.ts';
+import { badge, counted, number, type TableColumn, table, time } from '../parts/parts.ts';
+import { runPath } from '../paths.ts';
+import { duration } from '../run/stages-part.ts';
+import { sentence } from '../run/wait-words.ts';
+import { addressOf, isFiltered, type RunQuestion } from './filter.ts';
+import { shortText, waitingPart } from './waiting-part.ts';
+
+export type ShownRuns = { readonly question: RunQuestion; readonly list: LiveRunList };
+
+export function runsPart({ question, list }: ShownRuns, viewer: Viewer): Html {
+  const { runs, hasMore, held } = list;
+  const last = runs.at(-1)?.head;
+  return html`${held && html`<p class="banner" role="alert">${sentence(`The ledger is on hold: ${formatReason(held)}`)} Nothing is sent until an administrator runs <code>volley db restored</code>.</p>`}
+${waitingPart(list, viewer)}
+${runs.length === 0 ? nothing(question, viewer) : runTable(question, runs, viewer)}
+${
+  (hasMore || question.before !== '') &&
+  html`<nav class="pager" aria-label="Pages">
+${question.before !== '' && html`<a href="${addressOf('/', question, { before: '' })}">Newest runs</a>`}
+${hasMore && last && html`<a rel="next" href="${addressOf('/', question, { before: `${last.createdAt.toISOString()} ${last.run}` })}">Older runs</a>`}
+</nav>`
+}`;
+}
+
+function nothing(question: RunQuestion, { mayRun }: Viewer): Html {
+  if (isFiltered(question)) return html`<p class="empty">No run is like that. <a href="/">Show all</a></p>`;
+  if (question.before !== '') return html`<p class="empty">There is no older run.</p>`;
+  return html`<p class="empty">There is no run yet. ${mayRun ? html`Start one from <a href="/campaigns">a campaign</a>` : html`Look at <a href="/campaigns">the campaigns</a>, and start one with a token of scope run`}, or with <code>volley run campaigns/first.yaml</code>.</p>`;
+}
+
+function runTable(question: RunQuestion, runs: readonly RunLine[], { zone }: Viewer): Html {
+  const amounts = runs.flatMap(({ figures }) => (figures ? [figures.price, figures.estimated] : []));
+  const format = createAmountFormat(amounts);
+  const amount = (line: RunLine, exact: string): string =>
+    line.figures?.currency ? `${groupThousands(format(exact))} ${line.figures.currency}` : '–';
+  const columns: readonly TableColumn<RunLine>[] = [
+    { title: 'Run', cell: nameCell },
+    { title: 'State', cell: stateCell },
+    { title: 'Sent', cell: progressCell },
+    { title: 'Not accepted', isNumber: true, cell: notAccepted },
+    {
+      title: 'In doubt',
+      isNumber: true,
+      cell: ({ figures }) => (figures ? number(figures.requestsInDoubt) : '–'),
+    },
+    {
+      title: 'Cost so far',
+      isNumber: true,
+      cell: (line) => (line.figures ? amount(line, costOf(line.figures)) : '–'),
+    },
+    { title: 'Account', cell: ({ head }) => html`${head.account}<br><small>${head.channel}</small>` },
+    {
+      title: `Planned (${zone})`,
+      cell: ({ head, figures }) =>
+        html`${time(head.createdAt, zone)}${figures?.plannedBy && html`<br><small>by <bdi>${shortText(figures.plannedBy, 60)}</bdi></small>`}`,
+    },
+  ];
+  const caption = isFiltered(question) ? 'Runs that were found, the newest first' : 'Runs, the newest first';
+  return table(caption, columns, runs, 'runs');
+}
+
+function nameCell({ head }: RunLine): Html {
+  return html`<a href="${runPath(head.run)}"><bdi>${shortText(head.campaign)}</bdi> <small><bdi>${head.run}</bdi></small></a>${head.kind === 'test' && html` ${badge('test')}`}`;
+}
+
+/** What delivery reports say, or the estimate until they come. */
+function costOf({ price, estimated }: NonNullable<RunLine['figures']>): string {
+  return /^0(\.0*)?$/.test(price) ? estimated : price;
+}
+
+function notAccepted({ progress, figures }: RunLine): string {
+  return number(Math.max(0, progress.notAccepted - (figures?.requestsInDoubt ?? 0)));
+}
+
+function stateCell({ head, progress, waits }: RunLine): Html {
+  const [wait] = waits.filter(({ kind }) => kind !== 'doubts');
+  const words =
+    wait && progress.state !== 'planned' && !needsPerson(wait) ? shortWords[wait.kind] : undefined;
+  return html`${badge(head.state)}${words !== undefined && html` <small>${words}</small>`}`;
+}
+
+const shortWords: Readonly<Partial<Record<RunLine['waits'][number]['kind'], string>>> = {
+  service: 'the service refuses',
+  window: 'its window is closed',
+  'urgent run': 'a more urgent run goes first',
+  worker: 'no worker sends it',
+  rate: 'at its rate',
+};
+
+function progressCell({ head, progress, rate, secondsLeft }: RunLine): Html {
+  const { settled, total } = progress;
+  const speed = rate && progress.state === 'running' ? `, ${number(Math.round(rate.requests))} a second` : '';
+  const left = secondsLeft === null ? '' : `, ${duration(secondsLeft)} left`;
+  const bar = html`<progress max="${Math.max(1, total)}" value="${Math.min(settled, Math.max(1, total))}" aria-label="Sent of run ${head.run}"></progress>`;
+  return html`${!hasEnded(progress.state) && bar}<small>${number(settled)} of ${counted(total, 'request')}${speed}${left}</small>`;
+}

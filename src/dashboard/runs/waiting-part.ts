@@ -1,0 +1,70 @@
+import { type LiveRunList, needsPerson, type RunLine } from '../../engine/live/run-list.ts';
+import type { RunWait } from '../../engine/live/waits.ts';
+import { type Html, html } from '../../report/html/html.ts';
+import type { Viewer } from '../base/view.ts';
+import { badge, counted, withCode } from '../parts/parts.ts';
+import { runPath } from '../paths.ts';
+import { waitWords } from '../run/wait-words.ts';
+
+/** Runs that need a person: what for, and links to what the person may do. */
+export function waitingPart({ waiting, moreWaiting }: LiveRunList, viewer: Viewer): Html {
+  const title = html`<p role="status" class="waiting-count">${waitingText(waiting.length + moreWaiting)}</p>`;
+  if (waiting.length === 0) return title;
+  return html`${title}<section aria-labelledby="waiting-title" id="waiting">
+<h2 id="waiting-title">Waiting for a person</h2>
+<ul class="waits">${waiting.map((line) => waitingItem(line, viewer))}</ul>
+${
+  moreWaiting > 0 &&
+  html`<p>${counted(moreWaiting, 'more run')} that waited longer: all that are <a href="/?state=paused">paused</a>, <a href="/?state=planned">planned</a>.</p>`
+}
+</section>`;
+}
+
+function waitingText(runs: number): string {
+  if (runs === 0) return 'No run waits for a person.';
+  return runs === 1 ? '1 run waits for a person.' : `${counted(runs, 'run')} wait for a person.`;
+}
+
+function waitingItem({ head, waits }: RunLine, viewer: Viewer): Html {
+  const { run, campaign, state } = head;
+  // The page says above that the ledger is on hold.
+  const needs = waits.filter((wait) => needsPerson(wait) && wait.kind !== 'ledger on hold');
+  const words = needs.map((wait) => {
+    const { what, next } = waitWords(wait, viewer.zone);
+    return html`<p><strong dir="auto">${shortText(what, 300)}</strong> ${withCode(next)}</p>`;
+  });
+  const links = needs
+    .flatMap((wait) => linksFor(wait, run, viewer))
+    .map(
+      ({ href, text }) =>
+        html`<li><a class="button" href="${href}" aria-describedby="waiting-${run}-name">${text}</a></li>`,
+    );
+  return html`<li id="waiting-${run}"><a id="waiting-${run}-name" href="${runPath(run)}"><bdi>${shortText(campaign)}</bdi> (${run})</a> ${badge(state)}
+${words}
+${links.length > 0 && html`<ul class="links">${links}</ul>`}</li>
+`;
+}
+
+/** The page of the run has the whole of a text. */
+export function shortText(text: string, most = 100): string {
+  return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
+}
+
+type Link = { readonly href: string; readonly text: string };
+
+function linksFor({ kind }: RunWait, run: string, { mayRun, mayAdmin }: Viewer): Link[] {
+  const cancel = { href: runPath(run, 'cancel'), text: 'Cancel' };
+  const offered: (Link | false)[] =
+    kind === 'approval'
+      ? [
+          { href: runPath(run, 'plan'), text: 'Look at the plan' },
+          mayAdmin && { href: runPath(run, 'approve'), text: 'Approve' },
+          mayRun && cancel,
+        ]
+      : kind === 'resume'
+        ? [mayRun && { href: runPath(run, 'resume'), text: 'Resume' }, mayRun && cancel]
+        : kind === 'doubts'
+          ? [{ href: runPath(run, 'doubts'), text: mayAdmin ? 'Resolve doubts' : 'Look at the doubts' }]
+          : [];
+  return offered.filter((link) => link !== false);
+}

@@ -1,0 +1,173 @@
+import type { FastifyInstance } from 'fastify';
+import { type Channel, channels } from '../../domain/message.ts';
+import { InputError } from '../../domain/problems.ts';
+import { maxSubAccountLength } from '../../domain/suppressions.ts';
+import type { Settings } from '../../engine/settings.ts';
+import {
+  createSuppressedAddressReader,
+  readAddresses,
+} from '../../engine/suppressions/import-suppressions.ts';
+import { findOwnAccounts, listSuppressionsOfAddress } from '../../engine/suppressions/own-suppressions.ts';
+import {
+  requireSuppressionAccount,
+  suppressAddresses,
+  unsuppressAddresses,
+} from '../../engine/suppressions/suppress-addresses.ts';
+import type { PagedSuppression } from '../../ledger/suppressions/page.ts';
+import type { SuppressionKey } from '../../ledger/suppressions/remove.ts';
+import { html } from '../../report/html/html.ts';
+import { ProblemError } from '../../server/api/problem.ts';
+import { addAction, type Fields } from '../base/actions.ts';
+import { textIn, wordIn } from '../base/fields.ts';
+import type { Tools } from '../base/tools.ts';
+import { type Asked, notFound, type View } from '../base/view.ts';
+import { longText } from '../parts/long-text.ts';
+import { counted } from '../parts/parts.ts';
+import { recipientPath } from '../paths.ts';
+import { suppressFields } from './suppress-fields.ts';
+import { mayRemove } from './suppressions-part.ts';
+
+/**
+ * Suppressing needs the scope `run`: it only keeps people from being sent to. Ending that needs `admin`, because
+ * the person may have asked for it.
+ */
+export function addSuppressActions(server: FastifyInstance, { scheduleSource: { settings } }: Tools): void {
+  addSuppress(server, settings);
+  addUnsuppress(server, settings);
+}
+
+const allSuppressions = { href: '/suppressions', text: 'Suppressions' };
+
+function addSuppress(server: FastifyInstance, settings: Settings): void {
+  addAction(
+    server,
+    { path: '/suppressions/add', scope: 'run' },
+    {
+      ask: async (view, { query }, fields) => {
+        const { names, sources } = await findOwnAccounts(settings, view.session.accounts);
+        const address = fields['address'] ?? textIn(query, 'address');
+        return {
+          title: 'Suppress an address',
+          body: suppressFields({ address, fields, names, mayAll: sources === null }),
+          button: 'Suppress',
+          reason: 'required',
+          within: address === '' ? allSuppressions : { href: recipientPath(address), text: 'The recipient' },
+        };
+      },
+      act: async (view, _asked, fields) => {
+        const keys = await readKeys(view, settings, fields);
+        const added = await suppressAddresses(view.context, keys, requireReason(fields));
+        const already = keys.length - added;
+        const before = already > 0 ? ` ${already} of ${keys.length} channels were suppressed before.` : '';
+        return {
+          to: recipientPath(keys[0]?.address ?? ''),
+          notice: `The address was suppressed in ${counted(added, 'channel')}.${before}`,
+        };
+      },
+    },
+  );
+}
+
+function requireReason({ reason = '' }: Fields): string {
+  const given = reason.trim();
+  if (given === '')
+    throw new InputError([{ where: 'reason', what: 'Write the reason, for the audit trail.' }]);
+  return given;
+}
+
+async function readKeys(view: View, settings: Settings, fields: Fields): Promise<SuppressionKey[]> {
+  const { address = '', country = '', account = '', subAccount = '' } = fields;
+  const chosen = channels.filter((channel) => fields[`channel-${channel}`] !== undefined);
+  if (chosen.length === 0) throw new InputError([{ where: 'channel', what: 'Choose at least one channel.' }]);
+  requireFitting(address, chosen);
+  if (subAccount.length > maxSubAccountLength) {
+    const what = `A SubAccount has at most ${maxSubAccountLength} characters.`;
+    throw new InputError([{ where: 'subAccount', what }]);
+  }
+  const { accounts } = view.session;
+  if (accounts && !accounts.includes(account)) {
+    const what = `Choose an account. Your token is for ${accounts.join(', ')}.`;
+    throw new InputError([{ where: 'account', what }]);
+  }
+  const source = await requireSuppressionAccount(account === '' ? undefined : account, settings);
+  const home = country.trim() === '' ? undefined : country.trim().toUpperCase();
+  const read = createSuppressedAddressReader(chosen, home, 'no country is chosen');
+  return readAddresses([address.trim()], read).flatMap((normalised) =>
+    chosen.map((channel) => ({
+      channel,
+      address: normalised,
+      account: source,
+      subAccount: subAccount.trim(),
+    })),
+  );
+}
+
+/** @throws InputError for a channel whose addresses are of the other kind */
+function requireFitting(address: string, chosen: readonly Channel[]): void {
+  const isEmail = address.includes('@');
+  const unfit = chosen.filter((channel) => (channel === 'email') !== isEmail);
+  if (unfit.length === 0) return;
+  const what = isEmail
+    ? 'An e-mail address is suppressed in the channel email only.'
+    : 'A phone number cannot be suppressed in the channel email.';
+  throw new InputError([{ where: 'channel', what }]);
+}
+
+function addUnsuppress(server: FastifyInstance, settings: Settings): void {
+  addAction(
+    server,
+    { path: '/suppressions/remove', scope: 'admin' },
+    {
+      ask: async (view, { query }) => {
+        const { channel, address, account, subAccount, reason } = await requireRemovable(
+          view,
+          settings,
+          query,
+        );
+        const scope = [
+          `channel ${channel}`,
+          account === '' ? 'all accounts' : `account ${account}`,
+          subAccount === '' ? 'all SubAccounts' : `SubAccount ${subAccount}`,
+        ].join(', ');
+        return {
+          title: 'Unsuppress an address',
+          body: html`<p>Runs may send to <strong><bdi>${address}</bdi></strong> again (${scope}). It concerns one person.</p>
+${reason !== '' && html`<div>It was suppressed because: ${longText(reason)}</div>`}
+<p>Earlier replies and delivery reports do not suppress it again; new ones do.</p>`,
+          button: 'Unsuppress',
+          reason: 'required',
+          within: { href: recipientPath(address), text: 'The recipient' },
+        };
+      },
+      act: async (view, { query }, fields) => {
+        const { channel, address, account, subAccount } = await requireRemovable(view, settings, query);
+        const keys = [{ channel, address, account, subAccount }];
+        const { removed } = await unsuppressAddresses(view.context, keys, requireReason(fields));
+        const notice =
+          removed.length > 0
+            ? `The address is no longer suppressed for ${channel}.`
+            : 'The address was unsuppressed by another person just before.';
+        return { to: recipientPath(address), notice };
+      },
+    },
+  );
+}
+
+/** @throws ProblemError when there is none, or it is not for this person */
+async function requireRemovable(
+  view: View,
+  settings: Settings,
+  query: Asked['query'],
+): Promise<PagedSuppression> {
+  const own = await findOwnAccounts(settings, view.session.accounts);
+  const channel = wordIn(query, 'channel', channels);
+  const [account, subAccount] = [textIn(query, 'account'), textIn(query, 'subAccount')];
+  const ofAddress = await listSuppressionsOfAddress(view.context, textIn(query, 'address'), own);
+  const found = ofAddress.find(
+    (each) => each.channel === channel && each.account === account && each.subAccount === subAccount,
+  );
+  if (!found) return notFound('There is no such suppression any more. The page of the recipient shows all.');
+  if (mayRemove(view, own, found)) return found;
+  const what = 'It applies to all accounts, and your token is for some. Ask a person with a token for all.';
+  throw new ProblemError(403, 'scope', what);
+}

@@ -1,0 +1,107 @@
+import type { FastifyInstance } from 'fastify';
+import { InputError } from '../../domain/problems.ts';
+import { countSessionsOf } from '../../engine/access/sessions.ts';
+import { revokeToken } from '../../engine/access/tokens.ts';
+import { listTokens, type Token } from '../../ledger/tokens/tokens.ts';
+import { type Html, html } from '../../report/html/html.ts';
+import { addAction, requireForm } from '../base/actions.ts';
+import { sendPage } from '../base/answer.ts';
+import { textIn } from '../base/fields.ts';
+import { addPage } from '../base/pages.ts';
+import { notFound, requireAllAccounts, requireScope, type View, viewOf } from '../base/view.ts';
+import { badge, counted, table, time } from '../parts/parts.ts';
+import { createdPage, createFrom, newTokenPage } from './new-token.ts';
+
+/** Tokens of the API, with which people also sign in. */
+export function addTokensPages(server: FastifyInstance): void {
+  addPage(server, { path: '/tokens', scope: 'admin' }, async (view) => {
+    requireAllAccounts(view);
+    return { title: 'Tokens', body: listPart(await listTokens(view.context.ledger.pool), view) };
+  });
+  addPage(server, { path: '/tokens/new', scope: 'admin' }, async (view) => {
+    requireAllAccounts(view);
+    return newTokenPage(view, {});
+  });
+  server.post('/tokens/new', async (request, reply) => {
+    const view = viewOf(request);
+    const fields = requireForm(request, view);
+    requireScope(view, 'admin');
+    requireAllAccounts(view);
+    try {
+      const token = await createFrom(view, fields);
+      // Not a redirect: the secret is shown by this answer only, and browsers keep no page.
+      return await sendPage(reply, view, 200, createdPage(textIn(fields, 'name'), token));
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      return sendPage(reply, view, 422, newTokenPage(view, fields, error));
+    }
+  });
+  addRevoke(server);
+}
+
+function addRevoke(server: FastifyInstance): void {
+  addAction(
+    server,
+    { path: '/tokens/:name/revoke', scope: 'admin' },
+    {
+      ask: async (view, { params }) => {
+        requireAllAccounts(view);
+        const tokens = await listTokens(view.context.ledger.pool);
+        const token = tokens.find(({ name }) => name === params['name']);
+        if (!token) return notFound('There is no such token.');
+        const own = token.name === view.session.name;
+        const sessions = await countSessionsOf(view.context, token.name);
+        return {
+          title: `Revoke the token ${token.name}?`,
+          body: html`<p>It belongs to <bdi>${token.owner}</bdi>, and ${token.lastUsedAt ? html`was last used at ${time(token.lastUsedAt, view.zone)}` : 'was never used'}. Calls with it are refused from now on. It cannot be undone.</p>
+<p><strong>${counted(sessions, 'session')}</strong> of the dashboard ${sessions === 1 ? 'is' : 'are'} open with it${sessions > 0 && html`, and ${sessions === 1 ? 'ends' : 'end'} at once`}.${own && html` <strong>This is the token with which you have signed in: you are signed out.</strong>`} Runs that were started with it go on.</p>`,
+          button: 'Revoke the token',
+          reason: 'required',
+          within: { href: '/tokens', text: 'Tokens' },
+        };
+      },
+      act: async (view, { params }, { reason = '' }) => {
+        requireAllAccounts(view);
+        const name = params['name'] ?? '';
+        await revokeToken(view.context, name, reason.trim());
+        return { to: '/tokens', notice: `The token ${name} is revoked.` };
+      },
+    },
+  );
+}
+
+function listPart(tokens: readonly Token[], { zone, now }: View): Html {
+  const stateOf = ({ revokedAt, expiresAt }: Token): string => {
+    if (revokedAt !== null) return 'revoked';
+    return expiresAt !== null && expiresAt <= now ? 'expired' : 'valid';
+  };
+  return html`<p><a class="button" href="/tokens/new">Create a token</a></p>
+${
+  tokens.length === 0
+    ? html`<p class="empty">There is no token yet.</p>`
+    : table<Token>(
+        `Tokens (${zone})`,
+        [
+          { title: 'Name', cell: ({ name }) => name },
+          { title: 'Owner', cell: ({ owner }) => owner },
+          { title: 'Scope', cell: ({ scope }) => scope },
+          { title: 'Accounts', cell: ({ accounts }) => accounts?.join(', ') ?? 'all' },
+          {
+            title: 'State',
+            cell: (token) =>
+              html`${badge(stateOf(token))}${token.revokedAt && html` <small>${time(token.revokedAt, zone)}</small>`}`,
+          },
+          { title: 'Created', cell: ({ createdAt }) => time(createdAt, zone) },
+          { title: 'Expires', cell: ({ expiresAt }) => (expiresAt ? time(expiresAt, zone) : 'never') },
+          { title: 'Last used', cell: ({ lastUsedAt }) => (lastUsedAt ? time(lastUsedAt, zone) : 'never') },
+          {
+            title: 'Revoke',
+            cell: (token) =>
+              stateOf(token) === 'valid' &&
+              html`<a href="/tokens/${encodeURIComponent(token.name)}/revoke" aria-label="Revoke ${token.name}">Revoke</a>`,
+          },
+        ],
+        tokens,
+      )
+}`;
+}

@@ -1,0 +1,71 @@
+import {
+  addSession,
+  countOpenSessions,
+  findSession,
+  listOpenSessions,
+  recordSessionUse,
+  removeSession,
+  type SessionLimits,
+} from '../../ledger/tokens/sessions.ts';
+import type { Token } from '../../ledger/tokens/tokens.ts';
+import { digestOf } from '../../platform/digest.ts';
+import type { EngineContext } from '../context.ts';
+
+/** Milliseconds. Open pages that only follow a run are no use. */
+export const sessionIdleTime = 2 * 3_600_000;
+export const sessionMaxAge = 12 * 3_600_000;
+const useRecordInterval = 60_000;
+
+const size = 32;
+const idPattern = new RegExp(`^[0-9a-f]{${2 * size}}$`);
+
+function limitsAt(now: Date): SessionLimits {
+  const before = (milliseconds: number): Date => new Date(now.getTime() - milliseconds);
+  return { now, createdSince: before(sessionMaxAge), usedSince: before(sessionIdleTime) };
+}
+
+/**
+ * @param token the name of a valid one
+ * @returns the session's id, which is a secret
+ */
+export async function openSession(
+  { ledger, now, randomBytes }: EngineContext,
+  token: string,
+): Promise<string> {
+  const id = randomBytes(size).toString('hex');
+  const createdAt = now();
+  await addSession(ledger.pool, { sha256: digestOf(id), token, createdAt }, limitsAt(createdAt));
+  return id;
+}
+
+/** @returns the token with which it was opened; undefined if the session or the token has ended */
+export async function useSession({ ledger, now }: EngineContext, id: string): Promise<Token | undefined> {
+  if (!idPattern.test(id)) return undefined;
+  const [sha256, time] = [digestOf(id), now()];
+  const found = await findSession(ledger.pool, sha256, limitsAt(time));
+  if (!found) return undefined;
+  if (time.getTime() - found.usedAt.getTime() >= useRecordInterval)
+    await recordSessionUse(ledger.pool, sha256, time);
+  return found.token;
+}
+
+/** Returns those that have ended. */
+export async function findEndedSessions(
+  { ledger, now }: EngineContext,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const digests = new Map(ids.map((id) => [digestOf(id).toString('hex'), id]));
+  const sha256s = [...digests.keys()].map((digest) => Buffer.from(digest, 'hex'));
+  for (const open of await listOpenSessions(ledger.pool, sha256s, limitsAt(now())))
+    digests.delete(open.toString('hex'));
+  return new Set(digests.values());
+}
+
+/** Sessions of the dashboard that were opened with a token, and that end with it. */
+export async function countSessionsOf({ ledger, now }: EngineContext, token: string): Promise<number> {
+  return countOpenSessions(ledger.pool, token, limitsAt(now()));
+}
+
+export async function closeSession({ ledger }: EngineContext, id: string): Promise<void> {
+  if (idPattern.test(id)) await removeSession(ledger.pool, digestOf(id));
+}

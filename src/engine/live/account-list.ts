@@ -1,0 +1,93 @@
+import { InputError, type Problem } from '../../domain/problems.ts';
+import { type AccountWork, listAccountWork } from '../../ledger/limits/account-work.ts';
+import type { EngineContext } from '../context.ts';
+import { type AccountLimits, listAccountLimits } from '../dispatch/account-limits.ts';
+import type { Settings } from '../settings.ts';
+import { type AccountFacts, describeAccounts } from './account-facts.ts';
+import { createPacedRead } from './paced-read.ts';
+
+/** An account as it is now. */
+export type LiveAccount = {
+  readonly account: string;
+  /** Undefined while the accounts file cannot be read. */
+  readonly limits: AccountLimits | undefined;
+  /** Undefined for an account that only the ledger knows. */
+  readonly facts: AccountFacts | undefined;
+  /** Undefined for an account that has never sent. */
+  readonly work: AccountWork | undefined;
+  /** Requests that got an outcome in a second; undefined until a second was measured. */
+  readonly requestsPerSecond: number | undefined;
+};
+
+export type LiveAccountList = {
+  readonly accounts: readonly LiveAccount[];
+  /** Why the accounts file cannot be read. */
+  readonly problems: readonly Problem[];
+};
+
+export type LiveAccounts = { readonly read: () => Promise<LiveAccountList> };
+
+/** Milliseconds. The accounts file is read again as often. */
+const leastPause = 2_000;
+const span = { least: 900, most: 10_000 } as const;
+
+type Sample = { readonly at: number; readonly settled: ReadonlyMap<string, number> };
+
+/** For pages that show accounts as they are. */
+export function createLiveAccounts(
+  context: Pick<EngineContext, 'ledger' | 'monotonic'>,
+  settings: Settings,
+): LiveAccounts {
+  const { ledger, monotonic } = context;
+  const files = createPacedRead(context, leastPause, () => readFile(context, settings));
+  let samples: Sample[] = [];
+  return {
+    read: async () => {
+      const isFirst = files.latest() === undefined;
+      const refreshed = files.refresh();
+      if (isFirst) await refreshed;
+      const works = new Map((await listAccountWork(ledger.monitoring)).map((work) => [work.account, work]));
+      const { limits, facts, problems } = files.latest() ?? { limits: [], facts: [], problems: [] };
+      const known = new Map(limits.map((one) => [one.account, one]));
+      const described = new Map(facts.map((one) => [one.account, one]));
+      const at = monotonic();
+      const settled = new Map([...works].map(([account, work]) => [account, work.settled]));
+      samples = [...samples.filter((sample) => at - sample.at <= span.most), { at, settled }];
+      const [first] = samples;
+      const seconds = first && at - first.at >= span.least ? (at - first.at) / 1_000 : undefined;
+      const rateOf = (account: string): number | undefined => {
+        if (seconds === undefined) return undefined;
+        // A run that has ended takes its requests along.
+        const before = first?.settled.get(account) ?? 0;
+        return Math.max(0, (settled.get(account) ?? 0) - before) / seconds;
+      };
+      const names = [...new Set([...described.keys(), ...known.keys(), ...works.keys()])];
+      const accounts = names.map((account) => ({
+        account,
+        facts: described.get(account),
+        limits: known.get(account),
+        work: works.get(account),
+        requestsPerSecond: rateOf(account),
+      }));
+      return { accounts, problems };
+    },
+  };
+}
+
+/** An accounts file that cannot be read leaves what the ledger knows. */
+async function readFile(
+  context: Pick<EngineContext, 'ledger'>,
+  settings: Settings,
+): Promise<{
+  readonly limits: readonly AccountLimits[];
+  readonly facts: readonly AccountFacts[];
+  readonly problems: readonly Problem[];
+}> {
+  try {
+    const facts = await describeAccounts(settings);
+    return { limits: await listAccountLimits(context, settings), facts, problems: [] };
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    return { limits: [], facts: [], problems: error.problems };
+  }
+}

@@ -1,0 +1,218 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import type { RunCosts } from '../../ledger/billing/run-costs.ts';
+import { readLocation } from '../../ledger/location/location.ts';
+import type { DeliveryResult, RejectionGroup } from '../../ledger/runs/details.ts';
+import type { FailureGroup } from '../../ledger/runs/failure-groups.ts';
+import { type ListedRun, listRunsBeginning } from '../../ledger/runs/find.ts';
+import { inTransaction, type Transaction } from '../../ledger/session.ts';
+import { findPreemptingRun } from '../../ledger/slices/priority.ts';
+import { type DispatchProgress, readDispatchProgress } from '../../ledger/slices/progress.ts';
+import type { EngineContext } from '../context.ts';
+import type { AccountLimits } from '../dispatch/account-limits.ts';
+import type { Settings } from '../settings.ts';
+import { createRateMeter, type Rate, type RateMeter, secondsLeftOf } from './rate-meter.ts';
+import {
+  createKnownRun,
+  type KnownRun,
+  type Reported,
+  type RunFigures,
+  readRunFigures,
+} from './run-figures.ts';
+import { createSlowFigures, type RunEvents, type SlowFigures } from './slow-figures.ts';
+import { type RunWait, waitsOf } from './waits.ts';
+
+/** A run as it is now. Undefined figures are being read, and follow. */
+export type LiveRun = {
+  readonly head: ListedRun;
+  readonly at: Date;
+  readonly progress: DispatchProgress;
+  readonly figures: RunFigures;
+  readonly waits: readonly RunWait[];
+  /** Undefined until a second was measured. */
+  readonly rate: Rate | undefined;
+  /** Null if the run waits, or is not running. */
+  readonly secondsLeft: number | null;
+  readonly limits: AccountLimits | undefined;
+  readonly reported: Reported | undefined;
+  readonly failures: readonly FailureGroup[] | undefined;
+  readonly results: readonly DeliveryResult[] | undefined;
+  readonly costs: RunCosts | undefined;
+  readonly rejections: readonly RejectionGroup[] | undefined;
+  readonly events: RunEvents | undefined;
+};
+
+export type LiveRuns = {
+  /** Undefined if there is no such run. */
+  readonly read: (run: string) => Promise<LiveRun | undefined>;
+};
+
+type Watched = {
+  readonly known: KnownRun;
+  readonly meter: RateMeter;
+  readonly paced: SlowFigures;
+  /** As last read, and when they are read again while the run is sent. */
+  figures: { readonly latest: RunFigures; readonly nextAt: number } | undefined;
+  readAt: number;
+  isCounting: boolean;
+  look: { readonly began: number; readonly live: Promise<LiveRun | undefined> } | undefined;
+};
+
+/** Runs that are kept in memory: of a million recipients, each takes some megabytes. */
+const maxRuns = 8;
+
+/** Looks that come closer together share one, in milliseconds. */
+const sharedFor = 250;
+
+/** Milliseconds in a look for slices that were not read before. */
+const budget = { running: 15, other: 50 } as const;
+
+/** While the run is sent, so small a part of the time is spent on its slices: sending comes first. */
+const share = 100;
+
+const countingPause = { running: 450, other: 250 } as const;
+
+/** Milliseconds. Counting continues so long without a reader, who may reload the page. */
+const countsWithoutReader = 10_000;
+
+/** A first look waits so many milliseconds for figures that take time. */
+const firstWait = 60;
+
+/** For pages that show runs as they are: each look reads what changed since the last one. */
+export function createLiveRuns(
+  context: Pick<EngineContext, 'ledger' | 'now' | 'monotonic'>,
+  settings: Settings,
+): LiveRuns {
+  const watched = new LRUCache<string, Watched>({ max: maxRuns });
+  const lookAt = (run: string, known: Watched): Promise<LiveRun | undefined> => {
+    const began = context.monotonic();
+    if (known.look && began - known.look.began < sharedFor) return known.look.live;
+    const before = known.look?.live.catch(() => undefined) ?? Promise.resolve();
+    const live = before.then(() => look(context, run, known));
+    known.look = { began, live };
+    return live;
+  };
+  return {
+    read: async (run) => {
+      const known = watched.get(run) ?? createWatched(context, settings, run);
+      watched.set(run, known);
+      known.readAt = context.monotonic();
+      const live = await lookAt(run, known);
+      if (!live) watched.delete(run);
+      else if (isIncomplete(live)) void countOn(context, known, () => lookAt(run, known));
+      return live;
+    },
+  };
+}
+
+function isIncomplete({ figures: { counted } }: LiveRun): boolean {
+  return counted.slices < counted.of;
+}
+
+/** Counts a large run to the end, so that a page without a stream has all of it when it is loaded again. */
+async function countOn(
+  { monotonic }: Pick<EngineContext, 'monotonic'>,
+  known: Watched,
+  lookAgain: () => Promise<LiveRun | undefined>,
+): Promise<void> {
+  if (known.isCounting) return;
+  known.isCounting = true;
+  try {
+    for (;;) {
+      const live = await lookAgain();
+      if (!live || !isIncomplete(live) || monotonic() - known.readAt > countsWithoutReader) return;
+      const pause = live.head.state === 'running' ? countingPause.running : countingPause.other;
+      await sleep(pause, undefined, { ref: false });
+    }
+  } catch {
+    // The next reader sees what went wrong.
+  } finally {
+    known.isCounting = false;
+  }
+}
+
+function createWatched(
+  context: Pick<EngineContext, 'ledger' | 'now' | 'monotonic'>,
+  settings: Settings,
+  run: string,
+): Watched {
+  return {
+    known: createKnownRun(),
+    meter: createRateMeter(context.monotonic),
+    paced: createSlowFigures(context, settings, run),
+    figures: undefined,
+    readAt: 0,
+    isCounting: false,
+    look: undefined,
+  };
+}
+
+/** Ends by itself within a second. */
+const oneSnapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+
+const nothingReported: Reported = { delivered: 0, undelivered: 0, ofFailed: [] };
+
+async function look(
+  { ledger, now, monotonic }: Pick<EngineContext, 'ledger' | 'now' | 'monotonic'>,
+  run: string,
+  watched: Watched,
+): Promise<LiveRun | undefined> {
+  const { meter, paced } = watched;
+  const [head] = await listRunsBeginning(ledger.monitoring, run, 1);
+  if (head?.run !== run) return undefined;
+  const refreshed = paced.refresh(head);
+  if (paced.isFirst()) await Promise.race([refreshed, sleep(firstWait)]);
+  const reported = paced.reported.latest();
+  const readNow = async (client: Transaction) => {
+    const progress = (await readDispatchProgress(client, [run])).get(run);
+    const preemptedBy = progress?.preempted ? await findPreemptingRun(client, run) : undefined;
+    const { heldReason } = await readLocation(client);
+    const figures = await figuresOf(client, head, watched, reported ?? nothingReported, monotonic);
+    return progress && figures && { progress, preemptedBy: preemptedBy ?? null, held: heldReason, figures };
+  };
+  const read = await inTransaction(ledger.monitoring, readNow, oneSnapshot);
+  if (!read) return undefined;
+  const { progress, figures } = read;
+  const rate = meter.measure(progress, {
+    requests: figures.requests.total,
+    recipients: figures.recipients.total,
+  });
+  const limits = paced.limits.latest();
+  const facts = { ...read, rate, limits: limits?.inForce, inDoubt: figures.requests.in_doubt };
+  const waits = waitsOf(facts);
+  return {
+    head: { ...head, state: progress.state, stateReason: progress.stateReason },
+    at: now(),
+    progress,
+    figures,
+    waits,
+    rate,
+    secondsLeft: secondsLeftOf(progress, rate),
+    limits,
+    reported,
+    failures: paced.failures.latest(),
+    results: paced.results.latest(),
+    costs: paced.costs.latest(),
+    rejections: paced.rejections.latest(),
+    events: paced.events.latest(),
+  };
+}
+
+/** A change of the run's state is counted at once. */
+async function figuresOf(
+  client: Transaction,
+  { run, state }: Pick<ListedRun, 'run' | 'state'>,
+  watched: Watched,
+  reported: Reported,
+  monotonic: () => number,
+): Promise<RunFigures | undefined> {
+  const before = watched.figures;
+  const isSent = state === 'running';
+  if (isSent && before?.latest.state === state && monotonic() < before.nextAt) return before.latest;
+  const began = monotonic();
+  const allowed = { milliseconds: isSent ? budget.running : budget.other, monotonic };
+  const latest = await readRunFigures(client, run, watched.known, reported, allowed);
+  const ended = monotonic();
+  watched.figures = latest && { latest, nextAt: ended + (ended - began) * share };
+  return latest;
+}

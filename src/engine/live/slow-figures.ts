@@ -1,0 +1,99 @@
+import type { RunState } from '../../domain/runs.ts';
+import { type AuditEntry, listAudit } from '../../ledger/audit/audit.ts';
+import { type RunCosts, sumRunCosts } from '../../ledger/billing/run-costs.ts';
+import { type ListedNotification, listRunNotifications } from '../../ledger/notifications/list.ts';
+import {
+  type DeliveryResult,
+  listDeliveryResults,
+  listRejections,
+  listStateChanges,
+  type RejectionGroup,
+  type RunStateChange,
+} from '../../ledger/runs/details.ts';
+import { type FailureGroup, listFailureGroups } from '../../ledger/runs/failure-groups.ts';
+import type { ListedRun } from '../../ledger/runs/find.ts';
+import { bookBilling } from '../billing/billing.ts';
+import type { EngineContext } from '../context.ts';
+import { type AccountLimits, listAccountLimits } from '../dispatch/account-limits.ts';
+import type { Settings } from '../settings.ts';
+import { createPacedRead, type PacedRead } from './paced-read.ts';
+import { type Reported, readReported } from './run-figures.ts';
+
+export type RunEvents = {
+  readonly states: readonly RunStateChange[];
+  /** Newest first. */
+  readonly audit: readonly AuditEntry[];
+  readonly notifications: readonly ListedNotification[];
+};
+
+/** Figures of a run that can take long to read, each read as often as that allows. */
+export type SlowFigures = {
+  readonly reported: PacedRead<Reported>;
+  readonly failures: PacedRead<readonly FailureGroup[]>;
+  readonly results: PacedRead<readonly DeliveryResult[]>;
+  readonly costs: PacedRead<RunCosts>;
+  readonly rejections: PacedRead<readonly RejectionGroup[]>;
+  readonly events: PacedRead<RunEvents>;
+  readonly limits: PacedRead<AccountLimits | undefined>;
+  readonly isFirst: () => boolean;
+  /** One after another: together they use one connection. */
+  readonly refresh: (run: Pick<ListedRun, 'account' | 'state'>) => Promise<void>;
+};
+
+/** Largest groups and payers, and newest entries of the audit trail. */
+const maxListed = { failures: 50, payers: 10, entries: 50 } as const;
+
+export function createSlowFigures(
+  context: Pick<EngineContext, 'ledger' | 'now' | 'monotonic'>,
+  settings: Settings,
+  run: string,
+): SlowFigures {
+  const { pool } = context.ledger;
+  let account = '';
+  let state: RunState | undefined;
+  const paced = <Value>(least: number, read: () => Promise<Value>): PacedRead<Value> =>
+    createPacedRead(context, least, read);
+  const reported = paced(400, () => readReported(pool, run));
+  const failures = paced(400, () => listFailureGroups(pool, run, maxListed.failures));
+  const results = paced(1_000, () => listDeliveryResults(pool, run));
+  const costs = paced(1_000, async () => {
+    // As before a report: otherwise every reading adds up what is not booked.
+    await bookBilling(context);
+    return sumRunCosts(pool, run, maxListed.payers);
+  });
+  // They do not change after planning.
+  const rejections = paced(3_600_000, () => listRejections(pool, run));
+  const events = paced(900, async () => ({
+    states: await listStateChanges(pool, run),
+    audit: await listAudit(pool, { run }, maxListed.entries),
+    notifications: await listRunNotifications(pool, run),
+  }));
+  // The accounts file is read and parsed each time.
+  const limits = paced(10_000, async () => (await listAccountLimits(context, settings, account))[0]);
+  const changing = [reported, events, failures, costs, results];
+  const all = [...changing, limits, rejections];
+  let refreshing: Promise<void> | undefined;
+  const refreshAll = async (): Promise<void> => {
+    for (const each of all) await each.refresh();
+  };
+  return {
+    reported,
+    failures,
+    results,
+    costs,
+    rejections,
+    events,
+    limits,
+    isFirst: () => rejections.latest() === undefined,
+    refresh: ({ account: of, state: now }) => {
+      account = of;
+      // What a run is when it ends or pauses is read at once.
+      if (state !== now) for (const each of changing) each.expire();
+      state = now;
+      refreshing ??= refreshAll().finally(() => {
+        refreshing = undefined;
+      });
+      return refreshing;
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import { type CostEstimate, estimateCost } from '../../campaign/cost.ts';
+import { type Approval, findApproval } from '../../ledger/approvals/approvals.ts';
+import type { BillingTotal } from '../../ledger/planning/planned-run.ts';
+import {
+  listPlannedWindows,
+  type PlannedWindow,
+  readPlannedHead,
+  sumPlannedRun,
+} from '../../ledger/planning/planned-totals.ts';
+import { listRejections, type RejectionGroup } from '../../ledger/runs/details.ts';
+import type { EngineContext } from '../context.ts';
+import { requireRun } from '../runs/find-run.ts';
+
+/** What a run was planned to send, for the person who approves it. */
+export type PlannedRunFacts = {
+  readonly contactsRead: number;
+  readonly recipients: number;
+  readonly requests: number;
+  readonly approval: Approval | undefined;
+  /** SMS parts; null in other channels. */
+  readonly smsParts: number | null;
+  readonly cost: CostEstimate;
+  /** An exact decimal in the currency of the estimate; null: the campaign has none. */
+  readonly budget: string | null;
+  readonly leftOut: readonly RejectionGroup[];
+  readonly windows: readonly PlannedWindow[];
+};
+
+export type PlannedRuns = {
+  /** @throws InputError when there is no such run */
+  readonly read: (context: EngineContext, run: string) => Promise<PlannedRunFacts>;
+};
+
+const budgeted = z.object({ budget: z.object({ campaign: z.string().optional() }).optional() });
+
+/** Remembers the sums of the last runs: a plan does not change, and adding it up takes a second for a million. */
+export function createPlannedRuns(): PlannedRuns {
+  const sums = new LRUCache<string, Promise<readonly BillingTotal[]>>({ max: 50 });
+  return {
+    read: async (context, run) => {
+      const { pool, monitoring } = context.ledger;
+      const { channel, definition } = await requireRun(context, run);
+      const summing = sums.get(run) ?? sumPlannedRun(monitoring, run);
+      sums.set(run, summing);
+      const totals = await summing.catch((error: unknown) => {
+        sums.delete(run);
+        throw error;
+      });
+      const { budget } = budgeted.catch({}).parse(definition);
+      const [{ rates, contactsRead, requests }, windows, leftOut] = [
+        await readPlannedHead(pool, run),
+        await listPlannedWindows(pool, run),
+        await listRejections(pool, run),
+      ];
+      return {
+        contactsRead,
+        recipients: totals.reduce((sum, { recipients }) => sum + recipients, 0),
+        requests,
+        approval: await findApproval(pool, run),
+        smsParts: channel === 'sms' ? totals.reduce((sum, { parts }) => sum + (parts ?? 0), 0) : null,
+        cost: estimateCost(totals, channel, rates, context.now()),
+        budget: budget?.campaign ?? null,
+        leftOut,
+        windows,
+      };
+    },
+  };
+}

@@ -1,0 +1,146 @@
+import { join } from 'node:path';
+import { type Campaign, checkCampaign, readCampaign } from '../../campaign/campaign.ts';
+import { nextTick, type Schedule } from '../../campaign/schedule.ts';
+import { InputError, type Problem } from '../../domain/problems.ts';
+import type { Account } from '../../gateway/account.ts';
+import { type ListedTick, listLatestTicks, listSchedules } from '../../ledger/schedules/schedules.ts';
+import type { EngineContext } from '../context.ts';
+import { readText } from '../definition-files.ts';
+import { loadAccount } from '../load-account.ts';
+import { toTarget } from '../plan/prepare-campaign.ts';
+import { listCampaigns } from './schedule-folder.ts';
+import type { ScheduleSource } from './start-ticks.ts';
+
+/** A file of the folder of campaigns. */
+export type CampaignFile = {
+  readonly file: string;
+  /** Undefined: the file has a problem that leaves open what it is. */
+  readonly campaign: Campaign['value'] | undefined;
+  /** Of the file itself and of its account. Its contact files and attachments are not read. */
+  readonly problems: readonly Problem[];
+};
+
+export type DescribedCampaign = CampaignFile & {
+  readonly schedule: CampaignSchedule | undefined;
+  /** Newest first; also of a schedule that the file no longer has. */
+  readonly ticks: readonly ListedTick[];
+};
+
+export type CampaignSchedule = {
+  readonly times: Schedule;
+  readonly next: readonly Date[];
+  /** When a process last kept it; undefined: never. */
+  readonly keptAt: Date | undefined;
+};
+
+/** @param accounts whose campaigns are shown; null: all, also files that cannot be read */
+export async function describeCampaigns(
+  context: Pick<EngineContext, 'ledger' | 'now'>,
+  source: ScheduleSource,
+  accounts: readonly string[] | null,
+  { ticks, next }: { readonly ticks: number; readonly next: number },
+): Promise<readonly DescribedCampaign[]> {
+  const names = await listCampaigns(source.folder, source.settings);
+  const known = new Map<string, Account>();
+  const files: CampaignFile[] = [];
+  for (const name of names) files.push(await readCampaignFile(name, source, known));
+  const visible = files.filter((file) => isVisible(file, accounts));
+  return describeSchedules(context, visible, { ticks, next });
+}
+
+/** @returns undefined for a file that is not there, or of another account */
+export async function describeCampaign(
+  context: Pick<EngineContext, 'ledger' | 'now'>,
+  source: ScheduleSource,
+  file: string,
+  accounts: readonly string[] | null,
+  counts: { readonly ticks: number; readonly next: number },
+): Promise<DescribedCampaign | undefined> {
+  if (!(await listCampaigns(source.folder, source.settings)).includes(file)) return undefined;
+  const read = await readCampaignFile(file, source, new Map());
+  if (!isVisible(read, accounts)) return undefined;
+  const [described] = await describeSchedules(context, [read], counts);
+  return described;
+}
+
+/** Schedules that a process still starts, though their file is not in this folder. */
+export async function listSchedulesWithoutFile(
+  { ledger }: Pick<EngineContext, 'ledger'>,
+  { folder, settings }: ScheduleSource,
+): Promise<readonly string[]> {
+  const files = await listCampaigns(folder, settings);
+  const active = (await listSchedules(ledger.pool)).filter((each) => each.active);
+  return active.map(({ schedule }) => schedule).filter((schedule) => !files.includes(schedule));
+}
+
+function isVisible({ campaign }: CampaignFile, accounts: readonly string[] | null): boolean {
+  return accounts === null || (campaign !== undefined && accounts.includes(campaign.account));
+}
+
+/** The text of a campaign file; undefined for another YAML file, which may hold secrets. */
+export async function readCampaignText(
+  file: string,
+  { folder, settings }: ScheduleSource,
+): Promise<string | undefined> {
+  const text = await readText(join(folder, file), settings, 'campaign').catch((error: unknown) => {
+    if (error instanceof InputError) return undefined;
+    throw error;
+  });
+  return text !== undefined &&
+    /^["']?campaign["']?[ \t]*:/m.test(text) &&
+    !/^["']?accounts["']?[ \t]*:/m.test(text)
+    ? text
+    : undefined;
+}
+
+/** @param known accounts that are read already */
+async function readCampaignFile(
+  file: string,
+  { folder, settings }: ScheduleSource,
+  known: Map<string, Account>,
+): Promise<CampaignFile> {
+  let campaign: Campaign | undefined;
+  try {
+    const path = join(folder, file);
+    campaign = readCampaign(await readText(path, settings, 'campaign'), path);
+    const { account: name } = campaign.value;
+    const account = known.get(name) ?? (await loadAccount(name, settings, campaign.locate(['account'])));
+    known.set(name, account);
+    checkCampaign(campaign, toTarget(account));
+    return { file, campaign: campaign.value, problems: [] };
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    return { file, campaign: campaign?.value, problems: error.problems };
+  }
+}
+
+async function describeSchedules(
+  { ledger, now }: Pick<EngineContext, 'ledger' | 'now'>,
+  files: readonly CampaignFile[],
+  counts: { readonly ticks: number; readonly next: number },
+): Promise<readonly DescribedCampaign[]> {
+  const kept = new Map((await listSchedules(ledger.pool)).map((each) => [each.schedule, each]));
+  const names = files.map(({ file }) => file);
+  const ticks = Map.groupBy(
+    await listLatestTicks(ledger.pool, names, counts.ticks),
+    ({ schedule }) => schedule,
+  );
+  return files.map((file) => {
+    const times = file.campaign?.schedule;
+    const record = kept.get(file.file);
+    const schedule = times && {
+      times,
+      next: nextTicks(times, now(), counts.next),
+      keptAt: record?.active ? record.recordedUntil : undefined,
+    };
+    return { ...file, schedule, ticks: ticks.get(file.file) ?? [] };
+  });
+}
+
+/** @param count at most so many */
+export function nextTicks(times: Schedule, now: Date, count: number): Date[] {
+  const ticks: Date[] = [];
+  for (let tick = nextTick(times, now); tick && ticks.length < count; tick = nextTick(times, tick))
+    ticks.push(tick);
+  return ticks;
+}

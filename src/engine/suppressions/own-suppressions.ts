@@ -1,0 +1,62 @@
+import { suppressionSourceOf } from '../../domain/account-sharing.ts';
+import { type Channel, channels } from '../../domain/message.ts';
+import { readSharing } from '../../gateway/account-sharing.ts';
+import { listSuppressions } from '../../ledger/suppressions/list.ts';
+import type { PagedSuppression } from '../../ledger/suppressions/page.ts';
+import type { EngineContext } from '../context.ts';
+import { accountsPath, readText } from '../definition-files.ts';
+import type { Settings } from '../settings.ts';
+
+/** The accounts that a caller may see, and those whose suppressions they obey. */
+export type OwnAccounts = {
+  readonly names: readonly string[];
+  /** Null: all. */
+  readonly sources: readonly string[] | null;
+};
+
+/**
+ * @param accounts of the caller's token; null: all
+ * @throws InputError when the accounts file is faulty or missing
+ */
+export async function findOwnAccounts(
+  settings: Settings,
+  accounts: readonly string[] | null,
+): Promise<OwnAccounts> {
+  const path = accountsPath(settings);
+  const { names, ...sharing } = readSharing(await readText(path, settings, 'accounts'), path);
+  if (accounts === null) return { names, sources: null };
+  const sources = [...new Set(accounts.map((name) => suppressionSourceOf(sharing, name)))];
+  return { names: names.filter((name) => accounts.includes(name)), sources };
+}
+
+/** In these channels an address can be suppressed. */
+export function channelsOf(address: string): readonly Channel[] {
+  const isEmail = address.includes('@');
+  return channels.filter((channel) => (channel === 'email') === isEmail);
+}
+
+/**
+ * All suppressions of an address that apply to the accounts, also those kept as hashes.
+ *
+ * @param address normalised
+ * @throws InputError when suppressions are hashed with another key
+ */
+export async function listSuppressionsOfAddress(
+  { ledger }: EngineContext,
+  address: string,
+  { sources }: Pick<OwnAccounts, 'sources'>,
+): Promise<PagedSuppression[]> {
+  const found: PagedSuppression[] = [];
+  await listSuppressions(
+    ledger.pool,
+    { address },
+    undefined,
+    (page) => {
+      for (const { account = '', ...suppression } of page)
+        if (sources === null || account === '' || sources.includes(account))
+          found.push({ ...suppression, account });
+    },
+    ledger.hashKey,
+  );
+  return found;
+}

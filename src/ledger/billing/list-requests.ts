@@ -1,0 +1,114 @@
+import type { RequestState } from '../../domain/runs.ts';
+import { attemptOf, countSuppressedOf } from '../request-rows.ts';
+import type { Transaction } from '../session.ts';
+
+/** Requests of a payer; undefined: of any, null: without one. */
+export type Payer = {
+  readonly SubAccount?: string | null | undefined;
+  readonly Department?: string | null | undefined;
+  readonly ChargeCode?: string | null | undefined;
+};
+
+export type BilledRequest = {
+  readonly request: number;
+  readonly messageId: string;
+  readonly state: RequestState;
+  /** When the last attempt began. */
+  readonly sentAt: Date;
+  readonly attempts: number;
+  /** Without suppressed recipients. */
+  readonly recipients: number;
+  readonly delivered: number;
+  readonly undelivered: number;
+  /** Exact decimal text, by the delivery reports. */
+  readonly price: string;
+  readonly subAccount: string | null;
+  readonly department: string | null;
+  readonly chargeCode: string | null;
+};
+
+/**
+ * The requests of a run that billing counts for a payer: those with an attempt, in their order. Reads slice by slice:
+ * booked entries name the slices of a payer.
+ *
+ * @param after a request; 0 for the first
+ */
+export async function listBilledRequests(
+  client: Transaction,
+  run: string,
+  payer: Payer,
+  after: number,
+  limit: number,
+): Promise<BilledRequest[]> {
+  const conditions = payerConditions(payer);
+  const found: BilledRequest[] = [];
+  const { rows: slices } = await client.query<{ first: number; last: number }>(slicesOfPayer, [
+    run,
+    after,
+    ...conditions,
+  ]);
+  for (const { first, last } of slices) {
+    if (found.length >= limit) break;
+    const { rows } = await client.query<BilledRequest>(requestsOfPayer, [
+      run,
+      Math.max(first, after + 1),
+      last,
+      limit - found.length,
+      ...conditions,
+    ]);
+    found.push(...rows);
+  }
+  return found;
+}
+
+/** A flag and a value for each part of the payer. */
+function payerConditions({ SubAccount, Department, ChargeCode }: Payer): unknown[] {
+  return [SubAccount, Department, ChargeCode].flatMap((name) => [name !== undefined, name ?? null]);
+}
+
+/** SQL; the parameters of `payerConditions` begin at `first`. */
+const isOfPayer = (row: string, first: number): string =>
+  ['sub_account', 'department', 'charge_code']
+    .map((column, index) => {
+      const [asked, name] = [first + 2 * index, first + 2 * index + 1];
+      return `(NOT $${asked}::boolean OR ${row}.${column} IS NOT DISTINCT FROM $${name}::text)`;
+    })
+    .join(' AND ');
+
+/** Also slices that are not booked yet. */
+const slicesOfPayer = `
+  SELECT first_request AS first, last_request AS last
+  FROM slices s
+  WHERE run_id = $1 AND last_request > $2
+    AND (
+      EXISTS (SELECT FROM billing_entries n WHERE n.run_id = $1 AND n.slice = s.slice AND ${isOfPayer('n', 3)})
+      OR EXISTS (SELECT FROM billing_slices b WHERE b.run_id = $1 AND b.slice = s.slice AND b.open)
+    )
+  ORDER BY first_request
+`;
+
+const requestsOfPayer = `
+  SELECT q.request, message_id AS "messageId", q.state, q.attempts,
+         coalesce(a.started_at, q.updated_at) AS "sentAt",
+         q.recipients - ${countSuppressedOf('q')} AS recipients,
+         o.delivered, o.undelivered, o.price,
+         e.sub_account AS "subAccount", e.department, e.charge_code AS "chargeCode"
+  FROM (
+    SELECT q.*
+    FROM requests_between($1, $2, $3) q
+    JOIN envelopes e ON e.run_id = $1 AND e.envelope = q.envelope
+    WHERE q.attempts > 0 AND q.state <> 'cancelled' AND ${isOfPayer('e', 5)}
+    ORDER BY q.request
+    LIMIT $4
+  ) q
+  JOIN envelopes e ON e.run_id = $1 AND e.envelope = q.envelope
+  LEFT JOIN ${attemptOf('$1', 'q.request', 'q.attempts')} a ON true
+  CROSS JOIN LATERAL (
+    SELECT (count(*) FILTER (WHERE outcome = 'delivered'))::integer AS delivered,
+           (count(*) FILTER (WHERE outcome = 'undelivered'))::integer AS undelivered,
+           coalesce(sum(price), 0)::text AS price
+    FROM recipient_outcomes o
+    WHERE o.run_id = $1 AND o.request = q.request
+  ) o
+  ORDER BY q.request
+`;

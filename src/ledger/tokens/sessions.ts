@@ -1,0 +1,95 @@
+import type pg from 'pg';
+import { type Token, tokenColumns } from './tokens.ts';
+
+/** Of the dashboard, opened with a token. Only a digest of its id is stored. */
+export type NewSession = { readonly sha256: Buffer; readonly token: string; readonly createdAt: Date };
+
+/** Which sessions have not ended. */
+export type SessionLimits = {
+  readonly now: Date;
+  readonly createdSince: Date;
+  readonly usedSince: Date;
+};
+
+/** Also removes sessions that have ended. */
+export async function addSession(
+  pool: pg.Pool,
+  { sha256, token, createdAt }: NewSession,
+  { createdSince, usedSince }: SessionLimits,
+): Promise<void> {
+  await pool.query(
+    `
+    WITH ended AS (DELETE FROM sessions WHERE created_at < $4 OR used_at < $5)
+    INSERT INTO sessions (sha256, token, created_at, used_at) VALUES ($1, $2, $3, $3)
+    `,
+    [sha256, token, createdAt, createdSince, usedSince],
+  );
+}
+
+/** Of a session: the token with which it was opened, and when the session was last used, to the minute. */
+export type OpenSession = { readonly token: Token; readonly usedAt: Date };
+
+/** @returns undefined if it has ended, or its token */
+export async function findSession(
+  pool: pg.Pool,
+  sha256: Buffer,
+  { now, createdSince, usedSince }: SessionLimits,
+): Promise<OpenSession | undefined> {
+  const { rows } = await pool.query<Token & { sessionUsedAt: Date }>(
+    `
+    SELECT ${tokenColumns}, s.used_at AS "sessionUsedAt"
+    FROM sessions s
+    JOIN tokens t ON t.name = s.token
+    WHERE s.sha256 = $1 AND s.created_at >= $3 AND s.used_at >= $4
+      AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > $2)
+    `,
+    [sha256, now, createdSince, usedSince],
+  );
+  const [row] = rows;
+  if (!row) return undefined;
+  const { sessionUsedAt: usedAt, ...token } = row;
+  return { token, usedAt };
+}
+
+/** Those of the given sessions that have not ended. */
+export async function listOpenSessions(
+  pool: pg.Pool,
+  sha256s: readonly Buffer[],
+  { now, createdSince, usedSince }: SessionLimits,
+): Promise<Buffer[]> {
+  const { rows } = await pool.query<{ sha256: Buffer }>(
+    `
+    SELECT s.sha256
+    FROM sessions s
+    JOIN tokens t ON t.name = s.token
+    WHERE s.sha256 = ANY ($1) AND s.created_at >= $3 AND s.used_at >= $4
+      AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > $2)
+    `,
+    [sha256s, now, createdSince, usedSince],
+  );
+  return rows.map(({ sha256 }) => sha256);
+}
+
+export async function countOpenSessions(
+  pool: pg.Pool,
+  token: string,
+  { createdSince, usedSince }: SessionLimits,
+): Promise<number> {
+  const { rows } = await pool.query<{ sessions: number }>(
+    `
+    SELECT count(*)::integer AS sessions
+    FROM sessions
+    WHERE token = $1 AND created_at >= $2 AND used_at >= $3
+    `,
+    [token, createdSince, usedSince],
+  );
+  return rows[0]?.sessions ?? 0;
+}
+
+export async function recordSessionUse(pool: pg.Pool, sha256: Buffer, now: Date): Promise<void> {
+  await pool.query('UPDATE sessions SET used_at = greatest(used_at, $2) WHERE sha256 = $1', [sha256, now]);
+}
+
+export async function removeSession(pool: pg.Pool, sha256: Buffer): Promise<void> {
+  await pool.query('DELETE FROM sessions WHERE sha256 = $1', [sha256]);
+}

@@ -1,0 +1,84 @@
+import { chmod, mkdir, readFile, stat } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { signIn } from '../support/dashboard-scene.ts';
+import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { type StartedInProcess, startInProcess, startVolley } from '../support/volley.ts';
+import { makeWorkspace, type Workspace } from '../support/workspace.ts';
+
+let opened: TestLedger;
+let workspace: Workspace;
+beforeAll(async () => {
+  opened = await openTestLedger();
+  workspace = await makeWorkspace({ 'campaigns/.keep': '' });
+});
+afterAll(async () => {
+  await workspace[Symbol.asyncDispose]();
+  await opened.close();
+});
+
+const environment = () => ({
+  DATABASE_URL: opened.url,
+  VOLLEY_HOME: `${workspace.folder}/.volley`,
+  LOG_LEVEL: 'silent',
+});
+
+async function start(): Promise<StartedInProcess & { readonly link: string }> {
+  const started = startInProcess(['dashboard', '--no-open'], { cwd: workspace.folder, env: environment() });
+  await Promise.race([started.waitForText('Ctrl-C ends it'), started.ended]);
+  const link = /(http:\S+\/sign-in\/\S+)/.exec(started.stderrSoFar())?.[1];
+  if (link === undefined) throw new Error(started.stderrSoFar());
+  return { ...started, link };
+}
+
+const cookieOf = (answer: Response): string => answer.headers.getSetCookie()[0]?.replace(/;.*/, '') ?? '';
+
+test('the printed address signs the person in once, and its token ends with the command', async () => {
+  const { link, stop, ended } = await start();
+  const first = await fetch(link);
+  const headers = { cookie: cookieOf(first) };
+  expect(await first.text()).toContain('http-equiv="refresh"');
+  const page = await fetch(new URL('/', link), { headers });
+  expect(await page.text()).toContain('<bdi>tester@here</bdi>');
+  const second = await fetch(link);
+  expect([second.status, cookieOf(second)]).toEqual([403, '']);
+  stop();
+  expect((await ended).code).toBe(0);
+  const { rows } = await opened.ledger.pool.query(
+    'SELECT owner, scope, revoked_at IS NOT NULL AS revoked FROM tokens',
+  );
+  expect(rows).toEqual([{ owner: 'tester@here', scope: 'admin', revoked: true }]);
+  const audit = await opened.ledger.pool.query('SELECT action, actor FROM audit ORDER BY entry');
+  expect(audit.rows.map(({ action, actor }) => `${actor}: ${action}`)).toEqual([
+    'tester@here: token created',
+    'tester@here: token revoked',
+  ]);
+});
+
+test('a guessed address signs nobody in', async () => {
+  const { link, stop, ended } = await start();
+  const guessed = await fetch(link.replace(/.{4}$/, '0000'));
+  expect([guessed.status, cookieOf(guessed)]).toEqual([403, '']);
+  await expect(signIn(new URL(link).origin, 'volley_guessed')).rejects.toThrow('not signed in');
+  stop();
+  await ended;
+});
+
+test('the browser gets a file that only the user can read, because others see the arguments of programs', async () => {
+  await mkdir(`${workspace.folder}/bin`);
+  const [seen, program] = [`${workspace.folder}/seen`, `${workspace.folder}/bin/xdg-open`];
+  await workspace.write('bin/xdg-open', `#!/bin/sh\necho "$1" > ${seen}.new\nmv ${seen}.new ${seen}\n`);
+  await chmod(program, 0o755);
+  const started = startVolley(['dashboard'], {
+    cwd: workspace.folder,
+    env: { ...environment(), PATH: `${workspace.folder}/bin:${process.env['PATH'] ?? ''}` },
+  });
+  await expect.poll(() => readFile(seen, 'utf8').catch(() => ''), { timeout: 20_000 }).toContain('open.html');
+  const file = (await readFile(seen, 'utf8')).trim();
+  const secret = /sign-in\/(\w+)/.exec(started.stderrSoFar())?.[1] ?? 'missing';
+  expect(file).not.toContain(secret);
+  expect(await readFile(file, 'utf8')).toContain(`/sign-in/${secret}`);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  started.process.kill('SIGINT');
+  expect((await started.ended).code).toBe(0);
+  await expect(stat(file)).rejects.toThrow('ENOENT');
+});

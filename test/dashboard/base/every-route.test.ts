@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addDashboard } from '../../../src/dashboard/dashboard.ts';
+import type { TokenScope } from '../../../src/domain/access.ts';
+import { createToken } from '../../../src/engine/access/tokens.ts';
+import { loadAccount } from '../../../src/engine/load-account.ts';
+import { openLogger } from '../../../src/platform/logger.ts';
+import { type ApiServer, startApi } from '../../../src/server/api/api.ts';
+import { signIn, type Visitor } from '../../support/dashboard-scene.ts';
+import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+
+/** Without a session: signing in, and what its page loads. */
+const open = ['/sign-in', '/sign-in/:secret', '/sign-out', '/assets/:name'];
+/** A person who may only read may change the zone of their browser, and compare an invoice. */
+const forReaders = ['/zone', '/billing/reconcile'];
+
+let opened: TestLedger;
+let api: ApiServer;
+const routes: { readonly method: string; readonly url: string }[] = [];
+beforeAll(async () => {
+  opened = await openTestLedger();
+  const settings = { environment: {}, workingFolder: '/' };
+  api = await startApi(opened.context, {
+    host: '127.0.0.1',
+    port: 0,
+    api: undefined,
+    addPages: async (server, limits) => {
+      server.addHook('onRoute', ({ method, url }) => {
+        routes.push(...[method].flat().map((each) => ({ method: each, url })));
+      });
+      await addDashboard(server, opened.context, {
+        host: '127.0.0.1',
+        publicUrl: undefined,
+        scheduleSource: {
+          folder: 'campaigns',
+          settings,
+          accountNamed: (name) => loadAccount(name, settings),
+        },
+        startRun: async () => ({ kind: 'under way' }),
+        limits,
+        logger: openLogger('silent', 'info'),
+      });
+    },
+  });
+});
+afterAll(async () => {
+  await api.close();
+  await opened.close();
+});
+
+const closed = (method: string) =>
+  routes.filter((route) => route.method === method && !open.includes(route.url)).map(({ url }) => url);
+const pathOf = (url: string): string => url.replaceAll(/:\w+/g, 'some');
+const ask = (path: string, init: RequestInit = {}): Promise<Response> =>
+  fetch(`${api.url}${path}`, { redirect: 'manual', ...init });
+
+let tokens = 0;
+const visitor = async (scope: TokenScope): Promise<Visitor> => {
+  const asked = { name: `token ${++tokens}`, scope, owner: 'ann', accounts: null, expiresAt: null };
+  return signIn(api.url, await createToken(opened.context, asked));
+};
+const csrfOf = async (person: Visitor): Promise<string> =>
+  /name="csrf" value="([^"]+)"/.exec((await person.get('/zone')).text)?.[1] ?? '';
+
+test('the routes are known', () => {
+  expect(closed('GET').length).toBeGreaterThan(40);
+  expect(closed('POST').length).toBeGreaterThan(10);
+  expect([...new Set(routes.map(({ method }) => method))].toSorted()).toEqual(['GET', 'POST']);
+});
+
+test('without a session no route answers, and a stream says that the session has ended', async () => {
+  for (const method of ['GET', 'POST']) {
+    for (const url of closed(method)) {
+      const answer = await ask(pathOf(url), { method, headers: { origin: api.url } });
+      expect([method, url, answer.status]).toEqual([method, url, 303]);
+      expect(answer.headers.get('location')).toMatch(/^\/sign-in/);
+    }
+  }
+  const stream = await ask('/runs/live', { headers: { accept: 'text/event-stream' } });
+  expect(await stream.text()).toContain('Your session has ended');
+});
+
+describe('a form', () => {
+  test('without the CSRF token of its session, or of another origin, is refused by every route', async () => {
+    const person = await visitor('admin');
+    const other = await csrfOf(await visitor('admin'));
+    const own = await csrfOf(person);
+    for (const url of closed('POST')) {
+      const path = pathOf(url);
+      // The form with a file is read first.
+      const refused = url === '/billing/reconcile' ? [403, 406] : [403];
+      expect([url, refused.includes((await person.post(path, { reason: 'x' })).status)]).toEqual([url, true]);
+      const foreign = await person.post(path, { csrf: other, reason: 'x' });
+      expect([url, refused.includes(foreign.status)]).toEqual([url, true]);
+      for (const origin of ['https://evil.example', 'null']) {
+        const elsewhere = await person.post(path, { csrf: own, reason: 'x' }, { origin });
+        expect([url, origin, elsewhere.status]).toEqual([url, origin, 403]);
+      }
+    }
+  });
+
+  test('of a person who may only read is refused by every route that changes something', async () => {
+    const reader = await visitor('read');
+    const csrf = await csrfOf(reader);
+    for (const url of closed('POST').filter((each) => !forReaders.includes(each))) {
+      const answer = await reader.post(pathOf(url), { csrf, reason: 'x' });
+      expect([url, answer.status]).toEqual([url, 403]);
+    }
+  });
+});
+
+test('names that every object has are neither fields nor parts of a path', async () => {
+  const person = await visitor('admin');
+  const csrf = await csrfOf(person);
+  const names = { __proto__: 'x', constructor: 'x', toString: 'x' };
+  for (const path of ['/', '/billing', '/audit', '/recipients', '/campaigns', '/suppressions'])
+    expect((await person.get(`${path}?__proto__=x&constructor=x&toString=x&q[a]=b`)).status).toBeLessThan(
+      500,
+    );
+  expect((await person.post('/zone', { ...names, csrf, zone: 'UTC' })).status).toBe(303);
+  for (const file of ['__proto__', 'constructor', 'toString'])
+    expect((await person.get(`/campaigns/${file}`)).status).not.toBe(200);
+});
+
+test('no text in an address makes a page fail', async () => {
+  const person = await visitor('admin');
+  const texts = ['%00', '%ED%A0%80', '%F0%9F%8E%89', "'%22%3E%3Cb%3E", '9'.repeat(400), '%E2%80%AE'];
+  const pages = closed('GET').filter((url) => !url.endsWith('/live'));
+  const failed: string[] = [];
+  for (const url of pages) {
+    for (const text of texts) {
+      const query = ['q', 'before', 'after', 'request', 'account', 'month', 'from', 'until', 'state', 'group']
+        .map((name) => `${name}=${text}`)
+        .join('&');
+      const { status } = await person.get(`${url.replaceAll(/:\w+/g, text)}?${query}`);
+      if (status >= 500) failed.push(`${url} with ${text.slice(0, 12)}: ${status}`);
+    }
+  }
+  expect(failed).toEqual([]);
+});
+
+test('no text in a form makes an action fail', async () => {
+  const person = await visitor('admin');
+  const csrf = await csrfOf(person);
+  const failed: string[] = [];
+  for (const url of closed('POST').filter((each) => each !== '/billing/reconcile')) {
+    for (const text of ['a\0b', '\u202e🎉<b>', '9'.repeat(60_000)]) {
+      const names = [
+        'reason',
+        'key',
+        'name',
+        'owner',
+        'scope',
+        'days',
+        'zone',
+        'to',
+        'address',
+        'channel',
+        'account',
+      ];
+      const fields = Object.fromEntries(names.map((name) => [name, text.slice(0, 6_000)]));
+      const { status } = await person.post(pathOf(url), { ...fields, csrf });
+      if (status >= 500) failed.push(`${url} with ${JSON.stringify(text.slice(0, 5))}: ${status}`);
+    }
+  }
+  expect(failed).toEqual([]);
+});

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findProblems } from '../../support/accessibility.ts';
+import { type DashboardScene, openDashboardScene } from '../../support/dashboard-scene.ts';
+
+let scene: DashboardScene;
+beforeAll(async () => {
+  scene = await openDashboardScene();
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+
+test('a run that is started elsewhere appears on an open page, without a reload', async () => {
+  const page = await scene.browse('/');
+  await page.getByText('There is no run yet').waitFor();
+  const { code, stderr } = await scene.command(['run', 'campaigns/test.yaml']);
+  expect(code, stderr).toBe(0);
+  await page.getByRole('cell', { name: 'completed' }).waitFor();
+  expect(await findProblems(page)).toEqual([]);
+});
+
+test('a hidden tab ends its stream, and catches up when it is shown again', async () => {
+  const page = await scene.browse('/');
+  await page.getByRole('table').waitFor();
+  const setHidden = (isHidden: boolean) =>
+    page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true });
+document.dispatchEvent(new Event('visibilitychange'));`);
+  const rows = page.getByRole('rowheader');
+  const before = await rows.count();
+  await setHidden(true);
+  await scene.command(['run', 'campaigns/test.yaml']);
+  await page.waitForTimeout(1_500);
+  expect(await rows.count()).toBe(before);
+  await setHidden(false);
+  await expect.poll(() => rows.count()).toBe(before + 1);
+});
+
+test('an open page says that the session has ended, and asks no more', async () => {
+  const page = await scene.browse('/');
+  await page.getByRole('table').waitFor();
+  await scene.opened.ledger.pool.query('DELETE FROM sessions');
+  await page.getByText('Your session has ended').waitFor({ timeout: 15_000 });
+});
+
+test('a person with many open pages leaves connections for others: the next page says that it does not change', async () => {
+  const [person, other] = [await scene.visitor('read'), await scene.visitor('read')];
+  const stop = new AbortController();
+  const open = async (cookie: string): Promise<ReadableStreamDefaultReader<Uint8Array> | undefined> => {
+    const headers = { cookie, accept: 'text/event-stream' };
+    return (await fetch(`${scene.url}/runs/live`, { headers, signal: stop.signal })).body?.getReader();
+  };
+  const firstOf = async (cookie: string): Promise<string> =>
+    new TextDecoder().decode((await (await open(cookie))?.read())?.value);
+  for (let streams = 0; streams < 20; streams++)
+    expect(await firstOf(person.cookies())).not.toContain('Too many');
+  expect(await firstOf(person.cookies())).toMatch(/Too many pages are open[\s\S]*event: ended/);
+  expect(await firstOf(other.cookies())).not.toContain('Too many');
+  stop.abort();
+});

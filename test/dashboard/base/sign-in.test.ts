@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { revokeToken } from '../../../src/engine/access/tokens.ts';
+import { type DashboardScene, openDashboardScene, signIn } from '../../support/dashboard-scene.ts';
+
+let scene: DashboardScene;
+beforeAll(async () => {
+  scene = await openDashboardScene();
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+
+describe('signing in', () => {
+  test('a caller without a session is sent to sign in, and then to the page that was asked for', async () => {
+    const asked = await fetch(`${scene.url}/zone?to=%2Faudit`, { redirect: 'manual' });
+    expect(asked.status).toBe(303);
+    expect(asked.headers.get('location')).toBe('/sign-in?to=%2Fzone%3Fto%3D%252Faudit');
+    const page = await scene.browse('/zone');
+    expect(new URL(page.url()).pathname).toBe('/zone');
+  });
+
+  test('a wrong token is refused, and is not shown again', async () => {
+    const body = new URLSearchParams({ token: 'volley_wrong' });
+    const answer = await fetch(`${scene.url}/sign-in`, {
+      method: 'POST',
+      body,
+      headers: { origin: scene.url },
+    });
+    const text = await answer.text();
+    expect(answer.status).toBe(422);
+    expect(text).toContain('There is no such token');
+    expect(text).not.toContain('volley_wrong');
+  });
+
+  test('sign-in goes on to paths of this server only', async () => {
+    const token = await scene.tokenOf('read');
+    for (const to of ['//evil.example', 'https://evil.example', '/\\evil.example', '/\t/evil.example']) {
+      const body = new URLSearchParams({ token, to });
+      const init = { method: 'POST', body, headers: { origin: scene.url }, redirect: 'manual' } as const;
+      expect((await fetch(`${scene.url}/sign-in`, init)).headers.get('location')).toBe('/');
+    }
+  });
+
+  test('the session cookie is out of reach of scripts and other sites, and its id is stored as a digest only', async () => {
+    const body = new URLSearchParams({ token: await scene.tokenOf('read') });
+    const init = { method: 'POST', body, headers: { origin: scene.url }, redirect: 'manual' } as const;
+    const [cookie = ''] = (await fetch(`${scene.url}/sign-in`, init)).headers.getSetCookie();
+    expect(cookie).toMatch(
+      /^volley_session_\d+=[0-9a-f]{64}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/,
+    );
+    const { rows } = await scene.opened.ledger.pool.query('SELECT encode(sha256, $1) AS kept FROM sessions', [
+      'hex',
+    ]);
+    expect(JSON.stringify(rows)).not.toContain(/=([0-9a-f]{64})/.exec(cookie)?.[1]);
+  });
+
+  test('a forged session is sent to sign in', async () => {
+    const visitor = await scene.visitor('admin');
+    const forged = visitor.cookies().replace(/.$/, (last) => (last === '0' ? '1' : '0'));
+    const answer = await fetch(`${scene.url}/`, { headers: { cookie: forged }, redirect: 'manual' });
+    expect(answer.headers.get('location')).toBe('/sign-in');
+  });
+
+  test('a session ends when its token is revoked', async () => {
+    const token = await scene.tokenOf('admin', { owner: 'bea' });
+    const visitor = await signIn(scene.url, token);
+    expect((await visitor.get('/')).status).toBe(200);
+    const { rows } = await scene.opened.ledger.pool.query("SELECT name FROM tokens WHERE owner = 'bea'");
+    await revokeToken(scene.opened.context, rows[0].name);
+    expect((await visitor.get('/')).status).toBe(303);
+  });
+
+  test('a session ends after two idle hours, and twelve hours after signing in', async () => {
+    for (const change of [
+      `used_at = used_at - interval '121 minutes'`,
+      `created_at = created_at - interval '721 minutes'`,
+    ]) {
+      const visitor = await scene.visitor('admin');
+      expect((await visitor.get('/')).status).toBe(200);
+      await scene.opened.ledger.pool.query(`UPDATE sessions SET ${change}`);
+      expect((await visitor.get('/')).status).toBe(303);
+    }
+  });
+
+  test('signing out ends the session in the ledger too', async () => {
+    const visitor = await scene.visitor('admin');
+    const stolen = visitor.cookies();
+    const page = (await visitor.get('/')).text;
+    const csrf = /name="csrf" value="([^"]+)"/.exec(page)?.[1] ?? '';
+    expect((await visitor.post('/sign-out', { csrf })).status).toBe(303);
+    const answer = await fetch(`${scene.url}/`, { headers: { cookie: stolen }, redirect: 'manual' });
+    expect(answer.status).toBe(303);
+  });
+});
+
+describe('what a form needs', () => {
+  test('a form without the CSRF token, or with one of another session, is refused', async () => {
+    const [visitor, other] = [await scene.visitor('admin'), await scene.visitor('admin')];
+    const csrf = /name="csrf" value="([^"]+)"/.exec((await other.get('/zone')).text)?.[1] ?? '';
+    expect((await visitor.post('/zone', { zone: 'UTC' })).status).toBe(403);
+    expect((await visitor.post('/zone', { zone: 'UTC', csrf })).status).toBe(403);
+    expect((await visitor.send('/zone', { zone: 'UTC' })).status).toBe(303);
+  });
+
+  test('a form of another origin is refused, even with the CSRF token', async () => {
+    const visitor = await scene.visitor('admin');
+    const csrf = /name="csrf" value="([^"]+)"/.exec((await visitor.get('/zone')).text)?.[1] ?? '';
+    for (const origin of ['https://evil.example', 'null', scene.url.replace('http:', 'https:')])
+      expect((await visitor.post('/zone', { zone: 'UTC', csrf }, { origin })).status).toBe(403);
+  });
+
+  test('a page under another host name is refused, against DNS rebinding', async () => {
+    const { request } = await import('node:http');
+    const status = await new Promise((resolve) => {
+      request(`${scene.url}/sign-in`, { headers: { host: 'evil.example' } }, (answer) => {
+        resolve(answer.statusCode);
+        answer.resume();
+      }).end();
+    });
+    expect(status).toBe(421);
+  });
+});
+
+test('every answer forbids scripts from elsewhere, frames and caches', async () => {
+  const { headers } = await (await scene.visitor('read')).get('/none');
+  expect(headers.get('content-security-policy')).toContain(
+    "default-src 'none'; style-src 'self'; script-src 'self'",
+  );
+  expect(headers.get('cache-control')).toBe('no-store');
+  expect(headers.get('x-content-type-options')).toBe('nosniff');
+});
+
+test('the first page is at most 100 kB over the wire', async () => {
+  const visitor = await scene.visitor('read');
+  const { text } = await visitor.get('/');
+  let size = text.length;
+  for (const [, path = ''] of text.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)) {
+    const answer = await fetch(`${scene.url}${path}`, { headers: { 'accept-encoding': 'identity' } });
+    expect(answer.status).toBe(200);
+    const { gzipSync } = await import('node:zlib');
+    size += gzipSync(await answer.text()).length;
+  }
+  expect(size).toBeLessThan(100_000);
+});

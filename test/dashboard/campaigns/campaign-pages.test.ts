@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { listAudit } from '../../../src/ledger/audit/audit.ts';
+import { findRun, listRuns } from '../../../src/ledger/runs/find.ts';
+import { findProblems } from '../../support/accessibility.ts';
+import { type DashboardScene, openDashboardScene } from '../../support/dashboard-scene.ts';
+import { accountsYaml, contactsCsv, noRepeatCampaignYaml, smsCampaignYaml } from '../../support/workspace.ts';
+
+const nightly = `${smsCampaignYaml.replace('campaign: test', 'campaign: nightly')}
+schedule: { cron: "30 2 * * MON-FRI", timeZone: Pacific/Auckland }
+`;
+const hostileFile = '<img src=x onerror=alert(1)>\u202e"\'&.yaml';
+const secret = 'a-secret-in-the-wrong-file';
+
+let scene: DashboardScene;
+beforeAll(async () => {
+  scene = await openDashboardScene({
+    files: {
+      'accounts.yaml': `${accountsYaml}${accountsYaml.replace('\naccounts:\n  sandbox:', '  other:')}`,
+      'campaigns/nightly.yaml': nightly,
+      'campaigns/faulty.yaml': smsCampaignYaml.replace('channel: sms', 'channel: smoke'),
+      'campaigns/of-other.yaml': smsCampaignYaml
+        .replace('account: sandbox', 'account: other')
+        .replace('campaign: test', 'campaign: of-other'),
+      'campaigns/once.yaml': noRepeatCampaignYaml.replace('campaign: test', 'campaign: once'),
+      'campaigns/watched.yaml': `${smsCampaignYaml.replace('campaign: test', 'campaign: watched')}approval: required\n`,
+      'campaigns/no-contacts.yaml': smsCampaignYaml
+        .replace('campaign: test', 'campaign: no-contacts')
+        .replace('contacts.csv', 'missing.csv'),
+      'campaigns/old-accounts.yaml': accountsYaml.replace('${VOLLEY_SANDBOX_TOKEN}', secret),
+      'campaigns/large.yaml': smsCampaignYaml
+        .replace('campaign: test', 'campaign: large')
+        .replace('contacts.csv', 'large.csv'),
+      'campaigns/large.csv': contactsCsv(50_000),
+      [`campaigns/${hostileFile}`]: smsCampaignYaml.replace(
+        'Hello [[name]]',
+        '<script>alert(1)</script> \u202eabc 😀 [[name]]',
+      ),
+    },
+  });
+  const { pool } = scene.opened.ledger;
+  await scene.command(['schedule', 'sync']);
+  const reason = `<b>nothing</b> \u202e ${'x'.repeat(10_000)}`;
+  await pool.query(
+    `INSERT INTO ticks (schedule, due_at, state, reason)
+     VALUES ('nightly.yaml', now() - interval '1 day', 'missed', '{"kind": "no_worker", "catchUpMilliseconds": 0}'),
+            ('nightly.yaml', now() - interval '2 days', 'failed', to_jsonb($1::text))`,
+    [reason],
+  );
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+
+const runs = () => listRuns(scene.opened.ledger.knex, 100);
+const pathOf = (location: string | null) => /\/runs\/([\w-]+)$/.exec(location ?? '')?.[1] ?? '';
+
+test('the page lists each campaign with its account, its next time in both zones, and what was missed', async () => {
+  const page = await scene.browse('/campaigns');
+  await page
+    .getByRole('row', { name: /nightly\.yaml/ })
+    .getByText('Pacific/Auckland')
+    .first()
+    .waitFor();
+  const table = page.getByRole('region', { name: 'Campaigns of the folder' });
+  await table.getByRole('link', { name: 'of-other.yaml', exact: true }).waitFor();
+  await page.getByRole('region', { name: 'Due without a run' }).getByText('missed').waitFor();
+  await page.getByText('campaigns/faulty.yaml:4:10').waitFor();
+  expect(await table.getByText(/[<]img src=x/).count()).toBe(1);
+  expect(await page.locator('img').count()).toBe(0);
+});
+
+describe('a campaign', () => {
+  test('is started from the keyboard, and its run is sent', async () => {
+    const page = await scene.browse('/campaigns', { owner: 'bea' });
+    await page.getByRole('link', { name: 'Start now: test.yaml' }).press('Enter');
+    await page.getByText('It sends to 4 recipients in 4 requests').waitFor();
+    expect(await findProblems(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Start the run' }).press('Enter');
+    await page.getByText('The run is planned; workers send it.').waitFor();
+    const run = pathOf(page.url());
+    await expect
+      .poll(async () => (await findRun(scene.opened.ledger.knex, run))?.state, { timeout: 20_000 })
+      .toBe('completed');
+    expect((await (await scene.visitor('read')).get('/campaigns')).text).toContain(`/runs/${run}`);
+    const audit = await listAudit(scene.opened.ledger.pool, { run }, 10);
+    expect(audit.map(({ who, how, action }) => `${who} ${how} ${action}`)).toEqual([
+      'bea dashboard run started',
+      'bea dashboard run planned',
+    ]);
+  });
+
+  test('is started once when its form is sent twice at once, and again afterwards', async () => {
+    const person = await scene.visitor('run');
+    const before = (await runs()).length;
+    const form = await person.get('/campaigns/test.yaml/start');
+    const [csrf = '', key = ''] = ['csrf', 'key'].map(
+      (name) => new RegExp(`name="${name}" value="([^"]+)"`).exec(form.text)?.[1],
+    );
+    expect(key).not.toBe('');
+    const send = () => person.post('/campaigns/test.yaml/start', { csrf, key });
+    const first = await Promise.all([send(), send()]);
+    const again = await send();
+    expect(again.status).toBe(303);
+    for (const { status, headers, text } of first)
+      if (status === 303) expect(headers.get('location')).toBe(again.headers.get('location'));
+      else expect(text).toContain('This form was sent already');
+    expect((await runs()).length).toBe(before + 1);
+    expect((await person.send('/campaigns/test.yaml/start', { key: '' })).status).toBe(422);
+  });
+
+  test('waits for approval when its file asks for it', async () => {
+    const person = await scene.visitor('run');
+    expect((await person.get('/campaigns/watched.yaml/start')).text).toContain('asks for <strong>approval');
+    const { headers } = await person.send('/campaigns/watched.yaml/start', {});
+    expect((await findRun(scene.opened.ledger.knex, pathOf(headers.get('location'))))?.state).toBe('planned');
+  });
+
+  test('that had a run with the same contacts says so before it is started again', async () => {
+    const person = await scene.visitor('run');
+    expect((await person.send('/campaigns/once.yaml/start', {})).status).toBe(303);
+    expect((await person.get('/campaigns/once.yaml/start')).text).toContain(
+      'These contacts had a run before',
+    );
+  });
+
+  test('with large contact files is not counted before its start', async () => {
+    const person = await scene.visitor('run');
+    const { text } = await person.get('/campaigns/large.yaml/start');
+    expect(text).toContain('<strong>about 50,000 rows');
+  });
+
+  test('whose contact file is missing says so with its line, and is not started', async () => {
+    const person = await scene.visitor('run');
+    expect((await person.get('/campaigns/no-contacts.yaml')).text).toContain('missing.csv');
+    const before = (await runs()).length;
+    const csrf = /name="csrf" value="([^"]+)"/.exec((await person.get('/')).text)?.[1] ?? '';
+    for (const answer of [
+      await person.get('/campaigns/no-contacts.yaml/start'),
+      await person.post('/campaigns/no-contacts.yaml/start', { csrf, key: 'k' }),
+    ]) {
+      expect(answer.status).toBe(422);
+      expect(answer.text).toContain('missing.csv');
+    }
+    expect((await runs()).length).toBe(before);
+  });
+
+  test('is shown with its text, its schedule and its due times', async () => {
+    const page = await scene.browse('/campaigns/nightly.yaml');
+    await page.getByRole('region', { name: 'Text of nightly.yaml' }).getByText('cron: "30 2').waitFor();
+    expect(await page.getByRole('region', { name: 'Schedule' }).getByRole('listitem').count()).toBe(5);
+    await page.getByText('<b>nothing</b>').first().waitFor();
+    expect(await page.locator('main b').count()).toBe(0);
+  });
+
+  test('shows its new run within a second, without being opened again', async () => {
+    const page = await scene.browse('/campaigns/of-other.yaml');
+    await page.getByText('It has not run yet.').waitFor();
+    await (await scene.visitor('run')).send('/campaigns/of-other.yaml/start', {});
+    await page.getByRole('region', { name: 'Its latest runs' }).waitFor();
+  });
+});
+
+test('a token for some accounts sees and starts only their campaigns', async () => {
+  const person = await scene.visitor('admin', { accounts: ['other'] });
+  const { text } = await person.get('/campaigns');
+  expect(text).toContain('of-other.yaml');
+  for (const file of ['test.yaml', 'faulty.yaml', 'old-accounts.yaml']) {
+    expect(text).not.toContain(file);
+    for (const page of ['', '/start', '/live'])
+      expect((await person.get(`/campaigns/${file}${page}`)).status).toBe(404);
+    const csrf = /name="csrf" value="([^"]+)"/.exec((await person.get('/')).text)?.[1] ?? '';
+    expect((await person.post(`/campaigns/${file}/start`, { csrf, key: 'k' })).status).toBe(404);
+  }
+  expect((await person.send('/campaigns/of-other.yaml/start', {})).status).toBe(303);
+});
+
+test('a token that may only read is offered no start, and is refused', async () => {
+  const person = await scene.visitor('read');
+  expect((await person.get('/campaigns')).text).not.toContain('/start');
+  expect((await person.get('/campaigns/test.yaml')).text).not.toContain('/start');
+  expect((await person.get('/campaigns/test.yaml/start')).status).toBe(403);
+  const csrf = /name="csrf" value="([^"]+)"/.exec((await person.get('/')).text)?.[1] ?? '';
+  expect((await person.post('/campaigns/test.yaml/start', { csrf, key: 'k' })).status).toBe(403);
+});
+
+test('no file outside of the folder is shown, and none that may hold secrets', async () => {
+  const person = await scene.visitor('admin');
+  for (const file of ['..%2Faccounts.yaml', '%2Fetc%2Fpasswd', 'accounts.yaml', 'contacts.csv', '%00'])
+    expect([400, 404]).toContain((await person.get(`/campaigns/${file}`)).status);
+  const { status, text } = await person.get('/campaigns/old-accounts.yaml');
+  expect(status).toBe(200);
+  expect(text).toContain('Its text is not shown');
+  expect(text + (await person.get('/campaigns')).text).not.toContain(secret);
+});
+
+test('every page keeps the rules of accessibility, light and dark, also with hostile names', async () => {
+  for (const dark of [false, true])
+    for (const path of [
+      '/campaigns',
+      '/campaigns/nightly.yaml',
+      `/campaigns/${encodeURIComponent(hostileFile)}`,
+    ]) {
+      const page = await scene.browse(path, { dark, width: 360 });
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      expect(await findProblems(page), path).toEqual([]);
+      const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+      expect(overflow, path).toBe(0);
+    }
+});

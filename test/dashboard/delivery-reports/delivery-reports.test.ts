@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bookBilling } from '../../../src/engine/billing/billing.ts';
+import { listAudit } from '../../../src/ledger/audit/audit.ts';
+import { findProblems } from '../../support/accessibility.ts';
+import { type DashboardScene, openDashboardScene } from '../../support/dashboard-scene.ts';
+import { hostileTexts } from '../../support/live-run.ts';
+import { callWebhook, sendDeliveryReport } from '../../support/send-delivery-report.ts';
+import { accountsYaml } from '../../support/workspace.ts';
+
+const withLookUp = accountsYaml.replace('    interface', '    statusLookUp: on\n    interface');
+const twoAccounts = `${withLookUp}${accountsYaml.replace(/\naccounts:\n {2}sandbox:/, '  other:')}`;
+
+let scene: DashboardScene;
+let run: string;
+let messageIds: readonly string[];
+beforeAll(async () => {
+  scene = await openDashboardScene({ files: { 'accounts.yaml': twoAccounts } });
+  const { code, stderr } = await scene.command(['run', 'campaigns/test.yaml']);
+  expect(code, stderr).toBe(0);
+  const { rows } = await scene.opened.ledger.pool.query(
+    'SELECT q.run_id, q.message_id AS id FROM runs CROSS JOIN requests_between(run_id, 1, 9) q ORDER BY request',
+  );
+  run = rows[0].run_id;
+  messageIds = rows.map(({ id }) => id);
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+
+const address = (index: number): string => `+6141200000${index}`;
+const report = (index: number, others = {}) =>
+  sendDeliveryReport(scene.webhookUrl, {
+    messageId: messageIds[index] ?? '',
+    destination: address(index),
+    ...others,
+  });
+const rowOf = (text: string, name: string): string =>
+  new RegExp(`<tr>(?:(?!</tr>)[\\s\\S])*>${name}<[\\s\\S]*?</tr>`).exec(text)?.[0] ?? '';
+
+describe('figures', () => {
+  test('an open page shows what arrives within moments, without a reload', async () => {
+    const page = await scene.browse('/delivery-reports', { scope: 'read' });
+    await page.getByText('No delivery report has arrived yet').waitFor();
+    await report(0);
+    await report(0, { status: 'Failed', result: 'Bad Number' });
+    await sendDeliveryReport(scene.webhookUrl, { messageId: 'unknown-1', destination: '+61412999999' });
+    await callWebhook(scene.webhookUrl, { headers: { 'content-type': 'application/json' }, body: '{"a":' });
+    await page.getByText('What arrives is applied at once').waitFor();
+    for (const name of ['Conflicting', 'Unmatched', 'Unreadable']) {
+      const row = page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
+      await expect.poll(() => row.getByRole('cell').first().textContent()).toBe('1');
+    }
+    expect(await page.getByRole('link', { name: /Replay/ }).count()).toBe(0);
+  });
+
+  test('what is missing is counted by account and age, and leads to the runs and their recipients', async () => {
+    await bookBilling(scene.opened.context, () => true);
+    const visitor = await scene.visitor('read');
+    await expect
+      .poll(async () => (await visitor.get('/delivery-reports')).text)
+      .toContain('3 recipients of the last seven days without');
+    expect((await visitor.get('/delivery-reports/missing?account=sandbox')).text).toContain(
+      `/delivery-reports/missing/${run}"`,
+    );
+    const { text } = await visitor.get(`/delivery-reports/missing/${run}`);
+    expect([...text.matchAll(/>(\+61412\d+)</g)].map(([, found]) => found)).toEqual([1, 2, 3].map(address));
+    const rest = (await visitor.get(`/delivery-reports/missing/${run}?after=3-1`)).text;
+    expect([...rest.matchAll(/>(\+61412\d+)</g)].map(([, found]) => found)).toEqual([address(3)]);
+  });
+
+  test('each list has the reason and leads to the recipient and the run', async () => {
+    const visitor = await scene.visitor('read');
+    const unreadable = (await visitor.get('/delivery-reports/list?state=unreadable')).text;
+    expect(unreadable).toContain('JSON');
+    const conflicting = (await visitor.get('/delivery-reports/list?state=conflicting')).text;
+    expect(conflicting).toContain('Failed, Bad Number');
+    expect(conflicting).toContain(`href="/runs/${run}"`);
+    expect(conflicting).toContain('href="/recipients?q=%2B61412000000"');
+    const none = await visitor.get('/delivery-reports/list?state=unmatched&address=%2B61412000000');
+    expect(none.text).toContain('There are none');
+    expect((await visitor.get('/delivery-reports/list?state=applied')).status).toBe(404);
+  });
+
+  test('a person sees the delivery reports of the accounts of their token only', async () => {
+    const other = await scene.visitor('run', { accounts: ['other'] });
+    const { text } = await other.get('/delivery-reports');
+    for (const name of ['Conflicting', 'Unmatched', 'Unreadable'])
+      expect(rowOf(text, name)).toContain('class="n">0<');
+    expect((await other.get('/delivery-reports/list?state=unmatched')).text).toContain('There are none');
+    expect((await other.get('/delivery-reports/missing?account=sandbox')).text).toContain('No run');
+    expect((await other.get(`/delivery-reports/missing/${run}`)).status).toBe(404);
+    expect((await other.get(`/delivery-reports/missing/${run}/ask`)).status).toBe(404);
+    expect((await other.get('/delivery-reports/replay')).text).toContain('0 delivery reports');
+  });
+});
+
+describe('acting', () => {
+  test('a person who may only read is refused', async () => {
+    const reader = await scene.visitor('read');
+    for (const path of ['/delivery-reports/replay', `/delivery-reports/missing/${run}/ask`])
+      expect((await reader.get(path)).status).toBe(403);
+    expect((await reader.get(`/delivery-reports/missing/${run}`)).text).not.toContain('Ask the service');
+  });
+
+  test('a replay says how many it concerns, and what matches by then is applied', async () => {
+    const { pool } = scene.opened.ledger;
+    // As if it had arrived before its request was known.
+    await pool.query(
+      `UPDATE inbox SET body = convert_to(replace(convert_from(body, 'UTF8'), 'unknown-1', $1), 'UTF8')
+       WHERE convert_from(body, 'UTF8') LIKE '%unknown-1%'`,
+      [messageIds[1]],
+    );
+    await pool.query(
+      `UPDATE inbox SET body = convert_to(replace(convert_from(body, 'UTF8'), '+61412999999', $1), 'UTF8')`,
+      [address(1)],
+    );
+    const runner = await scene.visitor('run', { accounts: ['sandbox'] });
+    const asked = (await runner.get('/delivery-reports/replay')).text;
+    expect(asked).toContain('2 delivery reports</strong> of sandbox');
+    expect(asked).toContain('1 unmatched, 1 unreadable, 0 failed');
+    expect((await runner.send('/delivery-reports/replay', {})).status).toBe(303);
+    await expect
+      .poll(async () => rowOf((await runner.get('/delivery-reports')).text, 'Unmatched'))
+      .toContain('class="n">0<');
+    const [entry] = await listAudit(pool, { action: 'delivery reports replayed' }, 1);
+    expect(entry).toMatchObject({ how: 'dashboard', details: { reports: 2 } });
+  });
+
+  test('the service is asked about what is missing, once at a time, and its answers are applied', async () => {
+    const runner = await scene.visitor('run');
+    const path = `/delivery-reports/missing/${run}/ask`;
+    const answers = await Promise.all([runner.send(path, {}), runner.send(path, {})]);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 422]);
+    await expect
+      .poll(async () => (await runner.get(`/delivery-reports/missing/${run}`)).text)
+      .toContain('The service was asked. 2 requests looked up; 2 final delivery reports.');
+    await expect
+      .poll(async () => (await runner.get(`/delivery-reports/missing/${run}`)).text)
+      .toContain('No recipient of run');
+  });
+
+  test('a page that cannot read the ledger says so', async () => {
+    const page = await scene.browse('/delivery-reports', { scope: 'run' });
+    await page.getByRole('heading', { name: 'Arriving' }).waitFor();
+    const { pool } = scene.opened.ledger;
+    await pool.query('ALTER TABLE inbox RENAME TO hidden_inbox');
+    await page.getByText('The database cannot be reached').waitFor();
+    await pool.query('ALTER TABLE hidden_inbox RENAME TO inbox');
+    await expect.poll(() => page.getByText('The database cannot be reached').count()).toBe(0);
+  });
+});
+
+describe('in a browser', () => {
+  test('a person replays by keyboard alone, without JavaScript', async () => {
+    await sendDeliveryReport(scene.webhookUrl, { messageId: 'unknown-2', destination: '+61412999998' });
+    await expect
+      .poll(async () => (await (await scene.visitor('read')).get('/delivery-reports')).text)
+      .toMatch(/Unmatched<\/a><\/th><td class="n">1</);
+    const page = await scene.browse('/delivery-reports', { scope: 'run', javaScript: false });
+    await page.getByRole('link', { name: /Replay unmatched/ }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Replay' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('will be read again.').waitFor();
+  });
+
+  test('hostile text of the service and of people is shown as text, and breaks no rule of WCAG', async () => {
+    for (const text of hostileTexts) {
+      await sendDeliveryReport(scene.webhookUrl, {
+        messageId: text.slice(0, 300),
+        destination: text.slice(0, 200),
+        result: text,
+      });
+      await sendDeliveryReport(scene.webhookUrl, {
+        messageId: messageIds[2] ?? '',
+        destination: address(2),
+        type: 'SMSReply',
+        status: 'RECEIVED',
+        result: 'RECEIVED',
+        inbound: { receivedId: text.slice(0, 30), text },
+      });
+    }
+    const visitor = await scene.visitor('read');
+    await expect
+      .poll(
+        async () => (await visitor.get('/delivery-reports/list?state=inbound')).text.match(/<tr>/g)?.length,
+      )
+      .toBe(hostileTexts.length + 1);
+    for (const dark of [false, true])
+      for (const path of [
+        '/delivery-reports',
+        '/delivery-reports/list?state=inbound',
+        '/delivery-reports/list?state=unmatched',
+        '/delivery-reports/list?state=unreadable',
+        '/delivery-reports/missing',
+        `/delivery-reports/missing/${run}`,
+        '/delivery-reports/replay',
+        `/recipients?q=${encodeURIComponent(address(2))}`,
+      ]) {
+        const page = await scene.browse(path, { dark, width: 360 });
+        const html = await page.content();
+        expect(html, path).not.toMatch(/<script>|<img|[\u202a-\u202e\u2066-\u2069]/);
+        expect(await findProblems(page), path).toEqual([]);
+        expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(360);
+        if (process.env['SHOTS'])
+          for (const width of [360, 1_280, 1_920]) {
+            await page.setViewportSize({ width, height: 900 });
+            const name = `${path.replaceAll(/\W+/g, '-')}-${width}-${dark ? 'dark' : 'light'}`;
+            await page.screenshot({ path: `${process.env['SHOTS']}/${name}.png`, fullPage: true });
+          }
+        await page.context().close();
+      }
+  });
+});

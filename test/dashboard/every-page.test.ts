@@ -1,0 +1,127 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listRuns } from '../../src/ledger/runs/find.ts';
+import { findProblems } from '../support/accessibility.ts';
+import { type DashboardScene, openDashboardScene } from '../support/dashboard-scene.ts';
+import { noRepeatCampaignYaml } from '../support/workspace.ts';
+
+/** Names that a campaign, a contact file and a person can bring. */
+const hostile = {
+  account: 'sandbox',
+  reference: `<script>alert(1)</script>"><img src=x> ${'W'.repeat(300)} \u202eevil مدرسة 🎉`,
+};
+
+const pages = [
+  '/',
+  '/?q=nothing',
+  '/runs/RUN',
+  '/runs/RUN/failures',
+  '/runs/RUN/rejected',
+  '/runs/RUN/doubts',
+  '/runs/RUN/plan',
+  '/runs/WAITING/plan',
+  '/runs/RUN/pause',
+  '/runs/RUN/cancel',
+  '/runs/RUN/rerun?only=failed',
+  '/campaigns',
+  '/campaigns/test.yaml',
+  '/campaigns/faulty.yaml',
+  '/campaigns/test.yaml/start',
+  '/accounts',
+  '/accounts/sandbox',
+  '/accounts/sandbox/limits',
+  '/billing',
+  '/billing/months',
+  '/billing/reconcile',
+  '/recipients',
+  '/recipients?q=0412000001',
+  '/suppressions',
+  '/delivery-reports',
+  '/audit',
+  '/tokens',
+  '/tokens/new',
+  '/health',
+  '/zone',
+  '/nowhere',
+];
+
+let scene: DashboardScene;
+let page: Page;
+let run: string;
+let waiting: string;
+beforeAll(async () => {
+  scene = await openDashboardScene({
+    sandbox: { failRate: 0.3 },
+    files: {
+      'campaigns/scheduled.yaml': `${noRepeatCampaignYaml}schedule: { cron: "0 2 * * *", timeZone: Australia/Sydney }\n`,
+      'campaigns/letter.yaml': `campaign: letter
+account: sandbox
+channel: email
+approval: required
+contacts: { file: people.csv, columns: { Recipient: mail } }
+message:
+  EmailSubject: "Dear [[name]]"
+  MessageHTML: "<h1>Hello [[name]]</h1><script>alert(1)</script>"
+  MessagePlain: "Hello [[name]]"
+dispatch: { chunkSize: 1 }
+`,
+      'campaigns/people.csv': 'mail,name\nann@example.org,<b>Ann</b>\nbob@example.org,مدرسة\n',
+      'campaigns/faulty.yaml': 'campaign: <b>x</b>\nchanel: sms\n',
+      'campaigns/long.yaml': noRepeatCampaignYaml
+        .replace(
+          'Message: "Hello [[name]]"',
+          `Message: "Hello"\n  Reference: ${JSON.stringify(hostile.reference)}`,
+        )
+        .replace('retries: 2', 'retries: 1'),
+      'campaigns/contacts.csv': `mobile,name,code\n0412000001,Ann,"<script>alert(1)</script>"\n0412000002,Bob,${'W'.repeat(200)}\n0412000003,Cyd,مدرسة\nnonsense,Dan,C1\n`,
+    },
+  });
+  await scene.command(['run', 'campaigns/test.yaml']);
+  await scene.command(['schedule', 'sync', 'campaigns']);
+  run = (await listRuns(scene.opened.ledger.knex, 1))[0]?.run ?? '';
+  await scene.command(['run', 'campaigns/letter.yaml']);
+  waiting = (await listRuns(scene.opened.ledger.knex, 1))[0]?.run ?? '';
+  page = await scene.browse('/');
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+
+test.each(pages)(
+  '%s is accessible, light and dark, whole at 320 pixels, and shows markup as text',
+  async (path) => {
+    const answer = await page.goto(`${scene.url}${path.replace('RUN', run).replace('WAITING', waiting)}`);
+    expect(answer?.status()).toBe(path === '/nowhere' ? 404 : 200);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      expect(await findProblems(page)).toEqual([]);
+    }
+    await page.setViewportSize({ width: 320, height: 640 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
+    await page.setViewportSize({ width: 1_280, height: 900 });
+    expect(await page.locator('main :is(script, img, b)').count()).toBe(0);
+    expect(await page.locator('h1').count()).toBe(1);
+  },
+);
+
+test('a read token is offered only pages that it may open', async () => {
+  const reader = await scene.visitor('read');
+  const { text } = await reader.get('/');
+  const sections = [
+    ...(/<nav aria-label="Sections">.*?<\/nav>/s.exec(text)?.[0] ?? '').matchAll(/href="([^"]+)"/g),
+  ];
+  expect(sections.length).toBeGreaterThan(4);
+  for (const [, path = ''] of sections) expect([path, (await reader.get(path)).status]).toEqual([path, 200]);
+  for (const path of [
+    '/audit',
+    '/tokens',
+    '/tokens/new',
+    '/accounts/sandbox/limits',
+    '/campaigns/test.yaml/start',
+  ])
+    expect([path, (await reader.get(path)).status]).toEqual([path, 403]);
+});
+
+test('every page works without JavaScript', async () => {
+  const visitor = await scene.visitor('admin');
+  for (const path of pages.filter((each) => each !== '/nowhere'))
+    expect((await visitor.get(path.replace('RUN', run).replace('WAITING', waiting))).text).toContain('<h1');
+});

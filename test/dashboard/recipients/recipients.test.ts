@@ -1,0 +1,246 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { suppressAddresses } from '../../../src/engine/suppressions/suppress-addresses.ts';
+import { listAudit } from '../../../src/ledger/audit/audit.ts';
+import { findProblems } from '../../support/accessibility.ts';
+import { type DashboardScene, openDashboardScene } from '../../support/dashboard-scene.ts';
+import { hostileTexts } from '../../support/live-run.ts';
+import { sendDeliveryReport } from '../../support/send-delivery-report.ts';
+import { accountsYaml, smsCampaignYaml } from '../../support/workspace.ts';
+
+const twoAccounts = `${accountsYaml}${accountsYaml.replace(/\naccounts:\n {2}sandbox:/, '  other:')}`;
+const markup = '<script>alert(1)</script>"\'\u202evil مدرسة 🎉';
+const contacts = [
+  'mobile,name,code',
+  '0412 000 001,Ann,C1',
+  '0412000002,Bea,C1',
+  `+61 412 000 003,"${markup.replaceAll('"', '""')}",C2`,
+].join('\n');
+
+let scene: DashboardScene;
+let messageIds: readonly string[];
+beforeAll(async () => {
+  scene = await openDashboardScene({
+    files: {
+      'accounts.yaml': twoAccounts,
+      'campaigns/contacts.csv': `${contacts}\n`,
+      'campaigns/other.yaml': smsCampaignYaml.replace(
+        'campaign: test\naccount: sandbox',
+        'campaign: other\naccount: other',
+      ),
+    },
+  });
+  for (const file of ['test', 'test', 'other']) {
+    const { code, stderr } = await scene.command(['run', `campaigns/${file}.yaml`]);
+    expect(code, stderr).toBe(0);
+  }
+  const { rows } = await scene.opened.ledger.pool.query(
+    "SELECT q.message_id AS id FROM runs CROSS JOIN requests_between(run_id, 1, 9) q WHERE campaign = 'test' ORDER BY created_at DESC, request",
+  );
+  messageIds = rows.map(({ id }) => id);
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+
+const search = (text: string, others = {}): string =>
+  `/recipients?${new URLSearchParams({ q: text, ...others }).toString()}`;
+
+describe('searching', () => {
+  test('a number as people write it finds all runs, newest first, from the row to the price', async () => {
+    const [messageId = ''] = messageIds;
+    await sendDeliveryReport(scene.webhookUrl, { messageId, destination: '+61412000001' });
+    const visitor = await scene.visitor('read');
+    await expect
+      .poll(async () => (await visitor.get(search('0412 000 001', { country: 'au' }))).text)
+      .toContain('delivery report: Success, delivered');
+    const { text } = await visitor.get(search('+61 412 000 001'));
+    expect(text.match(/<article/g)).toHaveLength(3);
+    expect(text).toContain('line 2');
+    expect(text).toContain('contacts.csv');
+    expect(text).toContain('in the contact file: <q dir="auto">0412 000 001</q>');
+    expect(text).toContain('attempt 1: accepted (HTTP 200)');
+    expect(text).toContain('0.08');
+    expect(text).toContain('Not suppressed');
+    expect(text.indexOf('<bdi>other</bdi> (')).toBeLessThan(text.indexOf('<bdi>test</bdi> ('));
+  });
+
+  test('a MessageID finds its recipient, with the suppressions of the address', async () => {
+    const { text } = await (await scene.visitor('read')).get(search(messageIds[1] ?? ''));
+    expect(text.match(/<article/g)).toHaveLength(1);
+    expect(text).toContain('Nothing keeps runs from sending to <bdi>+61412000002</bdi>');
+  });
+
+  test('what is no address, and a number without a country, are explained beside the field', async () => {
+    const visitor = await scene.visitor('read');
+    const { status, text } = await visitor.get(search('0412 000 001'));
+    expect(status).toBe(200);
+    expect(text).toMatch(/id="q-error" role="alert">[^<]*no country is chosen/);
+    for (const hostile of hostileTexts.filter((each) => each.length < 400)) {
+      const page = await visitor.get(search(hostile));
+      expect(page.status).toBe(200);
+      expect(page.text).not.toMatch(/<script>|<img|[\u202a-\u202e\u2066-\u2069]/);
+    }
+  });
+
+  test('a person sees the runs and suppressions of the accounts of their token only', async () => {
+    const keys = [{ channel: 'sms', address: '+61412000002', account: 'other', subAccount: '' }] as const;
+    await suppressAddresses(scene.opened.context, keys, 'asked by phone');
+    const own = await scene.visitor('read', { accounts: ['sandbox'] });
+    const { text } = await own.get(search('+61412000002'));
+    expect(text.match(/<article/g)).toHaveLength(2);
+    expect(text).toContain('Not suppressed');
+    expect((await own.get('/suppressions')).text).not.toContain('asked by phone');
+    const others = await scene.visitor('read', { accounts: ['other'] });
+    expect((await others.get(search(messageIds[0] ?? ''))).text).toContain('No run has this MessageID');
+    expect((await others.get(search('+61412000002'))).text).toContain('asked by phone');
+  });
+});
+
+describe('suppressing', () => {
+  const fields = { address: '+61412000001', 'channel-sms': 'on', account: '', reason: 'wrote to us' };
+
+  test('a person who may only read is offered nothing, and is refused', async () => {
+    const reader = await scene.visitor('read');
+    expect((await reader.get(search('+61412000001'))).text).not.toContain('/suppressions/add');
+    expect((await reader.get('/suppressions/add')).status).toBe(403);
+    const runner = await scene.visitor('run');
+    const path = '/suppressions/remove?channel=sms&address=%2B61412000002&account=other&subAccount=';
+    expect((await runner.get(path)).status).toBe(403);
+    expect((await runner.get(search('+61412000002'))).text).not.toContain('/suppressions/remove');
+  });
+
+  test('two people who suppress an address at once suppress it once, and the page says who and why', async () => {
+    const people = await Promise.all(['ann', 'bea'].map((owner) => scene.visitor('run', { owner })));
+    const answers = await Promise.all(people.map((person) => person.send('/suppressions/add', fields)));
+    expect(answers.map(({ status }) => status)).toEqual([303, 303]);
+    const { rows } = await scene.opened.ledger.pool.query(
+      "SELECT added_by FROM suppressions WHERE address = '+61412000001'",
+    );
+    expect(rows).toHaveLength(1);
+    const reader = await scene.visitor('read');
+    const { text } = await reader.get(answers[0]?.headers.get('location') ?? '');
+    expect(text).toContain('wrote to us');
+    expect(text).toContain(`<bdi>${rows[0].added_by}</bdi>`);
+    const entries = await listAudit(scene.opened.ledger.pool, { action: 'suppressions added' }, 2);
+    expect(entries.map(({ how, details }) => [how, details['added']])).toEqual(
+      expect.arrayContaining([
+        ['dashboard', 1],
+        ['dashboard', 0],
+      ]),
+    );
+    expect(JSON.stringify(entries)).not.toContain('61412000001');
+  });
+
+  test('a form without a channel, with a wrong address or without a reason is shown again', async () => {
+    const runner = await scene.visitor('run');
+    const { 'channel-sms': _, ...none } = fields;
+    for (const [given, problem] of [
+      [none, 'Choose at least one channel'],
+      [{ ...fields, address: '12' }, '12'],
+      [{ ...fields, reason: ' ' }, 'Write the reason'],
+      [{ ...fields, 'channel-email': 'on' }, 'cannot be suppressed in the channel email'],
+      [{ ...fields, account: 'nobody' }, 'has no account'],
+    ] as const) {
+      const { status, text } = await runner.send('/suppressions/add', given);
+      expect(status).toBe(422);
+      expect(text).toContain(problem);
+    }
+  });
+
+  test('a token for some accounts suppresses for those only, and ends only their suppressions', async () => {
+    const own = await scene.visitor('admin', { accounts: ['sandbox'] });
+    expect((await own.send('/suppressions/add', fields)).text).toContain('Choose an account');
+    expect((await own.send('/suppressions/add', { ...fields, account: 'other' })).status).toBe(422);
+    const { status } = await own.send('/suppressions/add', {
+      ...fields,
+      address: '+61412000003',
+      account: 'sandbox',
+    });
+    expect(status).toBe(303);
+    const remove = (address: string, account: string) =>
+      `/suppressions/remove?${new URLSearchParams({ channel: 'sms', address, account, subAccount: '' }).toString()}`;
+    expect((await own.get(remove('+61412000001', ''))).status).toBe(403);
+    expect((await own.get(remove('+61412000002', 'other'))).status).toBe(404);
+    const done = await own.send(remove('+61412000003', 'sandbox'), { reason: 'asked again' });
+    expect(done.status).toBe(303);
+    expect((await own.get(remove('+61412000003', 'sandbox'))).status).toBe(404);
+    const [entry] = await listAudit(scene.opened.ledger.pool, { action: 'suppressions removed' }, 1);
+    expect(entry?.details).toMatchObject({ reason: 'asked again', removed: 1, accounts: ['sandbox'] });
+  });
+
+  test('the list is paged and filtered, and goes on after its last address', async () => {
+    const { context } = scene.opened;
+    const keys = Array.from({ length: 150 }, (_, index) => ({
+      channel: 'fax' as const,
+      address: `+6129000${String(index).padStart(4, '0')}`,
+      account: '',
+      subAccount: markup,
+    }));
+    await suppressAddresses(context, keys, markup);
+    const visitor = await scene.visitor('read');
+    const first = (await visitor.get('/suppressions?channel=fax')).text;
+    expect(first).toContain('150 suppressions.');
+    expect(first).not.toMatch(/<script>|\u202e/);
+    const next =
+      /rel="next" href="([^"]+)"/.exec(first)?.[1]?.replaceAll('&amp;', '&').replaceAll('&#38;', '&') ?? '';
+    const second = (await visitor.get(next)).text;
+    expect(second).toContain('+61290000100');
+    expect(second).not.toContain('+61290000099');
+    expect((await visitor.get('/suppressions?channel=fax&source=reply')).text).toContain(
+      'no such suppression',
+    );
+    expect((await visitor.get('/suppressions?after=%5B1')).status).toBe(200);
+  });
+});
+
+describe('in a browser', () => {
+  test('a person suppresses and unsuppresses an address by keyboard alone', async () => {
+    const page = await scene.browse('/recipients');
+    await page.locator('#q').focus();
+    await page.keyboard.type('0412 000 003');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('au');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Not suppressed' }).waitFor();
+    await page.getByRole('link', { name: 'Suppress this address' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Reason').focus();
+    await page.keyboard.type('left the club');
+    await page.keyboard.press('Enter');
+    await page.getByText('The address was suppressed in 4 channels.').waitFor();
+    await page.getByRole('link', { name: 'Unsuppress +61412000003 for sms' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Reason').focus();
+    await page.keyboard.type('came back');
+    await page.keyboard.press('Enter');
+    await page.getByText('no longer suppressed for sms').waitFor();
+  });
+
+  test.each([false, true])(
+    'no rule of WCAG is broken, and nothing is wider than the page (dark: %s)',
+    async (dark) => {
+      for (const path of [
+        '/recipients',
+        search('+61412000001'),
+        search('12'),
+        search('+61412000003'),
+        '/suppressions',
+        '/suppressions/add?address=%2B61412000001',
+        '/suppressions/remove?channel=sms&address=%2B61412000001&account=&subAccount=',
+      ]) {
+        const page = await scene.browse(path, { dark, width: 360 });
+        expect(await findProblems(page), path).toEqual([]);
+        expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(360);
+        if (process.env['SHOTS']) {
+          const name = path.replace(/\W+/g, '-');
+          for (const width of [360, 1_280, 1_920]) {
+            await page.setViewportSize({ width, height: 900 });
+            await page.screenshot({
+              path: `${process.env['SHOTS']}/${name}-${width}-${dark ? 'dark' : 'light'}.png`,
+              fullPage: true,
+            });
+          }
+        }
+        await page.context().close();
+      }
+    },
+  );
+});

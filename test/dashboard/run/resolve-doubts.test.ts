@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findChosen, readChoice, resolveChosen } from '../../../src/dashboard/run/resolve-doubts.ts';
+import { InputError } from '../../../src/domain/problems.ts';
+import type { LookUpJobs } from '../../../src/engine/runs/look-up-jobs.ts';
+import { createLookUpJobs } from '../../../src/engine/runs/look-up-jobs.ts';
+import { listAudit } from '../../../src/ledger/audit/audit.ts';
+import { summariseRun } from '../../../src/ledger/runs/summary.ts';
+import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { planRunInDoubt } from '../../support/run-in-doubt.ts';
+
+let opened: TestLedger;
+let jobs: LookUpJobs;
+beforeAll(async () => {
+  opened = await openTestLedger();
+  jobs = createLookUpJobs({ environment: {}, workingFolder: '/' });
+});
+afterAll(() => opened.close());
+
+const countsOf = async (run: string) => (await summariseRun(opened.ledger.pool, run))?.requests;
+const problem = (error: unknown): string =>
+  error instanceof InputError ? (error.problems[0]?.what ?? '') : `${error}`;
+
+test('a choice needs a decision, and a request or all of them', () => {
+  expect(readChoice('r', {})).toBe('Choose what to do.');
+  expect(readChoice('r', { decision: 'delete', which: 'all' })).toBe('Choose what to do.');
+  expect(readChoice('r', { decision: 'accepted', which: 'chosen' })).toMatch(/at least one/);
+  expect(readChoice('r', { decision: 'resend', which: 'chosen', request: '7' })).toMatchObject({
+    requests: ['7'],
+  });
+  expect(readChoice('r', { decision: 'ask', which: 'all', request: ['7'] })).toMatchObject({
+    requests: undefined,
+  });
+});
+
+test('one, some and all requests are resolved, with the reason in the audit trail', async () => {
+  const run = await planRunInDoubt(opened.ledger, { requests: 5 });
+  const { context } = opened;
+  const one = { run, decision: 'accepted', requests: ['2'] } as const;
+  expect(await findChosen(context, one)).toMatchObject({ requests: 1, recipients: 2 });
+  expect(await resolveChosen(context, jobs, one, { confirmed: 1, reason: 'seen in the list' })).toBe(
+    '1 request with 2 recipients: accepted.',
+  );
+  const some = { run, decision: 'abandon', requests: ['3', '5'] } as const;
+  await resolveChosen(context, jobs, some, { confirmed: 2, reason: 'too late' });
+  const all = { run, decision: 'accepted', requests: undefined } as const;
+  await resolveChosen(context, jobs, all, { confirmed: 2, reason: 'the service says so' });
+  expect(await countsOf(run)).toMatchObject({ accepted: 3, abandoned: 2, in_doubt: 0 });
+  const entries = await listAudit(opened.ledger.pool, { run, action: 'requests resolved' }, 10);
+  expect(entries.map(({ details }) => details['reason'])).toEqual([
+    'the service says so',
+    'too late',
+    'seen in the list',
+  ]);
+});
+
+test('a decision about more or fewer requests than were confirmed is refused, and changes nothing', async () => {
+  const run = await planRunInDoubt(opened.ledger, { requests: 3 });
+  const all = { run, decision: 'abandon', requests: undefined } as const;
+  const refused = resolveChosen(opened.context, jobs, all, { confirmed: 2, reason: 'gone' });
+  expect(await refused.catch(problem)).toBe(
+    '3 requests are in doubt now, not 2. Look again before you decide.',
+  );
+  expect(await countsOf(run)).toMatchObject({ in_doubt: 3 });
+});
+
+test('when two people decide at once, the second is refused', async () => {
+  const run = await planRunInDoubt(opened.ledger, { requests: 1 });
+  const decide = (decision: 'accepted' | 'abandon') =>
+    resolveChosen(
+      opened.context,
+      jobs,
+      { run, decision, requests: ['1'] },
+      { confirmed: 1, reason: 'known' },
+    ).then(
+      () => 'done',
+      () => 'refused',
+    );
+  expect((await Promise.all([decide('accepted'), decide('abandon')])).toSorted()).toEqual([
+    'done',
+    'refused',
+  ]);
+});

@@ -1,0 +1,140 @@
+import { expect, test } from 'vitest';
+import { shortened } from '../../../src/dashboard/parts/parts.ts';
+import { actionLinks } from '../../../src/dashboard/run/action-links.ts';
+import { pointsOf, resultsOf } from '../../../src/dashboard/run/answer-points.ts';
+import { failedRowsPart, parseAfter } from '../../../src/dashboard/run/failed-rows.ts';
+import { livePart } from '../../../src/dashboard/run/live-part.ts';
+import { waitWords } from '../../../src/dashboard/run/wait-words.ts';
+import type { RunState } from '../../../src/domain/runs.ts';
+import type { LiveRun } from '../../../src/engine/live/live-runs.ts';
+import type { RunWait } from '../../../src/engine/live/waits.ts';
+import { aLiveRun, hostileTexts } from '../../support/live-run.ts';
+
+const viewer = { zone: 'Pacific/Auckland', mayRun: true, mayAdmin: true };
+
+const linksOf = (live: LiveRun, mayRun = true): string[] =>
+  [
+    ...(actionLinks(live, { ...viewer, mayRun })?.text ?? '').matchAll(
+      /href="[^"]*?\/([a-z]+)(?:\?[^"]*)?"/g,
+    ),
+  ].map(([, action]) => action ?? '');
+
+const inState = (state: RunState, waits: RunWait[] = []): LiveRun => aLiveRun({ state, waits });
+
+test('a person is offered what the state of the run allows', () => {
+  expect(linksOf(inState('running'))).toEqual(['pause', 'cancel']);
+  expect(linksOf(inState('paused'))).toEqual(['resume', 'cancel']);
+  expect(linksOf(inState('planned'))).toEqual(['resume', 'cancel']);
+  expect(linksOf(inState('planned', [{ kind: 'approval', reason: null }]))).toEqual(['approve', 'cancel']);
+  expect(linksOf(inState('completed'))).toEqual([]);
+  expect(linksOf(aLiveRun({ state: 'completed', inDoubt: 2, failed: 3 }))).toEqual([
+    'doubts',
+    'rerun',
+    'rerun',
+  ]);
+});
+
+test('a person who may only read is offered no action', () => {
+  expect(linksOf(inState('running'), false)).toEqual([]);
+});
+
+test('hostile text in names, words and reasons is shown as text', () => {
+  for (const text of hostileTexts) {
+    const page = livePart(aLiveRun({ state: 'paused', text, failed: 1 }), viewer).text;
+    expect(page).not.toMatch(/<script|<img|onerror="|[\u202a-\u202e\u2066-\u2069]/);
+  }
+});
+
+test('a rate is shown with the time left, and never as complete before the end', () => {
+  const live = aLiveRun({ state: 'running', settled: 9_999, total: 10_000 });
+  const page = livePart(
+    { ...live, rate: { requests: 480.4, recipients: 480.4 }, secondsLeft: 90 },
+    viewer,
+  ).text;
+  expect(page).toContain('9,999 of 10,000 requests (99.9 %)');
+  expect(page).toContain('480 requests a second now, 2 min left');
+});
+
+test('while slices are being counted, the page says so', () => {
+  const live = aLiveRun({ state: 'running' });
+  const counted = { slices: 120, of: 500 };
+  expect(livePart({ ...live, figures: { ...live.figures, counted } }, viewer).text).toContain(
+    'being counted: 24 %',
+  );
+  expect(livePart(live, viewer).text).not.toContain('being counted');
+});
+
+test('answers of a short run are counted by the second, of longer ones by minute, hour or day, in local time', () => {
+  const begin = Date.parse('2026-09-26T13:59:30Z') / 1000;
+  const answer = { verdict: 'accepted', httpStatus: 200, attempts: 2 } as const;
+  const of = (...offsets: number[]) =>
+    pointsOf(
+      offsets.map((offset) => ({ ...answer, second: begin + offset })),
+      'Pacific/Auckland',
+    );
+  expect(of(0, 1)).toMatchObject({
+    unit: 'second',
+    series: [{ points: [{ at: '2026-09-27T01:59:30', count: 2 }, { count: 2 }] }],
+  });
+  // Clocks go from 2:00 to 3:00.
+  expect(of(0, 30, 200)).toMatchObject({
+    unit: 'minute',
+    series: [
+      { points: [{ at: '2026-09-27T01:59' }, { at: '2026-09-27T03:00' }, { at: '2026-09-27T03:02' }] },
+    ],
+  });
+  expect(of(0, 86_400)).toMatchObject({
+    unit: 'hour',
+    series: [{ points: [{ at: '2026-09-27T01' }, { at: '2026-09-28T02' }] }],
+  });
+  expect(of(0, 9 * 86_400)).toMatchObject({
+    unit: 'day',
+    series: [{ points: [{ at: '2026-09-27' }, { at: '2026-10-06' }] }],
+  });
+});
+
+test('each result has a chart of its own over the same time, and all results are counted', () => {
+  const ended = [
+    { second: 1, verdict: 'accepted', httpStatus: 200, attempts: 5 },
+    { second: 1, verdict: 'in_doubt', httpStatus: null, attempts: 1 },
+    { second: 2, verdict: 'accepted', httpStatus: 200, attempts: 4 },
+  ] as const;
+  expect(pointsOf(ended, 'UTC')).toMatchObject({
+    series: [
+      { verdict: 'accepted', points: [{ count: 5 }, { count: 4 }] },
+      // Over the same seconds as all others.
+      { verdict: 'in_doubt', points: [{ count: 1 }, { count: 0 }] },
+    ],
+  });
+  expect(resultsOf(ended)).toEqual([
+    { verdict: 'accepted', httpStatus: 200, attempts: 9 },
+    { verdict: 'in_doubt', httpStatus: null, attempts: 1 },
+  ]);
+});
+
+test('each wait says what it is for, and what follows', () => {
+  const at = new Date('2026-09-26T13:00:00Z');
+  const service = { kind: 'service', since: at, retryAt: at, words: 'HTTP 503' } as const;
+  expect(waitWords(service, 'UTC').what).toBe(
+    'The service has refused everything since 2026-09-26 13:00:00 UTC: HTTP 503',
+  );
+  expect(waitWords({ kind: 'window', opensAt: at }, 'Pacific/Auckland').next).toContain(
+    '2026-09-27 01:00:00 Pacific/Auckland',
+  );
+  const limits = { requestsPerSecond: 50, recipientsPerSecond: null };
+  expect(waitWords({ kind: 'rate', limits }, 'UTC').next).toContain('50 requests a second');
+  expect(waitWords({ kind: 'doubts', requests: 1 }, 'UTC').what).toContain('1 request is in doubt');
+});
+
+test('a long text is cut, never within a character', () => {
+  expect(shortened('short')).toBe('short');
+  expect(shortened(`${'x'.repeat(299)}🎉🎉`)).toBe(`${'x'.repeat(299)}…`);
+  expect(shortened('x'.repeat(10_000))).toHaveLength(301);
+});
+
+test('the last recipient of a page is where the next page begins', () => {
+  expect(parseAfter('12-3')).toEqual({ request: 12, position: 3 });
+  expect(parseAfter('12')).toBeUndefined();
+  expect(parseAfter(undefined)).toBeUndefined();
+  expect(failedRowsPart({ run: 'r', group: undefined, rows: [] }, viewer).text).toContain('No recipient');
+});

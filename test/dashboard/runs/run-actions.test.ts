@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { listAudit } from '../../../src/ledger/audit/audit.ts';
+import { findRun, listRuns } from '../../../src/ledger/runs/find.ts';
+import { findProblems } from '../../support/accessibility.ts';
+import {
+  type DashboardScene,
+  hiddenFields,
+  openDashboardScene,
+  type Visitor,
+} from '../../support/dashboard-scene.ts';
+import { startOverApi } from '../../support/start-over-api.ts';
+import { contactsCsv, smsCampaignYaml } from '../../support/workspace.ts';
+
+const slow = smsCampaignYaml
+  .replace('concurrency: 4', 'concurrency: 1')
+  .replace('campaign: test', 'campaign: slow');
+
+let scene: DashboardScene;
+beforeAll(async () => {
+  scene = await openDashboardScene({
+    sandbox: { latency: 100 },
+    files: {
+      'campaigns/slow.yaml': slow.replace('contacts.csv', 'many.csv'),
+      'campaigns/watched.yaml': `${smsCampaignYaml.replace('campaign: test', 'campaign: watched')}approval: required\n`,
+      'campaigns/many.csv': contactsCsv(400),
+    },
+  });
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+
+/** The worker of the scene sends it. */
+const start = async (campaign: string, owner = 'ann') =>
+  startOverApi(scene.url, await scene.tokenOf('run', { owner }), campaign);
+
+/** Both have the form open before either sends it. */
+async function sendAtOnce(people: readonly Visitor[], path: string, reason: string) {
+  const forms = await Promise.all(people.map(async (one) => hiddenFields((await one.get(path)).text)));
+  return Promise.all(people.map((one, index) => one.post(path, { ...forms[index], reason })));
+}
+
+const stateOf = async (run: string) => (await findRun(scene.opened.ledger.knex, run))?.state;
+const csrfIn = (page: string): string => /name="csrf" value="([^"]+)"/.exec(page)?.[1] ?? '';
+const auditOf = async (run: string) =>
+  (await listAudit(scene.opened.ledger.pool, { run }, 20)).map(
+    ({ who, how, action, outcome, details }) =>
+      `${who} (${how}): ${action}, ${outcome}: ${details['reason'] ?? ''}`,
+  );
+
+describe('a run that is sent', () => {
+  test('is paused, resumed and cancelled by the keyboard alone, and each reason is in the audit trail', async () => {
+    const run = await start('slow.yaml');
+    const page = await scene.browse(`/runs/${run}`, { owner: 'bea' });
+    for (const [verb, reason, state] of [
+      ['Pause', 'wrong text', 'paused'],
+      ['Resume', 'the text is right', 'running'],
+      ['Cancel', 'it is late', 'cancelled'],
+    ] as const) {
+      await page.getByRole('link', { name: verb, exact: true }).press('Enter');
+      await page.getByText(/It concerns \d+ recipients/).waitFor();
+      expect(await findProblems(page)).toEqual([]);
+      await page.getByLabel('Reason').press('KeyX');
+      await page.getByLabel('Reason').fill(reason);
+      await page.getByLabel('Reason').press('Enter');
+      await page
+        .getByRole('status', { name: 'State of the run' })
+        .getByText(state, { exact: true })
+        .waitFor();
+    }
+    expect(await stateOf(run)).toBe('cancelled');
+    expect(await auditOf(run)).toEqual([
+      'bea (dashboard): run cancelled, done: it is late',
+      'bea (dashboard): run resumed, done: the text is right',
+      'bea (dashboard): run paused, done: wrong text',
+      'ann (api): run started, done: ',
+      'ann (api): run planned, done: ',
+    ]);
+  });
+
+  test('is paused once when two people pause it at once, and the second is shown what has changed', async () => {
+    const run = await start('slow.yaml');
+    const [ann, bea] = [await scene.visitor('run'), await scene.visitor('run', { owner: 'bea' })];
+    const answers = await sendAtOnce([ann, bea], `/runs/${run}/pause`, 'stop');
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 422]);
+    expect(answers.find(({ status }) => status === 422)?.text).toContain('The run is paused already');
+    await ann.send(`/runs/${run}/cancel`, { reason: 'over' });
+  });
+
+  test('is neither shown with actions nor changed for a token that may only read, or is of another account', async () => {
+    const run = await start('slow.yaml');
+    const [reader, other] = [
+      await scene.visitor('read'),
+      await scene.visitor('admin', { accounts: ['other'] }),
+    ];
+    expect((await reader.get(`/runs/${run}`)).text).not.toContain(`/runs/${run}/pause`);
+    for (const action of ['pause', 'resume', 'cancel', 'approve', 'rerun?only=failed']) {
+      expect((await reader.get(`/runs/${run}/${action}`)).status).toBe(403);
+      const csrf = csrfIn((await reader.get('/')).text);
+      expect((await reader.post(`/runs/${run}/${action}`, { csrf, reason: 'x' })).status).toBe(403);
+      expect((await other.get(`/runs/${run}/${action}`)).status).toBe(404);
+    }
+    expect((await other.get(`/runs/${run}`)).status).toBe(404);
+    expect((await other.get('/')).text).not.toContain(run);
+    expect(await stateOf(run)).toBe('running');
+    await (await scene.visitor('run')).send(`/runs/${run}/cancel`, { reason: 'over' });
+  });
+});
+
+describe('a run that waits for approval', () => {
+  test('stands on top of the list, and another person approves it', async () => {
+    const run = await start('watched.yaml');
+    const page = await scene.browse('/', { owner: 'bea' });
+    const waiting = page.getByRole('region', { name: /Waiting for a person/ });
+    await waiting.getByRole('link', { name: new RegExp(run) }).press('Enter');
+    await page.getByRole('link', { name: 'Approve' }).press('Enter');
+    await page.getByText('It sends to 4 recipients').waitFor();
+    await page.getByLabel('Reason').fill('checked');
+    await page.getByRole('button', { name: 'Approve the run' }).press('Enter');
+    await page.getByText('The run is approved').waitFor();
+    expect((await auditOf(run)).at(-1)).toContain('ann (api): run planned');
+    expect(await auditOf(run)).toContain('bea (dashboard): run approved, done: checked');
+  });
+
+  test('is not approved by the person who planned it', async () => {
+    const run = await start('watched.yaml');
+    const planner = await scene.visitor('admin', { owner: 'ann' });
+    const asked = await planner.get(`/runs/${run}/approve`);
+    expect(asked.text).toContain('Another person must approve it');
+    expect(asked.text).not.toContain('Approve the run');
+    const answer = await planner.post(`/runs/${run}/approve`, { csrf: csrfIn(asked.text), reason: 'me' });
+    expect(answer.status).toBe(422);
+    expect(answer.text).toContain('Another person must approve it');
+    expect(await stateOf(run)).toBe('planned');
+  });
+
+  test('is approved once when two people approve it at once', async () => {
+    const run = await start('watched.yaml');
+    const people = await Promise.all(['bea', 'cyd'].map((owner) => scene.visitor('admin', { owner })));
+    const answers = await sendAtOnce(people, `/runs/${run}/approve`, 'good');
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 422]);
+  });
+});
+
+test('a run is sent again once, also when its form is sent twice at once', async () => {
+  const run = await start('slow.yaml');
+  const person = await scene.visitor('run');
+  await person.send(`/runs/${run}/cancel`, { reason: 'late' });
+  const path = `/runs/${run}/rerun?only=cancelled`;
+  await expect.poll(async () => (await person.get(path)).text).toMatch(/to <strong>[1-9]\d* recipients/);
+  const held = `SELECT FROM slices WHERE run_id = $1 AND state = 'held'`;
+  await expect.poll(async () => (await scene.opened.ledger.pool.query(held, [run])).rowCount).toBe(0);
+  const before = (await listRuns(scene.opened.ledger.knex, 100)).length;
+  const form = { ...hiddenFields((await person.get(path)).text), reason: 'again' };
+  const answers = await Promise.all([1, 2].map(() => person.post(path, form)));
+  const location = answers.find(({ status }) => status === 303)?.headers.get('location');
+  const others = answers.filter(({ headers }) => headers.get('location') !== location);
+  expect(others.map(({ text }) => text.includes('its run is being planned'))).toEqual(others.map(() => true));
+  expect((await listRuns(scene.opened.ledger.knex, 100)).length).toBe(before + 1);
+  const again = /\/runs\/([\w-]+)/.exec(location ?? '')?.[1];
+  expect((await person.post(path, form)).headers.get('location')).toBe(location);
+  const other = { ...hiddenFields((await person.get(path)).text), reason: 'once more' };
+  expect((await person.post(path, other)).text).toContain('except suppressed ones and those of other reruns');
+  expect((await listRuns(scene.opened.ledger.knex, 100)).length).toBe(before + 1);
+  expect(await auditOf(again ?? '')).toContain('ann (dashboard): run planned, done: again');
+  await person.send(`/runs/${again}/cancel`, { reason: 'over' });
+});
+
+test('runs are found by a part of their id, their campaign and their state', async () => {
+  const person = await scene.visitor('read');
+  const [{ run, campaign } = { run: '', campaign: '' }] = await listRuns(scene.opened.ledger.knex, 1);
+  expect((await person.get(`/?q=${run.slice(0, 9)}`)).text).toContain(`/runs/${run}"`);
+  expect((await person.get(`/?q=${campaign.toUpperCase()}`)).text).toContain(`/runs/${run}"`);
+  expect((await person.get('/?q=%25&state=planned')).text).toContain('No run is like that');
+  expect((await person.get('/?state=nonsense&before=x&q=%25')).status).toBe(200);
+});

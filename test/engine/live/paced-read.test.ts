@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { createPacedRead } from '../../../src/engine/live/paced-read.ts';
+
+/** Each reading takes so many milliseconds, and returns its number. */
+function createPaced(takes: number, least: number) {
+  let now = 0;
+  let readings = 0;
+  const paced = createPacedRead({ monotonic: () => now }, least, async () => {
+    now += takes;
+    readings++;
+    if (readings === 3) throw new Error('the ledger is away');
+    return readings;
+  });
+  const after = async (milliseconds: number): Promise<number | undefined> => {
+    now += milliseconds;
+    await paced.refresh();
+    return paced.latest();
+  };
+  return { paced, after };
+}
+
+test('a figure that takes long is read less often: at most a three-hundredth of the time', async () => {
+  const { paced, after } = createPaced(50, 300);
+  expect(paced.latest()).toBeUndefined();
+  expect(await after(0)).toBe(1);
+  expect(await after(14_999)).toBe(1);
+  expect(await after(1)).toBe(2);
+});
+
+test('a figure that takes no time is read after the least wait', async () => {
+  const { after } = createPaced(0, 300);
+  expect([await after(0), await after(299), await after(1)]).toEqual([1, 1, 2]);
+});
+
+test('after a failed reading the last figure stays, and is read again', async () => {
+  const { after } = createPaced(0, 300);
+  expect([await after(0), await after(300), await after(300), await after(300)]).toEqual([1, 2, 2, 4]);
+});
+
+test('an expired figure is read at once', async () => {
+  const { paced, after } = createPaced(50, 300);
+  await after(0);
+  paced.expire();
+  expect(await after(0)).toBe(2);
+});

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { type WaitFacts, waitsOf } from '../../../src/engine/live/waits.ts';
+
+const progress: WaitFacts['progress'] = {
+  state: 'running',
+  stateReason: null,
+  total: 100,
+  settled: 10,
+  notAccepted: 0,
+  settledSince: 10,
+  rejectedSince: 0,
+  phase: 'sending',
+  held: 1,
+  opensAt: null,
+  preempted: false,
+  refusal: null,
+};
+const sending: WaitFacts = {
+  progress,
+  held: null,
+  preemptedBy: null,
+  limits: undefined,
+  rate: { requests: 48, recipients: 96 },
+  inDoubt: 0,
+};
+const kindsOf = (facts: Partial<WaitFacts>): string[] =>
+  waitsOf({ ...sending, ...facts }).map(({ kind }) => kind);
+const running = (changes: Partial<WaitFacts['progress']>): Partial<WaitFacts> => ({
+  progress: { ...progress, ...changes },
+});
+
+test('a run that is sent without a limit waits for nothing', () => {
+  expect(kindsOf({})).toEqual([]);
+});
+
+test('a run waits for its rate if it uses nearly all permits of a limit', () => {
+  const limits = { requestsPerSecond: 50, recipientsPerSecond: null };
+  expect(kindsOf({ limits })).toEqual(['rate']);
+  expect(kindsOf({ limits: { requestsPerSecond: null, recipientsPerSecond: 100 } })).toEqual(['rate']);
+  expect(kindsOf({ limits, rate: { requests: 20, recipients: 40 } })).toEqual([]);
+});
+
+test('a running run waits for the service, for its window, for a more urgent run, or for a worker', () => {
+  const refusal = { since: new Date(0), retryAt: new Date(1), reason: 'HTTP 503' };
+  expect(kindsOf(running({ refusal }))).toEqual(['service']);
+  expect(kindsOf(running({ opensAt: new Date(1), held: 0 }))).toEqual(['window']);
+  expect(waitsOf({ ...sending, ...running({ preempted: true }), preemptedBy: 'urgent-1' })).toEqual([
+    { kind: 'urgent run', run: 'urgent-1' },
+  ]);
+  expect(kindsOf({ ...running({ held: 0 }), rate: { requests: 0, recipients: 0 } })).toEqual(['worker']);
+});
+
+test('a run that is not running waits for approval, a start or a resumption, and for a ledger on hold', () => {
+  const why = { kind: 'many_recipients', recipients: 10, limit: 5 } as const;
+  const stateReason = { kind: 'waits_for_approval', why } as const;
+  expect(kindsOf(running({ state: 'planned', stateReason }))).toEqual(['approval']);
+  expect(kindsOf(running({ state: 'planned' }))).toEqual(['start']);
+  expect(kindsOf(running({ state: 'paused', stateReason: 'asked' }))).toEqual(['resume']);
+  expect(kindsOf(running({ state: 'completed', settled: 100 }))).toEqual([]);
+});
+
+test('requests in doubt wait for a decision, whatever the run does', () => {
+  expect(kindsOf({ inDoubt: 2 })).toEqual(['doubts']);
+  expect(kindsOf({ ...running({ state: 'completed', settled: 100 }), inDoubt: 2 })).toEqual(['doubts']);
+});

@@ -1,0 +1,121 @@
+import type { RunState } from '../../src/domain/runs.ts';
+import type { LiveRun } from '../../src/engine/live/live-runs.ts';
+import type { RunWait } from '../../src/engine/live/waits.ts';
+
+/** What a contact file or a service can bring. */
+export const hostileTexts = [
+  '<script>alert(1)</script>',
+  '"><img src=x onerror="alert(1)">',
+  "' onmouseover='alert(1)",
+  '\u202eevil\u202c \u2066text\u2069 مدرسة',
+  `${'x'.repeat(10_000)} 🎉`,
+  '</table></section>]]><!--',
+];
+
+type Options = {
+  readonly state: RunState;
+  readonly waits?: readonly RunWait[];
+  /** Instead of each name and word. */
+  readonly text?: string;
+  readonly settled?: number;
+  readonly total?: number;
+  readonly inDoubt?: number;
+  readonly failed?: number;
+};
+
+/** A run as a page shows it. */
+export function aLiveRun({ state, waits = [], text = 'words', ...counts }: Options): LiveRun {
+  const { settled = 8, total = 10, inDoubt = 0, failed = 0 } = counts;
+  const at = new Date('2026-09-26T13:00:00Z');
+  const none = { planned: 0, sending: 0, rejected: 0, cancelled: 0, abandoned: 0, failed };
+  const cost = {
+    recipients: 8,
+    accepted: 8,
+    price: '0.80',
+    estimated: '0.64',
+    estimatedTax: '0.1',
+    unrated: 0,
+  };
+  return {
+    head: {
+      run: '260927-abcde',
+      campaign: text,
+      account: text,
+      channel: 'sms',
+      kind: 'ordinary',
+      state,
+      stateReason: text,
+      createdAt: at,
+      finishedAt: null,
+      purgedAt: null,
+    },
+    at,
+    progress: {
+      state,
+      stateReason: text,
+      total,
+      settled,
+      notAccepted: inDoubt + failed,
+      settledSince: settled,
+      rejectedSince: 0,
+      phase: 'sending',
+      held: 1,
+      opensAt: null,
+      preempted: false,
+      refusal: null,
+    },
+    figures: {
+      state,
+      requests: { ...none, total, in_doubt: inDoubt, accepted: settled },
+      recipients: {
+        total,
+        pending: 0,
+        accepted: settled,
+        delivered: 0,
+        undelivered: 0,
+        rejected: 0,
+        failed,
+        unknown: inDoubt,
+        cancelled: 0,
+      },
+      unit: 'second',
+      ended: [{ second: 1_790_000_000, verdict: 'accepted', httpStatus: 200, attempts: settled }],
+      latency: { answered: settled, median: 10, p95: 20, p99: 30 },
+      counted: { slices: 1, of: 1 },
+    },
+    waits: waits.length > 0 ? waits : state === 'paused' ? [{ kind: 'resume', reason: text }] : [],
+    rate: undefined,
+    secondsLeft: null,
+    limits: undefined,
+    reported: { delivered: 0, undelivered: 0, ofFailed: [] },
+    failures: [{ group: 'abc', state: 'rejected', reason: text, requests: 1, recipients: 1 }],
+    results: [{ outcome: 'undelivered', result: text, recipients: 1 }],
+    costs: {
+      currency: 'NZD',
+      total: cost,
+      bySubAccount: [{ value: text, ...cost }],
+      byChargeCode: [{ value: text, ...cost }],
+      subAccounts: 1,
+      chargeCodes: 1,
+    },
+    rejections: [{ reason: 'invalid', column: text, contacts: 1 }],
+    events: {
+      states: [{ state: 'planned', reason: text, at }],
+      audit: [
+        {
+          entry: '1',
+          at,
+          who: text,
+          how: 'cli',
+          token: null,
+          action: 'run paused',
+          run: '260927-abcde',
+          subject: null,
+          details: { reason: text },
+          outcome: 'done',
+        },
+      ],
+      notifications: [],
+    },
+  };
+}
