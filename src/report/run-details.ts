@@ -3,7 +3,7 @@ import type { Channel } from '../domain/message.ts';
 import type { RunReason } from '../domain/reasons.ts';
 import type { RejectedContactRecord } from '../domain/rejected-contacts.ts';
 import type { RunState, RunSummary } from '../domain/runs.ts';
-import type { BillingDimension, BillingLine, BillingTotal } from '../ledger/billing/report.ts';
+import type { BillingDimension, BillingEnd, BillingLine, BillingTotal } from '../ledger/billing/report.ts';
 import type { ConflictingDeliveryReport } from '../ledger/delivery-reports/conflicting.ts';
 import type { Sending } from '../ledger/runs/describe-sending.ts';
 import type {
@@ -57,7 +57,7 @@ type RecordedRun = Omit<
   readonly states: readonly RunStateChange[];
   readonly billingBy: (
     dimension: BillingDimension,
-  ) => AsyncGenerator<readonly BillingLine[], readonly BillingTotal[], undefined>;
+  ) => AsyncGenerator<readonly BillingLine[], BillingEnd, undefined>;
 };
 
 export async function toRunDetails(
@@ -86,7 +86,7 @@ export async function toRunDetails(
 async function sumMoney(billingBy: RecordedRun['billingBy']): Promise<RunMoney | null> {
   let totals: readonly BillingTotal[] = [];
   async function* linesBeforeTotals(): AsyncGenerator<readonly BillingLine[], void, undefined> {
-    totals = yield* billingBy('SubAccount');
+    ({ totals } = yield* billingBy('SubAccount'));
   }
   const bySubAccount = await findLargest(linesBeforeTotals());
   // A run has one rate card, so one currency.

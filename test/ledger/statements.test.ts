@@ -33,7 +33,6 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
   'billing/compare-invoice.ts compareInvoice': ['attempts_between, requests_between, runs', allRuns],
   'billing/book.ts book': ['billing_slices, runs, slices', 'books pending changes of all runs'],
   'billing/report.ts streamBilling': ['billing_entries, billing_slices, runs', allRuns],
-  'billing/report.ts countBilledDays': ['billing_entries, billing_slices, runs', allRuns],
   'delivery-reports/ordinary-report-rows.ts addRowsOfReports': [
     'delivery_reports, recipient_outcomes',
     'a report that is read again, by its id: its run is unknown',

@@ -22,9 +22,9 @@ import { readBilling } from './read-billing.ts';
  */
 export function addBillingPage(server: FastifyInstance, limit: CallLimit, book: () => void): void {
   addPage(server, { path: '/billing', scope: 'read' }, async (view, { query }) => {
-    book();
     const { question, asked, problems } = ask(view, query);
     const answered = asked ? await limit(() => answer(view, question, asked, pageOf(query))) : { problems };
+    book();
     return {
       title: asked ? `Billing: ${namePeriod(question)}` : 'Billing',
       body: html`<p class="links"><a href="/billing/months">Closed months</a> <a href="/billing/reconcile">Check an invoice</a></p>

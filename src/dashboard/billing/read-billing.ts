@@ -1,7 +1,7 @@
-import { reportBillingLines } from '../../engine/billing/billing.ts';
+import { reportBillingLines, type StreamedBilling } from '../../engine/billing/billing.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import type { Closing } from '../../ledger/billing/close.ts';
-import type { BillingLine, BillingQuery, BillingTotal } from '../../ledger/billing/report.ts';
+import type { BilledDay, BillingLine, BillingQuery, BillingTotal } from '../../ledger/billing/report.ts';
 import type { CostLine } from '../../report/billing-charts.ts';
 import { createCostSums } from '../../report/cost-sums.ts';
 
@@ -14,7 +14,7 @@ export type BillingPart = {
   readonly totals: readonly BillingTotal[];
   readonly closing: Closing | undefined;
   readonly costs: readonly CostLine[];
-  readonly days: readonly { readonly day: string; readonly recipients: number }[];
+  readonly days: readonly BilledDay[];
 };
 
 /**
@@ -30,7 +30,7 @@ export function readBilling(
   limit: number,
   costsBy: number,
 ): Promise<BillingPart> {
-  return reportBillingLines(context, query, async ({ lines: batches, totals, closing, days }) => {
+  const read = async ({ lines: batches, totals, closing, days }: StreamedBilling): Promise<BillingPart> => {
     const lines: BillingLine[] = [];
     const costs = createCostSums(costsBy);
     let count = 0;
@@ -39,6 +39,7 @@ export function readBilling(
       costs.add(batch);
       count += batch.length;
     }
-    return { lines, first, count, totals: totals(), closing, costs: costs.lines(), days: await days() };
-  });
+    return { lines, first, count, totals: totals(), closing, costs: costs.lines(), days: days() };
+  };
+  return reportBillingLines(context, query, read, true);
 }

@@ -2,11 +2,12 @@ import { InputError } from '../../domain/problems.ts';
 import { bookPending } from '../../ledger/billing/book.ts';
 import { type Closing, closePeriod, findClosingOf, listClosings } from '../../ledger/billing/close.ts';
 import {
+  type BilledDay,
+  type BillingEnd,
   type BillingLine,
   type BillingQuery,
   type BillingReport,
   type BillingTotal,
-  countBilledDays,
   reportBilling,
   streamBilling,
 } from '../../ledger/billing/report.ts';
@@ -22,7 +23,8 @@ export type StreamedBilling = {
   /** Known after the last line. */
   readonly totals: () => readonly BillingTotal[];
   readonly regroup: (by: BillingQuery['by']) => Promise<BillingReport>;
-  readonly days: () => Promise<readonly { readonly day: string; readonly recipients: number }[]>;
+  /** Known after the last line, if asked for. */
+  readonly days: () => readonly BilledDay[];
 };
 
 /**
@@ -37,23 +39,27 @@ export async function bookBilling(
   while ((await bookPending(ledger.pool)) && shouldContinue());
 }
 
-/** Reports everything committed, booked or not, in constant memory. Writes nothing. */
+/**
+ * Reports everything committed, booked or not, in constant memory. Writes nothing.
+ *
+ * @param withDays for small reports: they take memory for each line and quarter of an hour
+ */
 export async function reportBillingLines<Result>(
   context: EngineContext,
   query: BillingQuery,
   use: (report: StreamedBilling) => Promise<Result>,
+  withDays = false,
 ): Promise<Result> {
   return inSnapshot(context.ledger.pool, async (client) => {
-    let totals: readonly BillingTotal[] = [];
+    let end: BillingEnd = { totals: [], days: [] };
     async function* lines(): AsyncGenerator<readonly BillingLine[], void, undefined> {
-      totals = yield* streamBilling(client, query);
+      end = yield* streamBilling(client, query, withDays);
     }
     const regroup = (by: BillingQuery['by']): Promise<BillingReport> =>
       reportBilling(client, { ...query, by });
     const { until, timeZone } = query;
     const closing = until === null ? undefined : await findClosingOf(client, until, timeZone);
-    const days = () => countBilledDays(client, query);
-    return use({ lines: lines(), closing, totals: () => totals, regroup, days });
+    return use({ lines: lines(), closing, totals: () => end.totals, days: () => end.days, regroup });
   });
 }
 

@@ -2,8 +2,8 @@ import type { RejectedContactRecord } from '../../domain/rejected-contacts.ts';
 import type { RunSummary } from '../../domain/runs.ts';
 import {
   type BillingDimension,
+  type BillingEnd,
   type BillingLine,
-  type BillingTotal,
   streamBilling,
 } from '../../ledger/billing/report.ts';
 import {
@@ -50,7 +50,7 @@ export type RunReport = RunHead & {
   /** Cost by payer, then the total. Read one dimension at a time. */
   readonly billingBy: (
     dimension: BillingDimension,
-  ) => AsyncGenerator<readonly BillingLine[], readonly BillingTotal[], undefined>;
+  ) => AsyncGenerator<readonly BillingLine[], BillingEnd, undefined>;
 };
 
 /** All are counted, only these are listed. */

@@ -134,30 +134,48 @@ type DbLine = BillingFigures & {
   readonly currency: string | null;
   readonly correctionOf: string | null;
   readonly isTotal: boolean;
+  readonly day: string | null;
   readonly corrections: boolean;
 };
 
-/** Reads one snapshot. Returns the totals. */
+/** Recipients of ordinary requests on a local day (`2026-11-30`). */
+export type BilledDay = { readonly day: string; readonly recipients: number };
+
+/** What a report knows after its last line. */
+export type BillingEnd = {
+  readonly totals: readonly BillingTotal[];
+  /** In order; without days that have no recipients. */
+  readonly days: readonly BilledDay[];
+};
+
+/**
+ * Reads one snapshot.
+ *
+ * @param withDays Days cost memory: a sum for each line and quarter of an hour. They are empty otherwise.
+ */
 export async function* streamBilling(
   client: Transaction,
   query: BillingQuery,
-): AsyncGenerator<readonly BillingLine[], readonly BillingTotal[], undefined> {
+  withDays = false,
+): AsyncGenerator<readonly BillingLine[], BillingEnd, undefined> {
   const totals: BillingTotal[] = [];
+  const days: BilledDay[] = [];
   const period = await readPeriod(client, query);
   // Sums in memory instead of sorting on disk.
   await client.query("SET LOCAL work_mem = '64MB'");
-  for await (const rows of streamRows<DbLine>(client, 'billing', buildStatement(query, period), 1_000)) {
+  const statement = buildStatement(query, period, withDays);
+  for await (const rows of streamRows<DbLine>(client, 'billing', statement, 1_000)) {
     const lines: BillingLine[] = [];
-    for (const { isTotal, corrections, ...line } of rows) {
+    for (const { isTotal, day, corrections, ...line } of rows) {
+      const { values, correctionOf, ...total } = line;
       if (!isTotal) lines.push(line);
-      else {
-        const { values, correctionOf, ...total } = line;
-        totals.push({ ...total, corrections });
-      }
+      else if (day === null) totals.push({ ...total, corrections });
+      else if (line.kind === 'ordinary' && line.recipients !== 0)
+        days.push({ day, recipients: line.recipients });
     }
     if (lines.length > 0) yield lines;
   }
-  return totals;
+  return { totals, days };
 }
 
 /** For reports known to be small. */
@@ -166,34 +184,9 @@ export async function reportBilling(client: Transaction, query: BillingQuery): P
   const batches = streamBilling(client, query);
   for (;;) {
     const { done, value } = await batches.next();
-    if (done) return { lines, totals: value };
+    if (done) return { lines, totals: value.totals };
     lines.push(...value);
   }
-}
-
-/** Recipients of ordinary requests by local day (`2026-11-30`), in order, without the other figures of a report. */
-export async function countBilledDays(
-  client: Transaction,
-  query: BillingQuery,
-): Promise<{ readonly day: string; readonly recipients: number }[]> {
-  const { clauses, conditions, values } = buildClauses(query, await readPeriod(client, query));
-  const { rows } = await client.query<{ day: string; recipients: number }>(
-    `
-    WITH ${clauses}
-    SELECT ${dimensionColumns.day} AS day, sum(recipients)::float8 AS recipients
-    FROM (
-      SELECT booked, sum(recipients) AS recipients
-      FROM booked_line line
-      WHERE kind = 'ordinary' ${conditions}
-      GROUP BY booked
-    ) line
-    GROUP BY 1
-    HAVING sum(recipients) <> 0
-    ORDER BY 1
-    `,
-    values,
-  );
-  return rows;
 }
 
 type Period = { readonly from: string | null; readonly until: string | null };
@@ -212,11 +205,7 @@ async function readPeriod(client: Transaction, { from, until, timeZone }: Billin
   return period;
 }
 
-/** SQL of `WITH` clauses that end with `booked_line`, and of conditions on it, after another one. */
-function buildClauses(
-  { timeZone, filter }: Pick<BillingQuery, 'timeZone' | 'filter'>,
-  { from, until }: Period,
-) {
+function buildStatement({ by, timeZone, filter }: BillingQuery, { from, until }: Period, withDays: boolean) {
   const values: unknown[] = [timeZone, from, until];
   const conditions = filterDimensions.flatMap((dimension) => {
     const allowed = filter[dimension];
@@ -230,7 +219,18 @@ function buildClauses(
       `AND (${column} = ANY ($${values.length - 1}::text[]) OR ($${values.length} AND ${column} IS NULL))`,
     ];
   });
-  const clauses = `${entryClauses}, of_run AS MATERIALIZED (
+  const names = by.map((_, index) => `d${index}`);
+  const keys = ['kind', 'channel', 'currency', 'correction_of', ...(withDays ? ['booked'] : [])];
+  const columns = [
+    ...by.map((dimension, index) => `${dimensionColumns[dimension]} AS d${index}`),
+    ...keys,
+    ...figureColumns.map((column) => `sum(line.${column}) AS ${column}`),
+  ];
+  const figures = Object.entries(figureSql).map(([name, sql]) => `${sql} AS "${name}"`);
+  const sets = [`(${['kind', 'correction_of', 'currency', ...names].join(', ')})`, '(kind, currency)'];
+  if (withDays) sets.push('(kind, day)');
+  const sql = `
+    WITH ${entryClauses}, of_run AS MATERIALIZED (
       SELECT run_id, kind, campaign, account, channel, rates ->> 'currency' AS currency FROM runs
     ), booked_line AS (
       SELECT entry.*, kind, campaign, account, channel, currency,
@@ -238,31 +238,19 @@ function buildClauses(
       FROM entry
       JOIN of_run USING (run_id)
       WHERE ($2::timestamptz IS NULL OR booked >= $2) AND ($3::timestamptz IS NULL OR booked < $3)
-    )`;
-  return { clauses, conditions: conditions.join(' '), values };
-}
-
-function buildStatement({ by, ...asked }: BillingQuery, period: Period) {
-  const { clauses, conditions, values } = buildClauses(asked, period);
-  const dimensions = by.map((dimension, index) => `${dimensionColumns[dimension]} AS d${index}`);
-  const names = by.map((_, index) => `d${index}`);
-  const sums = figureColumns.map((column) => `sum(line.${column}) AS ${column}`);
-  const figures = Object.entries(figureSql).map(([name, sql]) => `${sql} AS "${name}"`);
-  const grouping = ['kind', 'correction_of', 'currency', ...names].join(', ');
-  const sql = `
-    WITH ${clauses}, line AS (
-      SELECT ${[...dimensions, 'kind', 'channel', 'currency', 'correction_of', ...sums].join(', ')}
+    ), line AS (
+      SELECT ${columns.join(', ')}
       FROM booked_line line
-      WHERE true ${conditions}
-      GROUP BY ${[...names, 'kind', 'channel', 'currency', 'correction_of'].map((_, index) => index + 1).join(', ')}
+      WHERE true ${conditions.join(' ')}
+      GROUP BY ${[...names, ...keys].map((_, index) => index + 1).join(', ')}
     )
     SELECT ARRAY[${names.join(', ')}]::text[] AS values, kind, currency, correction_of AS "correctionOf",
-           grouping(correction_of) = 1 AS "isTotal", bool_or(correction_of IS NOT NULL) AS corrections,
-           ${figures.join(', ')}
-    FROM line
-    GROUP BY GROUPING SETS ((${grouping}), (kind, currency))
+           grouping(correction_of) = 1 AS "isTotal", ${withDays ? 'day' : 'NULL AS day'},
+           bool_or(correction_of IS NOT NULL) AS corrections, ${figures.join(', ')}
+    FROM ${withDays ? `(SELECT *, ${dimensionColumns.day} AS day FROM line) line` : 'line'}
+    GROUP BY GROUPING SETS (${sets.join(', ')})
     HAVING ${figureColumns.map((column) => `sum(line.${column}) <> 0`).join(' OR ')}
-    ORDER BY "isTotal", kind, ${[...names, 'correction_of', 'currency'].map((name) => `${name} NULLS LAST`).join(', ')}
+    ORDER BY "isTotal", kind, ${[...names, 'correction_of', 'currency', 'day'].map((name) => `${name} NULLS LAST`).join(', ')}
   `;
   return { sql, values };
 }

@@ -2,9 +2,10 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { bookPending } from '../../../src/ledger/billing/book.ts';
 import {
   type BillingDimension,
+  type BillingEnd,
   type BillingQuery,
-  countBilledDays,
   reportBilling,
+  streamBilling,
 } from '../../../src/ledger/billing/report.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { allBilling } from '../../support/billing.ts';
@@ -150,14 +151,24 @@ test('the recipients of days are those of a report by day', async () => {
   for (const time of ['2026-09-26T11:59:59Z', '2026-09-26T12:00:01Z', '2026-09-26T12:00:02Z'])
     await sendAt(time);
   const query = { ...allBilling, timeZone, until: '2026-10-01' };
-  const count = () => inTransaction(opened.ledger.pool, (client) => countBilledDays(client, query));
-  const days = await count();
+  const { days, totals } = await endOf(query);
   expect(days).toEqual([
     { day: '2026-09-26', recipients: 1 },
     { day: '2026-09-27', recipients: 2 },
   ]);
-  await bookPending(opened.ledger.pool);
-  expect(await count()).toEqual(days);
-  const only = { ...query, filter: { SubAccount: ['North'] } };
-  expect(await inTransaction(opened.ledger.pool, (client) => countBilledDays(client, only))).toEqual([]);
+  expect(totals).toMatchObject([{ kind: 'ordinary', recipients: 3 }]);
+  while (await bookPending(opened.ledger.pool));
+  expect(await endOf(query)).toEqual({ days, totals });
+  expect((await endOf({ ...query, by: ['SubAccount', 'day'] })).days).toEqual(days);
+  expect((await endOf({ ...query, filter: { SubAccount: ['North'] } })).days).toEqual([]);
 });
+
+function endOf(query: BillingQuery): Promise<BillingEnd> {
+  return inTransaction(opened.ledger.pool, async (client) => {
+    const batches = streamBilling(client, query, true);
+    for (;;) {
+      const { done, value } = await batches.next();
+      if (done) return value;
+    }
+  });
+}

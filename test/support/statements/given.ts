@@ -6,7 +6,7 @@ export const givenValues = {
   'billing/report.ts streamBilling 1': [
     { by: ['SubAccount', 'account', 'month'], filter: { SubAccount: ['one'], account: [null] } },
   ],
-  'billing/report.ts countBilledDays 1': [{ filter: { SubAccount: ['one'], account: [null] } }],
+  'billing/report.ts streamBilling 2': [false, true],
   'planning/expand.ts expand 1': [
     { channel: 'sms', identity: { key: [], duplicates: 'merge' }, sourceRun: null },
     { channel: 'email', identity: { key: ['member'], duplicates: 'merge' }, sourceRun: 'run' },
