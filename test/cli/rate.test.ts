@@ -12,8 +12,10 @@ afterAll(() => opened.close());
 test('two processes together send no faster than the limits of the account', async () => {
   const { arrivals } = await sendAtRate(opened, { processes: 2, perSecond: 50, requests: 150 });
   const seconds = ((arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0)) / 1_000;
-  // The first and last bursts have the requests of up to a tenth of a second.
-  expect(seconds).toBeGreaterThanOrEqual((150 - 2 * 5) / 50);
+  // The first and last bursts have the requests of up to a tenth of a second. On a busy machine the first request
+  // arrives late. Each at its own rate, the processes would need half the time.
+  const late = 0.3;
+  expect(seconds).toBeGreaterThanOrEqual((150 - 2 * 5) / 50 - late);
 });
 
 test("a database whose clock was an hour ahead still sends at the account's rate, and status shows the step", async () => {

@@ -1,6 +1,9 @@
 import type { EngineContext } from '../context.ts';
 
-/** A figure whose reading takes time: at most a three-hundredth of the time is spent on it. */
+/**
+ * A figure whose reading takes time: at most a three-hundredth of the time is spent on it. The shorter of the last two
+ * readings counts, because the first one, and one on a busy machine, take far longer than others.
+ */
 export type PacedRead<Value> = {
   /** Undefined until it was read once. */
   readonly latest: () => Value | undefined;
@@ -23,6 +26,7 @@ export function createPacedRead<Value>(
   let nextAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | undefined;
   let expiredAt = Number.NEGATIVE_INFINITY;
+  let formerTook = 0;
   const readOnce = async (): Promise<void> => {
     const began = monotonic();
     try {
@@ -31,8 +35,10 @@ export function createPacedRead<Value>(
       // During an outage the page says so. A reading that fails is made again.
     }
     const ended = monotonic();
+    const took = ended - began;
     // What changed while it was read may be missing.
-    nextAt = expiredAt >= began ? ended : ended + Math.max(least, (ended - began) * share);
+    nextAt = expiredAt >= began ? ended : ended + Math.max(least, Math.min(took, formerTook) * share);
+    formerTook = took;
   };
   return {
     latest: () => latest,

@@ -1,12 +1,16 @@
 import { expect, test } from 'vitest';
 import { createPacedRead } from '../../../src/engine/live/paced-read.ts';
 
-/** Each reading takes so many milliseconds, and returns its number. */
-function createPaced(takes: number, least: number) {
+/**
+ * Each reading takes so many milliseconds, and returns its number.
+ *
+ * @param takes of each reading; the last of all others
+ */
+function createPaced(takes: number | readonly number[], least: number) {
   let now = 0;
   let readings = 0;
   const paced = createPacedRead({ monotonic: () => now }, least, async () => {
-    now += takes;
+    now += typeof takes === 'number' ? takes : (takes[readings] ?? takes.at(-1) ?? 0);
     readings++;
     if (readings === 3) throw new Error('the ledger is away');
     return readings;
@@ -23,8 +27,17 @@ test('a figure that takes long is read less often: at most a three-hundredth of 
   const { paced, after } = createPaced(50, 300);
   expect(paced.latest()).toBeUndefined();
   expect(await after(0)).toBe(1);
-  expect(await after(14_999)).toBe(1);
-  expect(await after(1)).toBe(2);
+  expect(await after(300)).toBe(2);
+  // The third reading fails.
+  expect(await after(15_000)).toBe(2);
+  expect(await after(14_999)).toBe(2);
+  expect(await after(1)).toBe(4);
+});
+
+test('one slow reading, such as the first, does not make a figure old', async () => {
+  const { after } = createPaced([500, 1, 1, 700, 1], 300);
+  expect([await after(0), await after(300), await after(300)]).toEqual([1, 2, 2]);
+  expect([await after(300), await after(300)]).toEqual([4, 5]);
 });
 
 test('a figure that takes no time is read after the least wait', async () => {
