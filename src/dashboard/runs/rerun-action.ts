@@ -57,28 +57,26 @@ async function ask(
 ): Promise<Question> {
   const { run, campaign, state } = await requireVisibleRun(view, params['run'] ?? '');
   const states = statesIn(query);
-  const { recipients } = await limits.report(() => requireSummary(view.context, run));
-  const counts = states
-    .filter((each) => recipients[each] > 0)
-    .map((each) => [each, recipients[each]] as const);
-  const total = counts.reduce((sum, [, count]) => sum + count, 0);
   const question = {
     title: `Send ${campaign} (${run}) again?`,
     within: { href: runPath(run), text: `${campaign} (${run})` },
     reason: 'required',
   } as const;
+  const notNow = (why: string): Question => ({
+    ...question,
+    title: 'Send again: not possible now',
+    body: html`<p>The run is ${badge(state)}. ${why}</p>`,
+  });
   // A form that was sent may be sent again: it opens the run that it started.
-  if (key === undefined && (total === 0 || state === 'running')) {
-    const why =
-      total === 0
-        ? `No recipient of it is ${states.join(' or ')}.`
-        : 'It is being sent. Wait until it is completed, or pause it.';
-    return {
-      ...question,
-      title: 'Send again: not possible now',
-      body: html`<p>The run is ${badge(state)}. ${why}</p>`,
-    };
-  }
+  const isNew = key === undefined;
+  if (isNew && state === 'running')
+    return notNow('It is being sent. Wait until it is completed, or pause it.');
+  const { recipients } = await limits.report(() => requireSummary(view.context, run));
+  const counts = states
+    .filter((each) => recipients[each] > 0)
+    .map((each) => [each, recipients[each]] as const);
+  const total = counts.reduce((sum, [, count]) => sum + count, 0);
+  if (isNew && total === 0) return notNow(`No recipient of it is ${states.join(' or ')}.`);
   return {
     ...question,
     body: html`<input type="hidden" name="key" value="${key ?? view.context.randomUuid()}">
