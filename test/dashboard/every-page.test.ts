@@ -102,6 +102,34 @@ test.each(pages)(
   },
 );
 
+test('fields beside each other are equally high, and stand on one line', async () => {
+  await page.setViewportSize({ width: 1_280, height: 900 });
+  await page.goto(`${scene.url}/`);
+  const fields = page.locator('.filter :is(input:not([type=hidden]), select, button)');
+  const boxes = await Promise.all((await fields.all()).map((field) => field.boundingBox()));
+  expect(boxes.length).toBeGreaterThan(6);
+  expect(new Set(boxes.map((box) => `${box?.y} ${box?.height}`)).size).toBe(1);
+});
+
+test('on a phone, words keep a column that can be read, and figures stand two in a row', async () => {
+  await page.setViewportSize({ width: 360, height: 640 });
+  await page.goto(`${scene.url}/runs/${run}`);
+  const why = await page.getByRole('columnheader', { name: 'Why' }).last().boundingBox();
+  expect(why?.width).toBeGreaterThan(180);
+  await page.goto(`${scene.url}/runs/${waiting}/plan`);
+  const [first, second] = await Promise.all(
+    [0, 1].map((index) => page.locator('.figures-list > div').nth(index).boundingBox()),
+  );
+  expect(second?.y).toBe(first?.y);
+});
+
+test('on a wide screen, a number stands near the name in its line', async () => {
+  await page.setViewportSize({ width: 1_920, height: 900 });
+  await page.goto(`${scene.url}/runs/${run}`);
+  const attempts = await page.getByRole('region', { name: 'How attempts ended' }).boundingBox();
+  expect(attempts?.width).toBeLessThan(1_000);
+});
+
 test('a read token is offered only pages that it may open', async () => {
   const reader = await scene.visitor('read');
   const { text } = await reader.get('/');
@@ -118,6 +146,12 @@ test('a read token is offered only pages that it may open', async () => {
     '/campaigns/test.yaml/start',
   ])
     expect([path, (await reader.get(path)).status]).toEqual([path, 403]);
+});
+
+test('an address that cannot be read is answered in plain English', async () => {
+  const { status, text } = await (await scene.visitor('read')).get('/?q=%00');
+  expect(status).toBe(400);
+  expect(text).toMatch(/<h1[^>]*>Not understood</);
 });
 
 test('every page works without JavaScript', async () => {

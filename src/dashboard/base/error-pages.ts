@@ -41,11 +41,15 @@ export function createErrorPages(logger: Logger): ErrorPages {
 }
 
 const titles: Readonly<Record<number, string>> = {
+  400: 'Not understood',
   403: 'Not allowed',
   404: 'Not found',
   409: 'Not possible now',
+  413: 'Too large',
+  415: 'Not understood',
   421: 'Another address',
   422: 'Not possible',
+  429: 'Too many requests',
   500: 'Internal error',
   503: 'Not available now',
 };

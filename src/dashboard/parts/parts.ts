@@ -35,6 +35,8 @@ export type TableColumn<Row> = {
   readonly title: string;
   /** Numbers stand at the end. */
   readonly isNumber?: boolean;
+  /** Words of any length: the column stays wide enough to read them, and the table scrolls. */
+  readonly isLong?: boolean;
   readonly cell: (row: Row) => Part;
 };
 
@@ -45,7 +47,8 @@ export function table<Row>(
   rows: readonly Row[],
   id?: string,
 ): Html {
-  const side = (column: TableColumn<Row>): Html => (column.isNumber ? html` class="n"` : html` dir="auto"`);
+  const side = (column: TableColumn<Row>): Html =>
+    column.isNumber ? html` class="n"` : html`${column.isLong && html` class="l"`} dir="auto"`;
   const head = columns.map((column) => html`<th scope="col"${side(column)}>${column.title}</th>`);
   const lines = rows.map((row) => {
     const cells = columns.map((column, index) =>

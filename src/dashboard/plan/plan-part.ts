@@ -54,7 +54,7 @@ function countsOf({ run, facts }: ShownPlan): Figure[] {
     },
     { name: 'Requests', value: number(requests) },
     { name: 'Account', value: run.account },
-    { name: 'Channel', value: run.channel, note: smsParts !== null && `${number(smsParts)} parts` },
+    { name: 'Channel', value: run.channel, note: smsParts !== null && counted(smsParts, 'part') },
     {
       name: 'Estimated cost',
       value: known ? `${groupThousands(known.total)} ${known.currency}` : 'not known',
@@ -122,7 +122,7 @@ function messagesPart({ run, facts, messages, from, perPage }: ShownPlan): Html 
   return html`<section aria-labelledby="messages-title" id="messages">
 <h2 id="messages-title">Messages, as their readers get them</h2>
 <form class="filter" method="get" action="${runPath(run.run, 'plan')}">
-<div class="field"><label for="request">Number of a request (1 to ${number(last)})</label><input id="request" name="request" inputmode="numeric" value="${from}"></div>
+<div class="field"><label for="request">Request (1 to ${number(last)})</label><input id="request" name="request" inputmode="numeric" value="${from}"></div>
 <button>Show</button>
 </form>
 ${messages.length === 0 && html`<p class="empty">These requests were sent already, or are not sent because their recipients are suppressed.</p>`}

@@ -25,7 +25,10 @@ ${stateTable(
 type StateRow = { readonly state: string; readonly count: number };
 
 function stateTable(what: string, rows: readonly StateRow[], total: number): Html {
-  const share = (count: number): string => `${total === 0 ? 0 : Math.floor((count / total) * 1000) / 10} %`;
+  const share = (count: number): string => {
+    const tenths = Math.floor((count / total) * 1000);
+    return tenths === 0 ? '< 0.1 %' : `${(tenths / 10).toFixed(1)} %`;
+  };
   return table<StateRow>(
     `${what} by state: ${number(total)}`,
     [

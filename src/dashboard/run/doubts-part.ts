@@ -65,7 +65,7 @@ ${table<Doubt>(
           },
         ]
       : [{ title: 'Request', cell: ({ request }: Doubt) => request }]),
-    { title: 'Why', cell: ({ reason }) => formatReasonOrNull(reason) ?? '' },
+    { title: 'Why', isLong: true, cell: ({ reason }) => formatReasonOrNull(reason) ?? '' },
     { title: 'Recipients', isNumber: true, cell: ({ recipients }) => recipients },
     { title: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
     { title: 'Since', cell: ({ since }) => since && time(since, viewer.zone) },

@@ -26,7 +26,7 @@ export function downloadsPart({ run, kind, purgedAt }: ListedRun): Html {
   return html`<section aria-labelledby="downloads">
 <h2 id="downloads">Downloads</h2>
 <ul class="downloads">${offered.map(
-    ({ report, name, formats: offeredFormats }) => html`<li>${name}: ${offeredFormats.map(
+    ({ report, name, formats: offeredFormats }) => html`<li><span>${name}</span> ${offeredFormats.map(
       (format) =>
         html`<a href="${runPath(run, `download/${report}`, { format })}" aria-label="${name}, as ${format}">${format}</a> `,
     )}</li>

@@ -19,7 +19,7 @@ ${table<Event>(
     { title: 'At', cell: ({ at }) => time(at, zone) },
     { title: 'What', cell: ({ what }) => what },
     { title: 'Who', cell: ({ who }) => who },
-    { title: 'Why', cell: ({ why }) => why },
+    { title: 'Why', isLong: true, cell: ({ why }) => why },
   ],
   all.toSorted((one, other) => other.at.getTime() - one.at.getTime()),
 )}

@@ -34,11 +34,18 @@ ${table<FailedRecipient>(
     { title: 'Line', isNumber: true, cell: ({ line }) => line },
     { title: 'State', cell: ({ state }) => badge(state) },
     ...(group === undefined
-      ? [{ title: 'Words', cell: ({ reason }: FailedRecipient) => formatReasonOrNull(reason) ?? '' }]
+      ? [
+          {
+            title: 'Words',
+            isLong: true,
+            cell: ({ reason }: FailedRecipient) => formatReasonOrNull(reason) ?? '',
+          },
+        ]
       : []),
     { title: 'Request', isNumber: true, cell: ({ request }) => request },
     {
       title: 'MessageID',
+      isLong: true,
       cell: ({ messageId }) => html`<a href="${recipientPath(messageId)}">${messageId}</a>`,
     },
     { title: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },

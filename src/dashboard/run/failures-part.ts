@@ -21,6 +21,7 @@ ${
     [
       {
         title: 'Words',
+        isLong: true,
         cell: ({ result }) =>
           html`<a href="${runPath(head.run, 'undelivered', { group: undeliveredGroup(result) })}">${shortened(result ?? 'no words')}</a>`,
       },
@@ -51,6 +52,7 @@ function failureTable(run: string, failures: readonly FailureGroup[]): Html {
     [
       {
         title: 'Words',
+        isLong: true,
         cell: ({ group, reason }) =>
           html`<a href="${runPath(run, 'failures', { group })}">${formatReasonOrNull(reason) ?? 'no words'}</a>`,
       },

@@ -2,7 +2,7 @@ import { hasEnded } from '../../domain/runs.ts';
 import type { LiveRun } from '../../engine/live/live-runs.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import type { Viewer } from '../base/view.ts';
-import { badge, number } from '../parts/parts.ts';
+import { badge, number, withCode } from '../parts/parts.ts';
 import { actionLinks } from './action-links.ts';
 import { answersPart } from './answers-part.ts';
 import { costsPart } from './costs-part.ts';
@@ -33,7 +33,7 @@ function statePart({ head, waits, progress }: LiveRun, { zone }: Viewer): Html {
 <p>${badge(head.state)}${head.kind === 'test' && html` ${badge('test')}`}
 ${settling && html` Everything is sent; requests in doubt are being settled.`}
 ${head.purgedAt && html` Its contacts and messages are erased; counts and costs stay.`}</p>
-${words.length > 0 && html`<ul class="waits">${words.map(({ what, next }) => html`<li><strong>${what}</strong> ${next}</li>`)}</ul>`}
+${words.length > 0 && html`<ul class="waits">${words.map(({ what, next }) => html`<li><strong dir="auto">${what}</strong> ${withCode(next)}</li>`)}</ul>`}
 </section>`;
 }
 

@@ -18,7 +18,7 @@ export function rejectedRowsPart(run: string, rows: readonly PlacedContact[]): H
       { title: 'Line', isNumber: true, cell: ({ line }) => line },
       { title: 'Column', cell: ({ column }) => column },
       { title: 'Why', cell: ({ reason }) => badge(reason) },
-      { title: 'Detail', cell: ({ detail }) => shortened(formatReason(detail)) },
+      { title: 'Detail', isLong: true, cell: ({ detail }) => shortened(formatReason(detail)) },
     ],
     shown,
   )}

@@ -2,10 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import { InputError } from '../../domain/problems.ts';
 import type { LookUpJobs } from '../../engine/runs/look-up-jobs.ts';
 import { html } from '../../report/html/html.ts';
-import { addAction } from '../base/actions.ts';
-import { requireVisibleRun } from '../base/view.ts';
+import { addAction, type Question } from '../base/actions.ts';
+import { requireVisibleRun, type View } from '../base/view.ts';
 import { runPath } from '../paths.ts';
-import { type Choice, findChosen, readChoice, resolveChosen } from './resolve-doubts.ts';
+import { type Choice, type ChosenDoubts, findChosen, readChoice, resolveChosen } from './resolve-doubts.ts';
 import { buttonOf, resolveText } from './resolve-part.ts';
 
 type Fields = Readonly<Record<string, string | readonly string[]>>;
@@ -18,12 +18,14 @@ export function addResolveAction(server: FastifyInstance, jobs: LookUpJobs): voi
     {
       ask: async (view, { params, query }) => {
         const { run, campaign } = await requireVisibleRun(view, params['run'] ?? '');
-        const found = await findChosen(view.context, chosenIn(run, query));
+        const within = { href: runPath(run, 'doubts'), text: `Doubts of ${campaign}` };
+        const found = await findOrRefuse(view, chosenIn(run, query));
+        if (found instanceof InputError) return notPossible(within, found);
         return {
           title: `Resolve doubts of ${campaign}`,
           button: buttonOf(found.decision),
           reason: found.decision === 'ask' ? 'none' : 'required',
-          within: { href: runPath(run, 'doubts'), text: `Doubts of ${campaign}` },
+          within,
           body: html`${resolveText(found)}<input type="hidden" name="confirmed" value="${found.requests}">`,
         };
       },
@@ -31,6 +33,7 @@ export function addResolveAction(server: FastifyInstance, jobs: LookUpJobs): voi
         const { run } = await requireVisibleRun(view, params['run'] ?? '');
         const decision = { confirmed: Number(confirmed), reason: reason.trim() };
         const choice = chosenIn(run, query);
+        if (typeof choice === 'string') throw new InputError([{ where: `run ${run}`, what: choice }]);
         const notice = await resolveChosen(view.context, jobs, choice, decision);
         // What is to be sent again waits for a resume, which the page of the run offers.
         return { to: runPath(run, choice.decision === 'resend' ? '' : 'doubts'), notice };
@@ -39,9 +42,28 @@ export function addResolveAction(server: FastifyInstance, jobs: LookUpJobs): voi
   );
 }
 
-function chosenIn(run: string, { decision, which, request }: Fields): Choice {
+/** @returns a sentence about what is missing, if anything */
+function chosenIn(run: string, { decision, which, request }: Fields): Choice | string {
   const one = (value: string | readonly string[] | undefined): string | undefined => [value ?? []].flat()[0];
-  const choice = readChoice(run, { decision: one(decision), which: one(which), request });
-  if (typeof choice === 'string') throw new InputError([{ where: `run ${run}`, what: choice }]);
-  return choice;
+  return readChoice(run, { decision: one(decision), which: one(which), request });
+}
+
+/** What keeps the person from deciding is on a page that leads back to the list. */
+async function findOrRefuse({ context }: View, choice: Choice | string): Promise<ChosenDoubts | InputError> {
+  if (typeof choice === 'string') return new InputError([{ where: 'doubts', what: choice }]);
+  try {
+    return await findChosen(context, choice);
+  } catch (error) {
+    if (error instanceof InputError) return error;
+    throw error;
+  }
+}
+
+function notPossible(within: Question['within'], { problems }: InputError): Question {
+  return {
+    title: 'Resolve doubts: not possible now',
+    body: html`${problems.map(({ what }) => html`<p>${what}</p>`)}`,
+    reason: 'none',
+    within,
+  };
 }

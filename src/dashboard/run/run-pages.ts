@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { InputError } from '../../domain/problems.ts';
 import { createLiveRuns, type LiveRun, type LiveRuns } from '../../engine/live/live-runs.ts';
 import { requireLookUpOfRun } from '../../engine/runs/ask-about-doubts.ts';
 import { createLookUpJobs, type LookUpJobs } from '../../engine/runs/look-up-jobs.ts';
@@ -148,6 +149,7 @@ async function whyNoLookUp({ context }: View, settings: Settings, run: string): 
     await requireLookUpOfRun(context, settings, run);
     return undefined;
   } catch (error) {
+    if (error instanceof InputError) return error.problems.map(({ what }) => what).join(' ');
     return error instanceof Error ? error.message : String(error);
   }
 }

@@ -30,11 +30,12 @@ export function undeliveredRowsPart({ run, group, rows }: UndeliveredRows, { zon
       },
       { title: 'File', cell: ({ file }) => file },
       { title: 'Line', isNumber: true, cell: ({ line }) => line },
-      { title: 'Result', cell: ({ result }) => shortened(result ?? 'no words') },
+      { title: 'Result', isLong: true, cell: ({ result }) => shortened(result ?? 'no words') },
       { title: 'Reported', cell: ({ at }) => time(at, zone) },
       { title: 'Request', isNumber: true, cell: ({ request }) => request },
       {
         title: 'MessageID',
+        isLong: true,
         cell: ({ messageId }) => html`<a href="${recipientPath(messageId)}">${messageId}</a>`,
       },
     ],

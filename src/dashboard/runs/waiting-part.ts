@@ -8,10 +8,10 @@ import { waitWords } from '../run/wait-words.ts';
 
 /** Runs that need a person: what for, and links to what the person may do. */
 export function waitingPart({ waiting, moreWaiting }: LiveRunList, viewer: Viewer): Html {
-  const title = html`<p role="status" class="waiting-count">${waitingText(waiting.length + moreWaiting)}</p>`;
+  const title = html`<p role="status" class="waiting-count"${waiting.length > 0 && html` data-waiting`}>${waitingText(waiting.length + moreWaiting)}</p>`;
   if (waiting.length === 0) return title;
   return html`${title}<section aria-labelledby="waiting-title" id="waiting">
-<h2 id="waiting-title">Waiting for a person</h2>
+<h2 id="waiting-title" class="hidden">Waiting for a person</h2>
 <ul class="waits">${waiting.map((line) => waitingItem(line, viewer))}</ul>
 ${
   moreWaiting > 0 &&

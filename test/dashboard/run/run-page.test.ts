@@ -134,6 +134,19 @@ test('doubts are resolved one, many and all, with the keyboard alone', async () 
   ]);
 });
 
+test('a person who chose no request is led back to the list, which says why the service cannot be asked', async () => {
+  const run = await sendSix(resetInsteadOfForwarding);
+  const page = await scene.browse(`/runs/${run}/doubts`);
+  const refused = await page.locator('#about-ask').textContent();
+  expect(refused).toMatch(/^The account does not enable the status look-up/);
+  await page.getByLabel('Give up').check();
+  await page.getByRole('button', { name: 'Go on with the chosen requests' }).click();
+  await page.getByText('Choose at least one request, or go on with all of them.').waitFor();
+  expect(await findProblems(page)).toEqual([]);
+  await page.getByRole('link', { name: 'Back to Doubts of six' }).click();
+  await page.getByRole('heading', { name: 'Requests in doubt' }).waitFor();
+});
+
 test('without JavaScript, the service is asked about doubts, and the rest is decided', async () => {
   const run = await sendSix(resetInsteadOfForwarding, resetAfterBody);
   await scene.workspace.write('accounts.yaml', `${accountsYaml}    statusLookUp: on\n`);

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { shortened } from '../../../src/dashboard/parts/parts.ts';
+import { planPart } from '../../../src/dashboard/plan/plan-part.ts';
 import { actionLinks } from '../../../src/dashboard/run/action-links.ts';
 import { pointsOf, resultsOf } from '../../../src/dashboard/run/answer-points.ts';
+import { countsPart } from '../../../src/dashboard/run/counts-part.ts';
 import { failedRowsPart, parseAfter } from '../../../src/dashboard/run/failed-rows.ts';
 import { livePart } from '../../../src/dashboard/run/live-part.ts';
 import { waitWords } from '../../../src/dashboard/run/wait-words.ts';
@@ -53,6 +55,41 @@ test('a rate is shown with the time left, and never as complete before the end',
   ).text;
   expect(page).toContain('9,999 of 10,000 requests (99.9 %)');
   expect(page).toContain('480 requests a second now, 2 min left');
+});
+
+test('what is to be typed is shown as code', () => {
+  const page = livePart(inState('running', [{ kind: 'worker' }]), viewer).text;
+  expect(page).toContain('Start one with <code>volley serve</code> or <code>volley worker</code>');
+});
+
+test('one of a thing is one, not many', () => {
+  const facts = {
+    contactsRead: 1,
+    recipients: 1,
+    requests: 1,
+    smsParts: 1,
+    cost: { kind: 'unknown', why: 'no rates' },
+    budget: null,
+    approval: undefined,
+    leftOut: [],
+    windows: [],
+  } as const;
+  const { head } = inState('planned');
+  const { text } = planPart({ run: head, facts, messages: [], from: 1, perPage: 3 }, viewer);
+  expect(text).toContain('<small>1 part</small>');
+  expect(text).toContain('of 1 contact read');
+});
+
+test('shares have one decimal each, and a few of many are not called none', () => {
+  const live = aLiveRun({ state: 'running' });
+  const requests = { ...live.figures.requests, total: 10_000, accepted: 9_000, sending: 2, planned: 998 };
+  const { text } = countsPart({ ...live, figures: { ...live.figures, requests } });
+  const ofRequests = text.split('Requests by state').at(-1) ?? '';
+  expect([...ofRequests.matchAll(/[^>]* %/g)].map(([share]) => share)).toEqual([
+    '9.9 %',
+    '&lt; 0.1 %',
+    '90.0 %',
+  ]);
 });
 
 test('while slices are being counted, the page says so', () => {
