@@ -18,6 +18,9 @@ const addressFields: readonly string[] = [
 /** Of these, even an address that is the same for all rows would get a copy. */
 const copyFields: readonly string[] = ['CCEmail'];
 
+/** A test is sent at once. */
+export const timeFields: readonly string[] = ['SendTime', 'TimeZone'];
+
 export type TestDefinition = {
   readonly definition: Definition;
   /** Keys of the message that the test changes or leaves out. */
@@ -34,7 +37,7 @@ export function toTestDefinition(definition: Definition, routeNumber: string): T
   const { contacts, dispatch, message } = definition;
   const { Keypads: keypads, ...texts } = message;
   const leftOut = Object.entries(texts).flatMap(([key, written]) =>
-    isRowAddress(key, written) ? [key] : [],
+    timeFields.includes(key) || isRowAddress(key, written) ? [key] : [],
   );
   const routed = keypads?.map((keypad) =>
     hasPlaceholder(keypad.RouteNumber) ? { ...keypad, RouteNumber: routeNumber } : keypad,

@@ -91,6 +91,22 @@ describe('in a project with a run', () => {
   });
 });
 
+test('names that a shell would act on are not suggested, and a summary stays on its line', async () => {
+  await using workspace = await makeWorkspace({
+    'accounts.yaml': `accounts:
+  "$(touch x)": { interface: rest-2.02 }
+  "two\\nlines": { interface: rest-2.02 }
+  main: { interface: "rest\\nrm -r" }
+`,
+  });
+  const words = ['completion', 'suggest', '--', 'account', 'limits', ''];
+  const { stdout } = await volleyInProcess(words, {
+    cwd: workspace.folder,
+    env: { VOLLEY_ACCOUNTS: 'accounts.yaml' },
+  });
+  expect(stdout).toBe('main\trest\\x0arm -r\n');
+});
+
 test('without a ledger, suggestions for a run are empty, and nothing is made', async () => {
   await using workspace = await makeWorkspace();
   const ended = await volleyInProcess(['completion', 'suggest', '--', 'status', ''], {

@@ -65,6 +65,21 @@ describe('what a test sends', () => {
     });
   });
 
+  test('a test is sent at once, without the send time of the campaign', async () => {
+    const timed = noRepeatCampaignYaml.replace(
+      'message:\n',
+      'message:\n  SendTime: "2099-01-01T10:00"\n  TimeZone: New Zealand\n',
+    );
+    await scene.write('campaign.yaml', timed);
+    const planned = await call('plan', 'campaign.yaml', '--test-to', mine);
+    expect(planned.stdout).toContain('  at once     without SendTime, TimeZone\n');
+    await testRun(mine);
+    const [line] = await scene.journal();
+    expect(line?.message?.fields).toMatchObject({ Message: 'Hello [[Custom1]]' });
+    expect(line?.message?.fields).not.toHaveProperty('SendTime');
+    expect(line?.message?.fields).not.toHaveProperty('TimeZone');
+  });
+
   test('without a limit, each of one’s own addresses gets one row', async () => {
     await testRun(mine, '0499 000 222', '0499000111');
     expect(await recipients()).toEqual([myNumber, '+61499000222']);

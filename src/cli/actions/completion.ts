@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageFolder } from '../../platform/package-folder.ts';
+import { printable } from '../../report/printable.ts';
 import type { CommandNode } from '../completion/command-tree.ts';
 import { type Completion, complete, type Suggestion } from '../completion/complete.ts';
 import { completionScripts } from '../completion/scripts.ts';
@@ -14,13 +15,16 @@ export async function suggestAction(shell: Shell, words: readonly string[]): Pro
   for (const line of await suggest(shell, words)) shell.print(line);
 }
 
+/** Shells insert a word as it is, so a name from a file must not have a space or a character that they act on. */
+const safeWord = /^[\w.:@%+=,/-]+$/;
+
 async function suggest(shell: Shell, words: readonly string[]): Promise<string[]> {
   const current = words.at(-1) ?? '';
   const completion = complete(readTree(), words);
   if (completion.kind === 'files') return [':files'];
   return (await suggestionsFor(completion, shell))
-    .filter(({ word }) => word.startsWith(current))
-    .map(({ word, summary }) => `${word}\t${summary}`);
+    .filter(({ word }) => word.startsWith(current) && safeWord.test(word))
+    .map(({ word, summary }) => `${word}\t${printable(summary)}`);
 }
 
 async function suggestionsFor(
