@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { InputError } from '../../domain/problems.ts';
 
 /** An invoice that a person has sent to this process, until it is compared and downloaded. */
 export type KeptInvoice = {
@@ -15,7 +15,10 @@ export type KeptInvoice = {
 };
 
 export type KeptInvoices = {
-  /** @param owner whose sessions may find it */
+  /**
+   * @param owner whose sessions may find it
+   * @throws InputError when later ones have replaced it before it was whole
+   */
   readonly keep: (owner: string, name: string, bytes: Readable) => Promise<KeptInvoice>;
   /** Undefined for an unknown one, for that of another owner, and after an hour. */
   readonly find: (owner: string, id: string) => KeptInvoice | undefined;
@@ -28,24 +31,36 @@ const maxAge = 3_600_000;
 const maxOfOwner = 3;
 const maxInAll = 30;
 
+type Kept = KeptInvoice & {
+  readonly owner: string;
+  readonly until: number;
+  /** Ends the writing of a file that is still arriving. */
+  readonly writing: AbortController;
+};
+
 /** Keeps files in a folder that only this user can read. */
 export function createKeptInvoices(now: () => Date): KeptInvoices {
-  const kept = new Map<string, KeptInvoice & { readonly owner: string; readonly until: number }>();
+  const kept = new Map<string, Kept>();
   let folder: Promise<string> | undefined;
 
   const drop = async (id: string): Promise<void> => {
     const invoice = kept.get(id);
     kept.delete(id);
+    invoice?.writing.abort();
     if (invoice) await rm(invoice.path, { force: true });
   };
-  const makeRoom = async (owner: string): Promise<void> => {
+  /** Counts files that are still arriving too: many at once are no more than are kept. */
+  const add = async (invoice: Kept): Promise<void> => {
     const all = [...kept.values()];
     const old = all.filter(({ until }) => until <= now().getTime());
-    const left = all.filter((invoice) => !old.includes(invoice));
-    const own = left.filter((invoice) => invoice.owner === owner);
+    const left = all.filter((each) => !old.includes(each));
+    const own = left.filter(({ owner }) => owner === invoice.owner);
     const tooMany =
-      own.length >= maxOfOwner ? own.slice(0, 1) : left.slice(0, Math.max(0, left.length - maxInAll + 1));
-    for (const { id } of [...old, ...tooMany]) await drop(id);
+      own.length >= maxOfOwner
+        ? own.slice(0, own.length - maxOfOwner + 1)
+        : left.slice(0, Math.max(0, left.length - maxInAll + 1));
+    kept.set(invoice.id, invoice);
+    await Promise.all([...old, ...tooMany].map(({ id }) => drop(id)));
   };
 
   return {
@@ -53,15 +68,19 @@ export function createKeptInvoices(now: () => Date): KeptInvoices {
       folder ??= mkdtemp(join(tmpdir(), 'volley-invoices-'));
       const id = randomUUID();
       const path = join(await folder, id);
+      const writing = new AbortController();
+      const invoice = { id, name, path, owner, until: now().getTime() + maxAge, writing };
+      await add(invoice);
       try {
-        await pipeline(bytes, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
+        const file = await open(path, 'wx', 0o600);
+        await pipeline(bytes, file.createWriteStream(), { signal: writing.signal });
       } catch (error) {
+        const wasReplaced = writing.signal.aborted;
+        await drop(id);
+        // A file that was replaced before it was opened.
         await rm(path, { force: true });
-        throw error;
+        throw wasReplaced ? replaced(name) : error;
       }
-      await makeRoom(owner);
-      const invoice = { id, name, path, owner, until: now().getTime() + maxAge };
-      kept.set(id, invoice);
       return invoice;
     },
     find(owner, id) {
@@ -74,4 +93,9 @@ export function createKeptInvoices(now: () => Date): KeptInvoices {
       if (folder) await rm(await folder, { recursive: true, force: true });
     },
   };
+}
+
+function replaced(name: string): InputError {
+  const what = `Later files replaced it before it had arrived: ${maxOfOwner} are kept. Choose it again.`;
+  return new InputError([{ where: name, what }]);
 }

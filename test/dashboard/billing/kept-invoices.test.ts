@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
@@ -46,6 +46,24 @@ test('the thirty-first invoice replaces the oldest', async () => {
   for (let owner = 0; owner <= 30; owner++) kept.push(await keep(`owner ${owner}`, 'x'));
   expect(kept.filter(({ path }) => existsSync(path))).toHaveLength(30);
   expect(existsSync(kept[0]?.path ?? '')).toBe(false);
+});
+
+test('many files of an owner at once are no more than are kept', async () => {
+  const started = Promise.withResolvers<void>();
+  async function* slow(): AsyncGenerator<string, void, undefined> {
+    yield 'begin';
+    await started.promise;
+    yield 'end';
+  }
+  const first = await keep('ann', 'whole');
+  const all = Array.from({ length: 40 }, () => invoices.keep('ann', 'x.csv', Readable.from(slow())));
+  const ended = Promise.allSettled(all);
+  await expect.poll(() => readdirSync(dirname(first.path))).toHaveLength(3);
+  started.resolve();
+  const whole = (await ended).filter(({ status }) => status === 'fulfilled');
+  expect(whole).toHaveLength(3);
+  expect(readdirSync(dirname(first.path))).toHaveLength(3);
+  await expect(all[0]).rejects.toThrow('Later files replaced it');
 });
 
 test('nothing is kept of a file that breaks off', async () => {
