@@ -53,7 +53,7 @@ function requireAllAccounts({ session }: View): void {
 function monthOf(fields: Fields): MonthToClose {
   const [month, zone] = [textIn(fields, 'month'), textIn(fields, 'timeZone')];
   const parsed = timeZoneName.safeParse(zone);
-  if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(month))
+  if (!/^(19|20|21)\d\d-(0[1-9]|1[0-2])$/.test(month))
     throw new InputError([{ where: 'month', what: 'Expected a month such as 2026-11.' }]);
   if (!parsed.success)
     throw new InputError([{ where: 'timeZone', what: 'Expected a time zone such as Pacific/Auckland.' }]);

@@ -64,7 +64,9 @@ function kindOf(query: Asked['query'], own: OwnAccounts): SuppressionKind {
   };
 }
 
-const place = z.tuple([z.enum(channels), z.string(), z.string(), z.string()]);
+/** Postgres keeps no NUL, so nothing comes after one. */
+const name = z.string().regex(/^[^\0]*$/);
+const place = z.tuple([z.enum(channels), name, name, name]);
 
 /** The last suppression of the page before. */
 function placeOf(query: Asked['query']): SuppressionPlace | undefined {

@@ -303,6 +303,14 @@ describe('closing a month', () => {
     );
   });
 
+  test('is refused for a month that no calendar of Postgres has', async () => {
+    for (const month of ['0000-01', '9999-12', '2026-13'])
+      expect([month, (await scene.ask(`/billing/close?month=${month}&timeZone=UTC`)).status]).toEqual([
+        month,
+        422,
+      ]);
+  });
+
   test('is done once when two people do it at once', async () => {
     const close = '/billing/close?month=2026-09&timeZone=UTC';
     const body = { csrf: await scene.csrfToken(), reason: 'together' };

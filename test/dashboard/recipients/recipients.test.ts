@@ -92,6 +92,12 @@ describe('searching', () => {
     expect((await others.get(search(messageIds[0] ?? ''))).text).toContain('No run has this MessageID');
     expect((await others.get(search('+61412000002'))).text).toContain('asked by phone');
   });
+
+  test('a place in the list that nobody can be at begins the list again', async () => {
+    const reader = await scene.visitor('read');
+    for (const place of ['["sms","\\u0000","",""]', '["sms","","",""]', '[', '{"__proto__":1}'])
+      expect((await reader.get(`/suppressions?after=${encodeURIComponent(place)}`)).status).toBe(200);
+  });
 });
 
 describe('suppressing', () => {
